@@ -1,0 +1,83 @@
+import type { JsonObject } from '../json.ts';
+import type { Check, FunctionRef, Outcome, PhaseId } from '../model/workflow.ts';
+import type { CheckResult, Principal, Question } from './run.ts';
+
+/** What someone asks of a run. */
+export type Command =
+  | {
+      readonly kind: 'complete';
+      readonly phase: PhaseId;
+      readonly evidence: JsonObject;
+      readonly outcome?: Outcome;
+      /** Why, where the outcome is `fail`. */
+      readonly reason?: string;
+      /** Key of the item, in a parallel phase. */
+      readonly item?: string;
+      /** Where the agent expects to go; another route is refused. */
+      readonly target?: PhaseId | null;
+    }
+  | { readonly kind: 'fetch_task'; readonly phase: PhaseId; readonly task: number }
+  | { readonly kind: 'ask'; readonly questions: readonly Question[] }
+  | { readonly kind: 'report_blocked'; readonly reason: string }
+  | {
+      readonly kind: 'decide';
+      readonly gate: string;
+      readonly option: string;
+      readonly input?: string;
+      /** Hash of what the human was shown. */
+      readonly shown: string;
+      /** Verified by the runtime before it is passed in. */
+      readonly signature: string;
+    }
+  | { readonly kind: 'answer'; readonly question: number; readonly text: string; readonly elicited?: boolean }
+  | { readonly kind: 'resume'; readonly note?: string }
+  | { readonly kind: 'stop'; readonly reason: string }
+  /** The clock's command: a gate whose time is up. */
+  | { readonly kind: 'expire' };
+
+/** Everything `decide` may know beside the run: who, when, and what was looked at. */
+export interface Circumstance {
+  readonly principal: Principal;
+  /** ISO time; never before the run's `updatedAt`. */
+  readonly now: string;
+  readonly facts: Facts;
+  /** Hash of the gate card as it stands now; the runtime computes it, as the engine has no hash function. */
+  readonly shown?: string;
+}
+
+/** What was established, by the id of the look that asked for it. */
+export type Facts = Readonly<Record<string, Fact>>;
+
+/** The answer to a look. */
+export type Fact =
+  | { readonly kind: 'check'; readonly result: CheckResult }
+  | {
+      readonly kind: 'handler';
+      readonly result:
+        | { readonly ok: true; readonly outcome: Outcome; readonly state: JsonObject }
+        | { readonly ok: false; readonly reason: string; readonly timedOut: boolean };
+    }
+  | {
+      readonly kind: 'condition';
+      readonly result:
+        | { readonly ok: true; readonly value: boolean }
+        | { readonly ok: false; readonly reason: string };
+    };
+
+/** Something that must be established before deciding: the engine asks, it does not look. */
+export type Look =
+  | { readonly kind: 'check'; readonly id: string; readonly check: Check; readonly subject: Subject }
+  | { readonly kind: 'handler'; readonly id: string; readonly ref: FunctionRef; readonly subject: Subject }
+  | { readonly kind: 'condition'; readonly id: string; readonly ref: FunctionRef; readonly subject: Subject };
+
+/** What a look is about: the run as it is, or as it would be, in data. */
+export interface Subject {
+  readonly runId: string;
+  readonly phase: PhaseId;
+  readonly target: string | null;
+  readonly attempt: number;
+  /** Roots of the condition language: result, artifacts, params, state, checkpoint, iteration, item, and each artifact type. */
+  readonly scope: JsonObject;
+  /** Hash of the code a function look must be answered by. */
+  readonly code: string | null;
+}

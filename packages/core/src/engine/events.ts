@@ -1,0 +1,65 @@
+import type { JsonObject } from '../json.ts';
+import type { Outcome, PhaseId, Ring, Target } from '../model/workflow.ts';
+import type { Answer, Escalation, GateDecision, GateWait, Item, Question } from './run.ts';
+import type { Blocker } from './verdict.ts';
+
+/** What happened to a run, past tense, append only. The stored run is the fold of these. */
+export type RunEvent = { readonly at: string } & (
+  | {
+      readonly type: 'run_started';
+      readonly id: string;
+      readonly workflow: string;
+      readonly workflowHash: string;
+      readonly target: string | null;
+      readonly params: JsonObject;
+      readonly holder: string | null;
+      readonly ring: Ring;
+      readonly trusted: boolean;
+      readonly phase: PhaseId;
+      /** Items, where the first phase is parallel. */
+      readonly items: Readonly<Record<string, Item>> | null;
+      readonly queued: boolean;
+    }
+  | { readonly type: 'run_claimed'; readonly holder: string }
+  | { readonly type: 'task_fetched'; readonly phase: PhaseId; readonly task: number }
+  | {
+      readonly type: 'phase_refused';
+      readonly phase: PhaseId;
+      readonly item: string | null;
+      readonly blockers: readonly Blocker[];
+      /** Whether it counts as an attempt: only failed postconditions and blockers do. */
+      readonly counted: boolean;
+    }
+  | {
+      readonly type: 'item_completed';
+      readonly phase: PhaseId;
+      readonly item: string;
+      readonly evidence: JsonObject;
+    }
+  | { readonly type: 'gate_opened'; readonly phase: PhaseId; readonly wait: GateWait }
+  | { readonly type: 'gate_decided'; readonly decision: GateDecision; readonly final: boolean }
+  | { readonly type: 'gate_timed_out'; readonly gate: string }
+  | {
+      readonly type: 'phase_completed';
+      readonly phase: PhaseId;
+      readonly outcome: Outcome;
+      readonly evidence: JsonObject;
+      readonly state: JsonObject;
+      readonly by: string;
+      readonly next: Target;
+      /** Whether the way taken leads back and counts as an iteration. */
+      readonly iterated: boolean;
+      /** Items of the next phase, where it is parallel. */
+      readonly items: Readonly<Record<string, Item>> | null;
+      /** What would have been refused, in permissive mode. */
+      readonly wouldRefuse: readonly Blocker[];
+    }
+  | { readonly type: 'question_asked'; readonly questions: readonly Question[] }
+  | { readonly type: 'question_answered'; readonly answer: Answer; readonly final: boolean }
+  | { readonly type: 'run_escalated'; readonly escalation: Escalation }
+  | { readonly type: 'run_resumed'; readonly note: string | null; readonly by: string }
+  | { readonly type: 'run_stopped'; readonly reason: string; readonly by: string }
+);
+
+/** Names of the events. */
+export type RunEventType = RunEvent['type'];

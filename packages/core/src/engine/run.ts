@@ -1,0 +1,167 @@
+import type { Json, JsonObject } from '../json.ts';
+import type { EvidenceClass, Outcome, PhaseId, Ring, Workflow } from '../model/workflow.ts';
+import type { Blocker } from './verdict.ts';
+
+/** Who acts. Bound where they authenticated, never named by a request body. */
+export type Principal =
+  | { readonly kind: 'agent'; readonly name: string }
+  | { readonly kind: 'human'; readonly name: string }
+  | { readonly kind: 'engine'; readonly name: 'phasegate' };
+
+/** One walk through a workflow. Holds its own copy of the workflow: editing a file cannot move a running agent's goal. */
+export type Run = RunCore &
+  (
+    | { readonly status: 'queued'; readonly phase: PhaseId }
+    | { readonly status: 'active'; readonly phase: PhaseId }
+    | { readonly status: 'waiting'; readonly phase: PhaseId; readonly wait: Wait }
+    | { readonly status: 'escalated'; readonly phase: PhaseId; readonly escalation: Escalation }
+    | { readonly status: 'completed'; readonly phase: null }
+    | {
+        readonly status: 'stopped';
+        readonly phase: null;
+        readonly reason: string;
+        readonly stoppedIn: PhaseId;
+      }
+  );
+
+/** The states a run can be in. */
+export type RunStatus = Run['status'];
+
+/** What every run has, whatever its status. */
+export interface RunCore {
+  readonly id: string;
+  readonly workflow: Workflow;
+  /** SHA-256 of the canonical JSON of the workflow. */
+  readonly workflowHash: string;
+  readonly target: string | null;
+  readonly params: JsonObject;
+  /** The agent that holds the run; null while nobody has claimed it. */
+  readonly holder: string | null;
+  readonly ring: Ring;
+  /** Whether a human accepted the workflow's files. */
+  readonly trusted: boolean;
+  /** Raised by every transition and claim; a token of an older epoch is dead. */
+  readonly epoch: number;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+  /** Every completion, oldest first; a phase visited twice is here twice. */
+  readonly completions: readonly Completion[];
+  /** What handlers returned, merged. */
+  readonly state: JsonObject;
+  /** How often each phase was entered, by id as text. */
+  readonly visits: Readonly<Record<string, number>>;
+  /** How often the way back out of each phase was taken, by id as text (S3.19 iterationCounts). */
+  readonly iterations: Readonly<Record<string, number>>;
+  readonly work: PhaseWork;
+  /** Every decision a human took in this run. */
+  readonly decisions: readonly GateDecision[];
+}
+
+/** What has happened in the current visit of the current phase. */
+export interface PhaseWork {
+  readonly enteredAt: string;
+  /** Failed postconditions and blockers; the second escalates. */
+  readonly attempts: number;
+  /** What the next attempt is told: `Previous attempt failed: …`. */
+  readonly feedback: string | null;
+  /** The newest refusal and how often it came in a row. */
+  readonly refusal: { readonly key: string; readonly count: number } | null;
+  /** Numbers of the tasks fetched in this visit, from 1. */
+  readonly fetched: readonly number[];
+  /** Items of a parallel phase by key, or null. */
+  readonly items: Readonly<Record<string, Item>> | null;
+  readonly answers: readonly Answer[];
+}
+
+/** One completed visit of a phase. */
+export interface Completion {
+  readonly phase: PhaseId;
+  readonly visit: number;
+  readonly at: string;
+  readonly by: string;
+  readonly outcome: Outcome;
+  readonly evidence: JsonObject;
+}
+
+/** One item of a parallel phase. */
+export interface Item {
+  readonly status: 'pending' | 'completed' | 'failed';
+  readonly value: Json;
+  readonly evidence: JsonObject | null;
+  readonly attempts: number;
+  readonly error: string | null;
+}
+
+/** What a waiting run waits for. */
+export type Wait = GateWait | QuestionWait;
+
+/** Checks have passed; a human must choose. The evidence is kept until then. */
+export interface GateWait {
+  readonly for: 'gate';
+  /** The gate's instance, e.g. `ship#4`: an approval of one can never serve another. */
+  readonly gate: string;
+  readonly since: string;
+  readonly evidence: JsonObject;
+  readonly outcome: Outcome;
+  readonly state: JsonObject;
+  readonly by: string;
+  /** Choices so far, where more than one human must agree. */
+  readonly votes: readonly GateDecision[];
+}
+
+/** An agent asked; a human must answer every question. */
+export interface QuestionWait {
+  readonly for: 'questions';
+  readonly since: string;
+  readonly questions: readonly Question[];
+  readonly answers: readonly Answer[];
+}
+
+/** One question with two or three options. */
+export interface Question {
+  readonly text: string;
+  readonly options: readonly string[];
+}
+
+/** A human's answer; `elicited` ones came through the agent's own client. */
+export interface Answer {
+  /** From 1. */
+  readonly question: number;
+  readonly text: string;
+  readonly by: string;
+  readonly at: string;
+  readonly elicited: boolean;
+}
+
+/** A human's choice at a gate. The signature is over canonical JSON of `{run, gate, option, input, shown, by}`. */
+export interface GateDecision {
+  readonly gate: string;
+  readonly option: string;
+  readonly input: string | null;
+  readonly shown: string;
+  readonly by: string;
+  readonly at: string;
+  readonly signature: string;
+}
+
+/** Why a human must act, with everything needed to decide. */
+export interface Escalation {
+  readonly reason:
+    | 'attempts'
+    | 'refusals'
+    | 'iterations'
+    | 'blocked'
+    | 'gate_timed_out'
+    | 'code_changed'
+    | 'crashes';
+  readonly message: string;
+  readonly since: string;
+  readonly blockers: readonly Blocker[];
+}
+
+/** The answer to one look. Anything but `passed` blocks. */
+export interface CheckResult {
+  readonly status: 'passed' | 'failed' | 'errored' | 'timed_out';
+  readonly reason: string;
+  readonly class: EvidenceClass;
+}

@@ -1,0 +1,80 @@
+import type { PhaseId } from '../model/workflow.ts';
+
+/** Allowed, or refused with at least one blocker. */
+export type Verdict =
+  | { readonly allowed: true; readonly wouldRefuse?: readonly Blocker[] }
+  | { readonly allowed: false; readonly blockers: readonly [Blocker, ...Blocker[]] };
+
+/** Why something was refused, and the one legal thing to do next. */
+export interface Blocker {
+  readonly code: BlockerCode;
+  readonly message: string;
+  readonly nextAction: NextAction;
+}
+
+/** The one legal act that comes next. Surfaces spell it in their own words; `text` serves everywhere. */
+export interface NextAction {
+  readonly act:
+    | 'complete_phase'
+    | 'get_task'
+    | 'use_allowed_tool'
+    | 'wait_for_human'
+    | 'claim'
+    | 'start'
+    | 'none';
+  readonly phase?: PhaseId;
+  readonly task?: number;
+  readonly text: string;
+}
+
+/** Every reason the engine refuses for. Pinned by a test, explained in docs/errors.md. */
+export type BlockerCode =
+  | 'phase_sequence_violation'
+  | 'incomplete_checkpoint'
+  | 'tasks_not_fetched'
+  | 'scope_violation'
+  | 'check_failed'
+  | 'check_errored'
+  | 'check_timed_out'
+  | 'evidence_class_too_low'
+  | 'handler_failed'
+  | 'precondition_failed'
+  | 'condition_unanswerable'
+  | 'outcome_not_allowed'
+  | 'reason_required'
+  | 'not_the_next_phase'
+  | 'not_your_run'
+  | 'not_a_human'
+  | 'not_an_agent'
+  | 'not_an_approver'
+  | 'run_waiting'
+  | 'run_escalated'
+  | 'run_not_active'
+  | 'run_not_waiting'
+  | 'run_not_escalated'
+  | 'run_ended'
+  | 'gate_unknown'
+  | 'gate_timed_out'
+  | 'option_unknown'
+  | 'input_required'
+  | 'shown_changed'
+  | 'already_voted'
+  | 'question_invalid'
+  | 'question_unknown'
+  | 'task_unknown'
+  | 'item_unknown'
+  | 'item_required'
+  | 'item_done'
+  | 'items_open'
+  | 'items_invalid'
+  | 'param_invalid'
+  | 'ring_too_low'
+  | 'escalated'
+  | 'iterations_exhausted'
+  | 'tool_unknown'
+  | 'tool_forbidden'
+  | 'tool_not_allowed'
+  | 'tool_constraint'
+  | 'command_unparseable'
+  | 'outside_write_scope'
+  | 'no_run';

@@ -1,0 +1,66 @@
+/** Every fault Phasegate reports, with what it means. `docs/errors.md` says the same; a test compares them. */
+export const ERROR_CODES = {
+  workflow_invalid: 'a definition has problems; each is listed with file, line and column',
+  workflow_unknown: 'no workflow of that name was found in the project',
+  workflow_ambiguous: 'two files define a workflow of that name',
+  untrusted_workflow: 'a human is set up and has not accepted these files',
+  code_changed: 'the code of a TypeScript workflow is not the code the run was started with',
+  run_unknown: 'there is no run with that id',
+  run_changed: 'someone else changed the run at the same time, twice',
+  state_tampered: 'a stored run does not match its seal',
+  audit_broken: 'the audit chain does not verify',
+  store_newer: 'the database was written by a newer version',
+  store_corrupt: 'the database cannot be read',
+  store_unavailable: 'the database cannot be opened or written',
+  config_invalid: 'the configuration file has problems',
+  usage: 'the command was called wrongly',
+  no_human: 'a human must act and none is set up',
+  not_permitted: 'this principal may not do that',
+  credential_invalid: 'the passphrase or token is wrong',
+  token_invalid: 'the phase token is not valid',
+  evidence_unreadable: 'the evidence is not a JSON object or is too large',
+  function_failed: 'a function of a TypeScript workflow threw or hung',
+  file_unreadable: 'a file cannot be read',
+  path_outside: 'a path leaves the project',
+  too_large: 'a file or value is over the size limit',
+  internal: 'a fault of Phasegate itself',
+} as const;
+
+/** The code of a fault. */
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** A fault: thrown once, with a code from the table, about the user's things rather than ours. */
+export class PhasegateError extends Error {
+  readonly code: ErrorCode;
+  /** Where in which file, when a definition is at fault. */
+  readonly problems: readonly Problem[];
+  /** What to do next. */
+  readonly hint: string | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: {
+      readonly cause?: unknown;
+      readonly problems?: readonly Problem[];
+      readonly hint?: string;
+    } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'PhasegateError';
+    this.code = code;
+    this.problems = details.problems ?? [];
+    this.hint = details.hint;
+  }
+}
+
+/** One thing wrong with a definition, as `validate` prints it. Lines and columns count from 1. */
+export interface Problem {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly code: string;
+  readonly message: string;
+  /** A note does not make the definition invalid. */
+  readonly severity: 'error' | 'note';
+}

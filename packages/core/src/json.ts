@@ -1,0 +1,38 @@
+/** A JSON value: all that crosses a boundary of the engine is made of these. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+/** A JSON object. */
+export type JsonObject = { readonly [key: string]: Json };
+
+/** True for a plain JSON object, false for arrays and null. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Reads an own property, so that a key such as `constructor` never reaches the prototype. */
+export function own(value: unknown, key: string): Json | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Record<string, Json>)[key];
+}
+
+/**
+ * Canonical JSON after RFC 8785: sorted keys (by UTF-16 code unit), no white space, ECMAScript numbers.
+ * The audit's hashes, the signatures and `shown` are all taken over this text.
+ */
+export function canonicalJson(value: Json): string {
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new TypeError('canonical JSON has no number for a non-finite value');
+    return JSON.stringify(value);
+  }
+  if (typeof value === 'string') return JSON.stringify(value.isWellFormed() ? value : value.toWellFormed());
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`;
+  const object = value as JsonObject;
+  let text = '{';
+  for (const key of Object.keys(object).sort()) {
+    const member = object[key];
+    if (member === undefined) continue;
+    text += `${text.length > 1 ? ',' : ''}${JSON.stringify(key)}:${canonicalJson(member)}`;
+  }
+  return `${text}}`;
+}

@@ -1,0 +1,166 @@
+import type { Json, JsonObject } from '../json.ts';
+import type {
+  EvidenceClass,
+  EvidenceRule,
+  FunctionRef,
+  Mode,
+  Outcome,
+  PhaseId,
+  Ring,
+  Target,
+} from './workflow.ts';
+
+/**
+ * What a loader hands to `defineWorkflow`: the author's words in one shape, not yet checked against each other.
+ * Loaders check shape (keys, types); `defineWorkflow` checks meaning.
+ */
+export interface WorkflowDraft {
+  readonly id: string;
+  readonly title?: string;
+  readonly version?: string;
+  readonly description?: string;
+  readonly params?: Readonly<Record<string, ParamDraft>>;
+  /** Groups of tools by name. */
+  readonly tools?: Readonly<Record<string, readonly string[]>>;
+  /** JSON Schemas by name; paths are already read. */
+  readonly schemas?: Readonly<Record<string, JsonObject | boolean>>;
+  readonly enforcement?: { readonly mode?: Mode; readonly ring?: Ring; readonly tokenSeconds?: number };
+  readonly gates?: Readonly<Record<string, GateDraft>>;
+  /** Absent: the first phase. */
+  readonly entry?: PhaseId;
+  readonly phases: readonly PhaseDraft[];
+  /** Hash of the module and all it imports, where the workflow has functions. */
+  readonly code?: string | null;
+  /** The module those functions are in, relative to the project. */
+  readonly module?: string | null;
+}
+
+/** A phase as written. */
+export interface PhaseDraft {
+  readonly id: PhaseId;
+  readonly name?: string;
+  readonly description?: string;
+  readonly instructions?: string;
+  readonly render?: FunctionRef;
+  readonly work?:
+    | { readonly kind: 'command'; readonly command: string }
+    | { readonly kind: 'handler'; readonly ref: FunctionRef }
+    | {
+        readonly kind: 'dispatch';
+        readonly agent: string;
+        readonly script?: string;
+        readonly prompt?: string;
+        readonly supportsQuestions?: boolean;
+      };
+  readonly allowedTools?: readonly string[];
+  readonly forbiddenTools?: readonly string[];
+  readonly toolConstraints?: Readonly<
+    Record<string, { readonly allowed?: readonly string[]; readonly denied?: readonly string[] }>
+  >;
+  readonly writes?: readonly string[];
+  readonly tasks?: readonly {
+    readonly name: string;
+    readonly instructions?: string;
+    readonly acceptanceCriteria?: readonly string[];
+  }[];
+  readonly preconditions?: readonly CheckDraft[];
+  readonly postconditions?: readonly CheckDraft[];
+  readonly fields?: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly rule?: EvidenceRule;
+    readonly description?: string;
+  }[];
+  readonly artifacts?: readonly ArtifactDraft[];
+  /** Names of gates, or gates in place. */
+  readonly gates?: readonly (string | GateDraft)[];
+  readonly parallel?: { readonly key: string };
+  /** Absent: the following phase as written; after the last, the end. */
+  readonly next?: RouteDraft;
+}
+
+/** A check as written. A function has `ref` and no `check`. */
+export interface CheckDraft {
+  readonly check?: string;
+  readonly ref?: FunctionRef;
+  readonly label?: string;
+  readonly with?: JsonObject;
+  readonly message?: string;
+  readonly needs?: EvidenceClass;
+}
+
+/** An artifact as written; `schema` is the name of one, or one in place. */
+export interface ArtifactDraft {
+  readonly type: string;
+  readonly description?: string;
+  readonly schema?: string | JsonObject | boolean;
+  /** Not enforceable before verified evidence exists: makes the workflow invalid. */
+  readonly verify?: Json;
+}
+
+/** A gate as written. */
+export interface GateDraft {
+  readonly id?: string;
+  readonly blockers?: readonly CheckDraft[];
+  readonly human?: {
+    readonly prompt: string;
+    readonly context?: readonly string[];
+    readonly options: readonly {
+      readonly label: string;
+      readonly next?: Target;
+      readonly requiresInput?: boolean;
+    }[];
+    readonly approvers?: readonly string[];
+    readonly quorum?: number;
+    /** `after` is a duration such as `90s`, `30m`, `24h`, `7d`. */
+    readonly timeout?: { readonly after: string; readonly then?: string };
+  };
+}
+
+/** A route as written. */
+export type RouteDraft =
+  | { readonly to: Target }
+  | {
+      readonly condition: string | { readonly ref: FunctionRef; readonly source: string };
+      readonly onTrue: Target;
+      readonly onFalse: Target;
+      readonly maxIterations?: number;
+      readonly onExhausted?: Target;
+    }
+  | {
+      readonly outcomes: Readonly<Partial<Record<Outcome | '_default', Target>>>;
+      readonly maxIterations?: number;
+      readonly onExhausted?: Target;
+    };
+
+/** A param as written. */
+export interface ParamDraft {
+  readonly type?: string;
+  readonly description?: string;
+  readonly choices?: readonly Json[];
+  readonly min?: number;
+  readonly max?: number;
+  readonly constant?: Json;
+  readonly default?: Json;
+  readonly required?: boolean;
+}
+
+/** Something wrong with a draft, by its place in the draft, e.g. `['phases', 2, 'next', 'onTrue']`. */
+export interface DraftProblem {
+  readonly path: readonly (string | number)[];
+  readonly code: string;
+  readonly message: string;
+  readonly severity: 'error' | 'note';
+  /** Offset inside the text at `path`, for a condition that does not parse. */
+  readonly offset?: number;
+}
+
+/** What the shelf of checks can answer, so that an unknown check or a wrong parameter is found before a run. */
+export interface KnownCheck {
+  /** JSON Schema of `with`. */
+  readonly parameters: JsonObject;
+  /** The class of evidence its answers have. */
+  readonly class: EvidenceClass;
+  /** Keys of `with` that hold a condition to be parsed. */
+  readonly conditions?: readonly string[];
+}

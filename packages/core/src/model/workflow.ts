@@ -1,0 +1,232 @@
+import type { Json, JsonObject } from '../json.ts';
+import type { Expression } from './expression.ts';
+
+/** What the author wrote: a number if it is all digits, else a string. */
+export type PhaseId = string | number;
+
+/** Where a way leads: a phase, or `null` for the end. */
+export type Target = PhaseId | null;
+
+/** What came of a phase. */
+export type Outcome = 'ok' | 'fail' | 'skip' | 'iterate';
+
+/** Every outcome, in the order they are documented. */
+export const OUTCOMES: readonly Outcome[] = ['ok', 'fail', 'skip', 'iterate'];
+
+/** How far an answer can be trusted: the agent's word, seen at a call we carried, run by the engine itself. */
+export type EvidenceClass = 'claimed' | 'observed' | 'verified';
+
+/** Evidence classes from weakest to strongest. */
+export const EVIDENCE_CLASSES: readonly EvidenceClass[] = ['claimed', 'observed', 'verified'];
+
+/** How an agent is attached, from weakest to strongest. */
+export type Ring = 'served' | 'hooked' | 'sandboxed' | 'isolated';
+
+/** Rings from weakest to strongest. */
+export const RINGS: readonly Ring[] = ['served', 'hooked', 'sandboxed', 'isolated'];
+
+/** `permissive` judges, records and reports everything and blocks nothing. */
+export type Mode = 'strict' | 'permissive';
+
+/** Immutable, validated data: phases and how they lead to each other. Only `defineWorkflow` makes one. */
+export interface Workflow {
+  readonly id: string;
+  readonly title: string;
+  readonly version: string | null;
+  readonly description: string;
+  readonly params: Readonly<Record<string, Param>>;
+  readonly enforcement: Enforcement;
+  readonly entry: PhaseId;
+  readonly phases: readonly Phase[];
+  /** Hash of the module and all it imports, where the workflow has functions; else null. */
+  readonly code: string | null;
+  /** The module those functions are in, relative to the project; null without functions. */
+  readonly module: string | null;
+}
+
+/** How strictly a workflow is held, and in which ring. */
+export interface Enforcement {
+  readonly mode: Mode;
+  readonly ring: Ring;
+  readonly tokenSeconds: number;
+}
+
+/** One node of the graph. */
+export interface Phase {
+  readonly id: PhaseId;
+  /** The id where every id of the workflow is an integer, else the position from 1. */
+  readonly number: number;
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  /** A function that makes title and instructions anew at each visit, or null. */
+  readonly render: FunctionRef | null;
+  readonly work: Work;
+  readonly tasks: readonly Task[];
+  readonly tools: ToolPolicy;
+  /** The one write scope, as globs relative to the workspace. Empty means nothing may be written. */
+  readonly writes: readonly string[];
+  readonly preconditions: readonly Check[];
+  readonly evidence: EvidenceRules;
+  readonly postconditions: readonly Check[];
+  /** Checks of all the gates behind this phase, in the order written. */
+  readonly blockers: readonly Check[];
+  readonly humanGate: HumanGate | null;
+  readonly parallel: Parallel | null;
+  readonly next: Route;
+}
+
+/** The name of a function of a TypeScript workflow, e.g. `steps/writer/postconditions/chapters_modified`. */
+export type FunctionRef = string;
+
+/** Who does the work of a phase. */
+export type Work =
+  | { readonly kind: 'agent' }
+  | { readonly kind: 'command'; readonly command: string }
+  | { readonly kind: 'handler'; readonly ref: FunctionRef }
+  | {
+      readonly kind: 'dispatch';
+      readonly agent: string;
+      readonly script: string | null;
+      readonly prompt: string | null;
+      readonly supportsQuestions: boolean;
+    };
+
+/** A piece of instruction inside a phase, fetched one at a time. */
+export interface Task {
+  readonly name: string;
+  readonly instructions: string;
+  readonly acceptanceCriteria: readonly string[];
+}
+
+/** Which tools a phase has. Names are contract tools or `mcp:SERVER/TOOL`; groups are already resolved. */
+export interface ToolPolicy {
+  readonly allowed: readonly string[];
+  readonly forbidden: readonly string[];
+  readonly constraints: Readonly<Record<string, ToolConstraint>>;
+}
+
+/** Path globs for file tools, word patterns for `bash`. */
+export interface ToolConstraint {
+  readonly allowed: readonly string[];
+  readonly denied: readonly string[];
+}
+
+/** A named question about the world with a yes/no answer and a reason. */
+export interface Check {
+  /** Unique in the workflow, e.g. `TDD/blockers/0`. */
+  readonly id: string;
+  /** The check on the shelf that answers it. */
+  readonly use: string;
+  readonly label: string;
+  readonly with: JsonObject;
+  readonly message: string;
+  /** The least class of evidence an answer must have. */
+  readonly needs: EvidenceClass;
+}
+
+/** What must be submitted to complete a phase. */
+export interface EvidenceRules {
+  readonly fields: readonly EvidenceField[];
+  readonly artifacts: readonly Artifact[];
+}
+
+/** A named value with a type and a simple rule (design 0's checkpoint evidence). */
+export interface EvidenceField {
+  readonly name: string;
+  readonly type: 'int' | 'str' | 'list' | 'bool' | 'number' | 'object';
+  readonly rule: EvidenceRule;
+  readonly description: string;
+}
+
+/** `positive` is a number above zero or something with a length above zero. */
+export type EvidenceRule = 'present' | 'positive' | 'non_empty' | 'optional';
+
+/** Evidence with a JSON Schema. */
+export interface Artifact {
+  readonly type: string;
+  readonly description: string;
+  /** JSON Schema 2020-12, or null where any value will do. */
+  readonly schema: JsonObject | boolean | null;
+}
+
+/** A human's decision between this phase and the next. */
+export interface HumanGate {
+  readonly id: string;
+  readonly prompt: string;
+  /** Paths into `checkpoint`, shown to the human. */
+  readonly context: readonly string[];
+  readonly options: readonly GateOption[];
+  /** Names of the humans who may decide; empty means any. */
+  readonly approvers: readonly string[];
+  /** How many different humans must choose the same option. */
+  readonly quorum: number;
+  readonly timeout: GateTimeout | null;
+}
+
+/** One answer a human may give. */
+export interface GateOption {
+  readonly label: string;
+  /** Absent: the phase's own route. `null`: the human ends the run here, and it is `stopped`. */
+  readonly next?: Target;
+  readonly requiresInput: boolean;
+}
+
+/** When nobody decides in time: park hands the run to a human, stop ends it. Nothing approves by itself. */
+export interface GateTimeout {
+  readonly afterSeconds: number;
+  readonly then: 'park' | 'stop';
+}
+
+/** Items of the checkpoint that are worked on side by side. */
+export interface Parallel {
+  /** A path into `checkpoint` that holds a list. */
+  readonly key: string;
+}
+
+/** Where a phase leads. */
+export type Route =
+  | { readonly kind: 'to'; readonly target: Target }
+  | {
+      readonly kind: 'when';
+      readonly condition: Condition;
+      readonly onTrue: Target;
+      readonly onFalse: Target;
+      readonly maxIterations: number | null;
+      /** Absent: an exhausted loop is escalated to a human. */
+      readonly onExhausted?: Target;
+    }
+  | {
+      readonly kind: 'outcomes';
+      readonly map: Readonly<Partial<Record<Outcome, Target>>>;
+      /** Absent: an outcome that is not in the map is refused. */
+      readonly otherwise?: Target;
+      readonly maxIterations: number | null;
+      readonly onExhausted?: Target;
+    };
+
+/** A question about the run: parsed text, or a function of a TypeScript workflow. */
+export type Condition =
+  | { readonly kind: 'expression'; readonly source: string; readonly expression: Expression }
+  | { readonly kind: 'function'; readonly ref: FunctionRef; readonly source: string };
+
+/** A named value a run is started with. */
+export interface Param {
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'list' | 'object';
+  readonly description: string;
+  readonly domain: ParamDomain | null;
+  readonly required: boolean;
+  readonly default?: Json;
+}
+
+/** The values a param may take, as data. `domains.ts` makes iterables of them. */
+export type ParamDomain =
+  | { readonly kind: 'bounded_int'; readonly lo: number; readonly hi: number }
+  | { readonly kind: 'range'; readonly min: number | null; readonly max: number | null }
+  | { readonly kind: 'choice_set'; readonly choices: readonly Json[] }
+  | { readonly kind: 'constant'; readonly value: Json };
+
+/** The phase with this id, or undefined. Ids are compared as they were written. */
+export function phaseById(workflow: Workflow, id: PhaseId | null): Phase | undefined {
+  return workflow.phases.find((phase) => phase.id === id);
+}

@@ -1,0 +1,79 @@
+import type { Command } from './engine/command.ts';
+import type { ToolUse } from './engine/judgeTool.ts';
+import type { Run } from './engine/run.ts';
+import type { Verdict } from './engine/verdict.ts';
+import type { PhaseAnswer, RunView } from './engine/viewFor.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { PhaseId } from './model/workflow.ts';
+
+/**
+ * All of Phasegate for one principal. Implemented in process by the runtime and over HTTP by the SDK;
+ * no surface knows which it holds.
+ */
+export interface Phasegate {
+  start(request: StartRequest): Promise<Started>;
+  view(runId: string): Promise<RunView>;
+  /** The current or a completed phase; for any other, the refusal of a skipped phase. `requested` is an id, number or name. */
+  phase(runId: string, requested?: Json): Promise<PhaseAnswer>;
+  runs(query?: RunQuery): Promise<readonly RunSummary[]>;
+  submit(runId: string, command: Command): Promise<Submitted>;
+  judgeTool(runId: string | null, use: ToolUse): Promise<Verdict>;
+  history(
+    runId: string | null,
+    page?: { readonly after?: number; readonly limit?: number },
+  ): Promise<readonly AuditRecord[]>;
+}
+
+/** What a run is started with. */
+export interface StartRequest {
+  readonly workflow: string;
+  readonly target?: string | null;
+  readonly params?: JsonObject;
+  readonly queue?: boolean;
+}
+
+/** A run was made, or it was refused and none was. */
+export type Started =
+  | { readonly verdict: Verdict & { readonly allowed: true }; readonly view: RunView }
+  | { readonly verdict: Verdict & { readonly allowed: false }; readonly view: null };
+
+/** What came of a command: the verdict, and the run as the principal may now see it. */
+export interface Submitted {
+  readonly verdict: Verdict;
+  readonly view: RunView;
+  /** The answer in the words of the public contract, e.g. that of `complete_phase` or `get_task`. */
+  readonly answer: JsonObject;
+}
+
+/** Which runs to list. */
+export interface RunQuery {
+  readonly status?: Run['status'];
+  readonly workflow?: string;
+  readonly limit?: number;
+}
+
+/** One line of the list of runs. */
+export interface RunSummary {
+  readonly run: string;
+  readonly workflow: string;
+  readonly target: string | null;
+  readonly status: Run['status'];
+  readonly phase: PhaseId | null;
+  readonly holder: string | null;
+  readonly epoch: number;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+}
+
+/** One link of the audit chain. `hash` covers the canonical JSON of all other fields. */
+export interface AuditRecord {
+  readonly seq: number;
+  /** Null for the project's own chain. */
+  readonly run: string | null;
+  readonly time: string;
+  readonly principal: string;
+  readonly event: string;
+  readonly data: Json;
+  readonly prev: string;
+  readonly hash: string;
+}

@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config';
+
+// Tests read the sources, not the build, so that a stale dist can never make a test pass.
+const source = (name: string) => new URL(`./packages/${name}/src/index.ts`, import.meta.url).pathname;
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^@phasegate\/core$/, replacement: source('core') },
+      { find: /^@phasegate\/sdk$/, replacement: source('sdk') },
+      { find: /^phasegate$/, replacement: source('phasegate') },
+    ],
+  },
+  test: {
+    include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
