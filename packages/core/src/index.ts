@@ -1,6 +1,14 @@
+export { answerFor, blockersOf } from './engine/answers.ts';
+export { apply, begin, fold } from './engine/apply.ts';
+export { nextActionFor } from './engine/blockers.ts';
 export type { Circumstance, Command, Fact, Facts, Look, Subject } from './engine/command.ts';
+export { checksFor, type Decision, decide } from './engine/decide.ts';
 export type { RunEvent, RunEventType } from './engine/events.ts';
+export { checkpointCriteria, evidenceProblems, validateCheckpoint } from './engine/evidence.ts';
+export { gateCard } from './engine/gate.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
+export { judgeTool, mayWrite } from './engine/judgeTool.ts';
+export { phaseText, type RenderedText, taskText } from './engine/phaseText.ts';
 export type {
   Answer,
   CheckResult,
@@ -18,10 +26,27 @@ export type {
   RunStatus,
   Wait,
 } from './engine/run.ts';
+export { checkpointOf, scopeFor } from './engine/scope.ts';
+export { checksForStart, decideStart, type StartDecision, type Starting } from './engine/start.ts';
 export type { Blocker, BlockerCode, NextAction, Verdict } from './engine/verdict.ts';
 export type { GateView, PhaseAnswer, PhaseView, Progress, RunView } from './engine/viewFor.ts';
+export {
+  artifactsOf,
+  canAccessPhase,
+  completedPhases,
+  findPhase,
+  overviewOf,
+  phaseAnswer,
+  phaseArtifact,
+  progressOf,
+  sequenceViolation,
+  viewFor,
+} from './engine/viewFor.ts';
 export { ERROR_CODES, type ErrorCode, PhasegateError, type Problem } from './errors.ts';
 export { canonicalJson, isJsonObject, type Json, type JsonObject, own } from './json.ts';
+export type { Known } from './model/compileContext.ts';
+export { type Defined, defineWorkflow, readPhaseId } from './model/defineWorkflow.ts';
+export { BoundedInt, ChoiceSet, Constant, domainOf } from './model/domains.ts';
 export type {
   ArtifactDraft,
   CheckDraft,
@@ -33,7 +58,22 @@ export type {
   RouteDraft,
   WorkflowDraft,
 } from './model/draft.ts';
+export { type Edge, edgesOf, leadsBack } from './model/edges.ts';
 export type { Expression, ExpressionError, Scope } from './model/expression.ts';
+export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/expression.ts';
+export { compileGlob, globProblem, matchGlob } from './model/glob.ts';
+export {
+  type GraphEdge,
+  type GraphNode,
+  graphOf,
+  type NodeStatus,
+  type RunPlace,
+  type WorkflowGraph,
+} from './model/graph.ts';
+export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';
+export { matchCommand, parseCommandLine } from './model/shellWords.ts';
+export { didYouMean, suggest } from './model/suggest.ts';
+export { CONTRACT_TOOLS, GUARDED_PATHS } from './model/tools.ts';
 export {
   type Artifact,
   type Check,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { Check, FunctionRef, Outcome, PhaseId } from '../model/workflow.ts';
-import type { CheckResult, Principal, Question } from './run.ts';
+import type { CheckResult, Escalation, Principal, Question } from './run.ts';
 
 /** What someone asks of a run. */
 export type Command =
@@ -33,7 +33,9 @@ export type Command =
   | { readonly kind: 'resume'; readonly note?: string }
   | { readonly kind: 'stop'; readonly reason: string }
   /** The clock's command: a gate whose time is up. */
-  | { readonly kind: 'expire' };
+  | { readonly kind: 'expire' }
+  /** The engine's own: something makes going on impossible to judge. */
+  | { readonly kind: 'escalate'; readonly reason: Escalation['reason']; readonly message: string };
 
 /** Everything `decide` may know beside the run: who, when, and what was looked at. */
 export interface Circumstance {

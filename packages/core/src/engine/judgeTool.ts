@@ -1,7 +1,200 @@
-import type { JsonObject } from '../json.ts';
+import { type JsonObject, own } from '../json.ts';
+import { compileGlob } from '../model/glob.ts';
+import { matchCommand, parseCommandLine } from '../model/shellWords.ts';
+import { didYouMean } from '../model/suggest.ts';
+import {
+  CONTRACT_TOOLS,
+  coversTool,
+  GUARDED_PATHS,
+  isToolName,
+  PATH_TOOLS,
+  READING_TOOLS,
+  WRITING_TOOLS,
+} from '../model/tools.ts';
+import { type Phase, phaseById, type ToolConstraint } from '../model/workflow.ts';
+import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
+import type { Run } from './run.ts';
+import type { BlockerCode, NextAction, Verdict } from './verdict.ts';
 
 /** One tool call, in contract terms: clients' own names are translated before judging. */
 export interface ToolUse {
   readonly tool: string;
+  /** `path` or `paths` relative to the workspace for file tools, `command` for `bash` and `git`. */
   readonly input: JsonObject;
+}
+
+/** The verdict on one tool call. Forbidden before allowed, deny by default, no active phase means reading only. */
+export function judgeTool(run: Run | null, use: ToolUse): Verdict {
+  if (!isToolName(use.tool)) {
+    const hint = didYouMean(use.tool, CONTRACT_TOOLS);
+    return no('tool_unknown', `\`${use.tool}\` is no tool Phasegate knows${hint}`, actionFor(run));
+  }
+  if (run === null || run.status !== 'active') return judgeIdle(run, use);
+  const phase = phaseById(run.workflow, run.phase) as Phase;
+  const commands = commandsOf(use);
+  const policy = judgePolicy(run, phase, use, commands);
+  if (!policy.allowed) return policy;
+  if (PATH_TOOLS.includes(use.tool)) return judgePaths(run, phase, use);
+  if (use.tool === 'bash' || use.tool === 'git') return judgeCommands(run, phase, use, commands);
+  return ALLOWED;
+}
+
+function judgeIdle(run: Run | null, use: ToolUse): Verdict {
+  if (READING_TOOLS.includes(use.tool)) return ALLOWED;
+  if (run === null)
+    return no('no_run', `without a run only reading is allowed, not \`${use.tool}\``, actionFor(run));
+  const codes: Partial<Record<Run['status'], BlockerCode>> = {
+    waiting: 'run_waiting',
+    escalated: 'run_escalated',
+    queued: 'run_not_active',
+  };
+  const code = codes[run.status] ?? 'run_ended';
+  return no(
+    code,
+    `the run is ${run.status}, so only reading is allowed, not \`${use.tool}\``,
+    actionFor(run),
+  );
+}
+
+type Commands = ReturnType<typeof parseCommandLine>;
+
+function commandsOf(use: ToolUse): Commands | null {
+  if (use.tool !== 'bash' && use.tool !== 'git') return null;
+  const line = own(use.input, 'command');
+  if (typeof line !== 'string') return { ok: false, reason: 'there is no command' };
+  return parseCommandLine(line);
+}
+
+function judgePolicy(run: Run, phase: Phase, use: ToolUse, commands: Commands | null): Verdict {
+  const { allowed, forbidden } = phase.tools;
+  const names = (list: readonly string[], tool: string) => list.some((name) => coversTool(name, tool));
+  // `write_files` includes `edit_file`, in allow and in forbid.
+  const listed = (list: readonly string[]) =>
+    names(list, use.tool) || (use.tool === 'edit_file' && names(list, 'write_files'));
+  const git = usesGit(use, commands);
+  const where = `in phase \`${phase.id}\``;
+  if (listed(forbidden) || (git !== 'no' && (names(forbidden, 'git') || names(forbidden, 'bash')))) {
+    const name = listed(forbidden) ? use.tool : 'git';
+    return no('tool_forbidden', `\`${name}\` is forbidden ${where}`, actionFor(run));
+  }
+  if (
+    listed(allowed) ||
+    (use.tool === 'git' && names(allowed, 'bash')) ||
+    (git === 'only' && names(allowed, 'git'))
+  )
+    return ALLOWED;
+  const may = allowed.length === 0 ? 'nothing' : allowed.join(', ');
+  return no('tool_not_allowed', `\`${use.tool}\` is not allowed ${where}; allowed: ${may}`, actionFor(run));
+}
+
+/** Whether a command line runs git: a line that cannot be read may, and is judged as if it did. */
+function usesGit(use: ToolUse, commands: Commands | null): 'no' | 'some' | 'only' {
+  if (use.tool === 'git') return 'only';
+  if (commands === null) return 'no';
+  if (!commands.ok) return 'some';
+  const programs = commands.commands.map((words) => (words[0] ?? '').split('/').at(-1));
+  if (programs.length > 0 && programs.every((program) => program === 'git')) return 'only';
+  return programs.includes('git') ? 'some' : 'no';
+}
+
+function judgePaths(run: Run, phase: Phase, use: ToolUse): Verdict {
+  const paths = pathsOf(use.input);
+  if (paths === null)
+    return no('tool_constraint', `\`${use.tool}\` was called without a path`, actionFor(run));
+  const writing = WRITING_TOOLS.includes(use.tool);
+  for (const given of paths) {
+    const path = normalise(given);
+    if (path === null) {
+      return no('outside_write_scope', `\`${given}\` is not a path inside the workspace`, actionFor(run));
+    }
+    for (const tool of use.tool === 'edit_file' ? ['edit_file', 'write_files'] : [use.tool]) {
+      const constraint = phase.tools.constraints[tool];
+      if (constraint && !fits(constraint, (glob) => compileGlob(glob)(path))) {
+        return no(
+          'tool_constraint',
+          `\`${use.tool}\` may not touch \`${path}\` in phase \`${phase.id}\``,
+          actionFor(run),
+        );
+      }
+    }
+    if (!writing || mayWrite(phase, path)) continue;
+    const scope = phase.writes.length === 0 ? 'nothing' : phase.writes.join(', ');
+    return no(
+      'outside_write_scope',
+      `phase \`${phase.id}\` may not write \`${path}\`; it may write ${scope}`,
+      actionFor(run),
+    );
+  }
+  return ALLOWED;
+}
+
+/** True when a path is inside a phase's write scope and is none of the guard's own files. */
+export function mayWrite(phase: Phase, path: string): boolean {
+  if (GUARDED_PATHS.some((glob) => compileGlob(glob)(path))) return false;
+  return phase.writes.some((glob) => compileGlob(glob)(path));
+}
+
+function judgeCommands(run: Run, phase: Phase, use: ToolUse, commands: Commands | null): Verdict {
+  const { constraints } = phase.tools;
+  const applying = [constraints.bash, use.tool === 'git' ? constraints.git : undefined].filter(
+    (one) => one !== undefined,
+  );
+  const restricted = applying.length > 0 || !phase.tools.allowed.includes('bash');
+  if (!restricted || commands === null) return ALLOWED;
+  if (!commands.ok) {
+    return no(
+      'command_unparseable',
+      `the command cannot be read with certainty: ${commands.reason}`,
+      actionFor(run),
+    );
+  }
+  for (const words of commands.commands) {
+    if (use.tool === 'git' && words[0] !== 'git') {
+      return no('tool_not_allowed', `\`${words[0]}\` is not git`, actionFor(run));
+    }
+    if (applying.every((constraint) => fits(constraint, (pattern) => matchCommand(pattern, words)))) continue;
+    return no(
+      'tool_constraint',
+      `\`${words.join(' ')}\` is not among the commands of phase \`${phase.id}\``,
+      actionFor(run),
+    );
+  }
+  return ALLOWED;
+}
+
+function fits(constraint: ToolConstraint, matches: (pattern: string) => boolean): boolean {
+  if (constraint.denied.some(matches)) return false;
+  return constraint.allowed.length === 0 || constraint.allowed.some(matches);
+}
+
+function pathsOf(input: JsonObject): readonly string[] | null {
+  const path = own(input, 'path');
+  const paths = own(input, 'paths');
+  const all = [...(path === undefined ? [] : [path]), ...(Array.isArray(paths) ? paths : [])];
+  if (all.length === 0 || !all.every((one): one is string => typeof one === 'string')) return null;
+  return all;
+}
+
+/** A relative path without `.`; null for one that is absolute, leaves the workspace or cannot be a path. */
+function normalise(path: string): string | null {
+  if (path.startsWith('/') || path.includes('\0') || path.includes('\\') || /^[A-Za-z]:/.test(path))
+    return null;
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  return parts.includes('..') || parts.length === 0 ? null : parts.join('/');
+}
+
+function actionFor(run: Run | null): NextAction {
+  if (run === null) return { act: 'start', text: 'start a run, or read only' };
+  if (run.status !== 'active') return nextActionFor(run);
+  const phase = phaseById(run.workflow, run.phase) as Phase;
+  const tools = phase.tools.allowed.length === 0 ? 'no tools' : phase.tools.allowed.join(', ');
+  return {
+    act: 'use_allowed_tool',
+    phase: phase.id,
+    text: `use what phase \`${phase.id}\` allows: ${tools}; or complete it`,
+  };
+}
+
+function no(code: BlockerCode, message: string, nextAction: NextAction): Verdict {
+  return refused([blocker(code, message, nextAction)]);
 }

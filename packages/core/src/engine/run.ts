@@ -62,8 +62,10 @@ export interface PhaseWork {
   readonly enteredAt: string;
   /** Failed postconditions and blockers; the second escalates. */
   readonly attempts: number;
-  /** What the next attempt is told: `Previous attempt failed: …`. */
-  readonly feedback: string | null;
+  /** Why the last attempt failed; the next one is told `Previous attempt failed: …`. */
+  readonly failure: string | null;
+  /** What a human wrote for whoever works on this phase. */
+  readonly note: string | null;
   /** The newest refusal and how often it came in a row. */
   readonly refusal: { readonly key: string; readonly count: number } | null;
   /** Numbers of the tasks fetched in this visit, from 1. */

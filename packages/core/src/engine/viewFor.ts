@@ -1,6 +1,18 @@
-import type { Json, JsonObject } from '../json.ts';
-import type { Mode, PhaseId, Ring } from '../model/workflow.ts';
-import type { Answer, Escalation, Question, RunStatus } from './run.ts';
+import { canonicalJson, type Json, type JsonObject } from '../json.ts';
+import {
+  type Mode,
+  type Phase,
+  type PhaseId,
+  phaseById,
+  type Ring,
+  type Workflow,
+} from '../model/workflow.ts';
+import { nextActionFor } from './blockers.ts';
+import { checkpointCriteria } from './evidence.ts';
+import { gateContext, openGate } from './gate.ts';
+import { feedbackOf, phaseText, type RenderedText } from './phaseText.ts';
+import type { Answer, Completion, Escalation, Principal, Question, Run, RunStatus } from './run.ts';
+import { addSeconds } from './time.ts';
 import type { NextAction } from './verdict.ts';
 
 /** All a principal may see of a run. Later phases are absent from the value, so no surface can leak them. Wire names. */
@@ -70,3 +82,179 @@ export interface GateView {
 export type PhaseAnswer =
   | { readonly ok: true; readonly phase: PhaseView }
   | { readonly ok: false; readonly refusal: JsonObject & { readonly error: Json } };
+
+/** All that principal may see of a run. `rendered` is the current phase's own text, where a function makes it. */
+export function viewFor(run: Run, principal: Principal, rendered?: RenderedText): RunView {
+  const current = phaseById(run.workflow, run.phase);
+  return {
+    run: run.id,
+    workflow: run.workflow.id,
+    title: run.workflow.title,
+    target: run.target,
+    params: run.params,
+    status: run.status,
+    mode: run.workflow.enforcement.mode,
+    ring: run.ring,
+    trusted: run.trusted,
+    epoch: run.epoch,
+    holder: run.holder,
+    phase: run.phase,
+    current_phase: current === undefined ? null : phaseView(run, current, rendered),
+    completed_phases: completedPhases(run),
+    progress: progressOf(run),
+    attempts: run.work.attempts,
+    feedback: run.phase === null ? null : feedbackOf(run.work),
+    gate: gateView(run, principal),
+    questions: run.status === 'waiting' && run.wait.for === 'questions' ? run.wait.questions : [],
+    answers: run.work.answers,
+    escalation: run.status === 'escalated' ? run.escalation : null,
+    reason: run.status === 'stopped' ? run.reason : null,
+    started_at: run.startedAt,
+    updated_at: run.updatedAt,
+    next_action: nextActionFor(run),
+  };
+}
+
+/** S0.7-S0.10: the current phase and completed ones, and no other. */
+export function canAccessPhase(run: Run, id: PhaseId): boolean {
+  return id === run.phase || run.completions.some((completion) => completion.phase === id);
+}
+
+/**
+ * The phase someone asked for by id, number or name; numbers may arrive as text or floats. Null when none is meant.
+ * An exact id wins over a number, a number over a name.
+ */
+export function findPhase(workflow: Workflow, requested: Json): Phase | null {
+  if (typeof requested !== 'string' && typeof requested !== 'number') return null;
+  const text = typeof requested === 'string' ? requested.trim() : requested;
+  const number = typeof text === 'number' ? text : text === '' ? Number.NaN : Number(text);
+  const byId = workflow.phases.find((phase) => phase.id === text || phase.id === number);
+  if (byId) return byId;
+  const byNumber = workflow.phases.find((phase) => phase.number === number);
+  return byNumber ?? workflow.phases.find((phase) => phase.name === text) ?? null;
+}
+
+/** The phase as an agent may read it, or the refusal of a skipped phase (C1). */
+export function phaseAnswer(run: Run, requested: Json | undefined, rendered?: RenderedText): PhaseAnswer {
+  const phase =
+    requested === undefined
+      ? (phaseById(run.workflow, run.phase) ?? null)
+      : findPhase(run.workflow, requested);
+  if (phase === null || !canAccessPhase(run, phase.id)) {
+    return { ok: false, refusal: sequenceViolation(run, requested ?? null) };
+  }
+  return { ok: true, phase: phaseView(run, phase, phase.id === run.phase ? rendered : undefined) };
+}
+
+/** C1: one refusal shape for a skipped phase, with the content to act on and nothing of the phase asked for. */
+export function sequenceViolation(run: Run, requested: Json): JsonObject & { readonly error: string } {
+  const current = phaseById(run.workflow, run.phase);
+  const asked =
+    typeof requested === 'string' || typeof requested === 'number' ? requested : canonicalJson(requested);
+  const where = run.phase === null ? `The run is ${run.status}` : `Currently on Phase ${run.phase}`;
+  const action =
+    run.phase === null ? 'Nothing is left to do in this run' : `Complete Phase ${run.phase} checkpoint first`;
+  return {
+    error: 'phase_sequence_violation',
+    message: `Cannot access Phase ${asked}`,
+    reason: where,
+    required_action: action,
+    violation_type: 'attempted_skip',
+    current_phase: run.phase,
+    current_phase_content: current === undefined ? '' : phaseText(current, run.work),
+    artifacts_available: artifactsOf(run),
+    progress: { ...progressOf(run) },
+  };
+}
+
+/** How far a run is. A phase counts as completed when it was completed once and is not the current one. */
+export function progressOf(run: Run): Progress {
+  const current = phaseById(run.workflow, run.phase);
+  return {
+    completed: completedPhases(run).length,
+    current: current?.number ?? null,
+    total: run.workflow.phases.length,
+  };
+}
+
+/** Completed at least once and not current, in the order first completed. */
+export function completedPhases(run: Run): readonly PhaseId[] {
+  return [...new Set(run.completions.map((completion) => completion.phase))].filter((id) => id !== run.phase);
+}
+
+/** S0.53: outputs of every completed phase by its number; the newest visit counts. */
+export function artifactsOf(run: Run): JsonObject {
+  const outputs: Record<string, Json> = {};
+  for (const completion of run.completions) {
+    const phase = phaseById(run.workflow, completion.phase);
+    if (phase !== undefined) outputs[String(completion.phase)] = completion.evidence;
+  }
+  return outputs;
+}
+
+/** S0.39: what a completed phase left behind. */
+export function phaseArtifact(completion: Completion, number: number): JsonObject {
+  return {
+    phase_number: number,
+    evidence: completion.evidence,
+    outputs: completion.evidence,
+    commands_executed: commandsIn(completion.evidence),
+    timestamp: completion.at,
+  };
+}
+
+/** Titles of all phases, for whoever starts a run: the one place that names later phases, and nothing but names. */
+export function overviewOf(workflow: Workflow): JsonObject {
+  return {
+    workflow: workflow.id,
+    title: workflow.title,
+    description: workflow.description,
+    total_phases: workflow.phases.length,
+    phases: workflow.phases.map((phase) => ({
+      phase: phase.id,
+      phase_number: phase.number,
+      phase_name: phase.name,
+    })),
+  };
+}
+
+function phaseView(run: Run, phase: Phase, rendered?: RenderedText): PhaseView {
+  const current = phase.id === run.phase;
+  return {
+    phase: phase.id,
+    phase_number: phase.number,
+    phase_name: phase.name,
+    phase_content: phaseText(phase, current ? run.work : null, rendered),
+    artifacts_from_previous: current ? artifactsOf(run) : {},
+    checkpoint_criteria: checkpointCriteria(phase),
+    tasks: phase.tasks.map((task, index) => ({ number: index + 1, name: task.name })),
+    task_count: phase.tasks.length,
+  };
+}
+
+function gateView(run: Run, principal: Principal): GateView | null {
+  const open = openGate(run);
+  if (open === null) return null;
+  const { wait, gate } = open;
+  return {
+    id: wait.gate,
+    prompt: gate.prompt,
+    options: gate.options.map((option) => ({ label: option.label, requires_input: option.requiresInput })),
+    since: wait.since,
+    expires_at: gate.timeout === null ? null : addSeconds(wait.since, gate.timeout.afterSeconds),
+    approvers: gate.approvers,
+    quorum: gate.quorum,
+    votes: wait.votes.map((vote) => ({ by: vote.by, option: vote.option })),
+    context: principal.kind === 'human' ? { ...gateContext(run, gate, wait) } : {},
+  };
+}
+
+const COMMAND_KEY = /^(?:command|commands|commands_executed|.*_commands?)$/;
+
+function commandsIn(evidence: JsonObject): readonly string[] {
+  return Object.entries(evidence).flatMap(([key, value]) => {
+    if (!COMMAND_KEY.test(key)) return [];
+    const values: readonly Json[] = Array.isArray(value) ? value : [value];
+    return values.filter((command): command is string => typeof command === 'string');
+  });
+}

@@ -175,7 +175,7 @@ export interface GateOption {
 /** When nobody decides in time: park hands the run to a human, stop ends it. Nothing approves by itself. */
 export interface GateTimeout {
   readonly afterSeconds: number;
-  readonly then: 'park' | 'stop';
+  readonly afterwards: 'park' | 'stop';
 }
 
 /** Items of the checkpoint that are worked on side by side. */

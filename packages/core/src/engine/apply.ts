@@ -1,0 +1,233 @@
+import type { Json, JsonObject } from '../json.ts';
+import type { PhaseId, Workflow } from '../model/workflow.ts';
+import type { RunEvent } from './events.ts';
+import type { Item, PhaseWork, Run, RunCore } from './run.ts';
+
+type Started = Extract<RunEvent, { type: 'run_started' }>;
+
+/** The run an opening event makes. */
+export function begin(workflow: Workflow, event: Started): Run {
+  return {
+    id: event.id,
+    workflow,
+    workflowHash: event.workflowHash,
+    target: event.target,
+    params: event.params,
+    holder: event.holder,
+    ring: event.ring,
+    trusted: event.trusted,
+    epoch: 1,
+    startedAt: event.at,
+    updatedAt: event.at,
+    completions: [],
+    state: {},
+    visits: { [String(event.phase)]: 1 },
+    iterations: {},
+    work: freshWork(event.at, event.items),
+    decisions: [],
+    status: event.queued ? 'queued' : 'active',
+    phase: event.phase,
+  };
+}
+
+/** The run after one event. Knows no reasons: what may happen is `decide`'s business. */
+export function apply(run: Run, event: RunEvent): Run {
+  const core: RunCore = { ...coreOf(run), updatedAt: event.at };
+  switch (event.type) {
+    case 'run_started':
+      throw new TypeError('a run starts once');
+    case 'run_claimed':
+      return { ...core, holder: event.holder, epoch: run.epoch + 1, status: 'active', phase: here(run) };
+    case 'task_fetched':
+      return {
+        ...run,
+        updatedAt: event.at,
+        work: { ...run.work, fetched: [...run.work.fetched, event.task] },
+      };
+    case 'phase_refused':
+      return { ...run, updatedAt: event.at, work: afterRefusal(run, event) };
+    case 'item_completed':
+      return {
+        ...run,
+        updatedAt: event.at,
+        work: withItem(run.work, event.item, { status: 'completed', evidence: event.evidence, error: null }),
+      };
+    case 'gate_opened':
+      return { ...core, status: 'waiting', phase: event.phase, wait: event.wait };
+    case 'gate_decided':
+      return afterDecision(run, core, event);
+    case 'gate_timed_out':
+      return { ...run, updatedAt: event.at };
+    case 'phase_completed':
+      return afterCompletion(run, core, event);
+    case 'question_asked':
+      return {
+        ...core,
+        status: 'waiting',
+        phase: here(run),
+        wait: { for: 'questions', since: event.at, questions: event.questions, answers: [] },
+      };
+    case 'question_answered':
+      return afterAnswer(run, core, event);
+    case 'run_escalated':
+      return { ...core, status: 'escalated', phase: here(run), escalation: event.escalation };
+    case 'run_resumed':
+      return { ...core, status: 'active', phase: here(run), work: afterResume(run.work, event.note) };
+    case 'run_stopped':
+      return { ...core, status: 'stopped', phase: null, reason: event.reason, stoppedIn: here(run) };
+  }
+}
+
+/** The run after many events: what the store keeps is this. */
+export function fold(workflow: Workflow, events: readonly RunEvent[]): Run {
+  const [first, ...rest] = events;
+  if (first?.type !== 'run_started') throw new TypeError('a run begins with `run_started`');
+  return rest.reduce(apply, begin(workflow, first));
+}
+
+/** A phase just entered. */
+export function freshWork(at: string, items: Readonly<Record<string, Item>> | null): PhaseWork {
+  return {
+    enteredAt: at,
+    attempts: 0,
+    failure: null,
+    note: null,
+    refusal: null,
+    fetched: [],
+    items,
+    answers: [],
+  };
+}
+
+/** Says whether two refusals are the same one. */
+export function refusalKey(blockers: readonly { readonly code: string; readonly message: string }[]): string {
+  return blockers.map((blocker) => `${blocker.code} ${blocker.message}`).join('\n');
+}
+
+function coreOf(run: Run): RunCore {
+  return {
+    id: run.id,
+    workflow: run.workflow,
+    workflowHash: run.workflowHash,
+    target: run.target,
+    params: run.params,
+    holder: run.holder,
+    ring: run.ring,
+    trusted: run.trusted,
+    epoch: run.epoch,
+    startedAt: run.startedAt,
+    updatedAt: run.updatedAt,
+    completions: run.completions,
+    state: run.state,
+    visits: run.visits,
+    iterations: run.iterations,
+    work: run.work,
+    decisions: run.decisions,
+  };
+}
+
+function here(run: Run): PhaseId {
+  if (run.phase === null) throw new TypeError('an ended run has no phase');
+  return run.phase;
+}
+
+function afterRefusal(run: Run, event: Extract<RunEvent, { type: 'phase_refused' }>): PhaseWork {
+  const key = refusalKey(event.blockers);
+  const count = run.work.refusal?.key === key ? run.work.refusal.count + 1 : 1;
+  const work: PhaseWork = { ...run.work, refusal: { key, count } };
+  if (!event.counted) return work;
+  const error = event.blockers.map((blocker) => blocker.message).join('; ');
+  if (event.item === null) return { ...work, attempts: run.work.attempts + 1, failure: error };
+  const item = run.work.items?.[event.item];
+  const attempts = (item?.attempts ?? 0) + 1;
+  return withItem(work, event.item, { attempts, error, status: attempts > 1 ? 'failed' : 'pending' });
+}
+
+function withItem(work: PhaseWork, key: string, change: Partial<Item>): PhaseWork {
+  const item = work.items?.[key];
+  if (item === undefined) throw new TypeError('there is no such item');
+  return { ...work, items: { ...work.items, [key]: { ...item, ...change } } };
+}
+
+function afterDecision(run: Run, core: RunCore, event: Extract<RunEvent, { type: 'gate_decided' }>): Run {
+  const decisions = [...run.decisions, event.decision];
+  if (run.status !== 'waiting' || run.wait.for !== 'gate') throw new TypeError('no gate is open');
+  const wait = { ...run.wait, votes: [...run.wait.votes, event.decision] };
+  return { ...core, decisions, status: 'waiting', phase: run.phase, wait };
+}
+
+function afterCompletion(
+  run: Run,
+  core: RunCore,
+  event: Extract<RunEvent, { type: 'phase_completed' }>,
+): Run {
+  const from = String(event.phase);
+  const done: RunCore = {
+    ...core,
+    epoch: run.epoch + 1,
+    completions: [
+      ...run.completions,
+      {
+        phase: event.phase,
+        visit: run.visits[from] ?? 1,
+        at: event.at,
+        by: event.by,
+        outcome: event.outcome,
+        evidence: event.evidence,
+      },
+    ],
+    state: merge(run.state, event.state),
+    iterations: event.iterated
+      ? { ...run.iterations, [from]: (run.iterations[from] ?? 0) + 1 }
+      : run.iterations,
+  };
+  if (event.next === null) {
+    return { ...done, work: freshWork(event.at, null), status: 'completed', phase: null };
+  }
+  const to = String(event.next);
+  return {
+    ...done,
+    visits: { ...run.visits, [to]: (run.visits[to] ?? 0) + 1 },
+    work: { ...freshWork(event.at, event.items), note: humanInput(run) },
+    status: 'active',
+    phase: event.next,
+  };
+}
+
+/** What a human wrote at the gate is the first thing the next phase's agent must read. */
+function humanInput(run: Run): string | null {
+  if (run.status !== 'waiting' || run.wait.for !== 'gate') return null;
+  const decision = run.wait.votes.findLast((vote) => vote.input !== null);
+  return decision === undefined ? null : `${decision.by} chose \`${decision.option}\`: ${decision.input}`;
+}
+
+function afterAnswer(run: Run, core: RunCore, event: Extract<RunEvent, { type: 'question_answered' }>): Run {
+  if (run.status !== 'waiting' || run.wait.for !== 'questions') throw new TypeError('no question is open');
+  const work = { ...run.work, answers: [...run.work.answers, event.answer] };
+  if (event.final) return { ...core, work, status: 'active', phase: run.phase };
+  return {
+    ...core,
+    work,
+    status: 'waiting',
+    phase: run.phase,
+    wait: { ...run.wait, answers: [...run.wait.answers, event.answer] },
+  };
+}
+
+function afterResume(work: PhaseWork, note: string | null): PhaseWork {
+  const items =
+    work.items === null
+      ? null
+      : Object.fromEntries(
+          Object.entries(work.items).map(([key, item]): [string, Item] => [
+            key,
+            item.status === 'failed' ? { ...item, status: 'pending', attempts: 0 } : item,
+          ]),
+        );
+  return { ...work, attempts: 0, refusal: null, note: note ?? work.note, items };
+}
+
+function merge(state: JsonObject, updates: JsonObject): JsonObject {
+  const keys = Object.keys(updates);
+  return keys.length === 0 ? state : ({ ...state, ...updates } as Record<string, Json>);
+}

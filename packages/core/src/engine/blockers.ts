@@ -1,0 +1,63 @@
+import type { Phase } from '../model/workflow.ts';
+import type { Run } from './run.ts';
+import type { Blocker, BlockerCode, NextAction, Verdict } from './verdict.ts';
+
+/** A refusal for one reason. */
+export function blocker(code: BlockerCode, message: string, nextAction: NextAction): Blocker {
+  return { code, message, nextAction };
+}
+
+/** A refusing verdict; at least one reason is always there. */
+export function refused(blockers: readonly Blocker[]): Verdict & { readonly allowed: false } {
+  const [first, ...rest] = blockers;
+  if (first === undefined) throw new TypeError('a refusal needs a reason');
+  return { allowed: false, blockers: [first, ...rest] };
+}
+
+/** The verdict that lets something happen. */
+export const ALLOWED: Verdict & { readonly allowed: true } = { allowed: true };
+
+/** The one legal act for the agent that holds the run, as things stand. */
+export function nextActionFor(run: Run): NextAction {
+  switch (run.status) {
+    case 'queued':
+      return { act: 'claim', text: 'claim the run' };
+    case 'active':
+      return activeAction(run);
+    case 'waiting':
+      return {
+        act: 'wait_for_human',
+        text:
+          run.wait.for === 'gate'
+            ? `wait: a human decides at gate \`${run.wait.gate}\``
+            : 'wait: a human answers the questions',
+      };
+    case 'escalated':
+      return { act: 'wait_for_human', text: 'wait: a human must resume or stop the run' };
+    default:
+      return { act: 'none', text: `nothing: the run is ${run.status}` };
+  }
+}
+
+/** To complete a phase with what it asks for. */
+export function completeAction(phase: Phase): NextAction {
+  const names = [
+    ...phase.evidence.fields.map((field) => field.name),
+    ...phase.evidence.artifacts.map((artifact) => artifact.type),
+  ];
+  const evidence =
+    names.length === 0 ? '' : ` with evidence ${names.map((name) => `\`${name}\``).join(', ')}`;
+  return { act: 'complete_phase', phase: phase.id, text: `complete phase \`${phase.id}\`${evidence}` };
+}
+
+function activeAction(run: Run): NextAction {
+  const phase = run.workflow.phases.find((candidate) => candidate.id === run.phase) as Phase;
+  const open = phase.tasks.findIndex((_, index) => !run.work.fetched.includes(index + 1));
+  if (open === -1) return completeAction(phase);
+  return {
+    act: 'get_task',
+    phase: phase.id,
+    task: open + 1,
+    text: `fetch task ${open + 1} of phase \`${phase.id}\``,
+  };
+}

@@ -1,0 +1,93 @@
+import { apply } from './apply.ts';
+import { ALLOWED } from './blockers.ts';
+import type { Circumstance, Command, Fact, Look } from './command.ts';
+import { considerComplete } from './complete.ts';
+import { type Considered, NOT_LOOKED_AT } from './deciding.ts';
+import type { RunEvent } from './events.ts';
+import { considerDecide, considerExpiry } from './gate.ts';
+import {
+  considerAnswer,
+  considerAsk,
+  considerBlocked,
+  considerEscalate,
+  considerResume,
+  considerStop,
+  considerTask,
+} from './interventions.ts';
+import type { Run } from './run.ts';
+import type { Verdict } from './verdict.ts';
+
+/** What came of a command. A refusal with no events changes nothing but the audit. */
+export interface Decision {
+  readonly verdict: Verdict;
+  readonly events: readonly RunEvent[];
+  /** The run after the events. */
+  readonly run: Run;
+}
+
+/**
+ * What must be looked at before deciding, given what is known already. Asked again with the answers until it asks
+ * for nothing: later questions depend on earlier answers, and a refused submission costs no command runs.
+ */
+export function checksFor(run: Run, command: Command, circumstance: Circumstance): readonly Look[] {
+  const considered = consider(run, command, circumstance);
+  return 'looks' in considered ? considered.looks : [];
+}
+
+/** The heart: verdict and events from data alone. What nobody looked at counts as an error, never as a pass. */
+export function decide(run: Run, command: Command, circumstance: Circumstance): Decision {
+  const considered = closed(run, command, circumstance);
+  return { ...considered, run: considered.events.reduce(apply, run) };
+}
+
+function consider(run: Run, command: Command, circumstance: Circumstance): Considered {
+  switch (command.kind) {
+    case 'complete':
+      return considerComplete(run, command, circumstance);
+    case 'fetch_task':
+      return considerTask(run, command, circumstance);
+    case 'ask':
+      return considerAsk(run, command, circumstance);
+    case 'report_blocked':
+      return considerBlocked(run, command, circumstance);
+    case 'decide':
+      return considerDecide(run, command, circumstance);
+    case 'answer':
+      return considerAnswer(run, command, circumstance);
+    case 'resume':
+      return considerResume(run, command, circumstance);
+    case 'stop':
+      return considerStop(run, command, circumstance);
+    case 'expire':
+      return considerExpiry(run, circumstance.now) ?? { verdict: ALLOWED, events: [] };
+    case 'escalate':
+      return considerEscalate(run, command, circumstance);
+  }
+}
+
+/** Answers every open look with an error until a verdict comes; each round asks for less, so it ends. */
+function closed(
+  run: Run,
+  command: Command,
+  circumstance: Circumstance,
+): Exclude<Considered, { looks: readonly Look[] }> {
+  let facts = circumstance.facts;
+  for (;;) {
+    const considered = consider(run, command, { ...circumstance, facts });
+    if (!('looks' in considered)) return considered;
+    const errors = considered.looks.map((look): [string, Fact] => [look.id, unknown(look)]);
+    facts = { ...facts, ...Object.fromEntries(errors) };
+  }
+}
+
+/** The fact of something that was asked for and never looked at. */
+function unknown(look: Look): Fact {
+  switch (look.kind) {
+    case 'check':
+      return { kind: 'check', result: NOT_LOOKED_AT };
+    case 'handler':
+      return { kind: 'handler', result: { ok: false, reason: NOT_LOOKED_AT.reason, timedOut: false } };
+    case 'condition':
+      return { kind: 'condition', result: { ok: false, reason: NOT_LOOKED_AT.reason } };
+  }
+}

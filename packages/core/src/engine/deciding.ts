@@ -1,0 +1,82 @@
+import { refusalKey } from './apply.ts';
+import { refused } from './blockers.ts';
+import type { Circumstance, Fact, Look } from './command.ts';
+import type { RunEvent } from './events.ts';
+import type { CheckResult, Run } from './run.ts';
+import type { Blocker, Verdict } from './verdict.ts';
+
+/** What considering a command leads to: more to look at, or an answer. */
+export type Considered =
+  | { readonly looks: readonly Look[] }
+  | { readonly verdict: Verdict; readonly events: readonly RunEvent[] };
+
+/** The same refusal this many times running is handed to a human. */
+const SAME_REFUSALS = 5;
+
+/** Facts by look, so that what was not looked at is asked for once and never assumed. */
+export class Asking {
+  readonly missing: Look[] = [];
+  readonly #circumstance: Circumstance;
+
+  constructor(circumstance: Circumstance) {
+    this.#circumstance = circumstance;
+  }
+
+  /** The fact, or undefined and the look is noted as missing. */
+  fact<K extends Fact['kind']>(look: Look & { readonly kind: K }): Extract<Fact, { kind: K }> | undefined {
+    const facts = this.#circumstance.facts;
+    const fact = Object.hasOwn(facts, look.id) ? facts[look.id] : undefined;
+    if (fact?.kind === look.kind) return fact as Extract<Fact, { kind: K }>;
+    this.missing.push(look);
+    return undefined;
+  }
+}
+
+/** The answer of a check nobody looked at: an error, never a pass. */
+export const NOT_LOOKED_AT: CheckResult = { status: 'errored', reason: 'nobody looked', class: 'claimed' };
+
+/** A refusal that changes nothing but the audit: of someone who may not act here at all. */
+export function turnAway(blockers: readonly Blocker[]): Considered {
+  return { verdict: refused(blockers), events: [] };
+}
+
+/** A refusal of the agent at work: counted, and escalated when the same one comes five times running. */
+export function refuseWork(
+  run: Run,
+  now: string,
+  refusal: {
+    readonly blockers: readonly Blocker[];
+    readonly counted: boolean;
+    readonly item?: string | undefined;
+  },
+): Considered {
+  const { blockers, counted, item } = refusal;
+  const events: RunEvent[] = [
+    {
+      at: now,
+      type: 'phase_refused',
+      phase: run.phase as string | number,
+      item: item ?? null,
+      blockers,
+      counted,
+    },
+  ];
+  const same = run.work.refusal?.key === refusalKey(blockers) ? run.work.refusal.count + 1 : 1;
+  const attempts = counted && item === undefined ? run.work.attempts + 1 : 0;
+  if (attempts >= 2) {
+    events.push(escalation(now, 'attempts', `phase \`${run.phase}\` failed twice`, blockers));
+  } else if (!counted && same >= SAME_REFUSALS) {
+    events.push(escalation(now, 'refusals', `the same refusal came ${same} times running`, blockers));
+  }
+  return { verdict: refused(blockers), events };
+}
+
+/** The event that hands a run to a human. */
+export function escalation(
+  now: string,
+  reason: Extract<RunEvent, { type: 'run_escalated' }>['escalation']['reason'],
+  message: string,
+  blockers: readonly Blocker[],
+): RunEvent {
+  return { at: now, type: 'run_escalated', escalation: { reason, message, since: now, blockers } };
+}

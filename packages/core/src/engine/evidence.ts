@@ -1,0 +1,112 @@
+import { type Json, type JsonObject, own } from '../json.ts';
+import { compileSchema, type SchemaProblem } from '../model/jsonSchema.ts';
+import type { Artifact, EvidenceField, EvidenceRules, Phase } from '../model/workflow.ts';
+
+/** Everything wrong with submitted evidence, in the words of S0.31-S0.34 and S2.45-S2.46; empty when it is complete. */
+export function evidenceProblems(rules: EvidenceRules, evidence: JsonObject): readonly string[] {
+  const problems: string[] = [];
+  for (const field of rules.fields) {
+    const problem = fieldProblem(field, own(evidence, field.name));
+    if (problem !== null) problems.push(problem);
+  }
+  for (const artifact of rules.artifacts)
+    problems.push(...artifactProblems(artifact, own(evidence, artifact.type)));
+  return problems;
+}
+
+/** S0.30: whether evidence completes a phase, and what is missing. */
+export function validateCheckpoint(
+  phase: Phase,
+  evidence: JsonObject,
+): { readonly passed: boolean; readonly missing: readonly string[] } {
+  const missing = evidenceProblems(phase.evidence, evidence);
+  return { passed: missing.length === 0, missing };
+}
+
+/** What a phase wants to see, as data for an agent (S0.19, S0.56 `required_format`). */
+export function checkpointCriteria(phase: Phase): JsonObject {
+  const required: Record<string, Json> = {};
+  for (const field of phase.evidence.fields) {
+    required[field.name] = { type: field.type, validator: field.rule, description: field.description };
+  }
+  for (const artifact of phase.evidence.artifacts) {
+    required[artifact.type] = {
+      type: 'artifact',
+      description: artifact.description,
+      ...(artifact.schema === null ? {} : { schema: artifact.schema }),
+    };
+  }
+  return { required_evidence: required };
+}
+
+/** Exists, then type, then rule: the first failure ends the field. */
+function fieldProblem(field: EvidenceField, value: Json | undefined): string | null {
+  const description = field.description || 'no description';
+  if (value === undefined || (value === null && field.rule !== 'optional')) {
+    return field.rule === 'optional' ? null : `${field.name} (required: ${description})`;
+  }
+  if (value === null) return null;
+  if (!hasType(field.type, value)) {
+    return `${field.name} (wrong type: expected ${field.type}, got ${typeName(value)})`;
+  }
+  return holds(field, value) ? null : `${field.name} (validation failed: ${description})`;
+}
+
+function hasType(type: EvidenceField['type'], value: Json): boolean {
+  switch (type) {
+    // A boolean is not a number here, as it is in the language design 0 was written in.
+    case 'int':
+      return Number.isInteger(value);
+    case 'number':
+      return typeof value === 'number';
+    case 'str':
+      return typeof value === 'string';
+    case 'bool':
+      return typeof value === 'boolean';
+    case 'list':
+      return Array.isArray(value);
+    case 'object':
+      return typeof value === 'object' && !Array.isArray(value);
+  }
+}
+
+function typeName(value: Json): string {
+  if (Array.isArray(value)) return 'list';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'number';
+  if (typeof value === 'string') return 'str';
+  if (typeof value === 'boolean') return 'bool';
+  return value === null ? 'null' : 'object';
+}
+
+function holds(field: EvidenceField, value: Json): boolean {
+  if (field.rule === 'present' || field.rule === 'optional') return true;
+  if (typeof value === 'number') return field.rule === 'positive' ? value > 0 : true;
+  if (typeof value === 'string' || Array.isArray(value)) return value.length > 0;
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return true;
+}
+
+function artifactProblems(artifact: Artifact, value: Json | undefined): readonly string[] {
+  if (value === undefined || value === null) {
+    const about = artifact.description === '' ? '' : ` (${artifact.description})`;
+    return [`Missing ${artifact.type}${about}`];
+  }
+  if (artifact.schema === null) return [];
+  const validate = validatorOf(artifact);
+  if (validate === null) return [`${artifact.type} (validation error: its schema cannot be used)`];
+  return validate(value).map((problem) => `${artifact.type}${problem.path} ${problem.message}`);
+}
+
+type Validate = (value: Json) => readonly SchemaProblem[];
+
+// Compiled once per artifact object: workflows are frozen, so the object stands for its schema.
+const validators = new WeakMap<Artifact, Validate>();
+
+function validatorOf(artifact: Artifact): Validate | null {
+  const known = validators.get(artifact);
+  if (known !== undefined) return known;
+  const compiled = compileSchema(artifact.schema as JsonObject | boolean);
+  if (!compiled.ok) return null;
+  validators.set(artifact, compiled.validate);
+  return compiled.validate;
+}

@@ -1,0 +1,109 @@
+import type { Phase } from '../model/workflow.ts';
+import type { PhaseWork } from './run.ts';
+
+/** Title and instructions made by a phase's own function, in place of the written ones. */
+export interface RenderedText {
+  readonly title: string;
+  readonly body: string;
+}
+
+/** All of a phase an agent reads: instructions, rules, what must be shown, and why the last attempt failed. */
+export function phaseText(phase: Phase, work: PhaseWork | null, rendered?: RenderedText): string {
+  const title = rendered?.title ?? phase.name;
+  const heading = title === String(phase.id) ? `# Phase ${phase.id}` : `# Phase ${phase.id}: ${title}`;
+  const parts = [
+    heading,
+    ...feedbackLines(work),
+    phase.description,
+    rendered?.body ?? phase.instructions,
+    ...workLines(phase),
+    ...taskLines(phase),
+    ...toolLines(phase),
+    ...evidenceLines(phase),
+    ...itemLines(work),
+  ];
+  return parts.filter((part) => part.trim() !== '').join('\n\n');
+}
+
+/** One task as an agent reads it. */
+export function taskText(phase: Phase, number: number): string {
+  const task = phase.tasks[number - 1];
+  if (task === undefined) throw new RangeError('there is no such task');
+  const criteria = task.acceptanceCriteria.map((criterion) => `- ${criterion}`).join('\n');
+  const parts = [
+    `# Task ${number} of ${phase.tasks.length} in Phase ${phase.id}: ${task.name}`,
+    task.instructions,
+    criteria === '' ? '' : `Acceptance criteria:\n${criteria}`,
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** What the next attempt must know, in one text; null when there is nothing. */
+export function feedbackOf(work: PhaseWork): string | null {
+  const lines = feedbackLines(work);
+  return lines.length === 0 ? null : lines.join('\n');
+}
+
+function feedbackLines(work: PhaseWork | null): readonly string[] {
+  if (work === null) return [];
+  return [
+    work.failure === null ? '' : `Previous attempt failed: ${work.failure}`,
+    work.note === null ? '' : `From a human: ${work.note}`,
+    ...work.answers.map((answer) => `Answer to question ${answer.question}: ${answer.text}`),
+  ].filter((line) => line !== '');
+}
+
+function workLines(phase: Phase): readonly string[] {
+  if (phase.work.kind === 'command') return [`Command: \`${phase.work.command}\``];
+  if (phase.work.kind === 'dispatch') {
+    return [
+      `Done by a sub-agent in the role \`${phase.work.agent}\`${phase.work.script ? ` with \`${phase.work.script}\`` : ''}`,
+    ];
+  }
+  return [];
+}
+
+function taskLines(phase: Phase): readonly string[] {
+  if (phase.tasks.length === 0) return [];
+  const list = phase.tasks.map((task, index) => `${index + 1}. ${task.name}`).join('\n');
+  return [`Tasks, fetched one at a time:\n${list}`];
+}
+
+function toolLines(phase: Phase): readonly string[] {
+  const { allowed, forbidden } = phase.tools;
+  if (allowed.length === 0 && forbidden.length === 0 && phase.writes.length === 0) return [];
+  const lines = [
+    `Allowed tools: ${allowed.length === 0 ? 'none' : allowed.join(', ')}`,
+    forbidden.length === 0 ? '' : `Forbidden tools: ${forbidden.join(', ')}`,
+    `May write: ${phase.writes.length === 0 ? 'nothing' : phase.writes.join(', ')}`,
+  ];
+  return [lines.filter((line) => line !== '').join('\n')];
+}
+
+function evidenceLines(phase: Phase): readonly string[] {
+  const lines = [
+    ...phase.evidence.fields.map((field) => `- \`${field.name}\` (${field.type})${about(field.description)}`),
+    ...phase.evidence.artifacts.map((artifact) => `- \`${artifact.type}\`${about(artifact.description)}`),
+  ];
+  const conditions = [...phase.postconditions, ...phase.blockers].map((check) => `- ${check.label}`);
+  return [
+    lines.length === 0 ? '' : `Evidence to submit:\n${lines.join('\n')}`,
+    conditions.length === 0 ? '' : `Checked before the phase is complete:\n${conditions.join('\n')}`,
+    phase.humanGate === null ? '' : 'A human decides before the next phase.',
+  ];
+}
+
+function itemLines(work: PhaseWork | null): readonly string[] {
+  if (work === null || work.items === null) return [];
+  const list = Object.entries(work.items)
+    .map(
+      ([key, item]) =>
+        `- \`${key}\`: ${item.status}${item.error === null ? '' : ` (Previous attempt failed: ${item.error})`}`,
+    )
+    .join('\n');
+  return [`Items, each completed on its own:\n${list}`];
+}
+
+function about(description: string): string {
+  return description === '' ? '' : `: ${description}`;
+}

@@ -1,0 +1,117 @@
+import { type Json, type JsonObject, own } from '../json.ts';
+import { DEFAULT_VISITS } from '../model/checkGraph.ts';
+import { leadsBack } from '../model/edges.ts';
+import { evaluate } from '../model/expression.ts';
+import type { Outcome, Phase, Target } from '../model/workflow.ts';
+import type { Asking } from './deciding.ts';
+import type { Item, Run } from './run.ts';
+import { checkpointOf, type Judged, scopeFor, subjectFor, valueAt } from './scope.ts';
+
+/** Where a completed phase leads. */
+export type Routed =
+  | { readonly kind: 'to'; readonly target: Target; readonly iterated: boolean }
+  /** Something must be looked at first. */
+  | { readonly kind: 'asking' }
+  | { readonly kind: 'unanswerable'; readonly reason: string }
+  | { readonly kind: 'unmapped'; readonly outcome: Outcome }
+  | { readonly kind: 'exhausted'; readonly message: string };
+
+/** Follows a phase's route: by name, condition or outcome, counting how often a way back is taken. */
+export function routeFrom(run: Run, judged: Judged & { readonly outcome: Outcome }, asking: Asking): Routed {
+  const { phase, outcome } = judged;
+  const route = phase.next;
+  if (route.kind === 'to') return bounded(run, phase, route.target);
+  if (route.kind === 'outcomes') {
+    const target = Object.hasOwn(route.map, outcome) ? route.map[outcome] : route.otherwise;
+    return target === undefined ? { kind: 'unmapped', outcome } : bounded(run, phase, target);
+  }
+  const answer = answerCondition(run, judged, asking);
+  if (answer.kind !== 'answer') return answer;
+  return bounded(run, phase, answer.value ? route.onTrue : route.onFalse);
+}
+
+/** The items of a parallel phase about to be entered, null for an ordinary one, or why there are none. */
+export function itemsFor(
+  run: Run,
+  phase: Phase,
+):
+  | { readonly ok: true; readonly items: Readonly<Record<string, Item>> | null }
+  | { readonly ok: false; readonly reason: string } {
+  if (phase.parallel === null) return { ok: true, items: null };
+  const { key } = phase.parallel;
+  const values = valueAt(checkpointOf(run), key);
+  if (!Array.isArray(values)) return { ok: false, reason: `\`${key}\` holds no list of items` };
+  if (values.length === 0) return { ok: false, reason: `\`${key}\` holds no items` };
+  const items: Record<string, Item> = {};
+  values.forEach((value: Json, index) => {
+    const name = itemName(value, index);
+    const free = Object.hasOwn(items, name) ? `${name}#${index + 1}` : name;
+    items[free] = { status: 'pending', value, evidence: null, attempts: 0, error: null };
+  });
+  return { ok: true, items };
+}
+
+/** The joined result of a parallel phase (design 4a: after the join `result.items` maps key to result). */
+export function joinedResult(items: Readonly<Record<string, Item>>): JsonObject {
+  return {
+    items: Object.fromEntries(Object.entries(items).map(([key, item]) => [key, item.evidence ?? {}])),
+  };
+}
+
+function answerCondition(
+  run: Run,
+  judged: Judged,
+  asking: Asking,
+):
+  | { readonly kind: 'answer'; readonly value: boolean }
+  | Extract<Routed, { kind: 'asking' | 'unanswerable' }> {
+  const { phase } = judged;
+  if (phase.next.kind !== 'when') throw new TypeError('only a conditional route has a condition');
+  const { condition } = phase.next;
+  if (condition.kind === 'expression') {
+    const result = evaluate(condition.expression, scopeFor(run, judged));
+    return result.ok
+      ? { kind: 'answer', value: result.value }
+      : { kind: 'unanswerable', reason: `\`${condition.source}\`: ${result.error.message}` };
+  }
+  const look = {
+    kind: 'condition' as const,
+    id: `${phase.id}/next`,
+    ref: condition.ref,
+    subject: subjectFor(run, judged),
+  };
+  const fact = asking.fact(look);
+  if (fact === undefined) return { kind: 'asking' };
+  return fact.result.ok
+    ? { kind: 'answer', value: fact.result.value }
+    : { kind: 'unanswerable', reason: `\`${condition.source}\`: ${fact.result.reason}` };
+}
+
+/** An exhausted loop never loops on: it follows `onExhausted`, or a human must act. */
+function bounded(run: Run, phase: Phase, target: Target): Routed {
+  if (target === null || !leadsBack(run.workflow, phase.id, target))
+    return { kind: 'to', target, iterated: false };
+  const limit = phase.next.kind === 'to' ? null : phase.next.maxIterations;
+  const taken = run.iterations[String(phase.id)] ?? 0;
+  if (limit !== null ? taken < limit : (run.visits[String(target)] ?? 0) < DEFAULT_VISITS) {
+    return { kind: 'to', target, iterated: true };
+  }
+  if (phase.next.kind !== 'to' && phase.next.onExhausted !== undefined) {
+    return { kind: 'to', target: phase.next.onExhausted, iterated: false };
+  }
+  const message =
+    limit !== null
+      ? `the way back from \`${phase.id}\` to \`${target}\` was taken ${limit} times, which is its limit`
+      : `phase \`${target}\` was visited ${DEFAULT_VISITS} times, which is the limit of an unbounded loop`;
+  return { kind: 'exhausted', message };
+}
+
+function itemName(value: Json, index: number): string {
+  if (typeof value === 'string' && value !== '') return value;
+  for (const key of ['key', 'id', 'name']) {
+    const name = own(value, key);
+    if (typeof name === 'string' && name !== '') return name;
+    if (typeof name === 'number') return String(name);
+  }
+  return String(index + 1);
+}

@@ -1,0 +1,114 @@
+import type { JsonObject } from '../json.ts';
+import { readParams } from '../model/params.ts';
+import { type Phase, phaseById, RINGS, type Ring, type Workflow } from '../model/workflow.ts';
+import { begin } from './apply.ts';
+import { ALLOWED, blocker, refused } from './blockers.ts';
+import type { Circumstance, Look } from './command.ts';
+import { Asking } from './deciding.ts';
+import type { RunEvent } from './events.ts';
+import { itemsFor } from './route.ts';
+import type { Run } from './run.ts';
+import { preconditionBlockers } from './transition.ts';
+import type { Blocker, NextAction, Verdict } from './verdict.ts';
+
+/** What a run is made of. */
+export interface Starting {
+  readonly id: string;
+  readonly workflow: Workflow;
+  readonly workflowHash: string;
+  readonly target: string | null;
+  readonly params: JsonObject;
+  readonly ring: Ring;
+  readonly trusted: boolean;
+  readonly queued: boolean;
+}
+
+/** A run and the event that made it; a refused start makes none. */
+export type StartDecision =
+  | {
+      readonly verdict: Verdict & { readonly allowed: true };
+      readonly run: Run;
+      readonly events: readonly RunEvent[];
+    }
+  | {
+      readonly verdict: Verdict & { readonly allowed: false };
+      readonly run: null;
+      readonly events: readonly [];
+    };
+
+const START: NextAction = { act: 'start', text: 'start again with what is missing' };
+
+/** What must be looked at before a run can start. */
+export function checksForStart(starting: Starting, circumstance: Circumstance): readonly Look[] {
+  const considered = considerStart(starting, circumstance);
+  return 'looks' in considered ? considered.looks : [];
+}
+
+/** Starts a run, or says why not. Looks nobody answered count as failed. */
+export function decideStart(starting: Starting, circumstance: Circumstance): StartDecision {
+  const considered = considerStart(starting, circumstance);
+  return 'looks' in considered ? considered.otherwise : considered;
+}
+
+function considerStart(
+  starting: Starting,
+  circumstance: Circumstance,
+): StartDecision | { readonly looks: readonly Look[]; readonly otherwise: StartDecision } {
+  const { workflow } = starting;
+  const read = readParams(workflow.params, starting.params);
+  const blockers: Blocker[] = read.ok
+    ? []
+    : read.problems.map((problem) => blocker('param_invalid', problem, START));
+  if (RINGS.indexOf(starting.ring) < RINGS.indexOf(workflow.enforcement.ring)) {
+    const message = `workflow \`${workflow.id}\` needs the ring \`${workflow.enforcement.ring}\`, and this is \`${starting.ring}\``;
+    blockers.push(blocker('ring_too_low', message, START));
+  }
+  if (!read.ok || blockers.length > 0) return refusal(blockers);
+
+  const { principal, now } = circumstance;
+  const entry = phaseById(workflow, workflow.entry) as Phase;
+  // Only an agent can hold a run; one that a human starts waits for an agent to claim it.
+  const queued = starting.queued || principal.kind !== 'agent';
+  const event: RunEvent & { type: 'run_started' } = {
+    at: now,
+    type: 'run_started',
+    id: starting.id,
+    workflow: workflow.id,
+    workflowHash: starting.workflowHash,
+    target: starting.target,
+    params: read.values,
+    holder: queued ? null : principal.name,
+    ring: starting.ring,
+    trusted: starting.trusted,
+    phase: entry.id,
+    items: null,
+    queued,
+  };
+  const bare = begin(workflow, event);
+  const items = itemsFor(bare, entry);
+  if (!items.ok)
+    return refusal([
+      blocker('items_invalid', `phase \`${entry.id}\` cannot be entered: ${items.reason}`, START),
+    ]);
+
+  const asking = new Asking(circumstance);
+  const failed = preconditionBlockers(bare, entry, asking, entry).map((found) => ({
+    ...found,
+    nextAction: START,
+  }));
+  const permissive = workflow.enforcement.mode === 'permissive';
+  const full = { ...event, items: items.items };
+  const answer: StartDecision =
+    failed.length > 0 && !permissive
+      ? refusal(failed)
+      : {
+          verdict: failed.length > 0 ? { allowed: true, wouldRefuse: failed } : ALLOWED,
+          run: begin(workflow, full),
+          events: [full],
+        };
+  return asking.missing.length > 0 ? { looks: asking.missing, otherwise: answer } : answer;
+}
+
+function refusal(blockers: readonly Blocker[]): StartDecision {
+  return { verdict: refused(blockers), run: null, events: [] };
+}

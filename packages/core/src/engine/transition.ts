@@ -1,0 +1,129 @@
+import type { JsonObject } from '../json.ts';
+import {
+  type Check,
+  EVIDENCE_CLASSES,
+  type Outcome,
+  type Phase,
+  phaseById,
+  type Target,
+} from '../model/workflow.ts';
+import { apply } from './apply.ts';
+import { blocker, completeAction } from './blockers.ts';
+import { type Asking, NOT_LOOKED_AT } from './deciding.ts';
+import type { RunEvent } from './events.ts';
+import { itemsFor } from './route.ts';
+import type { CheckResult, Run } from './run.ts';
+import { type Judged, subjectFor } from './scope.ts';
+import type { Blocker, BlockerCode } from './verdict.ts';
+
+/** A phase about to be left. */
+export interface Leaving {
+  readonly phase: Phase;
+  readonly evidence: JsonObject;
+  readonly outcome: Outcome;
+  readonly state: JsonObject;
+  readonly by: string;
+  readonly now: string;
+  readonly wouldRefuse: readonly Blocker[];
+}
+
+/** The event that leaves a phase, or why its target cannot be entered. */
+export type Crossing =
+  | { readonly ok: true; readonly event: RunEvent }
+  | { readonly ok: false; readonly blockers: readonly Blocker[] };
+
+/** Crosses to the target: its preconditions and items are looked at on the run as it would be. */
+export function cross(
+  run: Run,
+  leaving: Leaving,
+  way: {
+    readonly target: Target;
+    readonly iterated: boolean;
+    readonly asking: Asking;
+    readonly permissive: boolean;
+  },
+): Crossing {
+  const event: RunEvent & { type: 'phase_completed' } = {
+    at: leaving.now,
+    type: 'phase_completed',
+    phase: leaving.phase.id,
+    outcome: leaving.outcome,
+    evidence: leaving.evidence,
+    state: leaving.state,
+    by: leaving.by,
+    next: way.target,
+    iterated: way.iterated,
+    items: null,
+    wouldRefuse: leaving.wouldRefuse,
+  };
+  const target = phaseById(run.workflow, way.target);
+  if (target === undefined) return { ok: true, event };
+  const there = apply(run, event);
+  const items = itemsFor(there, target);
+  if (!items.ok) {
+    const message = `phase \`${target.id}\` cannot be entered: ${items.reason}`;
+    return { ok: false, blockers: [blocker('items_invalid', message, completeAction(leaving.phase))] };
+  }
+  const failed = preconditionBlockers(there, target, way.asking, leaving.phase);
+  if (failed.length > 0 && !way.permissive) return { ok: false, blockers: failed };
+  return {
+    ok: true,
+    event: { ...event, items: items.items, wouldRefuse: [...leaving.wouldRefuse, ...failed] },
+  };
+}
+
+/** Why a phase's preconditions do not hold; `from` is where the agent stays meanwhile. */
+export function preconditionBlockers(
+  run: Run,
+  phase: Phase,
+  asking: Asking,
+  from: Phase,
+): readonly Blocker[] {
+  return checkBlockers(run, { judged: { phase }, checks: phase.preconditions, asking, stage: 'enter' }).map(
+    (found) => ({
+      ...found,
+      code: 'precondition_failed',
+      nextAction: completeAction(from),
+    }),
+  );
+}
+
+/** Why checks do not hold: a check that failed, threw, timed out, or whose answer is of too weak a class. */
+export function checkBlockers(
+  run: Run,
+  looking: {
+    readonly judged: Judged;
+    readonly checks: readonly Check[];
+    readonly asking: Asking;
+    /** Keeps apart the same check asked on different occasions within one command. */
+    readonly stage: string;
+  },
+): readonly Blocker[] {
+  const { judged, checks, asking, stage } = looking;
+  const blockers: Blocker[] = [];
+  if (checks.length === 0) return blockers;
+  const subject = subjectFor(run, judged);
+  for (const check of checks) {
+    const fact = asking.fact({ kind: 'check', id: `${stage}:${check.id}`, check, subject });
+    const found = checkBlocker(check, fact?.result ?? NOT_LOOKED_AT);
+    if (found !== null) blockers.push(blocker(found.code, found.message, completeAction(judged.phase)));
+  }
+  return blockers;
+}
+
+const CODES: Readonly<Record<Exclude<CheckResult['status'], 'passed'>, BlockerCode>> = {
+  failed: 'check_failed',
+  errored: 'check_errored',
+  timed_out: 'check_timed_out',
+};
+
+function checkBlocker(
+  check: Check,
+  result: CheckResult,
+): { readonly code: BlockerCode; readonly message: string } | null {
+  const reason = result.reason === '' ? '' : ` (${result.reason})`;
+  if (result.status !== 'passed') return { code: CODES[result.status], message: `${check.message}${reason}` };
+  if (EVIDENCE_CLASSES.indexOf(result.class) >= EVIDENCE_CLASSES.indexOf(check.needs)) return null;
+  const message = `${check.message} (needs ${check.needs} evidence, and this is ${result.class})`;
+  return { code: 'evidence_class_too_low', message };
+}

@@ -1,0 +1,83 @@
+import { edgesOf, leadsBack } from './edges.ts';
+import type { Problems } from './problems.ts';
+import { didYouMean } from './suggest.ts';
+import { type Phase, type PhaseId, phaseById, type Target, type Workflow } from './workflow.ts';
+
+/** How often the target of an unbounded way back may be visited. */
+export const DEFAULT_VISITS = 10;
+
+/** Checks how phases lead to each other: entry, reachability, an end, bounded loops, no way around a gate. */
+export function checkGraph(workflow: Workflow, problems: Problems): void {
+  const position = new Map(workflow.phases.map((phase, index) => [phase.id, index]));
+  if (workflow.phases.length === 0) return;
+  if (!position.has(workflow.entry)) {
+    const hint = didYouMean(
+      String(workflow.entry),
+      workflow.phases.map((phase) => String(phase.id)),
+    );
+    problems.error(
+      ['entry'],
+      'unknown_phase',
+      `the workflow starts at \`${workflow.entry}\`, which is not defined${hint}`,
+    );
+    return;
+  }
+  const reached = reachable(workflow);
+  workflow.phases.forEach((phase, index) => {
+    const path = ['phases', index];
+    if (!reached.has(phase.id)) {
+      problems.error(
+        path,
+        'unreachable_phase',
+        `phase \`${phase.id}\` cannot be reached from \`${workflow.entry}\``,
+      );
+    }
+    noteUnboundedLoops(workflow, phase, index, problems);
+    checkWayAroundGate(phase, index, problems);
+  });
+  const ends = workflow.phases.some((phase) => reached.has(phase.id) && endsHere(phase));
+  if (!ends) {
+    problems.error(['phases'], 'no_end', 'no phase leads to the end: give one `next: null`');
+  }
+}
+
+function reachable(workflow: Workflow): ReadonlySet<PhaseId> {
+  const reached = new Set<PhaseId>([workflow.entry]);
+  const open: PhaseId[] = [workflow.entry];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    const phase = phaseById(workflow, id);
+    for (const edge of phase ? edgesOf(phase) : []) {
+      if (edge.to === null || reached.has(edge.to)) continue;
+      reached.add(edge.to);
+      open.push(edge.to);
+    }
+  }
+  return reached;
+}
+
+function endsHere(phase: Phase): boolean {
+  return edgesOf(phase).some((edge) => edge.to === null && edge.by !== 'option');
+}
+
+function noteUnboundedLoops(workflow: Workflow, phase: Phase, index: number, problems: Problems): void {
+  for (const edge of edgesOf(phase)) {
+    if (edge.by === 'option' || edge.max !== null || !leadsBack(workflow, edge.from, edge.to)) continue;
+    const message = `the way back from \`${phase.id}\` to \`${edge.to}\` has no \`maxIterations\`; it ends after ${DEFAULT_VISITS} visits of \`${edge.to}\``;
+    problems.note(['phases', index, 'next'], 'unbounded_loop', message);
+  }
+}
+
+/** `fail` skips evidence and gate, so it must not lead where only a human's yes may. */
+function checkWayAroundGate(phase: Phase, index: number, problems: Problems): void {
+  if (phase.humanGate === null || phase.next.kind !== 'outcomes') return;
+  const fail = phase.next.map.fail ?? phase.next.otherwise;
+  if (fail === undefined) return;
+  const guarded: Target[] = phase.humanGate.options.flatMap((option) =>
+    option.next === undefined ? [] : [option.next],
+  );
+  const ok = phase.next.map.ok ?? phase.next.otherwise;
+  if (ok !== undefined) guarded.push(ok);
+  if (!guarded.includes(fail)) return;
+  const message = `\`fail\` of phase \`${phase.id}\` leads where only its human gate may: to \`${fail}\``;
+  problems.error(['phases', index, 'next', 'outcomes', 'fail'], 'way_around_gate', message);
+}

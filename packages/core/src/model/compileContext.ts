@@ -1,0 +1,27 @@
+import type { KnownCheck, PhaseDraft, WorkflowDraft } from './draft.ts';
+import type { DraftPath, Problems } from './problems.ts';
+import type { Param } from './workflow.ts';
+
+/** What a draft is checked against. */
+export interface Known {
+  readonly checks: Readonly<Record<string, KnownCheck>>;
+}
+
+/** What is known while a draft's phases are compiled. */
+export interface CompileContext {
+  readonly draft: WorkflowDraft;
+  readonly known: Known;
+  readonly problems: Problems;
+  readonly params: Readonly<Record<string, Param>>;
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+  readonly schemas: ReadonlySet<string>;
+  /** Names of all evidence of the workflow. */
+  readonly evidenceNames: ReadonlySet<string>;
+}
+
+/** Where in a draft, and in which phase, something stands. */
+export interface PhasePlace {
+  readonly context: CompileContext;
+  readonly phase: PhaseDraft;
+  readonly path: DraftPath;
+}

@@ -1,0 +1,248 @@
+import type { Json } from '../json.ts';
+import { checkGraph } from './checkGraph.ts';
+import type { CompileContext, Known } from './compileContext.ts';
+import { compilePhase } from './compilePhase.ts';
+import type { DraftProblem, ParamDraft, WorkflowDraft } from './draft.ts';
+import { compileSchema } from './jsonSchema.ts';
+import { paramProblem } from './params.ts';
+import { Problems } from './problems.ts';
+import { didYouMean } from './suggest.ts';
+import { isToolName } from './tools.ts';
+import type { Param, ParamDomain, Phase, PhaseId, Workflow } from './workflow.ts';
+
+/** A workflow with notes for its author, or every problem it has. */
+export type Defined =
+  | { readonly ok: true; readonly workflow: Workflow; readonly notes: readonly DraftProblem[] }
+  | { readonly ok: false; readonly problems: readonly DraftProblem[] };
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
+const DEFAULT_TOKEN_SECONDS = 7200;
+
+/**
+ * The only constructor of a workflow. Checks everything a definition promises and reports all problems at once;
+ * what it returns is frozen.
+ */
+export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
+  const problems = new Problems();
+  if (!ID.test(draft.id)) {
+    problems.error(
+      ['id'],
+      'bad_id',
+      `\`${draft.id}\` is no workflow id: use letters, digits, \`_\`, \`.\` and \`-\``,
+    );
+  }
+  checkEnforcement(draft, problems);
+  const params = compileParams(draft.params ?? {}, problems);
+  const context: CompileContext = {
+    draft,
+    known,
+    problems,
+    params,
+    groups: compileGroups(draft, problems),
+    schemas: checkSchemas(draft, problems),
+    evidenceNames: evidenceNames(draft),
+  };
+  const phases = compilePhases(context);
+  const workflow: Workflow = {
+    id: draft.id,
+    title: draft.title ?? draft.id,
+    version: draft.version ?? null,
+    description: draft.description ?? '',
+    params,
+    enforcement: {
+      mode: draft.enforcement?.mode ?? 'strict',
+      ring: draft.enforcement?.ring ?? 'served',
+      tokenSeconds: draft.enforcement?.tokenSeconds ?? DEFAULT_TOKEN_SECONDS,
+    },
+    entry: draft.entry ?? phases[0]?.id ?? '',
+    phases,
+    code: draft.code ?? null,
+    module: draft.module ?? null,
+  };
+  checkGraph(workflow, problems);
+  if (problems.failed) return { ok: false, problems: problems.list };
+  return { ok: true, workflow: deepFreeze(workflow), notes: problems.list };
+}
+
+/** Reads an id as the author wrote it: a number if it is all digits, else a string. */
+export function readPhaseId(text: string | number): PhaseId {
+  if (typeof text === 'number') return text;
+  return /^(?:0|[1-9][0-9]{0,14})$/.test(text) ? Number(text) : text;
+}
+
+function checkEnforcement(draft: WorkflowDraft, problems: Problems): void {
+  const { ring, tokenSeconds } = draft.enforcement ?? {};
+  if (ring !== undefined && ring !== 'served') {
+    problems.error(
+      ['enforcement', 'ring'],
+      'not_enforceable',
+      `this release cannot enforce the ring \`${ring}\`; \`served\` is the ring it has`,
+    );
+  }
+  if (
+    tokenSeconds !== undefined &&
+    !(Number.isInteger(tokenSeconds) && tokenSeconds >= 60 && tokenSeconds <= 86_400)
+  ) {
+    problems.error(
+      ['enforcement', 'tokenSeconds'],
+      'bad_value',
+      'a phase token lives a whole number of seconds from 60 to 86400',
+    );
+  }
+}
+
+function compileGroups(
+  draft: WorkflowDraft,
+  problems: Problems,
+): Readonly<Record<string, readonly string[]>> {
+  const groups = draft.tools ?? {};
+  for (const [name, members] of Object.entries(groups)) {
+    if (isToolName(name))
+      problems.error(['tools', name], 'bad_group', `\`${name}\` is a tool, so it cannot name a group`);
+    members.forEach((member, index) => {
+      if (isToolName(member)) return;
+      problems.error(
+        ['tools', name, index],
+        'unknown_tool',
+        `\`${member}\` is no tool; a group holds tools only`,
+      );
+    });
+  }
+  return groups;
+}
+
+function checkSchemas(draft: WorkflowDraft, problems: Problems): ReadonlySet<string> {
+  for (const [name, schema] of Object.entries(draft.schemas ?? {})) {
+    const compiled = compileSchema(schema);
+    if (compiled.ok) continue;
+    for (const defect of compiled.problems) {
+      problems.error(['schemas', name, ...defect.path], 'bad_schema', `schema \`${name}\` ${defect.message}`);
+    }
+  }
+  return new Set(Object.keys(draft.schemas ?? {}));
+}
+
+function evidenceNames(draft: WorkflowDraft): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const phase of draft.phases) {
+    for (const field of phase.fields ?? []) names.add(field.name);
+    for (const artifact of phase.artifacts ?? []) names.add(artifact.type);
+  }
+  return names;
+}
+
+function compilePhases(context: CompileContext): readonly Phase[] {
+  const { draft, problems } = context;
+  if (draft.phases.length === 0)
+    problems.error(['phases'], 'no_phases', 'a workflow needs at least one phase');
+  if (draft.phases.length > 1000)
+    problems.error(['phases'], 'too_many_phases', 'a workflow has at most 1000 phases');
+  const numbered = draft.phases.every((phase) => typeof phase.id === 'number');
+  const seen = new Map<string, number>();
+  const phases: Phase[] = [];
+  draft.phases.forEach((phase, index) => {
+    const first = seen.get(String(phase.id));
+    if (first !== undefined) {
+      problems.error(['phases', index, 'id'], 'duplicate_phase', `phase \`${phase.id}\` is defined twice`);
+      return;
+    }
+    seen.set(String(phase.id), index);
+    phases.push(compilePhase(context, index, numbered ? (phase.id as number) : index + 1));
+  });
+  return phases;
+}
+
+function compileParams(
+  drafts: Readonly<Record<string, ParamDraft>>,
+  problems: Problems,
+): Readonly<Record<string, Param>> {
+  const params: Record<string, Param> = {};
+  for (const [name, draft] of Object.entries(drafts)) {
+    const param = compileParam(name, draft, problems);
+    params[name] = param;
+    if (param.default === undefined) continue;
+    const problem = paramProblem(param, param.default);
+    if (problem !== null)
+      problems.error(['params', name, 'default'], 'bad_default', `the default of \`${name}\` ${problem}`);
+  }
+  return params;
+}
+
+const PARAM_TYPES: readonly Param['type'][] = ['string', 'integer', 'number', 'boolean', 'list', 'object'];
+
+function compileParam(name: string, draft: ParamDraft, problems: Problems): Param {
+  const type = draft.type ?? inferType(draft);
+  const known = PARAM_TYPES.find((candidate) => candidate === type);
+  if (known === undefined) {
+    const hint = didYouMean(type, PARAM_TYPES);
+    problems.error(
+      ['params', name, 'type'],
+      'bad_type',
+      `param \`${name}\` has the unknown type \`${type}\`${hint}`,
+    );
+  }
+  return {
+    type: known ?? 'string',
+    description: draft.description ?? '',
+    domain: compileDomain(name, draft, known ?? 'string', problems),
+    required: draft.required ?? false,
+    ...(draft.default === undefined ? {} : { default: draft.default }),
+  };
+}
+
+function inferType(draft: ParamDraft): string {
+  const sample: Json | undefined =
+    draft.default ?? draft.choices?.[0] ?? draft.constant ?? draft.min ?? draft.max;
+  if (typeof sample === 'number') return Number.isInteger(sample) ? 'integer' : 'number';
+  if (typeof sample === 'boolean') return 'boolean';
+  if (Array.isArray(sample)) return 'list';
+  return sample !== null && typeof sample === 'object' ? 'object' : 'string';
+}
+
+function compileDomain(
+  name: string,
+  draft: ParamDraft,
+  type: Param['type'],
+  problems: Problems,
+): ParamDomain | null {
+  const { min, max } = draft;
+  const kinds = [draft.choices, draft.constant, min ?? max].filter((part) => part !== undefined).length;
+  if (kinds > 1) {
+    problems.error(
+      ['params', name],
+      'bad_domain',
+      `param \`${name}\` takes choices, a constant or a range, not several`,
+    );
+  }
+  if (draft.constant !== undefined) return { kind: 'constant', value: draft.constant };
+  if (draft.choices !== undefined) {
+    if (draft.choices.length === 0)
+      problems.error(['params', name, 'choices'], 'bad_domain', `param \`${name}\` has no choices`);
+    return { kind: 'choice_set', choices: draft.choices };
+  }
+  if (min === undefined && max === undefined) return null;
+  if (type !== 'integer' && type !== 'number') {
+    problems.error(
+      ['params', name],
+      'bad_domain',
+      `param \`${name}\` has a range, so its type must be integer or number`,
+    );
+  }
+  if (min !== undefined && max !== undefined && min > max) {
+    problems.error(
+      ['params', name, 'min'],
+      'bad_domain',
+      `param \`${name}\` has a minimum above its maximum`,
+    );
+  }
+  if (type === 'integer' && min !== undefined && max !== undefined)
+    return { kind: 'bounded_int', lo: min, hi: max };
+  return { kind: 'range', min: min ?? null, max: max ?? null };
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const member of Object.values(value)) deepFreeze(member);
+  return value;
+}

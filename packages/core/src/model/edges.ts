@@ -1,0 +1,54 @@
+import type { Outcome, Phase, PhaseId, Route, Target, Workflow } from './workflow.ts';
+
+/** One way out of a phase. */
+export interface Edge {
+  readonly from: PhaseId;
+  readonly to: Target;
+  /** What leads this way: an outcome, a condition, an option. */
+  readonly label: string;
+  readonly by: 'next' | 'condition' | 'outcome' | 'option' | 'exhausted';
+  /** How often it may be taken, where the author said so. */
+  readonly max: number | null;
+}
+
+/** Every way out of a phase, in the order written. A human's `null` stops the run, so it is no way to the end. */
+export function edgesOf(phase: Phase): readonly Edge[] {
+  const from = phase.id;
+  const edges: Edge[] = [];
+  for (const option of phase.humanGate?.options ?? []) {
+    if (option.next !== undefined)
+      edges.push({ from, to: option.next, label: option.label, by: 'option', max: null });
+  }
+  if (phase.humanGate?.options.every((option) => option.next !== undefined)) return edges;
+  return [...edges, ...routeEdges(from, phase.next)];
+}
+
+function routeEdges(from: PhaseId, route: Route): readonly Edge[] {
+  if (route.kind === 'to') return [{ from, to: route.target, label: '', by: 'next', max: null }];
+  const max = route.maxIterations;
+  const edges: Edge[] = [];
+  if (route.kind === 'when') {
+    edges.push({ from, to: route.onTrue, label: route.condition.source, by: 'condition', max });
+    edges.push({ from, to: route.onFalse, label: 'else', by: 'condition', max });
+  } else {
+    for (const [outcome, to] of Object.entries(route.map) as [Outcome, Target][]) {
+      edges.push({ from, to, label: outcome, by: 'outcome', max });
+    }
+    if (route.otherwise !== undefined)
+      edges.push({ from, to: route.otherwise, label: '_default', by: 'outcome', max });
+  }
+  if (route.onExhausted !== undefined) {
+    edges.push({ from, to: route.onExhausted, label: 'exhausted', by: 'exhausted', max: null });
+  }
+  return edges;
+}
+
+/**
+ * True when a way leads back: to the phase itself or to one written before it. Every loop has such a way,
+ * so bounding these bounds every loop.
+ */
+export function leadsBack(workflow: Workflow, from: PhaseId, to: Target): boolean {
+  if (to === null) return false;
+  const position = (id: PhaseId) => workflow.phases.findIndex((phase) => phase.id === id);
+  return position(to) <= position(from);
+}

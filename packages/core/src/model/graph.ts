@@ -1,0 +1,156 @@
+import type { Run } from '../engine/run.ts';
+import { type Edge, edgesOf, leadsBack } from './edges.ts';
+import type { Phase, PhaseId, Target, Workflow } from './workflow.ts';
+
+/** A workflow as a picture needs it: nodes, and the ways between them. Plain data, also the `json` format of `graph`. */
+export interface WorkflowGraph {
+  readonly workflow: string;
+  readonly title: string;
+  readonly entry: PhaseId;
+  /** The run whose place is marked, or null. */
+  readonly run: {
+    readonly id: string;
+    readonly status: Run['status'];
+    readonly phase: PhaseId | null;
+  } | null;
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+}
+
+/** A phase, or the end. */
+export interface GraphNode {
+  /** Null for the end. */
+  readonly id: PhaseId | null;
+  readonly number: number | null;
+  readonly name: string;
+  readonly kind: 'phase' | 'end';
+  readonly entry: boolean;
+  /** What stands between this phase and the next: names of the blockers, then of the human gate; null without any. */
+  readonly gate: string | null;
+  /** Whether a human decides here. */
+  readonly human: boolean;
+  /** The path whose items are worked on side by side, or null. */
+  readonly parallel: string | null;
+  /** Where the run stands with it; null without a run. */
+  readonly status: NodeStatus | null;
+}
+
+/** A node's place in a run. `stopped` is the phase in which a run was ended by a human. */
+export type NodeStatus = 'completed' | 'current' | 'waiting' | 'escalated' | 'stopped' | 'ahead';
+
+/** One way out of a phase. */
+export interface GraphEdge {
+  readonly from: PhaseId;
+  /** Null for the end. */
+  readonly to: Target;
+  /** The outcome, the condition, `else`, `exhausted` or a human's option; empty where there is no choice. */
+  readonly label: string;
+  /** Whether only a human's choice leads this way. */
+  readonly human: boolean;
+  /** Whether it leads back to a phase that comes before. */
+  readonly back: boolean;
+  /** How often a way back may be taken, where the author said so. */
+  readonly max: number | null;
+}
+
+/** What a picture needs to know of a run; every `Run` is one. */
+export interface RunPlace {
+  readonly id: string;
+  readonly status: Run['status'];
+  readonly phase: PhaseId | null;
+  readonly completions: readonly { readonly phase: PhaseId }[];
+  /** Where a human ended it. */
+  readonly stoppedIn?: PhaseId;
+}
+
+/** The graph of a workflow; with a run, every node says where that run stands with it. */
+export function graphOf(workflow: Workflow, run?: RunPlace): WorkflowGraph {
+  const edges = workflow.phases.flatMap((phase) =>
+    waysOf(phase).map(({ from, to, label, human, max }): GraphEdge => {
+      const back = leadsBack(workflow, from, to);
+      return { from, to, label, human, back, max: back ? max : null };
+    }),
+  );
+  const nodes = workflow.phases.map((phase) => nodeOf(workflow, phase, run));
+  if (edges.some((edge) => edge.to === null)) nodes.push(endNode(run));
+  return {
+    workflow: workflow.id,
+    title: workflow.title,
+    entry: workflow.entry,
+    run: run === undefined ? null : { id: run.id, status: run.status, phase: run.phase },
+    nodes,
+    edges,
+  };
+}
+
+function nodeOf(workflow: Workflow, phase: Phase, run: RunPlace | undefined): GraphNode {
+  const gate = phase.blockers.map((check) => check.label);
+  if (phase.humanGate !== null) gate.push(phase.humanGate.id);
+  return {
+    id: phase.id,
+    number: phase.number,
+    name: phase.name,
+    kind: 'phase',
+    entry: phase.id === workflow.entry,
+    gate: gate.length > 0 ? gate.join(', ') : null,
+    human: phase.humanGate !== null,
+    parallel: phase.parallel?.key ?? null,
+    status: run === undefined ? null : statusOf(phase.id, run),
+  };
+}
+
+function endNode(run: RunPlace | undefined): GraphNode {
+  const status = run === undefined ? null : run.status === 'completed' ? 'completed' : 'ahead';
+  return {
+    id: null,
+    number: null,
+    name: 'End',
+    kind: 'end',
+    entry: false,
+    gate: null,
+    human: false,
+    parallel: null,
+    status,
+  };
+}
+
+function statusOf(id: PhaseId, run: RunPlace): NodeStatus {
+  if (run.phase === id) {
+    return run.status === 'waiting' || run.status === 'escalated' ? run.status : 'current';
+  }
+  if (run.status === 'stopped' && run.stoppedIn === id) return 'stopped';
+  return run.completions.some((completion) => completion.phase === id) ? 'completed' : 'ahead';
+}
+
+type Way = Omit<GraphEdge, 'back'>;
+
+function waysOf(phase: Phase): readonly Way[] {
+  // Options that name no phase follow the phase's own route, so each of its ways is drawn once per such option.
+  const following = phase.humanGate?.options.filter((option) => option.next === undefined) ?? [];
+  const ways = edgesOf(phase).flatMap((edge): readonly Way[] => {
+    const way = wayOf(edge);
+    if (edge.by === 'option' || following.length === 0 || reportsFailure(edge)) return [way];
+    return following.map((option) => ({
+      ...way,
+      human: true,
+      label: way.label === '' ? option.label : `${option.label}: ${way.label}`,
+    }));
+  });
+  return following.length === 0 ? [...ways, ...failWays(phase)] : ways;
+}
+
+/** Where every option names its phase the route is left to an agent that reports `fail`: no human is asked then. */
+function failWays({ id, next, humanGate }: Phase): readonly Way[] {
+  if (humanGate === null || next.kind !== 'outcomes') return [];
+  const to = next.map.fail === undefined ? next.otherwise : next.map.fail;
+  return to === undefined ? [] : [{ from: id, to, label: 'fail', human: false, max: next.maxIterations }];
+}
+
+function wayOf({ from, to, label, by, max }: Edge): Way {
+  return { from, to, label: label === '_default' ? 'else' : label, human: by === 'option', max };
+}
+
+/** An agent that reports `fail` goes that way without a human's choice. */
+function reportsFailure(edge: Edge): boolean {
+  return edge.by === 'outcome' && edge.label === 'fail';
+}

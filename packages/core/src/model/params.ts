@@ -1,0 +1,88 @@
+import { canonicalJson, type Json, type JsonObject } from '../json.ts';
+import { didYouMean } from './suggest.ts';
+import type { Param } from './workflow.ts';
+
+/** The params a run starts with, defaults filled in, or every problem with them. */
+export function readParams(
+  params: Readonly<Record<string, Param>>,
+  given: JsonObject,
+):
+  | { readonly ok: true; readonly values: JsonObject }
+  | { readonly ok: false; readonly problems: readonly string[] } {
+  const problems: string[] = [];
+  const values: Record<string, Json> = {};
+  for (const key of Object.keys(given)) {
+    if (!Object.hasOwn(params, key)) {
+      problems.push(`there is no param \`${key}\`${didYouMean(key, Object.keys(params))}`);
+    }
+  }
+  for (const [name, param] of Object.entries(params)) {
+    const value = Object.hasOwn(given, name) ? given[name] : param.default;
+    if (value === undefined) {
+      if (param.required) problems.push(`param \`${name}\` is required${describe(param)}`);
+      continue;
+    }
+    const problem = paramProblem(param, value);
+    if (problem !== null) problems.push(`param \`${name}\` ${problem}`);
+    else values[name] = value;
+  }
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, values };
+}
+
+/** Why a value does not fit a param, or null. */
+export function paramProblem(param: Param, value: Json): string | null {
+  if (!hasType(param.type, value)) return `must be ${article(param.type)}, got ${kindOf(value)}`;
+  const domain = param.domain;
+  if (domain === null) return null;
+  switch (domain.kind) {
+    case 'choice_set':
+      return domain.choices.some((choice) => canonicalJson(choice) === canonicalJson(value))
+        ? null
+        : `must be one of ${domain.choices.map((choice) => `\`${String(choice)}\``).join(', ')}`;
+    case 'constant':
+      return canonicalJson(domain.value) === canonicalJson(value)
+        ? null
+        : `must be \`${String(domain.value)}\``;
+    case 'bounded_int':
+      return inRange(value as number, domain.lo, domain.hi)
+        ? null
+        : `must be from ${domain.lo} to ${domain.hi}`;
+    case 'range':
+      return inRange(value as number, domain.min, domain.max)
+        ? null
+        : `must be ${domain.min === null ? '' : `at least ${domain.min}`}${domain.max === null ? '' : ` at most ${domain.max}`}`;
+  }
+}
+
+/** The kind of a JSON value, in words. */
+export function kindOf(value: Json): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'an integer' : 'a number';
+  return typeof value === 'object' ? 'an object' : article(typeof value);
+}
+
+function hasType(type: Param['type'], value: Json): boolean {
+  switch (type) {
+    case 'integer':
+      return Number.isSafeInteger(value);
+    case 'list':
+      return Array.isArray(value);
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+function inRange(value: number, low: number | null, high: number | null): boolean {
+  return (low === null || value >= low) && (high === null || value <= high);
+}
+
+function describe(param: Param): string {
+  return param.description === '' ? '' : ` (${param.description})`;
+}
+
+function article(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}

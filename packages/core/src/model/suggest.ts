@@ -1,0 +1,38 @@
+/** The known word nearest to a mistyped one, or null when none is near. */
+export function suggest(word: string, known: Iterable<string>): string | null {
+  const limit = Math.max(1, Math.floor(word.length / 3));
+  let best: string | null = null;
+  let bestDistance = limit + 1;
+  for (const candidate of known) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
+    if (distance >= bestDistance) continue;
+    best = candidate;
+    bestDistance = distance;
+  }
+  return best;
+}
+
+/** ` (did you mean \`x\`?)`, or nothing. */
+export function didYouMean(word: string, known: Iterable<string>): string {
+  const nearest = suggest(word, known);
+  return nearest === null ? '' : ` (did you mean \`${nearest}\`?)`;
+}
+
+/** Insertions, deletions, changes and swaps of neighbours, each counted once. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let before: readonly number[] = [];
+  let previous: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = swapped ? (before[j - 2] as number) + 1 : change;
+      row.push(Math.min(change, swap, (previous[j] as number) + 1, (row[j - 1] as number) + 1));
+    }
+    before = previous;
+    previous = row;
+  }
+  return previous[b.length] as number;
+}

@@ -1,0 +1,41 @@
+import { evaluate, parseExpression, pathsOf } from '@phasegate/core';
+import type { CheckImplementation } from '../runtime/ports.ts';
+import { scopePath, shown } from './scopePath.ts';
+
+/** Asks a condition about the run. One without an answer throws, so that it never counts as true or false. */
+export const expression: CheckImplementation = {
+  name: 'expression',
+  summary: 'a condition on the submitted result, earlier artifacts, params and state is true',
+  class: 'claimed',
+  conditions: ['condition'],
+  parameters: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['condition'],
+    properties: {
+      condition: {
+        type: 'string',
+        minLength: 1,
+        description: 'The condition, e.g. `result.metrics.delta >= checkpoint.threshold`',
+      },
+    },
+  },
+  async run({ with: { condition }, subject }) {
+    if (typeof condition !== 'string') throw new TypeError('the check has no `condition`');
+    const parsed = parseExpression(condition);
+    if (!parsed.ok) throw new Error(`\`${condition}\` does not parse: ${parsed.error.message}`);
+    const answer = evaluate(parsed.expression, subject.scope);
+    if (!answer.ok) throw new Error(`\`${condition}\` has no answer: ${answer.error.message}`);
+    if (answer.value) return { passed: true, reason: `\`${condition}\` is true` };
+
+    const values = new Map(
+      pathsOf(parsed.expression).map(({ root, steps }) => {
+        const path = [root, ...steps];
+        return [path.join('.'), shown(scopePath(subject.scope, path))];
+      }),
+    );
+    const named = [...values].map(([path, value]) => `\`${path}\` is ${value}`);
+    const because = named.length === 0 ? '' : `: ${named.join(', ')}`;
+    return { passed: false, reason: `\`${condition}\` is false${because}` };
+  },
+};

@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/** A program to run, and when to end it. */
+export interface Program {
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Standard output and error together. */
+  readonly maxOutputBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** How a program ended, and what it printed. */
+export interface Ended {
+  readonly how:
+    | { readonly kind: 'exited'; readonly code: number }
+    | { readonly kind: 'killed'; readonly signal: string }
+    | { readonly kind: 'not_started'; readonly code: string }
+    | { readonly kind: 'timed_out' }
+    | { readonly kind: 'aborted' }
+    | { readonly kind: 'printed_too_much' };
+  readonly stdout: Buffer;
+  /** The last bytes of both streams, in the order they came. */
+  readonly tail: Buffer;
+}
+
+/**
+ * Runs a program in a process group of its own and answers when it and every process of the group is gone, also
+ * those it left behind. A process that moves to another group or session by itself is out of reach here; a sandbox
+ * is the answer to that.
+ */
+export function runProgram(program: Program): Promise<Ended> {
+  return new Promise((resolve) => {
+    const started = start(program);
+    if (!('child' in started)) return resolve(started);
+    watch(started.child, program, resolve);
+  });
+}
+
+const TAIL_BYTES = 2048;
+/** How long a group may take to end itself after SIGTERM. */
+const GRACE_MS = 2000;
+/** How long to wait for the streams after everything was killed: an escaped process may hold them open. */
+const DRAIN_MS = 1000;
+
+function start(program: Program): { readonly child: ChildProcess } | Ended {
+  const [file, ...rest] = program.argv;
+  try {
+    const child = spawn(file, rest, {
+      cwd: program.cwd,
+      env: program.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      shell: false,
+      detached: true,
+    });
+    return { child };
+  } catch (error) {
+    return { how: { kind: 'not_started', code: codeOf(error) }, stdout: NOTHING, tail: NOTHING };
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) => void): void {
+  const stdout: Buffer[] = [];
+  let tail = NOTHING;
+  let bytes = 0;
+  let how: Ended['how'] | null = null;
+  const timers: NodeJS.Timeout[] = [];
+  const later = (act: () => void, delay: number) => timers.push(setTimeout(act, delay));
+
+  const killGroup = (signal: 'SIGTERM' | 'SIGKILL') => {
+    if (child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, signal);
+    } catch {
+      // The group is already gone.
+    }
+  };
+  const stop = (reason: Ended['how']) => {
+    if (how !== null) return;
+    how = reason;
+    killGroup('SIGTERM');
+    later(() => killGroup('SIGKILL'), GRACE_MS);
+    // A process the kernel cannot end must not hold the answer for ever.
+    later(finish, GRACE_MS + DRAIN_MS);
+  };
+  const take = (chunk: Buffer) => {
+    tail = Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES);
+    bytes += chunk.length;
+    if (bytes > program.maxOutputBytes) stop({ kind: 'printed_too_much' });
+  };
+  const abort = () => stop({ kind: 'aborted' });
+  const leave = () => killGroup('SIGKILL');
+  const finish = () => {
+    for (const timer of timers) clearTimeout(timer);
+    program.signal.removeEventListener('abort', abort);
+    process.removeListener('exit', leave);
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    // A program may end before the last of what it printed was read.
+    if (how?.kind === 'exited' && bytes > program.maxOutputBytes) how = { kind: 'printed_too_much' };
+    resolve({ how: how ?? { kind: 'not_started', code: 'UNKNOWN' }, stdout: Buffer.concat(stdout), tail });
+  };
+
+  child.stdout?.on('data', (chunk: Buffer) => {
+    // What comes after the limit is not kept: a flood must not fill our memory while its sender dies.
+    if (bytes <= program.maxOutputBytes) stdout.push(chunk);
+    take(chunk);
+  });
+  child.stderr?.on('data', take);
+  child.once('error', (error) => {
+    how ??= { kind: 'not_started', code: codeOf(error) };
+    if (child.pid === undefined) finish();
+  });
+  child.once('exit', (code, signal) => {
+    how ??= code === null ? { kind: 'killed', signal: signal ?? 'unknown' } : { kind: 'exited', code };
+    killGroup('SIGKILL');
+    later(finish, DRAIN_MS);
+  });
+  child.once('close', finish);
+  process.once('exit', leave);
+  later(() => stop({ kind: 'timed_out' }), program.timeoutMs);
+  if (program.signal.aborted) abort();
+  else program.signal.addEventListener('abort', abort, { once: true });
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : 'UNKNOWN';
+}

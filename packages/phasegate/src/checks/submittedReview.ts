@@ -1,0 +1,109 @@
+import { isJsonObject, type Json, own } from '@phasegate/core';
+import { shown } from './scopePath.ts';
+import { held, refused, type SubmittedRule, type SubmittedSubject } from './submitted.ts';
+
+/** Checks on the reviews an agent submitted. */
+export const SUBMITTED_REVIEW: readonly SubmittedRule[] = [
+  {
+    name: 'review_is_complete',
+    summary: 'every submitted review has a `decision`',
+    artifact: 'review',
+    judge: ({ name, value }) => {
+      const reviews = decided(name, value);
+      return typeof reviews === 'string'
+        ? refused(reviews)
+        : held(`${reviews.length} reviews have a decision`);
+    },
+  },
+  {
+    name: 'all_review_models_completed',
+    summary: 'every submitted review has a `decision`, and every named model has a review',
+    artifact: 'review',
+    properties: {
+      models: {
+        type: 'array',
+        minItems: 1,
+        items: { type: 'string', minLength: 1, description: 'Name of a model' },
+        description:
+          'Models of which each must have reviewed; without it every review given must have a decision',
+      },
+    },
+    judge: allModels,
+  },
+  {
+    name: 'no_blocking_findings',
+    summary: 'the submitted review lists its `findings`, and none has a blocking severity',
+    artifact: 'review',
+    properties: {
+      severities: {
+        type: 'array',
+        minItems: 1,
+        items: { type: 'string', minLength: 1, description: 'A severity' },
+        description: 'Severities that block; `MUST` by default',
+      },
+    },
+    judge: noneBlocking,
+  },
+];
+
+function allModels({ name, value, with: { models = [] } }: SubmittedSubject) {
+  if (!isNames(models)) throw new TypeError('`models` must be names');
+  const reviews = decided(name, value);
+  if (typeof reviews === 'string') return refused(reviews);
+  const reviewed = new Set(reviews.map((review) => own(review, 'model')));
+  const missing = models.filter((model) => !reviewed.has(model));
+  if (missing.length > 0) return refused(`no review by ${missing.map((model) => `\`${model}\``).join(', ')}`);
+  return held(`${reviews.length} reviews have a decision`);
+}
+
+function noneBlocking({ name, value, with: { severities = ['MUST'] } }: SubmittedSubject) {
+  if (!isNames(severities)) throw new TypeError('`severities` must be names');
+  const blocking = new Set(severities.map((severity) => severity.toUpperCase()));
+  const findings: Json[] = [];
+  for (const review of reviewsIn(value) ?? []) {
+    const listed = own(review, 'findings');
+    if (!Array.isArray(listed)) return refused(`\`${name}.findings\` is ${shown(listed)}, expected a list`);
+    findings.push(...listed);
+  }
+  if (reviewsIn(value) === null)
+    return refused(`\`${name}\` is ${shown(value)}, expected a review with \`findings\``);
+  for (const finding of findings) {
+    const severity = own(finding, 'severity');
+    if (typeof severity !== 'string' || severity.trim() === '') {
+      return refused(`a finding in \`${name}\` has no \`severity\`: ${shown(finding)}`);
+    }
+  }
+  const found = findings.filter((finding) =>
+    blocking.has(String(own(finding, 'severity')).trim().toUpperCase()),
+  );
+  if (found.length > 0)
+    return refused(`\`${name}\` has ${found.length} blocking findings, first ${shown(found[0])}`);
+  return held(`\`${name}\` has no blocking finding`);
+}
+
+/** The reviews, each with a decision, or what is wrong. */
+function decided(name: string, value: Json): readonly Json[] | string {
+  const reviews = reviewsIn(value);
+  if (reviews === null)
+    return `\`${name}\` is ${shown(value)}, expected a review with a \`decision\`, or \`reviews\``;
+  for (const review of reviews) {
+    const decision = own(review, 'decision');
+    if (typeof decision !== 'string' || UNDECIDED.has(decision.trim().toLowerCase())) {
+      return `a review in \`${name}\` has no \`decision\`: ${shown(review)}`;
+    }
+  }
+  return reviews;
+}
+
+const UNDECIDED: ReadonlySet<string> = new Set(['', 'pending', 'in_progress', 'none']);
+
+/** The reviews of an artifact: a list, `reviews` in an object, or the one object; null where there is none. */
+function reviewsIn(value: Json): readonly Json[] | null {
+  const listed = Array.isArray(value) ? value : own(value, 'reviews');
+  if (listed === undefined) return isJsonObject(value) ? [value] : null;
+  return Array.isArray(listed) && listed.length > 0 ? listed : null;
+}
+
+function isNames(value: Json): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

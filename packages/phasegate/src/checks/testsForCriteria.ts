@@ -1,0 +1,74 @@
+import { type Json, type JsonObject, own } from '@phasegate/core';
+import type { CheckImplementation } from '../runtime/ports.ts';
+import { scopePath, shown } from './scopePath.ts';
+import { held, listIn, newestArtifact, refused } from './submitted.ts';
+
+/** Asks whether a submitted test names every acceptance criterion. A plan without criteria fails. */
+export const testsForCriteria: CheckImplementation = {
+  name: 'tests_exist_for_acceptance_criteria',
+  summary: 'every acceptance criterion of the submitted plan is named by a submitted test',
+  class: 'claimed',
+  parameters: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      criteria: {
+        type: 'string',
+        minLength: 1,
+        description:
+          'Artifact and path of the list of criteria, each a text or with an `id`; `plan.acceptance_criteria` by default',
+      },
+      tests: {
+        type: 'string',
+        minLength: 1,
+        description:
+          'Artifact and path of the list of tests, each with its `criterion` or `criteria`; `tests` by default',
+      },
+    },
+  },
+  async run({ with: { criteria = 'plan.acceptance_criteria', tests = 'tests' }, subject: { scope } }) {
+    if (typeof criteria !== 'string' || typeof tests !== 'string') {
+      throw new TypeError('`criteria` and `tests` must be paths');
+    }
+    const wanted = idsOf(artifactPath(scope, criteria));
+    if (wanted === null || wanted.length === 0) {
+      const given = shown(artifactPath(scope, criteria));
+      return refused(
+        `\`${criteria}\` is ${given}, expected a list of criteria, each a text or with an \`id\``,
+      );
+    }
+    const list = listIn(artifactPath(scope, tests) ?? null, ['tests']);
+    if (list === null)
+      return refused(`\`${tests}\` is ${shown(artifactPath(scope, tests))}, expected a list of tests`);
+    const covered = new Set(list.flatMap(criteriaOf));
+    const open = wanted.filter((id) => !covered.has(id));
+    if (open.length > 0) return refused(`no test names ${open.map((id) => `\`${id}\``).join(', ')}`);
+    return held(`${wanted.length} acceptance criteria have tests`);
+  },
+};
+
+/** The value at a path that starts with an artifact's type; `result.` and `artifacts.` before it may be written. */
+function artifactPath(scope: JsonObject, path: string): Json | undefined {
+  const [type = '', ...steps] = path.replace(/^(?:result|artifacts)\./u, '').split('.');
+  const artifact = newestArtifact(scope, type);
+  return artifact === undefined ? undefined : scopePath({ artifact }, ['artifact', ...steps]);
+}
+
+/** The ids of the criteria, or null where there is no list or one has none. */
+function idsOf(criteria: Json | undefined): readonly string[] | null {
+  if (!Array.isArray(criteria)) return null;
+  const ids = criteria.map((item: Json) => textOf(item) ?? textOf(own(item, 'id')));
+  return ids.every((id) => id !== null) ? ids : null;
+}
+
+function criteriaOf(item: Json): readonly string[] {
+  const named = own(item, 'criteria') ?? own(item, 'criterion');
+  const list = Array.isArray(named) ? named : [named];
+  return list.map(textOf).filter((id) => id !== null);
+}
+
+/** An id as text: a number is as good as its digits, anything else is none. */
+function textOf(value: Json | undefined): string | null {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from './config.ts';
+import { configTemplate } from './templates/config.ts';
+
+const DEFAULTS = {
+  workflows: [],
+  docs: [],
+  port: 8000,
+  database: null,
+  tools: {},
+  checks: {},
+  clients: [],
+};
+
+test('without a file everything is at its default', async () => {
+  expect(await loadConfig(folder({}))).toEqual({ file: null, ...DEFAULTS });
+});
+
+test('YAML and JSON say the same', async () => {
+  const settings = { workflows: ['flows/*.yaml'], port: 9000, tools: { reading: ['grep'] } };
+  const yaml = 'workflows: ["flows/*.yaml"]\nport: 9000\ntools:\n  reading: [grep]\n';
+
+  expect(await loadConfig(folder({ 'phasegate.config.yaml': yaml }))).toEqual({
+    ...DEFAULTS,
+    ...settings,
+    file: 'phasegate.config.yaml',
+  });
+  expect(await loadConfig(folder({ 'phasegate.config.json': JSON.stringify(settings) }))).toEqual({
+    ...DEFAULTS,
+    ...settings,
+    file: 'phasegate.config.json',
+  });
+});
+
+test('the config `init` writes is the defaults', async () => {
+  expect(await loadConfig(folder({ 'phasegate.config.yaml': configTemplate }))).toEqual({
+    file: 'phasegate.config.yaml',
+    ...DEFAULTS,
+  });
+});
+
+test('the config `init` writes is valid with its examples switched on', async () => {
+  const examples = configTemplate.replace(/^# (?=workflows:|port:|tools:| {2}reading:)/gm, '');
+
+  const config = await loadConfig(folder({ 'phasegate.config.yaml': examples }));
+
+  expect(config).toMatchObject({ workflows: ['tools/**/*.workflow.yaml'], port: 8000 });
+  expect(config.tools.reading).toContain('grep');
+});
+
+describe('what is wrong is refused with its place', () => {
+  test('all at once, with a suggestion for an unknown key', async () => {
+    const yaml = '# settings\nworkflow: [a]\nport: 70000\ntools:\n  reading: [grep, 7]\n';
+
+    await expect(loadConfig(folder({ 'phasegate.config.yaml': yaml }))).rejects.toMatchObject({
+      code: 'config_invalid',
+      problems: [
+        {
+          file: 'phasegate.config.yaml',
+          line: 2,
+          column: 1,
+          code: 'unknown_key',
+          message: 'unknown key `workflow` (did you mean `workflows`?)',
+        },
+        { line: 3, column: 1, message: '`port` must be a number from 1 to 65535' },
+        { line: 5, column: 19, message: '`tools.reading` must be a list of texts' },
+      ],
+    });
+  });
+
+  test('in JSON too', async () => {
+    const json = '{\n  "port": 8000,\n  "prt": 1\n}\n';
+
+    await expect(loadConfig(folder({ 'phasegate.config.json': json }))).rejects.toMatchObject({
+      problems: [{ file: 'phasegate.config.json', line: 3, column: 3, code: 'unknown_key' }],
+    });
+  });
+
+  test.each([
+    ['broken YAML', 'phasegate.config.yaml', 'port: [1\n'],
+    ['a key twice', 'phasegate.config.yaml', 'port: 1\nport: 2\n'],
+    ['a tag that would be ignored', 'phasegate.config.yaml', 'port: !secret 1\n'],
+    ['a value that holds itself', 'phasegate.config.yaml', 'checks: &a\n  b: *a\n'],
+    ['a list', 'phasegate.config.yaml', '- port\n'],
+    ['YAML in a JSON file', 'phasegate.config.json', 'port: 8000\n'],
+    ['broken JSON', 'phasegate.config.json', '{"port": }\n'],
+    ['a NUL byte', 'phasegate.config.yaml', 'port: 1\u0000\n'],
+    ['a glob that leaves the project', 'phasegate.config.yaml', 'workflows: ["../*.yaml"]\n'],
+    ['a file over the limit', 'phasegate.config.yaml', `port: 1 ${'#'.repeat(1024 * 1024)}\n`],
+  ])('%s', async (_, file, text) => {
+    await expect(loadConfig(folder({ [file]: text }))).rejects.toMatchObject({ code: 'config_invalid' });
+  });
+
+  test('two files', async () => {
+    const both = { 'phasegate.config.yaml': '', 'phasegate.config.json': '{}' };
+
+    await expect(loadConfig(folder(both))).rejects.toMatchObject({ code: 'config_invalid' });
+  });
+});
+
+function folder(files: Readonly<Record<string, string>>): string {
+  const root = mkdtempSync(join(tmpdir(), 'phasegate-config-'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
+  return root;
+}

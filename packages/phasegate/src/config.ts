@@ -1,0 +1,129 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Json, type JsonObject, PhasegateError, type Problem } from '@phasegate/core';
+import { faultsOf } from './config/faultsOf.ts';
+import type { ParsedText } from './config/parseWithPlaces.ts';
+
+export { findProjectRoot } from './config/findProjectRoot.ts';
+export { stateDirFor } from './config/stateDirFor.ts';
+
+/** The settings of a project: data, never code. */
+export interface Config {
+  /** The file they came from, relative to the root; null where there is none. */
+  readonly file: string | null;
+  /** Further globs for workflows, relative to the root. */
+  readonly workflows: readonly string[];
+  /** Globs of documentation to index. */
+  readonly docs: readonly string[];
+  readonly port: number;
+  /** URL of a database; null for the embedded one. */
+  readonly database: string | null;
+  /** Groups of tools by name. */
+  readonly tools: Readonly<Record<string, readonly string[]>>;
+  /** Settings of checks by name. */
+  readonly checks: Readonly<Record<string, Json>>;
+  /** Names of the clients that were set up. */
+  readonly clients: readonly string[];
+}
+
+const FILES = ['phasegate.config.json', 'phasegate.config.yaml'] as const;
+const SIZE_LIMIT = 1024 * 1024;
+const DEFAULTS: Config = {
+  file: null,
+  workflows: [],
+  docs: [],
+  port: 8000,
+  database: null,
+  tools: {},
+  checks: {},
+  clients: [],
+};
+
+/** Reads the project's config; every problem is reported at once, with its place. */
+export async function loadConfig(root: string): Promise<Config> {
+  const [file, second] = FILES.filter((name) => exists(join(root, name)));
+  if (file === undefined) return DEFAULTS;
+  if (second !== undefined) {
+    throw new PhasegateError('config_invalid', `both \`${file}\` and \`${second}\` are there`, {
+      hint: 'keep one of them',
+    });
+  }
+  const text = readText(root, file);
+  return file.endsWith('.json') ? fromJson(text, file) : fromYaml(text, file);
+}
+
+async function fromJson(text: string, file: string): Promise<Config> {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    const message = `not JSON: ${(error as Error).message}`;
+    const parsed = await parse(text);
+    throw invalid(file, parsed.ok ? [{ line: 1, column: 1, code: 'syntax', message }] : parsed.problems);
+  }
+  if (faultsOf(value).length === 0) return configOf(value, file);
+  // A parser that knows places is slow to load, so JSON pays for it only when something is wrong.
+  throw invalid(file, placedFaults(await parse(text)));
+}
+
+async function fromYaml(text: string, file: string): Promise<Config> {
+  // A config of comments means the defaults; it is not worth loading a parser for.
+  if (text.split('\n').every((line) => /^\s*(?:#|$)/.test(line))) return { ...DEFAULTS, file };
+  const parsed = await parse(text);
+  const faults = placedFaults(parsed);
+  if (!parsed.ok || faults.length > 0) throw invalid(file, faults);
+  return configOf(parsed.value, file);
+}
+
+type PlacedFault = Pick<Problem, 'line' | 'column' | 'code' | 'message'>;
+
+async function parse(text: string): Promise<ParsedText> {
+  return (await import('./config/parseWithPlaces.ts')).parseWithPlaces(text);
+}
+
+function placedFaults(parsed: ParsedText): readonly PlacedFault[] {
+  if (!parsed.ok) return parsed.problems;
+  return faultsOf(parsed.value).map(({ path, code, message }) => ({
+    ...parsed.placeOf(path),
+    code,
+    message,
+  }));
+}
+
+// INVARIANT: called only with a value `faultsOf` found no fault in.
+function configOf(value: Json, file: string): Config {
+  return { ...DEFAULTS, ...((value ?? {}) as JsonObject), file };
+}
+
+function invalid(file: string, faults: readonly PlacedFault[]): PhasegateError {
+  const problems = faults.map((fault): Problem => ({ file, severity: 'error', ...fault }));
+  const [first] = problems;
+  const place = first === undefined ? file : `${file}:${first.line}:${first.column}: ${first.message}`;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  return new PhasegateError('config_invalid', `${place}${more}`, { problems });
+}
+
+function readText(root: string, file: string): string {
+  const path = join(root, file);
+  let bytes: Buffer;
+  try {
+    if (statSync(path).size > SIZE_LIMIT) {
+      throw new PhasegateError('config_invalid', `\`${file}\` is over the limit of 1 MB`);
+    }
+    bytes = readFileSync(path);
+  } catch (cause) {
+    if (cause instanceof PhasegateError) throw cause;
+    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    throw new PhasegateError('config_invalid', `\`${file}\` cannot be read: ${reason}`, { cause });
+  }
+  if (bytes.includes(0)) throw new PhasegateError('config_invalid', `\`${file}\` holds a NUL byte`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new PhasegateError('config_invalid', `\`${file}\` is not UTF-8 text`, { cause });
+  }
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,13 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+const MARKS = ['phasegate.config.json', 'phasegate.config.yaml', '.phasegate', 'agent_workflow.yaml'];
+
+/** The nearest folder upward that is a project, else the folder itself. */
+export function findProjectRoot(start: string): string {
+  const from = resolve(start);
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (MARKS.some((mark) => existsSync(join(folder, mark)))) return folder;
+    if (folder === dirname(folder)) return from;
+  }
+}

@@ -1,0 +1,130 @@
+import {
+  type GateDraft,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  own,
+  type ParamDraft,
+  type PhaseDraft,
+  RINGS,
+  readPhaseId,
+  type WorkflowDraft,
+} from '@phasegate/core';
+import { gateDraft } from './gateDraft.ts';
+import { phaseDraft } from './phaseDraft.ts';
+import type { SchemaReader } from './schemaFiles.ts';
+import type { SourceMap } from './sourceMap.ts';
+import { defined, phaseIdOf, type Spot, Spots, textOf } from './spots.ts';
+
+/**
+ * Translates a contract into a draft. Takes what has the right shape and passes over the rest in silence: the
+ * shape is judged elsewhere, and whatever can still be checked shall be.
+ */
+export function draftOf(value: JsonObject, map: SourceMap, readSchema: SchemaReader): WorkflowDraft {
+  const spots = new Spots(map);
+  const root: Spot = { value, at: [] };
+  const version = spots.get(root, 'version', ['version']);
+  const named = spots.get(root, 'schemas', ['schemas']);
+  const schemas = spots.members(named, ['schemas'], (spot, path) => {
+    if (typeof spot.value === 'string') return readSchema(spot.value, spot.at, path) ?? true;
+    // One that cannot be had allows anything, so that its name stays known.
+    return isJsonObject(spot.value) || typeof spot.value === 'boolean' ? spot.value : true;
+  });
+  return {
+    id: spots.text(root, 'workflow', ['id']) ?? 'workflow',
+    ...defined({
+      title: spots.text(root, 'title', ['title']),
+      version: typeof version.value === 'number' ? map.sourceOf(version.at) : textOf(version.value),
+      description: spots.text(root, 'description', ['description']),
+      entry: phaseIdOf(spots.get(root, 'entry', ['entry']).value),
+      params: spots.members(spots.get(root, 'params', ['params']), ['params'], (spot) =>
+        paramDraft(spot.value),
+      ),
+      tools: spots.members(
+        spots.get(root, 'tools', ['tools']),
+        ['tools'],
+        (spot, path) => spots.textsOf(spot, path) ?? [],
+      ),
+      schemas,
+      enforcement: enforcementDraft(spots, spots.get(root, 'enforcement', ['enforcement'])),
+      gates: gatesDraft(spots, spots.get(root, 'gates', ['gates'])),
+    }),
+    phases: phasesDraft(spots, spots.get(root, 'phases', ['phases']), {
+      readSchema,
+      schemas: new Set(Object.keys(schemas ?? {})),
+    }),
+  };
+}
+
+function enforcementDraft(spots: Spots, spot: Spot): WorkflowDraft['enforcement'] {
+  if (!isJsonObject(spot.value)) return undefined;
+  const tokens = spots.get(spot, 'phase_tokens', ['enforcement', 'tokenSeconds']);
+  const mode = spots.choice(spot, 'mode', ['enforcement', 'mode'], ['strict', 'permissive', 'advisory']);
+  return defined({
+    mode: mode === 'advisory' ? ('permissive' as const) : mode,
+    ring: spots.choice(spot, 'ring', ['enforcement', 'ring'], RINGS),
+    tokenSeconds: spots.number(tokens, 'expiry_seconds', ['enforcement', 'tokenSeconds']),
+  });
+}
+
+function gatesDraft(spots: Spots, spot: Spot): WorkflowDraft['gates'] {
+  if (!Array.isArray(spot.value)) {
+    return spots.members(spot, ['gates'], (gate, path) => gateDraft(spots, gate, path));
+  }
+  const gates: [string, GateDraft][] = [];
+  spot.value.forEach((value: Json, index) => {
+    const id = textOf(own(value, 'id'));
+    if (id === undefined || gates.some(([known]) => known === id)) return;
+    const gate = { value, at: [...spot.at, index] };
+    spots.map.put(['gates', id], gate.at);
+    // The name is the list's; a gate in a map has none of its own, and both must come to the same.
+    const { id: _, ...rest } = gateDraft(spots, gate, ['gates', id]);
+    gates.push([id, rest]);
+  });
+  return Object.fromEntries(gates);
+}
+
+function phasesDraft(
+  spots: Spots,
+  spot: Spot,
+  tools: { readonly readSchema: SchemaReader; readonly schemas: ReadonlySet<string> },
+): readonly PhaseDraft[] {
+  const listed = isJsonObject(spot.value)
+    ? Object.entries(spot.value).map(([key, value]) => ({
+        id: readPhaseId(key),
+        value,
+        at: [...spot.at, key],
+      }))
+    : Array.isArray(spot.value)
+      ? spot.value.map((value: Json, index) => ({
+          id: phaseIdOf(own(value, 'id')),
+          value,
+          at: [...spot.at, index],
+        }))
+      : [];
+  const phases: PhaseDraft[] = [];
+  for (const { id, value, at } of listed) {
+    // A second phase of the same id is reported with both places by the loader.
+    if (id === undefined || phases.some((phase) => String(phase.id) === String(id))) continue;
+    const path = ['phases', phases.length];
+    spots.map.put(path, at);
+    spots.map.put([...path, 'id'], Array.isArray(spot.value) ? [...at, 'id'] : at);
+    phases.push(phaseDraft({ spots, ...tools }, id, { spot: { value, at }, path }));
+  }
+  return phases;
+}
+
+function paramDraft(value: Json | undefined): ParamDraft {
+  const choices = own(value, 'choices');
+  const [min, max, required] = [own(value, 'min'), own(value, 'max'), own(value, 'required')];
+  return defined({
+    type: textOf(own(value, 'type')),
+    description: textOf(own(value, 'description')),
+    choices: Array.isArray(choices) ? choices : undefined,
+    min: typeof min === 'number' ? min : undefined,
+    max: typeof max === 'number' ? max : undefined,
+    constant: own(value, 'constant'),
+    default: own(value, 'default'),
+    required: typeof required === 'boolean' ? required : undefined,
+  });
+}

@@ -1,0 +1,74 @@
+import {
+  type CheckDraft,
+  EVIDENCE_CLASSES,
+  type GateDraft,
+  isJsonObject,
+  type JsonObject,
+  own,
+} from '@phasegate/core';
+import { defined, type Spot, type Spots } from './spots.ts';
+import type { YamlPath } from './yamlTree.ts';
+
+/** Translates a gate. */
+export function gateDraft(spots: Spots, spot: Spot, path: YamlPath): GateDraft {
+  const human = spots.get(spot, 'human', [...path, 'human']);
+  return defined({
+    id: spots.text(spot, 'id', [...path, 'id']),
+    blockers: checkDrafts(spots, spots.get(spot, 'blockers', [...path, 'blockers']), [...path, 'blockers']),
+    human: isJsonObject(human.value) ? humanDraft(spots, human, [...path, 'human']) : undefined,
+  });
+}
+
+/** Translates a list of checks; one that names no check is left out. */
+export function checkDrafts(spots: Spots, spot: Spot, path: YamlPath): readonly CheckDraft[] | undefined {
+  return spots.items(spot, path, (item, at) => {
+    const check = spots.text(item, 'check', [...at, 'check']);
+    if (check === undefined) return undefined;
+    const parameters = own(item.value, 'with');
+    return defined({
+      check,
+      label: spots.text(item, 'label', [...at, 'label']) ?? spots.text(item, 'name', [...at, 'label']),
+      with: isJsonObject(parameters) ? parameters : undefined,
+      message:
+        spots.text(item, 'message', [...at, 'message']) ?? spots.text(item, 'error', [...at, 'message']),
+      needs: spots.choice(item, 'needs', [...at, 'needs'], EVIDENCE_CLASSES),
+    });
+  });
+}
+
+function humanDraft(spots: Spots, spot: Spot, path: YamlPath): GateDraft['human'] {
+  const timeout = own(spot.value, 'timeout');
+  const times = isJsonObject(timeout) ? onlyTexts(timeout) : {};
+  const options = spots.items(
+    spots.get(spot, 'options', [...path, 'options']),
+    [...path, 'options'],
+    (option, at) => {
+      const label = spots.text(option, 'label', [...at, 'label']);
+      if (label === undefined) return undefined;
+      return {
+        label,
+        ...defined({
+          next: spots.target(option, 'next', [...at, 'next']),
+          requiresInput: spots.flag(option, 'requires_input', [...at, 'requiresInput']),
+        }),
+      };
+    },
+  );
+  return {
+    prompt: spots.text(spot, 'prompt', [...path, 'prompt']) ?? '',
+    options: options ?? [],
+    ...defined({
+      context: spots.texts(spot, 'context', [...path, 'context']),
+      approvers: spots.texts(spot, 'approvers', [...path, 'approvers']),
+      quorum: spots.number(spot, 'quorum', [...path, 'quorum']),
+      timeout: times.after === undefined ? undefined : { after: times.after, ...times },
+    }),
+  };
+}
+
+function onlyTexts(value: JsonObject): Readonly<Record<string, string>> {
+  const entries = Object.entries(value).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(entries);
+}

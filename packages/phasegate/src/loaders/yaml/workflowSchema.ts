@@ -1,0 +1,371 @@
+import { didYouMean } from '@phasegate/core';
+import * as z from 'zod';
+
+/** What is said of a map beside its keys; the JSON Schema says it too. */
+interface Rules {
+  /** Under which the JSON Schema defines it. */
+  readonly name?: string;
+  readonly description: string;
+  /** Keys that must be there, in either spelling. */
+  readonly needed?: readonly string[];
+  /** Pairs of keys of which only one may be there. */
+  readonly exclusive?: readonly (readonly [string, string])[];
+}
+
+const rulesOf = new WeakMap<z.ZodType, Rules>();
+
+/** The other spelling of a key: `allowed_tools` → `allowedTools`. */
+export function camelCase(key: string): string {
+  return key.replace(/(?<=[a-z])_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** A map with known keys, each in both spellings. */
+function map(rules: Rules, shape: Readonly<Record<string, z.ZodType>>): z.ZodType {
+  const both: Record<string, z.ZodType> = {};
+  for (const [key, schema] of Object.entries(shape)) {
+    both[key] = schema;
+    const twin = camelCase(key);
+    if (twin !== key) both[twin] = schema.meta({ description: `The same as \`${key}\`.` });
+  }
+  const known = Object.keys(shape);
+  let schema: z.ZodType = z.strictObject(both, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => `unknown key \`${key}\`${didYouMean(key, known)}`).join('\n')
+        : undefined,
+  });
+  for (const [first, second] of exclusivePairs(rules, both)) {
+    schema = refined(schema, second, 'conflict', {
+      message: `\`${first}\` and \`${second}\` say the same thing; give one of them`,
+      holds: (value) => !(first in value && second in value),
+    });
+  }
+  for (const key of rules.needed ?? []) {
+    schema = refined(schema, key, 'missing_key', {
+      message: `\`${camelCase(key)}\` is missing`,
+      holds: (value) => key in value || camelCase(key) in value,
+    });
+  }
+  const { name, description } = rules;
+  schema = schema.meta({ description, ...(name === undefined ? {} : { id: name }) });
+  rulesOf.set(schema, rules);
+  return schema;
+}
+
+function exclusivePairs(rules: Rules, properties: object): readonly (readonly [string, string])[] {
+  const twins = Object.keys(properties)
+    .filter((key) => camelCase(key) !== key)
+    .map((key) => [key, camelCase(key)] as const);
+  return [...twins, ...(rules.exclusive ?? [])];
+}
+
+function refined(
+  schema: z.ZodType,
+  key: string,
+  code: string,
+  rule: { readonly message: string; readonly holds: (value: object) => boolean },
+): z.ZodType {
+  return schema.refine((value) => rule.holds(value as object), {
+    path: [key],
+    params: { code },
+    error: rule.message,
+    // Also beside other problems: everything is reported at once.
+    when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  });
+}
+
+const about = <T extends z.ZodType>(schema: T, description: string): T => schema.meta({ description });
+const maybe = (schema: z.ZodType, description: string) => about(schema.optional(), description);
+
+const text = z.string();
+const texts = z.array(z.string());
+const id = z.union([z.string().min(1), z.number().int().nonnegative()]);
+const target = z.union([z.string().min(1), z.number().int().nonnegative(), z.null()]);
+const anything = z.record(z.string(), z.unknown());
+
+const schemaInPlace = z.union([z.string(), z.boolean(), anything]);
+
+const check = map(
+  {
+    name: 'check',
+    description: 'A named question about the world.',
+    exclusive: [
+      ['message', 'error'],
+      ['label', 'name'],
+    ],
+  },
+  {
+    check: about(text, 'The check on the shelf that answers it, e.g. `expression`.'),
+    with: maybe(anything, "The check's parameters."),
+    message: maybe(text, 'What the agent is told when it does not hold.'),
+    error: maybe(text, 'The same as `message`.'),
+    label: maybe(text, 'What it is called in listings.'),
+    name: maybe(text, 'The same as `label`.'),
+    needs: maybe(
+      z.enum(['claimed', 'observed', 'verified']),
+      'The least class of evidence its answer must have.',
+    ),
+  },
+);
+
+const option = map(
+  { name: 'option', description: 'One answer a human may give.' },
+  {
+    label: about(text, 'What the human chooses.'),
+    next: maybe(target, "Where it leads; left out: the phase's own way; `null` ends the run."),
+    requires_input: maybe(z.boolean(), 'Whether the human must write something.'),
+  },
+);
+
+const human = map(
+  { name: 'human', description: "A human's decision." },
+  {
+    prompt: about(text, 'What the human is asked.'),
+    context: maybe(texts, 'Paths into the checkpoint that are shown.'),
+    options: about(z.array(option), 'The answers there are.'),
+    approvers: maybe(texts, 'Names of the humans who may decide; left out: any.'),
+    quorum: maybe(z.number().int().min(1), 'How many different humans must choose the same.'),
+    timeout: maybe(
+      map(
+        { name: 'timeout', description: 'When nobody decides in time.' },
+        {
+          after: about(text, 'A duration such as `90s`, `30m`, `24h` or `7d`.'),
+          // A computed key, as a literal one would make this object look like a promise.
+          ['then' as string]: maybe(
+            z.enum(['park', 'stop']),
+            'Hand the run to a human, or end it. Nothing approves by itself.',
+          ),
+        },
+      ),
+      'When nobody decides in time.',
+    ),
+  },
+);
+
+const gateShape = {
+  blockers: maybe(z.array(check), 'Checks that must hold.'),
+  human: maybe(human, "A human's decision."),
+};
+const gate = map({ name: 'gate', description: 'What stands between two phases.' }, gateShape);
+const gateInList = map(
+  { name: 'gate_in_list', description: 'What stands between two phases.' },
+  {
+    id: about(text, "The gate's name."),
+    ...gateShape,
+  },
+);
+const gateInPlace = map(
+  { name: 'gate_in_place', description: 'A gate of this phase only.' },
+  { id: maybe(text, "The gate's name."), ...gateShape },
+);
+
+const loop = {
+  max_iterations: maybe(z.number().int(), 'How often the way back may be taken.'),
+  on_exhausted: maybe(target, 'Where to go then; left out: to a human.'),
+};
+const conditional = map(
+  { name: 'condition', description: 'Two ways out, by a condition.', needed: ['on_true', 'on_false'] },
+  {
+    condition: about(text, 'For example `result.decision === "approved"`.'),
+    on_true: maybe(target, 'Where to go when it holds.'),
+    on_false: maybe(target, 'Where to go when it does not.'),
+    ...loop,
+  },
+);
+const outcomes = map(
+  { name: 'outcomes', description: 'A way out per outcome.' },
+  {
+    ok: maybe(target, 'The phase succeeded.'),
+    fail: maybe(target, 'The phase failed.'),
+    skip: maybe(target, 'A handler skipped it.'),
+    iterate: maybe(target, 'Once more.'),
+    _default: maybe(target, 'Every outcome that is not listed.'),
+    ...loop,
+  },
+);
+const route = z
+  .union([z.string().min(1), z.number().int().nonnegative(), z.null(), conditional, outcomes])
+  .meta({ id: 'route', description: 'A phase, the end, a condition or a map of outcomes.' });
+
+const artifact = z.union([
+  z.string().min(1),
+  map(
+    { name: 'artifact', description: 'Evidence with a JSON Schema.' },
+    {
+      type: about(text, 'Its name.'),
+      schema: maybe(schemaInPlace, 'The name of a schema, a path to one, or one in place.'),
+      description: maybe(text, 'What it is.'),
+      verify: maybe(z.unknown(), 'How the engine verifies it itself.'),
+    },
+  ),
+]);
+
+const evidenceShape = {
+  type: about(text, '`int`, `str`, `list`, `bool`, `number` or `object`.'),
+  rule: maybe(z.enum(['present', 'positive', 'non_empty', 'optional']), 'What its value must be.'),
+  description: maybe(text, 'What it is.'),
+};
+
+const phaseShape: Readonly<Record<string, z.ZodType>> = {
+  name: maybe(text, 'What humans call it.'),
+  description: maybe(text, 'One sentence about it.'),
+  instructions: maybe(text, 'What the agent is told.'),
+  command: maybe(text, 'A command that does the work, split into words without a shell.'),
+  dispatch: maybe(
+    map(
+      { name: 'dispatch', description: 'Hands the work to another agent.' },
+      {
+        agent: about(text, 'Which agent.'),
+        script: maybe(text, 'What it runs.'),
+        prompt: maybe(text, 'What it is told.'),
+        supports_questions: maybe(z.boolean(), 'Whether it may ask a human.'),
+      },
+    ),
+    'Hands the work to another agent.',
+  ),
+  allowed_tools: maybe(texts, 'Tools and groups of tools; anything else is refused.'),
+  forbidden_tools: maybe(texts, 'Tools that are refused whatever else is said.'),
+  tool_constraints: maybe(
+    z.record(
+      z.string(),
+      map(
+        { name: 'tool_constraint', description: 'What a tool may be called with.' },
+        {
+          allowed: maybe(texts, 'Path globs for file tools, word patterns for `bash`.'),
+          denied: maybe(texts, 'What is refused among them.'),
+        },
+      ),
+    ),
+    'Limits on single tools, inside `writes`.',
+  ),
+  writes: maybe(texts, 'The one write scope, as globs.'),
+  tasks: maybe(
+    z.array(
+      map(
+        { name: 'task', description: 'A piece of instruction, fetched one at a time.' },
+        {
+          name: about(text, 'What it is called.'),
+          instructions: maybe(text, 'What the agent is told.'),
+          acceptance_criteria: maybe(texts, 'When it is done.'),
+        },
+      ),
+    ),
+    'Pieces of instruction, fetched one at a time.',
+  ),
+  preconditions: maybe(z.array(check), 'Must hold to enter.'),
+  postconditions: maybe(z.array(check), 'Must hold to leave.'),
+  required_artifacts: maybe(z.array(artifact), 'Evidence with a JSON Schema.'),
+  required_evidence: maybe(
+    z.union([
+      z.record(z.string(), map({ name: 'evidence', description: 'A named value.' }, evidenceShape)),
+      z.array(
+        map(
+          { name: 'evidence_in_list', description: 'A named value.' },
+          { name: about(text, 'Its name.'), ...evidenceShape },
+        ),
+      ),
+    ]),
+    'Named values that must be submitted.',
+  ),
+  gate: maybe(z.union([z.string().min(1), gateInPlace]), 'The gate behind the phase.'),
+  gates: maybe(z.array(z.union([z.string().min(1), gateInPlace])), 'The gates behind the phase.'),
+  parallel: maybe(z.boolean(), 'Whether it is done once per item of `parallel_key`.'),
+  parallel_key: maybe(text, 'Path into the checkpoint that holds the list of items.'),
+  next: maybe(route, 'Where it leads; left out: the following phase; `null`: the end.'),
+  transitions: maybe(route, 'The same as `next`.'),
+};
+const phaseRules: Pick<Rules, 'exclusive'> = {
+  exclusive: [
+    ['next', 'transitions'],
+    ['gate', 'gates'],
+    ['command', 'dispatch'],
+  ],
+};
+const phase = map({ name: 'phase', description: 'One phase.', ...phaseRules }, phaseShape);
+const phaseInList = map(
+  { name: 'phase_in_list', description: 'One phase.', ...phaseRules },
+  { id: about(id, 'Its id.'), ...phaseShape },
+);
+
+const param = map(
+  { name: 'param', description: 'A parameter of a run.' },
+  {
+    type: maybe(text, '`string`, `integer`, `number`, `boolean`, `list` or `object`.'),
+    description: maybe(text, 'What it is for.'),
+    choices: maybe(z.array(z.unknown()), 'The values it may have.'),
+    min: maybe(z.number(), 'The least it may be.'),
+    max: maybe(z.number(), 'The most it may be.'),
+    constant: maybe(z.unknown(), 'The one value it has.'),
+    default: maybe(z.unknown(), 'What it is when it is not given.'),
+    required: maybe(z.boolean(), 'Whether a run needs it.'),
+  },
+);
+
+/** The shape of a YAML contract. */
+export const workflowSchema = map(
+  { description: 'A workflow contract.' },
+  {
+    workflow: about(text, "The workflow's id."),
+    title: maybe(text, 'What humans call it.'),
+    version: maybe(z.union([z.string(), z.number()]), "The author's own version."),
+    description: maybe(text, 'One sentence about it.'),
+    entry: maybe(id, 'The first phase; left out: the first one written.'),
+    params: maybe(z.record(z.string(), param), 'Parameters of a run.'),
+    tools: maybe(z.record(z.string(), texts), 'Groups of tools by name.'),
+    schemas: maybe(z.record(z.string(), schemaInPlace), 'JSON Schemas by name, in place or by path.'),
+    enforcement: maybe(
+      map(
+        { name: 'enforcement', description: 'How strictly the workflow is held.' },
+        {
+          mode: maybe(
+            z.enum(['strict', 'permissive', 'advisory']),
+            '`permissive` records and blocks nothing.',
+          ),
+          ring: maybe(
+            z.enum(['served', 'hooked', 'sandboxed', 'isolated']),
+            'How an agent must be attached.',
+          ),
+          phase_tokens: maybe(
+            map(
+              { name: 'phase_tokens', description: 'Phase tokens.' },
+              { expiry_seconds: maybe(z.number().int(), 'How long a token lives.') },
+            ),
+            'Phase tokens.',
+          ),
+        },
+      ),
+      'How strictly the workflow is held.',
+    ),
+    gates: maybe(
+      z.union([z.record(z.string(), gate), z.array(gateInList)]),
+      'Gates by name, or a list with `id`.',
+    ),
+    phases: about(
+      z.union([z.record(z.string(), z.union([phase, z.null()])), z.array(phaseInList)]),
+      'Phases by id, or a list with `id`.',
+    ),
+  },
+);
+
+/** The published JSON Schema (draft-07) of the YAML format, made from the same shapes the loader reads with. */
+export function workflowJsonSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(workflowSchema, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      const rules = rulesOf.get(zodSchema as unknown as z.ZodType);
+      if (rules !== undefined)
+        Object.assign(jsonSchema, rulesAsJsonSchema(rules, jsonSchema.properties ?? {}));
+    },
+  });
+  return { title: 'Phasegate workflow', ...schema };
+}
+
+function rulesAsJsonSchema(rules: Rules, properties: object): Record<string, unknown> {
+  const both = exclusivePairs(rules, properties).map((pair) => ({ not: { required: [...pair] } }));
+  const either = (rules.needed ?? []).map((key) => ({
+    anyOf: [{ required: [key] }, { required: [camelCase(key)] }],
+  }));
+  return both.length + either.length === 0 ? {} : { allOf: [...either, ...both] };
+}

@@ -1,0 +1,107 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  scrypt,
+  sign,
+  verify,
+} from 'node:crypto';
+import { PhasegateError } from '@phasegate/core';
+import type { HumanRecord, WrappedKey } from './ports.ts';
+
+/** A human's key pair: the public half in the open, the private half wrapped by the passphrase. */
+export type HumanKey = Pick<HumanRecord, 'publicKey' | 'wrappedKey'>;
+
+/** What an unlocked key can do: sign, in this process only. */
+export interface HumanSigner {
+  /** Ed25519 signature over the text, base64url. */
+  sign(text: string): string;
+}
+
+/** Makes a key pair whose private half only this passphrase opens. */
+export async function createHumanKey(passphrase: string): Promise<HumanKey> {
+  if ([...passphrase].length < LEAST_PASSPHRASE) {
+    throw new PhasegateError('usage', `the passphrase is too short: at least ${LEAST_PASSPHRASE} characters`);
+  }
+  const pair = generateKeyPairSync('ed25519', {
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+  });
+  const salt = randomBytes(16);
+  const iv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, salt), iv);
+  // Bound to the public half, so that a wrapped key cannot be moved to another human's record.
+  cipher.setAAD(pair.publicKey);
+  const ciphertext = Buffer.concat([cipher.update(pair.privateKey), cipher.final()]);
+  return {
+    publicKey: pair.publicKey.toString('base64url'),
+    wrappedKey: {
+      kdf: 'scrypt',
+      ...SCRYPT,
+      salt: salt.toString('base64url'),
+      iv: iv.toString('base64url'),
+      tag: cipher.getAuthTag().toString('base64url'),
+      ciphertext: ciphertext.toString('base64url'),
+    },
+  };
+}
+
+/** Opens a human's key, or null when the passphrase is wrong. */
+export async function unlockHumanKey(record: HumanKey, passphrase: string): Promise<HumanSigner | null> {
+  const { wrappedKey } = record;
+  // The costs are ours to choose: ones from a doctored record could be cheap to guess or never end.
+  if (!sameCosts(wrappedKey)) {
+    throw new PhasegateError('state_tampered', 'a stored human key does not have the costs it is made with');
+  }
+  const key = await deriveKey(passphrase, bytes(wrappedKey.salt));
+  const opened = decrypt(record, key);
+  if (opened === null) return null;
+  const privateKey = createPrivateKey({ key: opened, type: 'pkcs8', format: 'der' });
+  return { sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url') };
+}
+
+/** Whether a signature over the text was made with the private half of this key. Malformed input is a no. */
+export function verifyHumanSignature(publicKey: string, text: string, signature: string): boolean {
+  try {
+    const key = createPublicKey({ key: bytes(publicKey), type: 'spki', format: 'der' });
+    return key.asymmetricKeyType === 'ed25519' && verify(null, Buffer.from(text), key, bytes(signature));
+  } catch {
+    return false;
+  }
+}
+
+const LEAST_PASSPHRASE = 8;
+const SCRYPT = { n: 2 ** 15, r: 8, p: 1 } as const;
+
+function deriveKey(passphrase: string, salt: Buffer): Promise<Buffer> {
+  const { n: N, r, p } = SCRYPT;
+  return new Promise((resolve, reject) => {
+    // The same words typed on another keyboard may arrive in another Unicode form.
+    scrypt(passphrase.normalize('NFKC'), salt, 32, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    );
+  });
+}
+
+function decrypt({ publicKey, wrappedKey }: HumanKey, key: Buffer): Buffer | null {
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes(wrappedKey.iv), { authTagLength: 16 });
+    decipher.setAAD(bytes(publicKey));
+    decipher.setAuthTag(bytes(wrappedKey.tag));
+    return Buffer.concat([decipher.update(bytes(wrappedKey.ciphertext)), decipher.final()]);
+  } catch {
+    // A wrong passphrase and a damaged record look the same to GCM, and both must open nothing.
+    return null;
+  }
+}
+
+function sameCosts({ kdf, n, r, p }: WrappedKey): boolean {
+  return kdf === 'scrypt' && n === SCRYPT.n && r === SCRYPT.r && p === SCRYPT.p;
+}
+
+function bytes(encoded: string): Buffer {
+  return Buffer.from(encoded, 'base64url');
+}

@@ -1,0 +1,205 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { isJsonObject, type Json, own, PhasegateError } from '@phasegate/core';
+
+/** The secrets of one project, as kept in `keys.json` outside the workspace. All values are base64url. */
+export interface ProjectKeys {
+  /** Ed25519; signs audit heads and receipts. SPKI and PKCS8, DER. */
+  readonly audit: { readonly publicKey: string; readonly privateKey: string };
+  /** 32 bytes; seals the rows of runs. */
+  readonly rows: string;
+  readonly tokens: TokenSecrets;
+}
+
+/** Secrets of the phase tokens: one signs, the one before it still verifies. */
+export interface TokenSecrets {
+  readonly current: TokenSecret;
+  readonly previous: TokenSecret | null;
+}
+
+/** One secret and the name tokens know it by. */
+export interface TokenSecret {
+  readonly kid: string;
+  readonly secret: string;
+}
+
+/** Reads the project's keys, or makes them where there is no state yet. Never makes them anew over existing state. */
+export function openKeys(stateDir: string): ProjectKeys {
+  const file = join(stateDir, KEYS_FILE);
+  const present = readKeys(file);
+  if (present !== undefined) return present;
+  if (existsSync(join(stateDir, 'state.db'))) {
+    // Another first process may have made both since we looked: it writes the keys before the database.
+    const late = readKeys(file);
+    if (late !== undefined) return late;
+    throw new PhasegateError(
+      'store_corrupt',
+      `the keys are missing: \`${file}\` is gone while the database it sealed is still there`,
+      { hint: `put \`${KEYS_FILE}\` back from where it was kept; new keys could not verify the old state` },
+    );
+  }
+  return makeKeys(stateDir, file);
+}
+
+/** Makes a new token secret; the present one becomes the previous, which still verifies. */
+export function rotateTokenSecret(stateDir: string): ProjectKeys {
+  const keys = openKeys(stateDir);
+  const rotated = { ...keys, tokens: { current: newTokenSecret(), previous: keys.tokens.current } };
+  const file = join(stateDir, KEYS_FILE);
+  guardingDisk(file, () => {
+    const draft = writeDraft(file, rotated);
+    renameSync(draft, file);
+    syncDirectory(stateDir);
+  });
+  return rotated;
+}
+
+const KEYS_FILE = 'keys.json';
+
+function makeKeys(stateDir: string, file: string): ProjectKeys {
+  const keys = newKeys();
+  const won = guardingDisk(file, () => {
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    const draft = writeDraft(file, keys);
+    try {
+      // A link, unlike a rename, never replaces what another first process has put there meanwhile.
+      linkSync(draft, file);
+      return true;
+    } catch (error) {
+      if (own(error, 'code') === 'EEXIST') return false;
+      throw error;
+    } finally {
+      rmSync(draft, { force: true });
+      syncDirectory(stateDir);
+    }
+  });
+  if (won) return keys;
+  const winner = readKeys(file);
+  if (winner === undefined) throw corrupt(file, 'it disappeared while it was being made');
+  return winner;
+}
+
+function newKeys(): ProjectKeys {
+  const pair = generateKeyPairSync('ed25519', {
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+  });
+  return {
+    audit: {
+      publicKey: pair.publicKey.toString('base64url'),
+      privateKey: pair.privateKey.toString('base64url'),
+    },
+    rows: randomBytes(32).toString('base64url'),
+    tokens: { current: newTokenSecret(), previous: null },
+  };
+}
+
+function newTokenSecret(): TokenSecret {
+  return { kid: randomBytes(8).toString('hex'), secret: randomBytes(32).toString('base64url') };
+}
+
+function readKeys(file: string): ProjectKeys | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (own(error, 'code') === 'ENOENT') return undefined;
+    throw unavailable(file, error);
+  }
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    throw corrupt(file, 'it is not JSON', error);
+  }
+  return parseKeys(file, value);
+}
+
+function parseKeys(file: string, value: Json): ProjectKeys {
+  const audit = own(value, 'audit');
+  const tokens = own(value, 'tokens');
+  const previous = own(tokens, 'previous');
+  return {
+    audit: {
+      publicKey: secretAt(file, own(audit, 'publicKey'), { name: 'audit.publicKey', bytes: 44 }),
+      privateKey: secretAt(file, own(audit, 'privateKey'), { name: 'audit.privateKey', bytes: 48 }),
+    },
+    rows: secretAt(file, own(value, 'rows'), { name: 'rows', bytes: 32 }),
+    tokens: {
+      current: tokenSecretAt(file, own(tokens, 'current'), 'tokens.current'),
+      previous: previous === null ? null : tokenSecretAt(file, previous, 'tokens.previous'),
+    },
+  };
+}
+
+function tokenSecretAt(file: string, value: Json | undefined, name: string): TokenSecret {
+  const kid = own(value, 'kid');
+  if (!isJsonObject(value) || typeof kid !== 'string' || kid === '') {
+    throw corrupt(file, `\`${name}\` is missing or damaged`);
+  }
+  return { kid, secret: secretAt(file, own(value, 'secret'), { name: `${name}.secret`, bytes: 32 }) };
+}
+
+function secretAt(
+  file: string,
+  value: Json | undefined,
+  expected: { readonly name: string; readonly bytes: number },
+): string {
+  const sound = typeof value === 'string' && Buffer.from(value, 'base64url').length === expected.bytes;
+  if (!sound) throw corrupt(file, `\`${expected.name}\` is missing or damaged`);
+  return value;
+}
+
+/** Writes the keys beside their place, on disk before anyone can see them under their name. */
+function writeDraft(file: string, keys: ProjectKeys): string {
+  const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const descriptor = openSync(draft, 'wx', 0o600);
+  try {
+    writeFileSync(descriptor, `${JSON.stringify({ version: 1, ...keys }, null, 2)}\n`);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  return draft;
+}
+
+function syncDirectory(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function guardingDisk<T>(file: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw unavailable(file, error);
+  }
+}
+
+function unavailable(file: string, cause: unknown): PhasegateError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new PhasegateError('store_unavailable', `\`${file}\` cannot be used: ${reason}`, { cause });
+}
+
+function corrupt(file: string, reason: string, cause?: unknown): PhasegateError {
+  return new PhasegateError('store_corrupt', `the keys in \`${file}\` cannot be read: ${reason}`, {
+    cause,
+    hint: 'put the file back from where it was kept; it is never made anew, as that would void all state',
+  });
+}

@@ -1,0 +1,98 @@
+import type { CheckResult, Fact, Look, Subject } from '@phasegate/core';
+import type { CheckImplementation, FunctionAnswer, Functions } from './ports.ts';
+
+/** What looking needs: the shelf, the function host, and where to look. */
+export interface Looking {
+  readonly checks: ReadonlyMap<string, CheckImplementation>;
+  readonly functions: Functions;
+  readonly workspace: string;
+  /** Absolute path of the module with the run's functions; null when it has none. */
+  readonly module: string | null;
+}
+
+/** Functions are small questions; one that takes longer is taken to hang. */
+const FUNCTION_TIMEOUT_MS = 30_000;
+/** Longer than any check's own limit can be, so that it only ends what ignored its own. */
+const CHECK_DEADLINE_MS = 3_700_000;
+
+/** Signals that the code behind a run is not the code it was started with. */
+export class CodeChanged extends Error {}
+
+/** Looks at one thing. Never throws for what it finds: a check that throws, hangs or is unknown is a failure. */
+export async function lookAt(look: Look, looking: Looking): Promise<Fact> {
+  switch (look.kind) {
+    case 'check':
+      return { kind: 'check', result: await answerCheck(look, looking) };
+    case 'handler':
+      return { kind: 'handler', result: readHandler(await call(look.ref, look.subject, looking)) };
+    case 'condition': {
+      const answer = await call(look.ref, look.subject, looking);
+      if (!answer.ok) return { kind: 'condition', result: { ok: false, reason: answer.reason } };
+      if (typeof answer.value === 'boolean')
+        return { kind: 'condition', result: { ok: true, value: answer.value } };
+      return { kind: 'condition', result: { ok: false, reason: 'it returned neither true nor false' } };
+    }
+  }
+}
+
+async function answerCheck(look: Extract<Look, { kind: 'check' }>, looking: Looking): Promise<CheckResult> {
+  const { check, subject } = look;
+  if (check.use === 'function') {
+    const answer = await call(String(check.with.ref), subject, looking);
+    if (!answer.ok) {
+      return {
+        status: answer.kind === 'timed_out' ? 'timed_out' : 'errored',
+        reason: answer.reason,
+        class: 'claimed',
+      };
+    }
+    // Anything but true is no yes.
+    return { status: answer.value === true ? 'passed' : 'failed', reason: '', class: 'claimed' };
+  }
+  const implementation = looking.checks.get(check.use);
+  if (implementation === undefined) {
+    return { status: 'errored', reason: `there is no check \`${check.use}\``, class: 'claimed' };
+  }
+  const deadline = AbortSignal.timeout(CHECK_DEADLINE_MS);
+  try {
+    const { workspace } = looking;
+    const answer = await implementation.run({ with: check.with, subject, workspace, signal: deadline });
+    return {
+      status: answer.passed === true ? 'passed' : 'failed',
+      reason: answer.reason,
+      class: implementation.class,
+    };
+  } catch (error) {
+    const timedOut = deadline.aborted || (error instanceof Error && error.name === 'CheckTimeout');
+    const reason = error instanceof Error ? error.message : String(error);
+    return { status: timedOut ? 'timed_out' : 'errored', reason, class: implementation.class };
+  }
+}
+
+function readHandler(answer: FunctionAnswer): Extract<Fact, { kind: 'handler' }>['result'] {
+  if (!answer.ok) return { ok: false, reason: answer.reason, timedOut: answer.kind === 'timed_out' };
+  const value = answer.value as { readonly outcome?: unknown; readonly state?: unknown } | null;
+  const outcome = value?.outcome;
+  const known = outcome === 'ok' || outcome === 'fail' || outcome === 'skip' || outcome === 'iterate';
+  const state = value?.state;
+  if (!known || typeof state !== 'object' || state === null || Array.isArray(state)) {
+    return { ok: false, reason: 'the handler returned no outcome and state', timedOut: false };
+  }
+  return { ok: true, outcome, state: state as Record<string, never> };
+}
+
+async function call(ref: string, subject: Subject, looking: Looking): Promise<FunctionAnswer> {
+  if (looking.module === null || subject.code === null) {
+    return { ok: false, kind: 'unknown_function', reason: `there is no module for \`${ref}\`` };
+  }
+  const { runId, phase, target, attempt } = subject;
+  const answer = await looking.functions.call({
+    file: looking.module,
+    code: subject.code,
+    ref,
+    context: { ...subject.scope, runId, phase, target, attempt },
+    timeoutMs: FUNCTION_TIMEOUT_MS,
+  });
+  if (!answer.ok && answer.kind === 'code_changed') throw new CodeChanged(answer.reason);
+  return answer;
+}

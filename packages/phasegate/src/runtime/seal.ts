@@ -1,0 +1,81 @@
+import type { KeyObject } from 'node:crypto';
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  hash,
+  sign,
+  verify,
+} from 'node:crypto';
+import { type AuditRecord, canonicalJson } from '@phasegate/core';
+import type { ProjectKeys } from './keys.ts';
+import type { AuditDraft, ChainHead, Seal, SealedRow } from './ports.ts';
+
+/** Builds the seal of a project from its keys; the signing keys are parsed only when first used. */
+export function createSeal(keys: Pick<ProjectKeys, 'audit' | 'rows'>): Seal {
+  const secret = createSecretKey(Buffer.from(keys.rows, 'base64url'));
+  let privateKey: KeyObject | undefined;
+  let publicKey: KeyObject | undefined;
+
+  return {
+    chain: chainDrafts,
+    mac(row: SealedRow): string {
+      return createHmac('sha256', secret).update(frameRow(row)).digest('hex');
+    },
+    fingerprint(runId: string, head: ChainHead): bigint {
+      const framed = JSON.stringify(['head', runId, head.seq, head.hash]);
+      return BigInt(`0x${createHmac('sha256', secret).update(framed).digest('hex')}`);
+    },
+    sign(text: string): string {
+      privateKey ??= createPrivateKey({ key: der(keys.audit.privateKey), type: 'pkcs8', format: 'der' });
+      return sign(null, Buffer.from(text), privateKey).toString('base64url');
+    },
+    verifySignature(text: string, signature: string): boolean {
+      publicKey ??= createPublicKey({ key: der(keys.audit.publicKey), type: 'spki', format: 'der' });
+      return verify(null, Buffer.from(text), publicKey, Buffer.from(signature, 'base64url'));
+    },
+  };
+}
+
+function chainDrafts(
+  runId: string | null,
+  head: ChainHead,
+  drafts: readonly AuditDraft[],
+): readonly AuditRecord[] {
+  const records: AuditRecord[] = [];
+  let { seq, hash: prev } = head;
+  for (const { time, principal, event, data } of drafts) {
+    seq += 1;
+    const text = canonicalRecord({ seq, run: runId, time, principal, event, data, prev });
+    const link = hash('sha256', text);
+    records.push({ seq, run: runId, time, principal, event, data, prev, hash: link });
+    prev = link;
+  }
+  return records;
+}
+
+/**
+ * INVARIANT: equals `canonicalJson` of the record without its hash. Written out in sorted key order because
+ * only `data` is of unknown shape, and this runs for every transition and every tool call.
+ */
+function canonicalRecord(record: Omit<AuditRecord, 'hash'>): string {
+  return (
+    `{"data":${canonicalJson(record.data)},"event":${text(record.event)},"prev":${text(record.prev)}` +
+    `,"principal":${text(record.principal)},"run":${record.run === null ? 'null' : text(record.run)}` +
+    `,"seq":${record.seq},"time":${text(record.time)}}`
+  );
+}
+
+/** The JSON line holds no raw newline, so no other split of the same bytes into fields exists. */
+function frameRow({ runId, version, seq, hash: head, state }: SealedRow): string {
+  return `${JSON.stringify(['row', runId, version, seq, head])}\n${state}`;
+}
+
+function text(value: string): string {
+  return JSON.stringify(value.isWellFormed() ? value : value.toWellFormed());
+}
+
+function der(encoded: string): Buffer {
+  return Buffer.from(encoded, 'base64url');
+}

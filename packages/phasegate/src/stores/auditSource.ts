@@ -1,0 +1,78 @@
+import type { AuditRecord, GateDecision, Run, RunEvent, Workflow } from '@phasegate/core';
+import type { AuditFinding, ChainHead, HumanRecord, Seal } from '../runtime/ports.ts';
+import type { HeadSum } from './headSum.ts';
+import type { SignedHead } from './signedHead.ts';
+
+/** What the caller knows and a store does not: how events make a run, and whether a human signed. */
+export interface AuditKnowledge {
+  /** The run its events make; the stored state must equal it. */
+  readonly fold?: (workflow: Workflow, events: readonly RunEvent[]) => Run;
+  /** Whether a decision carries its human's signature. `humans` also has those removed since. */
+  readonly verifyDecision?: (run: Run, decision: GateDecision, humans: readonly HumanRecord[]) => boolean;
+}
+
+/** One unchanging view of all a store holds, read piece by piece. */
+export interface AuditSource {
+  /** Rows of runs, one at a time. */
+  rows(): Iterable<AuditRow>;
+  /** Records of one chain in order, one at a time. */
+  records(run: string | null): Iterable<AuditRecord>;
+  /** The newest seq of a stored run, or undefined when there is no such run. */
+  seqOf(run: string): number | undefined;
+  hashAt(run: string, seq: number): string | undefined;
+  /** Runs that have records and no row. */
+  orphans(): Iterable<string>;
+  /** Null where the store signs no head; undefined where it should have one and has none. */
+  head(): SignedHead | null | undefined;
+  /** The workflow of that hash, or null when there is none or it was changed. */
+  workflow(hash: string): Workflow | null;
+  humans(): readonly StoredHuman[];
+}
+
+/** A run as it is stored. */
+export interface AuditRow {
+  readonly id: string;
+  readonly workflowHash: string;
+  readonly version: number;
+  readonly head: ChainHead;
+  readonly mac: string;
+  /** The head that is part of the signed sum; seq 0 before the first time. */
+  readonly headed: ChainHead;
+  readonly state: string;
+  /** Columns that repeat parts of the run for listing. */
+  readonly columns: Readonly<Record<string, unknown>>;
+}
+
+/** A human as stored; a removed one stays, as decisions refer to its key. */
+export interface StoredHuman {
+  readonly human: HumanRecord;
+  readonly removed: boolean;
+  /** Whether the row matches its seal. */
+  readonly sealed: boolean;
+}
+
+/** What the parts of the verification share. */
+export interface Verification {
+  readonly source: AuditSource;
+  readonly seal: Seal;
+  readonly knowledge: AuditKnowledge;
+  readonly humans: readonly StoredHuman[];
+  readonly tally: Tally;
+  /** Reports a finding. */
+  report(finding: AuditFinding): void;
+  /** Whether something was already found about a run: one cause should not be reported twice. */
+  blamed(run: string): boolean;
+  /** Lets others work; called between records. */
+  breathe(): Promise<void> | undefined;
+}
+
+/** What has been counted so far. */
+export interface Tally {
+  runs: number;
+  records: number;
+  unanchored: number;
+  /** Over the heads of the runs that are part of the signed sum. */
+  sum: HeadSum;
+  headed: number;
+  readonly dropped: Set<string>;
+}

@@ -1,0 +1,134 @@
+import type { AuditRecord } from '@phasegate/core';
+import { type Clause, create, requireStored } from './contractClause.ts';
+import { afterDraft, SAMPLE_TIME, sampleDraft, sampleRun } from './sampleRun.ts';
+
+/** What every store must do with the audit. */
+export const AUDIT_CLAUSES: readonly Clause[] = [
+  {
+    name: 'chains the records of a run and of the project, each from 1',
+    async body(store, expect) {
+      const run = sampleRun('r1');
+      await create(store, run);
+      await store.save(
+        afterDraft(run),
+        1,
+        [sampleDraft('phase_completed', { n: 1 }), sampleDraft('run_escalated')],
+        [sampleDraft('run_ended')],
+      );
+      const records = await store.history('r1', { after: 0, limit: 10 });
+      expect(records.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+      expect(records.map(({ prev }) => prev)).toEqual(['', ...hashes(records).slice(0, 2)]);
+      expect(records[1]).toMatchObject({
+        run: 'r1',
+        time: SAMPLE_TIME,
+        principal: 'agent:local',
+        event: 'phase_completed',
+        data: { n: 1 },
+      });
+      const project = await store.history(null, { after: 0, limit: 10 });
+      expect(project.map(({ seq, run: of, event }) => [seq, of, event])).toEqual([
+        [1, null, 'run_started'],
+        [2, null, 'run_ended'],
+      ]);
+    },
+  },
+  {
+    name: "notes a run's head on the project's chain when it starts and ends",
+    async body(store, expect) {
+      const run = sampleRun('r1');
+      await create(store, run);
+      await store.save(afterDraft(run), 1, [sampleDraft('run_stopped')], [sampleDraft('run_ended')]);
+      const [first, last] = await store.history('r1', { after: 0, limit: 10 });
+      const project = await store.history(null, { after: 0, limit: 10 });
+      expect(project.map(({ data }) => data)).toEqual([
+        { workflow: 'sample', run: 'r1', seq: 1, hash: first?.hash },
+        { run: 'r1', seq: 2, hash: last?.hash },
+      ]);
+    },
+  },
+  {
+    name: 'notes on a run change its history and neither its state nor its version',
+    async body(store, expect) {
+      await create(store, sampleRun('r1'));
+      const before = await requireStored(store, 'r1');
+      expect(await store.note('r1', [sampleDraft('tool_judged', { tool: 'bash' })], 1)).toBe(true);
+      expect(await store.note('r1', [sampleDraft('tool_judged')])).toBe(true);
+      expect(await store.load('r1')).toEqual(before);
+      expect((await store.history('r1', { after: 0, limit: 10 })).map(({ event }) => event)).toEqual([
+        'run_started',
+        'tool_judged',
+        'tool_judged',
+      ]);
+      expect(await store.save(afterDraft(before.run), 1, [])).toBe(true);
+      expect((await store.verify()).ok).toBe(true);
+    },
+  },
+  {
+    name: 'refuses a note of an epoch that is over and writes nothing of it',
+    async body(store, expect) {
+      const run = sampleRun('r1');
+      await create(store, run);
+      await store.save(afterDraft(run), 1, []);
+      expect(await store.note('r1', [sampleDraft('tool_judged')], 1)).toBe(false);
+      expect((await store.history('r1', { after: 0, limit: 10 })).length).toBe(1);
+      expect(await store.note('r1', [sampleDraft('tool_judged')], 2)).toBe(true);
+    },
+  },
+  {
+    name: 'judges a note by the epoch that stands when it is written',
+    async body(store, expect) {
+      const run = sampleRun('r1');
+      await create(store, run);
+      const answers = await Promise.all([
+        store.save(afterDraft(run), 1, [sampleDraft('phase_completed')]),
+        store.note('r1', [sampleDraft('tool_judged')], 1),
+      ]);
+      expect(answers).toEqual([true, false]);
+    },
+  },
+  {
+    name: 'writes notes on the project that belong to no run',
+    async body(store, expect) {
+      expect(await store.note(null, [sampleDraft('start_refused', { workflow: 'x' })])).toBe(true);
+      expect(await store.note(null, [sampleDraft('credential_failed')])).toBe(true);
+      const records = await store.history(null, { after: 0, limit: 10 });
+      expect(records.map(({ run, seq, event }) => [run, seq, event])).toEqual([
+        [null, 1, 'start_refused'],
+        [null, 2, 'credential_failed'],
+      ]);
+      expect((await store.verify()).ok).toBe(true);
+    },
+  },
+  {
+    name: 'gives a history page by page, in order',
+    async body(store, expect) {
+      await create(store, sampleRun('r1'));
+      const notes = Array.from({ length: 24 }, (_, n) => sampleDraft('tool_judged', { n }));
+      await store.note('r1', notes);
+      const whole = await store.history('r1', { after: 0, limit: 100 });
+      const pages = [];
+      for (let after = 0; ; after += 10) {
+        const page = await store.history('r1', { after, limit: 10 });
+        if (page.length === 0) break;
+        pages.push(page);
+      }
+      expect(whole.length).toBe(25);
+      expect(pages.map(({ length }) => length)).toEqual([10, 10, 5]);
+      expect(pages.flat()).toEqual(whole);
+      expect(await store.history('r1', { after: 25, limit: 10 })).toEqual([]);
+    },
+  },
+  {
+    name: 'finds nothing wrong where nothing is',
+    async body(store, expect) {
+      expect(await store.verify()).toEqual({ ok: true, runs: 0, records: 0, unanchored: 0, findings: [] });
+      for (const id of ['r1', 'r2', 'r3']) await create(store, sampleRun(id));
+      await store.note('r2', [sampleDraft('tool_judged')]);
+      expect(await store.verify()).toMatchObject({ ok: true, runs: 3, records: 7, findings: [] });
+    },
+  },
+];
+
+function hashes(records: readonly AuditRecord[]): readonly string[] {
+  return records.map(({ hash }) => hash);
+}

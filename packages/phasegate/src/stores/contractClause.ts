@@ -1,0 +1,30 @@
+import type { Json, Run } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import type { Store, StoredRun } from '../runtime/ports.ts';
+import { sampleDraft, startedEvent } from './sampleRun.ts';
+
+/** One thing every store must do. */
+export interface Clause {
+  readonly name: string;
+  body(store: Store, expect: Expect): Promise<void>;
+}
+
+/** The few assertions the contract uses; those of vitest and jest fit. */
+export type Expect = (value: unknown) => {
+  toBe(expected: unknown): void;
+  toEqual(expected: unknown): void;
+  toMatchObject(expected: object): void;
+};
+
+/** Makes a run as the runtime does: with its first event, and noted on the project's chain. */
+export function create(store: Store, run: Run): Promise<boolean> {
+  const started = sampleDraft('run_started', startedEvent(run) as unknown as Json);
+  return store.create(run, [started], [sampleDraft('run_started', { workflow: run.workflow.id })]);
+}
+
+/** A run that must be there. */
+export async function requireStored(store: Store, runId: string): Promise<StoredRun> {
+  const stored = await store.load(runId);
+  if (stored === undefined) throw new PhasegateError('run_unknown', `there is no run \`${runId}\``);
+  return stored;
+}

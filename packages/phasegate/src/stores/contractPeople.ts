@@ -1,0 +1,73 @@
+import type { HumanRecord, TrustRecord } from '../runtime/ports.ts';
+import type { Clause } from './contractClause.ts';
+import { SAMPLE_TIME, sampleDraft } from './sampleRun.ts';
+
+/** What every store must do with humans and what they accepted. */
+export const PEOPLE_CLAUSES: readonly Clause[] = [
+  {
+    name: 'keeps humans by name, replaces and removes them, and records each',
+    async body(store, expect) {
+      expect(await store.humans()).toEqual([]);
+      await store.putHuman(sampleHuman('eve', 'key-1'), [sampleDraft('human_added')]);
+      await store.putHuman(sampleHuman('ada', 'key-2'), [sampleDraft('human_added')]);
+      await store.putHuman(sampleHuman('eve', 'key-3'), [sampleDraft('human_added')]);
+      expect(await store.humans()).toEqual([sampleHuman('ada', 'key-2'), sampleHuman('eve', 'key-3')]);
+      expect(await store.removeHuman('ada', [sampleDraft('human_removed')])).toBe(true);
+      expect(await store.removeHuman('ada', [sampleDraft('human_removed')])).toBe(false);
+      expect(await store.humans()).toEqual([sampleHuman('eve', 'key-3')]);
+      await store.putHuman(sampleHuman('ada', 'key-2'), [sampleDraft('human_added')]);
+      expect((await store.humans()).length).toBe(2);
+      const records = await store.history(null, { after: 0, limit: 10 });
+      expect(records.map(({ event }) => event)).toEqual([
+        'human_added',
+        'human_added',
+        'human_added',
+        'human_removed',
+        'human_added',
+      ]);
+      expect(records[0]?.data).toEqual({ name: 'eve', publicKey: 'key-1' });
+      expect((await store.verify()).findings).toEqual([]);
+    },
+  },
+  {
+    name: 'keeps what was accepted, by hash and by workflow, the newest first',
+    async body(store, expect) {
+      expect(await store.trusted('h1')).toBe(undefined);
+      expect(await store.trustedBefore('release')).toBe(undefined);
+      const [first, second] = [sampleTrust('h1'), sampleTrust('h2')];
+      await store.putTrust(first, [sampleDraft('workflow_trusted')]);
+      await store.putTrust(second, [sampleDraft('workflow_trusted')]);
+      expect(await store.trusted('h1')).toEqual(first);
+      expect(await store.trustedBefore('release')).toEqual(second);
+      await store.putTrust(first, [sampleDraft('workflow_trusted')]);
+      expect(await store.trustedBefore('release')).toEqual(first);
+      expect(await store.trustedBefore('other')).toBe(undefined);
+      expect((await store.verify()).ok).toBe(true);
+    },
+  },
+];
+
+function sampleHuman(name: string, publicKey: string): HumanRecord {
+  const wrappedKey = {
+    kdf: 'scrypt',
+    n: 32768,
+    r: 8,
+    p: 1,
+    salt: 's',
+    iv: 'i',
+    tag: 't',
+    ciphertext: 'c',
+  } as const;
+  return { name, publicKey, wrappedKey, addedAt: SAMPLE_TIME };
+}
+
+function sampleTrust(hash: string): TrustRecord {
+  return {
+    hash,
+    workflow: 'release',
+    files: { 'agent_workflow.yaml': 'a1' },
+    by: 'ada',
+    at: SAMPLE_TIME,
+    signature: 's',
+  };
+}

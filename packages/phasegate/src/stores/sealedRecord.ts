@@ -1,0 +1,22 @@
+import { timingSafeEqual } from 'node:crypto';
+import { PhasegateError } from '@phasegate/core';
+import type { Seal } from '../runtime/ports.ts';
+
+/** The MAC of a row that is no run's. Without it a row put into the database would make its author a human. */
+export function recordMac(seal: Seal, kind: 'human' | 'trust', fields: readonly (string | null)[]): string {
+  // No run id starts with a NUL, so no run's seal can pass for one of these.
+  return seal.mac({ runId: `\0${kind}`, version: 0, seq: 0, hash: '', state: JSON.stringify(fields) });
+}
+
+/** Compares two MACs in a time that tells nothing about where they differ. */
+export function sameMac(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** The fault of a row that does not match its seal. */
+export function tampered(what: string): PhasegateError {
+  return new PhasegateError('state_tampered', `${what} does not match its seal: it was changed from outside`, {
+    hint: 'run `phasegate audit verify` to see what was changed, and `phasegate restore` to go back to a backup',
+  });
+}

@@ -1,0 +1,53 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { AuditRecord, Json } from '@phasegate/core';
+import { integer, lazily, type SqlRow, text } from './statements.ts';
+
+/** The chains. The project's own has the empty name. */
+export interface AuditTable {
+  append(records: readonly AuditRecord[]): void;
+  page(run: string | null, page: { readonly after: number; readonly limit: number }): readonly AuditRecord[];
+}
+
+/** Opens the table. */
+export function openAuditTable(database: DatabaseSync): AuditTable {
+  const insert = lazily(
+    database,
+    'INSERT INTO audit (run, seq, time, principal, event, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  const read = lazily(database, 'SELECT * FROM audit WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?');
+  return {
+    append(records) {
+      for (const { run, seq, time, principal, event, data, prev, hash } of records) {
+        insert().run(run ?? '', seq, time, principal, event, JSON.stringify(data), prev, hash);
+      }
+    },
+    page(run, { after, limit }) {
+      return read()
+        .all(run ?? '', after, limit)
+        .map(auditRecord);
+    },
+  };
+}
+
+/** A record from its row. Data that cannot be parsed was edited: it becomes null, which no hash will fit. */
+export function auditRecord(row: SqlRow): AuditRecord {
+  const run = text(row, 'run');
+  return {
+    seq: integer(row, 'seq'),
+    run: run === '' ? null : run,
+    time: text(row, 'time'),
+    principal: text(row, 'principal'),
+    event: text(row, 'event'),
+    data: parse(text(row, 'data')),
+    prev: text(row, 'prev'),
+    hash: text(row, 'hash'),
+  };
+}
+
+function parse(data: string): Json {
+  try {
+    return JSON.parse(data) as Json;
+  } catch {
+    return null;
+  }
+}

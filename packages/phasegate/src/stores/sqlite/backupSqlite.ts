@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { backup, type DatabaseSync } from 'node:sqlite';
+import { own } from '@phasegate/core';
+import type { BackupRecord } from '../../runtime/ports.ts';
+import { storeFault, unavailable } from './faults.ts';
+
+/** Copies the database while it is in use; the record is written by the caller, with `write`. */
+export async function backupSqlite(options: {
+  readonly database: DatabaseSync;
+  readonly file: string;
+  readonly now: () => number;
+}): Promise<{ readonly record: BackupRecord; readonly write: () => void }> {
+  const path = resolve(options.file);
+  if (existsSync(path)) throw unavailable(path, 'it exists, and a backup never overwrites');
+  const draft = `${path}.${randomUUID()}.partial`;
+  try {
+    // All pages in one step: in smaller ones a busy writer could make the copy begin anew without end.
+    await backup(options.database, draft, { rate: -1 });
+    sync(draft);
+    // A link, unlike a rename, fails where a file has come to be meanwhile.
+    linkSync(draft, path);
+    sync(dirname(path));
+  } catch (error) {
+    if (own(error, 'code') === 'EEXIST') throw unavailable(path, 'it exists, and a backup never overwrites');
+    throw storeFault(error, path);
+  } finally {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(draft + suffix, { force: true });
+  }
+  const record: BackupRecord = {
+    id: randomUUID(),
+    createdAt: new Date(options.now()).toISOString(),
+    path,
+    sizeBytes: statSync(path).size,
+  };
+  return { record, write: () => insert(options.database, record) };
+}
+
+function insert(database: DatabaseSync, { id, createdAt, path, sizeBytes }: BackupRecord): void {
+  database
+    .prepare('INSERT INTO database_backups (id, created_at, path, size_bytes) VALUES (?, ?, ?, ?)')
+    .run(id, createdAt, path, sizeBytes);
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,71 @@
+import { own, PhasegateError } from '@phasegate/core';
+
+/** Says in Phasegate's words what SQLite or the file system refused; a fault of ours passes through. */
+export function storeFault(error: unknown, file: string): PhasegateError {
+  if (error instanceof PhasegateError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  const system = own(error, 'code');
+  if (typeof system === 'string' && system in SYSTEM_REASONS) {
+    return unavailable(file, SYSTEM_REASONS[system] ?? reason, error);
+  }
+  const code = primaryCode(error);
+  if (code === CORRUPT || code === NOT_A_DATABASE) return corrupt(file, reason, error);
+  if (code === CONSTRAINT) {
+    return new PhasegateError(
+      'audit_broken',
+      `\`${file}\` holds a record where the next one belongs: ${reason}`,
+      {
+        cause: error,
+        hint: 'run `phasegate audit verify` to see what was changed',
+      },
+    );
+  }
+  return unavailable(file, REASONS.get(code) ?? reason, error);
+}
+
+/** The fault of a file that is no intact database of ours. */
+export function corrupt(file: string, reason: string, cause?: unknown): PhasegateError {
+  return new PhasegateError('store_corrupt', `\`${file}\` cannot be read as a database: ${reason}`, {
+    cause,
+    hint: 'run `phasegate restore FILE` with a backup; the damaged file is kept beside it',
+  });
+}
+
+/** The fault of a database that is there but cannot be used now. */
+export function unavailable(file: string, reason: string, cause?: unknown): PhasegateError {
+  return new PhasegateError('store_unavailable', `\`${file}\` cannot be used: ${reason}`, { cause });
+}
+
+/** Whether another process held the database for too long. */
+export function isBusy(error: unknown): boolean {
+  return primaryCode(error) === BUSY;
+}
+
+const BUSY = 5;
+const CORRUPT = 11;
+const CONSTRAINT = 19;
+const NOT_A_DATABASE = 26;
+
+const REASONS: ReadonlyMap<number, string> = new Map([
+  [BUSY, 'another process keeps it locked'],
+  [6, 'another connection keeps it locked'],
+  [8, 'it is read-only'],
+  [13, 'the disk is full'],
+  [14, 'it cannot be opened or its folder cannot be written'],
+]);
+
+const SYSTEM_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'the permission is missing',
+  EPERM: 'the permission is missing',
+  EROFS: 'the disk is read-only',
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'its folder does not exist',
+  ENOSPC: 'the disk is full',
+  EISDIR: 'it is a folder',
+};
+
+/** The low byte is the error; the rest of SQLite's number only refines it. */
+function primaryCode(error: unknown): number {
+  const code = own(error, 'errcode');
+  return typeof code === 'number' ? code & 0xff : 0;
+}

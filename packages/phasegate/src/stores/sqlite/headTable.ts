@@ -1,0 +1,136 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { PhasegateError } from '@phasegate/core';
+import type { AuditDraft, Seal } from '../../runtime/ports.ts';
+import { moveHead } from '../headSum.ts';
+import {
+  FIRST_HEAD,
+  headIsGenuine,
+  type SignedHead,
+  signHead,
+  sumText,
+  type UnsignedHead,
+} from '../signedHead.ts';
+import type { AuditTable } from './auditTable.ts';
+import { integer, lazily, type SqlRow, text } from './statements.ts';
+
+/** The signed head, and with it the project's chain, which it is renewed for. */
+export interface HeadTable {
+  /** Throws `audit_broken` when the head is forged or gone: signing on would hide that. */
+  require(): void;
+  /** Appends to the project's chain. */
+  append(drafts: readonly AuditDraft[]): void;
+  /** Adds the present heads of all runs that moved since they were last added. */
+  fold(): void;
+  /** Signs and writes the head, if the batch changed it. */
+  write(time: string): void;
+  /** To be called when another process may have written. */
+  doubt(): void;
+  committed(): void;
+  discarded(): void;
+}
+
+/** Opens the table. */
+export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTable): HeadTable {
+  const read = lazily(database, 'SELECT * FROM heads');
+  const written = lazily(database, WRITTEN);
+  const upsert = lazily(database, UPSERT);
+  const unheaded = lazily(database, UNHEADED);
+  const head = lazily(database, 'UPDATE runs SET headed_seq = ?, headed_hash = ? WHERE id = ?');
+  let kept: UnsignedHead | undefined;
+  let batch: UnsignedHead | undefined;
+
+  function current(): UnsignedHead {
+    if (batch !== undefined) return batch;
+    kept ??= readHead();
+    return kept;
+  }
+
+  function readHead(): UnsignedHead {
+    const row = read().get();
+    if (row !== undefined) {
+      const found = signedHead(row);
+      if (!headIsGenuine(seal, found)) throw broken('its signature is not the project’s');
+      return found;
+    }
+    if (written().get() !== undefined) throw broken('it is missing');
+    return FIRST_HEAD;
+  }
+
+  return {
+    require: () => void current(),
+    append(drafts) {
+      if (drafts.length === 0) return;
+      const before = current();
+      const records = seal.chain(null, before.project, drafts);
+      audit.append(records);
+      const newest = records.at(-1) ?? before.project;
+      batch = { ...before, project: { seq: newest.seq, hash: newest.hash } };
+    },
+    fold() {
+      const moved = unheaded().all();
+      if (moved.length === 0) return;
+      let { sum, runs } = current();
+      for (const row of moved) {
+        const runId = text(row, 'id');
+        const from = { seq: integer(row, 'headed_seq'), hash: text(row, 'headed_hash') };
+        const to = { seq: integer(row, 'seq'), hash: text(row, 'hash') };
+        sum = moveHead(sum, seal, { runId, from, to });
+        if (from.seq === 0) runs += 1;
+        head().run(to.seq, to.hash, runId);
+      }
+      batch = { ...current(), sum, runs };
+    },
+    write(time) {
+      if (batch === undefined) return;
+      const signed = signHead(seal, { ...batch, time });
+      const { project, sum, runs, signature } = signed;
+      upsert().run(
+        project.seq,
+        project.hash,
+        sumText(sum.plain),
+        sumText(sum.weighted),
+        runs,
+        time,
+        signature,
+      );
+    },
+    doubt() {
+      kept = undefined;
+    },
+    committed() {
+      kept = batch ?? kept;
+      batch = undefined;
+    },
+    discarded() {
+      batch = undefined;
+      kept = undefined;
+    },
+  };
+}
+
+/** The head from its row. */
+export function signedHead(row: SqlRow): SignedHead {
+  return {
+    project: { seq: integer(row, 'project_seq'), hash: text(row, 'project_hash') },
+    sum: { plain: sumOf(text(row, 'sum')), weighted: sumOf(text(row, 'weighted')) },
+    runs: integer(row, 'runs'),
+    time: text(row, 'time'),
+    signature: text(row, 'signature'),
+  };
+}
+
+const WRITTEN = `SELECT 1 FROM audit WHERE run = '' UNION ALL SELECT 1 FROM runs WHERE headed_seq > 0 LIMIT 1`;
+const UNHEADED = 'SELECT id, seq, hash, headed_seq, headed_hash FROM runs WHERE headed_seq < seq';
+const UPSERT = `INSERT OR REPLACE INTO heads (one, project_seq, project_hash, sum, weighted, runs, time, signature)
+  VALUES (1, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** A sum that was edited into something else than a number fits no signature, as zero does not. */
+function sumOf(stored: string): bigint {
+  return /^[0-9a-f]{64}$/.test(stored) ? BigInt(`0x${stored}`) : 0n;
+}
+
+function broken(what: string): PhasegateError {
+  return new PhasegateError('audit_broken', `the signed head of the audit cannot be continued: ${what}`, {
+    hint: 'run `phasegate audit verify` to see what was changed, and `phasegate restore` to go back to a backup',
+  });
+}

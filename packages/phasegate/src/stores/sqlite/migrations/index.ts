@@ -1,0 +1,21 @@
+import { runsMigration } from './0001-runs.ts';
+import { peopleMigration } from './0002-people.ts';
+import { backupsMigration } from './0003-backups.ts';
+import { workflowRunsMigration } from './0004-workflow-runs.ts';
+
+/** Every change of the schema in order; the database's `user_version` is how many it has. Never edit a released one. */
+export const MIGRATIONS: readonly Migration[] = [
+  { number: 1, sql: runsMigration },
+  { number: 2, sql: peopleMigration },
+  { number: 3, sql: backupsMigration },
+  { number: 4, sql: workflowRunsMigration },
+];
+
+/** One change of the schema. */
+export interface Migration {
+  readonly number: number;
+  readonly sql: string;
+}
+
+/** Marks a file as ours ("PHGT"), so that another program's database is never migrated. */
+export const APPLICATION_ID = 0x50484754;

@@ -1,0 +1,236 @@
+import { PhasegateError, type Run } from '@phasegate/core';
+import type { AuditDraft, Seal, Store } from '../../runtime/ports.ts';
+import type { AuditKnowledge } from '../auditSource.ts';
+import { withFacts } from '../projectNote.ts';
+import { stateText } from '../storedRun.ts';
+import { openAuditTable } from './auditTable.ts';
+import { openDatabase } from './database.ts';
+import { storeFault, unavailable } from './faults.ts';
+import { createGroupCommit } from './groupCommit.ts';
+import { openHeadTable } from './headTable.ts';
+import { openPeopleTable } from './peopleTable.ts';
+import { openRunTable, type RunRow } from './runTable.ts';
+import { integer, lazily } from './statements.ts';
+import { openWorkflowTable } from './workflowTable.ts';
+
+/** What the store is opened with. */
+export interface SqliteStoreOptions extends AuditKnowledge {
+  /** The database; its folder must exist. */
+  readonly file: string;
+  readonly seal: Seal;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Opens the store on a file, made where there is none. Throws `store_newer`, `store_corrupt`, `store_unavailable`. */
+export function openSqliteStore(options: SqliteStoreOptions): Store {
+  const { file, seal, now } = options;
+  const database = openDatabase(file);
+  const workflows = openWorkflowTable(database);
+  const runs = openRunTable(database, seal, workflows);
+  const audit = openAuditTable(database);
+  const heads = openHeadTable(database, seal, audit);
+  const people = openPeopleTable(database, seal);
+  const dataVersion = lazily(database, 'PRAGMA data_version');
+  const tables = [runs, heads];
+  let seenVersion = -1;
+  let foldedAt = Number.NEGATIVE_INFINITY;
+  /** Whether run records of ours are newer than the signed head. */
+  let unfolded = false;
+  let foldNow = false;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  /** Another process's commit changes this number; ours does not. */
+  function lookAround(): void {
+    const version = integer(dataVersion().get() ?? {}, 'data_version');
+    if (version === seenVersion) return;
+    seenVersion = version;
+    for (const table of tables) table.doubt();
+  }
+
+  function foldIfDue(): void {
+    const time = now();
+    // The absolute value: a clock that was put back must not stop the folding.
+    if (unfolded && (foldNow || Math.abs(time - foldedAt) >= FOLD_EVERY)) {
+      heads.fold();
+      foldedAt = time;
+      foldNow = false;
+      unfolded = false;
+    }
+    heads.write(new Date(time).toISOString());
+  }
+
+  const commits = createGroupCommit({
+    begin() {
+      if (closed) throw unavailable(file, 'it was closed');
+      database.exec('BEGIN IMMEDIATE');
+      lookAround();
+    },
+    finish: foldIfDue,
+    commit() {
+      database.exec('COMMIT');
+      for (const table of tables) table.committed();
+      if (unfolded) foldLater();
+    },
+    rollback() {
+      for (const table of tables) table.discarded();
+      foldedAt = Number.NEGATIVE_INFINITY;
+      unfolded = true;
+      if (database.isTransaction) database.exec('ROLLBACK');
+    },
+    declined: (error) => error instanceof PhasegateError,
+    fault: (error) => storeFault(error, file),
+  });
+
+  /** An idle process signs what it wrote too; a dying one leaves it to the next that writes. */
+  function foldLater(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      // A failure here is not lost: the next write meets it and reports it.
+      foldSoon().catch(() => undefined);
+    }, FOLD_EVERY).unref();
+  }
+
+  function foldSoon(): Promise<void> {
+    return commits.submit(() => {
+      foldNow = true;
+    });
+  }
+
+  async function asking<T>(question: () => T): Promise<T> {
+    if (closed) throw unavailable(file, 'it was closed');
+    try {
+      return question();
+    } catch (error) {
+      throw storeFault(error, file);
+    }
+  }
+
+  /** Writes a run and its records; the caller has checked that it may. */
+  function seat(next: Omit<RunRow, 'head' | 'mac'>, before: RunRow | undefined, drafts: Drafts): boolean {
+    const runId = next.run.id;
+    if (drafts.project.length > 0) heads.require();
+    const records = seal.chain(runId, before?.head ?? { seq: 0, hash: '' }, drafts.run);
+    const newest = records.at(-1) ?? before?.head ?? { seq: 0, hash: '' };
+    const head = { seq: newest.seq, hash: newest.hash };
+    const mac = seal.mac({ runId, version: next.version, ...head, state: next.state });
+    const row = { ...next, head, mac };
+    if (before === undefined) runs.insert(row);
+    else if (!runs.update(row, before.version)) return false;
+    audit.append(records);
+    heads.append(withFacts(drafts.project, ['run_started', 'run_ended'], { run: runId, ...head }));
+    unfolded = true;
+    return true;
+  }
+
+  return {
+    load: (runId) =>
+      asking(() => {
+        lookAround();
+        const row = runs.current(runId);
+        return row && { run: row.run, version: row.version };
+      }),
+    create(run, audit, project) {
+      const state = stateText(run);
+      return commits.submit(() => {
+        if (runs.current(run.id) !== undefined) return false;
+        if (project.length > 0) heads.require();
+        workflows.keep(run);
+        return seat({ run, state, version: 1 }, undefined, { run: audit, project });
+      });
+    },
+    save(run, version, audit, project = []) {
+      const state = stateText(run);
+      return commits.submit(() => {
+        const before = runs.current(run.id);
+        if (before === undefined || before.version !== version) return false;
+        requireSameWorkflow(before.run, run);
+        return seat({ run, state, version: version + 1 }, before, { run: audit, project });
+      });
+    },
+    note: (runId, drafts, epoch) =>
+      commits.submit(() => {
+        if (runId === null) {
+          heads.require();
+          heads.append(drafts);
+          return true;
+        }
+        const before = runs.current(runId);
+        if (before === undefined || (epoch !== undefined && before.run.epoch !== epoch)) return false;
+        const { run, state, version } = before;
+        return drafts.length === 0 || seat({ run, state, version }, before, { run: drafts, project: [] });
+      }),
+    history: (runId, page) => asking(() => audit.page(runId, page)),
+    list: (query) => asking(() => runs.list(query)),
+
+    humans: () => asking(() => people.humans()),
+    putHuman: (human, drafts) =>
+      commits.submit(() => {
+        heads.require();
+        people.putHuman(human);
+        const { name, publicKey } = human;
+        heads.append(withFacts(drafts, ['human_added'], { name, publicKey }));
+      }),
+    removeHuman: (name, drafts) =>
+      commits.submit(() => {
+        heads.require();
+        if (!people.removeHuman(name, new Date(now()).toISOString())) return false;
+        heads.append(withFacts(drafts, ['human_removed'], { name }));
+        return true;
+      }),
+    trusted: (hash) => asking(() => people.trusted(hash)),
+    trustedBefore: (workflow) => asking(() => people.trustedBefore(workflow)),
+    putTrust: (trust, drafts) =>
+      commits.submit(() => {
+        heads.require();
+        people.putTrust(trust);
+        const { workflow, hash } = trust;
+        heads.append(withFacts(drafts, ['workflow_trusted'], { workflow, hash }));
+      }),
+
+    async verify() {
+      if (closed) throw unavailable(file, 'it was closed');
+      const { verifySqlite } = await import('./verifySqlite.ts');
+      return verifySqlite(options);
+    },
+    async backup(target) {
+      // What is copied should be covered by a signature whole.
+      await foldSoon();
+      const { backupSqlite } = await import('./backupSqlite.ts');
+      const { record, write } = await backupSqlite({ database, file: target, now });
+      await commits.submit(() => {
+        heads.require();
+        write();
+        heads.append([backedUp(record.createdAt, { id: record.id, path: record.path })]);
+      });
+      return record;
+    },
+    async close() {
+      if (closed) return;
+      clearTimeout(timer);
+      const folded = unfolded ? foldSoon() : undefined;
+      commits.flush();
+      closed = true;
+      database.close();
+      await folded;
+    },
+  };
+}
+
+/** Run records are covered by their run's seal at once and by the signed head after this long at most. */
+const FOLD_EVERY = 1000;
+
+interface Drafts {
+  readonly run: readonly AuditDraft[];
+  readonly project: readonly AuditDraft[];
+}
+
+function requireSameWorkflow(before: Run, run: Run): void {
+  if (before.workflowHash === run.workflowHash) return;
+  throw new PhasegateError('internal', `run \`${run.id}\` cannot change its workflow`);
+}
+
+function backedUp(time: string, data: AuditDraft['data']): AuditDraft {
+  return { time, principal: 'engine:phasegate', event: 'database_backed_up', data };
+}

@@ -1,0 +1,99 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { HumanRecord, Seal, TrustRecord } from '../../runtime/ports.ts';
+import type { StoredHuman } from '../auditSource.ts';
+import { recordMac, sameMac, tampered } from '../sealedRecord.ts';
+import { lazily, type SqlRow, text, textOrNull } from './statements.ts';
+
+/** Humans and the files they accepted. Every row is sealed: one put in from outside is nobody's. */
+export interface PeopleTable {
+  humans(): readonly HumanRecord[];
+  putHuman(human: HumanRecord): void;
+  /** False when there is no such human. */
+  removeHuman(name: string, time: string): boolean;
+  trusted(hash: string): TrustRecord | undefined;
+  trustedBefore(workflow: string): TrustRecord | undefined;
+  putTrust(trust: TrustRecord): void;
+}
+
+/** Opens the two tables. */
+export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable {
+  const readHumans = lazily(database, 'SELECT * FROM humans WHERE removed_at IS NULL ORDER BY name');
+  const readHuman = lazily(database, 'SELECT * FROM humans WHERE name = ? AND removed_at IS NULL');
+  const writeHuman = lazily(
+    database,
+    'INSERT OR REPLACE INTO humans (name, public_key, data, removed_at, mac) VALUES (?, ?, ?, ?, ?)',
+  );
+  const readTrusted = lazily(
+    database,
+    'SELECT data, mac FROM trusted WHERE hash = ? ORDER BY number DESC LIMIT 1',
+  );
+  const readBefore = lazily(
+    database,
+    'SELECT data, mac FROM trusted WHERE workflow = ? ORDER BY number DESC LIMIT 1',
+  );
+  const writeTrust = lazily(
+    database,
+    'INSERT INTO trusted (hash, workflow, data, mac) VALUES (?, ?, ?, ?)',
+  );
+
+  function write(human: HumanRecord, removedAt: string | null): void {
+    const data = JSON.stringify(human);
+    const mac = recordMac(seal, 'human', [data, removedAt]);
+    writeHuman().run(human.name, human.publicKey, data, removedAt, mac);
+  }
+
+  function remove(name: string, time: string): boolean {
+    // All are looked at before the first is written: a fault must leave nothing behind.
+    const found = readHuman().all(name).map((row) => requireSealed(seal, row));
+    for (const human of found) write(human, time);
+    return found.length > 0;
+  }
+
+  function trust(row: SqlRow | undefined): TrustRecord | undefined {
+    if (row === undefined) return undefined;
+    const data = text(row, 'data');
+    if (!sameMac(text(row, 'mac'), recordMac(seal, 'trust', [data]))) throw tampered('a record of trust');
+    return JSON.parse(data) as TrustRecord;
+  }
+
+  return {
+    humans: () => readHumans().all().map((row) => requireSealed(seal, row)),
+    putHuman(human) {
+      remove(human.name, human.addedAt);
+      write(human, null);
+    },
+    removeHuman: remove,
+    trusted: (hash) => trust(readTrusted().get(hash)),
+    trustedBefore: (workflow) => trust(readBefore().get(workflow)),
+    putTrust(record) {
+      const data = JSON.stringify(record);
+      writeTrust().run(record.hash, record.workflow, data, recordMac(seal, 'trust', [data]));
+    },
+  };
+}
+
+/** A human from its row, with whether the row is sealed. */
+export function storedHuman(seal: Seal, row: SqlRow): StoredHuman {
+  const [data, removedAt] = [text(row, 'data'), textOrNull(row, 'removed_at')];
+  const sealed =
+    sameMac(text(row, 'mac'), recordMac(seal, 'human', [data, removedAt])) && isHumanNamed(data, row);
+  const human = sealed ? (JSON.parse(data) as HumanRecord) : unreadable(text(row, 'name'));
+  return { human, removed: removedAt !== null, sealed };
+}
+
+function requireSealed(seal: Seal, row: SqlRow): HumanRecord {
+  const { human, sealed } = storedHuman(seal, row);
+  if (!sealed) throw tampered(`human \`${human.name}\``);
+  return human;
+}
+
+function isHumanNamed(data: string, row: SqlRow): boolean {
+  const { name, publicKey } = JSON.parse(data) as HumanRecord;
+  return name === text(row, 'name') && publicKey === text(row, 'public_key');
+}
+
+/** Stands for a row nobody may rely on; only its name is ever shown. */
+function unreadable(name: string): HumanRecord {
+  const wrappedKey = { kdf: 'scrypt', n: 0, r: 0, p: 0, salt: '', iv: '', tag: '', ciphertext: '' } as const;
+  return { name, publicKey: '', wrappedKey, addedAt: '' };
+}

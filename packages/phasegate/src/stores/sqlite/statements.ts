@@ -1,0 +1,32 @@
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+
+/** A statement that is prepared at its first use: a process that starts should pay for what it needs only. */
+export type Lazy = () => StatementSync;
+
+/** One row as SQLite gives it. */
+export type SqlRow = Readonly<Record<string, SQLOutputValue>>;
+
+/** Prepares a statement when it is first asked for. */
+export function lazily(database: DatabaseSync, sql: string): Lazy {
+  let statement: StatementSync | undefined;
+  return () => {
+    statement ??= database.prepare(sql);
+    return statement;
+  };
+}
+
+/** A text column. Tables are strict, so anything else is a fault of the query. */
+export function text(row: SqlRow, column: string): string {
+  return String(row[column]);
+}
+
+/** A text column that may be null. */
+export function textOrNull(row: SqlRow, column: string): string | null {
+  const value = row[column];
+  return value === null || value === undefined ? null : String(value);
+}
+
+/** An integer column. */
+export function integer(row: SqlRow, column: string): number {
+  return Number(row[column]);
+}

@@ -1,0 +1,60 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Run, Workflow } from '@phasegate/core';
+import { tampered } from '../sealedRecord.ts';
+import { requireOwnWorkflow, workflowHash } from '../workflowHash.ts';
+import { lazily, text } from './statements.ts';
+
+/** The workflows of the runs, each stored once per hash and never changed. */
+export interface WorkflowTable {
+  /** Throws `state_tampered` when the stored workflow is not the one its hash names, or is gone. */
+  load(hash: string): Workflow;
+  /** Stores a run's own copy, unless that workflow is there already. */
+  keep(run: Run): void;
+}
+
+/** Opens the table; workflows already read are kept, as they cannot change. */
+export function openWorkflowTable(database: DatabaseSync): WorkflowTable {
+  const read = lazily(database, 'SELECT data FROM workflows WHERE hash = ?');
+  const present = lazily(database, 'SELECT 1 FROM workflows WHERE hash = ?');
+  const insert = lazily(database, 'INSERT INTO workflows (hash, data) VALUES (?, ?)');
+  const known = new Map<string, Workflow>();
+
+  return {
+    load(hash) {
+      const cached = known.get(hash);
+      if (cached !== undefined) return cached;
+      const row = read().get(hash);
+      const workflow = row === undefined ? null : parseWorkflow(text(row, 'data'), hash);
+      if (workflow === null) throw tampered(`workflow \`${hash}\``);
+      remember(known, hash, workflow);
+      return workflow;
+    },
+    keep(run) {
+      if (known.get(run.workflowHash) !== run.workflow) {
+        requireOwnWorkflow(run);
+        remember(known, run.workflowHash, run.workflow);
+      }
+      // Asked each time rather than remembered: a batch that failed has taken its row back.
+      if (present().get(run.workflowHash) === undefined) {
+        insert().run(run.workflowHash, JSON.stringify(run.workflow));
+      }
+    },
+  };
+}
+
+/** The workflow a stored text stands for, or null when it is not the one its hash names. */
+export function parseWorkflow(data: string, hash: string): Workflow | null {
+  try {
+    const workflow = JSON.parse(data) as Workflow;
+    return workflowHash(workflow) === hash ? workflow : null;
+  } catch {
+    return null;
+  }
+}
+
+const MOST_KNOWN = 200;
+
+function remember(known: Map<string, Workflow>, hash: string, workflow: Workflow): void {
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(hash, workflow);
+}

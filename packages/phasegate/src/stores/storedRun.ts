@@ -1,0 +1,28 @@
+import type { Run, RunSummary, Workflow } from '@phasegate/core';
+
+/** The text a run is stored and sealed as: all of it but the workflow, which is stored once per hash. */
+export function stateText(run: Run): string {
+  const { workflow: _, ...state } = run;
+  return JSON.stringify(state);
+}
+
+/** The run a stored text stands for; its workflow is looked up by the hash in the text. */
+export function runFromState(state: string, workflowOf: (hash: string) => Workflow): Run {
+  const stored = JSON.parse(state) as Omit<Run, 'workflow'>;
+  return { ...stored, workflow: workflowOf(stored.workflowHash) } as Run;
+}
+
+/** The line a run has in the list of runs. */
+export function summaryOf(run: Run): RunSummary {
+  return {
+    run: run.id,
+    workflow: run.workflow.id,
+    target: run.target,
+    status: run.status,
+    phase: run.phase,
+    holder: run.holder,
+    epoch: run.epoch,
+    startedAt: run.startedAt,
+    updatedAt: run.updatedAt,
+  };
+}

@@ -1,0 +1,67 @@
+import type { AuditRecord } from '@phasegate/core';
+import type { AuditDraft, AuditFinding, ChainHead, Seal } from '../runtime/ports.ts';
+
+/** Looks at the records of one chain, one after another, and keeps nothing but the newest link. */
+export interface ChainCheck {
+  take(record: AuditRecord): readonly AuditFinding[];
+  head(): ChainHead;
+}
+
+/** Starts checking a chain at its first record. */
+export function checkChain(seal: Seal, run: string | null): ChainCheck {
+  let head: ChainHead = { seq: 0, hash: '' };
+  return {
+    head: () => head,
+    take(record) {
+      const findings: AuditFinding[] = [];
+      const gap = record.seq !== head.seq + 1;
+      if (gap) findings.push(missing(run, head.seq + 1, record.seq - 1));
+      // A record that was edited and hashed anew no longer is the one its successor points at.
+      else if (record.prev !== head.hash) {
+        findings.push(edited(run, Math.max(head.seq, 1), 'is not the record its successor points at'));
+      }
+      if (!hashHolds(seal, record)) {
+        findings.push(edited(run, record.seq, 'does not have the hash it was written with'));
+      }
+      head = { seq: record.seq, hash: record.hash };
+      return findings;
+    },
+  };
+}
+
+/** The finding about a record that is not as it was written. */
+export function edited(run: string | null, seq: number, what: string): AuditFinding {
+  return { kind: 'record_edited', run, seq, message: `record ${seq} of ${nameOf(run)} ${what}` };
+}
+
+/** The finding about records missing at the end of a chain. */
+export function tailCut(run: string | null, seq: number, last: number): AuditFinding {
+  const which = seq === last ? `record ${seq} is` : `records ${seq} to ${last} are`;
+  return { kind: 'tail_cut', run, seq, message: `${which} missing at the end of ${nameOf(run)}` };
+}
+
+/** The finding about a run that is gone. */
+export function dropped(run: string, what: string): AuditFinding {
+  return { kind: 'run_dropped', run, seq: null, message: `run \`${run}\` ${what}` };
+}
+
+/** The finding about a run that is an older copy of itself. */
+export function rolledBack(run: string, seq: number, what: string): AuditFinding {
+  return { kind: 'run_rolled_back', run, seq, message: `run \`${run}\` ${what}` };
+}
+
+/** A chain as messages name it. */
+export function nameOf(run: string | null): string {
+  return run === null ? "the project's chain" : `run \`${run}\``;
+}
+
+function missing(run: string | null, first: number, last: number): AuditFinding {
+  const which = first === last ? `record ${first} is` : `records ${first} to ${last} are`;
+  return { kind: 'record_missing', run, seq: first, message: `${which} missing in ${nameOf(run)}` };
+}
+
+function hashHolds(seal: Seal, record: AuditRecord): boolean {
+  const { seq, run, time, principal, data, prev } = record;
+  const draft: AuditDraft = { time, principal, event: record.event as AuditDraft['event'], data };
+  return seal.chain(run, { seq: seq - 1, hash: prev }, [draft])[0]?.hash === record.hash;
+}

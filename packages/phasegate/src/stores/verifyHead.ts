@@ -1,0 +1,59 @@
+import type { AuditFinding, ChainHead } from '../runtime/ports.ts';
+import type { Verification } from './auditSource.ts';
+import { headWeight, sameSum, weightOfDifference } from './headSum.ts';
+import { headIsGenuine, type SignedHead } from './signedHead.ts';
+import { edited, rolledBack, tailCut } from './verifyChain.ts';
+
+/** Checks the signed head against the project's chain and the heads of all runs. */
+export function verifyHead(verification: Verification, project: ChainHead): void {
+  const { source, seal, tally } = verification;
+  const head = source.head();
+  if (head === null) return;
+  if (head === undefined) {
+    const empty = project.seq === 0 && tally.runs === 0 && tally.dropped.size === 0;
+    if (!empty) verification.report(headInvalid(null, 'the signed head is missing'));
+    return;
+  }
+  if (!headIsGenuine(seal, head)) {
+    verification.report(headInvalid(null, "the signed head does not have the project's signature"));
+    return;
+  }
+  compareProject(verification, head.project, project);
+  compareSum(verification, head);
+}
+
+function compareProject(verification: Verification, signed: ChainHead, found: ChainHead): void {
+  if (found.seq < signed.seq) verification.report(tailCut(null, found.seq + 1, signed.seq));
+  else if (found.seq > signed.seq) {
+    const message = `the project's chain goes on after record ${signed.seq}, where the signed head ends`;
+    verification.report(headInvalid(signed.seq + 1, message));
+  } else if (found.hash !== signed.hash) {
+    verification.report(edited(null, signed.seq, 'is not the record the head was signed over'));
+  }
+}
+
+function compareSum(verification: Verification, head: SignedHead): void {
+  const { tally } = verification;
+  if (sameSum(head.sum, tally.sum) && head.runs === tally.headed) return;
+  const weight = weightOfDifference(head.sum, tally.sum);
+  const run = weight === null ? null : runOfWeight(verification, weight);
+  if (run === null) {
+    const message = 'the runs are not those the head was signed over: more than one was put back or dropped';
+    verification.report(headInvalid(null, message));
+    return;
+  }
+  if (verification.blamed(run)) return;
+  const seq = verification.source.seqOf(run) ?? 0;
+  verification.report(rolledBack(run, seq, `is not at the head it was signed with; it ends at record ${seq}`));
+}
+
+/** A second look at all runs, taken only when a head is known to be wrong. */
+function runOfWeight({ source, seal, tally }: Verification, weight: bigint): string | null {
+  for (const run of tally.dropped) if (headWeight(seal, run) === weight) return run;
+  for (const row of source.rows()) if (headWeight(seal, row.id) === weight) return row.id;
+  return null;
+}
+
+function headInvalid(seq: number | null, message: string): AuditFinding {
+  return { kind: 'head_invalid', run: null, seq, message };
+}

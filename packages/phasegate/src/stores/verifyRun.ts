@@ -1,0 +1,148 @@
+import { type AuditRecord, canonicalJson, isJsonObject, type Json, type Run, type RunEvent } from '@phasegate/core';
+import type { AuditFinding } from '../runtime/ports.ts';
+import type { AuditRow, Verification } from './auditSource.ts';
+import { moveHead } from './headSum.ts';
+import { sameMac } from './sealedRecord.ts';
+import { runFromState, stateText, summaryOf } from './storedRun.ts';
+import { checkChain, edited, rolledBack, tailCut } from './verifyChain.ts';
+
+/** Checks one run: its chain, its seal, its state against its events, its part of the signed head. */
+export async function verifyRun(verification: Verification, row: AuditRow): Promise<void> {
+  const { seal, source, tally } = verification;
+  const chain = checkChain(seal, row.id);
+  const events: RunEvent[] = [];
+  let headedHash = '';
+  let sound = true;
+  for (const record of source.records(row.id)) {
+    for (const finding of chain.take(record)) {
+      sound = false;
+      verification.report(finding);
+    }
+    tally.records += 1;
+    if (record.seq === row.headed.seq) headedHash = record.hash;
+    if (verification.knowledge.fold !== undefined && isRunEvent(record)) events.push(eventOf(record));
+    await verification.breathe();
+  }
+
+  tally.runs += 1;
+  tally.unanchored += Math.max(0, row.head.seq - row.headed.seq);
+  if (row.headed.seq > 0) {
+    tally.headed += 1;
+    const move = { runId: row.id, from: { seq: 0, hash: '' }, to: row.headed };
+    tally.sum = moveHead(tally.sum, seal, move);
+  }
+
+  const sealed = sameMac(
+    row.mac,
+    seal.mac({ runId: row.id, version: row.version, ...row.head, state: row.state }),
+  );
+  if (!sealed) verification.report(stateEdited(row, 'does not match its seal'));
+  else if (sound) compareHeads(verification, row, { newest: chain.head(), headedHash });
+  if (!sealed && chain.head().seq < row.headed.seq) {
+    verification.report(tailCut(row.id, chain.head().seq + 1, row.headed.seq));
+  }
+  // Where the chain or the seal is broken, the state is known to be unsure; comparing it would only add noise.
+  if (sealed && !verification.blamed(row.id)) compareState(verification, row, events);
+}
+
+function compareHeads(
+  verification: Verification,
+  row: AuditRow,
+  found: { readonly newest: AuditRow['head']; readonly headedHash: string },
+): void {
+  const { newest, headedHash } = found;
+  if (newest.seq < row.head.seq) verification.report(tailCut(row.id, newest.seq + 1, row.head.seq));
+  else if (newest.seq > row.head.seq) {
+    verification.report(edited(row.id, row.head.seq + 1, 'was added from outside'));
+  } else if (newest.hash !== row.head.hash) {
+    verification.report(edited(row.id, newest.seq, 'is not the record the run was sealed with'));
+  } else if (row.headed.seq > newest.seq) {
+    verification.report(rolledBack(row.id, newest.seq, `ends at record ${newest.seq}, but was further`));
+  } else if (row.headed.seq > 0 && row.headed.hash !== headedHash) {
+    verification.report({
+      kind: 'head_invalid',
+      run: row.id,
+      seq: row.headed.seq,
+      message: `run \`${row.id}\` remembers another head than it was signed with`,
+    });
+  }
+}
+
+function compareState(verification: Verification, row: AuditRow, events: readonly RunEvent[]): void {
+  const { knowledge, source } = verification;
+  const workflow = source.workflow(row.workflowHash);
+  if (workflow === null) {
+    verification.report(stateEdited(row, 'has a workflow that was changed or is missing'));
+    return;
+  }
+  const run = runFromState(row.state, () => workflow);
+  const columns = { ...summaryOf(run), workflowHash: run.workflowHash };
+  if (canonicalJson(columns as Json) !== canonicalJson(row.columns as Json)) {
+    verification.report(stateEdited(row, 'is listed otherwise than it is'));
+  }
+  if (knowledge.fold !== undefined && !foldHolds(knowledge.fold, run, events)) {
+    verification.report(stateEdited(row, 'is not what its events make it'));
+  }
+  compareDecisions(verification, run, row.head.seq);
+}
+
+function foldHolds(
+  fold: (workflow: Run['workflow'], events: readonly RunEvent[]) => Run,
+  run: Run,
+  events: readonly RunEvent[],
+): boolean {
+  try {
+    const folded = JSON.parse(stateText(fold(run.workflow, events))) as Json;
+    return canonicalJson(folded) === canonicalJson(JSON.parse(stateText(run)) as Json);
+  } catch {
+    // Events that cannot be folded do not make the state.
+    return false;
+  }
+}
+
+function compareDecisions(verification: Verification, run: Run, seq: number): void {
+  const { verifyDecision } = verification.knowledge;
+  if (verifyDecision === undefined) return;
+  const humans = verification.humans.filter(({ sealed }) => sealed).map(({ human }) => human);
+  const votes = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.votes : [];
+  for (const decision of [...run.decisions, ...votes]) {
+    if (verifyDecision(run, decision, humans)) continue;
+    verification.report({
+      kind: 'decision_forged',
+      run: run.id,
+      seq,
+      message: `run \`${run.id}\` has a decision at \`${decision.gate}\` that \`${decision.by}\` did not sign`,
+    });
+  }
+}
+
+function stateEdited(row: AuditRow, what: string): AuditFinding {
+  return { kind: 'state_edited', run: row.id, seq: row.head.seq, message: `run \`${row.id}\` ${what}` };
+}
+
+const RUN_EVENTS: Readonly<Record<RunEvent['type'], true>> = {
+  run_started: true,
+  run_claimed: true,
+  task_fetched: true,
+  phase_refused: true,
+  item_completed: true,
+  gate_opened: true,
+  gate_decided: true,
+  gate_timed_out: true,
+  phase_completed: true,
+  question_asked: true,
+  question_answered: true,
+  run_escalated: true,
+  run_resumed: true,
+  run_stopped: true,
+};
+
+function isRunEvent(record: AuditRecord): boolean {
+  return Object.hasOwn(RUN_EVENTS, record.event);
+}
+
+/** A record's data is the event, with or without the parts that the record already has. */
+function eventOf(record: AuditRecord): RunEvent {
+  const data = isJsonObject(record.data) ? record.data : {};
+  return { type: record.event, at: record.time, ...data } as RunEvent;
+}

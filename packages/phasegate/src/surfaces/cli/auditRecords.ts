@@ -1,0 +1,45 @@
+import { type AuditRecord, type Phasegate, PhasegateError } from '@phasegate/core';
+
+const PAGE = 1000;
+
+/** The records a caller may see: of one run, or of the project and all its runs, each chain in order. */
+export async function* auditRecords(
+  gate: Phasegate,
+  runId: string | undefined,
+  after: ReadonlyMap<string | null, number> = new Map(),
+): AsyncGenerator<AuditRecord> {
+  if (runId !== undefined) {
+    yield* chain(gate, runId, after);
+    return;
+  }
+  yield* projectChain(gate, after);
+  const runs = await gate.runs({ limit: Number.MAX_SAFE_INTEGER });
+  for (const { run } of runs) yield* chain(gate, run, after);
+}
+
+async function* chain(
+  gate: Phasegate,
+  runId: string | null,
+  seen: ReadonlyMap<string | null, number>,
+): AsyncGenerator<AuditRecord> {
+  let after = seen.get(runId) ?? 0;
+  for (;;) {
+    const page = await gate.history(runId, { after, limit: PAGE });
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    after = last.seq;
+  }
+}
+
+async function* projectChain(
+  gate: Phasegate,
+  seen: ReadonlyMap<string | null, number>,
+): AsyncGenerator<AuditRecord> {
+  try {
+    yield* chain(gate, null, seen);
+  } catch (error) {
+    // The project's own chain may be closed to an agent; its runs are still its own.
+    if (!(error instanceof PhasegateError) || error.code !== 'not_permitted') throw error;
+  }
+}

@@ -1,0 +1,146 @@
+import type { CliCommand } from './command.ts';
+
+/** A command's line in the list of commands, and how its file is loaded. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly group: 'Set up' | 'Workflows' | 'Runs' | 'For humans' | 'State and audit';
+  readonly summary: string;
+  load(): Promise<CliCommand>;
+}
+
+// Every command is a file of its own, loaded by name: `done` never pays for `graph`.
+/** All commands, in the order `phasegate --help` lists them. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'init',
+    group: 'Set up',
+    summary: 'write a config and an example workflow, and set up the human who decides',
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  {
+    name: 'doctor',
+    group: 'Set up',
+    summary: 'say what is set up, what is missing and what to do about it',
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
+    name: 'list',
+    group: 'Workflows',
+    summary: 'list the workflows of the project',
+    load: async () => (await import('./commands/list.ts')).list,
+  },
+  {
+    name: 'validate',
+    group: 'Workflows',
+    summary: 'check definitions and print every problem with its place',
+    load: async () => (await import('./commands/validate.ts')).validate,
+  },
+  {
+    name: 'graph',
+    group: 'Workflows',
+    summary: 'draw a workflow, and where a run is in it',
+    load: async () => (await import('./commands/graph.ts')).graph,
+  },
+  {
+    name: 'start',
+    group: 'Runs',
+    summary: 'start a run, or queue it for an agent to claim',
+    load: async () => (await import('./commands/start.ts')).start,
+  },
+  {
+    name: 'runs',
+    group: 'Runs',
+    summary: 'list runs',
+    load: async () => (await import('./commands/runs.ts')).runs,
+  },
+  {
+    name: 'status',
+    group: 'Runs',
+    summary: 'show one run: phase, progress, attempts, gate and what is needed next',
+    load: async () => (await import('./commands/status.ts')).status,
+  },
+  {
+    name: 'next',
+    group: 'Runs',
+    summary: "print the current phase's instructions",
+    load: async () => (await import('./commands/next.ts')).next,
+  },
+  {
+    name: 'task',
+    group: 'Runs',
+    summary: 'print one task of the current or a completed phase',
+    load: async () => (await import('./commands/task.ts')).task,
+  },
+  {
+    name: 'done',
+    group: 'Runs',
+    summary: 'complete the current phase with its evidence',
+    load: async () => (await import('./commands/done.ts')).done,
+  },
+  {
+    name: 'ask',
+    group: 'Runs',
+    summary: 'ask a human up to three questions; the run waits for the answers',
+    load: async () => (await import('./commands/ask.ts')).ask,
+  },
+  {
+    name: 'blocked',
+    group: 'Runs',
+    summary: 'hand the phase to a human because it cannot be completed honestly',
+    load: async () => (await import('./commands/blocked.ts')).blocked,
+  },
+  {
+    name: 'decide',
+    group: 'For humans',
+    summary: 'decide at the gate a run waits at',
+    load: async () => (await import('./commands/decide.ts')).decide,
+  },
+  {
+    name: 'answer',
+    group: 'For humans',
+    summary: 'answer a question an agent asked',
+    load: async () => (await import('./commands/answer.ts')).answer,
+  },
+  {
+    name: 'resume',
+    group: 'For humans',
+    summary: 'give an escalated run back to its agent',
+    load: async () => (await import('./commands/resume.ts')).resume,
+  },
+  {
+    name: 'stop',
+    group: 'For humans',
+    summary: 'end a run',
+    load: async () => (await import('./commands/stop.ts')).stop,
+  },
+  {
+    name: 'trust',
+    group: 'For humans',
+    summary: 'accept the files a workflow is made of',
+    load: async () => (await import('./commands/trust.ts')).trust,
+  },
+  {
+    name: 'humans',
+    group: 'For humans',
+    summary: 'add, remove or list the humans who may decide',
+    load: async () => (await import('./commands/humans.ts')).humans,
+  },
+  {
+    name: 'audit',
+    group: 'State and audit',
+    summary: 'verify, export or follow the audit',
+    load: async () => (await import('./commands/audit.ts')).audit,
+  },
+  {
+    name: 'backup',
+    group: 'State and audit',
+    summary: 'copy the state database while it is in use',
+    load: async () => (await import('./commands/backup.ts')).backup,
+  },
+  {
+    name: 'restore',
+    group: 'State and audit',
+    summary: 'replace the state database by a backup',
+    load: async () => (await import('./commands/restore.ts')).restore,
+  },
+];

@@ -1,0 +1,118 @@
+import { writeFile } from 'node:fs/promises';
+import type { AuditRecord } from '@phasegate/core';
+import { auditRecords } from '../auditRecords.ts';
+import type { CliCommand, ExitCode, Invocation } from '../command.ts';
+import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+
+/** `phasegate audit`: verify, export, tail. */
+export const audit: CliCommand = {
+  usage: [
+    'audit verify',
+    'audit export [--run RUN] [--output FILE]',
+    'audit tail [--run RUN] [-n N] [--follow]',
+  ],
+  details:
+    'verify checks every chain, seal and head and exits with 1 when one is broken. export prints one record per\n' +
+    'line. Without a credential export and tail show what an agent may see.',
+  examples: ['phasegate audit verify', 'phasegate audit export --run RUN', 'phasegate audit tail --follow'],
+  options: {
+    run: { type: 'text', value: 'RUN', summary: 'only the chain of this run' },
+    output: { type: 'text', value: 'FILE', summary: 'export to a file instead of stdout' },
+    lines: { type: 'text', short: 'n', value: 'N', summary: 'how many records tail shows (default 20)' },
+    follow: { type: 'flag', short: 'f', summary: 'keep printing records as they come' },
+    ...HUMAN_OPTIONS,
+  },
+  positionals: ['verify|export|tail'],
+  async run(invocation) {
+    const [action] = invocation.args.positionals;
+    switch (action) {
+      case 'verify':
+        return verifyAudit(invocation);
+      case 'export':
+        return exportAudit(invocation);
+      case 'tail':
+        return tailAudit(invocation);
+      default:
+        throw usageError(`\`phasegate audit\` has no \`${action}\``, 'it has `verify`, `export` and `tail`');
+    }
+  },
+};
+
+async function verifyAudit({ out, open }: Invocation): Promise<ExitCode> {
+  const report = await (await open()).verifyAudit();
+  await out.result(report, () => {
+    const checked = `${report.records} records of ${report.runs} runs`;
+    if (report.ok) return `${out.paint.green('the audit verifies')}: ${checked}`;
+    return [
+      `${out.paint.red('the audit is broken')}: ${checked}`,
+      ...report.findings.map(({ kind, run, seq, message }) => {
+        const place = `${run === null ? 'project' : `run ${run}`}${seq === null ? '' : ` #${seq}`}`;
+        return `  ${kind}  ${place}  ${message}`;
+      }),
+    ].join('\n');
+  });
+  return report.ok ? 0 : 1;
+}
+
+async function exportAudit(invocation: Invocation): Promise<ExitCode> {
+  const { args, out } = invocation;
+  const gate = (await invocation.open()).as(await callerOf(invocation));
+  const records = auditRecords(gate, args.text('run'));
+  const file = args.text('output');
+  if (file !== undefined) {
+    let count = 0;
+    async function* lines(): AsyncGenerator<string> {
+      for await (const record of records) {
+        count++;
+        yield `${JSON.stringify(record)}\n`;
+      }
+    }
+    await writeFile(file, lines(), { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === undefined ? error : usageError(`\`${file}\` cannot be written: ${error.code}`);
+    });
+    await out.result({ file, records: count }, () => `wrote ${count} records to ${file}`);
+  } else if (out.json) {
+    await out.result({ records: await gather(records) }, () => '');
+  } else {
+    for await (const record of records) {
+      if (out.closed) break;
+      await out.raw(`${JSON.stringify(record)}\n`);
+    }
+  }
+  return 0;
+}
+
+async function tailAudit(invocation: Invocation): Promise<ExitCode> {
+  const { args, out } = invocation;
+  const follow = args.flag('follow');
+  // One JSON value is promised, and a stream that does not end is none.
+  if (follow && out.json) throw usageError('`--follow` and `--json` exclude each other');
+  const lines = args.text('lines') ?? '20';
+  if (!/^\d{1,6}$/.test(lines)) throw usageError('`-n` needs a number');
+  const gate = (await invocation.open()).as(await callerOf(invocation));
+  const seen = new Map<string | null, number>();
+  const fresh = async (): Promise<readonly AuditRecord[]> => {
+    const records = await gather(auditRecords(gate, args.text('run'), seen));
+    for (const { run, seq } of records) seen.set(run, seq);
+    return records.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : a.seq - b.seq));
+  };
+  const all = await fresh();
+  const last = Number(lines) === 0 ? [] : all.slice(-Number(lines));
+  await out.result({ records: last }, () => last.map(recordLine).join('\n'));
+  while (follow && !out.closed) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    for (const record of await fresh()) await out.result({}, () => recordLine(record));
+  }
+  return 0;
+}
+
+async function gather(records: AsyncIterable<AuditRecord>): Promise<AuditRecord[]> {
+  const list: AuditRecord[] = [];
+  for await (const record of records) list.push(record);
+  return list;
+}
+
+function recordLine({ time, run, seq, principal, event, data }: AuditRecord): string {
+  return `${time}  ${run ?? 'project'} #${seq}  ${principal}  ${event}  ${JSON.stringify(data)}`;
+}

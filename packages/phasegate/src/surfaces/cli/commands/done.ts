@@ -1,0 +1,75 @@
+import { type Command, OUTCOMES, type Outcome, type Phasegate, type PhaseId } from '@phasegate/core';
+import type { Arguments, CliCommand, ExitCode } from '../command.ts';
+import { readEvidence } from '../evidence.ts';
+import { spellNextAction } from '../nextAction.ts';
+import type { Output } from '../output.ts';
+import { phaseIdOf } from '../phaseIdOf.ts';
+import { refuse } from '../refuse.ts';
+import { reportAnswer } from '../reportSubmitted.ts';
+import { LOCAL_AGENT } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+
+/** `phasegate done`: completes the current phase, or says why not. */
+export const done: CliCommand = {
+  usage: ['done RUN [--phase P] [--evidence FILE|-] [--outcome O] [--reason T] [--item KEY]'],
+  details:
+    'Evidence is one JSON object of at most 10 MB. Keep evidence files outside the workspace, or use stdin.\n' +
+    'Without --phase the current phase is meant; naming it makes a repeated call harmless.',
+  examples: [
+    'phasegate done RUN --phase PLAN --evidence /tmp/plan.json',
+    'echo \'{"plan":{"steps":["a"]}}\' | phasegate done RUN --evidence -',
+    'phasegate done RUN --outcome fail --reason "the upstream service is down"',
+  ],
+  options: {
+    phase: { type: 'text', value: 'P', summary: 'the phase to complete: id, number or name' },
+    evidence: { type: 'text', value: 'FILE|-', summary: 'a JSON object from a file, or from stdin with -' },
+    outcome: { type: 'text', value: 'O', summary: 'ok, fail or iterate, where the workflow asks for one' },
+    reason: { type: 'text', value: 'T', summary: 'why, with --outcome fail' },
+    item: { type: 'text', value: 'KEY', summary: 'the item, in a parallel phase' },
+  },
+  positionals: ['RUN'],
+  async run({ args, stdin, out, open }) {
+    const runId = args.positionals[0] as string;
+    const outcome = outcomeOf(args);
+    const source = args.text('evidence');
+    const evidence = source === undefined ? {} : await readEvidence(source, stdin);
+    const gate = (await open()).as(LOCAL_AGENT);
+    const named = args.text('phase');
+    const phase = named === undefined ? await currentPhase(gate, runId) : phaseIdOf(named);
+    if (phase === null) return ended(gate, runId, out);
+    const reason = args.text('reason');
+    const item = args.text('item');
+    const command: Command = {
+      kind: 'complete',
+      phase,
+      evidence,
+      ...(outcome === undefined ? {} : { outcome }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(item === undefined ? {} : { item }),
+    };
+    return reportAnswer(out, await gate.submit(runId, command));
+  },
+};
+
+async function currentPhase(gate: Phasegate, runId: string): Promise<PhaseId | null> {
+  return (await gate.view(runId)).phase;
+}
+
+async function ended(gate: Phasegate, runId: string, out: Output): Promise<ExitCode> {
+  const { status, next_action } = await gate.view(runId);
+  return refuse(out, {
+    error: 'run_ended',
+    message: `run \`${runId}\` is ${status}: there is no phase to complete`,
+    next_action: spellNextAction(next_action, runId),
+  });
+}
+
+function outcomeOf(args: Arguments): Outcome | undefined {
+  const word = args.text('outcome');
+  if (word === undefined) return undefined;
+  const outcome = OUTCOMES.find((known) => known === word);
+  if (outcome === undefined) {
+    throw usageError(`there is no outcome \`${word}\``, `outcomes: ${OUTCOMES.join(', ')}`);
+  }
+  return outcome;
+}

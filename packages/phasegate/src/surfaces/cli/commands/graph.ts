@@ -1,0 +1,87 @@
+import { writeFile } from 'node:fs/promises';
+import { graphOf, PhasegateError, type WorkflowGraph } from '@phasegate/core';
+import type { CliCommand, Invocation } from '../command.ts';
+import { markRun } from '../markRun.ts';
+import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+
+const FORMATS = ['mermaid', 'dot', 'json', 'svg'] as const;
+
+/** `phasegate graph`: a workflow as a picture. */
+export const graph: CliCommand = {
+  usage: ['graph WORKFLOW [--format mermaid|dot|json|svg] [--run RUN] [--output FILE]'],
+  details: 'Needs no other program: the SVG is drawn here. With a run, the picture shows where it is.',
+  examples: [
+    'phasegate graph tdd',
+    'phasegate graph tdd --format svg --output tdd.svg',
+    'phasegate graph tdd --run RUN --format json',
+  ],
+  options: {
+    format: { type: 'text', value: 'FORMAT', summary: 'mermaid (default), dot, json or svg' },
+    run: { type: 'text', value: 'RUN', summary: 'mark where this run is' },
+    output: { type: 'text', value: 'FILE', summary: 'write to a file instead of stdout' },
+    ...HUMAN_OPTIONS,
+  },
+  positionals: ['WORKFLOW'],
+  async run(invocation) {
+    const { args, out, project } = invocation;
+    const format = formatOf(args.text('format'), out.json);
+    const { catalog } = await project();
+    const { workflow } = await catalog.load(args.positionals[0] as string);
+    const drawn = await withRun(invocation, graphOf(workflow));
+    const text = await draw(drawn, format);
+    const file = args.text('output');
+    if (file !== undefined) {
+      await write(file, text);
+      await out.result({ format, file }, () => `wrote ${file}`);
+    } else if (out.json) {
+      await out.result(format === 'json' ? drawn : { format, graph: text }, () => '');
+    } else {
+      await out.raw(text);
+    }
+    return 0;
+  },
+};
+
+async function withRun(invocation: Invocation, drawn: WorkflowGraph): Promise<WorkflowGraph> {
+  const runId = invocation.args.text('run');
+  if (runId === undefined) return drawn;
+  const caller = await callerOf(invocation);
+  const view = await (await invocation.open()).as(caller).view(runId);
+  if (view.workflow !== drawn.workflow) {
+    throw usageError(`run \`${runId}\` is a run of \`${view.workflow}\`, not of \`${drawn.workflow}\``);
+  }
+  return markRun(drawn, view);
+}
+
+type Format = (typeof FORMATS)[number];
+
+function formatOf(word: string | undefined, json: boolean): Format {
+  if (word === undefined) return json ? 'json' : 'mermaid';
+  const format = FORMATS.find((known) => known === word);
+  if (format === undefined)
+    throw usageError(`there is no format \`${word}\``, `formats: ${FORMATS.join(', ')}`);
+  return format;
+}
+
+async function draw(drawn: WorkflowGraph, format: Format): Promise<string> {
+  switch (format) {
+    case 'mermaid':
+      return (await import('../graph/mermaid.ts')).toMermaid(drawn);
+    case 'dot':
+      return (await import('../graph/dot.ts')).toDot(drawn);
+    case 'svg':
+      return (await import('../graph/svg.ts')).toSvg(drawn);
+    case 'json':
+      return `${JSON.stringify(drawn, null, 2)}\n`;
+  }
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be written: ${reason}`, { cause });
+  }
+}

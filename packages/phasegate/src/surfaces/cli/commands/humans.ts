@@ -1,0 +1,95 @@
+import type { CliCommand, ExitCode, Invocation } from '../command.ts';
+import { askNewPassphrase, passphraseFrom } from '../passphrase.ts';
+import { table } from '../text/table.ts';
+import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+
+/** `phasegate humans`: who may decide. */
+export const humans: CliCommand = {
+  usage: ['humans list', 'humans add NAME [--passphrase-fd N]', 'humans remove NAME [--as NAME]'],
+  details:
+    'The first human needs no credential; a further one is added, and any is removed, by a human who is there\n' +
+    "already (`--as`). With file descriptors: `--passphrase-fd` is the acting human's, `--new-passphrase-fd` the\n" +
+    "new one's; for the first human either will do.",
+  examples: [
+    'phasegate humans add maria',
+    'phasegate humans add joe --as maria --passphrase-fd 3 --new-passphrase-fd 4 3<maria.key 4<joe.key',
+    'phasegate humans remove joe',
+  ],
+  options: {
+    ...HUMAN_OPTIONS,
+    'new-passphrase-fd': {
+      type: 'text',
+      value: 'N',
+      summary: "read the new human's passphrase from this file descriptor",
+    },
+  },
+  positionals: ['list|add|remove', '[NAME]'],
+  async run(invocation) {
+    const [action, name] = invocation.args.positionals as [string, string?];
+    switch (action) {
+      case 'list':
+        return listHumans(invocation);
+      case 'add':
+        return addHuman(invocation, nameFor(action, name));
+      case 'remove':
+        return removeHuman(invocation, nameFor(action, name));
+      default:
+        throw usageError(`\`phasegate humans\` has no \`${action}\``, 'it has `list`, `add` and `remove`');
+    }
+  },
+};
+
+async function listHumans({ out, open }: Invocation): Promise<ExitCode> {
+  const found = await (await open()).humans.list();
+  await out.result({ humans: found.map(({ name, addedAt }) => ({ name, added_at: addedAt })) }, () =>
+    found.length === 0
+      ? 'no human is set up; add one with `phasegate humans add NAME`'
+      : table(found.map(({ name, addedAt }) => [name, `since ${addedAt}`])),
+  );
+  return 0;
+}
+
+async function addHuman(invocation: Invocation, name: string): Promise<ExitCode> {
+  const { args, stdin, out } = invocation;
+  if (
+    args.text('passphrase-fd') !== undefined &&
+    args.text('passphrase-fd') === args.text('new-passphrase-fd')
+  ) {
+    throw usageError('`--passphrase-fd` and `--new-passphrase-fd` must be two file descriptors');
+  }
+  const credential = await passphraseFrom(args, 'passphrase-fd', stdin);
+  const given = await passphraseFrom(args, 'new-passphrase-fd', stdin);
+  const first = (await (await invocation.open()).humans.list()).length === 0;
+  const by = first ? null : await unlockHuman(invocation, credential);
+  const own = given ?? (first ? credential : undefined);
+  const passphrase = own ?? (await newPassphrase(invocation, name, first));
+  await (await invocation.open()).humans.add(name, passphrase, by);
+  await out.result({ name, added: true }, () =>
+    [
+      `${name} may now decide at gates`,
+      ...(first ? ['from now on only workflows accepted with `phasegate trust` start'] : []),
+    ].join('\n'),
+  );
+  return 0;
+}
+
+async function newPassphrase(invocation: Invocation, name: string, first: boolean): Promise<string> {
+  if (invocation.prompts === null && !first) {
+    throw usageError('`--new-passphrase-fd N` is missing: there is no terminal to ask on');
+  }
+  return askNewPassphrase(invocation, name);
+}
+
+async function removeHuman(invocation: Invocation, name: string): Promise<ExitCode> {
+  const by = await unlockHuman(invocation);
+  await (await invocation.open()).humans.remove(name, by);
+  await invocation.out.result({ name, removed: true }, () => `${name} may no longer decide`);
+  return 0;
+}
+
+function nameFor(action: string, name: string | undefined): string {
+  if (name === undefined || name.trim() === '')
+    throw usageError(`\`phasegate humans ${action}\` needs \`NAME\``);
+  return name;
+}

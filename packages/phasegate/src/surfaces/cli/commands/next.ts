@@ -1,0 +1,40 @@
+import type { CliCommand } from '../command.ts';
+import { spellNextAction } from '../nextAction.ts';
+import { LOCAL_AGENT } from '../unlockHuman.ts';
+
+/** `phasegate next`: the current phase as an agent sees it. */
+export const next: CliCommand = {
+  usage: ['next RUN'],
+  details: 'After a refused attempt the text says why: `Previous attempt failed: …`.',
+  examples: ['phasegate next RUN', 'phasegate next RUN --json'],
+  options: {},
+  positionals: ['RUN'],
+  async run({ args, out, open }) {
+    const runId = args.positionals[0] as string;
+    const view = await (await open()).as(LOCAL_AGENT).view(runId);
+    const { run, status, feedback, current_phase: phase } = view;
+    const next_action = spellNextAction(view.next_action, runId);
+    if (phase === null) {
+      await out.result(
+        { run, status, phase: null, next_action },
+        () => `the run is ${status}; ${next_action}`,
+      );
+      return 0;
+    }
+    const phase_content = withFeedback(phase.phase_content, feedback);
+    await out.result({ run, status, ...phase, phase_content, feedback, next_action }, () =>
+      [
+        phase_content.trimEnd(),
+        ...(phase.tasks.length === 0 ? [] : ['', 'Tasks:']),
+        ...phase.tasks.map(({ number, name }) => `  ${number}. ${name}`),
+        '',
+        `next: ${out.paint.cyan(next_action)}`,
+      ].join('\n'),
+    );
+    return 0;
+  },
+};
+
+function withFeedback(content: string, feedback: string | null): string {
+  return feedback === null || content.includes(feedback) ? content : `${feedback}\n\n${content}`;
+}

@@ -1,0 +1,84 @@
+import type { RunQuery, RunStatus, RunSummary } from '@phasegate/core';
+import type { Arguments, CliCommand } from '../command.ts';
+import { paintStatus } from '../text/describeRun.ts';
+import { table } from '../text/table.ts';
+import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+
+const STATUSES: readonly RunStatus[] = ['queued', 'active', 'waiting', 'escalated', 'completed', 'stopped'];
+
+/** `phasegate runs`: the runs the caller may see, newest first. */
+export const runs: CliCommand = {
+  usage: ['runs [--status STATUS] [--workflow WORKFLOW] [--limit N]'],
+  details:
+    'Without a credential it shows what an agent may see; with `--as` or `--passphrase-fd` what a human may.',
+  examples: ['phasegate runs', 'phasegate runs --status waiting', 'phasegate runs --json'],
+  options: {
+    status: { type: 'text', value: 'STATUS', summary: STATUSES.join(', ') },
+    workflow: { type: 'text', value: 'WORKFLOW', summary: 'only runs of this workflow' },
+    limit: { type: 'text', value: 'N', summary: 'at most so many (default 100)' },
+    ...HUMAN_OPTIONS,
+  },
+  positionals: [],
+  async run(invocation) {
+    const { args, out } = invocation;
+    const query = queryOf(args);
+    const caller = await callerOf(invocation);
+    const found = await (await invocation.open()).as(caller).runs(query);
+    await out.result({ runs: found.map(line) }, () => {
+      if (found.length === 0) return 'no runs';
+      return table([
+        ['run', 'workflow', 'status', 'phase', 'target', 'changed'].map((title) => out.paint.dim(title)),
+        ...found.map(({ run, workflow, status, phase, target, updatedAt }) => [
+          run,
+          workflow,
+          paintStatus(status, out.paint),
+          phase === null ? '' : String(phase),
+          target ?? '',
+          updatedAt,
+        ]),
+      ]);
+    });
+    return 0;
+  },
+};
+
+function queryOf(args: Arguments): RunQuery {
+  const status = args.text('status');
+  const workflow = args.text('workflow');
+  const limit = args.text('limit') ?? '100';
+  const known = STATUSES.find((candidate) => candidate === status);
+  if (status !== undefined && known === undefined) {
+    throw usageError(`there is no status \`${status}\``, `statuses: ${STATUSES.join(', ')}`);
+  }
+  if (!/^[1-9]\d{0,6}$/.test(limit)) throw usageError('`--limit` needs a number from 1');
+  return {
+    limit: Number(limit),
+    ...(known === undefined ? {} : { status: known }),
+    ...(workflow === undefined ? {} : { workflow }),
+  };
+}
+
+function line({
+  run,
+  workflow,
+  target,
+  status,
+  phase,
+  holder,
+  epoch,
+  startedAt,
+  updatedAt,
+}: RunSummary): object {
+  return {
+    run,
+    workflow,
+    target,
+    status,
+    phase,
+    holder,
+    epoch,
+    started_at: startedAt,
+    updated_at: updatedAt,
+  };
+}

@@ -1,0 +1,22 @@
+import type { CliCommand } from '../command.ts';
+import { reportRun } from '../reportSubmitted.ts';
+import { required } from '../required.ts';
+import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+
+/** `phasegate stop`: a human ends a run. */
+export const stop: CliCommand = {
+  usage: ['stop RUN --reason T [--as NAME] [--passphrase-fd N]'],
+  examples: ['phasegate stop RUN --reason "no longer needed"'],
+  options: { reason: { type: 'text', value: 'T', summary: 'why' }, ...HUMAN_OPTIONS },
+  positionals: ['RUN'],
+  async run(invocation) {
+    const { args, out } = invocation;
+    const runId = args.positionals[0] as string;
+    const reason = required(args, 'reason');
+    const human = await unlockHuman(invocation);
+    const submitted = await (await invocation.open())
+      .as(human.principal)
+      .submit(runId, { kind: 'stop', reason });
+    return reportRun(out, submitted);
+  },
+};

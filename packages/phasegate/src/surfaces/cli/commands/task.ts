@@ -1,0 +1,35 @@
+import type { Json } from '@phasegate/core';
+import type { CliCommand } from '../command.ts';
+import { respell } from '../nextAction.ts';
+import { phaseIdOf } from '../phaseIdOf.ts';
+import { describeRefusal } from '../text/describeAnswer.ts';
+import { LOCAL_AGENT } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+
+/** `phasegate task`: one task; fetching it is recorded, and a phase with tasks needs them fetched. */
+export const task: CliCommand = {
+  usage: ['task RUN PHASE N'],
+  details: 'PHASE is an id, a number or a name; N counts from 1.',
+  examples: ['phasegate task RUN PLAN 1', 'phasegate task RUN 2 3 --json'],
+  options: {},
+  positionals: ['RUN', 'PHASE', 'N'],
+  async run({ args, out, open }) {
+    const [runId, phase, number] = args.positionals as [string, string, string];
+    if (!/^\d{1,6}$/.test(number)) throw usageError(`\`${number}\` is not the number of a task`);
+    const submitted = await (await open())
+      .as(LOCAL_AGENT)
+      .submit(runId, { kind: 'fetch_task', phase: phaseIdOf(phase), task: Number(number) });
+    const { verdict } = submitted;
+    const answer = respell(submitted);
+    await out.result(answer, () =>
+      verdict.allowed
+        ? `${taskText(answer.task_content)}\n\nnext: ${out.paint.cyan(String(answer.next_action))}`
+        : describeRefusal(answer, out.paint),
+    );
+    return verdict.allowed ? 0 : 1;
+  },
+};
+
+function taskText(content: Json | undefined): string {
+  return typeof content === 'string' ? content.trimEnd() : JSON.stringify(content ?? null, null, 2);
+}

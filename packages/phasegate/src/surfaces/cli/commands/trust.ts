@@ -1,0 +1,93 @@
+import { PhasegateError } from '@phasegate/core';
+import type { OpenProject, TrustCard, TrustRecord, UnlockedHuman } from '../../../runtime/ports.ts';
+import type { CliCommand, Invocation } from '../command.ts';
+import type { Paint } from '../paint.ts';
+import { table } from '../text/table.ts';
+import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+
+/** `phasegate trust`: a human accepts the files a workflow is made of. */
+export const trust: CliCommand = {
+  usage: ['trust [WORKFLOW] [--yes] [--as NAME] [--passphrase-fd N]'],
+  details:
+    'Once a human is set up, only accepted workflows start. Without WORKFLOW all of the project are gone through.\n' +
+    'Shows which files changed since they were last accepted, and asks; `--yes` accepts without asking.',
+  examples: [
+    'phasegate trust',
+    'phasegate trust tdd',
+    'phasegate trust tdd --yes --passphrase-fd 3 3<secret',
+  ],
+  options: { yes: { type: 'flag', summary: 'accept without asking' }, ...HUMAN_OPTIONS },
+  positionals: ['[WORKFLOW]'],
+  async run(invocation) {
+    const { args, out, prompts } = invocation;
+    if (prompts === null && !args.flag('yes')) {
+      throw usageError('`--yes` is missing: there is no terminal to ask on');
+    }
+    const human = await unlockHuman(invocation);
+    const project = await invocation.open();
+    const outcome: Outcome = { trusted: [], already: [], declined: [] };
+    for (const name of await namesOf(invocation)) {
+      const card = await project.trustCard(name);
+      await acceptCard(invocation, card, { project, human, outcome });
+    }
+    await out.result(outcome, () => describe(outcome));
+    return outcome.declined.length === 0 ? 0 : 1;
+  },
+};
+
+interface Outcome {
+  readonly trusted: { workflow: string; path: string; closure: string; by: string; at: string }[];
+  readonly already: string[];
+  readonly declined: string[];
+}
+
+/** What changed since a human last accepted these files. */
+export function cardText({ workflow, path, files }: TrustCard, paint: Paint): string {
+  const rows = files.map(({ path: file, change }) => [
+    `  ${change === 'same' ? paint.dim(change) : paint.yellow(change)}`,
+    file,
+  ]);
+  return `${paint.bold(workflow)} (${path})\n${table(rows)}`;
+}
+
+async function namesOf({ args, project }: Invocation): Promise<readonly string[]> {
+  const [named] = args.positionals;
+  if (named !== undefined) return [named];
+  const { catalog, root } = await project();
+  const paths = (await catalog.list()).map(({ path }) => path);
+  if (paths.length > 0) return paths;
+  throw new PhasegateError('workflow_unknown', `no workflow found in \`${root}\``);
+}
+
+async function acceptCard(
+  { args, out, prompts }: Invocation,
+  card: TrustCard,
+  {
+    project,
+    human,
+    outcome,
+  }: { readonly project: OpenProject; readonly human: UnlockedHuman; readonly outcome: Outcome },
+): Promise<void> {
+  if (card.trusted) {
+    outcome.already.push(card.workflow);
+    return;
+  }
+  if (!out.json || prompts !== null) await out.log(cardText(card, out.paint));
+  if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(`Accept ${card.workflow}?`))) {
+    outcome.declined.push(card.workflow);
+    return;
+  }
+  const record: TrustRecord = await project.trust(card.path, card.closure, human);
+  const { workflow, closure, path } = card;
+  outcome.trusted.push({ workflow, path, closure, by: record.by, at: record.at });
+}
+
+function describe({ trusted, already, declined }: Outcome): string {
+  const lines = [
+    ...trusted.map(({ workflow, by }) => `${workflow}: accepted by ${by}`),
+    ...already.map((workflow) => `${workflow}: already accepted`),
+    ...declined.map((workflow) => `${workflow}: not accepted`),
+  ];
+  return lines.join('\n');
+}

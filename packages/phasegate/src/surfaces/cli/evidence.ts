@@ -1,0 +1,83 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { isJsonObject, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
+import { readLimited } from './readLimited.ts';
+
+/** The most a command reads from a file or from stdin. */
+export const EVIDENCE_LIMIT = 10 * 1024 * 1024;
+
+// Deeper than any evidence made by hand or tool, and shallow enough for every recursive reader behind us.
+const DEPTH_LIMIT = 200;
+
+/** Evidence: a JSON object from a file, or from stdin with `-`. */
+export async function readEvidence(source: string, stdin: Readable): Promise<JsonObject> {
+  const value = await readJson(source, stdin);
+  if (isJsonObject(value)) return value;
+  throw unreadable(`${nameOf(source)} holds ${kindOf(value)}, and evidence is a JSON object`);
+}
+
+/** One JSON value from a file, or from stdin with `-`. */
+export async function readJson(source: string, stdin: Readable): Promise<Json> {
+  const name = nameOf(source);
+  const bytes = await readLimited(source === '-' ? stdin : createReadStream(source), EVIDENCE_LIMIT).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw unreadable(`${name} cannot be read: ${reasonOf(error)}`, error);
+    },
+  );
+  if (bytes === undefined) throw unreadable(`${name} is over the limit of 10 MB`);
+  const text = decode(bytes, name);
+  try {
+    const value = JSON.parse(text) as Json;
+    if (tooDeep(value)) throw unreadable(`${name} is nested deeper than ${DEPTH_LIMIT} levels`);
+    return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw unreadable(`${name} is not JSON${placeOf(error, text)}: ${error.message}`, error);
+  }
+}
+
+function decode(bytes: Buffer, name: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw unreadable(`${name} is not UTF-8 text`, error);
+  }
+}
+
+/** Line and column, where the parser says them or the text simply ends too early. */
+function placeOf(error: SyntaxError, text: string): string {
+  const place = /\(line (\d+) column (\d+)\)/.exec(error.message);
+  if (place !== null) return ` at line ${place[1]}, column ${place[2]}`;
+  const position = /at position (\d+)/.exec(error.message)?.[1];
+  if (position === undefined && !error.message.includes('end of JSON')) return '';
+  const lines = text.slice(0, position === undefined ? text.length : Number(position)).split('\n');
+  return ` at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+}
+
+function tooDeep(value: Json): boolean {
+  let level: readonly Json[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > DEPTH_LIMIT) return true;
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return false;
+}
+
+function nameOf(source: string): string {
+  return source === '-' ? 'stdin' : `\`${source}\``;
+}
+
+function kindOf(value: Json): string {
+  if (Array.isArray(value)) return 'a list';
+  return value === null ? 'null' : `a ${typeof value}`;
+}
+
+function reasonOf(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return 'there is no such file';
+  if (error.code === 'EISDIR') return 'it is a directory';
+  return error.code ?? error.message;
+}
+
+function unreadable(message: string, cause?: unknown): PhasegateError {
+  return new PhasegateError('evidence_unreadable', message, cause === undefined ? {} : { cause });
+}

@@ -1,0 +1,158 @@
+import { lstat, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PhasegateError } from '@phasegate/core';
+import type { OpenProject, Project } from '../../runtime/ports.ts';
+import type { Invocation } from './command.ts';
+
+/** One thing `doctor` looked at. What is missing can be added; what is broken must be mended. */
+export interface Finding {
+  readonly name: string;
+  readonly status: 'ok' | 'missing' | 'broken';
+  readonly message: string;
+  readonly next_step?: string;
+}
+
+/** Looks at everything Phasegate stands on; a fault of one thing never hides the others. */
+export async function examine(invocation: Invocation): Promise<readonly Finding[]> {
+  const findings: Finding[] = [nodeVersion(), await sqlite()];
+  const project = await attempt(() => invocation.project());
+  if (!project.ok) return [...findings, broken('project', project.error)];
+  const { root, stateDir } = project.value;
+  findings.push({ name: 'project', status: 'ok', message: root });
+  findings.push(...(await stateDirectory(stateDir)));
+  // Looking must not make anything: a state directory that is not there yet stays so.
+  const made = await exists(stateDir);
+  const opened = made ? await attempt(() => invocation.open()) : undefined;
+  if (opened !== undefined) findings.push(...(await store(opened)));
+  else findings.push(NO_HUMAN);
+  findings.push(...(await workflows(project.value, opened?.ok ? opened.value : undefined)));
+  findings.push({ name: 'ring', status: 'ok', message: 'served: only what goes through Phasegate is held' });
+  return findings;
+}
+
+const NO_HUMAN: Finding = {
+  name: 'human',
+  status: 'missing',
+  message: 'none is set up: any workflow starts, and nobody can decide at a gate',
+  next_step: 'phasegate humans add NAME',
+};
+
+function nodeVersion(): Finding {
+  const { node } = process.versions;
+  const [major = 0, minor = 0] = node.split('.').map(Number);
+  const enough = major > 22 || (major === 22 && minor >= 16);
+  if (!enough) return { name: 'node', status: 'broken', message: `${node} is too old: 22.16 is needed` };
+  const strips = major > 22 || minor >= 18;
+  const limit = strips ? '' : '; TypeScript workflows need 22.18';
+  return { name: 'node', status: 'ok', message: `${node}${limit}` };
+}
+
+async function sqlite(): Promise<Finding> {
+  const looked = await attempt(async () => {
+    const { DatabaseSync } = await import('node:sqlite');
+    const database = new DatabaseSync(':memory:');
+    try {
+      const version = database.prepare('SELECT sqlite_version() AS version').get()?.version;
+      const fts5 = database.prepare("SELECT sqlite_compileoption_used('ENABLE_FTS5') AS used").get()?.used;
+      return { version: String(version), fts5: fts5 === 1 };
+    } finally {
+      database.close();
+    }
+  });
+  if (!looked.ok) return broken('sqlite', looked.error);
+  const { version, fts5 } = looked.value;
+  return {
+    name: 'sqlite',
+    status: 'ok',
+    message: `${version}, full-text search ${fts5 ? 'built in' : 'missing'}`,
+  };
+}
+
+async function stateDirectory(path: string): Promise<readonly Finding[]> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) {
+    return [{ name: 'state', status: 'ok', message: `${path} (made with the first run)` }];
+  }
+  if (!found.isDirectory())
+    return [{ name: 'state', status: 'broken', message: `${path} is not a directory` }];
+  const findings = [privacy('state', path, found.mode)];
+  const keys = join(path, 'keys.json');
+  const keysFound = await lstat(keys).catch(() => undefined);
+  if (keysFound !== undefined) findings.push(privacy('keys', keys, keysFound.mode));
+  return findings;
+}
+
+function privacy(name: string, path: string, mode: number): Finding {
+  const bits = (mode & 0o777).toString(8).padStart(4, '0');
+  if ((mode & 0o077) === 0) return { name, status: 'ok', message: `${path} (mode ${bits})` };
+  return {
+    name,
+    status: 'broken',
+    message: `${path} has mode ${bits}: others can read it`,
+    next_step: `chmod go-rwx ${path}`,
+  };
+}
+
+async function store(opened: Attempt<OpenProject>): Promise<readonly Finding[]> {
+  if (!opened.ok) return [broken('store', opened.error)];
+  const humans = await attempt(() => opened.value.humans.list());
+  if (!humans.ok) return [broken('store', humans.error)];
+  const names = humans.value.map(({ name }) => name);
+  const human: Finding =
+    names.length === 0 ? NO_HUMAN : { name: 'human', status: 'ok', message: names.join(', ') };
+  return [{ name: 'store', status: 'ok', message: 'opens' }, human];
+}
+
+async function workflows(project: Project, open: OpenProject | undefined): Promise<readonly Finding[]> {
+  const listed = await attempt(() => project.catalog.list());
+  if (!listed.ok) return [broken('workflows', listed.error)];
+  if (listed.value.length === 0) {
+    return [{ name: 'workflows', status: 'missing', message: 'none found', next_step: 'phasegate init' }];
+  }
+  const humans = open === undefined ? [] : await open.humans.list().catch(() => []);
+  const findings: Finding[] = [];
+  for (const { id, path } of listed.value) {
+    const name = `workflow ${id}`;
+    const loaded = await attempt(() => project.catalog.load(path));
+    if (!loaded.ok) {
+      findings.push({ ...broken(name, loaded.error), next_step: `phasegate validate ${path}` });
+    } else if (open !== undefined && humans.length > 0) {
+      findings.push(await trustOf(open, path, name));
+    } else {
+      findings.push({ name, status: 'ok', message: `${path}: valid` });
+    }
+  }
+  return findings;
+}
+
+async function trustOf(open: OpenProject, path: string, name: string): Promise<Finding> {
+  const card = await attempt(() => open.trustCard(path));
+  if (!card.ok) return broken(name, card.error);
+  if (card.value.trusted) return { name, status: 'ok', message: `${path}: valid, trusted` };
+  return {
+    name,
+    status: 'missing',
+    message: `${path}: valid, not trusted: it does not start`,
+    next_step: `phasegate trust ${card.value.workflow}`,
+  };
+}
+
+function broken(name: string, error: unknown): Finding {
+  const message = error instanceof Error ? error.message : String(error);
+  const hint = error instanceof PhasegateError ? error.hint : undefined;
+  return { name, status: 'broken', message, ...(hint === undefined ? {} : { next_step: hint }) };
+}
+
+type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+
+async function attempt<T>(action: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { ok: true, value: await action() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}

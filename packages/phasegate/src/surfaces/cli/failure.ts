@@ -1,0 +1,66 @@
+import { type ErrorCode, PhasegateError, type Problem } from '@phasegate/core';
+import type { Environment, ExitCode } from './command.ts';
+import type { Output } from './output.ts';
+
+// What the caller wrote is wrong (2); everything else was refused or failed (1).
+const CALLERS_FAULTS: ReadonlySet<ErrorCode> = new Set([
+  'usage',
+  'workflow_invalid',
+  'config_invalid',
+  'workflow_ambiguous',
+  'evidence_unreadable',
+  'file_unreadable',
+  'path_outside',
+  'too_large',
+  'no_human',
+]);
+
+/** Says what went wrong, in words or as `{error, message, hint?, problems?}`, and gives the exit code. */
+export async function reportFailure(error: unknown, out: Output, env: Environment): Promise<ExitCode> {
+  const fault = asFault(error);
+  const problems = fault.problems.map(({ file, line, column, code, message }) => ({
+    file,
+    line,
+    column,
+    code,
+    message,
+  }));
+  const value = {
+    error: fault.code,
+    message: fault.message,
+    ...(fault.hint === undefined ? {} : { hint: fault.hint }),
+    ...(problems.length === 0 ? {} : { problems }),
+  };
+  if (out.json) await out.result(value, () => '');
+  else await out.log(faultText(fault, out));
+  if (env.PHASEGATE_DEBUG === '1') await out.log(causes(error));
+  return CALLERS_FAULTS.has(fault.code) ? 2 : 1;
+}
+
+/** One problem as compilers print them. */
+export function problemLine({ file, line, column, message, severity }: Problem): string {
+  return `${file}:${line}:${column}: ${severity === 'note' ? 'note: ' : ''}${message}`;
+}
+
+function asFault(error: unknown): PhasegateError {
+  if (error instanceof PhasegateError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new PhasegateError('internal', `something unexpected went wrong: ${message}`, {
+    cause: error,
+    hint: 'run it again with PHASEGATE_DEBUG=1 for the cause, and report it',
+  });
+}
+
+function faultText(fault: PhasegateError, { paint }: Output): string {
+  const lines = [`${paint.red('error:')} ${fault.message} ${paint.dim(`[${fault.code}]`)}`];
+  for (const problem of fault.problems) lines.push(`  ${problemLine(problem)}`);
+  if (fault.hint !== undefined) lines.push(`${paint.cyan('hint:')} ${fault.hint}`);
+  return lines.join('\n');
+}
+
+function causes(error: unknown): string {
+  const lines: string[] = [];
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    lines.push(cause.stack ?? cause.message);
+  return lines.join('\ncaused by: ');
+}

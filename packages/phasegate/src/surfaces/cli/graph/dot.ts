@@ -1,0 +1,54 @@
+import type { GraphEdge, GraphNode, PhaseId, WorkflowGraph } from '@phasegate/core';
+import { edgeLabel, nodeLabel, plain } from './label.ts';
+import { NEUTRAL, PALETTE } from './palette.ts';
+
+/** The graph in Graphviz's language. Node ids are made here, labels are quoted strings. */
+export function toDot(graph: WorkflowGraph): string {
+  const ids = new Map(
+    graph.nodes.map((node, index) => [node.id, node.kind === 'end' ? 'finish' : `p${index}`]),
+  );
+  const name = (id: PhaseId | null) => ids.get(id) ?? 'finish';
+  const lines = [
+    `digraph workflow {`,
+    `  label=${quoted(plain(graph.title, 120))}; labelloc="t"; rankdir="TB";`,
+    `  fontname="sans-serif"; node [fontname="sans-serif", style="filled"]; edge [fontname="sans-serif", fontsize=10];`,
+    `  begin [shape="circle", label="start", fontsize=10, fillcolor="#ffffff"];`,
+  ];
+  for (const node of graph.nodes) lines.push(`  ${name(node.id)} [${nodeAttributes(node)}];`);
+  lines.push(`  begin -> ${name(graph.entry)};`);
+  for (const edge of graph.edges) {
+    lines.push(`  ${name(edge.from)} -> ${name(edge.to)}${edgeAttributes(edge)};`);
+  }
+  lines.push('}');
+  return `${lines.join('\n')}\n`;
+}
+
+function nodeAttributes(node: GraphNode): string {
+  const { title, details } = nodeLabel(node);
+  const { fill, stroke, text } = node.status === null ? NEUTRAL : PALETTE[node.status];
+  const shape = node.kind === 'end' ? 'doublecircle' : node.human ? 'hexagon' : 'box';
+  return [
+    `shape="${shape}"`,
+    `label=${quoted([title, ...details].join('\n'))}`,
+    `fillcolor="${fill}", color="${stroke}", fontcolor="${text}"`,
+  ].join(', ');
+}
+
+function edgeAttributes(edge: GraphEdge): string {
+  const attributes: string[] = [];
+  const label = edgeLabel(edge);
+  if (label !== '') attributes.push(`label=${quoted(label)}`);
+  if (edge.back) attributes.push('style="dashed"', 'constraint="false"');
+  else if (edge.human) attributes.push('style="bold"');
+  return attributes.length === 0 ? '' : ` [${attributes.join(', ')}]`;
+}
+
+// Graphviz reads backslash escapes and HTML entities inside a quoted string, so both signs are escaped.
+function quoted(text: string): string {
+  const escaped = text
+    .replaceAll('&', '&amp;')
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n');
+  return `"${escaped}"`;
+}

@@ -1,0 +1,57 @@
+import type { GraphEdge, GraphNode, PhaseId, WorkflowGraph } from '@phasegate/core';
+import { edgeLabel, nodeLabel, plain } from './label.ts';
+import { PALETTE } from './palette.ts';
+
+/**
+ * The graph as Mermaid text. Node ids are made here (`p0`, `p1`, …), because an author's own id may be a word
+ * of the language (`end`), and every label is quoted with its special characters as entities.
+ */
+export function toMermaid(graph: WorkflowGraph): string {
+  const ids = new Map(
+    graph.nodes.map((node, index) => [node.id, node.kind === 'end' ? 'finish' : `p${index}`]),
+  );
+  const name = (id: PhaseId | null) => ids.get(id) ?? 'finish';
+  const lines = ['flowchart TD', `  accTitle: ${entities(plain(`Workflow ${graph.title}`, 120))}`];
+  lines.push('  begin(("start"))');
+  for (const node of graph.nodes) lines.push(`  ${name(node.id)}${shape(node)}`);
+  lines.push(`  begin --> ${name(graph.entry)}`);
+  for (const edge of graph.edges) lines.push(`  ${name(edge.from)} ${arrow(edge)} ${name(edge.to)}`);
+  lines.push(...colours(graph, name));
+  return `${lines.join('\n')}\n`;
+}
+
+function shape(node: GraphNode): string {
+  const { title, details } = nodeLabel(node);
+  const text = `"${[title, ...details].map(entities).join('<br/>')}"`;
+  if (node.kind === 'end') return `(((${text})))`;
+  return node.human ? `{{${text}}}` : `[${text}]`;
+}
+
+function arrow(edge: GraphEdge): string {
+  const line = edge.back ? '-.->' : edge.human ? '==>' : '-->';
+  const label = edgeLabel(edge);
+  return label === '' ? line : `${line}|"${entities(label)}"|`;
+}
+
+function colours(graph: WorkflowGraph, name: (id: PhaseId | null) => string): readonly string[] {
+  if (graph.run === null) return [];
+  const lines: string[] = [];
+  for (const [status, { fill, stroke, text }] of Object.entries(PALETTE)) {
+    const nodes = graph.nodes.filter((node) => node.status === status).map((node) => name(node.id));
+    if (nodes.length === 0) continue;
+    lines.push(`  classDef ${status} fill:${fill},stroke:${stroke},color:${text},stroke-width:2px`);
+    lines.push(`  class ${nodes.join(',')} ${status}`);
+  }
+  return lines;
+}
+
+/**
+ * Mermaid reads `#name;` in a label as a character. Besides what ends a label, this hides what its preprocessor
+ * (`%%`, `style…:`), its Markdown (emphasis, lists), its maths (`$$`) and HTML would take for their own.
+ */
+function entities(text: string): string {
+  return text
+    .replace(/["#&<>`|{}[\]()\\*~%$;@]|:(?! )/gu, (character) => `#${character.codePointAt(0)};`)
+    .replace(/^(\d+)([.)])/u, (_, digits: string, mark: string) => `${digits}#${mark.codePointAt(0)};`)
+    .replace(/^[-+=]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, (character) => `#${character.codePointAt(0)};`);
+}

@@ -1,0 +1,49 @@
+import type { CliCommand, OptionSpecs } from './command.ts';
+import { COMMANDS, type CommandEntry } from './commandTable.ts';
+import type { Paint } from './paint.ts';
+import { GLOBAL_OPTIONS } from './parseArguments.ts';
+
+/** The list of commands. */
+export function overview(paint: Paint): string {
+  const lines = [
+    'Workflows an AI agent cannot skip',
+    '',
+    `${paint.bold('Usage:')} phasegate <command> [options]`,
+  ];
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  for (const [group, entries] of Map.groupBy(COMMANDS, (entry) => entry.group)) {
+    lines.push('', paint.bold(`${group}:`));
+    for (const { name, summary } of entries) lines.push(`  ${paint.cyan(name.padEnd(width))}  ${summary}`);
+  }
+  lines.push('', paint.bold('Every command takes:'), ...optionLines(GLOBAL_OPTIONS, paint));
+  lines.push('', 'Exit codes: 0 done, 1 refused or failed, 2 wrong usage or invalid definition');
+  lines.push(`See \`phasegate <command> --help\` for one command, \`phasegate --version\` for the version`);
+  return lines.join('\n');
+}
+
+/** All about one command. */
+export function commandHelp(entry: CommandEntry, command: CliCommand, paint: Paint): string {
+  const lines = [capital(entry.summary), '', paint.bold('Usage:')];
+  lines.push(...command.usage.map((line) => `  phasegate ${line}`));
+  if (command.details !== undefined) lines.push('', command.details);
+  if (Object.keys(command.options).length > 0) {
+    lines.push('', paint.bold('Options:'), ...optionLines(command.options, paint));
+  }
+  lines.push('', paint.bold('Every command takes:'), ...optionLines(GLOBAL_OPTIONS, paint));
+  lines.push('', paint.bold('Examples:'), ...command.examples.map((example) => `  ${example}`));
+  return lines.join('\n');
+}
+
+function optionLines(options: OptionSpecs, paint: Paint): readonly string[] {
+  const rows = Object.entries(options).map(([name, { type, short, value, summary }]) => {
+    const names = short === undefined ? `--${name}` : `-${short}, --${name}`;
+    const word = `${names}${value === undefined ? '' : ` ${value}`}${type === 'texts' ? '…' : ''}`;
+    return { word, summary };
+  });
+  const width = Math.max(...rows.map(({ word }) => word.length));
+  return rows.map(({ word, summary }) => `  ${paint.cyan(word.padEnd(width))}  ${summary}`);
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

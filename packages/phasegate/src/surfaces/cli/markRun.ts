@@ -1,0 +1,18 @@
+import type { GraphNode, RunView, WorkflowGraph } from '@phasegate/core';
+
+/** The graph with the place of a run marked, from all that its viewer may see of it. */
+export function markRun(graph: WorkflowGraph, view: RunView): WorkflowGraph {
+  return {
+    ...graph,
+    run: { id: view.run, status: view.status, phase: view.phase },
+    nodes: graph.nodes.map((node) => ({ ...node, status: statusOf(node.id, view) })),
+  };
+}
+
+function statusOf(id: string | number | null, view: RunView): GraphNode['status'] {
+  if (id === null) return view.status === 'completed' ? 'completed' : 'ahead';
+  if (view.phase === id) {
+    return view.status === 'waiting' || view.status === 'escalated' ? view.status : 'current';
+  }
+  return view.completed_phases.includes(id) ? 'completed' : 'ahead';
+}

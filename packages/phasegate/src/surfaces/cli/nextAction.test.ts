@@ -1,0 +1,69 @@
+import type { NextAction, Submitted } from '@phasegate/core';
+import { expect, test } from 'vitest';
+import { respell, shellWord, spellNextAction } from './nextAction.ts';
+
+test.each<[string, NextAction, string]>([
+  [
+    'completing a phase',
+    { act: 'complete_phase', phase: 'PLAN', text: 'complete it' },
+    'phasegate done r1 --phase PLAN --evidence -',
+  ],
+  [
+    'completing phase 0 [C2]',
+    { act: 'complete_phase', phase: 0, text: 'complete it' },
+    'phasegate done r1 --phase 0 --evidence -',
+  ],
+  [
+    'a phase whose name has blanks and quotes',
+    { act: 'complete_phase', phase: "Bob's plan", text: 'complete it' },
+    "phasegate done r1 --phase 'Bob'\\''s plan' --evidence -",
+  ],
+  [
+    'a phase whose name begins with a dash',
+    { act: 'complete_phase', phase: '-x', text: 'complete it' },
+    'phasegate done r1 --phase=-x --evidence -',
+  ],
+  ['fetching a task', { act: 'get_task', phase: 0, task: 2, text: 'fetch it' }, 'phasegate task r1 0 2'],
+  [
+    'waiting for a human',
+    { act: 'wait_for_human', text: 'wait: a human decides' },
+    'wait: a human decides; look again with `phasegate status r1`',
+  ],
+  [
+    'nothing left to do',
+    { act: 'none', text: 'nothing: the run is completed' },
+    'nothing: the run is completed',
+  ],
+])('%s is spelled as a shell reads it', (_, action, spelled) => {
+  expect(spellNextAction(action, 'r1')).toBe(spelled);
+});
+
+test('an answer gets its own next actions spelled, and the evidence in it stays as it is', () => {
+  const nextAction: NextAction = { act: 'complete_phase', phase: 'PLAN', text: 'complete phase PLAN' };
+  const submitted = {
+    verdict: { allowed: false, blockers: [{ code: 'check_failed', message: 'tests fail', nextAction }] },
+    view: { run: 'r1', next_action: nextAction },
+    answer: {
+      error: 'check_failed',
+      next_action: 'complete phase PLAN',
+      blockers: [{ code: 'check_failed', message: 'tests fail', next_action: 'complete phase PLAN' }],
+      artifacts_available: { PLAN: { next_action: { act: 'none', text: 'mine' } } },
+    },
+  } as unknown as Submitted;
+
+  const spelled = 'phasegate done r1 --phase PLAN --evidence -';
+  expect(respell(submitted)).toEqual({
+    error: 'check_failed',
+    message: 'tests fail',
+    next_action: spelled,
+    blockers: [{ code: 'check_failed', message: 'tests fail', next_action: spelled }],
+    artifacts_available: { PLAN: { next_action: { act: 'none', text: 'mine' } } },
+  });
+});
+
+test('a word that could mean something to a shell is quoted', () => {
+  expect(shellWord('Send back')).toBe("'Send back'");
+  expect(shellWord('$(rm -rf .)')).toBe("'$(rm -rf .)'");
+  expect(shellWord('')).toBe("''");
+  expect(shellWord('src/a-b.ts')).toBe('src/a-b.ts');
+});

@@ -1,0 +1,45 @@
+import { canonicalJson, type Json, type JsonObject, type Param } from '@phasegate/core';
+import { usageError } from './usage.ts';
+
+/** One `k=v` as it was written. */
+export interface WrittenParam {
+  readonly key: string;
+  readonly text: string;
+}
+
+/** Splits `k=v` words; `--option` is another name of `--param`, one bag holds both. */
+export function splitParams(words: readonly string[], option: 'param' | 'option'): readonly WrittenParam[] {
+  return words.map((word) => {
+    const at = word.indexOf('=');
+    if (at < 1) throw usageError(`\`--${option} ${word}\` is not of the form \`key=value\``);
+    return { key: word.slice(0, at), text: word.slice(at + 1) };
+  });
+}
+
+/** The values, by what the workflow declares: text for a string, else JSON where it is JSON. */
+export function readParams(
+  written: readonly WrittenParam[],
+  declared: Readonly<Record<string, Param>>,
+): JsonObject {
+  const params = new Map<string, Json>();
+  for (const { key, text } of written) {
+    const param = Object.hasOwn(declared, key) ? declared[key] : undefined;
+    const value = valueFrom(text, param);
+    const before = params.get(key);
+    if (before !== undefined && canonicalJson(before) !== canonicalJson(value)) {
+      throw usageError(`\`${key}\` is given twice with two values`);
+    }
+    params.set(key, value);
+  }
+  return Object.fromEntries(params);
+}
+
+function valueFrom(text: string, param: Param | undefined): Json {
+  if (param?.type === 'string') return text;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    // Not JSON: a bare word. Whether the param may be text is for the engine to say.
+    return text;
+  }
+}

@@ -1,0 +1,117 @@
+import { parseArgs } from 'node:util';
+import { didYouMean } from '@phasegate/core';
+import type { Arguments, CliCommand, OptionSpec, OptionSpecs } from './command.ts';
+import { usageError } from './usage.ts';
+
+/** Options every command takes. */
+export const GLOBAL_OPTIONS = {
+  json: { type: 'flag', summary: 'print one JSON value on stdout' },
+  project: {
+    type: 'text',
+    value: 'DIR',
+    summary: 'the project (default: the nearest one upward from here)',
+  },
+  'no-color': { type: 'flag', summary: 'no colours (also NO_COLOR)' },
+  help: { type: 'flag', short: 'h', summary: 'show this help' },
+} as const satisfies OptionSpecs;
+
+/** Splits the words into the command's name and the rest; options may stand before the name. */
+export function splitCommand(argv: readonly string[]): {
+  readonly name: string | undefined;
+  readonly rest: readonly string[];
+} {
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index] as string;
+    if (!word.startsWith('-')) return { name: word, rest: argv.toSpliced(index, 1) };
+    if (word === '--') break;
+    if (word === '--project') index++;
+  }
+  return { name: undefined, rest: argv };
+}
+
+/** Parses the words after a command's name; everything wrong with them is a `usage` fault that says what is right. */
+export function parseArguments(words: readonly string[], command: CliCommand, name: string): Arguments {
+  const specs: OptionSpecs = { ...command.options, ...GLOBAL_OPTIONS };
+  const values = new Map<string, string[]>();
+  const flags = new Set<string>();
+  const positionals: string[] = [];
+  // Not strict: parseArgs' own faults name no alternatives and would repeat a secret given as an option's value.
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: forParseArgs(specs),
+    strict: false,
+    tokens: true,
+    allowPositionals: true,
+  });
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value);
+    if (token.kind !== 'option') continue;
+    const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
+    if (spec === undefined) throw unknownOption(token.rawName, specs, name);
+    const inline = token.inlineValue === true;
+    if (spec.type === 'flag') {
+      if (inline) throw usageError(`\`${token.rawName}\` takes no value`);
+      flags.add(token.name);
+    } else {
+      take(values, spec, { name: token.name, value: token.value, inline });
+    }
+  }
+  if (!flags.has('help')) checkCount(positionals, command, name);
+  return {
+    positionals,
+    flag: (option) => flags.has(option),
+    text: (option) => values.get(option)?.[0],
+    texts: (option) => values.get(option) ?? [],
+  };
+}
+
+function forParseArgs(specs: OptionSpecs): Record<string, { type: 'boolean' | 'string'; short?: string }> {
+  return Object.fromEntries(
+    Object.entries(specs).map(([name, { type, short }]) => [
+      name,
+      { type: type === 'flag' ? 'boolean' : 'string', ...(short === undefined ? {} : { short }) },
+    ]),
+  );
+}
+
+function take(
+  values: Map<string, string[]>,
+  spec: OptionSpec,
+  given: { readonly name: string; readonly value: string | undefined; readonly inline: boolean },
+): void {
+  const { name, value, inline } = given;
+  // A word that begins with a dash is far more often the next option than a value.
+  if (value === undefined || (!inline && value.length > 1 && value.startsWith('-'))) {
+    const hint = `write \`--${name}=${spec.value ?? 'VALUE'}\` where the value begins with a dash`;
+    throw usageError(`\`--${name}\` needs a value`, value === undefined ? undefined : hint);
+  }
+  const before = values.get(name);
+  if (before === undefined) values.set(name, [value]);
+  else if (spec.type === 'texts') before.push(value);
+  else if (before[0] !== value) throw usageError(`\`--${name}\` is given twice with two values`);
+}
+
+function unknownOption(raw: string, specs: OptionSpecs, command: string): Error {
+  if (raw === '--passphrase') {
+    return usageError(
+      'a passphrase is never a plain option: other processes could read it',
+      'type it on a terminal, or pass it on a file descriptor: `--passphrase-fd 3 3<FILE`',
+    );
+  }
+  const known = Object.entries(specs).flatMap(([name, { short }]) =>
+    short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`],
+  );
+  return usageError(
+    `\`phasegate ${command}\` has no option \`${raw}\`${didYouMean(raw, known)}`,
+    `see \`phasegate ${command} --help\``,
+  );
+}
+
+function checkCount(positionals: readonly string[], command: CliCommand, name: string): void {
+  const usage = `usage: ${command.usage.map((line) => `\`phasegate ${line}\``).join(' or ')}`;
+  const missing = command.positionals.slice(positionals.length).find((word) => !word.startsWith('['));
+  if (missing !== undefined) throw usageError(`\`phasegate ${name}\` needs \`${missing}\``, usage);
+  if (command.positionals.at(-1)?.includes('…')) return;
+  const extra = positionals[command.positionals.length];
+  if (extra !== undefined) throw usageError(`\`phasegate ${name}\` takes no argument \`${extra}\``, usage);
+}

@@ -1,0 +1,35 @@
+import type { Readable, Writable } from 'node:stream';
+import { usageError } from './usage.ts';
+
+/** Questions to whoever sits at the terminal. They are written to stderr, so that stdout holds only the result. */
+export interface Prompts {
+  password(message: string): Promise<string>;
+  text(message: string, initial?: string): Promise<string>;
+  select(message: string, options: readonly string[]): Promise<string>;
+  confirm(message: string): Promise<boolean>;
+}
+
+/** Prompts on a terminal; the library is loaded with the first question. */
+export function makePrompts(input: Readable, output: Writable): Prompts {
+  const ask = async <T>(question: (clack: Clack) => Promise<T>): Promise<Exclude<T, symbol>> => {
+    const clack = await import('@clack/prompts');
+    const answer = await question(clack);
+    if (clack.isCancel(answer)) throw usageError('cancelled: nothing was changed');
+    return answer as Exclude<T, symbol>;
+  };
+  const streams = { input, output };
+  return {
+    password: (message) => ask((clack) => clack.password({ message, ...streams })),
+    text: (message, initial) =>
+      ask((clack) =>
+        clack.text({ message, ...(initial === undefined ? {} : { initialValue: initial }), ...streams }),
+      ),
+    select: (message, options) =>
+      ask((clack) =>
+        clack.select<string>({ message, options: options.map((value) => ({ value })), ...streams }),
+      ),
+    confirm: (message) => ask((clack) => clack.confirm({ message, initialValue: false, ...streams })),
+  };
+}
+
+type Clack = typeof import('@clack/prompts');

@@ -1,0 +1,39 @@
+import type { JsonObject, Submitted, Verdict } from '@phasegate/core';
+import type { ExitCode } from './command.ts';
+import { respell, spellNextAction, wireBlockers } from './nextAction.ts';
+import type { Output } from './output.ts';
+import { describeAnswer, describeRefusal } from './text/describeAnswer.ts';
+import { describeRun } from './text/describeRun.ts';
+
+/** Prints what came of an agent's command: the public answer, or the same in words. */
+export async function reportAnswer(out: Output, submitted: Submitted): Promise<ExitCode> {
+  const answer = respell(submitted);
+  await out.result(answer, () => describeAnswer(answer, out.paint));
+  return submitted.verdict.allowed ? 0 : 1;
+}
+
+/** Prints what came of a command after which the run itself is the answer, such as a human's. */
+export async function reportRun(out: Output, submitted: Submitted): Promise<ExitCode> {
+  const { verdict, view } = submitted;
+  const answer = { run: view.run, ...respell(submitted) };
+  await out.result(answer, () =>
+    verdict.allowed ? describeRun(view, out.paint) : describeRefusal(answer, out.paint),
+  );
+  return verdict.allowed ? 0 : 1;
+}
+
+/** Prints the refusal of a run that was not made. */
+export async function reportNotStarted(
+  out: Output,
+  verdict: Verdict & { readonly allowed: false },
+): Promise<ExitCode> {
+  const [first] = verdict.blockers;
+  const refusal: JsonObject = {
+    error: first.code,
+    message: first.message,
+    blockers: wireBlockers(verdict.blockers, 'RUN'),
+    next_action: spellNextAction(first.nextAction, 'RUN'),
+  };
+  await out.result(refusal, () => describeRefusal(refusal, out.paint));
+  return 1;
+}

@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { didYouMean } from '@phasegate/core';
+import type { OpenProject, Project } from '../../runtime/ports.ts';
+import type { CliCommand, Environment, ExitCode, Invocation } from './command.ts';
+import { COMMANDS, type CommandEntry } from './commandTable.ts';
+import { reportFailure } from './failure.ts';
+import { makeOutput, type Output } from './output.ts';
+import { paintFor, wantsColour } from './paint.ts';
+import { parseArguments, splitCommand } from './parseArguments.ts';
+import { makePrompts } from './prompts.ts';
+import { usageError } from './usage.ts';
+
+/** All the command line needs of the world. */
+export interface CliRequest {
+  /** The words after the program's name. */
+  readonly argv: readonly string[];
+  readonly env: Environment;
+  readonly stdin: Readable;
+  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable;
+  /** Whether someone can be asked: stdin and stderr are terminals. */
+  readonly isTty: boolean;
+  openProject(options: { readonly projectDir?: string; readonly env: Environment }): Promise<Project>;
+}
+
+/** Runs one command line and gives its exit code; resolves when all output is written, and never rejects. */
+export async function runCli(request: CliRequest): Promise<ExitCode> {
+  const { argv, env, stdout, stderr } = request;
+  const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
+  const terminal = stdout.isTTY === true;
+  const paint = await paintFor(wantsColour(env, terminal, words.includes('--no-color')));
+  const out = makeOutput({ stdout, stderr, json: words.includes('--json'), paint, terminal });
+  try {
+    return await dispatch(request, out);
+  } catch (error) {
+    // When even the failure cannot be written (a full disk), the exit code still says it.
+    return await reportFailure(error, out, env).catch(() => 1 as const);
+  }
+}
+
+async function dispatch(request: CliRequest, out: Output): Promise<ExitCode> {
+  const { name, rest } = splitCommand(request.argv);
+  if (name === undefined) return withoutCommand(rest, out);
+  if (name === 'help') return help(rest, out);
+  const entry = findCommand(name);
+  const command = await entry.load();
+  const args = parseArguments(rest, command, name);
+  if (args.flag('help')) return printHelp(entry, command, out);
+  const invocation = invocationOf(request, args, out);
+  try {
+    return await command.run(invocation);
+  } finally {
+    await invocation.close();
+  }
+}
+
+function invocationOf(request: CliRequest, args: Invocation['args'], out: Output): Invocation {
+  const { env, stdin, stderr, isTty, openProject } = request;
+  const projectDir = args.text('project');
+  let project: Promise<Project> | undefined;
+  let opened: Promise<OpenProject> | undefined;
+  const find = () => {
+    project ??= openProject({ env, ...(projectDir === undefined ? {} : { projectDir }) });
+    return project;
+  };
+  return {
+    args,
+    env,
+    stdin,
+    out,
+    prompts: isTty ? makePrompts(stdin, stderr) : null,
+    project: find,
+    open: () => {
+      opened ??= find().then((found) => found.open());
+      return opened;
+    },
+    close: async () => {
+      const last = opened;
+      project = undefined;
+      opened = undefined;
+      // A store that never opened has nothing to close, and its fault is already on its way to the caller.
+      const store = await last?.catch(() => undefined);
+      await store?.close();
+    },
+  };
+}
+
+async function withoutCommand(words: readonly string[], out: Output): Promise<ExitCode> {
+  if (words.includes('--version') || words.includes('-v')) {
+    const version = await packageVersion();
+    await out.result({ version }, () => version);
+    return 0;
+  }
+  const asked = words.includes('--help') || words.includes('-h');
+  const unknown = words.find((word) => !['--json', '--no-color', '--help', '-h'].includes(word));
+  if (!asked && unknown !== undefined) {
+    const known = ['--json', '--no-color', '--help', '--version', '--project'];
+    const option = unknown.replace(/=.*/s, '');
+    throw usageError(`\`phasegate\` has no option \`${option}\`${didYouMean(option, known)}`, SEE_HELP);
+  }
+  const { overview } = await import('./help.ts');
+  if (asked) {
+    const commands = COMMANDS.map(({ name, summary }) => ({ name, summary }));
+    await out.result({ commands }, () => overview(out.paint));
+    return 0;
+  }
+  if (out.json) throw usageError('no command is given', SEE_HELP);
+  await out.log(overview(out.paint));
+  return 2;
+}
+
+async function help(words: readonly string[], out: Output): Promise<ExitCode> {
+  const name = words.find((word) => !word.startsWith('-'));
+  if (name === undefined) return withoutCommand(['--help'], out);
+  const entry = findCommand(name);
+  return printHelp(entry, await entry.load(), out);
+}
+
+async function printHelp(entry: CommandEntry, command: CliCommand, out: Output): Promise<ExitCode> {
+  const { commandHelp } = await import('./help.ts');
+  const { usage, examples } = command;
+  await out.result({ name: entry.name, summary: entry.summary, usage, examples }, () =>
+    commandHelp(entry, command, out.paint),
+  );
+  return 0;
+}
+
+const SEE_HELP = 'see `phasegate --help`';
+
+function findCommand(name: string): CommandEntry {
+  const entry = COMMANDS.find((candidate) => candidate.name === name);
+  if (entry !== undefined) return entry;
+  const names = COMMANDS.map((candidate) => candidate.name);
+  throw usageError(`there is no command \`${name}\`${didYouMean(name, names)}`, SEE_HELP);
+}
+
+async function packageVersion(): Promise<string> {
+  const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}

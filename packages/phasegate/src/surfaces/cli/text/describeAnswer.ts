@@ -1,0 +1,66 @@
+import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import type { Paint } from '../paint.ts';
+
+/** The engine's answer to a completed phase, already in the words of a shell. */
+export function describeAnswer(answer: JsonObject, paint: Paint): string {
+  if (typeof answer.error === 'string' || answer.checkpoint_passed === false)
+    return describeRefusal(answer, paint);
+  const lines: string[] = [];
+  if (answer.phase_completed !== undefined) lines.push(`phase ${word(answer.phase_completed)} completed`);
+  if (answer.workflow_complete === true)
+    lines.push(paint.green(word(answer.message ?? 'All phases complete')));
+  if (answer.status === 'waiting') lines.push(...gateLines(answer.gate));
+  if (answer.item_completed !== undefined) lines.push(`item ${word(answer.item_completed)} completed`);
+  lines.push(...wouldRefuse(answer, paint));
+  if (answer.next_phase !== undefined && answer.next_phase !== null) {
+    lines.push(`now in phase ${paint.bold(word(answer.next_phase))}`);
+    if (typeof answer.next_phase_content === 'string') lines.push('', answer.next_phase_content, '');
+  }
+  lines.push(...nextLine(answer, paint));
+  return lines.join('\n');
+}
+
+/** A refusal: why, what is missing, and the next legal act. No marks that could be read as success. */
+export function describeRefusal(answer: JsonObject, paint: Paint): string {
+  const code = typeof answer.error === 'string' ? ` ${paint.dim(`[${answer.error}]`)}` : '';
+  const message = word(answer.message ?? answer.reason ?? 'the phase is not complete');
+  const reasons = reasonsOf(answer);
+  // The engine's message may be the reasons in one line; nobody needs to read them twice.
+  const told = reasons.join('; ') === message;
+  const title = told && reasons.length > 1 ? `for ${reasons.length} reasons` : message;
+  const lines = [`${paint.red('refused:')} ${title}${code}`];
+  if (!told || reasons.length > 1) lines.push(...reasons.map((reason) => `  - ${reason}`));
+  if (typeof answer.required_action === 'string') lines.push(answer.required_action);
+  if (typeof answer.attempt === 'number' && answer.attempt > 0)
+    lines.push(`attempts so far: ${answer.attempt}`);
+  if (typeof answer.escalation === 'string') lines.push(`escalated: ${answer.escalation}`);
+  lines.push(...nextLine(answer, paint));
+  return lines.join('\n');
+}
+
+function reasonsOf({ missing_evidence, blockers }: JsonObject): readonly string[] {
+  const list = Array.isArray(missing_evidence) ? missing_evidence : Array.isArray(blockers) ? blockers : [];
+  return list.map((item: Json) => word(own(item, 'message') ?? item));
+}
+
+function gateLines(gate: Json | undefined): readonly string[] {
+  if (!isJsonObject(gate)) return ['the checks passed; the run waits for a human'];
+  const options = Array.isArray(gate.options) ? gate.options : [];
+  const labels = options.map((option: Json) => `  - ${word(own(option, 'label') ?? option)}`);
+  return [`the checks passed; a human must decide at ${word(gate.id)}: ${word(gate.prompt)}`, ...labels];
+}
+
+function wouldRefuse({ would_refuse }: JsonObject, paint: Paint): readonly string[] {
+  if (!Array.isArray(would_refuse) || would_refuse.length === 0) return [];
+  const lines = would_refuse.map((blocker: Json) => `  - ${word(own(blocker, 'message') ?? blocker)}`);
+  return [paint.yellow('permissive: this would have been refused'), ...lines];
+}
+
+function nextLine({ next_action }: JsonObject, paint: Paint): readonly string[] {
+  return typeof next_action === 'string' && next_action !== '' ? [`next: ${paint.cyan(next_action)}`] : [];
+}
+
+function word(value: Json | undefined): string {
+  if (value === undefined) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,22 @@
+import type { Json } from '@phasegate/core';
+
+/** A JSON value for a human's eyes: all of it, one line for each value. */
+export function describeJson(value: Json, indent = ''): string {
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '(none)';
+    return value
+      .map((item: Json) => `\n${indent}- ${describeJson(item, `${indent}  `).trimStart()}`)
+      .join('');
+  }
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value);
+    if (entries.length === 0) return '(none)';
+    return entries
+      .map(([key, member]) => {
+        const text = describeJson(member as Json, `${indent}  `);
+        return `\n${indent}${key}:${text.startsWith('\n') ? text : ` ${text}`}`;
+      })
+      .join('');
+  }
+  return typeof value === 'string' ? value.replaceAll('\n', `\n${indent}`) : String(value);
+}

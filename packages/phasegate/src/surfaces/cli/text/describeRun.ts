@@ -1,0 +1,95 @@
+import type { GateView, Progress, RunStatus, RunView } from '@phasegate/core';
+import { shellWord, spellNextAction } from '../nextAction.ts';
+import type { Paint } from '../paint.ts';
+import { facts } from './table.ts';
+
+/** One run on a screen: where it is, what it waits for, what to do next. */
+export function describeRun(view: RunView, paint: Paint): string {
+  const rows: [string, string][] = [
+    ['run', paint.bold(view.run)],
+    ['workflow', view.title === view.workflow ? view.workflow : `${view.workflow}: ${view.title}`],
+    ['status', `${paintStatus(view.status, paint)}, ring ${view.ring}${standing(view)}`],
+  ];
+  if (view.target !== null) rows.push(['target', view.target]);
+  if (view.current_phase !== null) {
+    const { phase, phase_name } = view.current_phase;
+    rows.push(['phase', String(phase) === phase_name ? phase_name : `${phase} (${phase_name})`]);
+  } else if (view.phase !== null) {
+    rows.push(['phase', String(view.phase)]);
+  }
+  rows.push(['progress', describeProgress(view.progress, view.completed_phases)]);
+  if (view.attempts > 0) rows.push(['attempts', String(view.attempts)]);
+  if (view.feedback !== null) rows.push(['feedback', view.feedback]);
+  if (view.gate !== null) rows.push(['gate', describeGate(view.gate, view.run)]);
+  if (view.questions.length > 0) rows.push(['questions', describeQuestions(view)]);
+  if (view.escalation !== null) rows.push(['escalated', describeEscalation(view)]);
+  if (view.reason !== null) rows.push(['reason', view.reason]);
+  rows.push(['next', paint.cyan(spellNextAction(view.next_action, view.run))]);
+  return facts(rows);
+}
+
+/** How far a run is, as a bar and in numbers. */
+export function describeProgress(
+  { completed, total }: Progress,
+  phases: readonly (string | number)[],
+): string {
+  const cells = Math.min(total, 20);
+  const filled = total === 0 ? 0 : Math.round((completed / total) * cells);
+  const names = phases.length === 0 ? '' : `  ${phases.join(', ')}`;
+  return `[${'#'.repeat(filled)}${'-'.repeat(cells - filled)}] ${completed}/${total}${names}`;
+}
+
+/** A status in its colour. */
+export function paintStatus(status: RunStatus, paint: Paint): string {
+  switch (status) {
+    case 'active':
+    case 'completed':
+      return paint.green(status);
+    case 'waiting':
+    case 'queued':
+      return paint.yellow(status);
+    case 'escalated':
+    case 'stopped':
+      return paint.red(status);
+  }
+}
+
+/** A gate with its options and the command that answers it. */
+export function describeGate(gate: GateView, runId: string): string {
+  const lines = [`${gate.id}: ${gate.prompt}`];
+  for (const { label, requires_input } of gate.options) {
+    lines.push(`- ${label}${requires_input ? ' (needs --input)' : ''}`);
+  }
+  for (const { by, option } of gate.votes) lines.push(`${by} chose ${option}`);
+  if (gate.quorum > 1) lines.push(`${gate.quorum} humans must choose the same`);
+  if (gate.approvers.length > 0) lines.push(`for ${gate.approvers.join(', ')}`);
+  if (gate.expires_at !== null) lines.push(`until ${gate.expires_at}`);
+  const first = gate.options[0];
+  const option = first === undefined ? 'LABEL' : shellWord(first.label);
+  lines.push(`a human answers with: phasegate decide ${shellWord(runId)} --option ${option}`);
+  return lines.join('\n');
+}
+
+function describeQuestions({ run, questions, answers }: RunView): string {
+  const lines = questions.flatMap(({ text, options }, index) => {
+    const answer = answers.find(({ question }) => question === index + 1);
+    const said = answer === undefined ? '' : `  answered: ${answer.text}`;
+    return [`${index + 1}. ${text}${said}`, ...options.map((option) => `   - ${option}`)];
+  });
+  lines.push(`a human answers with: phasegate answer ${shellWord(run)} --question 1 --option LABEL`);
+  return lines.join('\n');
+}
+
+function describeEscalation({ run, escalation }: RunView): string {
+  if (escalation === null) return '';
+  const lines = [escalation.message];
+  for (const { message } of escalation.blockers)
+    if (message !== escalation.message) lines.push(`- ${message}`);
+  const word = shellWord(run);
+  lines.push(`a human acts with: phasegate resume ${word} or phasegate stop ${word} --reason TEXT`);
+  return lines.join('\n');
+}
+
+function standing({ mode, trusted }: RunView): string {
+  return `${mode === 'permissive' ? ', permissive: nothing is blocked' : ''}${trusted ? '' : ', not trusted'}`;
+}

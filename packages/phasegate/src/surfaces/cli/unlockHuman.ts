@@ -1,0 +1,55 @@
+import { PhasegateError, type Principal } from '@phasegate/core';
+import type { Humans, UnlockedHuman } from '../../runtime/ports.ts';
+import type { Invocation, OptionSpecs } from './command.ts';
+import { FD_HINT, passphraseFrom } from './passphrase.ts';
+import { usageError } from './usage.ts';
+
+/** Options of every command a human's credential belongs to. */
+export const HUMAN_OPTIONS = {
+  as: { type: 'text', value: 'NAME', summary: 'whose passphrase to ask for, where there are several humans' },
+  'passphrase-fd': {
+    type: 'text',
+    value: 'N',
+    summary: 'read the passphrase from this file descriptor instead of the terminal',
+  },
+} as const satisfies OptionSpecs;
+
+/** Whoever calls without a credential. */
+export const LOCAL_AGENT: Principal = { kind: 'agent', name: 'local' };
+
+/** The human behind this call, proven by their passphrase; `read` is one that was read before. */
+export async function unlockHuman(invocation: Invocation, read?: string): Promise<UnlockedHuman> {
+  const { args, stdin, prompts } = invocation;
+  // Read before the store is opened: a descriptor nobody opened must not turn out to be the database's.
+  const given = read ?? (await passphraseFrom(args, 'passphrase-fd', stdin));
+  const { humans } = await invocation.open();
+  const name = await whichHuman(humans, invocation);
+  if (given !== undefined) return humans.unlock(name, given);
+  if (prompts === null)
+    throw usageError(`\`${name}\` must give their passphrase, and there is no terminal`, FD_HINT);
+  return humans.unlock(name, await prompts.password(`Passphrase of ${name}`));
+}
+
+/** The human where a credential is given, else the local agent. */
+export async function callerOf(invocation: Invocation): Promise<Principal> {
+  const { args } = invocation;
+  if (args.text('as') === undefined && args.text('passphrase-fd') === undefined) return LOCAL_AGENT;
+  return (await unlockHuman(invocation)).principal;
+}
+
+async function whichHuman(humans: Humans, { args, prompts }: Invocation): Promise<string> {
+  const names = (await humans.list()).map(({ name }) => name);
+  const [only] = names;
+  if (only === undefined) {
+    throw new PhasegateError('no_human', 'this is for a human, and none is set up', {
+      hint: 'set one up with `phasegate init` or `phasegate humans add NAME`',
+    });
+  }
+  const named = args.text('as');
+  if (named !== undefined) return named;
+  if (names.length === 1) return only;
+  if (prompts === null) {
+    throw usageError('there are several humans: say who with `--as NAME`', `humans: ${names.join(', ')}`);
+  }
+  return prompts.select('Who are you?', names);
+}

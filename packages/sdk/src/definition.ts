@@ -1,0 +1,173 @@
+import type { EvidenceClass, EvidenceRule, Json, JsonObject, Mode, PhaseId, Ring } from '@phasegate/core';
+import type { Arg } from './arg.ts';
+import type { Dispatch } from './dispatch.ts';
+import type { Outcome } from './outcome.ts';
+import type { StepContext } from './stepContext.ts';
+
+/** A workflow as an author writes it in code. */
+export interface WorkflowDefinition {
+  /** The workflow's id, e.g. `w1_editing`. */
+  readonly type: string;
+  /** What humans call it. */
+  readonly name?: string;
+  readonly version?: string;
+  readonly description?: string;
+  /** Left out: the first step. */
+  readonly initialStep?: PhaseId;
+  readonly params?: Readonly<Record<string, ParamDefinition>>;
+  /** Groups of tools by name. */
+  readonly tools?: Readonly<Record<string, readonly string[]>>;
+  readonly schemas?: Readonly<Record<string, JsonObject | boolean>>;
+  readonly enforcement?: {
+    readonly mode?: Mode | 'advisory';
+    readonly ring?: Ring;
+    readonly phaseTokens?: { readonly expirySeconds?: number };
+  };
+  readonly gates?: Readonly<Record<string, GateDefinition>>;
+  readonly steps: readonly WorkflowStep[];
+}
+
+/** One step. It needs a `name` or an `id`; everything else may be left out. */
+export interface WorkflowStep {
+  /** Unique; with an `id` beside it, what humans call the step. */
+  readonly name?: PhaseId;
+  readonly id?: PhaseId;
+  readonly title?: string;
+  readonly description?: string;
+  readonly instructions?: string;
+  /** Lines of instruction. */
+  readonly actions?: readonly string[];
+  /** Instructions, title and instructions, or a function that makes both anew at each visit. */
+  readonly body?: string | readonly [title: string, body: string] | BodyFunction;
+  /** Split into words without a shell and run in the project's root. */
+  readonly command?: string;
+  readonly handler?: Handler | Dispatch;
+  /** The params its handler reads; they become params of the workflow. */
+  readonly args?: Readonly<Record<string, Arg>>;
+  readonly preconditions?: readonly Condition[];
+  readonly postconditions?: readonly Condition[];
+  readonly parallel?: boolean;
+  /** Path into the checkpoint that holds the list of items. */
+  readonly parallelKey?: string;
+  readonly humanGate?: HumanGate;
+  readonly gate?: string | GateDefinition;
+  readonly gates?: readonly (string | GateDefinition)[];
+  readonly allowedTools?: readonly string[];
+  readonly forbiddenTools?: readonly string[];
+  readonly toolConstraints?: Readonly<
+    Record<string, { readonly allowed?: readonly string[]; readonly denied?: readonly string[] }>
+  >;
+  readonly writes?: readonly string[];
+  readonly tasks?: readonly {
+    readonly name: string;
+    readonly instructions?: string;
+    readonly acceptanceCriteria?: readonly string[];
+  }[];
+  readonly requiredArtifacts?: readonly (string | ArtifactDefinition)[];
+  readonly requiredEvidence?: Readonly<Record<string, EvidenceDefinition>>;
+  /** Left out: the following step. `null`: the end. */
+  readonly next?: PhaseId | null | ConditionalNext | OutcomeNext;
+}
+
+/**
+ * A named question. `check` is a function, an expression such as `result.delta > 0`, or, if it is a single
+ * word, a check on the shelf that reads `with`.
+ */
+export interface Condition {
+  readonly name?: string;
+  readonly check: string | CheckFunction;
+  /** What the agent is told when it does not hold. */
+  readonly error?: string;
+  readonly message?: string;
+  readonly with?: JsonObject;
+  readonly needs?: EvidenceClass;
+}
+
+/** Answers a condition. Anything but `true` or `false` is an error. */
+export type CheckFunction = (ctx: StepContext) => boolean | Promise<boolean>;
+
+/** What a handler returns: an outcome, and what is merged into the run's state. */
+export type HandlerResult = readonly [
+  outcome: Exclude<Outcome, typeof Outcome.DEFAULT>,
+  updates: Readonly<Record<string, unknown>>,
+];
+
+/** Does a step's work in code. */
+export type Handler = (ctx: StepContext) => HandlerResult | Promise<HandlerResult>;
+
+/** Makes a step's title and instructions. */
+export type BodyFunction = (
+  ctx: StepContext,
+) => readonly [title: string, body: string] | Promise<readonly [title: string, body: string]>;
+
+/** Two ways out, by a question about the run. */
+export interface ConditionalNext {
+  readonly condition: string | CheckFunction;
+  readonly onTrue: PhaseId | null;
+  readonly onFalse: PhaseId | null;
+  readonly maxIterations?: number;
+  /** Left out: an exhausted loop is handed to a human. */
+  readonly onExhausted?: PhaseId | null;
+}
+
+/** A way out per outcome. */
+export type OutcomeNext = Readonly<Partial<Record<Outcome, PhaseId | null>>> & {
+  readonly maxIterations?: number;
+  readonly onExhausted?: PhaseId | null;
+};
+
+/** A human's decision after a step. */
+export interface HumanGate {
+  readonly prompt: string;
+  /** Paths into the checkpoint, shown to the human. */
+  readonly context?: readonly string[];
+  readonly options: readonly GateOption[];
+  /** Names of the humans who may decide; left out: any. */
+  readonly approvers?: readonly string[];
+  readonly quorum?: number;
+  readonly timeout?: { readonly after: string; readonly then?: 'park' | 'stop' };
+}
+
+/** One answer a human may give. */
+export interface GateOption {
+  readonly label: string;
+  /** Left out: the step's own `next`. `null` ends the workflow. */
+  readonly nextStep?: PhaseId | null;
+  readonly requiresInput?: boolean;
+}
+
+/** Checks that stand between two steps, and perhaps a human's decision. */
+export interface GateDefinition {
+  readonly blockers?: readonly Condition[];
+  readonly human?: HumanGate;
+}
+
+/** Evidence with a JSON Schema: the name of one, or one in place. */
+export interface ArtifactDefinition {
+  readonly type: string;
+  readonly description?: string;
+  readonly schema?: string | JsonObject | boolean;
+}
+
+/** A named value that must be submitted. */
+export interface EvidenceDefinition {
+  readonly type: string;
+  readonly rule?: EvidenceRule;
+  readonly description?: string;
+}
+
+/** A param: plain data, an `Arg`, or a domain such as `BoundedInt(1, 5)`. */
+export type ParamDefinition =
+  | Arg
+  | {
+      readonly type?: string;
+      readonly description?: string;
+      readonly choices?: readonly Json[];
+      readonly min?: number;
+      readonly max?: number;
+      readonly constant?: Json;
+      readonly default?: Json;
+      readonly required?: boolean;
+    }
+  | { readonly lo: number; readonly hi: number }
+  | { readonly value: Json };

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, posix } from 'node:path';
+
+/** `layers.json`: who may import whom. */
+export interface Layers {
+  readonly maxLines: number;
+  /** Words that may not be part of a folder's or a file's name. */
+  readonly forbiddenNames: readonly string[];
+  /** Globals that reach for the clock, chance, the machine or the network. A dot names a member. */
+  readonly impureGlobals: readonly string[];
+  readonly rooms: Readonly<Record<string, Room>>;
+  readonly exceptions: readonly Exception[];
+}
+
+/** A part of the house: files and folders, and the rooms they may look into. */
+export interface Room {
+  readonly holds: readonly string[];
+  readonly sees: readonly string[] | '*';
+  /** `pure`: no Node and none of the impure globals. `portable`: no Node. */
+  readonly kind?: 'pure' | 'portable';
+}
+
+/** An arrow that would otherwise be refused, with its reason. */
+export interface Exception {
+  readonly from: string;
+  readonly to: string;
+  readonly only: 'type' | 'value';
+  readonly why: string;
+}
+
+/** A published package: what its name is, what it exports and what it may import. */
+export interface Package {
+  /** Relative to the repository, e.g. `packages/core`. */
+  readonly folder: string;
+  readonly name: string;
+  readonly dependencies: readonly string[];
+  /** Export keys and the source file behind each, e.g. `.` → `packages/core/src/index.ts`. */
+  readonly entries: Readonly<Record<string, string>>;
+}
+
+/** Sources by path relative to the repository, and the packages they belong to. */
+export interface House {
+  readonly files: ReadonlyMap<string, string>;
+  readonly packages: readonly Package[];
+}
+
+/** Reads `layers.json`. */
+export function readLayers(root: string): Layers {
+  return JSON.parse(readFileSync(join(root, 'layers.json'), 'utf8')) as Layers;
+}
+
+/** Reads every TypeScript file under `packages/<name>/src`. */
+export function readHouse(root: string): House {
+  const folders = readdirSync(join(root, 'packages')).map((name) => `packages/${name}`);
+  const files = new Map<string, string>();
+  for (const folder of folders) {
+    for (const file of filesUnder(root, `${folder}/src`))
+      files.set(file, readFileSync(join(root, file), 'utf8'));
+  }
+  return { files, packages: folders.map((folder) => readPackage(root, folder)) };
+}
+
+/** False for tests and their fixtures, which may import whatever they prove. */
+export function isSource(file: string): boolean {
+  return !file.endsWith('.test.ts') && !file.split('/').includes('fixtures');
+}
+
+function filesUnder(root: string, folder: string): readonly string[] {
+  if (statSync(join(root, folder), { throwIfNoEntry: false }) === undefined) return [];
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => posix.join(entry.parentPath.slice(root.length + 1), entry.name))
+    .sort();
+}
+
+function readPackage(root: string, folder: string): Package {
+  const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as {
+    readonly name: string;
+    readonly dependencies?: Readonly<Record<string, string>>;
+    readonly exports?: Readonly<Record<string, string | { readonly default: string }>>;
+  };
+  const entries: Record<string, string> = {};
+  for (const [key, value] of Object.entries(manifest.exports ?? {})) {
+    if (typeof value === 'string') continue;
+    entries[key] = posix.join(folder, value.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts'));
+  }
+  return { folder, name: manifest.name, dependencies: Object.keys(manifest.dependencies ?? {}), entries };
+}

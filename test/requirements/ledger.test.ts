@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { citationsIn } from './citationsIn.ts';
+import { readCitations, readLedger, unknownCitations } from './ledger.ts';
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+test('the ledger has every requirement once', () => {
+  const ledger = readLedger();
+  const counts = Object.groupBy(ledger, (requirement) => requirement.design);
+
+  expect(Object.fromEntries(Object.entries(counts).map(([design, all]) => [design, all.length]))).toEqual({
+    S0: 72,
+    S1: 94,
+    S2: 105,
+    S3: 83,
+    S4: 83,
+    C: 26,
+    adv: 113,
+    fail: 47,
+  });
+  expect(new Set(ledger.map((requirement) => requirement.id)).size).toBe(ledger.length);
+  expect(ledger.filter((requirement) => requirement.text.trim() === '')).toEqual([]);
+});
+
+test('every id belongs to the design it says', () => {
+  const strangers = readLedger().filter(({ id, design }) => !new RegExp(`^${design}[.A-M]*\\d+$`).test(id));
+
+  expect(strangers).toEqual([]);
+});
+
+test('every requirement a test cites exists', () => {
+  expect(unknownCitations(readLedger(), readCitations(root))).toEqual([]);
+});
+
+test('a citation of a requirement that does not exist is found and reported', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  mkdirSync(join(folder, 'packages/core/src'), { recursive: true });
+  writeFileSync(
+    join(folder, 'packages/core/src/a.test.ts'),
+    "test('fine [S0.8]', () => {});\ntest('not fine [S9.99 adv.H7]', () => {});\n",
+  );
+
+  const citations = readCitations(folder);
+  const report = spawnSync(process.execPath, [join(root, 'test/requirements/report.ts')], { cwd: folder });
+  rmSync(folder, { recursive: true });
+
+  expect(citations.map((citation) => citation.id)).toEqual(['S0.8', 'S9.99', 'adv.H7']);
+  expect(unknownCitations(readLedger(), citations)).toEqual([
+    { id: 'S9.99', file: 'packages/core/src/a.test.ts', line: 2, title: 'not fine [S9.99 adv.H7]' },
+  ]);
+  expect(String(report.stderr)).toContain('packages/core/src/a.test.ts:2: cites `S9.99`');
+  expect(report.status).toBe(1);
+});
+
+test('citations are read from titles of every spelling', () => {
+  const source = `
+    describe('a group [C1]', () => {
+      test(\`a template [S0.1 S0.2]\`, () => {});
+      it("quoted [adv.A1]", () => {});
+      test.each([['x (y)', f(1)]])('a table of %s [fail.3]', () => {});
+      test.concurrent('at once [S4.83]', () => {});
+      test(
+        'on its own line [C26]',
+        () => {},
+      );
+    });
+  `;
+
+  expect(citationsIn(source).map((citation) => citation.id)).toEqual([
+    'C1',
+    'S0.1',
+    'S0.2',
+    'adv.A1',
+    'fail.3',
+    'S4.83',
+    'C26',
+  ]);
+});
+
+test('nothing else is taken for a citation', () => {
+  const source = `
+    // test('a comment [S0.1]', () => {});
+    const text = "test('in a string [S0.2]')";
+    test('in the [S0.3] middle', () => {});
+    test('a list [1, 2]', () => {});
+    test('half an id [S0.4 and more]', () => {});
+    test.skip('skipped [S0.5]', () => {});
+    test.todo('to do [S0.6]');
+    /x/.test('a regular expression [S0.7]');
+    test(\`computed \${text} [S0.8]\`, () => {});
+    expect(text).toBe('something [S0.9]');
+  `;
+
+  expect(citationsIn(source)).toEqual([]);
+});

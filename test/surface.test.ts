@@ -1,0 +1,259 @@
+// What others build on, as literals. A red pin means "say so in the changelog", not "loosen the pin".
+import { readFileSync } from 'node:fs';
+import * as core from '@phasegate/core';
+import * as sdk from '@phasegate/sdk';
+import * as phasegate from 'phasegate';
+import { expect, test } from 'vitest';
+import { COMMANDS } from '../packages/phasegate/src/surfaces/cli/commandTable.ts';
+import { readTags, readUnion } from './surface/readUnion.ts';
+
+test('@phasegate/core exports exactly these values', () => {
+  expect(Object.keys(core).sort()).toEqual([
+    'BoundedInt',
+    'CONTRACT_TOOLS',
+    'ChoiceSet',
+    'Constant',
+    'ERROR_CODES',
+    'EVIDENCE_CLASSES',
+    'GUARDED_PATHS',
+    'OUTCOMES',
+    'PhasegateError',
+    'RINGS',
+    'SCOPE_ROOTS',
+    'answerFor',
+    'apply',
+    'artifactsOf',
+    'begin',
+    'blockersOf',
+    'canAccessPhase',
+    'canonicalJson',
+    'checkpointCriteria',
+    'checkpointOf',
+    'checksFor',
+    'checksForStart',
+    'compileGlob',
+    'compileSchema',
+    'completedPhases',
+    'decide',
+    'decideStart',
+    'defineWorkflow',
+    'didYouMean',
+    'domainOf',
+    'edgesOf',
+    'evaluate',
+    'evidenceProblems',
+    'findPhase',
+    'fold',
+    'gateCard',
+    'globProblem',
+    'graphOf',
+    'isJsonObject',
+    'judgeTool',
+    'leadsBack',
+    'matchCommand',
+    'matchGlob',
+    'mayWrite',
+    'nextActionFor',
+    'overviewOf',
+    'own',
+    'parseCommandLine',
+    'parseExpression',
+    'pathsOf',
+    'phaseAnswer',
+    'phaseArtifact',
+    'phaseById',
+    'phaseText',
+    'progressOf',
+    'readPhaseId',
+    'scopeFor',
+    'sequenceViolation',
+    'suggest',
+    'taskText',
+    'validateCheckpoint',
+    'viewFor',
+  ]);
+});
+
+test('@phasegate/sdk exports exactly these values', () => {
+  expect(Object.keys(sdk).sort()).toEqual([
+    'AgentRole',
+    'Arg',
+    'BoundedInt',
+    'ChoiceSet',
+    'Constant',
+    'Dispatch',
+    'Outcome',
+    'QRStatus',
+    'StepDef',
+    'Workflow',
+    'defineWorkflow',
+  ]);
+});
+
+test('phasegate exports exactly these values', () => {
+  expect(Object.keys(phasegate).sort()).toEqual([]);
+});
+
+test('the packages have exactly these entries and this command', () => {
+  expect(manifest('core')).toEqual({ exports: ['.'], bin: [] });
+  expect(manifest('sdk')).toEqual({ exports: ['.'], bin: [] });
+  expect(manifest('phasegate')).toEqual({
+    exports: ['.', './store-contract', './schemas/workflow.json'],
+    bin: ['phasegate'],
+  });
+});
+
+test('the command line has exactly these commands', () => {
+  expect(COMMANDS.map((command) => command.name)).toEqual([
+    'init',
+    'doctor',
+    'list',
+    'validate',
+    'graph',
+    'start',
+    'runs',
+    'status',
+    'next',
+    'task',
+    'done',
+    'ask',
+    'blocked',
+    'decide',
+    'answer',
+    'resume',
+    'stop',
+    'trust',
+    'humans',
+    'audit',
+    'backup',
+    'restore',
+  ]);
+});
+
+test('faults have exactly these codes', () => {
+  expect(Object.keys(core.ERROR_CODES)).toEqual([
+    'workflow_invalid',
+    'workflow_unknown',
+    'workflow_ambiguous',
+    'untrusted_workflow',
+    'code_changed',
+    'run_unknown',
+    'run_changed',
+    'state_tampered',
+    'audit_broken',
+    'store_newer',
+    'store_corrupt',
+    'store_unavailable',
+    'config_invalid',
+    'usage',
+    'no_human',
+    'not_permitted',
+    'credential_invalid',
+    'token_invalid',
+    'evidence_unreadable',
+    'function_failed',
+    'file_unreadable',
+    'path_outside',
+    'too_large',
+    'internal',
+  ]);
+});
+
+test('refusals have exactly these codes', () => {
+  expect(readUnion(read('core/src/engine/verdict.ts'), 'BlockerCode')).toEqual([
+    'phase_sequence_violation',
+    'incomplete_checkpoint',
+    'tasks_not_fetched',
+    'scope_violation',
+    'check_failed',
+    'check_errored',
+    'check_timed_out',
+    'evidence_class_too_low',
+    'handler_failed',
+    'precondition_failed',
+    'condition_unanswerable',
+    'outcome_not_allowed',
+    'reason_required',
+    'not_the_next_phase',
+    'not_your_run',
+    'not_a_human',
+    'not_an_agent',
+    'not_an_approver',
+    'run_waiting',
+    'run_escalated',
+    'run_not_active',
+    'run_not_waiting',
+    'run_not_escalated',
+    'run_ended',
+    'gate_unknown',
+    'gate_timed_out',
+    'option_unknown',
+    'input_required',
+    'shown_changed',
+    'already_voted',
+    'question_invalid',
+    'question_unknown',
+    'task_unknown',
+    'item_unknown',
+    'item_required',
+    'item_done',
+    'items_open',
+    'items_invalid',
+    'param_invalid',
+    'ring_too_low',
+    'escalated',
+    'iterations_exhausted',
+    'tool_unknown',
+    'tool_forbidden',
+    'tool_not_allowed',
+    'tool_constraint',
+    'command_unparseable',
+    'outside_write_scope',
+    'no_run',
+  ]);
+});
+
+test('the audit has exactly these events', () => {
+  const ports = read('phasegate/src/runtime/ports.ts');
+
+  expect(readTags(read('core/src/engine/events.ts'), 'type')).toEqual([
+    'run_started',
+    'run_claimed',
+    'task_fetched',
+    'phase_refused',
+    'item_completed',
+    'gate_opened',
+    'gate_decided',
+    'gate_timed_out',
+    'phase_completed',
+    'question_asked',
+    'question_answered',
+    'run_escalated',
+    'run_resumed',
+    'run_stopped',
+  ]);
+  expect(readUnion(ports, 'ProjectEvent')).toEqual([
+    'run_started',
+    'run_ended',
+    'human_added',
+    'human_removed',
+    'workflow_trusted',
+    'credential_failed',
+    'database_backed_up',
+    'database_restored',
+    'start_refused',
+  ]);
+  expect(readUnion(ports, 'NoteEvent')).toEqual(['tool_judged', 'command_refused']);
+});
+
+function read(path: string): string {
+  return readFileSync(new URL(`../packages/${path}`, import.meta.url), 'utf8');
+}
+
+function manifest(name: string): { readonly exports: readonly string[]; readonly bin: readonly string[] } {
+  const parsed = JSON.parse(read(`${name}/package.json`)) as {
+    readonly exports: Readonly<Record<string, unknown>>;
+    readonly bin?: Readonly<Record<string, string>>;
+  };
+  return { exports: Object.keys(parsed.exports), bin: Object.keys(parsed.bin ?? {}) };
+}
