@@ -2,7 +2,7 @@ export { answerFor, blockersOf } from './engine/answers.ts';
 export { apply, begin, fold } from './engine/apply.ts';
 export { nextActionFor } from './engine/blockers.ts';
 export type { Circumstance, Command, Fact, Facts, Look, Subject } from './engine/command.ts';
-export { checksFor, type Decision, decide } from './engine/decide.ts';
+export { checksFor, type Decision, decide, decideOrLook } from './engine/decide.ts';
 export type { RunEvent, RunEventType } from './engine/events.ts';
 export { checkpointCriteria, evidenceProblems, validateCheckpoint } from './engine/evidence.ts';
 export { gateCard } from './engine/gate.ts';

@@ -20,19 +20,36 @@ export function own(value: unknown, key: string): Json | undefined {
  * The audit's hashes, the signatures and `shown` are all taken over this text.
  */
 export function canonicalJson(value: Json): string {
-  if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return quoted(value);
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new TypeError('canonical JSON has no number for a non-finite value');
-    return JSON.stringify(value);
+    return String(value);
   }
-  if (typeof value === 'string') return JSON.stringify(value.isWellFormed() ? value : value.toWellFormed());
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`;
-  const object = value as JsonObject;
+  if (value === null || typeof value === 'boolean') return String(value);
+  return Array.isArray(value) ? canonicalArray(value) : canonicalObject(value as JsonObject);
+}
+
+// Built by appending rather than by `map` and `join`: every transition and tool call goes through here.
+function canonicalArray(items: readonly Json[]): string {
+  let text = '[';
+  for (const item of items) text += text.length === 1 ? canonicalJson(item) : `,${canonicalJson(item)}`;
+  return `${text}]`;
+}
+
+function canonicalObject(object: JsonObject): string {
   let text = '{';
   for (const key of Object.keys(object).sort()) {
     const member = object[key];
     if (member === undefined) continue;
-    text += `${text.length > 1 ? ',' : ''}${JSON.stringify(key)}:${canonicalJson(member)}`;
+    text += `${text.length === 1 ? '' : ','}${quoted(key)}:${canonicalJson(member)}`;
   }
   return `${text}}`;
 }
+
+/** Most strings are short and plain; only the others are worth a call out of the language. */
+function quoted(value: string): string {
+  if (value.length < 100 && !NOT_PLAIN.test(value)) return `"${value}"`;
+  return JSON.stringify(value.isWellFormed() ? value : value.toWellFormed());
+}
+
+const NOT_PLAIN = /["\\\p{Cc}\p{Cs}]/u;

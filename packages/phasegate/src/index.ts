@@ -1,1 +1,8 @@
-export {};
+export { openLocalProject } from './localProject.ts';
+export { openKeys, rotateTokenSecret } from './runtime/keys.ts';
+export { createOpenProject } from './runtime/openProject.ts';
+export type * from './runtime/ports.ts';
+export { createSeal } from './runtime/seal.ts';
+export { createTokens } from './runtime/tokens.ts';
+export { createMemoryStore } from './stores/memory.ts';
+export { openSqliteStore } from './stores/sqlite/openSqliteStore.ts';

@@ -36,8 +36,21 @@ export function checksFor(run: Run, command: Command, circumstance: Circumstance
 
 /** The heart: verdict and events from data alone. What nobody looked at counts as an error, never as a pass. */
 export function decide(run: Run, command: Command, circumstance: Circumstance): Decision {
-  const considered = closed(run, command, circumstance);
-  return { ...considered, run: considered.events.reduce(apply, run) };
+  return decided(run, closed(run, command, circumstance));
+}
+
+/** Both in one step: the decision, or what must be looked at first. */
+export function decideOrLook(
+  run: Run,
+  command: Command,
+  circumstance: Circumstance,
+): Decision | { readonly looks: readonly Look[] } {
+  const considered = consider(run, command, circumstance);
+  return 'looks' in considered ? considered : decided(run, considered);
+}
+
+function decided(run: Run, { verdict, events }: Exclude<Considered, { looks: readonly Look[] }>): Decision {
+  return { verdict, events, run: events.reduce(apply, run) };
 }
 
 function consider(run: Run, command: Command, circumstance: Circumstance): Considered {

@@ -1,6 +1,6 @@
 import type { Phase } from '../model/workflow.ts';
 import { phaseById } from '../model/workflow.ts';
-import { ALLOWED, blocker, nextActionFor } from './blockers.ts';
+import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { notAtWork, sequenceBlocker } from './complete.ts';
 import { type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
@@ -117,7 +117,7 @@ export function considerEscalate(run: Run, command: Of<'escalate'>, circumstance
     blocker('escalated', command.message, { act: 'wait_for_human', text: 'wait: a human must act' }),
   ];
   return {
-    verdict: ALLOWED,
+    verdict: refused(blockers),
     events: [escalation(circumstance.now, command.reason, command.message, blockers)],
   };
 }

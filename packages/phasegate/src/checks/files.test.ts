@@ -148,7 +148,7 @@ describe('the workspace is not left', () => {
     });
   });
 
-  test('by a file that is swapped for a link between two looks', async () => {
+  test('by a folder that became a link since it was last looked at', async () => {
     const outside = await workspaceWith({ 'a.txt': 'secret' });
     const workspace = await workspaceWith({ 'sub/a.txt': 'fine' });
     const before = await findBeneath(workspace, 'sub/a.txt');

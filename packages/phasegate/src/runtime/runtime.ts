@@ -4,10 +4,10 @@ import {
   type Circumstance,
   type Command,
   canonicalJson,
-  checksFor,
   checksForStart,
   type Decision,
   decide,
+  decideOrLook,
   decideStart,
   type Fact,
   gateCard,
@@ -94,35 +94,33 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     return stored;
   }
 
-  /** Asks until the engine wants nothing more. Looks of one round do not depend on each other. */
-  async function establish(module: string | null, asks: (facts: Record<string, Fact>) => readonly Look[]) {
-    const facts: Record<string, Fact> = {};
-    for (let looks = asks(facts); looks.length > 0; looks = asks(facts)) {
-      const answers = await Promise.all(looks.map((look) => lookAt(look, looking(module))));
-      looks.forEach((look, index) => {
-        facts[look.id] = answers[index] as Fact;
-      });
-    }
-    return facts;
+  /** Looks of one round do not depend on each other. */
+  async function lookAll(
+    looks: readonly Look[],
+    module: string | null,
+    facts: Record<string, Fact>,
+  ): Promise<void> {
+    const answers = await Promise.all(looks.map((look) => lookAt(look, looking(module))));
+    looks.forEach((look, index) => {
+      facts[look.id] = answers[index] as Fact;
+    });
   }
 
-  async function judge(
-    run: Run,
-    command: Command,
-    principal: Principal,
-  ): Promise<Decision & { command: Command; by: Principal }> {
+  async function judge(run: Run, command: Command, principal: Principal): Promise<Judged> {
     const bare: Circumstance = { principal, now: timeFor(run), facts: {}, ...shownFor(run, command) };
     try {
-      const facts = await establish(run.workflow.module, (known) =>
-        checksFor(run, command, { ...bare, facts: known }),
-      );
-      return { ...decide(run, command, { ...bare, facts }), command, by: principal };
+      const facts: Record<string, Fact> = {};
+      for (;;) {
+        const step = decideOrLook(run, command, { ...bare, facts });
+        if (!('looks' in step)) return { ...step, command, by: principal };
+        await lookAll(step.looks, run.workflow.module, facts);
+      }
     } catch (error) {
       if (!(error instanceof CodeChanged)) throw error;
       const escalate: Command = { kind: 'escalate', reason: 'code_changed', message: error.message };
       return {
         ...decide(run, escalate, { principal: ENGINE, now: bare.now, facts: {} }),
-        command: escalate,
+        command,
         by: ENGINE,
       };
     }
@@ -139,24 +137,28 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const { run, version } = await load(runId);
       if (command.kind === 'decide') await demandSignature(run, command, principal);
       const decision = await judge(run, command, principal);
-      if (await keep(decision, version)) {
-        const rendered = await render(decision.run, principal);
-        return {
-          verdict: decision.verdict,
-          view: viewFor(decision.run, principal, rendered),
-          answer: answerFor(run, command, decision),
-        };
-      }
+      if (await keep(decision, version)) return submitted(run, decision, principal);
     }
     throw new PhasegateError('run_changed', `run \`${runId}\` was changed by someone else at the same time`, {
       hint: `phasegate status ${runId}`,
     });
   }
 
-  async function keep(
-    decision: Decision & { command: Command; by: Principal },
-    version: number,
-  ): Promise<boolean> {
+  /** What is told is made when it is read: a runner that only wants the verdict pays for no text. */
+  async function submitted(before: Run, decision: Judged, principal: Principal): Promise<Submitted> {
+    const rendered = await render(decision.run, principal);
+    return {
+      verdict: decision.verdict,
+      get view() {
+        return viewFor(decision.run, principal, rendered);
+      },
+      get answer() {
+        return answerFor(before, decision.command, decision);
+      },
+    };
+  }
+
+  async function keep(decision: Judged, version: number): Promise<boolean> {
     const { events, verdict, run } = decision;
     if (events.length > 0)
       return store.save(run, version, drafts(events, decision.by), endOf(run, decision.by));
@@ -248,9 +250,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       queued: request.queue ?? false,
     };
     const bare: Circumstance = { principal, now: timeFor(null), facts: {} };
-    const facts = await establish(found.workflow.module, (known) =>
-      checksForStart(starting, { ...bare, facts: known }),
-    );
+    const facts: Record<string, Fact> = {};
+    for (;;) {
+      const looks = checksForStart(starting, { ...bare, facts });
+      if (looks.length === 0) break;
+      await lookAll(looks, found.workflow.module, facts);
+    }
     const decision = decideStart(starting, { ...bare, facts });
     if (decision.run === null) return { verdict: decision.verdict, view: null };
     const note = { time: bare.now, principal: nameOf(principal), event: 'run_started' as const };
@@ -315,6 +320,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     }),
   };
 }
+
+/** A decision with the command it answers, and for whom. */
+type Judged = Decision & { readonly command: Command; readonly by: Principal };
 
 /** A principal in one word, as the audit names it. */
 export function nameOf(principal: Principal): string {

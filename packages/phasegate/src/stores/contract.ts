@@ -21,11 +21,7 @@ export interface ContractRunner {
 }
 
 /** What every store must do. Run it against an implementation: `storeContract('mine', open, { describe, test, expect })`. */
-export function storeContract(
-  name: string,
-  open: () => Promise<OpenedStore>,
-  runner: ContractRunner,
-): void {
+export function storeContract(name: string, open: () => Promise<OpenedStore>, runner: ContractRunner): void {
   runner.describe(`the ${name} store`, () => {
     for (const clause of [...RUN_CLAUSES, ...AUDIT_CLAUSES, ...PEOPLE_CLAUSES]) {
       runner.test(clause.name, async () => {
@@ -124,7 +120,9 @@ const RUN_CLAUSES: readonly Clause[] = [
       const runs = Array.from({ length: 50 }, (_, index) => sampleRun(`r${index}`));
       expect(await Promise.all(runs.map((run) => create(store, run)))).toEqual(runs.map(() => true));
       const saved = runs.map((run) => afterDraft(run, { holder: `agent-${run.id}` }));
-      const answers = saved.map((run) => store.save(run, 1, [sampleDraft('phase_completed', { of: run.id })]));
+      const answers = saved.map((run) =>
+        store.save(run, 1, [sampleDraft('phase_completed', { of: run.id })]),
+      );
       expect(await Promise.all(answers)).toEqual(runs.map(() => true));
       for (const run of saved) expect(await store.load(run.id)).toEqual({ run, version: 2 });
       expect(await store.verify()).toMatchObject({ ok: true, runs: 50, records: 150 });

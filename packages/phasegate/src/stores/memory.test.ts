@@ -25,7 +25,9 @@ test('a memory store that was closed answers nothing', async () => {
 });
 
 test('a memory store has nothing to back up and says so', async () => {
-  await expect(createMemoryStore({ seal }).backup('x.db')).rejects.toMatchObject({ code: 'store_unavailable' });
+  await expect(createMemoryStore({ seal }).backup('x.db')).rejects.toMatchObject({
+    code: 'store_unavailable',
+  });
 });
 
 test('a run whose hash names another workflow is refused', async () => {

@@ -16,7 +16,11 @@ export function sameMac(one: string, other: string): boolean {
 
 /** The fault of a row that does not match its seal. */
 export function tampered(what: string): PhasegateError {
-  return new PhasegateError('state_tampered', `${what} does not match its seal: it was changed from outside`, {
-    hint: 'run `phasegate audit verify` to see what was changed, and `phasegate restore` to go back to a backup',
-  });
+  return new PhasegateError(
+    'state_tampered',
+    `${what} does not match its seal: it was changed from outside`,
+    {
+      hint: 'run `phasegate audit verify` to see what was changed, and `phasegate restore` to go back to a backup',
+    },
+  );
 }

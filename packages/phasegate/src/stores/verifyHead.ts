@@ -44,7 +44,9 @@ function compareSum(verification: Verification, head: SignedHead): void {
   }
   if (verification.blamed(run)) return;
   const seq = verification.source.seqOf(run) ?? 0;
-  verification.report(rolledBack(run, seq, `is not at the head it was signed with; it ends at record ${seq}`));
+  verification.report(
+    rolledBack(run, seq, `is not at the head it was signed with; it ends at record ${seq}`),
+  );
 }
 
 /** A second look at all runs, taken only when a head is known to be wrong. */

@@ -1,4 +1,11 @@
-import { type AuditRecord, canonicalJson, isJsonObject, type Json, type Run, type RunEvent } from '@phasegate/core';
+import {
+  type AuditRecord,
+  canonicalJson,
+  isJsonObject,
+  type Json,
+  type Run,
+  type RunEvent,
+} from '@phasegate/core';
 import type { AuditFinding } from '../runtime/ports.ts';
 import type { AuditRow, Verification } from './auditSource.ts';
 import { moveHead } from './headSum.ts';

@@ -1,6 +1,6 @@
 import { didYouMean, type Json, own } from '@phasegate/core';
 import type * as z from 'zod';
-import { workflowSchema } from './workflowSchema.ts';
+import { conditionalNext, workflowSchema } from './workflowSchema.ts';
 import type { YamlPath } from './yamlTree.ts';
 
 /** Something wrong with the shape of a contract, by its place in the YAML. */
@@ -16,9 +16,21 @@ type Issue = z.core.$ZodIssue;
 
 /** Everything wrong with the shape of a contract: keys, types, and values out of a fixed set. */
 export function shapeProblems(value: Json): readonly ShapeProblem[] {
-  const parsed = workflowSchema.safeParse(value);
+  return issuesOf(workflowSchema, [], value);
+}
+
+function issuesOf(schema: z.ZodType, base: YamlPath, value: Json): readonly ShapeProblem[] {
+  const parsed = schema.safeParse(valueAt(value, base));
   if (parsed.success) return [];
-  return parsed.error.issues.flatMap((issue) => problemsOf(issue, [], value));
+  return parsed.error.issues.flatMap((issue) => problemsOf(issue, base, value));
+}
+
+const CONDITION_KEYS = ['condition', 'onTrue', 'on_true', 'onFalse', 'on_false'];
+
+/** Of two maps the library prefers the one that lacks nothing; an incomplete condition is no map of outcomes. */
+function isMisreadCondition(path: YamlPath, unknown: readonly string[]): boolean {
+  const isRoute = path.at(-1) === 'next' || path.at(-1) === 'transitions';
+  return isRoute && unknown.some((key) => CONDITION_KEYS.includes(key));
 }
 
 function problemsOf(issue: Issue, base: YamlPath, value: Json): readonly ShapeProblem[] {
@@ -26,6 +38,7 @@ function problemsOf(issue: Issue, base: YamlPath, value: Json): readonly ShapePr
   const found = valueAt(value, path);
   switch (issue.code) {
     case 'unrecognized_keys': {
+      if (isMisreadCondition(path, issue.keys)) return issuesOf(conditionalNext, path, value);
       const messages = issue.message.split('\n');
       return issue.keys.map((key, index) => ({
         path: [...path, key],

@@ -137,14 +137,14 @@ const human = map(
           ),
         },
       ),
-      'When nobody decides in time.',
+      'What happens without a decision.',
     ),
   },
 );
 
 const gateShape = {
   blockers: maybe(z.array(check), 'Checks that must hold.'),
-  human: maybe(human, "A human's decision."),
+  human: maybe(human, 'What a human decides.'),
 };
 const gate = map({ name: 'gate', description: 'What stands between two phases.' }, gateShape);
 const gateInList = map(
@@ -163,7 +163,8 @@ const loop = {
   max_iterations: maybe(z.number().int(), 'How often the way back may be taken.'),
   on_exhausted: maybe(target, 'Where to go then; left out: to a human.'),
 };
-const conditional = map(
+/** The shape of a `next` that asks a question. */
+export const conditionalNext = map(
   { name: 'condition', description: 'Two ways out, by a condition.', needed: ['on_true', 'on_false'] },
   {
     condition: about(text, 'For example `result.decision === "approved"`.'),
@@ -184,7 +185,7 @@ const outcomes = map(
   },
 );
 const route = z
-  .union([z.string().min(1), z.number().int().nonnegative(), z.null(), conditional, outcomes])
+  .union([z.string().min(1), z.number().int().nonnegative(), z.null(), conditionalNext, outcomes])
   .meta({ id: 'route', description: 'A phase, the end, a condition or a map of outcomes.' });
 
 const artifact = z.union([
@@ -221,7 +222,7 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
         supports_questions: maybe(z.boolean(), 'Whether it may ask a human.'),
       },
     ),
-    'Hands the work to another agent.',
+    'The agent that does the work.',
   ),
   allowed_tools: maybe(texts, 'Tools and groups of tools; anything else is refused.'),
   forbidden_tools: maybe(texts, 'Tools that are refused whatever else is said.'),
@@ -330,11 +331,11 @@ export const workflowSchema = map(
               { name: 'phase_tokens', description: 'Phase tokens.' },
               { expiry_seconds: maybe(z.number().int(), 'How long a token lives.') },
             ),
-            'Phase tokens.',
+            'How long phase tokens live.',
           ),
         },
       ),
-      'How strictly the workflow is held.',
+      'Mode, ring and tokens.',
     ),
     gates: maybe(
       z.union([z.record(z.string(), gate), z.array(gateInList)]),

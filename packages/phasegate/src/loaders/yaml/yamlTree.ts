@@ -25,6 +25,7 @@ export interface Flaw {
 
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 100;
+const FATAL = ['syntax', 'several_documents', 'too_large'];
 const CORE_TAG = /^tag:yaml\.org,2002:(?:map|seq|str|null|bool|int|float)$/;
 
 /** One YAML (or JSON) file: its value as JSON, and where each part of it stands. */
@@ -43,11 +44,14 @@ export class YamlTree {
     this.#text = text;
     const flaws: Flaw[] = [];
     this.#document = parse(text, flaws);
-    // After a syntax error the rest of the tree is guesswork, and so would be every further problem.
-    this.value =
+    // One syntax error makes many: the parser's later complaints are about what it guessed after the first.
+    flaws.sort((a, b) => a.offset - b.offset).splice(1);
+    const value =
       this.#document === null || flaws.length > 0
         ? undefined
         : new Reading(this.#document, flaws, this.lines).value();
+    // What could not be read at all would make the rest look wrong too.
+    this.value = flaws.some(({ code }) => FATAL.includes(code)) ? undefined : value;
     this.flaws = flaws;
   }
 
@@ -101,7 +105,8 @@ function parse(text: string, flaws: Flaw[]): Document | null {
       strict: true,
       uniqueKeys: false,
       prettyErrors: false,
-      logLevel: 'silent',
+      // Not `silent`, which would pass over a second document.
+      logLevel: 'error',
     });
     for (const error of document.errors) {
       const several = error.code === 'MULTIPLE_DOCS';

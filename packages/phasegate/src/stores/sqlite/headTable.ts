@@ -19,8 +19,12 @@ export interface HeadTable {
   require(): void;
   /** Appends to the project's chain. */
   append(drafts: readonly AuditDraft[]): void;
+  /** A run's chain has grown in this batch. */
+  moved(runId: string): void;
   /** Adds the present heads of all runs that moved since they were last added. */
   fold(): void;
+  /** Notes the runs that moved, for the one who folds next. */
+  remember(): void;
   /** Signs and writes the head, if the batch changed it. */
   write(time: string): void;
   /** To be called when another process may have written. */
@@ -34,10 +38,17 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
   const read = lazily(database, 'SELECT * FROM heads');
   const written = lazily(database, WRITTEN);
   const upsert = lazily(database, UPSERT);
-  const unheaded = lazily(database, UNHEADED);
+  const unheaded = lazily(database, 'SELECT run FROM unheaded');
+  const mark = lazily(database, 'INSERT OR IGNORE INTO unheaded (run) VALUES (?)');
+  const unmark = lazily(database, 'DELETE FROM unheaded');
+  const readHeads = lazily(database, 'SELECT seq, hash, headed_seq, headed_hash FROM runs WHERE id = ?');
   const head = lazily(database, 'UPDATE runs SET headed_seq = ?, headed_hash = ? WHERE id = ?');
   let kept: UnsignedHead | undefined;
   let batch: UnsignedHead | undefined;
+  /** Runs of ours that are not folded yet, and which of them are known to be marked in the table. */
+  const dirty = new Set<string>();
+  const marked = new Set<string>();
+  let folding = false;
 
   function current(): UnsignedHead {
     if (batch !== undefined) return batch;
@@ -66,19 +77,32 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
       const newest = records.at(-1) ?? before.project;
       batch = { ...before, project: { seq: newest.seq, hash: newest.hash } };
     },
+    moved(runId) {
+      dirty.add(runId);
+    },
     fold() {
-      const moved = unheaded().all();
-      if (moved.length === 0) return;
+      for (const row of unheaded().all()) dirty.add(text(row, 'run'));
       let { sum, runs } = current();
-      for (const row of moved) {
-        const runId = text(row, 'id');
+      for (const runId of dirty) {
+        const row = readHeads().get(runId);
+        if (row === undefined) continue;
         const from = { seq: integer(row, 'headed_seq'), hash: text(row, 'headed_hash') };
         const to = { seq: integer(row, 'seq'), hash: text(row, 'hash') };
+        if (from.seq === to.seq) continue;
         sum = moveHead(sum, seal, { runId, from, to });
         if (from.seq === 0) runs += 1;
         head().run(to.seq, to.hash, runId);
       }
+      unmark().run();
       batch = { ...current(), sum, runs };
+      folding = true;
+    },
+    remember() {
+      for (const runId of dirty) {
+        if (marked.has(runId)) continue;
+        mark().run(runId);
+        marked.add(runId);
+      }
     },
     write(time) {
       if (batch === undefined) return;
@@ -96,14 +120,23 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
     },
     doubt() {
       kept = undefined;
+      marked.clear();
     },
     committed() {
       kept = batch ?? kept;
       batch = undefined;
+      if (folding) {
+        dirty.clear();
+        marked.clear();
+      }
+      folding = false;
     },
     discarded() {
+      // A run left in `dirty` although its batch failed is looked at once more and found unmoved.
+      marked.clear();
       batch = undefined;
       kept = undefined;
+      folding = false;
     },
   };
 }
@@ -120,7 +153,6 @@ export function signedHead(row: SqlRow): SignedHead {
 }
 
 const WRITTEN = `SELECT 1 FROM audit WHERE run = '' UNION ALL SELECT 1 FROM runs WHERE headed_seq > 0 LIMIT 1`;
-const UNHEADED = 'SELECT id, seq, hash, headed_seq, headed_hash FROM runs WHERE headed_seq < seq';
 const UPSERT = `INSERT OR REPLACE INTO heads (one, project_seq, project_hash, sum, weighted, runs, time, signature)
   VALUES (1, ?, ?, ?, ?, ?, ?, ?)`;
 

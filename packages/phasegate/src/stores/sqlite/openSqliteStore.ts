@@ -57,7 +57,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       foldedAt = time;
       foldNow = false;
       unfolded = false;
-    }
+    } else heads.remember();
     heads.write(new Date(time).toISOString());
   }
 
@@ -120,6 +120,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     else if (!runs.update(row, before.version)) return false;
     audit.append(records);
     heads.append(withFacts(drafts.project, ['run_started', 'run_ended'], { run: runId, ...head }));
+    heads.moved(runId);
     unfolded = true;
     return true;
   }

@@ -31,10 +31,7 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
     database,
     'SELECT data, mac FROM trusted WHERE workflow = ? ORDER BY number DESC LIMIT 1',
   );
-  const writeTrust = lazily(
-    database,
-    'INSERT INTO trusted (hash, workflow, data, mac) VALUES (?, ?, ?, ?)',
-  );
+  const writeTrust = lazily(database, 'INSERT INTO trusted (hash, workflow, data, mac) VALUES (?, ?, ?, ?)');
 
   function write(human: HumanRecord, removedAt: string | null): void {
     const data = JSON.stringify(human);
@@ -44,7 +41,9 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
 
   function remove(name: string, time: string): boolean {
     // All are looked at before the first is written: a fault must leave nothing behind.
-    const found = readHuman().all(name).map((row) => requireSealed(seal, row));
+    const found = readHuman()
+      .all(name)
+      .map((row) => requireSealed(seal, row));
     for (const human of found) write(human, time);
     return found.length > 0;
   }
@@ -57,7 +56,10 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
   }
 
   return {
-    humans: () => readHumans().all().map((row) => requireSealed(seal, row)),
+    humans: () =>
+      readHumans()
+        .all()
+        .map((row) => requireSealed(seal, row)),
     putHuman(human) {
       remove(human.name, human.addedAt);
       write(human, null);

@@ -34,10 +34,7 @@ export interface RunTable {
 /** Opens the table. */
 export function openRunTable(database: DatabaseSync, seal: Seal, workflows: WorkflowTable): RunTable {
   const readMac = lazily(database, 'SELECT mac FROM runs WHERE id = ?');
-  const readRow = lazily(
-    database,
-    'SELECT version, seq, hash, mac, state FROM runs WHERE id = ?',
-  );
+  const readRow = lazily(database, 'SELECT version, seq, hash, mac, state FROM runs WHERE id = ?');
   const insertRow = lazily(database, INSERT);
   const updateRow = lazily(database, UPDATE);
   const readList = lazily(database, LIST);

@@ -30,8 +30,11 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_by_start ON runs(started_at);
 
--- Runs with records newer than the signed head, also those of a process that died before it could sign.
-CREATE INDEX runs_unheaded ON runs(id) WHERE headed_seq < seq;
+-- Runs with records newer than the signed head: another process signs them, if the one that wrote them dies.
+-- A table rather than an index over seq, which would be written anew with every transition.
+CREATE TABLE unheaded (
+  run TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE audit (
   run TEXT NOT NULL,

@@ -36,7 +36,7 @@ describe('Mermaid', () => {
   });
 
   test('keeps every line in its form whatever the names are', () => {
-    const label = /"(?:[^"#&<>`|{}[\]()\\*~%$;@]|#\d+;|<br\/>)*"/u.source;
+    const label = /"(?:[^"#&<>`\\*~%:]|: |#\d+;|<br\/>)*"/u.source;
     const node = `p\\d+(?:\\[${label}\\]|\\{\\{${label}\\}\\})`;
     const edge = `(?:begin|p\\d+) (?:-->|==>|-\\.->)(?:\\|${label}\\|)? (?:finish|p\\d+)`;
     const line = new RegExp(

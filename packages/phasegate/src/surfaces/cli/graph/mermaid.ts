@@ -46,12 +46,18 @@ function colours(graph: WorkflowGraph, name: (id: PhaseId | null) => string): re
 }
 
 /**
- * Mermaid reads `#name;` in a label as a character. Besides what ends a label, this hides what its preprocessor
- * (`%%`, `style…:`), its Markdown (emphasis, lists), its maths (`$$`) and HTML would take for their own.
+ * Mermaid reads `#number;` in a label as a character. Besides what ends a label, this hides what its preprocessor
+ * (`%%`, `style…:`), its Markdown (emphasis, lists), its maths (`$$`), its icons (`fa:fa-car`) and HTML would take
+ * for their own. The last two are looked for after entities are read, so a space of no width parts them.
  */
 function entities(text: string): string {
   return text
-    .replace(/["#&<>`|{}[\]()\\*~%$;@]|:(?! )/gu, (character) => `#${character.codePointAt(0)};`)
-    .replace(/^(\d+)([.)])/u, (_, digits: string, mark: string) => `${digits}#${mark.codePointAt(0)};`)
-    .replace(/^[-+=]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, (character) => `#${character.codePointAt(0)};`);
+    .replace(/["#&<>`\\*~%]|:(?! )/gu, entity)
+    .replace(/\$(?=\$)|#58;(?=fa-)/gu, (sign) => `${sign}#8203;`)
+    .replace(/^(\d+)([.)])/u, (_, digits: string, mark: string) => digits + entity(mark))
+    .replace(/^[-+=]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, entity);
+}
+
+function entity(character: string): string {
+  return `#${character.codePointAt(0)};`;
 }

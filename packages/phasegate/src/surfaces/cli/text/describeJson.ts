@@ -1,6 +1,7 @@
 import type { Json } from '@phasegate/core';
 
-/** A JSON value for a human's eyes: all of it, one line for each value. */
+// Lines of a text are indented under its key, and a key has one line: no value can pass for a line of its own.
+/** A JSON value for a human's eyes: all of it. */
 export function describeJson(value: Json, indent = ''): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return '(none)';
@@ -14,7 +15,7 @@ export function describeJson(value: Json, indent = ''): string {
     return entries
       .map(([key, member]) => {
         const text = describeJson(member as Json, `${indent}  `);
-        return `\n${indent}${key}:${text.startsWith('\n') ? text : ` ${text}`}`;
+        return `\n${indent}${key.replaceAll('\n', '\\n')}:${text.startsWith('\n') ? text : ` ${text}`}`;
       })
       .join('');
   }

@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** Rows in columns, two blanks apart; the last column is not padded. */
-export function table(rows: readonly (readonly string[])[]): string {
+/** Rows in columns, two blanks apart; a cell has one line, whatever a file is called. */
+export function table(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map((cell) => cell.replaceAll('\n', '\\n')));
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, column) => {

@@ -1,0 +1,152 @@
+import { hash, randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { canonicalJson, defineWorkflow, fold, type Json, type Principal } from '@phasegate/core';
+import { createOpenProject, createSeal, openKeys, openSqliteStore } from 'phasegate';
+import type { Payload } from './bareCommits.ts';
+import { folder } from './measure.ts';
+
+const PHASES = ['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE'];
+const AGENT: Principal = { kind: 'agent', name: 'bench' };
+
+/** A 1 KB artifact and the schema it is held against at every transition. */
+export const ARTIFACT = {
+  summary: 'what was done in this phase, '.repeat(12),
+  steps: Array.from({ length: 8 }, (_, index) => ({
+    title: `step ${index}`,
+    files: [`src/a${index}.ts`, `test/a${index}.ts`],
+    done: true,
+  })),
+  scope: ['src/**', 'test/**'],
+};
+
+const SCHEMA = {
+  type: 'object',
+  required: ['summary', 'steps', 'scope'],
+  additionalProperties: false,
+  properties: {
+    summary: { type: 'string', minLength: 20 },
+    steps: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        required: ['title', 'files', 'done'],
+        properties: {
+          title: { type: 'string' },
+          files: { type: 'array', items: { type: 'string' } },
+          done: { type: 'boolean' },
+        },
+      },
+    },
+    scope: { type: 'array', items: { type: 'string' } },
+  },
+};
+
+/** Runs of the five phases on a store of their own. */
+export interface Workload {
+  readonly file: string;
+  start(count: number): Promise<readonly string[]>;
+  complete(run: string, phase: string): Promise<void>;
+  /** Takes every run to its end, so many at a time. */
+  walk(runs: readonly string[], parallel: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the store and the runtime as the command line does, without the command line. */
+export async function openWorkload(at = folder()): Promise<Workload> {
+  const defined = defineWorkflow(
+    { id: 'bench', phases: PHASES.map((id) => ({ id, artifacts: [{ type: 'work', schema: SCHEMA }] })) },
+    { checks: {} },
+  );
+  if (!defined.ok) throw new Error(JSON.stringify(defined.problems));
+  const workflow = defined.workflow;
+  const sha = (text: string) => hash('sha256', text, 'hex');
+  const found = {
+    workflow,
+    path: 'bench.workflow.yaml',
+    format: 'yaml' as const,
+    hash: sha(canonicalJson(workflow as unknown as Json)),
+    closure: 'c',
+    files: {},
+    notes: [],
+  };
+  const file = join(at, 'state.db');
+  const store = openSqliteStore({ file, seal: createSeal(openKeys(at)), now: Date.now, fold });
+  const project = createOpenProject({
+    store,
+    catalog: {
+      load: async () => found,
+      list: async () => [],
+      validate: async () => ({ checked: [], problems: [] }),
+    },
+    checks: [],
+    functions: {
+      call: async () => ({ ok: false, kind: 'unknown_function', reason: 'none' }),
+      close: async () => undefined,
+    },
+    workspace: at,
+    now: Date.now,
+    newId: () => `run-${randomBytes(10).toString('hex')}`,
+    hash: sha,
+    backupFile: () => join(at, 'backup.db'),
+  });
+  const phasegate = project.as(AGENT);
+  const complete = async (run: string, phase: string) => {
+    const { verdict } = await phasegate.submit(run, {
+      kind: 'complete',
+      phase,
+      evidence: { work: ARTIFACT },
+    });
+    if (!verdict.allowed) throw new Error(JSON.stringify(verdict));
+  };
+  return {
+    file,
+    async start(count) {
+      const runs: string[] = [];
+      for (let left = count; left > 0; left -= 500) {
+        const started = await Promise.all(
+          Array.from({ length: Math.min(500, left) }, () => phasegate.start({ workflow: 'bench' })),
+        );
+        runs.push(...started.map(({ view }) => (view as NonNullable<typeof view>).run));
+      }
+      return runs;
+    },
+    complete,
+    async walk(runs, parallel) {
+      const open = [...runs];
+      const worker = async () => {
+        for (let run = open.pop(); run !== undefined; run = open.pop()) {
+          for (const phase of PHASES) await complete(run, phase);
+        }
+      };
+      await Promise.all(Array.from({ length: parallel }, worker));
+    },
+    async close() {
+      await project.close();
+      rmSync(at, { recursive: true });
+    },
+  };
+}
+
+/** What each of the five transitions of one run writes, as it is in the database. */
+export async function samplePayloads(): Promise<readonly Payload[]> {
+  const workload = await openWorkload();
+  const [run] = (await workload.start(1)) as [string];
+  const reader = new DatabaseSync(workload.file, { readOnly: true });
+  const state = reader.prepare('SELECT * FROM runs WHERE id = ?');
+  const record = reader.prepare('SELECT * FROM audit WHERE run = ? ORDER BY seq DESC LIMIT 1');
+  const payloads: Payload[] = [];
+  for (const phase of PHASES) {
+    await workload.complete(run, phase);
+    payloads.push({ state: textOf(state.get(run)), record: textOf(record.get(run)) });
+  }
+  reader.close();
+  await workload.close();
+  return payloads;
+}
+
+function textOf(row: Record<string, unknown> | undefined): string {
+  return Object.values(row ?? {}).join('');
+}

@@ -1,0 +1,96 @@
+import { stripTypeScriptTypes } from 'node:module';
+import { type Options, parse } from 'acorn';
+import { Lines } from '../lines.ts';
+
+/** A node of a syntax tree; offsets are those of the source as it was written. */
+export interface AstNode {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [key: string]: unknown;
+}
+
+/** A module read without being run, or where its syntax is wrong. */
+export type ParsedModule =
+  | { readonly ok: true; readonly program: AstNode; readonly lines: Lines }
+  | { readonly ok: false; readonly line: number; readonly column: number; readonly message: string };
+
+/** Parses a module of TypeScript or JavaScript. Types are blanked out, so that every position stays what it was. */
+export function parseModule(path: string, text: string): ParsedModule {
+  const lines = new Lines(text);
+  const isTypeScript = /\.[mc]?ts$/i.test(path);
+  let source = text;
+  if (isTypeScript) {
+    try {
+      source = withoutWarnings(() => stripTypeScriptTypes(text, { mode: 'strip', sourceUrl: 'module.ts' }));
+    } catch (error) {
+      return { ok: false, ...placeOf(error), message: lowerFirst(error instanceof Error ? error.message : String(error)) };
+    }
+  }
+  const options: Options = {
+    ecmaVersion: 'latest',
+    sourceType: /\.c[jt]s$/i.test(path) ? 'script' : 'module',
+    allowHashBang: true,
+    allowReturnOutsideFunction: /\.c[jt]s$/i.test(path),
+  };
+  try {
+    return { ok: true, program: parse(source, options) as unknown as AstNode, lines };
+  } catch (error) {
+    const at = error instanceof SyntaxError && 'pos' in error ? Number(error.pos) : 0;
+    const message = error instanceof Error ? error.message.replace(/ \(\d+:\d+\)$/, '') : String(error);
+    return { ok: false, ...lines.at(at), message: lowerFirst(message) };
+  }
+}
+
+/** Every node of a tree, parents before children. */
+export function* nodesOf(node: AstNode): Generator<AstNode> {
+  const open: AstNode[] = [node];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    yield next;
+    const children: AstNode[] = [];
+    for (const member of Object.values(next)) {
+      for (const child of Array.isArray(member) ? member : [member]) if (isNode(child)) children.push(child);
+    }
+    open.push(...children.reverse());
+  }
+}
+
+/** Whether a value is a node. */
+export function isNode(value: unknown): value is AstNode {
+  return typeof value === 'object' && value !== null && typeof (value as AstNode).type === 'string';
+}
+
+/** The child of a node under a key, if it is one. */
+export function childOf(node: AstNode | undefined, key: string): AstNode | undefined {
+  const child = node?.[key];
+  return isNode(child) ? child : undefined;
+}
+
+/** The children of a node under a key. */
+export function childrenOf(node: AstNode | undefined, key: string): readonly AstNode[] {
+  const children = node?.[key];
+  return Array.isArray(children) ? children.filter(isNode) : [];
+}
+
+/** Stripping types is still marked experimental; that is no news for whoever validates a workflow. */
+function withoutWarnings<T>(act: () => T): T {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return act();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** Where a syntax error of TypeScript is: only the drawing at the head of its stack says so. */
+function placeOf(error: unknown): { readonly line: number; readonly column: number } {
+  const stack = error instanceof Error ? String(error.stack) : '';
+  const line = Number(/^module\.ts:(\d+)/.exec(stack)?.[1] ?? 1);
+  const caret = /^( *)\^/m.exec(stack)?.[1];
+  return { line, column: (caret?.length ?? 0) + 1 };
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,126 @@
+import { hash, randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fold } from '@phasegate/core';
+import { findProjectRoot, loadConfig, stateDirFor } from './config.ts';
+import type { Catalog, Functions, OpenProject, Project, Seal } from './runtime/ports.ts';
+
+/** Where a project is looked for, and in which environment. */
+export interface LocalProjectOptions {
+  /** Default: the nearest folder upward that is a project, else the current one. */
+  readonly projectDir?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Puts a project on this machine together from all the rooms. Rooms are imported when they are first needed:
+ * completing a phase must not pay for loading YAML, and validating a file must not pay for opening a database.
+ */
+export async function openLocalProject({ projectDir, env }: LocalProjectOptions): Promise<Project> {
+  const root = projectDir === undefined ? findProjectRoot(process.cwd()) : resolve(projectDir);
+  const stateDir = stateDirFor(root, env);
+  const file = join(stateDir, 'state.db');
+  let host: Promise<Functions> | undefined;
+  const functions: Functions = {
+    call: async (request) => {
+      host ??= import('./loaders/typescript/functionHost.ts').then(({ createFunctions }) =>
+        createFunctions({ root }),
+      );
+      return (await host).call(request);
+    },
+    close: async () => {
+      if (host !== undefined) await (await host).close();
+    },
+  };
+  const catalog = lazyCatalog(root, functions);
+
+  return {
+    root,
+    stateDir,
+    catalog,
+    open: () => open({ root, stateDir, file, catalog, functions }),
+    async restore(from, human) {
+      const { restoreSqlite } = await import('./stores/sqlite/restoreSqlite.ts');
+      const { kept } = restoreSqlite({ from: resolve(from), to: file, seal: await sealFor(stateDir) });
+      const project = await openStore(stateDir, file);
+      const data = { from: resolve(from), kept };
+      const principal = `human:${human.principal.name}`;
+      await project.note(null, [
+        { time: new Date().toISOString(), principal, event: 'database_restored', data },
+      ]);
+      await project.close();
+    },
+  };
+}
+
+interface Opening {
+  readonly root: string;
+  readonly stateDir: string;
+  readonly file: string;
+  readonly catalog: Catalog;
+  readonly functions: Functions;
+}
+
+async function open({ root, stateDir, file, catalog, functions }: Opening): Promise<OpenProject> {
+  const [{ createOpenProject }, { CHECKS }, store] = await Promise.all([
+    import('./runtime/openProject.ts'),
+    import('./checks/index.ts'),
+    openStore(stateDir, file),
+  ]);
+  return createOpenProject({
+    store,
+    catalog,
+    checks: CHECKS,
+    functions,
+    workspace: root,
+    now: Date.now,
+    newId: () => `run-${randomBytes(10).toString('hex')}`,
+    hash: (text) => hash('sha256', text, 'hex'),
+    backupFile: () => join(stateDir, 'backups', `state-${new Date().toISOString().replace(/[:.]/g, '-')}.db`),
+  });
+}
+
+async function openStore(stateDir: string, file: string) {
+  mkdirSync(join(stateDir, 'backups'), { recursive: true, mode: 0o700 });
+  const [{ openSqliteStore }, { decisionIsSigned }, seal] = await Promise.all([
+    import('./stores/sqlite/openSqliteStore.ts'),
+    import('./runtime/openProject.ts'),
+    sealFor(stateDir),
+  ]);
+  return openSqliteStore({ file, seal, now: Date.now, fold, verifyDecision: decisionIsSigned });
+}
+
+async function sealFor(stateDir: string): Promise<Seal> {
+  const [{ openKeys }, { createSeal }] = await Promise.all([
+    import('./runtime/keys.ts'),
+    import('./runtime/seal.ts'),
+  ]);
+  return createSeal(openKeys(stateDir));
+}
+
+function lazyCatalog(root: string, functions: Functions): Catalog {
+  let made: Promise<Catalog> | undefined;
+  const get = () => {
+    made ??= makeCatalog(root, functions);
+    return made;
+  };
+  return {
+    list: async () => (await get()).list(),
+    load: async (name) => (await get()).load(name),
+    validate: async (paths) => (await get()).validate(paths),
+  };
+}
+
+async function makeCatalog(root: string, functions: Functions): Promise<Catalog> {
+  const [{ createCatalog }, { createYamlLoader }, { createTypeScriptLoader }, { knownChecks }, config] =
+    await Promise.all([
+      import('./runtime/catalog.ts'),
+      import('./loaders/yaml/yamlLoader.ts'),
+      import('./loaders/typescript/typeScriptLoader.ts'),
+      import('./checks/index.ts'),
+      loadConfig(root),
+    ]);
+  const known = { checks: knownChecks() };
+  const loaders = [createYamlLoader({ known }), createTypeScriptLoader({ known, functions })];
+  return createCatalog({ root, loaders, globs: config.workflows });
+}

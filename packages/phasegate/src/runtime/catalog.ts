@@ -1,0 +1,192 @@
+import { hash } from 'node:crypto';
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import {
+  canonicalJson,
+  compileGlob,
+  didYouMean,
+  type Json,
+  PhasegateError,
+  type Problem,
+} from '@phasegate/core';
+import type { Catalog, CatalogEntry, CatalogWorkflow, Loaded, Loader } from './ports.ts';
+
+/** What a catalog is made of. */
+export interface CatalogOptions {
+  /** Absolute path of the project's root. */
+  readonly root: string;
+  readonly loaders: readonly Loader[];
+  /** Further places, as globs relative to the root. */
+  readonly globs: readonly string[];
+}
+
+/** Folders that hold workflows at any depth; at the root itself only files count. */
+const FOLDERS = ['workflows', '.phasegate/workflows', '.praxis-os/workflows'];
+const SKIPPED = new Set(['node_modules', '.git', 'dist']);
+const MOST_FILES = 2000;
+const DEEPEST = 6;
+
+/** The workflows of a project, found by where they lie. */
+export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog {
+  const loaderFor = (path: string) => loaders.find((loader) => loader.accepts(path));
+
+  async function list(): Promise<readonly CatalogEntry[]> {
+    const entries: CatalogEntry[] = [];
+    for (const path of findFiles(root, globs)) {
+      const loader = loaderFor(path);
+      const peeked = await loader?.peek({ root, path });
+      if (loader && peeked) entries.push({ ...peeked, path, format: loader.format });
+    }
+    return entries;
+  }
+
+  async function load(name: string): Promise<CatalogWorkflow> {
+    const entries = await list();
+    const byPath = entries.filter((entry) => entry.path === name || entry.path === relativePath(root, name));
+    const byId = entries.filter((entry) => entry.id === name);
+    const found =
+      [byPath, byId, entries.filter((entry) => entry.title === name)].find((some) => some.length > 0) ?? [];
+    const [entry, second] = found;
+    if (entry === undefined) {
+      const names = entries.map((one) => one.id);
+      throw new PhasegateError(
+        'workflow_unknown',
+        `there is no workflow \`${name}\`${didYouMean(name, names)}`,
+        {
+          hint: names.length === 0 ? 'phasegate init' : `phasegate list shows ${names.join(', ')}`,
+        },
+      );
+    }
+    if (second !== undefined) {
+      const paths = found.map((one) => `\`${one.path}\``).join(' and ');
+      throw new PhasegateError('workflow_ambiguous', `${paths} both define \`${name}\`; name the file`);
+    }
+    const loader = loaderFor(entry.path) as Loader;
+    return valid(await loader.load({ root, path: entry.path }), entry);
+  }
+
+  return {
+    list,
+    load,
+    async validate(paths) {
+      const checked =
+        paths.length === 0
+          ? (await list()).map((entry) => entry.path)
+          : paths.flatMap((path) => given(root, path));
+      const problems: Problem[] = [];
+      for (const path of checked) {
+        const loader = loaderFor(path) ?? loaders.find((one) => one.format === guessFormat(path));
+        if (loader === undefined) {
+          problems.push({
+            file: path,
+            line: 1,
+            column: 1,
+            code: 'unknown_format',
+            message: `\`${path}\` is no workflow file`,
+            severity: 'error',
+          });
+          continue;
+        }
+        problems.push(...(await loader.load({ root, path })).problems);
+      }
+      return { checked, problems };
+    },
+  };
+}
+
+function valid(loaded: Loaded, entry: CatalogEntry): CatalogWorkflow {
+  const { workflow, problems, files } = loaded;
+  const errors = problems.filter((problem) => problem.severity === 'error');
+  if (workflow === null || errors.length > 0) {
+    const count = errors.length === 1 ? 'a problem' : `${errors.length} problems`;
+    throw new PhasegateError('workflow_invalid', `\`${entry.path}\` has ${count}`, { problems: errors });
+  }
+  return {
+    workflow,
+    path: entry.path,
+    format: entry.format,
+    hash: sha256(canonicalJson(workflow as unknown as Json)),
+    closure: sha256(canonicalJson(files)),
+    files,
+    notes: problems,
+  };
+}
+
+function findFiles(root: string, globs: readonly string[]): readonly string[] {
+  const found = new Set<string>();
+  const add = (folder: string, depth: number, wanted: (path: string) => boolean) => {
+    for (const entry of entriesOf(join(root, folder))) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (SKIPPED.has(entry.name) || found.size >= MOST_FILES || leaves(root, path)) continue;
+      if (entry.isDirectory() && depth > 0) add(path, depth - 1, wanted);
+      else if (entry.isFile() && wanted(path)) found.add(path);
+    }
+  };
+  add('', 0, () => true);
+  for (const folder of FOLDERS) add(folder, DEEPEST, () => true);
+  for (const glob of globs) {
+    const matches = compileGlob(glob);
+    add(literalPrefix(glob), DEEPEST, (path) => matches(path));
+  }
+  return [...found].sort();
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return [];
+  }
+}
+
+/** The folder a glob starts in, so that a search need not walk the whole project. */
+function literalPrefix(glob: string): string {
+  const parts = glob.split('/');
+  const wild = parts.findIndex((part) => /[*?{[]/.test(part));
+  return parts.slice(0, wild === -1 ? parts.length - 1 : wild).join('/');
+}
+
+/** A link that leads out of the project is not the project's. */
+function leaves(root: string, path: string): boolean {
+  const full = join(root, path);
+  if (!lstatSync(full).isSymbolicLink()) return false;
+  try {
+    return !`${realpathSync(full)}${sep}`.startsWith(`${realpathSync(root)}${sep}`);
+  } catch {
+    return true;
+  }
+}
+
+/** The files a path on the command line stands for. */
+function given(root: string, path: string): readonly string[] {
+  // As the shell sees it; else as the project does, so that `--project DIR` works from anywhere.
+  const inside = existsSync(resolve(path)) ? relativePath(root, path) : path;
+  let isFolder: boolean;
+  try {
+    isFolder = statSync(resolve(root, inside)).isDirectory();
+  } catch (error) {
+    throw new PhasegateError('file_unreadable', `\`${path}\` cannot be read`, { cause: error });
+  }
+  if (inside === '..' || inside.startsWith('../') || isAbsolute(inside)) {
+    throw new PhasegateError('path_outside', `\`${path}\` is outside the project \`${root}\``, {
+      hint: '--project DIR',
+    });
+  }
+  if (!isFolder) return [inside];
+  return findFiles(root, [inside === '' ? '**' : `${inside}/**`]).filter(
+    (file) => inside === '' || file.startsWith(`${inside}/`),
+  );
+}
+
+function relativePath(root: string, path: string): string {
+  return relative(root, resolve(process.cwd(), path)).split(sep).join('/');
+}
+
+function guessFormat(path: string): Loader['format'] | null {
+  if (/\.ya?ml$/.test(path)) return 'yaml';
+  return /\.m?[jt]s$/.test(path) ? 'typescript' : null;
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text, 'hex');
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { makeShell } from '../fixtures/callCli.ts';
+
+test('validate prints each problem with its place and exits 2', async () => {
+  const shell = makeShell({
+    'agent_workflow.yaml': 'workflow: w\nphases:\n  A:\n    nmae: A\n    next: B\n',
+  });
+
+  const plain = await shell.call(['validate']);
+  const { problems, valid } = (await shell.call(['validate', '--json'])).json();
+
+  expect(plain.code).toBe(2);
+  expect(plain.stdout).toMatch(/^agent_workflow\.yaml:4:5: /m);
+  expect(valid).toBe(false);
+  expect(problems).toContainEqual(
+    expect.objectContaining({ file: 'agent_workflow.yaml', line: 4, column: 5 }),
+  );
+});
+
+test('nothing to validate is not the same as nothing wrong', async () => {
+  expect((await makeShell().call(['validate', '--json'])).json()).toMatchObject({
+    error: 'workflow_unknown',
+  });
+});
+
+test.each(['mermaid', 'dot', 'svg'])('graph draws %s', async (format) => {
+  const shell = makeShell();
+  await shell.call(['init', '--yes']);
+
+  const { code, stdout } = await shell.call(['graph', 'tdd', '--format', format]);
+
+  expect(code).toBe(0);
+  expect(stdout).toContain('Review');
+});
+
+test('graph marks where a run is', async () => {
+  const shell = makeShell();
+  await shell.call(['init', '--yes']);
+  const run = String((await shell.call(['start', 'tdd', '--json'])).json().run);
+
+  const { nodes } = (await shell.call(['graph', 'tdd', '--run', run, '--json'])).json();
+
+  expect(nodes).toContainEqual(expect.objectContaining({ id: 'PLAN', status: 'current' }));
+  expect(nodes).toContainEqual(expect.objectContaining({ id: 'TDD', status: 'ahead' }));
+});
+
+test('a parameter takes the type the workflow declares', async () => {
+  const shell = makeShell({
+    'agent_workflow.yaml':
+      'workflow: w\nparams: {count: {type: integer}, name: {type: string}}\nphases: {A: {name: A, next: null}}\n',
+  });
+  const words = ['start', 'w', '--param', 'count=3', '--option', 'name=3', '--json'];
+  const run = String((await shell.call(words)).json().run);
+
+  expect((await shell.call(['status', run, '--json'])).json().params).toMatchObject({
+    count: 3,
+    name: '3',
+  });
+  expect((await shell.call(['start', 'w', '--param', 'cuont=3', '--json'])).code).toBe(1);
+  expect((await shell.call(['start', 'w', '--param', 'count=3', '--option', 'count=4'])).code).toBe(2);
+});

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { COMMANDS } from './commandTable.ts';
+import { makeShell } from './fixtures/callCli.ts';
+
+test('--help lists every command on stdout', async () => {
+  const { code, stdout, stderr } = await makeShell().call(['--help']);
+
+  expect(code).toBe(0);
+  expect(stderr).toBe('');
+  for (const { name, summary } of COMMANDS) expect(stdout).toContain(`${name} `.padEnd(10) + summary);
+});
+
+test.each(COMMANDS.map(({ name }) => name))('%s --help has a usage and examples', async (name) => {
+  const { code, stdout } = await makeShell().call([name, '--help']);
+
+  expect(code).toBe(0);
+  expect(stdout).toContain(`Usage:\n  phasegate ${name}`);
+  expect(stdout).toMatch(/Examples:\n {2}\S/);
+});
+
+test('--version prints the version of the package', async () => {
+  const { code, json } = await makeShell().call(['--version', '--json']);
+  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+
+  expect(code).toBe(0);
+  expect(json()).toEqual({ version });
+});
+
+test('no command, an unknown one and an unknown option are wrong usage, with a suggestion', async () => {
+  const shell = makeShell();
+
+  expect((await shell.call([])).code).toBe(2);
+  expect(await shell.call(['statsu', 'r1'])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('there is no command `statsu` (did you mean `status`?)'),
+  });
+  expect(await shell.call(['list', '--jsno'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('(did you mean `--json`?)'),
+  });
+});
+
+test('with --json a fault is one JSON value on stdout', async () => {
+  const { code, stderr, json } = await makeShell().call(['status', '--json']);
+
+  expect(code).toBe(2);
+  expect(stderr).toBe('');
+  expect(json()).toEqual({
+    error: 'usage',
+    message: '`phasegate status` needs `RUN`',
+    hint: 'usage: `phasegate status RUN`',
+  });
+});
+
+test('no colour reaches what is no terminal', async () => {
+  const { stdout } = await makeShell().call(['--help']);
+
+  expect(stdout).not.toContain('\u001b');
+});
