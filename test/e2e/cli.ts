@@ -101,10 +101,12 @@ export function begin(project: TestProject, words: readonly string[], options: C
   const child = spawn(file, rest, {
     cwd: options.cwd ?? project.root,
     env: { ...project.env, ...options.env },
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', ...(secrets.length === 0 ? [] : (['pipe', 'pipe'] as const))],
   });
-  giveTo(child.stdio[3], options.passphrase);
-  giveTo(child.stdio[4], options.newPassphrase);
+  if (secrets.length > 0) {
+    giveTo(child.stdio[3], options.passphrase);
+    giveTo(child.stdio[4], options.newPassphrase);
+  }
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fold } from '@phasegate/core';
-import { findProjectRoot, loadConfig, stateDirFor } from './config.ts';
+import { fold, PhasegateError } from '@phasegate/core';
+import { type Config, findProjectRoot, loadConfig, stateDirFor } from './config.ts';
 import type { Catalog, Functions, OpenProject, Project, Seal } from './runtime/ports.ts';
 
 /** Where a project is looked for, and in which environment. */
@@ -39,6 +39,18 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
     stateDir,
     catalog,
     open: () => open({ root, stateDir, file, catalog, functions }),
+    async openBackup(from) {
+      const copy = join(stateDir, 'backups', `reading-${randomBytes(6).toString('hex')}.db`);
+      mkdirSync(join(stateDir, 'backups'), { recursive: true, mode: 0o700 });
+      copyFileSync(resolve(from), copy);
+      const { createHumans } = await import('./runtime/people.ts');
+      const store = await openStore(stateDir, copy);
+      const close = async () => {
+        await store.close();
+        for (const suffix of ['', '-wal', '-shm']) rmSync(copy + suffix, { force: true });
+      };
+      return { humans: createHumans(store, () => new Date().toISOString()), close };
+    },
     async restore(from, human) {
       const { restoreSqlite } = await import('./stores/sqlite/restoreSqlite.ts');
       const { kept } = restoreSqlite({ from: resolve(from), to: file, seal: await sealFor(stateDir) });
@@ -120,7 +132,26 @@ async function makeCatalog(root: string, functions: Functions): Promise<Catalog>
       import('./checks/index.ts'),
       loadConfig(root),
     ]);
+  refuseUnsupported(config);
   const known = { checks: knownChecks() };
   const loaders = [createYamlLoader({ known }), createTypeScriptLoader({ known, functions })];
   return createCatalog({ root, loaders, globs: config.workflows });
+}
+
+/** A setting that would be ignored is worse than one that is refused. */
+function refuseUnsupported(config: Config): void {
+  const unsupported = [
+    config.database === null ? '' : 'database',
+    Object.keys(config.tools).length === 0 ? '' : 'tools',
+    Object.keys(config.checks).length === 0 ? '' : 'checks',
+  ].filter((key) => key !== '');
+  if (unsupported.length === 0) return;
+  const keys = unsupported.map((key) => `\`${key}\``).join(', ');
+  throw new PhasegateError(
+    'config_invalid',
+    `\`${config.file}\` sets ${keys}, which this release cannot do yet`,
+    {
+      hint: 'remove it; groups of tools can stand in a workflow',
+    },
+  );
 }

@@ -19,7 +19,12 @@ export function edgesOf(phase: Phase): readonly Edge[] {
     if (option.next !== undefined)
       edges.push({ from, to: option.next, label: option.label, by: 'option', max: null });
   }
-  if (phase.humanGate?.options.every((option) => option.next !== undefined)) return edges;
+  if (phase.humanGate?.options.every((option) => option.next !== undefined)) {
+    // The route is then left to an agent that reports `fail`, which asks no human.
+    const ways = routeEdges(from, phase.next).filter((edge) => edge.by === 'outcome');
+    const fail = ways.find((edge) => edge.label === 'fail') ?? ways.find((edge) => edge.label === '_default');
+    return fail === undefined ? edges : [...edges, { ...fail, label: 'fail' }];
+  }
   return [...edges, ...routeEdges(from, phase.next)];
 }
 

@@ -127,7 +127,7 @@ type Way = Omit<GraphEdge, 'back'>;
 function waysOf(phase: Phase): readonly Way[] {
   // Options that name no phase follow the phase's own route, so each of its ways is drawn once per such option.
   const following = phase.humanGate?.options.filter((option) => option.next === undefined) ?? [];
-  const ways = edgesOf(phase).flatMap((edge): readonly Way[] => {
+  return edgesOf(phase).flatMap((edge): readonly Way[] => {
     const way = wayOf(edge);
     if (edge.by === 'option' || following.length === 0 || reportsFailure(edge)) return [way];
     return following.map((option) => ({
@@ -136,14 +136,6 @@ function waysOf(phase: Phase): readonly Way[] {
       label: way.label === '' ? option.label : `${option.label}: ${way.label}`,
     }));
   });
-  return following.length === 0 ? [...ways, ...failWays(phase)] : ways;
-}
-
-/** Where every option names its phase the route is left to an agent that reports `fail`: no human is asked then. */
-function failWays({ id, next, humanGate }: Phase): readonly Way[] {
-  if (humanGate === null || next.kind !== 'outcomes') return [];
-  const to = next.map.fail === undefined ? next.otherwise : next.map.fail;
-  return to === undefined ? [] : [{ from: id, to, label: 'fail', human: false, max: next.maxIterations }];
 }
 
 function wayOf({ from, to, label, by, max }: Edge): Way {

@@ -4,8 +4,10 @@ import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../json.ts';
 import { compileSchema } from './jsonSchema.ts';
 
-const ajv = new Ajv2020({ allErrors: true, strict: false, logger: false, validateSchema: false });
+const ajv = new Ajv2020({ strict: false, logger: false, validateSchema: false });
 
+// `contains` and what is unevaluated are compared with a model of our own, in the other test: the other validator
+// keeps an old answer for an empty list, and loses track of keys and items behind a `$ref`.
 test('every answer is the one another validator gives', () => {
   fc.assert(fc.property(anySchema(), values(), agree), { numRuns: 1000 });
 });
@@ -23,18 +25,7 @@ function agree(schema: JsonObject, candidates: readonly Json[]): void {
   fc.pre(ours.ok);
   const theirs = ajv.compile(schema);
   for (const value of candidates) {
-    const valid = answerOf(() => theirs(value));
-    if (valid !== null) expect({ value, valid: ours.validate(value).length === 0 }).toEqual({ value, valid });
-  }
-}
-
-/** The other validator's answer, or null where the code it generates fails to run, as some of `oneOf` does. */
-function answerOf(ask: () => boolean): boolean | null {
-  try {
-    return ask();
-  } catch (error) {
-    if (error instanceof TypeError) return null;
-    throw error;
+    expect({ value, valid: ours.validate(value).length === 0 }).toEqual({ value, valid: theirs(value) });
   }
 }
 
@@ -78,9 +69,6 @@ function anySchema(): fc.Arbitrary<JsonObject> {
         pattern,
         prefixItems: schemas,
         items: inner,
-        contains: inner,
-        minContains: count,
-        maxContains: count,
         minItems: count,
         maxItems: count,
         uniqueItems: fc.boolean(),

@@ -277,6 +277,8 @@ export interface Project {
   readonly stateDir: string;
   readonly catalog: Catalog;
   open(): Promise<OpenProject>;
+  /** The humans as a backup has them, for when the database itself cannot be read. The backup is not changed. */
+  openBackup(file: string): Promise<{ readonly humans: Humans; close(): Promise<void> }>;
   /** Replaces the state database by a backup; a human's verb. The store must not be open in this process. */
   restore(file: string, human: UnlockedHuman): Promise<void>;
 }

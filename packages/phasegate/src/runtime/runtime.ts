@@ -10,6 +10,7 @@ import {
   decideOrLook,
   decideStart,
   type Fact,
+  findPhase,
   gateCard,
   judgeTool,
   type Look,
@@ -132,9 +133,10 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   /** One call is one transaction with the expected version; on a conflict it is decided once more on fresh state. */
-  async function submit(runId: string, command: Command, principal: Principal): Promise<Submitted> {
+  async function submit(runId: string, asked: Command, principal: Principal): Promise<Submitted> {
     for (let round = 0; round < 2; round++) {
       const { run, version } = await load(runId);
+      const command = inItsWords(run, asked);
       if (command.kind === 'decide') await demandSignature(run, command, principal);
       const decision = await judge(run, command, principal);
       if (await keep(decision, version)) return submitted(run, decision, principal);
@@ -319,6 +321,13 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       },
     }),
   };
+}
+
+/** The command with its phase as the workflow's author wrote it; a request may give id, number or name. */
+function inItsWords(run: Run, command: Command): Command {
+  if (command.kind !== 'complete' && command.kind !== 'fetch_task') return command;
+  const phase = findPhase(run.workflow, command.phase);
+  return phase === null || phase.id === command.phase ? command : { ...command, phase: phase.id };
 }
 
 /** A decision with the command it answers, and for whom. */

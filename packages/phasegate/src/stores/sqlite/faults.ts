@@ -50,6 +50,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [BUSY, 'another process keeps it locked'],
   [6, 'another connection keeps it locked'],
   [8, 'it is read-only'],
+  [10, 'the disk takes no more, or reported a fault'],
   [13, 'the disk is full'],
   [14, 'it cannot be opened or its folder cannot be written'],
 ]);

@@ -17,12 +17,19 @@ export const HUMAN_OPTIONS = {
 /** Whoever calls without a credential. */
 export const LOCAL_AGENT: Principal = { kind: 'agent', name: 'local' };
 
-/** The human behind this call, proven by their passphrase; `read` is one that was read before. */
-export async function unlockHuman(invocation: Invocation, read?: string): Promise<UnlockedHuman> {
+/** What may be known already: a passphrase that was read before, and where the humans are kept. */
+interface Unlocking {
+  readonly read?: string | undefined;
+  /** Default: the project's own. */
+  readonly humans?: () => Promise<Humans>;
+}
+
+/** The human behind this call, proven by their passphrase. */
+export async function unlockHuman(invocation: Invocation, unlocking: Unlocking = {}): Promise<UnlockedHuman> {
   const { args, stdin, prompts } = invocation;
   // Read before the store is opened: a descriptor nobody opened must not turn out to be the database's.
-  const given = read ?? (await passphraseFrom(args, 'passphrase-fd', stdin));
-  const { humans } = await invocation.open();
+  const given = unlocking.read ?? (await passphraseFrom(args, 'passphrase-fd', stdin));
+  const humans = unlocking.humans === undefined ? (await invocation.open()).humans : await unlocking.humans();
   const name = await whichHuman(humans, invocation);
   if (given !== undefined) return humans.unlock(name, given);
   if (prompts === null)

@@ -61,7 +61,7 @@ async function addHuman(invocation: Invocation, name: string): Promise<ExitCode>
   const credential = await passphraseFrom(args, 'passphrase-fd', stdin);
   const given = await passphraseFrom(args, 'new-passphrase-fd', stdin);
   const first = (await (await invocation.open()).humans.list()).length === 0;
-  const by = first ? null : await unlockHuman(invocation, credential);
+  const by = first ? null : await unlockHuman(invocation, { read: credential });
   const own = given ?? (first ? credential : undefined);
   const passphrase = own ?? (await newPassphrase(invocation, name, first));
   await (await invocation.open()).humans.add(name, passphrase, by);

@@ -80,7 +80,7 @@ async function settleOperator(invocation: Invocation): Promise<Operator> {
   const given = await passphraseFrom(args, 'passphrase-fd', stdin);
   const { humans } = await invocation.open();
   if ((await humans.list()).length > 0) {
-    return { kind: 'existing', human: await unlockHuman(invocation, given) };
+    return { kind: 'existing', human: await unlockHuman(invocation, { read: given }) };
   }
   const preset = args.text('name') ?? args.text('as');
   const name = preset ?? env.USER ?? env.LOGNAME ?? 'operator';

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
-import type { CliCommand } from '../command.ts';
+import { PhasegateError } from '@phasegate/core';
+import type { Humans } from '../../../runtime/ports.ts';
+import type { CliCommand, Invocation } from '../command.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
 
 /** `phasegate restore`: the state database as it was in a backup. */
@@ -11,7 +13,9 @@ export const restore: CliCommand = {
   positionals: ['FILE'],
   async run(invocation) {
     const file = resolve(invocation.args.positionals[0] as string);
-    const human = await unlockHuman(invocation);
+    const backup: { close?: () => Promise<void> } = {};
+    const human = await unlockHuman(invocation, { humans: () => humansFor(invocation, file, backup) });
+    await backup.close?.();
     // The database cannot be replaced under our own feet.
     await invocation.close();
     await (await invocation.project()).restore(file, human);
@@ -19,3 +23,23 @@ export const restore: CliCommand = {
     return 0;
   },
 };
+
+/** A database that cannot be read is what restoring is for: then the backup says who the humans are. */
+async function humansFor(
+  invocation: Invocation,
+  file: string,
+  backup: { close?: () => Promise<void> },
+): Promise<Humans> {
+  try {
+    return (await invocation.open()).humans;
+  } catch (error) {
+    if (
+      !(error instanceof PhasegateError) ||
+      (error.code !== 'store_corrupt' && error.code !== 'store_newer')
+    )
+      throw error;
+    const opened = await (await invocation.project()).openBackup(file);
+    backup.close = opened.close;
+    return opened.humans;
+  }
+}
