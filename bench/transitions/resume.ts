@@ -1,41 +1,50 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folder, median } from './measure.ts';
 
-const HERE = import.meta.dirname;
-const COMMAND = join(HERE, '../../packages/phasegate/bin/phasegate.js');
+const COMMAND = join(import.meta.dirname, '../../packages/phasegate/bin/phasegate.js');
+const EMPTY = join(import.meta.dirname, 'emptyProcess.mjs');
 
-/** How much longer a new process takes to its first durable transition than an empty one that opens SQLite. */
-export async function resumeRatios(times: number): Promise<{ library: number; command: number }> {
+/**
+ * How much longer a new process takes to answer its first durable transition than an empty one takes to open SQLite,
+ * commit once and say so. The real command, with evidence held against a schema.
+ */
+export async function resumeRatio(times: number): Promise<{ ratio: number; empty: number; command: number }> {
   const root = folder();
-  mkdirSync(join(root, 'project'));
-  writeFileSync(join(root, 'project/agent_workflow.yaml'), 'workflow: bench\nphases: { A: {}, B: {} }\n');
+  const project = join(root, 'project');
+  mkdirSync(project);
+  const schema = '{ type: object, required: [steps], properties: { steps: { type: array } } }';
+  const phases = `phases: { A: { required_artifacts: [{ type: plan, schema: ${schema} }] }, B: {} }`;
+  writeFileSync(join(project, 'agent_workflow.yaml'), `workflow: bench\n${phases}\n`);
+  writeFileSync(join(root, 'evidence.json'), '{"plan":{"steps":[1,2,3]}}');
   const env = { ...process.env, XDG_STATE_HOME: join(root, 'state') };
-  const project = ['--project', join(root, 'project')];
-  const start = () =>
-    (JSON.parse(run([COMMAND, 'start', 'bench', '--json', ...project], env)) as { run: string }).run;
 
-  const library: number[] = [];
+  const empty: number[] = [];
   const command: number[] = [];
   for (let time = 0; time < times; time++) {
-    const [first, second] = [start(), start()];
-    const empty = timed([join(HERE, 'emptyProcess.ts'), join(root, 'empty.db')], env);
-    library.push(timed([join(HERE, 'resumeProcess.ts'), join(root, 'project'), first], env) / empty);
-    command.push(timed([COMMAND, 'done', second, ...project], env) / empty);
+    const words = ['start', 'bench', '--json', '--project', project];
+    const { stdout } = spawnSync(process.execPath, [COMMAND, ...words], { env, encoding: 'utf8' });
+    const { run } = JSON.parse(stdout) as { run: string };
+    const done = ['done', run, '--project', project, '--evidence', join(root, 'evidence.json')];
+    empty.push(await untilAnswer([EMPTY, join(root, 'empty.db')], env));
+    command.push(await untilAnswer([COMMAND, ...done], env));
   }
   rmSync(root, { recursive: true });
-  return { library: median(library), command: median(command) };
+  const ratio = median(command.map((value, index) => value / (empty[index] as number)));
+  return { ratio, empty: median(empty), command: median(command) };
 }
 
-function timed(words: readonly string[], env: NodeJS.ProcessEnv): number {
+/** Milliseconds from starting a process until it has said something. */
+async function untilAnswer(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const start = process.hrtime.bigint();
-  run(words, env);
-  return Number(process.hrtime.bigint() - start);
-}
-
-function run(words: readonly string[], env: NodeJS.ProcessEnv): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, { env, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${words.join(' ')}: ${stdout}${stderr}`);
-  return stdout;
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const exit = once(child, 'exit');
+  await once(child.stdout, 'data');
+  const elapsed = Number(process.hrtime.bigint() - start) / 1e6;
+  child.stdout.resume();
+  const [code] = await exit;
+  if (code !== 0) throw new Error(`${words.join(' ')} exited with ${code}`);
+  return elapsed;
 }

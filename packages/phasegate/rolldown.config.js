@@ -1,9 +1,36 @@
 // The command line as a few files instead of a hundred: a process that completes one phase pays for every module it
-// loads. What is imported lazily in the source stays in files of its own, and npm packages stay outside.
+// loads. What completing a phase needs is one file; what only other commands need stays in files of its own; npm
+// packages stay outside.
+const everyday =
+  /packages\/(?:core\/dist|phasegate\/dist\/(?:localProject|config|runtime|stores|checks|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
+const seldom =
+  /catalog|tokens|memory|contract|sampleRun|verifyAudit|verify(?:Chain|Head|Project|Run|Sqlite)|backupSqlite|restoreSqlite|examine|prompts|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces/;
+
+/**
+ * An `import` of a built-in module reads every export it has, and reading some of `node:crypto`'s loads all of
+ * WebCrypto. Asking for the module reads only what is used.
+ */
+const plainBuiltins = {
+  name: 'plain-builtins',
+  renderChunk(code) {
+    return code.replace(/^import \{([^}]*)\} from "(node:[a-z/_]+)";$/gm, (_, names, from) => {
+      return `const {${names.replace(/ as /g, ': ')}} = process.getBuiltinModule("${from}");`;
+    });
+  },
+};
+
 export default {
   input: { main: 'dist/main.js' },
   cwd: import.meta.dirname,
   platform: 'node',
-  external: [/^node:/, /^[a-z@](?!phasegate\/core)/],
-  output: { dir: 'dist/cli', format: 'esm', cleanDir: true, entryFileNames: '[name].js', chunkFileNames: '[name].js' },
+  external: [/^node:/, /^(?!\.|\/|@phasegate\/core)[a-z@]/],
+  plugins: [plainBuiltins],
+  output: {
+    dir: 'dist/cli',
+    format: 'esm',
+    cleanDir: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+    advancedChunks: { groups: [{ name: 'everyday', test: (id) => everyday.test(id) && !seldom.test(id) }] },
+  },
 };

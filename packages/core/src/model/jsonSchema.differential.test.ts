@@ -25,7 +25,18 @@ function agree(schema: JsonObject, candidates: readonly Json[]): void {
   fc.pre(ours.ok);
   const theirs = ajv.compile(schema);
   for (const value of candidates) {
-    expect({ value, valid: ours.validate(value).length === 0 }).toEqual({ value, valid: theirs(value) });
+    const valid = answerOf(() => theirs(value));
+    if (valid !== null) expect({ value, valid: ours.validate(value).length === 0 }).toEqual({ value, valid });
+  }
+}
+
+/** The other validator's answer, or null where the code it generated does not run, as for some nested `oneOf`. */
+function answerOf(ask: () => boolean): boolean | null {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
   }
 }
 
@@ -46,82 +57,70 @@ function anyValue(): fc.Arbitrary<Json> {
 
 function anySchema(): fc.Arbitrary<JsonObject> {
   const type = fc.constantFrom('string', 'number', 'integer', 'boolean', 'null', 'array', 'object');
+  const pattern = fc.constantFrom('^a', 'b$', '.', '^.$');
   const { schema, root } = fc.letrec<{ schema: Json; root: JsonObject }>((tie) => {
     const inner = tie('schema');
     const schemas = fc.array(inner, { minLength: 1, maxLength: 3 });
-    const pattern = fc.constantFrom('^a', 'b$', '.', '^.$');
-    const keywords: fc.Arbitrary<JsonObject> = fc.record(
-      {
-        type: fc.oneof(type, fc.uniqueArray(type, { minLength: 1, maxLength: 3 })),
-        enum: fc.uniqueArray(fc.oneof(scalar, fc.constant<Json>({ a: 1 }), fc.constant<Json>([1, 'a'])), {
-          minLength: 1,
-          maxLength: 4,
-          selector: (value) => JSON.stringify(value),
-        }),
-        const: scalar,
-        multipleOf: fc.constantFrom(1, 2, 0.5),
-        minimum: count,
-        maximum: count,
-        exclusiveMinimum: count,
-        exclusiveMaximum: count,
-        minLength: count,
-        maxLength: count,
-        pattern,
-        prefixItems: schemas,
-        items: inner,
-        minItems: count,
-        maxItems: count,
-        uniqueItems: fc.boolean(),
-        properties: fc.dictionary(key, inner, { maxKeys: 3, noNullPrototype: true }),
-        patternProperties: fc.dictionary(pattern, inner, { maxKeys: 2, noNullPrototype: true }),
-        additionalProperties: inner,
-        propertyNames: inner,
-        required: fc.uniqueArray(key, { maxLength: 2 }),
-        dependentRequired: fc.dictionary(key, fc.uniqueArray(key, { maxLength: 2 }), {
-          maxKeys: 2,
-          noNullPrototype: true,
-        }),
-        dependentSchemas: fc.dictionary(key, inner, { maxKeys: 2, noNullPrototype: true }),
-        minProperties: count,
-        maxProperties: count,
-        allOf: schemas,
-        anyOf: schemas,
-        oneOf: schemas,
-        not: inner,
-        if: inner,
-        [THEN]: inner,
-        else: inner,
-        $ref: fc.constantFrom('#', '#/$defs/one', '#/$defs/two', '#named'),
-      },
-      { requiredKeys: [], noNullPrototype: true },
-    ) as fc.Arbitrary<JsonObject>;
+    const keywords: Readonly<Record<string, fc.Arbitrary<Json>>> = {
+      type: fc.oneof(type, fc.uniqueArray(type, { minLength: 1, maxLength: 3 })),
+      enum: fc.uniqueArray(fc.oneof(scalar, fc.constant<Json>({ a: 1 }), fc.constant<Json>([1, 'a'])), {
+        minLength: 1,
+        maxLength: 4,
+        selector: (value) => JSON.stringify(value),
+      }),
+      const: scalar,
+      multipleOf: fc.constantFrom(1, 2, 0.5),
+      minimum: count,
+      maximum: count,
+      exclusiveMinimum: count,
+      exclusiveMaximum: count,
+      minLength: count,
+      maxLength: count,
+      pattern,
+      prefixItems: schemas,
+      items: inner,
+      minItems: count,
+      maxItems: count,
+      uniqueItems: fc.boolean(),
+      properties: fc.dictionary(key, inner, { maxKeys: 3, noNullPrototype: true }),
+      patternProperties: fc.dictionary(pattern, inner, { maxKeys: 2, noNullPrototype: true }),
+      additionalProperties: inner,
+      propertyNames: inner,
+      required: fc.uniqueArray(key, { maxLength: 2 }),
+      dependentRequired: fc.dictionary(key, fc.uniqueArray(key, { maxLength: 2 }), {
+        maxKeys: 2,
+        noNullPrototype: true,
+      }),
+      dependentSchemas: fc.dictionary(key, inner, { maxKeys: 2, noNullPrototype: true }),
+      minProperties: count,
+      maxProperties: count,
+      allOf: schemas,
+      anyOf: schemas,
+      oneOf: schemas,
+      not: inner,
+      if: inner,
+      [THEN]: inner,
+      else: inner,
+      $ref: fc.constantFrom('#', '#/$defs/one', '#/$defs/two', '#named'),
+    };
+    const entry = fc.oneof(
+      ...Object.entries(keywords).map(([name, value]) => fc.tuple(fc.constant(name), value)),
+    );
+    // A few keywords at a time: with all of them nothing would be valid.
+    const few = (minLength: number): fc.Arbitrary<JsonObject> =>
+      fc.uniqueArray(entry, { minLength, maxLength: 4, selector: ([name]) => name }).map(Object.fromEntries);
     return {
       schema: fc.oneof(
         { maxDepth: 3, depthSize: 'small' },
         fc.boolean(),
         fc.record({ type }),
-        pick(keywords, 0),
-        pick(keywords, 2),
+        few(0),
+        few(2),
       ),
-      root: pick(keywords, 2),
+      root: few(2),
     };
   });
   return fc.tuple(root, schema, schema, root).map(([outer, one, two, three]) => {
     return { ...outer, $defs: { one, two, three: { ...three, $anchor: 'named' } } };
   });
-}
-
-/** A few keywords at a time: with all of them nothing would be valid. */
-function pick(keywords: fc.Arbitrary<JsonObject>, least: number): fc.Arbitrary<JsonObject> {
-  return fc
-    .tuple(keywords, fc.uniqueArray(fc.nat(100), { minLength: least, maxLength: 4 }))
-    .map(([all, picks]) => {
-      const names = Object.keys(all);
-      return Object.fromEntries(
-        picks.flatMap((number) => {
-          const name = names[number % names.length];
-          return name === undefined ? [] : [[name, all[name] as Json]];
-        }),
-      );
-    });
 }

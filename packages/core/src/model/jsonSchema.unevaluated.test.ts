@@ -9,7 +9,7 @@ test('what was looked at is followed through every way of combining schemas', ()
       const compiled = compileSchema(schema);
       fc.pre(compiled.ok);
       for (const value of values) {
-        const valid = judge(schema, value, schema) !== null;
+        const valid = new Reading(schema, value, schema).valid;
 
         expect({ value, valid: compiled.validate(value).length === 0 }).toEqual({ value, valid });
       }
@@ -77,74 +77,103 @@ function closedSchema(): fc.Arbitrary<JsonObject> {
 // Written as a variable, since an object with a member `then` would be taken for a promise.
 const THEN = 'then';
 
-type Evaluated = ReadonlySet<string>;
+/** The specification read word by word: whether a value is valid, and which keys and indexes were evaluated. */
+class Reading {
+  readonly valid: boolean;
+  readonly seen = new Set<string>();
+  readonly #schema: JsonObject;
+  readonly #value: Json;
+  readonly #root: JsonObject;
+  readonly #members: readonly (readonly [string, Json])[];
 
-/** The specification read word by word: null for an invalid value, else the keys and indexes that were evaluated. */
-function judge(schema: Json, value: Json, root: JsonObject): Evaluated | null {
-  if (schema === true) return new Set();
-  if (!isJsonObject(schema)) return null;
-  const seen = new Set<string>();
-  const add = (found: Evaluated | null) => {
-    for (const name of found ?? []) seen.add(name);
-    return found !== null;
-  };
-  const list = (name: string) => (schema[name] ?? []) as readonly Json[];
-  const map = (name: string) => Object.entries((schema[name] ?? {}) as JsonObject);
-  const members = typeof value === 'object' && value !== null ? Object.entries(value as JsonObject) : [];
-  const member = (name: string, inner: Json) => {
-    const found = members.find(([key]) => key === name);
+  constructor(schema: Json, value: Json, root: JsonObject) {
+    this.#schema = isJsonObject(schema) ? schema : {};
+    this.#value = value;
+    this.#root = root;
+    this.#members = typeof value === 'object' && value !== null ? Object.entries(value as JsonObject) : [];
+    this.valid = schema !== false && this.#typed() && this.#combined() && this.#list() && this.#object();
+  }
+
+  #typed(): boolean {
+    const { type } = this.#schema;
+    return (
+      type === undefined || (type === 'integer' ? Number.isInteger(this.#value) : typeof this.#value === type)
+    );
+  }
+
+  #combined(): boolean {
+    const { $ref, anyOf, oneOf, not, if: condition } = this.#schema;
+    if ($ref !== undefined && !this.#holds((this.#root.$defs as JsonObject).one as Json)) return false;
+    if (this.#count('allOf') !== this.#inner('allOf').length) return false;
+    if (anyOf !== undefined && this.#count('anyOf') === 0) return false;
+    if (oneOf !== undefined && this.#count('oneOf') !== 1) return false;
+    if (not !== undefined && new Reading(not, this.#value, this.#root).valid) return false;
+    if (condition === undefined) return true;
+    return this.#holds((this.#holds(condition) ? this.#schema[THEN] : this.#schema.else) ?? true);
+  }
+
+  #list(): boolean {
+    if (!Array.isArray(this.#value)) return true;
+    const { items, contains, minContains, maxContains, unevaluatedItems } = this.#schema;
+    const prefix = this.#inner('prefixItems');
+    if (!prefix.every(([index, schema]) => this.#member(index, schema))) return false;
+    if (!this.#rest(items, new Set(prefix.map(([index]) => index)))) return false;
+    if (contains !== undefined) {
+      const holding = this.#members.filter(([, item]) => new Reading(contains, item, this.#root).valid);
+      const most = Number(maxContains ?? Number.POSITIVE_INFINITY);
+      if (holding.length < Number(minContains ?? 1) || holding.length > most) return false;
+      for (const [index] of holding) this.seen.add(index);
+    }
+    return this.#rest(unevaluatedItems, new Set(this.seen));
+  }
+
+  #object(): boolean {
+    const value = this.#value;
+    if (!isJsonObject(value)) return true;
+    const { additionalProperties, unevaluatedProperties } = this.#schema;
+    const present = ([name]: readonly [string, Json]) => Object.hasOwn(value, name);
+    if (!this.#inner('required').every(([, name]) => Object.hasOwn(value, String(name)))) return false;
+    if (
+      !this.#inner('dependentSchemas')
+        .filter(present)
+        .every(([, schema]) => this.#holds(schema))
+    )
+      return false;
+    const matched = this.#inner('patternProperties').flatMap(([pattern, schema]) =>
+      this.#members
+        .filter(([name]) => new RegExp(pattern).test(name))
+        .map(([name]) => [name, schema] as const),
+    );
+    const known = [...this.#inner('properties'), ...matched];
+    if (!known.every(([name, schema]) => this.#member(name, schema))) return false;
+    if (!this.#rest(additionalProperties, new Set(known.map(([name]) => name)))) return false;
+    return this.#rest(unevaluatedProperties, new Set(this.seen));
+  }
+
+  #inner(keyword: string): readonly (readonly [string, Json])[] {
+    return Object.entries((this.#schema[keyword] ?? {}) as JsonObject);
+  }
+
+  /** Judges the same value; what a schema has seen counts only when the value is valid to it. */
+  #holds(schema: Json): boolean {
+    const reading = new Reading(schema, this.#value, this.#root);
+    for (const name of reading.valid ? reading.seen : []) this.seen.add(name);
+    return reading.valid;
+  }
+
+  #count(keyword: string): number {
+    return this.#inner(keyword).filter(([, schema]) => this.#holds(schema)).length;
+  }
+
+  #member(name: string, schema: Json): boolean {
+    const found = this.#members.find(([key]) => key === name);
     if (found === undefined) return true;
-    seen.add(name);
-    return judge(inner, found[1], root) !== null;
-  };
-  const rest = (inner: Json | undefined, from: Evaluated) =>
-    inner === undefined || members.filter(([key]) => !from.has(key)).every(([key]) => member(key, inner));
+    this.seen.add(name);
+    return new Reading(schema, found[1], this.#root).valid;
+  }
 
-  if (schema.type === 'integer' && !Number.isInteger(value)) return null;
-  if (schema.type === 'string' && typeof value !== 'string') return null;
-  if (schema.$ref !== undefined && !add(judge((root.$defs as JsonObject).one as Json, value, root)))
-    return null;
-  if (!list('allOf').every((inner) => add(judge(inner, value, root)))) return null;
-  if (
-    schema.anyOf !== undefined &&
-    list('anyOf').filter((inner) => add(judge(inner, value, root))).length === 0
-  )
-    return null;
-  if (
-    schema.oneOf !== undefined &&
-    list('oneOf').filter((inner) => add(judge(inner, value, root))).length !== 1
-  )
-    return null;
-  if (schema.not !== undefined && judge(schema.not, value, root) !== null) return null;
-  if (schema.if !== undefined) {
-    const branch = add(judge(schema.if, value, root)) ? schema[THEN] : schema.else;
-    if (branch !== undefined && !add(judge(branch, value, root))) return null;
+  #rest(schema: Json | undefined, known: ReadonlySet<string>): boolean {
+    if (schema === undefined) return true;
+    return this.#members.filter(([name]) => !known.has(name)).every(([name]) => this.#member(name, schema));
   }
-  if (Array.isArray(value)) {
-    const prefix = new Set(list('prefixItems').map((_, index) => String(index)));
-    if (!list('prefixItems').every((inner, index) => member(String(index), inner))) return null;
-    if (!rest(schema.items, prefix)) return null;
-    if (schema.contains !== undefined) {
-      const holding = members.filter(([, item]) => judge(schema.contains as Json, item, root) !== null);
-      const { minContains = 1, maxContains = Number.POSITIVE_INFINITY } = schema;
-      if (holding.length < Number(minContains) || holding.length > Number(maxContains)) return null;
-      add(new Set(holding.map(([index]) => index)));
-    }
-    return rest(schema.unevaluatedItems, new Set(seen)) ? seen : null;
-  }
-  if (!isJsonObject(value)) return seen;
-  if (!list('required').every((name) => Object.hasOwn(value, String(name)))) return null;
-  for (const [name, inner] of map('dependentSchemas')) {
-    if (Object.hasOwn(value, name) && !add(judge(inner, value, root))) return null;
-  }
-  const named = new Set(map('properties').map(([name]) => name));
-  if (!map('properties').every(([name, inner]) => member(name, inner))) return null;
-  for (const [pattern, inner] of map('patternProperties')) {
-    for (const [name] of members.filter(([name]) => new RegExp(pattern).test(name))) {
-      named.add(name);
-      if (!member(name, inner)) return null;
-    }
-  }
-  if (!rest(schema.additionalProperties, named)) return null;
-  return rest(schema.unevaluatedProperties, new Set(seen)) ? seen : null;
 }

@@ -229,6 +229,8 @@ export type FunctionAnswer =
       readonly ok: false;
       readonly kind: 'threw' | 'timed_out' | 'code_changed' | 'unknown_function';
       readonly reason: string;
+      /** Where in which file (absolute) it failed, where that is known. */
+      readonly at?: { readonly file: string; readonly line: number; readonly column: number };
     };
 
 /** Turns files into workflows. */

@@ -202,7 +202,7 @@ describe('a token that is not ours is refused with its own reason [adv.H7 S2.41]
   test('any change of any character', async () => {
     const { token } = await tokens.issue(request);
     await fc.assert(
-      fc.asyncProperty(fc.nat(token.length - 2), fc.base64String({ minLength: 1, maxLength: 1 }), async (at, letter) => {
+      fc.asyncProperty(fc.nat(token.length - 2), fc.constantFrom(...'Az09+/=-_. ~é'), async (at, letter) => {
         const changed = token.slice(0, at) + letter + token.slice(at + 1);
         fc.pre(changed !== token);
         await expect(tokens.verify(changed)).rejects.toMatchObject({ code: 'token_invalid' });

@@ -112,6 +112,7 @@ const NAME = 'phasegate';
 const ALGORITHM = 'HS256';
 const LARGEST = 8 * 1024;
 const LEAST_SECRET = 32;
+const SPELLING = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 const REMEMBERED = 1000;
 /** Clocks of two machines may differ a little; a token from further ahead is refused. */
 const SKEW_SECONDS = 60;
@@ -152,6 +153,8 @@ function given(name: string, secret: string): Key {
 
 async function verifySigned(token: string, keys: Keys, now: number): Promise<PhaseClaims> {
   if (token.length > LARGEST) throw refused('too_large');
+  // Decoders let other letters pass for the right ones; one token should have one spelling.
+  if (!SPELLING.test(token)) throw refused('malformed');
   const { decodeProtectedHeader, errors, jwtVerify } = await import('jose');
   const key = keyFor(headerOf(token, decodeProtectedHeader), keys);
   try {

@@ -77,8 +77,13 @@ export function codeOf(files: readonly { readonly path: string; readonly sha256:
 function* importsOf(program: AstNode): Generator<{ readonly specifier: string | null; readonly at: number }> {
   for (const node of nodesOf(program)) {
     const isRequire =
-      node.type === 'CallExpression' && (childOf(node, 'callee') as { name?: string } | undefined)?.name === 'require';
-    if (!isRequire && !/^(?:Import(?:Declaration|Expression)|Export(?:All|Named)Declaration)$/.test(node.type)) continue;
+      node.type === 'CallExpression' &&
+      (childOf(node, 'callee') as { name?: string } | undefined)?.name === 'require';
+    if (
+      !isRequire &&
+      !/^(?:Import(?:Declaration|Expression)|Export(?:All|Named)Declaration)$/.test(node.type)
+    )
+      continue;
     const argument = isRequire ? (node.arguments as readonly AstNode[])[0] : childOf(node, 'source');
     if (argument === undefined) continue;
     yield { specifier: literalText(argument), at: argument.start };
@@ -97,7 +102,10 @@ type Judged = { readonly path: string | null } | Pick<Problem, 'code' | 'message
 function judgeImport(root: string, importer: string, specifier: string | null): Judged {
   const wrong = (code: string, message: string): Judged => ({ code, message, severity: 'error' });
   if (specifier === null) {
-    return wrong('dynamic_import', 'the name of an import must be plain text, so that its file can be hashed');
+    return wrong(
+      'dynamic_import',
+      'the name of an import must be plain text, so that its file can be hashed',
+    );
   }
   if (/^\.\.?(?:\/|$)/.test(specifier)) {
     const file = resolveImport(resolve(root, importer), specifier);

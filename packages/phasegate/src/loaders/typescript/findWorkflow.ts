@@ -29,9 +29,18 @@ export function findWorkflow(program: AstNode): FoundWorkflow {
   const value = scope.follow(offered);
   const call = value !== undefined && calls.includes(value) ? value : undefined;
   const base = { calls, exported: offered !== undefined, call };
-  if (call === undefined) return { ...base, definition: undefined, steps: undefined, id: undefined, title: undefined, phases: null };
+  if (call === undefined)
+    return {
+      ...base,
+      definition: undefined,
+      steps: undefined,
+      id: undefined,
+      title: undefined,
+      phases: null,
+    };
   const args = childrenOf(call, 'arguments');
-  const read = scope.constructorOf(call) === 'Workflow' ? readWorkflow(scope, args) : readDefinition(scope, args);
+  const read =
+    scope.constructorOf(call) === 'Workflow' ? readWorkflow(scope, args) : readDefinition(scope, args);
   return { ...base, ...read, phases: stepNames(scope, read.steps) };
 }
 
@@ -100,7 +109,8 @@ class ModuleScope {
     this.#body = childrenOf(program, 'body');
     for (const statement of this.#body) {
       if (statement.type === 'ImportDeclaration') this.#readImport(statement);
-      const declaration = statement.type === 'ExportNamedDeclaration' ? childOf(statement, 'declaration') : statement;
+      const declaration =
+        statement.type === 'ExportNamedDeclaration' ? childOf(statement, 'declaration') : statement;
       for (const declarator of childrenOf(declaration, 'declarations')) {
         const init = childOf(declarator, 'init');
         if (init !== undefined) this.#constants.set(nameOf(childOf(declarator, 'id')), init);
@@ -114,7 +124,9 @@ class ModuleScope {
     const callee = childOf(node, 'callee');
     if (callee?.type === 'Identifier') return this.#constructors.get(nameOf(callee));
     const name = nameOf(childOf(callee, 'property'));
-    return this.#namespaces.has(nameOf(childOf(callee, 'object'))) && CONSTRUCTORS.includes(name) ? name : undefined;
+    return this.#namespaces.has(nameOf(childOf(callee, 'object'))) && CONSTRUCTORS.includes(name)
+      ? name
+      : undefined;
   }
 
   exports(): ReadonlyMap<string, AstNode> {

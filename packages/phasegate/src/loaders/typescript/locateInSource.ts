@@ -1,5 +1,4 @@
-import type { FoundWorkflow } from './findWorkflow.ts';
-import { propertyOf, stepObject } from './findWorkflow.ts';
+import { type FoundWorkflow, propertyOf, stepObject } from './findWorkflow.ts';
 import { type AstNode, childrenOf } from './parseModule.ts';
 
 type Path = readonly (string | number)[];
@@ -25,14 +24,20 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The offset at which a part of the draft is written, as near as the source shows it. */
-export function locateInSource(found: FoundWorkflow, path: Path): number {
+export function locateInSource(found: FoundWorkflow, path: Path, offset?: number): number {
   const start = (found.call ?? found.calls[0])?.start ?? 0;
+  const node = nodeAt(found, path);
+  if (node === undefined) return start;
+  // Only a text without escapes has its characters where they are counted.
+  const isPlain = typeof node.value === 'string' && String(node.raw).length === node.value.length + 2;
+  return offset !== undefined && isPlain ? node.start + 1 + offset : node.start;
+}
+
+function nodeAt(found: FoundWorkflow, path: Path): AstNode | undefined {
   const [head, index, ...rest] = path;
-  if (head !== 'phases') return deepest(found.definition, path)?.start ?? start;
+  if (head !== 'phases') return deepest(found.definition, path);
   const step = typeof index === 'number' ? found.steps?.[index] : undefined;
-  if (step === undefined) return start;
-  const object = stepObject(step);
-  return (deepest(object, rest) ?? step).start;
+  return step && (deepest(stepObject(step), rest) ?? step);
 }
 
 /** Walks as deep as the source is written out. */
@@ -62,7 +67,8 @@ function step(node: AstNode, path: Path): readonly [AstNode | undefined, number]
   }
   // The draft puts outcomes and a condition's text one level deeper than code does.
   if (head === 'outcomes') return path.length === 1 ? [node, 1] : [propertyOf(node, String(second)), 2];
-  if (head === 'with' && second === 'condition') return [propertyOf(node, 'with') ?? propertyOf(node, 'check'), 2];
+  if (head === 'with' && second === 'condition')
+    return [propertyOf(node, 'with') ?? propertyOf(node, 'check'), 2];
   for (const name of [...(NAMES[head] ?? []), head]) {
     const property = propertyOf(node, name);
     if (property !== undefined) return [property, 1];

@@ -24,7 +24,11 @@ export function parseModule(path: string, text: string): ParsedModule {
     try {
       source = withoutWarnings(() => stripTypeScriptTypes(text, { mode: 'strip', sourceUrl: 'module.ts' }));
     } catch (error) {
-      return { ok: false, ...placeOf(error), message: lowerFirst(error instanceof Error ? error.message : String(error)) };
+      return {
+        ok: false,
+        ...placeOf(error),
+        message: lowerFirst(error instanceof Error ? error.message : String(error)),
+      };
     }
   }
   const options: Options = {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { didYouMean } from '@phasegate/core';
 import type { OpenProject, Project } from '../../runtime/ports.ts';
@@ -10,6 +9,7 @@ import { paintFor, wantsColour } from './paint.ts';
 import { parseArguments, splitCommand } from './parseArguments.ts';
 import { makePrompts } from './prompts.ts';
 import { usageError } from './usage.ts';
+import { VERSION } from './version.ts';
 
 /** All the command line needs of the world. */
 export interface CliRequest {
@@ -88,8 +88,7 @@ function invocationOf(request: CliRequest, args: Invocation['args'], out: Output
 
 async function withoutCommand(words: readonly string[], out: Output): Promise<ExitCode> {
   if (words.includes('--version') || words.includes('-v')) {
-    const version = await packageVersion();
-    await out.result({ version }, () => version);
+    await out.result({ version: VERSION }, () => VERSION);
     return 0;
   }
   const asked = words.includes('--help') || words.includes('-h');
@@ -133,9 +132,4 @@ function findCommand(name: string): CommandEntry {
   if (entry !== undefined) return entry;
   const names = COMMANDS.map((candidate) => candidate.name);
   throw usageError(`there is no command \`${name}\`${didYouMean(name, names)}`, SEE_HELP);
-}
-
-async function packageVersion(): Promise<string> {
-  const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
 }

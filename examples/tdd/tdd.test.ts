@@ -1,0 +1,229 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { judgeTool, type Run, type Workflow } from '@phasegate/core';
+import { describe, expect, test } from 'vitest';
+import { knownChecks } from '../../packages/phasegate/src/checks/index.ts';
+import { createYamlLoader } from '../../packages/phasegate/src/loaders/yaml/yamlLoader.ts';
+import { type DemoProject, makeDemoProject } from './demoProject.ts';
+import { HONEST_WALK, type Step, setUpProject } from './honestWalk.ts';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+
+describe('the demo', () => {
+  test('an agent that cheats at every phase is refused at each, and the audit verifies [S0.1 S0.15 S0.44 S0.67 S0.68 S2.6 S2.32 C3 C5 C18 adv.H1 adv.J1 adv.I1 adv.I2 adv.K6]', async () => {
+    const { code, text } = await runDemo();
+
+    expect(text).toContain('0 not as they must be');
+    expect(code).toBe(0);
+    for (const refusal of REFUSALS) expect(text).toMatch(refusal);
+    expect(text).toMatch(/reports what was done +All phases complete/);
+    expect(text).toMatch(/The audit verifies: \d+ records of 1 run/);
+  });
+
+  test('its transcript names no place of this machine and has no colour without a terminal', async () => {
+    const { text } = await runDemo();
+
+    expect(text).not.toContain('\u001b[');
+    expect(text).not.toMatch(/(?:^|[\s`'"])\/(?:home|root|tmp|Users|var|work)\//m);
+  });
+});
+
+describe('the workflow', () => {
+  test('loads without a problem or a note, and its closure holds the schemas [S2.11 S2.52 S2.84]', async () => {
+    const { problems, files, workflow } = await load();
+
+    expect(problems).toEqual([]);
+    expect(workflow?.phases.map((phase) => phase.id)).toEqual(['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE']);
+    expect(Object.keys(files).sort()).toEqual([
+      'agent_workflow.yaml',
+      'schemas/plan.json',
+      'schemas/review.json',
+      'schemas/test_run.json',
+    ]);
+  });
+
+  test.each(TOOL_USES())('%s: %s %s is %s [S2.14 S2.42 S2.43 S2.44]', async (phase, tool, on, verdict) => {
+    const { workflow } = await load();
+
+    const judged = judgeTool(runIn(workflow as Workflow, phase), {
+      tool,
+      input: tool === 'bash' || tool === 'git' ? { command: on } : { path: on },
+    });
+
+    expect(judged.allowed ? 'allowed' : judged.blockers[0].code).toBe(verdict);
+  });
+});
+
+test('a walk killed with SIGKILL at every transition ends as one that is left in peace [S0.2 S0.37 S0.40 S0.52 S0.69 S3.44 S3.47 C25 adv.K3 adv.K5]', async () => {
+  const peaceful = await walk(leaveAlone);
+  const durations = peaceful.durations;
+  const killed = await walk(killAlongTheWay(durations));
+
+  expect(peaceful.final).toMatchObject({ status: 'completed', phase: null, epoch: 5, attempts: 0 });
+  expect(killed.final).toEqual(peaceful.final);
+  expect(killed.events).toEqual(peaceful.events);
+  expect([peaceful.audit, killed.audit]).toEqual([
+    { ok: true, runs: 1, findings: [] },
+    { ok: true, runs: 1, findings: [] },
+  ]);
+  expect(killed.kills).toBeGreaterThan(HONEST_WALK.length);
+});
+
+// What must stand in the transcript: at each phase at least one way to cheat, with the code it is refused with.
+const REFUSALS: readonly RegExp[] = [
+  /starts a workflow nobody accepted +untrusted_workflow: /,
+  /adds a human of its own +credential_invalid: /,
+  /completes the last phase first +phase_sequence_violation: Cannot access Phase COMPLETE/,
+  /reads what the review will ask +phase_sequence_violation: Cannot access Phase REVIEW/,
+  /hands in nothing +incomplete_checkpoint: Missing plan/,
+  /plans without reading the tasks +tasks_not_fetched: /,
+  /plans to change everything +check_failed: The plan must name the paths it is about/,
+  /goes on while the human reads +run_waiting: /,
+  /approves its own plan +usage: /,
+  /guesses the passphrase +credential_invalid: /,
+  /starts over with the new rules +untrusted_workflow: /,
+  /claims tests that pass +check_failed: Tests must fail first/,
+  /claims that all tests pass +check_failed: The engine ran the tests and did not see them pass/,
+  /claims it again, and fails twice +escalated: /,
+  /gives itself another try +usage: /,
+  /approves without reading +tasks_not_fetched: /,
+  /approves what must be fixed +precondition_failed: /,
+  /says the review is done +phase_sequence_violation: /,
+  /reports that all is well +check_failed: The engine ran the tests/,
+  /reports it once more +run_ended: /,
+];
+
+function TOOL_USES(): readonly [string, string, string, string][] {
+  return [
+    ['PLAN', 'read_files', 'src/slugify.js', 'allowed'],
+    ['PLAN', 'write_files', 'src/slugify.js', 'tool_forbidden'],
+    ['PLAN', 'bash', 'npm test', 'tool_forbidden'],
+    ['TDD', 'write_files', 'test/slugify.test.js', 'allowed'],
+    ['TDD', 'write_files', 'src/slugify.js', 'tool_constraint'],
+    ['TDD', 'edit_file', 'test/setup.js', 'tool_constraint'],
+    ['TDD', 'bash', 'npm test', 'allowed'],
+    ['TDD', 'bash', 'npm test && rm -rf src', 'tool_constraint'],
+    ['TDD', 'git', 'git commit -am done', 'tool_forbidden'],
+    ['IMPL', 'write_files', 'src/slugify.js', 'allowed'],
+    ['IMPL', 'edit_file', 'test/slugify.test.js', 'outside_write_scope'],
+    ['IMPL', 'write_files', 'agent_workflow.yaml', 'outside_write_scope'],
+    ['IMPL', 'fetch', 'https://example.org', 'tool_forbidden'],
+    ['REVIEW', 'git', 'git diff HEAD', 'allowed'],
+    ['REVIEW', 'git', 'git push', 'tool_constraint'],
+    ['REVIEW', 'bash', 'npm test', 'tool_not_allowed'],
+    ['COMPLETE', 'edit_file', 'src/slugify.js', 'tool_forbidden'],
+  ];
+}
+
+function load() {
+  const loader = createYamlLoader({ known: { checks: knownChecks() } });
+  return loader.load({ root: HERE, path: 'agent_workflow.yaml' });
+}
+
+function runIn(workflow: Workflow, phase: string): Run {
+  return { status: 'active', phase, workflow } as unknown as Run;
+}
+
+function runDemo(): Promise<{ readonly code: number | null; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [`${HERE}demo.ts`], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, text }));
+  });
+}
+
+/** Carries out one call, perhaps killing it on the way, and says how often it did. */
+type Carrier = (index: number, attempt: (killAfter?: number) => Promise<boolean>) => Promise<number>;
+
+const leaveAlone: Carrier = async (_index, attempt) => {
+  if (!(await attempt())) throw new Error('a call that was left alone did not take effect');
+  return 0;
+};
+
+/** Kills each call ever later, by parts of the time it takes undisturbed, until it has taken effect. */
+function killAlongTheWay(durations: readonly number[]): Carrier {
+  return async (index, attempt) => {
+    let kills = 0;
+    for (const part of [0, 0.3, 0.55, 0.7, 0.8, 0.9, 1]) {
+      kills++;
+      if (await attempt(part * (durations[index] as number))) return kills;
+    }
+    await leaveAlone(index, attempt);
+    return kills;
+  };
+}
+
+async function walk(carry: Carrier) {
+  const project = makeDemoProject();
+  try {
+    await setUpProject(project);
+    const durations: number[] = [];
+    const timed = async (act: () => Promise<unknown>) => {
+      const begun = performance.now();
+      await act();
+      durations.push(performance.now() - begun);
+    };
+    let kills = await carry(0, async (killAfter) => {
+      await timed(() => project.phasegate(['start', 'tdd'], killAfter === undefined ? {} : { killAfter }));
+      return (await runsOf(project)).length === 1;
+    });
+    const [run = ''] = await runsOf(project);
+    for (const [index, step] of HONEST_WALK.entries()) {
+      const calling = await step.calling(project);
+      kills += await carry(index + 1, async (killAfter) => {
+        const before = await status(project, run);
+        await timed(() =>
+          project.phasegate(step.call(run), {
+            ...calling,
+            ...(killAfter === undefined ? {} : { killAfter }),
+          }),
+        );
+        return tookEffect(step, before, await status(project, run), killAfter !== undefined);
+      });
+    }
+    const { run: _run, started_at, updated_at, ...final } = await status(project, run);
+    const { json } = await project.phasegate(['audit', 'verify']);
+    const { ok, runs, findings } = json;
+    return { final, events: await eventsOf(project, run), audit: { ok, runs, findings }, durations, kills };
+  } finally {
+    project.remove();
+  }
+}
+
+/** A transition happened whole or not at all: the run is where it was, or where the step leads. */
+function tookEffect(step: Step, before: Status, after: Status, interrupted: boolean): boolean {
+  if (step.leadsTo === null) return !interrupted;
+  const [was, is] = [before, after].map(({ status: state, phase }) => `${state} ${phase}`);
+  const wanted = `${step.leadsTo[0]} ${step.leadsTo[1]}`;
+  if (is !== was && is !== wanted)
+    throw new Error(`${step.name}: the run is ${is}, which is neither ${was} nor ${wanted}`);
+  return is === wanted;
+}
+
+interface Status {
+  readonly status: string;
+  readonly phase: string | null;
+  readonly [name: string]: unknown;
+}
+
+async function status(project: DemoProject, run: string): Promise<Status> {
+  return (await project.phasegate(['status', run])).json as Status;
+}
+
+async function runsOf(project: DemoProject): Promise<readonly string[]> {
+  const { json } = await project.phasegate(['runs']);
+  return (json.runs as readonly { readonly run: string }[]).map(({ run }) => run);
+}
+
+async function eventsOf(project: DemoProject, run: string): Promise<readonly string[]> {
+  const { json } = await project.phasegate(['audit', 'export', '--run', run]);
+  const records = json.records as readonly {
+    readonly event: string;
+    readonly data: { readonly phase?: string };
+  }[];
+  return records.map(({ event, data }) => `${event} ${data.phase ?? ''}`.trim());
+}

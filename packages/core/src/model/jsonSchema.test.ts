@@ -1,0 +1,587 @@
+import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../json.ts';
+import { compileSchema } from './jsonSchema.ts';
+
+// A name for the keyword, since an object with a member `then` would be taken for a promise.
+const THEN = 'then';
+
+describe('a keyword holds or says what is wrong', () => {
+  test.each<[string, JsonObject, readonly Json[], readonly [Json, string, string][]]>([
+    [
+      'type',
+      { type: 'integer' },
+      [1, 1.0, -3],
+      [
+        [true, '', 'must be an integer, got a boolean'],
+        [1.5, '', 'must be an integer, got a number'],
+        ['1', '', 'must be an integer, got a string'],
+      ],
+    ],
+    [
+      'type',
+      { type: 'number' },
+      [1.5],
+      [
+        [false, '', 'must be a number, got a boolean'],
+        [Number.NaN, '', 'must be a number, got a number that JSON does not have'],
+      ],
+    ],
+    [
+      'type',
+      { type: ['string', 'null'] },
+      ['', null],
+      [
+        [[], '', 'must be a string or null, got a list'],
+        [{}, '', 'must be a string or null, got an object'],
+      ],
+    ],
+    [
+      'type',
+      { type: ['array', 'boolean', 'object'] },
+      [[], {}, true],
+      [[null, '', 'must be a list, a boolean or an object, got null']],
+    ],
+    [
+      'enum',
+      { enum: ['low', 'high', 1, null, { a: [1] }] },
+      ['low', 1, null, { a: [1] }],
+      [
+        ['x', '', 'must be one of `low`, `high`, `1`, `null`, `{"a":[…]}`, got `x`'],
+        ['1', '', 'must be one of `low`, `high`, `1`, `null`, `{"a":[…]}`, got `"1"`'],
+      ],
+    ],
+    [
+      'const',
+      { const: { a: 1, b: 2 } },
+      [{ b: 2, a: 1 }],
+      [[{ a: 1 }, '', 'must be `{"a":1,"b":2}`, got `{"a":1}`']],
+    ],
+    ['const', { const: false }, [false], [[0, '', 'must be `false`, got `0`']]],
+    [
+      'multipleOf',
+      { multipleOf: 0.1 },
+      [0.3, 1.1, -0.7, 1e300, 'x'],
+      [[0.35, '', 'must be a multiple of 0.1, got 0.35']],
+    ],
+    [
+      'multipleOf',
+      { multipleOf: 1e-7 },
+      [0.0075, 1],
+      [[0.00000075, '', 'must be a multiple of 1e-7, got 7.5e-7']],
+    ],
+    [
+      'multipleOf',
+      { multipleOf: 3 },
+      [0, 9, 9007199254740990],
+      [[10, '', 'must be a multiple of 3, got 10']],
+    ],
+    ['minimum', { minimum: 2 }, [2, 'x'], [[1, '', 'must be at least 2, got 1']]],
+    ['maximum', { maximum: 2 }, [2], [[3, '', 'must be at most 2, got 3']]],
+    ['exclusiveMinimum', { exclusiveMinimum: 2 }, [2.1], [[2, '', 'must be above 2, got 2']]],
+    ['exclusiveMaximum', { exclusiveMaximum: 2 }, [1.9], [[2, '', 'must be below 2, got 2']]],
+    [
+      'minLength',
+      { minLength: 2 },
+      ['ab', '😀😀', 1],
+      [['😀', '', 'must have at least 2 characters, has 1']],
+    ],
+    ['maxLength', { maxLength: 1 }, ['😀', ''], [['ab', '', 'must have at most 1 character, has 2']]],
+    ['pattern', { pattern: 'b\\p{L}' }, ['abc', 'bé'], [['ab', '', 'must match `b\\p{L}`, got `ab`']]],
+    [
+      'prefixItems',
+      { prefixItems: [{ type: 'integer' }, { type: 'string' }] },
+      [[1, 'a', {}], [1], []],
+      [[['a', 1], '/0', 'must be an integer, got a string']],
+    ],
+    [
+      'items',
+      { items: { type: 'integer' } },
+      [[], [1, 2]],
+      [[[1, true], '/1', 'must be an integer, got a boolean']],
+    ],
+    [
+      'items after prefixItems',
+      { prefixItems: [true], items: false },
+      [['x']],
+      [[['x', 'y'], '/1', 'is not allowed']],
+    ],
+    [
+      'contains',
+      { contains: { type: 'integer' } },
+      [['a', 1]],
+      [
+        [['a'], '', 'must have at least 1 item of the kind asked for, has 0'],
+        [[], '', 'must have at least 1 item of the kind asked for, has 0'],
+      ],
+    ],
+    ['minContains', { contains: { type: 'integer' }, minContains: 0 }, [[], ['a']], []],
+    [
+      'minContains',
+      { contains: { type: 'integer' }, minContains: 2 },
+      [[1, 2]],
+      [[[1, 'a'], '', 'must have at least 2 items of the kind asked for, has 1']],
+    ],
+    [
+      'maxContains',
+      { contains: { type: 'integer' }, maxContains: 1 },
+      [[1, 'a']],
+      [[[1, 2], '', 'must have at most 1 item of the kind asked for, has 2']],
+    ],
+    ['minItems', { minItems: 1 }, [[1]], [[[], '', 'must have at least 1 item, has 0']]],
+    ['maxItems', { maxItems: 1 }, [[1]], [[[1, 2], '', 'must have at most 1 item, has 2']]],
+    [
+      'uniqueItems',
+      { uniqueItems: true },
+      [[1, '1', true, null, [1], { a: 1 }, '[1]']],
+      [[[{ a: 1, b: 2 }, 3, { b: 2, a: 1 }], '', 'must have no two equal items, but 0 and 2 are']],
+    ],
+    ['uniqueItems', { uniqueItems: false }, [[1, 1]], []],
+    [
+      'properties',
+      { properties: { a: { type: 'string' }, 'x/y~z': { type: 'null' } } },
+      [{}, { a: '', z: 1 }],
+      [
+        [{ a: 1 }, '/a', 'must be a string, got a number'],
+        [{ 'x/y~z': 1 }, '/x~1y~0z', 'must be null, got a number'],
+      ],
+    ],
+    [
+      'patternProperties',
+      { patternProperties: { '^n': { type: 'integer' } } },
+      [{ n1: 1, x: 'a' }],
+      [[{ n1: 'a' }, '/n1', 'must be an integer, got a string']],
+    ],
+    [
+      'additionalProperties',
+      { properties: { steps: true }, patternProperties: { '^x': true }, additionalProperties: false },
+      [{ steps: 1, xy: 2 }],
+      [
+        [{ stepz: 1 }, '', 'has an unknown key `stepz` (did you mean `steps`?)'],
+        [{ qqq: 1 }, '', 'has an unknown key `qqq`'],
+      ],
+    ],
+    [
+      'additionalProperties',
+      { additionalProperties: { type: 'integer' } },
+      [{ a: 1 }],
+      [[{ a: 'x' }, '/a', 'must be an integer, got a string']],
+    ],
+    [
+      'propertyNames',
+      { propertyNames: { maxLength: 2 } },
+      [{ ab: 1 }],
+      [[{ abc: 1 }, '', 'has the key `abc`, which must have at most 2 characters, has 3']],
+    ],
+    [
+      'required',
+      { required: ['steps', 'toString'] },
+      [{ steps: null, toString: 1 }, 'x'],
+      [
+        [{ toString: 1 }, '', 'is missing `steps`'],
+        [{ steps: 1 }, '', 'is missing `toString`'],
+      ],
+    ],
+    [
+      'dependentRequired',
+      { dependentRequired: { a: ['b'] } },
+      [{}, { b: 1 }, { a: 1, b: 1 }],
+      [[{ a: 1 }, '', 'is missing `b`, which `a` needs']],
+    ],
+    [
+      'dependentSchemas',
+      { dependentSchemas: { a: { required: ['b'] } } },
+      [{}, { a: 1, b: 1 }],
+      [[{ a: 1 }, '', 'is missing `b`']],
+    ],
+    ['minProperties', { minProperties: 1 }, [{ a: 1 }], [[{}, '', 'must have at least 1 key, has 0']]],
+    [
+      'maxProperties',
+      { maxProperties: 1 },
+      [{ a: 1 }],
+      [[{ a: 1, b: 1 }, '', 'must have at most 1 key, has 2']],
+    ],
+    ['allOf', { allOf: [{ minimum: 1 }, { maximum: 2 }] }, [1, 2], [[3, '', 'must be at most 2, got 3']]],
+    [
+      'anyOf',
+      { anyOf: [{ type: 'string' }, { type: 'object', required: ['a'] }] },
+      ['', { a: 1 }],
+      [[1, '', 'has none of the 2 allowed forms; the nearest: must be a string, got a number']],
+    ],
+    [
+      'oneOf',
+      { oneOf: [{ multipleOf: 2 }, { multipleOf: 3 }] },
+      [2, 3],
+      [
+        [6, '', 'must have exactly one of 2 forms, has 1 and 2'],
+        [5, '', 'has none of the 2 allowed forms; the nearest: must be a multiple of 2, got 5'],
+      ],
+    ],
+    [
+      'not',
+      { not: { type: 'null' } },
+      [1],
+      [[null, '', 'must not have the form that is ruled out, got `null`']],
+    ],
+    [
+      'if',
+      { if: { type: 'string' }, [THEN]: { minLength: 2 }, else: { type: 'null' } },
+      ['ab', null],
+      [
+        ['a', '', 'must have at least 2 characters, has 1'],
+        [1, '', 'must be null, got a number'],
+      ],
+    ],
+    ['if alone', { if: { type: 'string' } }, ['a', 1], []],
+    [
+      '$ref',
+      { $defs: { id: { type: 'integer' } }, items: { $ref: '#/$defs/id' } },
+      [[1]],
+      [[['a'], '/0', 'must be an integer, got a string']],
+    ],
+    [
+      '$ref beside others',
+      { $defs: { id: { type: 'integer' } }, $ref: '#/$defs/id', minimum: 1 },
+      [1],
+      [
+        [0, '', 'must be at least 1, got 0'],
+        ['x', '', 'must be an integer, got a string'],
+      ],
+    ],
+    [
+      'definitions',
+      {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        definitions: { 'a b/c': { type: 'null' } },
+        items: { $ref: '#/definitions/a%20b~1c' },
+      },
+      [[null]],
+      [[[1], '/0', 'must be null, got a number']],
+    ],
+    [
+      '$anchor',
+      { $defs: { x: { $anchor: 'id', type: 'null' } }, items: { $ref: '#id' } },
+      [[null]],
+      [[[1], '/0', 'must be null, got a number']],
+    ],
+    [
+      '$id',
+      {
+        $id: 'https://example.com/s',
+        $defs: { x: { type: 'null' } },
+        items: { $ref: 'https://example.com/s#/$defs/x' },
+      },
+      [[null]],
+      [[[1], '/0', 'must be null, got a number']],
+    ],
+    [
+      '$ref to itself',
+      { type: 'object', properties: { next: { $ref: '#' } }, additionalProperties: false },
+      [{ next: { next: {} } }],
+      [[{ next: { next: 1 } }, '/next/next', 'must be an object, got a number']],
+    ],
+    [
+      'unevaluatedProperties',
+      { allOf: [{ properties: { a: true } }], unevaluatedProperties: false },
+      [{ a: 1 }],
+      [[{ a: 1, b: 1 }, '', 'has an unknown key `b`']],
+    ],
+    [
+      'unevaluatedItems',
+      {
+        anyOf: [{ prefixItems: [{ type: 'integer' }] }, { prefixItems: [true, { type: 'string' }] }],
+        unevaluatedItems: false,
+      },
+      [[1], ['x', 'y']],
+      [
+        [[1, 2, 3], '/1', 'is not allowed'],
+        [[1, 2, 3], '/2', 'is not allowed'],
+      ],
+    ],
+    [
+      'title and other notes',
+      {
+        title: 't',
+        description: 'd',
+        default: 1,
+        examples: [1],
+        $comment: 'c',
+        deprecated: true,
+        readOnly: false,
+        writeOnly: false,
+        format: 'of my own',
+        'x-note': { any: 'thing' },
+      },
+      [1, 'x'],
+      [],
+    ],
+  ])('%s: %j', (_, schema, valid, invalid) => {
+    expect(valid.flatMap((value) => problemsOf(schema, value))).toEqual([]);
+    for (const [value, path, message] of invalid) {
+      expect(problemsOf(schema, value)).toContainEqual({ path, message });
+    }
+  });
+
+  test('true allows everything and false nothing', () => {
+    expect(problemsOf(true, { a: 1 })).toEqual([]);
+    expect(problemsOf(false, 1)).toEqual([{ path: '', message: 'is not allowed' }]);
+  });
+
+  test('a boolean is no integer and no number, also inside [fail.8]', () => {
+    const schema = { properties: { count: { type: 'integer' }, sum: { type: 'number', minimum: 0 } } };
+
+    expect(problemsOf(schema, { count: true, sum: true }).map(({ path }) => path)).toEqual([
+      '/count',
+      '/sum',
+    ]);
+  });
+});
+
+describe('formats', () => {
+  test.each([
+    [
+      'date',
+      ['2024-02-29', '2000-02-29'],
+      ['2023-02-29', '1900-02-29', '2024-13-01', '2024-04-31', '2024-1-1', '2024-01-00', 'x'],
+    ],
+    [
+      'time',
+      ['12:30:00Z', '23:59:60Z', '00:00:00.123+01:30', '22:59:60-01:00'],
+      ['12:30', '24:00:00Z', '12:60:00Z', '12:30:60Z', '12:30:00', '12:30:00+24:00'],
+    ],
+    [
+      'date-time',
+      ['2024-01-31T12:30:00Z', '2024-01-31t12:30:00.5+02:00'],
+      ['2024-01-31', '2024-01-31 12:30:00Z', '2024-01-32T12:30:00Z', '2024-01-31T25:30:00Z'],
+    ],
+    [
+      'email',
+      ['a@b.de', 'a.b+c@x-y.org', 'a@localhost'],
+      ['a', '@b.de', 'a@', 'a@-b.de', 'a b@c.de', '.a@b.de', 'a..b@c.de', 'a@b@c.de', 'a@b..de'],
+    ],
+    [
+      'uri',
+      ['https://a.b/c?d#e', 'urn:a:b', 'mailto:a@b'],
+      ['a/b', '//a.b', 'http://a b', 'http://a/%zz', '1a:b', 'http://a/\u00e9'],
+    ],
+    [
+      'uuid',
+      ['123e4567-e89b-12d3-a456-426614174000', '123E4567-E89B-12D3-A456-426614174000'],
+      ['123e4567e89b12d3a456426614174000', '123e4567-e89b-12d3-a456-42661417400g'],
+    ],
+    [
+      'ipv4',
+      ['0.0.0.0', '255.1.20.199'],
+      ['256.0.0.1', '1.2.3', '1.2.3.4.5', '01.2.3.4', '1.2.3.4.', '1.2.3.'],
+    ],
+  ])('%s', (format, valid, invalid) => {
+    expect(valid.filter((value) => problemsOf({ format }, value).length > 0)).toEqual([]);
+    expect(invalid.filter((value) => problemsOf({ format }, value).length === 0)).toEqual([]);
+    expect(problemsOf({ format }, 1)).toEqual([]);
+  });
+
+  test('a long text takes time in proportion to its length', () => {
+    for (const format of ['date', 'time', 'date-time', 'email', 'uri', 'uuid', 'ipv4']) {
+      for (const unit of ['1', 'a', '%', '.', 'a@', 'a.', '1:']) problemsOf({ format }, unit.repeat(200_000));
+    }
+  });
+});
+
+describe('a value with many problems', () => {
+  test('all of them are told at once', () => {
+    const schema = {
+      type: 'object',
+      required: ['a', 'b'],
+      properties: {
+        c: { type: 'integer', minimum: 3 },
+        d: { items: { type: 'string', minLength: 2, pattern: '^x' } },
+      },
+      additionalProperties: false,
+    };
+
+    expect(
+      problemsOf(schema, { c: 1, d: ['', 5, 'xx'], e: 1 }).map(({ path, message }) => `${path} ${message}`),
+    ).toEqual([
+      ' is missing `a`',
+      ' is missing `b`',
+      '/c must be at least 3, got 1',
+      '/d/0 must have at least 2 characters, has 0',
+      '/d/0 must match `^x`, got ``',
+      '/d/1 must be a string, got a number',
+      ' has an unknown key `e` (did you mean `c`?)',
+    ]);
+  });
+
+  test('fifty are enough', () => {
+    expect(
+      problemsOf(
+        { items: { type: 'string' } },
+        Array.from({ length: 1000 }, () => 1),
+      ),
+    ).toHaveLength(50);
+  });
+
+  test('a message shows no control characters and no endless text', () => {
+    const [problem] = problemsOf({ additionalProperties: false }, { [`\u001b[2J${'a'.repeat(1000)}`]: 1 });
+
+    expect(problem?.message).toMatch(/^has an unknown key `\\u\{1b\}\[2Ja{76}…`$/);
+  });
+});
+
+describe('a value that is made to break the validator is refused', () => {
+  test('nested without end', () => {
+    const deep = JSON.parse(`${'{"next":'.repeat(50_000)}1${'}'.repeat(50_000)}`) as Json;
+
+    expect(problemsOf({ properties: { next: { $ref: '#' } } }, deep)).toEqual([
+      { path: '', message: 'is nested too deeply to be checked' },
+    ]);
+    expect(problemsOf({ not: { properties: { next: { $ref: '#/not' } } } }, deep)).toEqual([
+      { path: '', message: 'is nested too deeply to be checked' },
+    ]);
+    expect(problemsOf({ uniqueItems: true }, [deep, deep])).toEqual([
+      { path: '', message: expect.stringContaining('could not be checked') },
+    ]);
+    expect(problemsOf({ enum: [{ next: 1 }] }, deep)).toHaveLength(1);
+  });
+
+  test('a schema whose choices multiply', () => {
+    const $defs: Record<string, JsonObject> = { d40: { type: 'object' } };
+    for (let n = 0; n < 40; n++)
+      $defs[`d${n}`] = { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] };
+
+    expect(problemsOf({ $defs, $ref: '#/$defs/d0' }, {})).toEqual([
+      { path: '', message: 'takes too many steps to check against its schema' },
+    ]);
+  });
+
+  test('names of a prototype are keys like others', () => {
+    const value = JSON.parse('{"__proto__": 1, "constructor": 2}') as Json;
+    const schema = JSON.parse(
+      '{"properties": {"__proto__": {"type": "string"}}, "additionalProperties": false}',
+    ) as JsonObject;
+
+    expect(problemsOf(schema, value)).toEqual([
+      { path: '/__proto__', message: 'must be a string, got a number' },
+      { path: '', message: 'has an unknown key `constructor`' },
+    ]);
+    expect(problemsOf({ required: ['constructor'] }, {})).toHaveLength(1);
+    expect(problemsOf({ dependentRequired: { toString: ['x'] } }, {})).toEqual([]);
+  });
+});
+
+describe('a schema that is not understood is refused, with the place [C19]', () => {
+  test.each<[Json, readonly (string | number)[], string]>([
+    [
+      { type: 'int' },
+      ['type'],
+      'needs a type or a list of different types (string, number, integer, boolean, null, array, object) as `type`, got `int`',
+    ],
+    [{ type: [] }, ['type'], 'as `type`, got a list'],
+    [{ type: ['string', 'string'] }, ['type'], 'as `type`, got a list'],
+    [{ minimum: '3' }, ['minimum'], 'needs a number as `minimum`, got `3`'],
+    [{ exclusiveMinimum: true }, ['exclusiveMinimum'], 'needs a number as `exclusiveMinimum`, got a boolean'],
+    [{ multipleOf: 0 }, ['multipleOf'], 'needs a number above 0 as `multipleOf`, got `0`'],
+    [{ minLength: -1 }, ['minLength'], 'needs a whole number of at least 0 as `minLength`, got `-1`'],
+    [{ maxItems: 1.5 }, ['maxItems'], 'needs a whole number'],
+    [{ uniqueItems: 1 }, ['uniqueItems'], 'needs true or false'],
+    [{ required: 'a' }, ['required'], 'needs a list of different strings as `required`, got `a`'],
+    [{ required: ['a', 'a'] }, ['required'], 'needs a list of different strings'],
+    [{ enum: [] }, ['enum'], 'needs a list of at least one value'],
+    [{ allOf: [] }, ['allOf'], 'needs a list of at least one schema'],
+    [{ properties: [] }, ['properties'], 'needs an object of schemas'],
+    [{ properties: { a: 1 } }, ['properties', 'a'], 'needs an object or a boolean as every schema'],
+    [{ allOf: [true, 'x'] }, ['allOf', 1], 'needs an object or a boolean as every schema'],
+    [{ dependentRequired: { a: 'b' } }, ['dependentRequired'], 'needs an object of lists of strings'],
+    [{ items: [{}] }, ['items'], 'has a list as `items`; use `prefixItems`'],
+    [
+      { $schema: 'http://json-schema.org/draft-07/schema#', additionalItems: false },
+      ['additionalItems'],
+      'not supported; use `prefixItems`',
+    ],
+    [{ dependencies: {} }, ['dependencies'], 'not supported; use `dependentRequired` or `dependentSchemas`'],
+    [{ $schema: 'https://example.com/dialect' }, ['$schema'], 'which is not understood'],
+    [{ pattern: '(' }, ['pattern'], 'has `(`, which is not a regular expression'],
+    [
+      { patternProperties: { '[': true } },
+      ['patternProperties', '['],
+      'has `[`, which is not a regular expression',
+    ],
+    [{ propertes: {} }, ['propertes'], 'has an unknown keyword `propertes` (did you mean `properties`?)'],
+    [
+      { properties: { a: { requird: [] } } },
+      ['properties', 'a', 'requird'],
+      'has an unknown keyword `requird` (did you mean `required`?)',
+    ],
+    [JSON.parse('{"__proto__": {}}') as Json, ['__proto__'], 'has an unknown keyword `__proto__`'],
+    [{ nonsense: 1 }, ['nonsense'], 'has an unknown keyword `nonsense`'],
+    [{ $dynamicRef: '#a' }, ['$dynamicRef'], 'not supported'],
+    [{ $dynamicAnchor: 'a' }, ['$dynamicAnchor'], 'not supported'],
+    [{ $vocabulary: {} }, ['$vocabulary'], 'not supported'],
+    [{ $ref: '#/$defs/x' }, ['$ref'], 'has the `$ref` `#/$defs/x`, where there is no schema'],
+    [{ $ref: '#/const', const: {} }, ['$ref'], 'where there is no schema'],
+    [{ $ref: '#x' }, ['$ref'], 'where there is no schema'],
+    [{ $ref: '#/%' }, ['$ref'], 'which is not a reference'],
+    [{ $ref: 'https://example.com/x.json' }, ['$ref'], 'which is outside this schema'],
+    [{ $ref: 'other.json#/x' }, ['$ref'], 'which is outside this schema'],
+    [{ $ref: '#' }, ['$ref'], 'leads back to itself without going into the value'],
+    [
+      { $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } } },
+      ['$defs', 'b', 'not', '$ref'],
+      'leads back to itself',
+    ],
+    [
+      { $defs: { a: { $anchor: 'x' }, b: { $anchor: 'x' } } },
+      ['$defs', 'b', '$anchor'],
+      'has the `$anchor` `x` twice',
+    ],
+    [{ $anchor: '1 2' }, ['$anchor'], 'needs a name'],
+    [
+      { properties: { a: { $id: 'https://example.com/a' } } },
+      ['properties', 'a', '$id'],
+      'only the outermost schema has one',
+    ],
+    [{ title: 1 }, ['title'], 'needs a string as `title`, got `1`'],
+    [{ const: Number.NaN }, ['const'], 'contains a number that JSON does not have'],
+    [{ default: undefined as unknown as Json }, ['default'], 'contains nothing that JSON has'],
+    [{ description: 'x'.repeat(65 * 1024) }, [], 'is longer than 64 KB'],
+  ])('%j', (schema, path, message) => {
+    const compiled = compileSchema(schema as JsonObject);
+
+    expect(compiled).toMatchObject({ ok: false, problems: [{ path }] });
+    expect(compiled.ok ? '' : compiled.problems[0]?.message).toContain(message);
+  });
+
+  test('all defects are told at once', () => {
+    const compiled = compileSchema({
+      type: 'strin',
+      minLength: 'x',
+      foo: 1,
+      properties: { a: { $ref: '#/nope' } },
+    });
+
+    expect(compiled.ok ? [] : compiled.problems.map(({ path }) => path.join('/'))).toEqual([
+      'type',
+      'minLength',
+      'foo',
+      'properties/a/$ref',
+    ]);
+  });
+
+  test('depth is bounded, and parts that share parts are measured as they would be written', () => {
+    const nest = (depth: number): JsonObject => (depth === 0 ? {} : { not: nest(depth - 1) });
+    let shared: JsonObject = { type: 'string' };
+    for (let n = 0; n < 40; n++) shared = { allOf: [shared, shared] };
+
+    expect(compileSchema(nest(64)).ok).toBe(true);
+    expect(compileSchema(nest(65))).toMatchObject({
+      ok: false,
+      problems: [{ message: 'is nested more than 64 deep' }],
+    });
+    expect(compileSchema(shared)).toMatchObject({ ok: false });
+  });
+});
+
+function problemsOf(schema: JsonObject | boolean, value: Json) {
+  const compiled = compileSchema(schema);
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  return compiled.validate(value);
+}

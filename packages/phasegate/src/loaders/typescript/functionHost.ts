@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { readFile, realpath } from 'node:fs/promises';
+import { isAbsolute, relative, sep } from 'node:path';
+import type { FunctionAnswer, FunctionCall, Functions } from '../../runtime/ports.ts';
+import { type ClosureFile, closureOf } from './closureOf.ts';
+import { HostProcess } from './hostProcess.ts';
+
+const LOAD_TIMEOUT_MS = 10_000;
+const MAX_HOSTS = 8;
+
+/** A module that is loaded in a process of its own. */
+interface OpenHost {
+  readonly process: HostProcess;
+  readonly files: readonly ClosureFile[];
+}
+
+/**
+ * Runs the code of TypeScript workflows, in processes of their own that have no keys. A process is kept for the next
+ * call; it answers only while every file of the module is still the one that was accepted.
+ */
+export function createFunctions({ root }: { readonly root: string }): Functions {
+  const hosts = new Map<string, Promise<OpenHost | FunctionAnswer>>();
+
+  return {
+    async call(request: FunctionCall): Promise<FunctionAnswer> {
+      const file = isAbsolute(request.file)
+        ? relative(root, request.file).split(sep).join('/')
+        : request.file;
+      const key = `${file}\0${request.code}`;
+      const host = await find(key, file, request.code);
+      if (!('process' in host)) return host;
+      if (!(await unchanged(host.files))) {
+        drop(key, 'its process was ended because its code changed');
+        return changed(file);
+      }
+      const result = await host.process.call(request.ref, request.context, request.timeoutMs);
+      return result.ok ? result : { ok: false, ...result.failure };
+    },
+
+    async close() {
+      const ended = [...hosts.keys()].map((key) => drop(key, 'its process was closed'));
+      await Promise.all(ended);
+    },
+  };
+
+  async function find(key: string, file: string, code: string): Promise<OpenHost | FunctionAnswer> {
+    const known = hosts.get(key);
+    if (known !== undefined) {
+      const opened = await known;
+      if (!('process' in opened) || opened.process.alive) return opened;
+      // Someone else who found it dead may be loading it anew already.
+      if (hosts.get(key) !== known) return find(key, file, code);
+    }
+    const host = openHost(root, file, code).catch(broken);
+    hosts.set(key, host);
+    const opened = await host;
+    if (!('process' in opened)) hosts.delete(key);
+    const oldest = hosts.keys().next().value;
+    if (hosts.size > MAX_HOSTS && oldest !== undefined)
+      await drop(oldest, 'its process made room for another');
+    return opened;
+  }
+
+  async function drop(key: string, reason: string): Promise<void> {
+    const host = hosts.get(key);
+    hosts.delete(key);
+    const opened = await host;
+    if (opened !== undefined && 'process' in opened) opened.process.kill(reason);
+  }
+}
+
+/** Loads a module, if it is still the code it is asked for by. */
+async function openHost(root: string, file: string, code: string): Promise<OpenHost | FunctionAnswer> {
+  const closure = await closureOf(root, file);
+  const module = closure.files.find((candidate) => candidate.path === file);
+  if (closure.code !== code || module === undefined) return changed(file);
+  const process = new HostProcess(root);
+  const opening = {
+    root: await realpath(root),
+    module: module.real,
+    files: Object.fromEntries(closure.files.map((part) => [part.real, part.sha256])),
+  };
+  const result = await process.open(opening, LOAD_TIMEOUT_MS);
+  if (result.ok) return { process, files: closure.files };
+  process.kill('its process was ended because its module cannot be loaded');
+  return { ok: false, ...result.failure };
+}
+
+function broken(error: unknown): FunctionAnswer {
+  return { ok: false, kind: 'threw', reason: error instanceof Error ? error.message : String(error) };
+}
+
+async function unchanged(files: readonly ClosureFile[]): Promise<boolean> {
+  const same = files.map(async ({ real, sha256 }) => {
+    const bytes = await readFile(real).catch(() => null);
+    return bytes !== null && createHash('sha256').update(bytes).digest('hex') === sha256;
+  });
+  return (await Promise.all(same)).every(Boolean);
+}
+
+function changed(file: string): FunctionAnswer {
+  return { ok: false, kind: 'code_changed', reason: `the code of \`${file}\` has changed` };
+}

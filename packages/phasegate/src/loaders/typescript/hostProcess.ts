@@ -1,0 +1,135 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { type Json, type JsonObject, PhasegateError } from '@phasegate/core';
+import type { HostAnswer, HostFailure, HostRequest, Opening } from './hostProtocol.ts';
+
+/** An answer, or why there is none. */
+export type HostResult =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly failure: HostFailure };
+
+/** What a workflow's code may know of the machine. Names are listed, never excluded: a new secret has a new name. */
+const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'NODE_ENV', 'SystemRoot'];
+const KEPT_OUTPUT = 2000;
+
+/**
+ * One child process that runs one module. Requests are answered one after another, so that a call that hangs takes
+ * no other with it. It never keeps this process alive by itself.
+ */
+export class HostProcess {
+  readonly #child: ChildProcess;
+  #queue: Promise<unknown> = Promise.resolve();
+  #ended: string | null = null;
+  #errors = '';
+  #nextId = 1;
+
+  constructor(root: string) {
+    const kept = ENVIRONMENT.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    });
+    this.#child = fork(childFile(), [], {
+      cwd: root,
+      env: Object.fromEntries(kept),
+      execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=512'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      serialization: 'json',
+    });
+    this.#child.once('exit', (code, signal) => {
+      this.#ended ??=
+        signal === null ? `its process ended with exit code ${code}` : `its process was ended by ${signal}`;
+    });
+    this.#child.once('error', (error) => {
+      this.#ended ??= `its process cannot be used: ${error.message}`;
+    });
+    this.#child.stdout?.resume();
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      this.#errors = `${this.#errors}${chunk}`.slice(-KEPT_OUTPUT);
+    });
+    this.#hold(false);
+  }
+
+  get alive(): boolean {
+    return this.#ended === null;
+  }
+
+  /** Loads the module. */
+  open(opening: Opening, timeoutMs: number): Promise<HostResult> {
+    return this.#ask((id) => ({ id, kind: 'open', opening }), timeoutMs);
+  }
+
+  /** Calls one of its functions. */
+  call(ref: string, context: JsonObject, timeoutMs: number): Promise<HostResult> {
+    return this.#ask((id) => ({ id, kind: 'call', ref, context }), timeoutMs);
+  }
+
+  kill(reason: string): void {
+    this.#ended ??= reason;
+    this.#child.kill('SIGKILL');
+  }
+
+  #ask(request: (id: number) => HostRequest, timeoutMs: number): Promise<HostResult> {
+    const turn = this.#queue.then(() => this.#exchange(request(this.#nextId++), timeoutMs));
+    this.#queue = turn;
+    return turn;
+  }
+
+  #exchange(request: HostRequest, timeoutMs: number): Promise<HostResult> {
+    if (this.#ended !== null) return Promise.resolve(this.#broken());
+    this.#hold(true);
+    return new Promise<HostResult>((resolve) => {
+      const child = this.#child;
+      const finish = (result: HostResult) => {
+        clearTimeout(timer);
+        child.off('message', onMessage);
+        child.off('exit', onExit);
+        child.off('error', onExit);
+        this.#hold(false);
+        resolve(result);
+      };
+      const onMessage = (answer: HostAnswer) => {
+        if (answer?.id !== request.id) return;
+        finish(answer.ok ? { ok: true, value: answer.value } : { ok: false, failure: answer.failure });
+      };
+      // What it wrote last says why it ended, and may still be on its way.
+      const onExit = () => setImmediate(() => finish(this.#broken()));
+      const timer = setTimeout(() => {
+        this.kill('its process was ended because a call took too long');
+        const reason = `did not answer within ${timeoutMs} ms`;
+        finish({ ok: false, failure: { kind: 'timed_out', reason } });
+      }, timeoutMs);
+      child.on('message', onMessage);
+      child.once('exit', onExit);
+      child.once('error', onExit);
+      child.send(request, (error) => {
+        if (error !== null) this.kill(`its process cannot be reached: ${error.message}`);
+      });
+    });
+  }
+
+  #broken(): HostResult {
+    const said = /^\w*Error: .*$/m.exec(this.#errors)?.[0];
+    const reason = `${this.#ended ?? 'its process ended'}${said === undefined ? '' : ` (${said})`}`;
+    return { ok: false, failure: { kind: 'threw', reason } };
+  }
+
+  /** While a request is open this process must wait for it; otherwise the child must not keep it alive. */
+  #hold(waiting: boolean): void {
+    const act = waiting ? 'ref' : 'unref';
+    this.#child[act]();
+    this.#child.channel?.[act]();
+    for (const stream of [this.#child.stdout, this.#child.stderr]) (stream as Socket | null)?.[act]();
+  }
+}
+
+/** The program the child runs: beside this file, or where the build left it when this file is part of a bundle. */
+function childFile(): string {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const candidates = [`./hostChild.${extension}`, '../loaders/typescript/hostChild.js'];
+  const files = candidates.map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  const found = files.find((file) => existsSync(file));
+  if (found === undefined) throw new PhasegateError('internal', 'the program that runs functions is missing');
+  return found;
+}

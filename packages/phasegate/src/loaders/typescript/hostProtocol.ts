@@ -1,0 +1,45 @@
+import type { DraftProblem, Json, JsonObject, WorkflowDraft } from '@phasegate/core';
+
+/** What the engine asks of the process that runs a workflow's code. */
+export type HostRequest =
+  | { readonly id: number; readonly kind: 'open'; readonly opening: Opening }
+  | { readonly id: number; readonly kind: 'call'; readonly ref: string; readonly context: JsonObject };
+
+/** Which module to load, and which bytes it may be made of. */
+export interface Opening {
+  /** Real path of the project's root. */
+  readonly root: string;
+  /** Real path of the module. */
+  readonly module: string;
+  /** Real path → SHA-256 of every file of the closure. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** What that process answers. */
+export type HostAnswer =
+  | { readonly id: number; readonly ok: true; readonly value: Json }
+  | { readonly id: number; readonly ok: false; readonly failure: HostFailure };
+
+/** Why there is no answer. */
+export interface HostFailure {
+  readonly kind: 'threw' | 'timed_out' | 'code_changed' | 'unknown_function';
+  readonly reason: string;
+  /** Where in which file, as far as the stack says. */
+  readonly at?: { readonly file: string; readonly line: number; readonly column: number };
+}
+
+/** Asks for the workflow itself instead of one of its functions, whose names all start with `steps/` or `gates/`. */
+export const DESCRIBE = 'describe';
+
+/** A workflow as its module defines it, without its functions. */
+export interface Described {
+  readonly draft: WorkflowDraft;
+  readonly problems: readonly DraftProblem[];
+  /** How many functions it has. */
+  readonly functions: number;
+  /** Whether loading it printed to stdout. */
+  readonly printed: boolean;
+}
+
+/** No answer of a function is larger than this. */
+export const MAX_ANSWER_BYTES = 1_048_576;

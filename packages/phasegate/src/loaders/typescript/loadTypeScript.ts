@@ -1,0 +1,178 @@
+import { relative, sep } from 'node:path';
+import { type DraftProblem, defineWorkflow, type Known, type Problem, type Workflow } from '@phasegate/core';
+import type { FunctionAnswer, Functions, Loaded, Peeked, SourceFile } from '../../runtime/ports.ts';
+import { readSource } from '../readSource.ts';
+import { type Closure, closureOf } from './closureOf.ts';
+import { type FoundWorkflow, findWorkflow } from './findWorkflow.ts';
+import { DESCRIBE, type Described } from './hostProtocol.ts';
+import { locateInSource } from './locateInSource.ts';
+import { parseModule } from './parseModule.ts';
+
+const DESCRIBE_MS = 10_000;
+
+/** Reads enough of a module for a listing, without running it. Null when it defines no workflow and need not. */
+export async function peekTypeScript(file: SourceFile, mustDefine: boolean): Promise<Peeked | null> {
+  const stem = (file.path.split('/').at(-1) ?? file.path).replace(/(?:\.workflow)?\.m?[jt]s$/, '');
+  const unread = (problem: Problem) => ({ id: stem, title: stem, phases: null, problems: [problem] });
+  const source = await readSource(file.root, file.path);
+  if (!source.ok) return mustDefine ? unread({ file: file.path, severity: 'error', ...pick(source) }) : null;
+  const parsed = parseModule(file.path, source.text);
+  if (!parsed.ok) {
+    const problem: Problem = { file: file.path, severity: 'error', ...pick({ code: 'syntax', ...parsed }) };
+    return mustDefine || /\b(?:defineWorkflow|Workflow)\b/.test(source.text) ? unread(problem) : null;
+  }
+  const found = findWorkflow(parsed.program);
+  if (!mustDefine && (found.calls.length === 0 || !found.exported)) return null;
+  const id = found.id ?? stem;
+  const problems = definitionProblems(file.path, found, (offset) => parsed.lines.at(offset));
+  return { id, title: found.title ?? id, phases: found.phases, problems };
+}
+
+/** Loads a module in a process of its own and compiles what it defines. */
+export async function loadTypeScript(file: SourceFile, known: Known, functions: Functions): Promise<Loaded> {
+  const closure = await closureOf(file.root, file.path);
+  const files = Object.fromEntries(closure.files.map((part) => [part.path, part.sha256]));
+  const failed = (problems: readonly Problem[]): Loaded => ({
+    workflow: null,
+    problems: inOrder(problems, file.path),
+    files,
+  });
+  if (closure.module === null || hasErrors(closure.problems)) return failed(closure.problems);
+  const { program, lines } = closure.module;
+  const found = findWorkflow(program);
+  const defined = definitionProblems(file.path, found, (offset) => lines.at(offset));
+  if (hasErrors(defined)) return failed([...closure.problems, ...defined]);
+  if (/\.m?ts$/.test(file.path) && process.features.typescript === false) {
+    return failed([
+      at(
+        file.path,
+        'node_too_old',
+        `workflows in TypeScript need Node 22.18 or newer, and this is ${process.versions.node}`,
+      ),
+    ]);
+  }
+
+  const place = (problem: DraftProblem): Problem => ({
+    file: file.path,
+    ...lines.at(locateInSource(found, problem.path, problem.offset)),
+    code: problem.code,
+    message: problem.message,
+    severity: problem.severity,
+  });
+  const { code } = closure;
+  const described = await functions.call({
+    file: file.path,
+    code,
+    ref: DESCRIBE,
+    context: {},
+    timeoutMs: DESCRIBE_MS,
+  });
+  if (!described.ok) return failed([...closure.problems, failure(file, described)]);
+  const value = described.value as unknown as Described;
+  const { workflow, problems } = compile(value, { file, known, closure });
+  const notes = value.printed ? [printed(file.path)] : [];
+  return {
+    workflow,
+    problems: inOrder([...closure.problems, ...notes, ...problems.map(place)], file.path),
+    files,
+  };
+}
+
+function compile(
+  { draft, problems, functions }: Described,
+  { file, known, closure }: { readonly file: SourceFile; readonly known: Known; readonly closure: Closure },
+): { readonly workflow: Workflow | null; readonly problems: readonly DraftProblem[] } {
+  // Without functions nothing of the code runs later, so the workflow does not depend on it.
+  const bound = functions === 0 ? draft : { ...draft, code: closure.code, module: file.path };
+  const result = defineWorkflow(bound, known);
+  if (problems.length > 0) {
+    const more = result.ok
+      ? []
+      : result.problems.filter((found) => !problems.some((known) => covers(known, found)));
+    return { workflow: null, problems: [...problems, ...more] };
+  }
+  return result.ok
+    ? { workflow: result.workflow, problems: result.notes }
+    : { workflow: null, problems: result.problems };
+}
+
+/** Whether a problem of meaning may only follow from one of shape, which is reported already. */
+function covers(shape: DraftProblem, meaning: DraftProblem): boolean {
+  if (
+    meaning.severity === 'note' ||
+    ['unreachable_phase', 'no_end', 'no_phases', 'bad_id'].includes(meaning.code)
+  )
+    return true;
+  return (
+    shape.path.every((step, index) => step === meaning.path[index]) ||
+    (meaning.code === 'unknown_phase' && shape.path.length < 3)
+  );
+}
+
+function definitionProblems(
+  path: string,
+  found: FoundWorkflow,
+  lineAt: (offset: number) => { readonly line: number; readonly column: number },
+): readonly Problem[] {
+  const [first, second] = found.calls;
+  if (second !== undefined) {
+    const message = 'a file defines exactly one workflow, and here is a second';
+    return [{ file: path, ...lineAt(second.start), code: 'several_workflows', message, severity: 'error' }];
+  }
+  if (found.exported) return [];
+  const message =
+    first === undefined
+      ? 'the file defines no workflow; its default export must be what `defineWorkflow` returns'
+      : 'the workflow is not exported; make it the default export or `WORKFLOW`';
+  return [{ file: path, ...lineAt(first?.start ?? 0), code: 'no_workflow', message, severity: 'error' }];
+}
+
+/** Why a module has no workflow to show, at the place its own stack names. */
+function failure(
+  file: SourceFile,
+  { kind, reason, at: where }: FunctionAnswer & { readonly ok: false },
+): Problem {
+  const words = {
+    threw: `the module cannot be loaded: ${reason}`,
+    timed_out: `the module cannot be loaded: it ${reason}`,
+    code_changed: `the module changed while it was loaded: ${reason}`,
+    unknown_function: `the file ${reason}`,
+  };
+  const codes = {
+    threw: 'module_failed',
+    timed_out: 'module_failed',
+    code_changed: 'code_changed',
+    unknown_function: 'no_workflow',
+  };
+  const problem = at(file.path, codes[kind], words[kind]);
+  const path = where && relative(file.root, where.file).split(sep).join('/');
+  if (where === undefined || path === undefined || path.startsWith('../')) return problem;
+  return { ...problem, file: path, line: where.line, column: where.column };
+}
+
+function printed(path: string): Problem {
+  const message = 'the module prints to stdout when it is loaded; what it prints is ignored';
+  return { ...at(path, 'module_prints', message), severity: 'note' };
+}
+
+function at(file: string, code: string, message: string): Problem {
+  return { file, line: 1, column: 1, code, message, severity: 'error' };
+}
+
+function pick({ line, column, code, message }: Pick<Problem, 'line' | 'column' | 'code' | 'message'>) {
+  return { line, column, code, message };
+}
+
+function hasErrors(problems: readonly Problem[]): boolean {
+  return problems.some((problem) => problem.severity === 'error');
+}
+
+function inOrder(problems: readonly Problem[], module: string): readonly Problem[] {
+  return problems.toSorted(
+    (a, b) =>
+      Number(b.file === module) - Number(a.file === module) ||
+      (a.file < b.file ? -1 : a.file > b.file ? 1 : 0) ||
+      a.line - b.line ||
+      a.column - b.column,
+  );
+}

@@ -1,0 +1,191 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { create } from '../contractClause.ts';
+import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
+import { runScript } from '../fixtures/runScript.ts';
+import { sampleDraft, sampleRun } from '../sampleRun.ts';
+import { MIGRATIONS } from './migrations/index.ts';
+
+let state: StateFolder;
+
+beforeEach(() => {
+  state = makeStateFolder();
+});
+
+afterEach(() => state.remove());
+
+test('a new database has every migration, numbered in order, and is for its owner only [S3.74]', async () => {
+  await state.open().close();
+  expect(MIGRATIONS.map(({ number }) => number)).toEqual(MIGRATIONS.map((_, index) => index + 1));
+  expect(state.read('PRAGMA user_version')).toEqual([{ user_version: MIGRATIONS.length }]);
+  expect(state.read('PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }]);
+  expect(statSync(state.file).mode & 0o777).toBe(0o600);
+});
+
+test('backups have the columns the design names [S3.77]', async () => {
+  await state.open().close();
+  const columns = state.read("SELECT name, type, pk, \"notnull\" AS needed FROM pragma_table_info('database_backups')");
+  expect(columns).toEqual([
+    { name: 'id', type: 'TEXT', pk: 1, needed: expect.anything() },
+    { name: 'created_at', type: 'TEXT', pk: 0, needed: 1 },
+    { name: 'path', type: 'TEXT', pk: 0, needed: 1 },
+    { name: 'workflow_run_id', type: 'TEXT', pk: 0, needed: 0 },
+    { name: 'size_bytes', type: 'INTEGER', pk: 0, needed: 0 },
+  ]);
+});
+
+test('a database of an earlier format is brought up to date with what it holds [S3.80]', async () => {
+  const first = state.open();
+  await create(first, sampleRun('r1'));
+  await first.close();
+  state.tamper('DROP VIEW workflow_runs; PRAGMA user_version = 3');
+
+  const store = state.open();
+  expect((await store.load('r1'))?.version).toBe(1);
+  expect(state.read('SELECT current_step FROM workflow_runs')).toEqual([{ current_step: 'DRAFT' }]);
+  await store.close();
+});
+
+test('a migration that fails leaves the database as it was', async () => {
+  await state.open().close();
+  state.tamper('PRAGMA user_version = 2; DROP VIEW workflow_runs');
+
+  expect(() => state.open()).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+  expect(state.read('PRAGMA user_version')).toEqual([{ user_version: 2 }]);
+  expect(state.read("SELECT name FROM sqlite_schema WHERE name = 'workflow_runs'")).toEqual([]);
+});
+
+test('a database of a newer version is refused and left alone', async () => {
+  await state.open().close();
+  state.tamper('PRAGMA user_version = 99');
+  const before = readFileSync(state.file);
+
+  expect(() => state.open()).toThrow(expect.objectContaining({ code: 'store_newer' }));
+  expect(() => state.open()).toThrow('format 99');
+  expect(readFileSync(state.file).equals(before)).toBe(true);
+});
+
+test('a file that is no database is refused by name, with the way back, and left alone', () => {
+  writeFileSync(state.file, 'not a database at all, but long enough to be looked at as one');
+
+  expect(() => state.open()).toThrow(
+    expect.objectContaining({ code: 'store_corrupt', hint: expect.stringContaining('phasegate restore') }),
+  );
+  expect(() => state.open()).toThrow(state.file);
+  expect(readFileSync(state.file, 'utf8')).toMatch(/^not a database/);
+});
+
+test("another program's database is refused and left alone", () => {
+  const database = new DatabaseSync(state.file);
+  database.exec('CREATE TABLE theirs (a)');
+  database.close();
+
+  expect(() => state.open()).toThrow(expect.objectContaining({ code: 'store_corrupt' }));
+  expect(state.read('SELECT name FROM sqlite_schema')).toEqual([{ name: 'theirs' }]);
+});
+
+test('a damaged page is a fault that names the file when it is met', async () => {
+  const first = state.open();
+  for (let number = 0; number < 50; number += 1) await create(first, sampleRun(`r${number}`));
+  await first.close();
+  const bytes = readFileSync(state.file);
+  bytes.fill(0xff, 4096);
+  writeFileSync(state.file, bytes);
+
+  const outcome = await openAndLoad();
+  expect(outcome).toMatchObject({ code: 'store_corrupt', message: expect.stringContaining(state.file) });
+});
+
+test('a folder in its place, or no folder around it, is a fault with its reason', () => {
+  mkdirSync(state.file);
+  expect(() => state.open()).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+  state.remove();
+  expect(() => state.open()).toThrow('its folder does not exist');
+});
+
+test('a read-only database is refused at once, and nothing is left beside it', async () => {
+  await state.open().close();
+  chmodSync(state.file, 0o444);
+  chmodSync(state.folder, 0o555);
+  asNobody(() => {
+    expect(() => state.open()).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+    expect(() => state.open()).toThrow('the permission is missing');
+  });
+  chmodSync(state.folder, 0o700);
+  expect(readdirSync(state.folder).sort()).toEqual(['keys.json', 'state.db']);
+});
+
+test('a folder nothing can be made in is refused, and no file is made', () => {
+  chmodSync(state.folder, 0o555);
+  asNobody(() => {
+    expect(() => state.open()).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+  });
+  chmodSync(state.folder, 0o700);
+  expect(existsSync(state.file)).toBe(false);
+});
+
+test('a disk that takes no more refuses the write and keeps all that was answered for [adv.E10]', async () => {
+  const { stdout, stderr } = await runScript('fillDisk.ts', [state.folder], 'trap "" XFSZ; ulimit -f 600');
+  expect(stderr).toBe('');
+  const { kept, code, message } = JSON.parse(stdout) as { kept: string[]; code: string; message: string };
+  expect(code).toBe('store_unavailable');
+  expect(message).toContain('the disk');
+  expect(kept.length).toBeGreaterThan(0);
+
+  const store = state.open();
+  for (const id of kept) expect((await store.load(id))?.run.id).toBe(id);
+  expect(await store.verify()).toMatchObject({ ok: true, runs: kept.length });
+  await store.close();
+});
+
+test('six processes that are the first to open it at once all write to it', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const results = await Promise.all(names.map((name) => runScript('firstOpen.ts', [state.folder, name])));
+  expect(results.map(({ stdout, stderr }) => [stdout, stderr])).toEqual(names.map(() => ['done', '']));
+
+  const store = state.open();
+  expect(await store.verify()).toEqual({ ok: true, runs: 60, records: 120, unanchored: 0, findings: [] });
+  await store.close();
+});
+
+test('a database another process keeps locked refuses the write after a while and works again afterwards [adv.E10]', async () => {
+  const store = state.open();
+  await create(store, sampleRun('r1'));
+  const other = new DatabaseSync(state.file);
+  other.exec('BEGIN IMMEDIATE');
+  await expect(store.note('r1', [sampleDraft('tool_judged')])).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringContaining('another process keeps it locked'),
+  });
+  expect((await store.load('r1'))?.version).toBe(1);
+  other.close();
+  expect(await store.note('r1', [sampleDraft('tool_judged')])).toBe(true);
+  await store.close();
+});
+
+async function openAndLoad(): Promise<unknown> {
+  try {
+    const store = state.open();
+    try {
+      await store.load('r1');
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+/** Root may write everywhere, so under root this is tried as the user who may nowhere. */
+function asNobody(act: () => void): void {
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65534);
+  try {
+    act();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}

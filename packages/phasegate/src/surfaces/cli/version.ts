@@ -1,0 +1,2 @@
+/** The version of this package; a test holds it against package.json, so that nothing is read at start-up. */
+export const VERSION = '0.1.0';

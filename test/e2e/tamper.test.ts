@@ -1,0 +1,386 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { canonicalJson, type Json, type JsonObject } from '@phasegate/core';
+import { describe, expect, test } from 'vitest';
+import { type Called, complete, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
+
+const SECRET = { passphrase: 'open sesame' };
+const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint'] } };
+
+// All of this holds in ring `served` against whoever can write the database and does not have the keys.
+describe('in ring served, `audit verify` names', () => {
+  test('a record that was edited [adv.M2 adv.H2]', async () => {
+    const { project, first } = await twoRuns();
+
+    alter(project, `UPDATE audit SET data = replace(data, 'blue', 'pink') WHERE run = ? AND seq = 2`, first);
+
+    expectFinding(await verify(project), { kind: 'record_edited', run: first, seq: 2 });
+  });
+
+  test('a record that was edited and hashed anew [adv.M2]', async () => {
+    const { project, first } = await twoRuns();
+
+    alterRecord(project, { run: first, seq: 2 }, (record) => ({ ...record, principal: 'human:maria' }));
+
+    expectFinding(await verify(project), { kind: 'record_edited', run: first, seq: 2 });
+  });
+
+  test('a chain that was recomputed whole, with the head of its run [adv.M2]', async () => {
+    const { project, first } = await twoRuns();
+    const last = newestSeq(project, first);
+
+    const head = rechain(project, first, (record) =>
+      record.seq === 2 ? { ...record, principal: 'human:maria' } : record,
+    );
+    alter(project, 'UPDATE runs SET hash = ? WHERE id = ?', head, first);
+
+    expectFinding(await verify(project), { kind: 'state_edited', run: first, seq: last });
+  });
+
+  test('a record that was removed [adv.M2]', async () => {
+    const { project, first } = await twoRuns();
+
+    alter(project, 'DELETE FROM audit WHERE run = ? AND seq = 1', first);
+
+    expectFinding(await verify(project), { kind: 'record_missing', run: first, seq: 1 });
+  });
+
+  test('a tail that was cut [adv.M1]', async () => {
+    const { project, first } = await twoRuns();
+    const last = newestSeq(project, first);
+
+    alter(project, 'DELETE FROM audit WHERE run = ? AND seq = ?', first, last);
+
+    expectFinding(await verify(project), { kind: 'tail_cut', run: first, seq: last });
+  });
+
+  test('a run put back whole to where it was before, with a seal that was once right [adv.M1]', async () => {
+    const { project, second } = await twoRuns();
+    const before = using(project, (database) =>
+      database.prepare('SELECT * FROM runs WHERE id = ?').get(second),
+    ) as Record<string, SQLInputValue>;
+    expect(await complete(project, second, { phase: 'PROPOSE', evidence: PROPOSAL })).toMatchObject({
+      code: 0,
+    });
+    expect((await verify(project)).code).toBe(0);
+
+    alter(project, 'DELETE FROM audit WHERE run = ? AND seq > ?', second, before.seq ?? 0);
+    const columns = Object.keys(before);
+    alter(
+      project,
+      `INSERT OR REPLACE INTO runs (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+      ...Object.values(before),
+    );
+
+    expectFinding(await verify(project), { kind: 'run_rolled_back', run: second });
+  });
+
+  test("a cut tail of the project's own chain [adv.M1]", async () => {
+    const { project } = await twoRuns();
+    const last = newestSeq(project, '');
+
+    alter(project, `DELETE FROM audit WHERE run = '' AND seq = ?`, last);
+
+    expectFinding(await verify(project), { kind: 'tail_cut', run: null, seq: last });
+  });
+
+  test('a run that was dropped with all its records [adv.M1]', async () => {
+    const { project, first, second } = await twoRuns();
+
+    alter(project, 'DELETE FROM runs WHERE id = ?', first);
+    alter(project, 'DELETE FROM audit WHERE run = ?', first);
+
+    const report = await verify(project);
+    expectFinding(report, { kind: 'run_dropped', run: first });
+    expect(report.stdout).not.toContain(second);
+  });
+
+  test('a state that was edited, and every command refuses to go on from it [adv.H2]', async () => {
+    const { project, first } = await twoRuns();
+
+    alter(
+      project,
+      `UPDATE runs SET state = json_set(state, '$.status', 'active', '$.phase', 'DO'), status = 'active',
+         phase = '"DO"' WHERE id = ?`,
+      first,
+    );
+
+    expectFinding(await verify(project), { kind: 'state_edited', run: first });
+    const report = { report: { done: ['painted'], checked: 'looked at it twice' } };
+    for (const result of [
+      await complete(project, first, { phase: 'DO', evidence: report }),
+      await phasegate(project, ['status', first, '--json']),
+      await phasegate(project, ['next', first, '--json']),
+    ]) {
+      expect(result.code).toBe(1);
+      expect(result.json).toMatchObject({ error: 'state_tampered' });
+    }
+  });
+
+  test('what is listed otherwise than it is', async () => {
+    const { project, first } = await twoRuns();
+
+    alter(project, `UPDATE runs SET status = 'completed', phase = 'null' WHERE id = ?`, first);
+
+    expectFinding(await verify(project), { kind: 'state_edited', run: first });
+  });
+
+  test('a head that was signed by someone else, and nothing is written on top of it [adv.M2]', async () => {
+    const { project, first } = await twoRuns();
+
+    alter(project, `UPDATE heads SET signature = ?`, Buffer.alloc(64, 7).toString('base64url'));
+
+    expectFinding(await verify(project), { kind: 'head_invalid' });
+    const started = await phasegate(project, ['start', 'minimal', '--json']);
+    expect(started.code).toBe(1);
+    expect(started.json).toMatchObject({ error: 'audit_broken' });
+    expect((await phasegate(project, ['status', first, '--json'])).json).toMatchObject({ status: 'waiting' });
+  });
+});
+
+describe("in ring served, a row that pretends to be a human's", () => {
+  test('approval decides nothing [adv.H2 adv.J1]', async () => {
+    const { project, first } = await twoRuns();
+    const seq = newestSeq(project, first) + 1;
+
+    append(project, {
+      run: first,
+      seq,
+      event: 'gate_decided',
+      data: { decision: { ...DECISION, signature: forged(first) }, final: true },
+    });
+
+    expect((await phasegate(project, ['status', first, '--json'])).json).toMatchObject({
+      status: 'waiting',
+      phase: 'PROPOSE',
+    });
+    const done = await complete(project, first, { phase: 'PROPOSE', evidence: PROPOSAL });
+    expect(done.code).toBe(1);
+    expectFinding(await verify(project), { kind: 'record_edited', run: first, seq });
+  });
+
+  test('approval decides nothing, also where the state says it was given [adv.H2 adv.J1]', async () => {
+    const { project, first } = await twoRuns();
+    const decision = JSON.stringify({ ...DECISION, signature: forged(first) });
+
+    alter(
+      project,
+      `UPDATE runs SET state = json_set(state, '$.decisions[0]', json(?), '$.wait.votes[0]', json(?)) WHERE id = ?`,
+      decision,
+      decision,
+      first,
+    );
+
+    const done = await complete(project, first, { phase: 'DO' });
+    expect(done.code).toBe(1);
+    expect(done.json).toMatchObject({ error: 'state_tampered' });
+    expectFinding(await verify(project), { kind: 'state_edited', run: first });
+  });
+
+  test('key makes nobody a human [adv.J1]', async () => {
+    const { project, first } = await twoRuns();
+    const { name, data } = using(project, (database) =>
+      database.prepare('SELECT * FROM humans').get(),
+    ) as Record<string, string>;
+    const mine = { ...JSON.parse(data as string), name: 'mallory' };
+
+    alter(
+      project,
+      'INSERT INTO humans (name, public_key, data, removed_at, mac) VALUES (?, ?, ?, NULL, ?)',
+      'mallory',
+      mine.publicKey,
+      JSON.stringify(mine),
+      'f'.repeat(64),
+    );
+
+    expect(name).toBe('maria');
+    // Mallory knows the passphrase of the key in the row, as it is their own.
+    const words = ['decide', first, '--option', 'Approve', '--as', 'mallory', '--json'];
+    const decided = await phasegate(project, words, SECRET);
+    expect(decided.code).toBe(1);
+    expect(decided.json).toMatchObject({ error: 'state_tampered' });
+    expectFinding(await verify(project), { kind: 'state_edited', run: null, message: /mallory/ });
+  });
+
+  test('acceptance starts no workflow', async () => {
+    const { project } = await twoRuns();
+    project.write('agent_workflow.yaml', 'workflow: minimal\nphases:\n  ONLY: { writes: [] }\n');
+    const refused = await phasegate(project, ['start', 'minimal', '--json']);
+    expect(refused.json).toMatchObject({ error: 'untrusted_workflow' });
+    const { data: note } = using(project, (database) =>
+      database.prepare(`SELECT data FROM audit WHERE event = 'start_refused'`).get(),
+    ) as { data: string };
+    const { closure } = JSON.parse(note) as { closure: string };
+
+    alter(
+      project,
+      `INSERT INTO trusted (hash, workflow, data, mac)
+         SELECT ?, workflow, json_set(data, '$.hash', ?), mac FROM trusted LIMIT 1`,
+      closure,
+      closure,
+    );
+
+    const started = await phasegate(project, ['start', 'minimal', '--json']);
+    expect(started.code).toBe(1);
+    expect(started.json).toMatchObject({ error: 'state_tampered' });
+  });
+});
+
+const DECISION = {
+  gate: 'proposal#1',
+  option: 'Approve',
+  input: null,
+  shown: 'a'.repeat(64),
+  by: 'maria',
+  at: '2030-01-01T00:00:00.000Z',
+};
+
+/** A project with a human, a run that waits at its gate and a run in its first phase. */
+async function twoRuns() {
+  const project = makeProject();
+  const made = await phasegate(project, ['init', '--template', 'minimal'], SECRET);
+  expect(made).toMatchObject({ code: 0 });
+  const [first, second] = [await startRun(project, 'minimal'), await startRun(project, 'minimal')];
+  const done = await complete(project, first, { phase: 'PROPOSE', evidence: PROPOSAL });
+  expect(done.json).toMatchObject({ status: 'waiting' });
+  expect((await verify(project)).code).toBe(0);
+  return { project, first, second };
+}
+
+function verify(project: TestProject): Promise<Called> {
+  return phasegate(project, ['audit', 'verify', '--json']);
+}
+
+function expectFinding(
+  called: Called,
+  expected: {
+    readonly kind: string;
+    readonly run?: string | null;
+    readonly seq?: number;
+    readonly message?: RegExp;
+  },
+): void {
+  const { message, ...finding } = expected;
+  expect(called.code).toBe(1);
+  expect(called.json.ok).toBe(false);
+  const words = message === undefined ? {} : { message: expect.stringMatching(message) };
+  expect(called.json.findings).toEqual(
+    expect.arrayContaining([expect.objectContaining({ ...finding, ...words })]),
+  );
+}
+
+function using<T>(project: TestProject, act: (database: DatabaseSync) => T): T {
+  const database = new DatabaseSync(join(project.stateDir, 'state.db'));
+  try {
+    database.exec('PRAGMA foreign_keys=OFF; PRAGMA busy_timeout=5000');
+    return act(database);
+  } finally {
+    database.close();
+  }
+}
+
+function alter(project: TestProject, sql: string, ...values: readonly SQLInputValue[]): void {
+  const changes = using(project, (database) => database.prepare(sql).run(...values).changes);
+  expect(Number(changes)).toBeGreaterThan(0);
+}
+
+function newestSeq(project: TestProject, run: string): number {
+  const row = using(project, (database) =>
+    database.prepare('SELECT max(seq) AS seq FROM audit WHERE run = ?').get(run),
+  );
+  return Number(row?.seq);
+}
+
+interface RawRecord {
+  readonly seq: number;
+  readonly run: string;
+  readonly time: string;
+  readonly principal: string;
+  readonly event: string;
+  readonly data: Json;
+  readonly prev: string;
+}
+
+function rawRecords(database: DatabaseSync, run: string): readonly RawRecord[] {
+  return database
+    .prepare('SELECT seq, run, time, principal, event, data, prev FROM audit WHERE run = ? ORDER BY seq')
+    .all(run)
+    .map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as unknown as RawRecord);
+}
+
+function hashOf(record: RawRecord): string {
+  return createHash('sha256')
+    .update(canonicalJson({ ...record } as JsonObject))
+    .digest('hex');
+}
+
+/** Edits one record and gives it the hash it should then have. */
+function alterRecord(
+  project: TestProject,
+  { run, seq }: { readonly run: string; readonly seq: number },
+  edit: (record: RawRecord) => RawRecord,
+): void {
+  const record = using(project, (database) => rawRecords(database, run)).find((one) => one.seq === seq);
+  const edited = edit(record as RawRecord);
+  alter(
+    project,
+    'UPDATE audit SET principal = ?, hash = ? WHERE run = ? AND seq = ?',
+    edited.principal,
+    hashOf(edited),
+    run,
+    seq,
+  );
+}
+
+/** Edits records and links the whole chain anew; gives its new head. */
+function rechain(project: TestProject, run: string, edit: (record: RawRecord) => RawRecord): string {
+  let prev = '';
+  for (const record of using(project, (database) => rawRecords(database, run))) {
+    const edited = { ...edit(record), prev };
+    const hash = hashOf(edited);
+    alter(
+      project,
+      'UPDATE audit SET principal = ?, prev = ?, hash = ? WHERE run = ? AND seq = ?',
+      edited.principal,
+      prev,
+      hash,
+      run,
+      record.seq,
+    );
+    prev = hash;
+  }
+  return prev;
+}
+
+/** Adds a record that links to the newest one as a genuine one would. */
+function append(
+  project: TestProject,
+  { run, seq, event, data }: { readonly run: string; readonly seq: number; readonly event: string; readonly data: Json },
+): void {
+  const last = using(project, (database) =>
+    database.prepare('SELECT hash FROM audit WHERE run = ? AND seq = ?').get(run, seq - 1),
+  );
+  const prev = String(last?.hash);
+  const record = { seq, run, time: DECISION.at, principal: 'human:maria', event, data, prev };
+  alter(
+    project,
+    'INSERT INTO audit (run, seq, time, principal, event, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    run,
+    seq,
+    record.time,
+    record.principal,
+    event,
+    JSON.stringify(data),
+    prev,
+    hashOf(record),
+  );
+}
+
+/** A signature that is well-formed and by nobody the project knows. */
+function forged(run: string): string {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const { gate, option, input, shown, by } = DECISION;
+  const text = canonicalJson({ run, gate, option, input, shown, by });
+  return sign(null, Buffer.from(text), privateKey).toString('base64url');
+}
