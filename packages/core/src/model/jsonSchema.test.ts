@@ -468,7 +468,7 @@ describe('a value that is made to break the validator is refused', () => {
   });
 });
 
-describe('a schema that is not understood is refused, with the place [C19]', () => {
+describe('a schema that is not understood is refused, with the place', () => {
   test.each<[Json, readonly (string | number)[], string]>([
     [
       { type: 'int' },

@@ -5,8 +5,14 @@ import type { FunctionAnswer, FunctionCall, Functions } from '../../runtime/port
 import { type ClosureFile, closureOf } from './closureOf.ts';
 import { HostProcess } from './hostProcess.ts';
 
-const LOAD_TIMEOUT_MS = 10_000;
 const MAX_HOSTS = 8;
+
+/** Where modules are, and how long one may take to load. */
+export interface FunctionHostOptions {
+  /** Absolute path of the project's root. */
+  readonly root: string;
+  readonly loadTimeoutMs?: number;
+}
 
 /** A module that is loaded in a process of its own. */
 interface OpenHost {
@@ -18,7 +24,7 @@ interface OpenHost {
  * Runs the code of TypeScript workflows, in processes of their own that have no keys. A process is kept for the next
  * call; it answers only while every file of the module is still the one that was accepted.
  */
-export function createFunctions({ root }: { readonly root: string }): Functions {
+export function createFunctions({ root, loadTimeoutMs = 10_000 }: FunctionHostOptions): Functions {
   const hosts = new Map<string, Promise<OpenHost | FunctionAnswer>>();
 
   return {
@@ -51,7 +57,7 @@ export function createFunctions({ root }: { readonly root: string }): Functions 
       // Someone else who found it dead may be loading it anew already.
       if (hosts.get(key) !== known) return find(key, file, code);
     }
-    const host = openHost(root, file, code).catch(broken);
+    const host = openHost({ root, loadTimeoutMs }, file, code).catch(broken);
     hosts.set(key, host);
     const opened = await host;
     if (!('process' in opened)) hosts.delete(key);
@@ -70,7 +76,11 @@ export function createFunctions({ root }: { readonly root: string }): Functions 
 }
 
 /** Loads a module, if it is still the code it is asked for by. */
-async function openHost(root: string, file: string, code: string): Promise<OpenHost | FunctionAnswer> {
+async function openHost(
+  { root, loadTimeoutMs }: Required<FunctionHostOptions>,
+  file: string,
+  code: string,
+): Promise<OpenHost | FunctionAnswer> {
   const closure = await closureOf(root, file);
   const module = closure.files.find((candidate) => candidate.path === file);
   if (closure.code !== code || module === undefined) return changed(file);
@@ -80,7 +90,7 @@ async function openHost(root: string, file: string, code: string): Promise<OpenH
     module: module.real,
     files: Object.fromEntries(closure.files.map((part) => [part.real, part.sha256])),
   };
-  const result = await process.open(opening, LOAD_TIMEOUT_MS);
+  const result = await process.open(opening, loadTimeoutMs);
   if (result.ok) return { process, files: closure.files };
   process.kill('its process was ended because its module cannot be loaded');
   return { ok: false, ...result.failure };

@@ -96,5 +96,5 @@ function placeOf(error: unknown): { readonly line: number; readonly column: numb
 }
 
 function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
+  return text.startsWith('TypeScript') ? text : text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -17,7 +17,7 @@ export async function backupSqlite(options: {
   const draft = `${path}.${randomUUID()}.partial`;
   try {
     // All pages in one step: in smaller ones a busy writer could make the copy begin anew without end.
-    await backup(options.database, draft, { rate: -1 });
+    await backup(options.database, draft, { rate: ALL_PAGES });
     sync(draft);
     // A link, unlike a rename, fails where a file has come to be meanwhile.
     linkSync(draft, path);
@@ -36,6 +36,8 @@ export async function backupSqlite(options: {
   };
   return { record, write: () => insert(options.database, record) };
 }
+
+const ALL_PAGES = 2 ** 31 - 1;
 
 function insert(database: DatabaseSync, { id, createdAt, path, sizeBytes }: BackupRecord): void {
   database

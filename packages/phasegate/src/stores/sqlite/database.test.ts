@@ -1,5 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { create } from '../contractClause.ts';
@@ -26,7 +33,9 @@ test('a new database has every migration, numbered in order, and is for its owne
 
 test('backups have the columns the design names [S3.77]', async () => {
   await state.open().close();
-  const columns = state.read("SELECT name, type, pk, \"notnull\" AS needed FROM pragma_table_info('database_backups')");
+  const columns = state.read(
+    'SELECT name, type, pk, "notnull" AS needed FROM pragma_table_info(\'database_backups\')',
+  );
   expect(columns).toEqual([
     { name: 'id', type: 'TEXT', pk: 1, needed: expect.anything() },
     { name: 'created_at', type: 'TEXT', pk: 0, needed: 1 },
@@ -52,7 +61,7 @@ test('a migration that fails leaves the database as it was', async () => {
   await state.open().close();
   state.tamper('PRAGMA user_version = 2; DROP VIEW workflow_runs');
 
-  expect(() => state.open()).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+  expect(() => state.open()).toThrow(expect.objectContaining({ code: 'store_corrupt' }));
   expect(state.read('PRAGMA user_version')).toEqual([{ user_version: 2 }]);
   expect(state.read("SELECT name FROM sqlite_schema WHERE name = 'workflow_runs'")).toEqual([]);
 });

@@ -8,8 +8,13 @@ export function storeFault(error: unknown, file: string): PhasegateError {
   if (typeof system === 'string' && system in SYSTEM_REASONS) {
     return unavailable(file, SYSTEM_REASONS[system] ?? reason, error);
   }
+  if (system !== 'ERR_SQLITE_ERROR') {
+    return new PhasegateError('internal', `the store of \`${file}\` failed: ${reason}`, { cause: error });
+  }
   const code = primaryCode(error);
-  if (code === CORRUPT || code === NOT_A_DATABASE) return corrupt(file, reason, error);
+  // A statement that does not fit the tables means that they are not the ones we made.
+  if (code === CORRUPT || code === NOT_A_DATABASE || code === NO_SUCH_TABLE)
+    return corrupt(file, reason, error);
   if (code === CONSTRAINT) {
     return new PhasegateError(
       'audit_broken',
@@ -41,6 +46,7 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === BUSY;
 }
 
+const NO_SUCH_TABLE = 1;
 const BUSY = 5;
 const CORRUPT = 11;
 const CONSTRAINT = 19;

@@ -1,3 +1,5 @@
+import { build } from 'rolldown';
+
 // The command line as a few files instead of a hundred: a process that completes one phase pays for every module it
 // loads. What completing a phase needs is one file; what only other commands need stays in files of its own; npm
 // packages stay outside.
@@ -19,18 +21,19 @@ const plainBuiltins = {
   },
 };
 
-export default {
+await build({
   input: { main: 'dist/main.js' },
   cwd: import.meta.dirname,
   platform: 'node',
   external: [/^node:/, /^(?!\.|\/|@phasegate\/core)[a-z@]/],
   plugins: [plainBuiltins],
+  logLevel: 'warn',
   output: {
     dir: 'dist/cli',
     format: 'esm',
     cleanDir: true,
     entryFileNames: '[name].js',
     chunkFileNames: '[name].js',
-    advancedChunks: { groups: [{ name: 'everyday', test: (id) => everyday.test(id) && !seldom.test(id) }] },
+    codeSplitting: { groups: [{ name: 'everyday', test: (id) => everyday.test(id) && !seldom.test(id) }] },
   },
-};
+});

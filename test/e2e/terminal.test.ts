@@ -1,0 +1,163 @@
+import { spawn } from '@lydell/node-pty';
+import { expect, onTestFinished, test } from 'vitest';
+import { complete, makeProject, PROGRAM, phasegate, startRun, type TestProject } from './cli.ts';
+
+const SECRET = 'open sesame';
+const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint the door'] } };
+const [ENTER, DOWN] = ['\r', '\u001b[B'];
+
+test('on a terminal `decide` asks for the passphrase without echo, shows the card and lets the human choose', async () => {
+  const { project, run } = await waiting();
+  const terminal = onTerminal(project, ['decide', run]);
+
+  await terminal.sees('Passphrase of maria');
+  terminal.types(`${SECRET}${ENTER}`);
+  await terminal.sees('Do it as proposed?');
+  await terminal.sees('Reject');
+  terminal.types(ENTER);
+
+  expect(await terminal.ends()).toBe(0);
+  expect(terminal.text()).not.toContain('sesame');
+  expect(terminal.text()).toContain('paint the door');
+  expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({
+    status: 'active',
+    phase: 'DO',
+  });
+});
+
+test('on a terminal an option that needs words asks for them', async () => {
+  const { project, run } = await waiting();
+  const terminal = onTerminal(project, ['decide', run]);
+
+  await terminal.sees('Passphrase of maria');
+  terminal.types(`${SECRET}${ENTER}`);
+  await terminal.sees('Reject');
+  terminal.types(`${DOWN}${ENTER}`);
+  await terminal.sees('what should the agent know?');
+  terminal.types(`paint it green${ENTER}`);
+
+  expect(await terminal.ends()).toBe(0);
+  expect((await phasegate(project, ['next', run])).stdout).toContain('paint it green');
+});
+
+test('in ring served an agent with a terminal of its own still has no passphrase [adv.J4]', async () => {
+  const { project, run } = await waiting();
+  const terminal = onTerminal(project, ['decide', run, '--option', 'Approve']);
+
+  await terminal.sees('Passphrase of maria');
+  terminal.types(`y${ENTER}`);
+
+  expect(await terminal.ends()).toBe(1);
+  expect(terminal.text()).toContain('credential_invalid');
+  expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'waiting' });
+});
+
+test('on a terminal a question that is not answered changes nothing', async () => {
+  const { project, run } = await waiting();
+  const terminal = onTerminal(project, ['decide', run]);
+
+  await terminal.sees('Passphrase of maria');
+  terminal.types('\u0003');
+
+  expect(await terminal.ends()).toBeGreaterThan(0);
+  expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'waiting' });
+});
+
+test('on a terminal `init` sets up the human, asking for the passphrase twice', async () => {
+  const project = makeProject();
+  const terminal = onTerminal(project, ['init']);
+
+  await terminal.sees('Your name');
+  terminal.types(ENTER);
+  await terminal.sees('New passphrase for maria');
+  terminal.types(`${SECRET}${ENTER}`);
+  await terminal.sees('The same passphrase again');
+  terminal.types(`${SECRET}${ENTER}`);
+
+  expect(await terminal.ends()).toBe(0);
+  expect(terminal.text()).not.toContain('sesame');
+  const listed = await phasegate(project, ['humans', 'list', '--json']);
+  expect(listed.json.humans).toMatchObject([{ name: 'maria' }]);
+});
+
+test('on a terminal `trust` shows what changed and asks', async () => {
+  const { project } = await waiting();
+  project.write('agent_workflow.yaml', 'workflow: minimal\nphases:\n  ONLY: { writes: [] }\n');
+  const declining = onTerminal(project, ['trust', 'minimal', '--no-color']);
+
+  await declining.sees('Passphrase of maria');
+  declining.types(`${SECRET}${ENTER}`);
+  await declining.sees('Accept minimal?');
+  declining.types(ENTER);
+
+  expect(await declining.ends()).toBe(1);
+  expect(declining.text()).toContain('agent_workflow.yaml');
+  const refused = await phasegate(project, ['start', 'minimal', '--json']);
+  expect(refused.json).toMatchObject({ error: 'untrusted_workflow' });
+});
+
+interface Terminal {
+  /** Waits until the text stands on the screen. */
+  sees(text: string): Promise<void>;
+  types(keys: string): void;
+  ends(): Promise<number>;
+  /** All that was ever written, without what a terminal obeys. */
+  text(): string;
+}
+
+function onTerminal(project: TestProject, words: readonly string[]): Terminal {
+  const { XDG_STATE_HOME, HOME, PATH, USER } = project.env;
+  const terminal = spawn(process.execPath, [PROGRAM, ...words], {
+    cwd: project.root,
+    env: { XDG_STATE_HOME, HOME, PATH, USER, TERM: 'xterm' },
+    cols: 120,
+    rows: 50,
+  });
+  let written = '';
+  let exitCode: number | undefined;
+  let look = () => {};
+  const ended = new Promise<number>((resolve) => {
+    terminal.onExit((exit) => {
+      exitCode = exit.exitCode;
+      look();
+      resolve(exit.exitCode);
+    });
+  });
+  terminal.onData((data) => {
+    written += data;
+    look();
+  });
+  onTestFinished(() => {
+    if (exitCode === undefined) terminal.kill('SIGKILL');
+  });
+  return {
+    sees: (text) =>
+      new Promise((resolve, reject) => {
+        look = () => {
+          if (plain(written).includes(text)) resolve();
+          else if (exitCode !== undefined) {
+            reject(new Error(`ended with ${exitCode} before it said \`${text}\`:\n${plain(written)}`));
+          }
+        };
+        look();
+      }),
+    types: (keys) => terminal.write(keys),
+    ends: () => ended,
+    text: () => plain(written),
+  };
+}
+
+function plain(text: string): string {
+  // biome's rule against control characters in patterns is for typing mistakes; here they are meant.
+  const escape = '\u001b';
+  return text.replaceAll(new RegExp(`${escape}(?:\\[[0-9;?]*[A-Za-z]|\\][^\\u0007]*\\u0007)`, 'g'), '');
+}
+
+async function waiting() {
+  const project = makeProject();
+  await phasegate(project, ['init', '--template', 'minimal'], { passphrase: SECRET });
+  const run = await startRun(project, 'minimal');
+  const done = await complete(project, run, { phase: 'PROPOSE', evidence: PROPOSAL });
+  expect(done.json).toMatchObject({ status: 'waiting' });
+  return { project, run };
+}
