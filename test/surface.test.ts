@@ -35,6 +35,7 @@ test('@phasegate/core exports exactly these values', () => {
     'compileSchema',
     'completedPhases',
     'decide',
+    'decideOrLook',
     'decideStart',
     'defineWorkflow',
     'didYouMean',
@@ -91,7 +92,16 @@ test('@phasegate/sdk exports exactly these values', () => {
 });
 
 test('phasegate exports exactly these values', () => {
-  expect(Object.keys(phasegate).sort()).toEqual([]);
+  expect(Object.keys(phasegate).sort()).toEqual([
+    'createMemoryStore',
+    'createOpenProject',
+    'createSeal',
+    'createTokens',
+    'openKeys',
+    'openLocalProject',
+    'openSqliteStore',
+    'rotateTokenSecret',
+  ]);
 });
 
 test('the packages have exactly these entries and this command', () => {

@@ -1,17 +1,24 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { judgeTool, type Run, type Workflow } from '@phasegate/core';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { knownChecks } from '../../packages/phasegate/src/checks/index.ts';
 import { createYamlLoader } from '../../packages/phasegate/src/loaders/yaml/yamlLoader.ts';
-import { type DemoProject, makeDemoProject } from './demoProject.ts';
+import { type Calling, type DemoProject, makeDemoProject } from './demoProject.ts';
 import { HONEST_WALK, type Step, setUpProject } from './honestWalk.ts';
 
+// Dozens of processes, on a machine that may be busy.
+const LONG = 240_000;
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 
 describe('the demo', () => {
-  test('an agent that cheats at every phase is refused at each, and the audit verifies [S0.1 S0.15 S0.44 S0.67 S0.68 S2.6 S2.32 C3 C5 C18 adv.H1 adv.J1 adv.I1 adv.I2 adv.K6]', async () => {
-    const { code, text } = await runDemo();
+  let demo: Awaited<ReturnType<typeof runDemo>>;
+  beforeAll(async () => {
+    demo = await runDemo();
+  }, LONG);
+
+  test('in the ring served, an agent that cheats at every phase is refused at each, and the audit verifies [S0.1 S0.15 S0.44 S0.67 S0.68 S2.6 S2.32 C3 C5 C18 adv.G9 adv.H1 adv.I1 adv.I2 adv.J1 adv.K6]', () => {
+    const { code, text } = demo;
 
     expect(text).toContain('0 not as they must be');
     expect(code).toBe(0);
@@ -20,8 +27,8 @@ describe('the demo', () => {
     expect(text).toMatch(/The audit verifies: \d+ records of 1 run/);
   });
 
-  test('its transcript names no place of this machine and has no colour without a terminal', async () => {
-    const { text } = await runDemo();
+  test('its transcript names no place of this machine and has no colour without a terminal', () => {
+    const { text } = demo;
 
     expect(text).not.toContain('\u001b[');
     expect(text).not.toMatch(/(?:^|[\s`'"])\/(?:home|root|tmp|Users|var|work)\//m);
@@ -29,8 +36,10 @@ describe('the demo', () => {
 });
 
 describe('the workflow', () => {
+  const loading = load();
+
   test('loads without a problem or a note, and its closure holds the schemas [S2.11 S2.52 S2.84]', async () => {
-    const { problems, files, workflow } = await load();
+    const { problems, files, workflow } = await loading;
 
     expect(problems).toEqual([]);
     expect(workflow?.phases.map((phase) => phase.id)).toEqual(['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE']);
@@ -42,8 +51,8 @@ describe('the workflow', () => {
     ]);
   });
 
-  test.each(TOOL_USES())('%s: %s %s is %s [S2.14 S2.42 S2.43 S2.44]', async (phase, tool, on, verdict) => {
-    const { workflow } = await load();
+  test.each(toolUses())('%s: %s %s is %s [S2.14 S2.42 S2.43 S2.44]', async (phase, tool, on, verdict) => {
+    const { workflow } = await loading;
 
     const judged = judgeTool(runIn(workflow as Workflow, phase), {
       tool,
@@ -54,20 +63,30 @@ describe('the workflow', () => {
   });
 });
 
-test('a walk killed with SIGKILL at every transition ends as one that is left in peace [S0.2 S0.37 S0.40 S0.52 S0.69 S3.44 S3.47 C25 adv.K3 adv.K5]', async () => {
-  const peaceful = await walk(leaveAlone);
-  const durations = peaceful.durations;
-  const killed = await walk(killAlongTheWay(durations));
+test(
+  'a walk killed with SIGKILL at every transition ends as one that is left in peace [S0.37 S0.40 S0.52 S0.69 S3.44 S3.47 C25 adv.K5]',
+  async () => {
+    const peaceful = await walk(leaveAlone);
 
-  expect(peaceful.final).toMatchObject({ status: 'completed', phase: null, epoch: 5, attempts: 0 });
-  expect(killed.final).toEqual(peaceful.final);
-  expect(killed.events).toEqual(peaceful.events);
-  expect([peaceful.audit, killed.audit]).toEqual([
-    { ok: true, runs: 1, findings: [] },
-    { ok: true, runs: 1, findings: [] },
-  ]);
-  expect(killed.kills).toBeGreaterThan(HONEST_WALK.length);
-});
+    const killed = await walk(killAlongTheWay(peaceful.durations));
+
+    expect(peaceful.final).toMatchObject({
+      status: 'completed',
+      phase: null,
+      completed_phases: ['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE'],
+      attempts: 0,
+    });
+    expect(killed.final).toEqual(peaceful.final);
+    expect(killed.events).toEqual(peaceful.events);
+    expect([peaceful.audit, killed.audit]).toEqual([
+      { ok: true, runs: 1, findings: [] },
+      { ok: true, runs: 1, findings: [] },
+    ]);
+    // Each of the seven was killed at least as soon as it was there.
+    expect(killed.kills).toBeGreaterThanOrEqual(7);
+  },
+  LONG,
+);
 
 // What must stand in the transcript: at each phase at least one way to cheat, with the code it is refused with.
 const REFUSALS: readonly RegExp[] = [
@@ -93,7 +112,7 @@ const REFUSALS: readonly RegExp[] = [
   /reports it once more +run_ended: /,
 ];
 
-function TOOL_USES(): readonly [string, string, string, string][] {
+function toolUses(): readonly [string, string, string, string][] {
   return [
     ['PLAN', 'read_files', 'src/slugify.js', 'allowed'],
     ['PLAN', 'write_files', 'src/slugify.js', 'tool_forbidden'],
@@ -137,22 +156,22 @@ function runDemo(): Promise<{ readonly code: number | null; readonly text: strin
 }
 
 /** Carries out one call, perhaps killing it on the way, and says how often it did. */
-type Carrier = (index: number, attempt: (killAfter?: number) => Promise<boolean>) => Promise<number>;
+type Carrier = (name: string, attempt: (killing: Calling) => Promise<boolean>) => Promise<number>;
 
-const leaveAlone: Carrier = async (_index, attempt) => {
-  if (!(await attempt())) throw new Error('a call that was left alone did not take effect');
+const leaveAlone: Carrier = async (name, attempt) => {
+  if (!(await attempt({}))) throw new Error(`${name}: left alone, it did not take effect`);
   return 0;
 };
 
 /** Kills each call ever later, by parts of the time it takes undisturbed, until it has taken effect. */
-function killAlongTheWay(durations: readonly number[]): Carrier {
-  return async (index, attempt) => {
+function killAlongTheWay(durations: ReadonlyMap<string, number>): Carrier {
+  return async (name, attempt) => {
     let kills = 0;
-    for (const part of [0, 0.3, 0.55, 0.7, 0.8, 0.9, 1]) {
+    for (const part of [0, 0.5, 0.7, 0.85, 0.95]) {
       kills++;
-      if (await attempt(part * (durations[index] as number))) return kills;
+      if (await attempt({ killAfter: part * (durations.get(name) ?? 0) })) return kills;
     }
-    await leaveAlone(index, attempt);
+    await leaveAlone(name, attempt);
     return kills;
   };
 }
@@ -161,46 +180,45 @@ async function walk(carry: Carrier) {
   const project = makeDemoProject();
   try {
     await setUpProject(project);
-    const durations: number[] = [];
-    const timed = async (act: () => Promise<unknown>) => {
+    const durations = new Map<string, number>();
+    const call = async (name: string, words: readonly string[], calling: Calling) => {
       const begun = performance.now();
-      await act();
-      durations.push(performance.now() - begun);
+      await project.phasegate(words, calling);
+      durations.set(name, performance.now() - begun);
     };
-    let kills = await carry(0, async (killAfter) => {
-      await timed(() => project.phasegate(['start', 'tdd'], killAfter === undefined ? {} : { killAfter }));
+    let kills = await carry('start', async (killing) => {
+      await call('start', ['start', 'tdd'], killing);
       return (await runsOf(project)).length === 1;
     });
     const [run = ''] = await runsOf(project);
-    for (const [index, step] of HONEST_WALK.entries()) {
+    let now = await status(project, run);
+    for (const step of HONEST_WALK) {
       const calling = await step.calling(project);
-      kills += await carry(index + 1, async (killAfter) => {
-        const before = await status(project, run);
-        await timed(() =>
-          project.phasegate(step.call(run), {
-            ...calling,
-            ...(killAfter === undefined ? {} : { killAfter }),
-          }),
-        );
-        return tookEffect(step, before, await status(project, run), killAfter !== undefined);
+      if (step.leadsTo === null) {
+        await project.phasegate(step.call(run), calling);
+        continue;
+      }
+      kills += await carry(step.name, async (killing) => {
+        await call(step.name, step.call(run), { ...calling, ...killing });
+        const before = now;
+        now = await status(project, run);
+        return tookEffect(step, before, now);
       });
     }
-    const { run: _run, started_at, updated_at, ...final } = await status(project, run);
+    const { run: _run, started_at: _started, updated_at: _updated, ...final } = now;
     const { json } = await project.phasegate(['audit', 'verify']);
-    const { ok, runs, findings } = json;
-    return { final, events: await eventsOf(project, run), audit: { ok, runs, findings }, durations, kills };
+    const audit = { ok: json.ok, runs: json.runs, findings: json.findings };
+    return { final, events: await eventsOf(project, run), audit, durations, kills };
   } finally {
     project.remove();
   }
 }
 
 /** A transition happened whole or not at all: the run is where it was, or where the step leads. */
-function tookEffect(step: Step, before: Status, after: Status, interrupted: boolean): boolean {
-  if (step.leadsTo === null) return !interrupted;
-  const [was, is] = [before, after].map(({ status: state, phase }) => `${state} ${phase}`);
-  const wanted = `${step.leadsTo[0]} ${step.leadsTo[1]}`;
-  if (is !== was && is !== wanted)
-    throw new Error(`${step.name}: the run is ${is}, which is neither ${was} nor ${wanted}`);
+function tookEffect({ name, leadsTo }: Step, before: Status, after: Status): boolean {
+  const [was, is] = [before, after].map((run) => `${run.status} ${run.phase}`);
+  const wanted = `${leadsTo?.[0]} ${leadsTo?.[1]}`;
+  if (is !== was && is !== wanted) throw new Error(`${name}: the run is ${is}, neither ${was} nor ${wanted}`);
   return is === wanted;
 }
 

@@ -7,7 +7,7 @@ import { complete, makeProject, PROGRAM, phasegate, startRun, type TestProject }
 
 const SECRET = { passphrase: 'open sesame' };
 
-describe('init', () => {
+describe.concurrent('init', () => {
   test('names the missing flag where nobody can be asked, and writes nothing [adv.M5 fail.43]', async () => {
     const project = makeProject();
 
@@ -70,7 +70,7 @@ describe('init', () => {
   });
 });
 
-describe('definitions', () => {
+describe.concurrent('definitions', () => {
   test('are listed, found valid and named when they are not there', async () => {
     const project = await initialized();
 
@@ -142,7 +142,7 @@ describe('definitions', () => {
   });
 });
 
-describe('the command itself', () => {
+describe.concurrent('the command itself', () => {
   test('explains every command and every option of it', async () => {
     const project = makeProject();
 
@@ -163,7 +163,8 @@ describe('the command itself', () => {
     }
     const overview = await phasegate(project, ['--help']);
     expect(overview.code).toBe(0);
-    for (const { name, summary } of COMMANDS) expect(overview.stdout).toMatch(new RegExp(`${name} +${summary}`));
+    for (const { name, summary } of COMMANDS)
+      expect(overview.stdout).toMatch(new RegExp(`${name} +${summary}`));
   });
 
   test('suggests the command or option that was meant, and exits with 2', async () => {

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@phasegate/core';
-import { onTestFinished } from 'vitest';
+import { afterAll } from 'vitest';
 import { stateDirFor } from '../../packages/phasegate/src/config.ts';
 
 /** The command as it is installed: the built program, not the sources. */
@@ -22,10 +22,16 @@ export interface TestProject {
   write(path: string, content: string | Uint8Array): string;
 }
 
-/** Makes a project; it is removed when the test has finished. */
+const made: string[] = [];
+
+afterAll(() => {
+  for (const base of made) rmSync(base, { recursive: true, force: true });
+});
+
+/** Makes a project; it is removed when all tests of the file have finished. */
 export function makeProject(files: Readonly<Record<string, string>> = {}): TestProject {
   const base = mkdtempSync(join(realpathSync(tmpdir()), 'phasegate-e2e-'));
-  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  made.push(base);
   const root = join(base, 'project');
   mkdirSync(root);
   // Nothing of the caller's own environment but the way to programs: no colours, no terminal, no home.
@@ -43,6 +49,17 @@ export function makeProject(files: Readonly<Record<string, string>> = {}): TestP
   };
   for (const [path, text] of Object.entries(files)) write(path, text);
   return { base, root, stateDir: stateDirFor(root, env), env, write };
+}
+
+/** A project with the same files and the same state, in a place of its own. */
+export function copyOf(project: TestProject): TestProject {
+  const copy = makeProject();
+  cpSync(project.root, copy.root, { recursive: true });
+  if (existsSync(project.stateDir)) {
+    mkdirSync(dirname(copy.stateDir), { recursive: true, mode: 0o700 });
+    cpSync(project.stateDir, copy.stateDir, { recursive: true, preserveTimestamps: true });
+  }
+  return copy;
 }
 
 /** What one call is given beside its words. */

@@ -2,15 +2,15 @@ import { createPublicKey, verify } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type AuditRecord, canonicalJson, type GateDecision } from '@phasegate/core';
-import { describe, expect, test } from 'vitest';
-import { complete, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { complete, copyOf, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
 
 const SECRET = { passphrase: 'open sesame' };
 const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint'] } };
 
-describe('a gate, in ring served', () => {
-  test('is opened by no word of an agent [C18 adv.H1 adv.H3 adv.J1]', async () => {
-    const { project, run } = await waiting();
+describe.concurrent('a gate, in ring served', () => {
+  test('is opened by no word of an agent [C18 adv.H1 adv.J1]', async () => {
+    const { project, run } = waiting();
     const tries: readonly (readonly [readonly string[], number])[] = [
       [['decide', run, '--option', 'Approve'], 2],
       [['decide', run, '--option', 'Approve', '--as', 'maria'], 2],
@@ -40,7 +40,7 @@ describe('a gate, in ring served', () => {
   });
 
   test('stays shut to a wrong passphrase, and the audit has the try', async () => {
-    const { project, run } = await waiting();
+    const { project, run } = waiting();
     const guess = { passphrase: 'open barley' };
 
     const guessed = await phasegate(project, ['decide', run, '--option', 'Approve', '--json'], guess);
@@ -55,7 +55,7 @@ describe('a gate, in ring served', () => {
   });
 
   test('opens to the right one, and keeps the decision with a signature that verifies', async () => {
-    const { project, run } = await waiting();
+    const { project, run } = waiting();
     const status = await phasegate(project, ['status', run, '--json'], SECRET);
     const { shown } = status.json;
 
@@ -76,8 +76,8 @@ describe('a gate, in ring served', () => {
     expect(await phasegate(project, ['audit', 'verify'])).toMatchObject({ code: 0 });
   });
 
-  test('is decided only on what was shown [adv.J6]', async () => {
-    const { project, run } = await waiting();
+  test('is decided only on what was shown', async () => {
+    const { project, run } = waiting();
 
     const words = ['decide', run, '--option', 'Approve', '--shown', 'f'.repeat(64), '--json'];
 
@@ -88,7 +88,7 @@ describe('a gate, in ring served', () => {
   });
 
   test('asks for what an option needs, and the agent is told what was said', async () => {
-    const { project, run } = await waiting();
+    const { project, run } = waiting();
     const reject = ['decide', run, '--option', 'Reject', '--json'];
 
     expect(await phasegate(project, reject, SECRET)).toMatchObject({
@@ -107,7 +107,7 @@ describe('a gate, in ring served', () => {
   });
 });
 
-describe('humans', () => {
+describe.concurrent('humans', () => {
   test('are needed for their verbs; where none is set up the way to one is named', async () => {
     const project = makeProject();
     await phasegate(project, ['init', '--template', 'minimal', '--yes']);
@@ -165,9 +165,9 @@ describe('humans', () => {
   });
 });
 
-describe('trust', () => {
-  test('an edited workflow starts only after a human accepted it [adv.G9]', async () => {
-    const { project } = await waiting();
+describe.concurrent('trust', () => {
+  test('an edited workflow starts only after a human accepted it', async () => {
+    const { project } = waiting();
     const edited = 'workflow: minimal\nphases:\n  ONLY: { writes: [] }\n';
     project.write('agent_workflow.yaml', edited);
 
@@ -207,14 +207,20 @@ describe('trust', () => {
   });
 });
 
-/** A run of the smallest template that waits at its gate, in a project with a human. */
-async function waiting() {
+let original: { readonly project: TestProject; readonly run: string };
+
+beforeAll(async () => {
   const project = makeProject();
   await phasegate(project, ['init', '--template', 'minimal'], SECRET);
   const run = await startRun(project, 'minimal');
   const done = await complete(project, run, { phase: 'PROPOSE', evidence: PROPOSAL });
   expect(done.json).toMatchObject({ checkpoint_passed: true, status: 'waiting' });
-  return { project, run };
+  original = { project, run };
+});
+
+/** A run of the smallest template that waits at its gate, in a project with a human. */
+function waiting() {
+  return { ...original, project: copyOf(original.project) };
 }
 
 async function recordsOf(project: TestProject, run: string | null): Promise<readonly AuditRecord[]> {

@@ -2,16 +2,16 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { canonicalJson, type Json, type JsonObject } from '@phasegate/core';
-import { describe, expect, test } from 'vitest';
-import { type Called, complete, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Called, complete, copyOf, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
 
 const SECRET = { passphrase: 'open sesame' };
 const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint'] } };
 
 // All of this holds in ring `served` against whoever can write the database and does not have the keys.
-describe('in ring served, `audit verify` names', () => {
+describe.concurrent('in ring served, `audit verify` names', () => {
   test('a record that was edited [adv.M2 adv.H2]', async () => {
-    const { project, first } = await twoRuns();
+    const { project, first } = twoRuns();
 
     alter(project, `UPDATE audit SET data = replace(data, 'blue', 'pink') WHERE run = ? AND seq = 2`, first);
 
@@ -19,7 +19,7 @@ describe('in ring served, `audit verify` names', () => {
   });
 
   test('a record that was edited and hashed anew [adv.M2]', async () => {
-    const { project, first } = await twoRuns();
+    const { project, first } = twoRuns();
 
     alterRecord(project, { run: first, seq: 2 }, (record) => ({ ...record, principal: 'human:maria' }));
 
@@ -27,7 +27,7 @@ describe('in ring served, `audit verify` names', () => {
   });
 
   test('a chain that was recomputed whole, with the head of its run [adv.M2]', async () => {
-    const { project, first } = await twoRuns();
+    const { project, first } = twoRuns();
     const last = newestSeq(project, first);
 
     const head = rechain(project, first, (record) =>
@@ -39,7 +39,7 @@ describe('in ring served, `audit verify` names', () => {
   });
 
   test('a record that was removed [adv.M2]', async () => {
-    const { project, first } = await twoRuns();
+    const { project, first } = twoRuns();
 
     alter(project, 'DELETE FROM audit WHERE run = ? AND seq = 1', first);
 
@@ -47,7 +47,7 @@ describe('in ring served, `audit verify` names', () => {
   });
 
   test('a tail that was cut [adv.M1]', async () => {
-    const { project, first } = await twoRuns();
+    const { project, first } = twoRuns();
     const last = newestSeq(project, first);
 
     alter(project, 'DELETE FROM audit WHERE run = ? AND seq = ?', first, last);
@@ -56,7 +56,7 @@ describe('in ring served, `audit verify` names', () => {
   });
 
   test('a run put back whole to where it was before, with a seal that was once right [adv.M1]', async () => {
-    const { project, second } = await twoRuns();
+    const { project, second } = twoRuns();
     const before = using(project, (database) =>
       database.prepare('SELECT * FROM runs WHERE id = ?').get(second),
     ) as Record<string, SQLInputValue>;
@@ -77,7 +77,7 @@ describe('in ring served, `audit verify` names', () => {
   });
 
   test("a cut tail of the project's own chain [adv.M1]", async () => {
-    const { project } = await twoRuns();
+    const { project } = twoRuns();
     const last = newestSeq(project, '');
 
     alter(project, `DELETE FROM audit WHERE run = '' AND seq = ?`, last);
@@ -86,7 +86,7 @@ describe('in ring served, `audit verify` names', () => {
   });
 
   test('a run that was dropped with all its records [adv.M1]', async () => {
-    const { project, first, second } = await twoRuns();
+    const { project, first, second } = twoRuns();
 
     alter(project, 'DELETE FROM runs WHERE id = ?', first);
     alter(project, 'DELETE FROM audit WHERE run = ?', first);
@@ -97,7 +97,7 @@ describe('in ring served, `audit verify` names', () => {
   });
 
   test('a state that was edited, and every command refuses to go on from it [adv.H2]', async () => {
-    const { project, first } = await twoRuns();
+    const { project, first } = twoRuns();
 
     alter(
       project,
@@ -119,7 +119,7 @@ describe('in ring served, `audit verify` names', () => {
   });
 
   test('what is listed otherwise than it is', async () => {
-    const { project, first } = await twoRuns();
+    const { project, first } = twoRuns();
 
     alter(project, `UPDATE runs SET status = 'completed', phase = 'null' WHERE id = ?`, first);
 
@@ -127,7 +127,7 @@ describe('in ring served, `audit verify` names', () => {
   });
 
   test('a head that was signed by someone else, and nothing is written on top of it [adv.M2]', async () => {
-    const { project, first } = await twoRuns();
+    const { project, first } = twoRuns();
 
     alter(project, `UPDATE heads SET signature = ?`, Buffer.alloc(64, 7).toString('base64url'));
 
@@ -139,9 +139,9 @@ describe('in ring served, `audit verify` names', () => {
   });
 });
 
-describe("in ring served, a row that pretends to be a human's", () => {
+describe.concurrent("in ring served, a row that pretends to be a human's", () => {
   test('approval decides nothing [adv.H2 adv.J1]', async () => {
-    const { project, first } = await twoRuns();
+    const { project, first } = twoRuns();
     const seq = newestSeq(project, first) + 1;
 
     append(project, {
@@ -161,7 +161,7 @@ describe("in ring served, a row that pretends to be a human's", () => {
   });
 
   test('approval decides nothing, also where the state says it was given [adv.H2 adv.J1]', async () => {
-    const { project, first } = await twoRuns();
+    const { project, first } = twoRuns();
     const decision = JSON.stringify({ ...DECISION, signature: forged(first) });
 
     alter(
@@ -179,7 +179,7 @@ describe("in ring served, a row that pretends to be a human's", () => {
   });
 
   test('key makes nobody a human [adv.J1]', async () => {
-    const { project, first } = await twoRuns();
+    const { project, first } = twoRuns();
     const { name, data } = using(project, (database) =>
       database.prepare('SELECT * FROM humans').get(),
     ) as Record<string, string>;
@@ -204,7 +204,7 @@ describe("in ring served, a row that pretends to be a human's", () => {
   });
 
   test('acceptance starts no workflow', async () => {
-    const { project } = await twoRuns();
+    const { project } = twoRuns();
     project.write('agent_workflow.yaml', 'workflow: minimal\nphases:\n  ONLY: { writes: [] }\n');
     const refused = await phasegate(project, ['start', 'minimal', '--json']);
     expect(refused.json).toMatchObject({ error: 'untrusted_workflow' });
@@ -236,16 +236,30 @@ const DECISION = {
   at: '2030-01-01T00:00:00.000Z',
 };
 
-/** A project with a human, a run that waits at its gate and a run in its first phase. */
-async function twoRuns() {
+interface TwoRuns {
+  readonly project: TestProject;
+  /** Waits at its gate. */
+  readonly first: string;
+  /** Is in its first phase. */
+  readonly second: string;
+}
+
+/** Made once, as it takes a while; every test alters a copy of its own. */
+let original: TwoRuns;
+
+beforeAll(async () => {
   const project = makeProject();
   const made = await phasegate(project, ['init', '--template', 'minimal'], SECRET);
   expect(made).toMatchObject({ code: 0 });
   const [first, second] = [await startRun(project, 'minimal'), await startRun(project, 'minimal')];
   const done = await complete(project, first, { phase: 'PROPOSE', evidence: PROPOSAL });
   expect(done.json).toMatchObject({ status: 'waiting' });
-  expect((await verify(project)).code).toBe(0);
-  return { project, first, second };
+  expect((await verify(copyOf(project))).code).toBe(0);
+  original = { project, first, second };
+});
+
+function twoRuns(): TwoRuns {
+  return { ...original, project: copyOf(original.project) };
 }
 
 function verify(project: TestProject): Promise<Called> {
@@ -356,7 +370,12 @@ function rechain(project: TestProject, run: string, edit: (record: RawRecord) =>
 /** Adds a record that links to the newest one as a genuine one would. */
 function append(
   project: TestProject,
-  { run, seq, event, data }: { readonly run: string; readonly seq: number; readonly event: string; readonly data: Json },
+  {
+    run,
+    seq,
+    event,
+    data,
+  }: { readonly run: string; readonly seq: number; readonly event: string; readonly data: Json },
 ): void {
   const last = using(project, (database) =>
     database.prepare('SELECT hash FROM audit WHERE run = ? AND seq = ?').get(run, seq - 1),

@@ -1,19 +1,19 @@
 import { spawn } from '@lydell/node-pty';
-import { expect, onTestFinished, test } from 'vitest';
-import { complete, makeProject, PROGRAM, phasegate, startRun, type TestProject } from './cli.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { complete, copyOf, makeProject, PROGRAM, phasegate, startRun, type TestProject } from './cli.ts';
 
 const SECRET = 'open sesame';
 const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint the door'] } };
 const [ENTER, DOWN] = ['\r', '\u001b[B'];
 
-test('on a terminal `decide` asks for the passphrase without echo, shows the card and lets the human choose', async () => {
-  const { project, run } = await waiting();
+test.concurrent('on a terminal `decide` asks for the passphrase without echo, shows the card and lets the human choose', async () => {
+  const { project, run } = waiting();
   const terminal = onTerminal(project, ['decide', run]);
 
   await terminal.sees('Passphrase of maria');
   terminal.types(`${SECRET}${ENTER}`);
   await terminal.sees('Do it as proposed?');
-  await terminal.sees('Reject');
+  await terminal.sees('to navigate');
   terminal.types(ENTER);
 
   expect(await terminal.ends()).toBe(0);
@@ -25,13 +25,13 @@ test('on a terminal `decide` asks for the passphrase without echo, shows the car
   });
 });
 
-test('on a terminal an option that needs words asks for them', async () => {
-  const { project, run } = await waiting();
+test.concurrent('on a terminal an option that needs words asks for them', async () => {
+  const { project, run } = waiting();
   const terminal = onTerminal(project, ['decide', run]);
 
   await terminal.sees('Passphrase of maria');
   terminal.types(`${SECRET}${ENTER}`);
-  await terminal.sees('Reject');
+  await terminal.sees('to navigate');
   terminal.types(`${DOWN}${ENTER}`);
   await terminal.sees('what should the agent know?');
   terminal.types(`paint it green${ENTER}`);
@@ -40,8 +40,8 @@ test('on a terminal an option that needs words asks for them', async () => {
   expect((await phasegate(project, ['next', run])).stdout).toContain('paint it green');
 });
 
-test('in ring served an agent with a terminal of its own still has no passphrase [adv.J4]', async () => {
-  const { project, run } = await waiting();
+test.concurrent('in ring served an agent with a terminal of its own still has no passphrase [adv.J4]', async () => {
+  const { project, run } = waiting();
   const terminal = onTerminal(project, ['decide', run, '--option', 'Approve']);
 
   await terminal.sees('Passphrase of maria');
@@ -52,8 +52,8 @@ test('in ring served an agent with a terminal of its own still has no passphrase
   expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'waiting' });
 });
 
-test('on a terminal a question that is not answered changes nothing', async () => {
-  const { project, run } = await waiting();
+test.concurrent('on a terminal a question that is not answered changes nothing', async () => {
+  const { project, run } = waiting();
   const terminal = onTerminal(project, ['decide', run]);
 
   await terminal.sees('Passphrase of maria');
@@ -63,7 +63,7 @@ test('on a terminal a question that is not answered changes nothing', async () =
   expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'waiting' });
 });
 
-test('on a terminal `init` sets up the human, asking for the passphrase twice', async () => {
+test.concurrent('on a terminal `init` sets up the human, asking for the passphrase twice', async () => {
   const project = makeProject();
   const terminal = onTerminal(project, ['init']);
 
@@ -80,8 +80,8 @@ test('on a terminal `init` sets up the human, asking for the passphrase twice', 
   expect(listed.json.humans).toMatchObject([{ name: 'maria' }]);
 });
 
-test('on a terminal `trust` shows what changed and asks', async () => {
-  const { project } = await waiting();
+test.concurrent('on a terminal `trust` shows what changed and asks', async () => {
+  const { project } = waiting();
   project.write('agent_workflow.yaml', 'workflow: minimal\nphases:\n  ONLY: { writes: [] }\n');
   const declining = onTerminal(project, ['trust', 'minimal', '--no-color']);
 
@@ -94,6 +94,12 @@ test('on a terminal `trust` shows what changed and asks', async () => {
   expect(declining.text()).toContain('agent_workflow.yaml');
   const refused = await phasegate(project, ['start', 'minimal', '--json']);
   expect(refused.json).toMatchObject({ error: 'untrusted_workflow' });
+});
+
+const terminals: (() => void)[] = [];
+
+afterAll(() => {
+  for (const close of terminals) close();
 });
 
 interface Terminal {
@@ -127,7 +133,7 @@ function onTerminal(project: TestProject, words: readonly string[]): Terminal {
     written += data;
     look();
   });
-  onTestFinished(() => {
+  terminals.push(() => {
     if (exitCode === undefined) terminal.kill('SIGKILL');
   });
   return {
@@ -153,11 +159,17 @@ function plain(text: string): string {
   return text.replaceAll(new RegExp(`${escape}(?:\\[[0-9;?]*[A-Za-z]|\\][^\\u0007]*\\u0007)`, 'g'), '');
 }
 
-async function waiting() {
+let original: { readonly project: TestProject; readonly run: string };
+
+beforeAll(async () => {
   const project = makeProject();
   await phasegate(project, ['init', '--template', 'minimal'], { passphrase: SECRET });
   const run = await startRun(project, 'minimal');
   const done = await complete(project, run, { phase: 'PROPOSE', evidence: PROPOSAL });
   expect(done.json).toMatchObject({ status: 'waiting' });
-  return { project, run };
+  original = { project, run };
+});
+
+function waiting() {
+  return { ...original, project: copyOf(original.project) };
 }

@@ -12,6 +12,9 @@ export function compileGate(
 ): GateDraft | undefined {
   const fields = compilation.fields(value, path, ['blockers', 'human']);
   if (fields === undefined) return undefined;
+  if (fields.blockers === undefined && fields.human === undefined) {
+    compilation.problem(path, 'missing_key', 'a gate needs `blockers` or `human`');
+  }
   return defined({
     blockers: compileConditions(compilation, fields.blockers, {
       path: [...path, 'blockers'],

@@ -7,12 +7,18 @@ import { WORKFLOW as mode } from './fixtures/mode.workflow.ts';
 import { WORKFLOW as qr } from './fixtures/qr.workflow.ts';
 import w1 from './fixtures/w1.workflow.ts';
 import {
+  type Checkpoint,
   type DefinedWorkflow,
   Dispatch,
   defineWorkflow,
   Outcome,
+  type ParallelItemResult,
+  type ResumeContext,
   type StepContext,
   StepDef,
+  type StepInput,
+  type StepOutput,
+  type StepResult,
   Workflow,
   type WorkflowDefinition,
 } from './index.ts';
@@ -158,6 +164,46 @@ describe('the patterns of design 4', () => {
     ]);
     expect(workflow.params.rounds?.domain).toEqual({ kind: 'bounded_int', lo: 1, hi: 5 });
   });
+});
+
+test('the types have the fields of the design, by the names of the design [S3.19 S3.20 S3.21 S3.22 S3.23 S3.24]', () => {
+  const step: StepResult = { step: 'a', completedAt: '2026-01-01T00:00:00Z', result: { n: 1 } };
+  const item: ParallelItemResult = { status: 'failed', error: 'e', retryCount: 1 };
+  const checkpoint: Checkpoint = {
+    workflowRunId: 'r',
+    workflowType: 'w1_editing',
+    currentStep: 'b',
+    completedSteps: [step],
+    iterationCounts: { b: 1 },
+    pendingRetry: { step: 'b', error: 'e', attempt: 1 },
+    parallelResults: { 'area-1': item },
+    gateDecision: { gate: 'g', option: 'o', input: 'i' },
+  };
+  const resume: ResumeContext = {
+    workflowType: 'w1_editing',
+    runId: 'r',
+    currentStep: 'b',
+    completedSteps: ['a'],
+    lastStepOutput: step.result,
+    pendingRetry: { step: 'b', error: 'e', attempt: 1 },
+    parallelStatus: { total: 2, completed: 1, failed: ['area-1'] },
+  };
+  const input: StepInput = {
+    runId: 'r',
+    step: 'b',
+    checkpoint: { ...checkpoint, completedSteps: [step] },
+    retryContext: { error: 'e', attempt: 1 },
+  };
+  const output: StepOutput = {
+    success: true,
+    result: {},
+    error: 'e',
+    postconditionsPassed: true,
+    nextStepHint: 'c',
+  };
+
+  // The compiler is the judge; that all are there to be used is what is left to see.
+  expect([checkpoint, resume, input, output].every((value) => Object.keys(value).length > 3)).toBe(true);
 });
 
 test('the words for outcomes are those of the design [S4.5]', () => {

@@ -53,11 +53,16 @@ export function completeAction(phase: Phase): NextAction {
 function activeAction(run: Run): NextAction {
   const phase = run.workflow.phases.find((candidate) => candidate.id === run.phase) as Phase;
   const open = phase.tasks.findIndex((_, index) => !run.work.fetched.includes(index + 1));
-  if (open === -1) return completeAction(phase);
+  if (open === -1) return withItem(completeAction(phase), run);
   return {
     act: 'get_task',
     phase: phase.id,
     task: open + 1,
     text: `fetch task ${open + 1} of phase \`${phase.id}\``,
   };
+}
+
+function withItem(action: NextAction, run: Run): NextAction {
+  const [item] = Object.entries(run.work.items ?? {}).find(([, one]) => one.status === 'pending') ?? [];
+  return item === undefined ? action : { ...action, item, text: `${action.text}, for item \`${item}\`` };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answerFor } from './answers.ts';
 import { ADA, complete, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
+import { gateCard } from './gate.ts';
 
 const check = (message: string) => ({ check: 'asked', message });
 
@@ -348,6 +349,24 @@ describe('permissive mode', () => {
     );
 
     expect(submit(run, complete(run)).run.status).toBe('waiting');
+  });
+
+  test('tells the human at a gate, and the audit, what would have been refused', () => {
+    const human = { prompt: 'ok?', options: [{ label: 'Yes' }] };
+    const run = started(
+      workflowOf(
+        phases(2, (index) =>
+          index === 0 ? { gates: [{ human, blockers: [check('tests must fail first')] }] } : {},
+        ),
+        { enforcement: { mode: 'permissive' } },
+      ),
+    );
+
+    const waiting = submit(run, complete(run), { answer: () => result('failed') }).run;
+
+    expect(gateCard(waiting)).toMatchObject({
+      would_refuse: [{ code: 'check_failed', message: 'tests must fail first' }],
+    });
   });
 });
 

@@ -56,6 +56,8 @@ export function considerComplete(run: Run, command: Complete, circumstance: Circ
   const handled = runHandler(run, judged, asking);
   if (asking.missing.length > 0) return { looks: asking.missing };
   if ('code' in handled) return refuse([handled], true);
+  const unmapped = handled.outcome !== null && handled.outcome !== 'ok' && phase.next.kind !== 'outcomes';
+  if (unmapped) return refuse([outcomeBlocker(phase, handled.outcome as Outcome)], true);
   if (handled.outcome === 'fail') {
     const by = circumstance.principal.name;
     const leaving = {
@@ -171,6 +173,7 @@ function considerLeaving(run: Run, done: Completing, circumstance: Circumstance)
       state,
       by,
       votes: [],
+      wouldRefuse: would,
     };
     return { verdict: passed(would), events: [{ at: now, type: 'gate_opened', phase: phase.id, wait }] };
   }

@@ -85,6 +85,9 @@ export function gateCard(run: Run): JsonObject | null {
     context: gateContext(run, gate, wait),
     evidence: wait.evidence,
     outcome: wait.outcome,
+    ...(wait.wouldRefuse.length === 0
+      ? {}
+      : { would_refuse: wait.wouldRefuse.map(({ code, message }) => ({ code, message })) }),
     options: gate.options.map((option) => ({
       label: option.label,
       requires_input: option.requiresInput,
@@ -171,7 +174,7 @@ function leaveGate(
     state: wait.state,
     by: wait.by,
     now,
-    wouldRefuse: [],
+    wouldRefuse: wait.wouldRefuse,
   };
   if (option.next === undefined) return followRoute(run, leaving, circumstance);
   if (option.next === null) {

@@ -22,7 +22,10 @@ export function phaseText(phase: Phase, work: PhaseWork | null, rendered?: Rende
     ...evidenceLines(phase),
     ...itemLines(work),
   ];
-  return parts.filter((part) => part.trim() !== '').join('\n\n');
+  return parts
+    .map((part) => part.trimEnd())
+    .filter((part) => part !== '')
+    .join('\n\n');
 }
 
 /** One task as an agent reads it. */
@@ -32,7 +35,7 @@ export function taskText(phase: Phase, number: number): string {
   const criteria = task.acceptanceCriteria.map((criterion) => `- ${criterion}`).join('\n');
   const parts = [
     `# Task ${number} of ${phase.tasks.length} in Phase ${phase.id}: ${task.name}`,
-    task.instructions,
+    task.instructions.trimEnd(),
     criteria === '' ? '' : `Acceptance criteria:\n${criteria}`,
   ];
   return parts.filter((part) => part !== '').join('\n\n');

@@ -196,6 +196,31 @@ describe('outcomes', () => {
     expect(threw.verdict).toMatchObject({ blockers: [{ code: 'handler_failed' }] });
   });
 
+  test('of a handler that no map has a way for is refused, and never passes a gate or a failing check', () => {
+    const human = { prompt: 'Ship?', options: [{ label: 'Yes' }] };
+    const run = started(
+      workflowOf(
+        phases(2, (index) =>
+          index === 0
+            ? {
+                work: { kind: 'handler', ref: 'steps/1/handler' },
+                gates: [{ human }],
+                postconditions: [{ check: 'asked' }],
+              }
+            : {},
+        ),
+        { code: 'c', module: 'm.ts' },
+      ),
+    );
+
+    for (const outcome of ['fail', 'skip', 'iterate'] as const) {
+      const decision = submit(run, complete(run), { answer: () => ({ ok: true, outcome, state: {} }) });
+
+      expect(decision.verdict).toMatchObject({ blockers: [{ code: 'outcome_not_allowed' }] });
+      expect(decision.run).toMatchObject({ phase: 1, work: { attempts: 1 } });
+    }
+  });
+
   test('a target the agent expects and the engine does not is refused', () => {
     const run = started(workflowOf(phases(3)));
 

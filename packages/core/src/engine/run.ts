@@ -109,6 +109,8 @@ export interface GateWait {
   readonly by: string;
   /** Choices so far, where more than one human must agree. */
   readonly votes: readonly GateDecision[];
+  /** What would have been refused before, in permissive mode: the human is shown it. */
+  readonly wouldRefuse: readonly Blocker[];
 }
 
 /** An agent asked; a human must answer every question. */

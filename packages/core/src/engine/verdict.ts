@@ -24,6 +24,8 @@ export interface NextAction {
     | 'none';
   readonly phase?: PhaseId;
   readonly task?: number;
+  /** The next open item of a parallel phase. */
+  readonly item?: string;
   readonly text: string;
 }
 

@@ -41,7 +41,13 @@ export function compileCheck(place: PhasePlace, { draft, path, id }: PlacedCheck
     message: draft.message ?? `\`${label}\` did not hold`,
     needs: draft.needs ?? 'claimed',
   };
-  if (use === 'function') return check;
+  if (use === 'function') {
+    if (check.needs !== 'claimed') {
+      const message = `a function gives \`claimed\` evidence, so \`${check.needs}\` can never be had from it`;
+      place.context.problems.error([...path, 'needs'], 'unsatisfiable', message);
+    }
+    return check;
+  }
   const known = Object.hasOwn(place.context.known.checks, use) ? place.context.known.checks[use] : undefined;
   if (known === undefined) {
     const hint = didYouMean(use, Object.keys(place.context.known.checks));

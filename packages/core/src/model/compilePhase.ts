@@ -7,7 +7,7 @@ import { compileTools } from './compileTools.ts';
 import type { ArtifactDraft, PhaseDraft, RouteDraft } from './draft.ts';
 import { compileSchema } from './jsonSchema.ts';
 import type { DraftPath } from './problems.ts';
-import { didYouMean } from './suggest.ts';
+import { didYouMean, suggest } from './suggest.ts';
 import {
   type Artifact,
   type EvidenceField,
@@ -227,8 +227,10 @@ function compileOutcomes(
 function target(place: PhasePlace, to: Target, path: DraftPath): Target {
   const ids = place.context.draft.phases.map((phase) => phase.id);
   if (to === null || ids.includes(to)) return to;
-  const hint = didYouMean(String(to), ids.map(String));
+  const nearest = suggest(String(to), ids.map(String));
+  const hint = nearest === null ? '' : ` (did you mean \`${nearest}\`?)`;
   const message = `phase \`${place.phase.id}\` leads to \`${to}\`, which is not defined${hint}`;
   place.context.problems.error(path, 'unknown_phase', message);
-  return null;
+  // As if it led where it was probably meant to, so that one mistake is not reported again as phases nobody reaches.
+  return ids.find((id) => String(id) === nearest) ?? ids[ids.indexOf(place.phase.id) + 1] ?? null;
 }

@@ -1,6 +1,7 @@
 import type { PhasePlace } from './compileContext.ts';
 import { compileGlob, globProblem } from './glob.ts';
 import type { DraftPath } from './problems.ts';
+import { commandPatternProblem } from './shellWords.ts';
 import { didYouMean } from './suggest.ts';
 import { CONTRACT_TOOLS, GUARDED_PATHS, isToolName, PATH_TOOLS, WRITING_TOOLS } from './tools.ts';
 import type { ToolConstraint, ToolPolicy } from './workflow.ts';
@@ -65,7 +66,10 @@ function compileConstraints(place: PhasePlace): Readonly<Record<string, ToolCons
       );
     }
     constraints[tool] = { allowed: draft.allowed ?? [], denied: draft.denied ?? [] };
-    if (!PATH_TOOLS.includes(tool)) continue;
+    if (!PATH_TOOLS.includes(tool)) {
+      checkPatterns(place, draft, at);
+      continue;
+    }
     for (const list of ['allowed', 'denied'] as const) {
       draft[list]?.forEach((glob, index) => {
         if (list === 'allowed' && WRITING_TOOLS.includes(tool)) checkGlob(place, glob, [...at, list, index]);
@@ -74,6 +78,21 @@ function compileConstraints(place: PhasePlace): Readonly<Record<string, ToolCons
     }
   }
   return constraints;
+}
+
+/** A pattern that can never match would ban or allow nothing, silently. */
+function checkPatterns(
+  place: PhasePlace,
+  draft: { readonly allowed?: readonly string[]; readonly denied?: readonly string[] },
+  at: DraftPath,
+): void {
+  for (const list of ['allowed', 'denied'] as const) {
+    draft[list]?.forEach((pattern, index) => {
+      const problem = commandPatternProblem(pattern);
+      if (problem === null) return;
+      place.context.problems.error([...at, list, index], 'bad_pattern', `\`${pattern}\` ${problem}`);
+    });
+  }
 }
 
 function constrainedWrites(constraints: Readonly<Record<string, ToolConstraint>>): readonly string[] {

@@ -70,6 +70,7 @@ describe('a definition', () => {
     ['bad_parameter', [{ postconditions: [{ check: 'asked', with: { minimum: 'one' } }] }], {}],
     ['unsatisfiable', [{ postconditions: [{ check: 'asked', needs: 'verified' }] }], {}],
     ['unknown_gate', [{ gates: ['red'] }], {}],
+    ['unknown_check', [{}], { gates: { red: { blockers: [{ check: 'askd' }] } } }],
     ['unknown_schema', [{ artifacts: [{ type: 'plan', schema: 'pln' }] }], { schemas: { plan: true } }],
     ['bad_schema', [{}], { schemas: { plan: { type: 'objekt' } } }],
     ['bad_schema', [{ artifacts: [{ type: 'plan', schema: { type: 'objekt' } }] }], {}],
@@ -85,6 +86,7 @@ describe('a definition', () => {
     ['guarded_path', [{ writes: ['.phasegate/**'] }], {}],
     ['guarded_path', [{ writes: ['workflows/release/**'] }], {}],
     ['guarded_path', [{ toolConstraints: { write_files: { allowed: ['.git/hooks/*'] } } }], {}],
+    ['bad_pattern', [{ toolConstraints: { bash: { allowed: ['npm run test:*'] } } }], {}],
     ['bad_condition', [{ next: { condition: 'result.ok ===', onTrue: null, onFalse: null } }], {}],
     ['unknown_path', [{ next: { condition: 'reslt.ok === true', onTrue: null, onFalse: null } }], {}],
     [
@@ -208,7 +210,6 @@ describe('a definition', () => {
       'there is no tool or group `read_file` (did you mean `read_files`?)',
       'there is no gate `rde` (did you mean `red`?)',
       'there is no check `aksed` (did you mean `asked`?)',
-      'phase `TDD` cannot be reached from `PLAN`',
     ]);
   });
 

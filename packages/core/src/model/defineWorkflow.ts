@@ -59,6 +59,7 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
     code: draft.code ?? null,
     module: draft.module ?? null,
   };
+  checkUnusedGates(context);
   checkGraph(workflow, problems);
   if (problems.failed) return { ok: false, problems: problems.list };
   return { ok: true, workflow: deepFreeze(workflow), notes: problems.list };
@@ -120,6 +121,24 @@ function checkSchemas(draft: WorkflowDraft, problems: Problems): ReadonlySet<str
     }
   }
   return new Set(Object.keys(draft.schemas ?? {}));
+}
+
+/** A gate that no phase has is probably a gate that some phase should have. */
+function checkUnusedGates({ draft, known, problems }: CompileContext): void {
+  const used = new Set(draft.phases.flatMap((phase) => phase.gates ?? []));
+  for (const [name, gate] of Object.entries(draft.gates ?? {})) {
+    if (used.has(name)) continue;
+    // A mistyped name is reported where it stands.
+    if (!problems.list.some((problem) => problem.code === 'unknown_gate')) {
+      problems.note(['gates', name], 'unused_gate', `no phase has the gate \`${name}\``);
+    }
+    gate.blockers?.forEach(({ check, ref }, index) => {
+      if (ref !== undefined || check === undefined || Object.hasOwn(known.checks, check)) return;
+      const hint = didYouMean(check, Object.keys(known.checks));
+      const path = ['gates', name, 'blockers', index, 'check'];
+      problems.error(path, 'unknown_check', `there is no check \`${check}\`${hint}`);
+    });
+  }
 }
 
 function evidenceNames(draft: WorkflowDraft): ReadonlySet<string> {

@@ -123,10 +123,11 @@ function findFiles(root: string, globs: readonly string[]): readonly string[] {
     }
   };
   add('', 0, () => true);
-  for (const folder of FOLDERS) add(folder, DEEPEST, () => true);
+  for (const folder of FOLDERS) if (isInside(root, folder)) add(folder, DEEPEST, () => true);
   for (const glob of globs) {
     const matches = compileGlob(glob);
-    add(literalPrefix(glob), DEEPEST, (path) => matches(path));
+    const folder = literalPrefix(glob);
+    if (isInside(root, folder)) add(folder, DEEPEST, (path) => matches(path));
   }
   return [...found].sort();
 }
@@ -148,12 +149,15 @@ function literalPrefix(glob: string): string {
 
 /** A link that leads out of the project is not the project's. */
 function leaves(root: string, path: string): boolean {
-  const full = join(root, path);
-  if (!lstatSync(full).isSymbolicLink()) return false;
+  return lstatSync(join(root, path)).isSymbolicLink() && !isInside(root, path);
+}
+
+/** Whether a path is there and, with every link followed, still in the project. */
+function isInside(root: string, path: string): boolean {
   try {
-    return !`${realpathSync(full)}${sep}`.startsWith(`${realpathSync(root)}${sep}`);
+    return `${realpathSync(join(root, path))}${sep}`.startsWith(`${realpathSync(root)}${sep}`);
   } catch {
-    return true;
+    return false;
   }
 }
 

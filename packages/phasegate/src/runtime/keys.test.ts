@@ -35,12 +35,14 @@ test('no two projects and no two purposes share a secret', () => {
   expect(new Set(secrets).size).toBe(6);
 });
 
-test('eight processes that are first at once all get the keys of one', async () => {
-  const results = await Promise.all(Array.from({ length: 8 }, () => runScript('printKeys.ts', [folder])));
+test('processes that are first at once all get the keys of one of them', async () => {
+  const folders = Array.from({ length: 60 }, (_, number) => join(folder, `state-${number}`));
+  const start = String(Date.now() + 2000);
+  const results = await Promise.all([1, 2, 3, 4].map(() => runScript('printKeys.ts', [start, ...folders])));
 
   expect(results.map(({ code, stderr }) => [code, stderr])).toEqual(results.map(() => [0, '']));
   expect(new Set(results.map(({ stdout }) => stdout)).size).toBe(1);
-  expect(readdirSync(folder)).toEqual(['keys.json']);
+  expect(folders.flatMap((path) => readdirSync(path))).toEqual(folders.map(() => 'keys.json'));
 });
 
 test.each([

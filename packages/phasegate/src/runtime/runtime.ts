@@ -14,6 +14,7 @@ import {
   gateCard,
   judgeTool,
   type Look,
+  own,
   type Phase,
   type Phasegate,
   PhasegateError,
@@ -148,7 +149,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
 
   /** What is told is made when it is read: a runner that only wants the verdict pays for no text. */
   async function submitted(before: Run, decision: Judged, principal: Principal): Promise<Submitted> {
-    const rendered = await render(decision.run, principal);
+    const rendered = await renderSaved(decision.run, principal);
     return {
       verdict: decision.verdict,
       get view() {
@@ -220,13 +221,24 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         ? undefined
         : await parts.functions.call({ file, code: run.workflow.code, ref, context, timeoutMs: 30_000 });
     const made = answer?.ok === true ? answer.value : null;
-    if (Array.isArray(made) && typeof made[0] === 'string' && typeof made[1] === 'string')
-      return { title: made[0], body: made[1] };
+    const [title, body] = [own(made, 'title'), own(made, 'body')];
+    if (typeof title === 'string' && typeof body === 'string') return { title, body };
     const reason = answer?.ok === false ? answer.reason : 'it returned no title and text';
-    throw new PhasegateError(
-      'function_failed',
-      `the instructions of phase \`${phase.id}\` could not be made: ${reason}`,
-    );
+    const message = `the instructions of phase \`${phase.id}\` could not be made: ${reason}`;
+    throw new PhasegateError('function_failed', message);
+  }
+
+  /** After something was saved: a text that cannot be made must not look as if nothing had happened. */
+  async function renderSaved(run: Run, principal: Principal): Promise<RenderedText | undefined> {
+    try {
+      return await render(run, principal);
+    } catch (error) {
+      if (!(error instanceof PhasegateError) || error.code !== 'function_failed') throw error;
+      return {
+        title: phaseById(run.workflow, run.phase)?.name ?? '',
+        body: `${error.message}; tell a human`,
+      };
+    }
   }
 
   async function start(request: StartRequest, principal: Principal): Promise<Started> {
@@ -259,14 +271,21 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       await lookAll(looks, found.workflow.module, facts);
     }
     const decision = decideStart(starting, { ...bare, facts });
-    if (decision.run === null) return { verdict: decision.verdict, view: null };
+    if (decision.run === null) {
+      const blockers = decision.verdict.blockers.map(({ code, message }) => ({ code, message }));
+      const data = { workflow: found.workflow.id, closure: found.closure, blockers };
+      await store.note(null, [
+        { time: bare.now, principal: nameOf(principal), event: 'start_refused', data },
+      ]);
+      return { verdict: decision.verdict, view: null };
+    }
     const note = { time: bare.now, principal: nameOf(principal), event: 'run_started' as const };
     const data = { run: starting.id, workflow: found.workflow.id, workflow_hash: found.hash };
     const made = await store.create(decision.run, drafts(decision.events, principal), [{ ...note, data }]);
     if (!made) throw new PhasegateError('internal', 'the new run has the id of another');
     return {
       verdict: decision.verdict,
-      view: viewFor(decision.run, principal, await render(decision.run, principal)),
+      view: viewFor(decision.run, principal, await renderSaved(decision.run, principal)),
     };
   }
 

@@ -40,7 +40,8 @@ export function sampleRun(id: string, change: Partial<Run> = {}): Run {
     work: {
       enteredAt: SAMPLE_TIME,
       attempts: 0,
-      feedback: null,
+      failure: null,
+      note: null,
       refusal: null,
       fetched: [],
       items: null,

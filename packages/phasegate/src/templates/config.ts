@@ -5,11 +5,4 @@ export const configTemplate = `# Phasegate: the settings of this project. Data, 
 
 # Where else to look for workflows, beside workflows/, .phasegate/workflows/ and this folder.
 # workflows: ["tools/**/*.workflow.yaml"]
-
-# The port of \`phasegate serve\`.
-# port: 8000
-
-# Names for groups of tools that every workflow here may use.
-# tools:
-#   reading: [read_files, list_files, grep]
 `;

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Json, JsonObject } from '@phasegate/core';
+import type { JsonObject } from '@phasegate/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Functions } from '../../runtime/ports.ts';
 import { closureOf } from './closureOf.ts';
@@ -84,27 +84,41 @@ describe('what a function is given', () => {
 });
 
 describe('what a check may answer', () => {
-  test.each([
-    ['() => true', { ok: true, value: true }],
-    ['async () => false', { ok: true, value: false }],
-    [
-      '() => 1',
-      { ok: false, kind: 'threw', reason: expect.stringContaining('returned `1` instead of true or false') },
-    ],
-    ['() => {}', { ok: false, kind: 'threw', reason: expect.stringContaining('returned `undefined`') }],
-    ["async () => 'yes'", { ok: false, kind: 'threw', reason: expect.stringContaining('returned `yes`') }],
-    ['(ctx) => ctx.db.exists()', { ok: false, kind: 'threw', reason: expect.stringContaining('undefined') }],
-    ["() => Promise.reject(new Error('no'))", { ok: false, kind: 'threw', reason: 'no' }],
-    ['() => { throw 3; }', { ok: false, kind: 'threw', reason: '3' }],
-    ['() => process.exit(0)', { ok: false, kind: 'threw', reason: 'its process ended with exit code 0' }],
-    [
-      "() => process.kill(process.pid, 'SIGKILL')",
-      { ok: false, kind: 'threw', reason: 'its process was ended by SIGKILL' },
-    ],
-  ])('%s', async (check, expected) => {
-    await write(check);
+  test('true or false, at once or later, and nothing else', async () => {
+    await writeChecks(['() => true', 'async () => false', '() => 1', '() => {}', "async () => 'yes'"]);
 
-    expect(await call({})).toMatchObject(expected);
+    expect(await call({}, { ref: checkRef(0) })).toEqual({ ok: true, value: true });
+    expect(await call({}, { ref: checkRef(1) })).toEqual({ ok: true, value: false });
+    for (const [index, returned] of [
+      [2, '`1`'] as const,
+      [3, '`undefined`'] as const,
+      [4, '`yes`'] as const,
+    ]) {
+      const reason = `TypeError: returned ${returned} instead of true or false`;
+      expect(await call({}, { ref: checkRef(index) })).toMatchObject({ ok: false, kind: 'threw', reason });
+    }
+  });
+
+  test('one that throws, or ends its process, is a failure with its reason', async () => {
+    await writeChecks([
+      '(ctx) => ctx.db.exists()',
+      "() => Promise.reject(new Error('no'))",
+      '() => { throw 3; }',
+      '() => process.exit(0)',
+      "() => process.kill(process.pid, 'SIGKILL')",
+    ]);
+    const reasons = [
+      'undefined',
+      'no',
+      '3',
+      'its process ended with exit code 0',
+      'its process was ended by SIGKILL',
+    ];
+
+    for (const [index, reason] of reasons.entries()) {
+      const answer = await call({}, { ref: checkRef(index) });
+      expect(answer).toMatchObject({ ok: false, kind: 'threw', reason: expect.stringContaining(reason) });
+    }
   });
 
   test('what it prints goes nowhere', async () => {
@@ -115,42 +129,49 @@ describe('what a check may answer', () => {
     expect(await call({})).toEqual({ ok: true, value: true });
   });
 
-  test('one that hangs is ended, and the next call finds a new process', async () => {
+  test('one that hangs is ended, and the call behind it finds a new process', async () => {
     await write('(ctx) => { while (ctx.hang) {} return true; }');
 
-    const hung = call({ hang: true }, 500);
+    const hung = call({ hang: true }, { timeoutMs: 500 });
     const next = call({});
 
     expect(await hung).toEqual({ ok: false, kind: 'timed_out', reason: 'did not answer within 500 ms' });
-    expect(await next).toMatchObject({ ok: false, kind: 'threw' });
-    expect(await call({})).toEqual({ ok: true, value: true });
+    expect(await next).toEqual({ ok: true, value: true });
   });
 });
 
 describe('handlers and bodies', () => {
-  test.each([
-    ["() => ['ok', { n: 1, gone: undefined }]", { ok: true, value: { outcome: 'ok', state: { n: 1 } } }],
-    ["async () => ['iterate', {}]", { ok: true, value: { outcome: 'iterate', state: {} } }],
-    [
-      "() => ['_default', {}]",
-      { ok: false, reason: expect.stringContaining('instead of [outcome, updates]') },
-    ],
-    ["() => 'ok'", { ok: false, reason: expect.stringContaining('instead of [outcome, updates]') }],
-    ["() => ['ok', null]", { ok: false, reason: expect.stringContaining('as updates') }],
-    ["() => ['ok', { f() {} }]", { ok: false, reason: expect.stringContaining('`updates.f`') }],
-    ["() => ['ok', { d: new Date(0) }]", { ok: false, reason: expect.stringContaining('`updates.d`') }],
-    ["() => ['ok', { n: NaN }]", { ok: false, reason: expect.stringContaining('`updates.n`') }],
-    ["() => ['ok', { s: 'x'.repeat(2_000_000) }]", { ok: false, reason: 'returned more than 1048576 bytes' }],
-  ])('a handler that is %s', async (handler, expected) => {
-    await write('() => true', { handler });
+  test('a handler gives an outcome and what is merged into the state, as JSON [S4.10 S4.60]', async () => {
+    const cases: readonly (readonly [string, string | JsonObject])[] = [
+      ["() => ['ok', { n: 1, gone: undefined }]", { outcome: 'ok', state: { n: 1 } }],
+      ["async () => ['iterate', {}]", { outcome: 'iterate', state: {} }],
+      ["() => ['_default', {}]", 'instead of [outcome, updates]'],
+      ["() => 'ok'", 'instead of [outcome, updates]'],
+      ["() => ['ok', null]", 'as updates'],
+      ["() => ['ok', { f() {} }]", '`updates.f`'],
+      ["() => ['ok', { d: new Date(0) }]", '`updates.d`'],
+      ["() => ['ok', { n: NaN }]", '`updates.n`'],
+      ["() => ['ok', { s: 'x'.repeat(2_000_000) }]", 'returned more than 1048576 bytes'],
+    ];
+    const handlers = cases.map(([handler]) => handler);
+    await write('() => true', {
+      steps: handlers.map((handler, index) => `{ name: 'h${index}', handler: ${handler} }`),
+    });
 
-    expect(await call({}, 10_000, 'steps/a/handler')).toMatchObject(expected as JsonObject);
+    for (const [index, [, expected]] of cases.entries()) {
+      const answer = await call({}, { ref: `steps/h${index}/handler` });
+      if (typeof expected !== 'string') expect(answer).toEqual({ ok: true, value: expected });
+      else
+        expect(answer).toMatchObject({ ok: false, kind: 'threw', reason: expect.stringContaining(expected) });
+    }
   });
 
   test('a body gives title and text', async () => {
-    await write('() => true', { body: '(ctx) => [`Round ${ctx.iteration}`, `Text`]' });
+    await write('() => true', {
+      steps: ["{ name: 'b', body: (ctx) => ['Round ' + ctx.iteration, 'Text'] }"],
+    });
 
-    const answer = await call({ iteration: 2 }, 10_000, 'steps/a/body');
+    const answer = await call({ iteration: 2 }, { ref: 'steps/b/body' });
 
     expect(answer).toEqual({ ok: true, value: { title: 'Round 2', body: 'Text' } });
   });
@@ -159,7 +180,7 @@ describe('handlers and bodies', () => {
     await write('() => true');
 
     for (const ref of ['steps/a/handler', 'constructor', '__proto__']) {
-      expect(await call({}, 10_000, ref)).toMatchObject({ ok: false, kind: 'unknown_function' });
+      expect(await call({}, { ref })).toMatchObject({ ok: false, kind: 'unknown_function' });
     }
   });
 });
@@ -169,14 +190,14 @@ describe('the code a run was started with', () => {
     await writeFile(join(root, 'answer.ts'), 'export const answer = true;');
     await write('() => answer', { before: "import { answer } from './answer.ts';" });
     const { code } = await closureOf(root, 'x.workflow.ts');
-    expect(await call({}, 10_000, undefined, code)).toEqual({ ok: true, value: true });
+    expect(await call({}, { code })).toEqual({ ok: true, value: true });
 
     await writeFile(join(root, 'answer.ts'), 'export const answer = !true;');
 
-    expect(await call({}, 10_000, undefined, code)).toMatchObject({ ok: false, kind: 'code_changed' });
-    expect(await call({}, 10_000, undefined, code)).toMatchObject({ ok: false, kind: 'code_changed' });
+    expect(await call({}, { code })).toMatchObject({ ok: false, kind: 'code_changed' });
+    expect(await call({}, { code })).toMatchObject({ ok: false, kind: 'code_changed' });
     await rm(join(root, 'x.workflow.ts'));
-    expect(await call({}, 10_000, undefined, code)).toMatchObject({ ok: false, kind: 'code_changed' });
+    expect(await call({}, { code })).toMatchObject({ ok: false, kind: 'code_changed' });
   });
 
   test('a file it loads by a name nobody could read is refused', async () => {
@@ -240,29 +261,44 @@ test('an open process does not keep the command line alive', async () => {
 
 interface Parts {
   readonly before?: string;
-  readonly handler?: string;
-  readonly body?: string;
+  /** Further steps, as source. */
+  readonly steps?: readonly string[];
 }
 
-async function write(check: string, { before = '', handler, body }: Parts = {}): Promise<void> {
-  const more = `${handler === undefined ? '' : `handler: ${handler},`}${body === undefined ? '' : `body: ${body},`}`;
-  await mkdir(root, { recursive: true });
+function checkRef(index: number): string {
+  return `steps/c${index}/postconditions/c`;
+}
+
+function writeChecks(checks: readonly string[]): Promise<void> {
+  return write('() => true', {
+    steps: checks.map(
+      (check, index) => `{ name: 'c${index}', postconditions: [{ name: 'c', check: ${check} }] }`,
+    ),
+  });
+}
+
+async function write(check: string, { before = '', steps = [] }: Parts = {}): Promise<void> {
+  const all = [`{ name: 'a', postconditions: [{ name: 'c', check: ${check} }] }`, ...steps];
   await writeFile(
     join(root, 'x.workflow.ts'),
     `import { defineWorkflow } from '@phasegate/sdk';\n${before}
 export default defineWorkflow({
   type: 'x',
   params: { book: {}, analysisPath: {} },
-  steps: [{ name: 'a', postconditions: [{ name: 'c', check: ${check} }], ${more} next: null }],
+  steps: [${all.join(',\n')}],
 });`,
   );
 }
 
+interface Asking {
+  readonly ref?: string;
+  readonly timeoutMs?: number;
+  readonly code?: string;
+}
+
 async function call(
-  context: Readonly<Record<string, Json>>,
-  timeoutMs = 10_000,
-  ref = 'steps/a/postconditions/c',
-  code?: string,
+  context: JsonObject,
+  { ref = 'steps/a/postconditions/c', timeoutMs = 10_000, code }: Asking = {},
 ) {
   const known = code ?? (await closureOf(root, 'x.workflow.ts')).code;
   return functions.call({ file: 'x.workflow.ts', code: known, ref, context, timeoutMs });

@@ -40,7 +40,9 @@ export function createFunctions({ root, loadTimeoutMs = 10_000 }: FunctionHostOp
         return changed(file);
       }
       const result = await host.process.call(request.ref, request.context, request.timeoutMs);
-      return result.ok ? result : { ok: false, ...result.failure };
+      if (result.ok) return result;
+      // A call that waited behind one that hung has done nothing wrong.
+      return result.unsent === true ? this.call(request) : { ok: false, ...result.failure };
     },
 
     async close() {

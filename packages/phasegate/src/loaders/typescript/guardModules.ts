@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { dirname, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -36,7 +37,7 @@ export function guardModules({ root, files }: Opening): void {
       const parent = context.parentURL;
       if (parent?.startsWith('file:') && /^\.\.?(?:\/|$)/.test(specifier) && !isOurs(parent)) {
         const file = resolveImport(fileURLToPath(parent), specifier);
-        if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
+        if (file !== undefined) return { url: pathToFileURL(realpathSync(file)).href, shortCircuit: true };
       }
       return nextResolve(specifier, context);
     },

@@ -8,7 +8,12 @@ import type { HostAnswer, HostFailure, HostRequest, Opening } from './hostProtoc
 /** An answer, or why there is none. */
 export type HostResult =
   | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly failure: HostFailure };
+  | {
+      readonly ok: false;
+      readonly failure: HostFailure;
+      /** The process had ended before the request could be sent, so asking another is no repetition. */
+      readonly unsent?: true;
+    };
 
 /** What a workflow's code may know of the machine. Names are listed, never excluded: a new secret has a new name. */
 const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'NODE_ENV', 'SystemRoot'];
@@ -77,7 +82,7 @@ export class HostProcess {
   }
 
   #exchange(request: HostRequest, timeoutMs: number): Promise<HostResult> {
-    if (this.#ended !== null) return Promise.resolve(this.#broken());
+    if (this.#ended !== null) return Promise.resolve({ ...this.#broken(), unsent: true });
     this.#hold(true);
     return new Promise<HostResult>((resolve) => {
       const child = this.#child;
@@ -109,7 +114,7 @@ export class HostProcess {
     });
   }
 
-  #broken(): HostResult {
+  #broken(): HostResult & { readonly ok: false } {
     const said = /^\w*Error: .*$/m.exec(this.#errors)?.[0];
     const reason = `${this.#ended ?? 'its process ended'}${said === undefined ? '' : ` (${said})`}`;
     return { ok: false, failure: { kind: 'threw', reason } };

@@ -55,7 +55,8 @@ export function* nodesOf(node: AstNode): Generator<AstNode> {
     for (const member of Object.values(next)) {
       for (const child of Array.isArray(member) ? member : [member]) if (isNode(child)) children.push(child);
     }
-    open.push(...children.reverse());
+    // One by one: a call takes only so many arguments, and a file may hold a very long list.
+    for (const child of children.reverse()) open.push(child);
   }
 }
 

@@ -195,8 +195,11 @@ export default defineWorkflow({
 
   test('a module that hangs is ended', async () => {
     await put('x.workflow.ts', workflowText('while (true);'));
+    const functions = createFunctions({ root, loadTimeoutMs: 1500 });
+    open.push(functions);
 
-    const { problems } = await load('x.workflow.ts');
+    const loader = createTypeScriptLoader({ known, functions });
+    const { problems } = await loader.load({ root, path: 'x.workflow.ts' });
 
     expect(problems).toMatchObject([
       { code: 'module_failed', message: expect.stringContaining('within 1500 ms') },

@@ -16,6 +16,9 @@ import type { SchemaReader } from './schemaFiles.ts';
 import type { SourceMap } from './sourceMap.ts';
 import { defined, phaseIdOf, type Spot, Spots, textOf } from './spots.ts';
 
+/** One more than a workflow may have, so that too many are still too many. */
+const MAX_PHASES = 1001;
+
 /**
  * Translates a contract into a draft. Takes what has the right shape and passes over the rest in silence: the
  * shape is judged elsewhere, and whatever can still be checked shall be.
@@ -103,9 +106,11 @@ function phasesDraft(
         }))
       : [];
   const phases: PhaseDraft[] = [];
-  for (const { id, value, at } of listed) {
+  const seen = new Set<string>();
+  for (const { id, value, at } of listed.slice(0, MAX_PHASES)) {
     // A second phase of the same id is reported with both places by the loader.
-    if (id === undefined || phases.some((phase) => String(phase.id) === String(id))) continue;
+    if (id === undefined || seen.has(String(id))) continue;
+    seen.add(String(id));
     const path = ['phases', phases.length];
     spots.map.put(path, at);
     spots.map.put([...path, 'id'], Array.isArray(spot.value) ? [...at, 'id'] : at);

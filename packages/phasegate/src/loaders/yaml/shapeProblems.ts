@@ -14,9 +14,12 @@ export interface ShapeProblem {
 
 type Issue = z.core.$ZodIssue;
 
+/** More than anyone reads; a hostile file must not be able to make a report of its own size. */
+const MAX_PROBLEMS = 500;
+
 /** Everything wrong with the shape of a contract: keys, types, and values out of a fixed set. */
 export function shapeProblems(value: Json): readonly ShapeProblem[] {
-  return issuesOf(workflowSchema, [], value);
+  return issuesOf(workflowSchema, [], value).slice(0, MAX_PROBLEMS);
 }
 
 function issuesOf(schema: z.ZodType, base: YamlPath, value: Json): readonly ShapeProblem[] {

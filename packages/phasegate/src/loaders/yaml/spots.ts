@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, own, type PhaseId, readPhaseId, type Target } from '@phasegate/core';
 import type { SourceMap } from './sourceMap.ts';
-import { camelCase } from './workflowSchema.ts';
+import { camelCase } from './strictMap.ts';
 import type { YamlPath } from './yamlTree.ts';
 
 /** A value with its place in the YAML. */

@@ -56,5 +56,8 @@ function visit(schema: Json, path: string, silent: string[]): void {
   for (const [name, property] of Object.entries(properties)) {
     if (!isJsonObject(property) || !property.description) silent.push(`${path}/${name}`);
   }
-  for (const [key, member] of Object.entries(schema)) visit(member as Json, `${path}/${key}`, silent);
+  for (const [key, member] of Object.entries(schema)) {
+    // `allOf` holds rules about fields, not the fields themselves.
+    if (key !== 'allOf') visit(member as Json, `${path}/${key}`, silent);
+  }
 }

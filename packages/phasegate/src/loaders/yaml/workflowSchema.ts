@@ -1,78 +1,5 @@
-import { didYouMean } from '@phasegate/core';
 import * as z from 'zod';
-
-/** What is said of a map beside its keys; the JSON Schema says it too. */
-interface Rules {
-  /** Under which the JSON Schema defines it. */
-  readonly name?: string;
-  readonly description: string;
-  /** Keys that must be there, in either spelling. */
-  readonly needed?: readonly string[];
-  /** Pairs of keys of which only one may be there. */
-  readonly exclusive?: readonly (readonly [string, string])[];
-}
-
-const rulesOf = new WeakMap<z.ZodType, Rules>();
-
-/** The other spelling of a key: `allowed_tools` → `allowedTools`. */
-export function camelCase(key: string): string {
-  return key.replace(/(?<=[a-z])_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-/** A map with known keys, each in both spellings. */
-function map(rules: Rules, shape: Readonly<Record<string, z.ZodType>>): z.ZodType {
-  const both: Record<string, z.ZodType> = {};
-  for (const [key, schema] of Object.entries(shape)) {
-    both[key] = schema;
-    const twin = camelCase(key);
-    if (twin !== key) both[twin] = schema.meta({ description: `The same as \`${key}\`.` });
-  }
-  const known = Object.keys(shape);
-  let schema: z.ZodType = z.strictObject(both, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => `unknown key \`${key}\`${didYouMean(key, known)}`).join('\n')
-        : undefined,
-  });
-  for (const [first, second] of exclusivePairs(rules, both)) {
-    schema = refined(schema, second, 'conflict', {
-      message: `\`${first}\` and \`${second}\` say the same thing; give one of them`,
-      holds: (value) => !(first in value && second in value),
-    });
-  }
-  for (const key of rules.needed ?? []) {
-    schema = refined(schema, key, 'missing_key', {
-      message: `\`${camelCase(key)}\` is missing`,
-      holds: (value) => key in value || camelCase(key) in value,
-    });
-  }
-  const { name, description } = rules;
-  schema = schema.meta({ description, ...(name === undefined ? {} : { id: name }) });
-  rulesOf.set(schema, rules);
-  return schema;
-}
-
-function exclusivePairs(rules: Rules, properties: object): readonly (readonly [string, string])[] {
-  const twins = Object.keys(properties)
-    .filter((key) => camelCase(key) !== key)
-    .map((key) => [key, camelCase(key)] as const);
-  return [...twins, ...(rules.exclusive ?? [])];
-}
-
-function refined(
-  schema: z.ZodType,
-  key: string,
-  code: string,
-  rule: { readonly message: string; readonly holds: (value: object) => boolean },
-): z.ZodType {
-  return schema.refine((value) => rule.holds(value as object), {
-    path: [key],
-    params: { code },
-    error: rule.message,
-    // Also beside other problems: everything is reported at once.
-    when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  });
-}
+import { type Rules, rulesAsJsonSchema, strictMap } from './strictMap.ts';
 
 const about = <T extends z.ZodType>(schema: T, description: string): T => schema.meta({ description });
 const maybe = (schema: z.ZodType, description: string) => about(schema.optional(), description);
@@ -85,7 +12,7 @@ const anything = z.record(z.string(), z.unknown());
 
 const schemaInPlace = z.union([z.string(), z.boolean(), anything]);
 
-const check = map(
+const check = strictMap(
   {
     name: 'check',
     description: 'A named question about the world.',
@@ -108,7 +35,7 @@ const check = map(
   },
 );
 
-const option = map(
+const option = strictMap(
   { name: 'option', description: 'One answer a human may give.' },
   {
     label: about(text, 'What the human chooses.'),
@@ -117,7 +44,7 @@ const option = map(
   },
 );
 
-const human = map(
+const human = strictMap(
   { name: 'human', description: "A human's decision." },
   {
     prompt: about(text, 'What the human is asked.'),
@@ -126,7 +53,7 @@ const human = map(
     approvers: maybe(texts, 'Names of the humans who may decide; left out: any.'),
     quorum: maybe(z.number().int().min(1), 'How many different humans must choose the same.'),
     timeout: maybe(
-      map(
+      strictMap(
         { name: 'timeout', description: 'When nobody decides in time.' },
         {
           after: about(text, 'A duration such as `90s`, `30m`, `24h` or `7d`.'),
@@ -146,16 +73,19 @@ const gateShape = {
   blockers: maybe(z.array(check), 'Checks that must hold.'),
   human: maybe(human, 'What a human decides.'),
 };
-const gate = map({ name: 'gate', description: 'What stands between two phases.' }, gateShape);
-const gateInList = map(
-  { name: 'gate_in_list', description: 'What stands between two phases.' },
+const gate = strictMap(
+  { name: 'gate', description: 'What stands between two phases.', some: ['blockers', 'human'] },
+  gateShape,
+);
+const gateInList = strictMap(
+  { name: 'gate_in_list', description: 'What stands between two phases.', some: ['blockers', 'human'] },
   {
     id: about(text, "The gate's name."),
     ...gateShape,
   },
 );
-const gateInPlace = map(
-  { name: 'gate_in_place', description: 'A gate of this phase only.' },
+const gateInPlace = strictMap(
+  { name: 'gate_in_place', description: 'A gate of this phase only.', some: ['blockers', 'human'] },
   { id: maybe(text, "The gate's name."), ...gateShape },
 );
 
@@ -164,7 +94,7 @@ const loop = {
   on_exhausted: maybe(target, 'Where to go then; left out: to a human.'),
 };
 /** The shape of a `next` that asks a question. */
-export const conditionalNext = map(
+export const conditionalNext = strictMap(
   { name: 'condition', description: 'Two ways out, by a condition.', needed: ['on_true', 'on_false'] },
   {
     condition: about(text, 'For example `result.decision === "approved"`.'),
@@ -173,7 +103,7 @@ export const conditionalNext = map(
     ...loop,
   },
 );
-const outcomes = map(
+const outcomes = strictMap(
   { name: 'outcomes', description: 'A way out per outcome.' },
   {
     ok: maybe(target, 'The phase succeeded.'),
@@ -190,7 +120,7 @@ const route = z
 
 const artifact = z.union([
   z.string().min(1),
-  map(
+  strictMap(
     { name: 'artifact', description: 'Evidence with a JSON Schema.' },
     {
       type: about(text, 'Its name.'),
@@ -213,7 +143,7 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
   instructions: maybe(text, 'What the agent is told.'),
   command: maybe(text, 'A command that does the work, split into words without a shell.'),
   dispatch: maybe(
-    map(
+    strictMap(
       { name: 'dispatch', description: 'Hands the work to another agent.' },
       {
         agent: about(text, 'Which agent.'),
@@ -229,7 +159,7 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
   tool_constraints: maybe(
     z.record(
       z.string(),
-      map(
+      strictMap(
         { name: 'tool_constraint', description: 'What a tool may be called with.' },
         {
           allowed: maybe(texts, 'Path globs for file tools, word patterns for `bash`.'),
@@ -242,7 +172,7 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
   writes: maybe(texts, 'The one write scope, as globs.'),
   tasks: maybe(
     z.array(
-      map(
+      strictMap(
         { name: 'task', description: 'A piece of instruction, fetched one at a time.' },
         {
           name: about(text, 'What it is called.'),
@@ -258,9 +188,9 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
   required_artifacts: maybe(z.array(artifact), 'Evidence with a JSON Schema.'),
   required_evidence: maybe(
     z.union([
-      z.record(z.string(), map({ name: 'evidence', description: 'A named value.' }, evidenceShape)),
+      z.record(z.string(), strictMap({ name: 'evidence', description: 'A named value.' }, evidenceShape)),
       z.array(
-        map(
+        strictMap(
           { name: 'evidence_in_list', description: 'A named value.' },
           { name: about(text, 'Its name.'), ...evidenceShape },
         ),
@@ -275,20 +205,21 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
   next: maybe(route, 'Where it leads; left out: the following phase; `null`: the end.'),
   transitions: maybe(route, 'The same as `next`.'),
 };
-const phaseRules: Pick<Rules, 'exclusive'> = {
+const phaseRules: Pick<Rules, 'exclusive' | 'withFlag'> = {
+  withFlag: { flag: 'parallel', key: 'parallel_key' },
   exclusive: [
     ['next', 'transitions'],
     ['gate', 'gates'],
     ['command', 'dispatch'],
   ],
 };
-const phase = map({ name: 'phase', description: 'One phase.', ...phaseRules }, phaseShape);
-const phaseInList = map(
+const phase = strictMap({ name: 'phase', description: 'One phase.', ...phaseRules }, phaseShape);
+const phaseInList = strictMap(
   { name: 'phase_in_list', description: 'One phase.', ...phaseRules },
   { id: about(id, 'Its id.'), ...phaseShape },
 );
 
-const param = map(
+const param = strictMap(
   { name: 'param', description: 'A parameter of a run.' },
   {
     type: maybe(text, '`string`, `integer`, `number`, `boolean`, `list` or `object`.'),
@@ -303,7 +234,7 @@ const param = map(
 );
 
 /** The shape of a YAML contract. */
-export const workflowSchema = map(
+export const workflowSchema = strictMap(
   { description: 'A workflow contract.' },
   {
     workflow: about(text, "The workflow's id."),
@@ -315,7 +246,7 @@ export const workflowSchema = map(
     tools: maybe(z.record(z.string(), texts), 'Groups of tools by name.'),
     schemas: maybe(z.record(z.string(), schemaInPlace), 'JSON Schemas by name, in place or by path.'),
     enforcement: maybe(
-      map(
+      strictMap(
         { name: 'enforcement', description: 'How strictly the workflow is held.' },
         {
           mode: maybe(
@@ -327,7 +258,7 @@ export const workflowSchema = map(
             'How an agent must be attached.',
           ),
           phase_tokens: maybe(
-            map(
+            strictMap(
               { name: 'phase_tokens', description: 'Phase tokens.' },
               { expiry_seconds: maybe(z.number().int(), 'How long a token lives.') },
             ),
@@ -355,18 +286,8 @@ export function workflowJsonSchema(): Record<string, unknown> {
     io: 'input',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      const rules = rulesOf.get(zodSchema as unknown as z.ZodType);
-      if (rules !== undefined)
-        Object.assign(jsonSchema, rulesAsJsonSchema(rules, jsonSchema.properties ?? {}));
+      Object.assign(jsonSchema, rulesAsJsonSchema(zodSchema, jsonSchema.properties ?? {}));
     },
   });
   return { title: 'Phasegate workflow', ...schema };
-}
-
-function rulesAsJsonSchema(rules: Rules, properties: object): Record<string, unknown> {
-  const both = exclusivePairs(rules, properties).map((pair) => ({ not: { required: [...pair] } }));
-  const either = (rules.needed ?? []).map((key) => ({
-    anyOf: [{ required: [key] }, { required: [camelCase(key)] }],
-  }));
-  return both.length + either.length === 0 ? {} : { allOf: [...either, ...both] };
 }

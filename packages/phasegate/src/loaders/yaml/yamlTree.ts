@@ -25,6 +25,8 @@ export interface Flaw {
 
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 100;
+/** More than anyone reads. */
+const MAX_FLAWS = 500;
 const FATAL = ['syntax', 'several_documents', 'too_large'];
 const CORE_TAG = /^tag:yaml\.org,2002:(?:map|seq|str|null|bool|int|float)$/;
 
@@ -224,7 +226,7 @@ class Reading {
   }
 
   #flaw(offset: number, code: string, message: string): undefined {
-    this.#flaws.push({ offset, code, message });
+    if (this.#flaws.length < MAX_FLAWS) this.#flaws.push({ offset, code, message });
     return undefined;
   }
 }

@@ -45,8 +45,9 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
   const head = lazily(database, 'UPDATE runs SET headed_seq = ?, headed_hash = ? WHERE id = ?');
   let kept: UnsignedHead | undefined;
   let batch: UnsignedHead | undefined;
-  /** Runs of ours that are not folded yet, and which of them are known to be marked in the table. */
+  /** Runs of ours that are not folded yet, those of this batch, and those known to be marked in the table. */
   const dirty = new Set<string>();
+  const movedNow = new Set<string>();
   const marked = new Set<string>();
   let folding = false;
 
@@ -78,9 +79,10 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
       batch = { ...before, project: { seq: newest.seq, hash: newest.hash } };
     },
     moved(runId) {
-      dirty.add(runId);
+      movedNow.add(runId);
     },
     fold() {
+      for (const runId of movedNow) dirty.add(runId);
       for (const row of unheaded().all()) dirty.add(text(row, 'run'));
       let { sum, runs } = current();
       for (const runId of dirty) {
@@ -98,11 +100,13 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
       folding = true;
     },
     remember() {
-      for (const runId of dirty) {
+      for (const runId of movedNow) {
+        dirty.add(runId);
         if (marked.has(runId)) continue;
         mark().run(runId);
         marked.add(runId);
       }
+      movedNow.clear();
     },
     write(time) {
       if (batch === undefined) return;
@@ -129,11 +133,13 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
         dirty.clear();
         marked.clear();
       }
+      movedNow.clear();
       folding = false;
     },
     discarded() {
       // A run left in `dirty` although its batch failed is looked at once more and found unmoved.
       marked.clear();
+      movedNow.clear();
       batch = undefined;
       kept = undefined;
       folding = false;

@@ -99,7 +99,7 @@ describe('a run in the database', () => {
       work: {
         ...sampleRun('r1').work,
         attempts: 1,
-        feedback: 'Previous attempt failed: no notes',
+        failure: 'no notes',
         items: { a: { status: 'failed', value: 1, evidence: null, attempts: 2, error: 'broke' } },
       },
     });
@@ -115,7 +115,7 @@ describe('a run in the database', () => {
         { step: 'DRAFT', completedAt: '2026-01-01T00:00:00.000Z', result: { notes: 'drafted' } },
       ],
       iterationCounts: { REVIEW: 2 },
-      pendingRetry: { step: 'REVIEW', error: 'Previous attempt failed: no notes', attempt: 1 },
+      pendingRetry: { step: 'REVIEW', error: 'no notes', attempt: 1 },
       parallelResults: { a: { status: 'failed', result: null, error: 'broke', retryCount: 2 } },
       gateDecision: { gate: 'ship#2', option: 'Approve', input: null },
     });
@@ -260,9 +260,11 @@ describe('the signed head', () => {
 
     await store.note('r1', [sampleDraft('tool_judged')]);
     expect((await store.verify()).unanchored).toBe(1);
+    const waiting = store.note('r1', [sampleDraft('tool_judged')]);
     await store.close();
+    expect(await waiting).toBe(true);
     store = state.open();
-    expect(await store.verify()).toMatchObject({ ok: true, unanchored: 0 });
+    expect(await store.verify()).toMatchObject({ ok: true, records: 7, unanchored: 0 });
   });
 
   test('takes in what a process wrote that died before it could', async () => {

@@ -77,7 +77,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       for (const table of tables) table.discarded();
       foldedAt = Number.NEGATIVE_INFINITY;
       unfolded = true;
-      if (database.isTransaction) database.exec('ROLLBACK');
+      if (!closed && database.isTransaction) database.exec('ROLLBACK');
     },
     declined: (error) => error instanceof PhasegateError,
     fault: (error) => storeFault(error, file),
@@ -210,6 +210,9 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     async close() {
       if (closed) return;
       clearTimeout(timer);
+      // What still waits is written and signed in one go; only without it signing needs a commit of its own.
+      foldNow = true;
+      commits.flush();
       const folded = unfolded ? foldSoon() : undefined;
       commits.flush();
       closed = true;

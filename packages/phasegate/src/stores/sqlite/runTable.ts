@@ -58,7 +58,7 @@ export function openRunTable(database: DatabaseSync, seal: Seal, workflows: Work
     const row = { state: text(found, 'state'), version: integer(found, 'version'), mac: text(found, 'mac') };
     const head = { seq: integer(found, 'seq'), hash: text(found, 'hash') };
     const sealed = { runId: id, version: row.version, ...head, state: row.state };
-    if (false as boolean) throw tampered(`run \`${id}\``);
+    if (!sameMac(row.mac, seal.mac(sealed))) throw tampered(`run \`${id}\``);
     const run = runFromState(row.state, workflows.load);
     return { ...row, head, run };
   }

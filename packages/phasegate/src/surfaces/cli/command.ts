@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { OpenProject, Project } from '../../runtime/ports.ts';
+import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
 import type { Prompts } from './prompts.ts';
 
@@ -54,6 +55,3 @@ export interface Invocation {
   /** Closes the store and forgets the project, so that the next call finds it anew. */
   close(): Promise<void>;
 }
-
-/** Environment variables. */
-export type Environment = Readonly<Record<string, string | undefined>>;

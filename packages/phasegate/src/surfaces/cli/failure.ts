@@ -1,5 +1,6 @@
 import { type ErrorCode, PhasegateError, type Problem } from '@phasegate/core';
-import type { Environment, ExitCode } from './command.ts';
+import type { ExitCode } from './command.ts';
+import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
 
 // What the caller wrote is wrong (2); everything else was refused or failed (1).

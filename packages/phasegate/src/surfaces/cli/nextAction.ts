@@ -5,7 +5,7 @@ export function spellNextAction(action: NextAction, runId: string): string {
   const run = shellWord(runId);
   switch (action.act) {
     case 'complete_phase':
-      return `phasegate done ${run}${phaseOption(action.phase)} --evidence -`;
+      return `phasegate done ${run}${phaseOption(action.phase)}${itemOption(action.item)} --evidence -`;
     case 'get_task':
       return action.phase === undefined
         ? `phasegate next ${run}`
@@ -57,6 +57,10 @@ export function wireBlockers(blockers: readonly Blocker[], runId: string): reado
 /** A word a POSIX shell reads as it is. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function itemOption(item: string | undefined): string {
+  return item === undefined ? '' : ` --item ${shellWord(item)}`;
 }
 
 function phaseOption(phase: PhaseId | undefined): string {

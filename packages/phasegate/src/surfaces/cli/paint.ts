@@ -1,4 +1,4 @@
-import type { Environment } from './command.ts';
+import type { Environment } from './environment.ts';
 
 /** Colours, or functions that leave the text as it is. */
 export interface Paint {

@@ -1,8 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import { didYouMean } from '@phasegate/core';
 import type { OpenProject, Project } from '../../runtime/ports.ts';
-import type { CliCommand, Environment, ExitCode, Invocation } from './command.ts';
+import type { CliCommand, ExitCode, Invocation } from './command.ts';
 import { COMMANDS, type CommandEntry } from './commandTable.ts';
+import type { Environment } from './environment.ts';
 import { reportFailure } from './failure.ts';
 import { makeOutput, type Output } from './output.ts';
 import { paintFor, wantsColour } from './paint.ts';

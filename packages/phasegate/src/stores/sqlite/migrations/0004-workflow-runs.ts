@@ -19,7 +19,7 @@ SELECT
     'iterationCounts', json(state -> '$.iterations'),
     'pendingRetry', json(CASE WHEN state ->> '$.work.attempts' > 0 THEN json_object(
       'step', phase ->> '$',
-      'error', state ->> '$.work.feedback',
+      'error', state ->> '$.work.failure',
       'attempt', state ->> '$.work.attempts'
     ) END),
     'parallelResults', json(CASE WHEN json_type(state, '$.work.items') = 'object' THEN (

@@ -41,7 +41,8 @@ export const init: CliCommand = {
     const { created, kept, ours } = await writeMissing(root, filesOf(template));
     const human = await setUpOperator(invocation, operator);
     const trusted = human === null ? [] : await acceptTemplate(invocation, template, { human, ours });
-    const next_action = `phasegate start ${template.workflow}`;
+    const startable = human === null || trusted.includes(template.workflow);
+    const next_action = `phasegate ${startable ? 'start' : 'trust'} ${template.workflow}`;
     await out.result(
       {
         root,

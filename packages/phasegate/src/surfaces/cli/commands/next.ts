@@ -23,13 +23,7 @@ export const next: CliCommand = {
     }
     const phase_content = withFeedback(phase.phase_content, feedback);
     await out.result({ run, status, ...phase, phase_content, feedback, next_action }, () =>
-      [
-        phase_content.trimEnd(),
-        ...(phase.tasks.length === 0 ? [] : ['', 'Tasks:']),
-        ...phase.tasks.map(({ number, name }) => `  ${number}. ${name}`),
-        '',
-        `next: ${out.paint.cyan(next_action)}`,
-      ].join('\n'),
+      [phase_content.trimEnd(), '', `next: ${out.paint.cyan(next_action)}`].join('\n'),
     );
     return 0;
   },

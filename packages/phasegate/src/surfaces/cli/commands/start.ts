@@ -1,6 +1,6 @@
 import type { JsonObject, StartRequest } from '@phasegate/core';
 import type { CliCommand, Invocation } from '../command.ts';
-import { spellNextAction } from '../nextAction.ts';
+import { spellNextAction, wireBlockers } from '../nextAction.ts';
 import { readParams, splitParams } from '../params.ts';
 import { reportNotStarted } from '../reportSubmitted.ts';
 import { describeRun } from '../text/describeRun.ts';
@@ -40,8 +40,13 @@ export const start: CliCommand = {
     if (view === null) return reportNotStarted(out, verdict);
     const { run, status, phase, ring, trusted } = view;
     const next_action = spellNextAction(view.next_action, run);
-    await out.result({ run, workflow: view.workflow, status, phase, ring, trusted, next_action }, () =>
-      describeRun(view, out.paint),
+    const would =
+      verdict.allowed && verdict.wouldRefuse !== undefined
+        ? { would_refuse: wireBlockers(verdict.wouldRefuse, run) }
+        : {};
+    await out.result(
+      { run, workflow: view.workflow, status, phase, ring, trusted, next_action, ...would },
+      () => describeRun(view, out.paint),
     );
     return 0;
   },

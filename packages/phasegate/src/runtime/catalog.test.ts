@@ -1,0 +1,171 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { defineWorkflow, type Json, type PhasegateError } from '@phasegate/core';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createCatalog } from './catalog.ts';
+import type { Loader } from './ports.ts';
+
+let folder: string;
+let root: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'phasegate-catalog-'));
+  root = join(folder, 'project');
+  await mkdir(root);
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe('finding', () => {
+  test('looks in the workflow folders, at the root and where the config says, in a stable order [S4.27]', async () => {
+    const found = [
+      '.phasegate/workflows/b.flow.json',
+      '.praxis-os/workflows/deep/er/c.flow.json',
+      'a.flow.json',
+      'elsewhere/x/d.flow.json',
+      'workflows/e.flow.json',
+    ];
+    const passedOver = [
+      'src/f.flow.json',
+      'workflows/node_modules/g.flow.json',
+      'workflows/.git/h.flow.json',
+      'workflows/1/2/3/4/5/6/7/i.flow.json',
+      'workflows/notes.md',
+    ];
+    for (const path of [...passedOver, ...found]) await put(path, { id: path });
+
+    const entries = await catalog(['elsewhere/**/*.flow.json']).list();
+
+    expect(entries.map((entry) => entry.path)).toEqual(found);
+    expect(entries[0]).toMatchObject({ format: 'yaml', id: found[0] });
+  });
+
+  test('does not follow a link out of the project, be it a file, a folder or a workflow folder', async () => {
+    await mkdir(join(folder, 'outside'));
+    await writeFile(join(folder, 'outside', 'x.flow.json'), '{}');
+    await symlink(join(folder, 'outside'), join(root, 'workflows'));
+    await mkdir(join(root, '.phasegate', 'workflows'), { recursive: true });
+    await symlink(join(folder, 'outside'), join(root, '.phasegate', 'workflows', 'linked'));
+    await symlink(join(folder, 'outside', 'x.flow.json'), join(root, 'x.flow.json'));
+
+    expect(await catalog().list()).toEqual([]);
+  });
+
+  test('stops at 2,000 files', async () => {
+    await mkdir(join(root, 'workflows'));
+    await Promise.all(
+      Array.from({ length: 2005 }, (_, n) => writeFile(join(root, 'workflows', `${n}.flow.json`), '{}')),
+    );
+
+    expect((await catalog().list()).length).toBe(2000);
+  });
+});
+
+describe('loading', () => {
+  test('by id, by title or by path, with the hashes of what was loaded', async () => {
+    await put('workflows/a.flow.json', { id: 'release', title: 'A release' });
+
+    const byId = await catalog().load('release');
+
+    expect(byId).toMatchObject({ path: 'workflows/a.flow.json', workflow: { id: 'release' }, notes: [] });
+    expect(byId.hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(byId.closure).toMatch(/^[0-9a-f]{64}$/);
+    expect(await catalog().load('A release')).toEqual(byId);
+    expect(await catalog().load('workflows/a.flow.json')).toEqual(byId);
+    expect(await catalog().load(join(root, 'workflows/a.flow.json'))).toEqual(byId);
+  });
+
+  test('a change of the files changes the closure, and a change of the meaning also the hash', async () => {
+    await put('a.flow.json', { id: 'x' });
+    const before = await catalog().load('x');
+    await put('a.flow.json', { id: 'x', comment: 'more' });
+    const commented = await catalog().load('x');
+    await put('a.flow.json', { id: 'x', title: 'Other' });
+    const renamed = await catalog().load('x');
+
+    expect(commented.hash).toBe(before.hash);
+    expect(commented.closure).not.toBe(before.closure);
+    expect(renamed.hash).not.toBe(before.hash);
+  });
+
+  test('an unknown, an ambiguous and an invalid name each have their code', async () => {
+    await put('a.flow.json', { id: 'twice' });
+    await put('b.flow.json', { id: 'twice' });
+    await put('c.flow.json', { id: 'broken', phases: [{ id: 'a', next: { to: 'nowhere' } }] });
+    const faultOf = (name: string) =>
+      catalog()
+        .load(name)
+        .then(
+          () => null,
+          (error: PhasegateError) => error,
+        );
+
+    expect(await faultOf('twise')).toMatchObject({
+      code: 'workflow_unknown',
+      message: expect.stringContaining('`twice`'),
+    });
+    expect(await faultOf('twice')).toMatchObject({
+      code: 'workflow_ambiguous',
+      message: expect.stringContaining('b.flow'),
+    });
+    expect(await faultOf('broken')).toMatchObject({
+      code: 'workflow_invalid',
+      problems: [{ file: 'c.flow.json', code: 'unknown_phase' }, { code: 'no_end' }].slice(0, 1),
+    });
+    expect(await catalog().load('b.flow.json')).toMatchObject({ workflow: { id: 'twice' } });
+  });
+});
+
+describe('validating', () => {
+  test('everything found, or the named files and folders', async () => {
+    await put('a.flow.json', { id: 'a' });
+    await put('other/b.flow.json', { id: 'b', phases: [{ id: 'a', next: { to: 'nowhere' } }] });
+
+    expect(await catalog().validate([])).toEqual({ checked: ['a.flow.json'], problems: [] });
+    expect(await catalog().validate([join(root, 'other')])).toMatchObject({
+      checked: ['other/b.flow.json'],
+      problems: [{ file: 'other/b.flow.json', code: 'unknown_phase' }],
+    });
+    expect((await catalog().validate(['other/b.flow.json'])).checked).toEqual(['other/b.flow.json']);
+  });
+
+  test('a path that is not there or lies outside is a fault, a file of another kind a problem', async () => {
+    await writeFile(join(folder, 'outside.flow.json'), '{}');
+    await writeFile(join(root, 'notes.md'), '');
+
+    await expect(catalog().validate(['none.flow.json'])).rejects.toMatchObject({ code: 'file_unreadable' });
+    await expect(catalog().validate([join(folder, 'outside.flow.json')])).rejects.toMatchObject({
+      code: 'path_outside',
+    });
+    expect((await catalog().validate(['notes.md'])).problems).toMatchObject([
+      { file: 'notes.md', code: 'unknown_format' },
+    ]);
+  });
+});
+
+function catalog(globs: readonly string[] = []) {
+  return createCatalog({ root, loaders: [jsonLoader], globs });
+}
+
+async function put(path: string, value: Json): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true });
+  await writeFile(join(root, path), JSON.stringify(value));
+}
+
+/** The smallest loader there can be: a draft as JSON, one phase where it has none. */
+const jsonLoader: Loader = {
+  format: 'yaml',
+  accepts: (path) => path.endsWith('.flow.json'),
+  async peek({ root: project, path }) {
+    const value = JSON.parse(await readFile(join(project, path), 'utf8'));
+    return { id: value.id ?? path, title: value.title ?? value.id ?? path, phases: null, problems: [] };
+  },
+  async load({ root: project, path }) {
+    const text = await readFile(join(project, path), 'utf8');
+    const { comment: _, ...draft } = { phases: [{ id: 'a' }], ...JSON.parse(text) };
+    const result = defineWorkflow(draft, { checks: {} });
+    const problems = (result.ok ? result.notes : result.problems).map(({ code, message, severity }) => {
+      return { file: path, line: 1, column: 1, code, message, severity };
+    });
+    return { workflow: result.ok ? result.workflow : null, problems, files: { [path]: String(text.length) } };
+  },
+};
