@@ -78,7 +78,7 @@ describe.concurrent('a definition is refused with exit 2 and its place', () => {
       'a condition about a field no schema has',
       only(
         '{ writes: [], required_artifacts: [{ type: n, schema: { properties: { x: {} }, additionalProperties: false } }],' +
-          ' postconditions: [{ check: expression, with: { condition: "n.»y === 1" } }] }',
+          ' postconditions: [{ check: expression, with: { condition: "»n.y === 1" } }] }',
       ),
       'has no `y` (did you mean `x`?)',
     ],

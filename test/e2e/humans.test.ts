@@ -65,7 +65,7 @@ describe.concurrent('a gate, in ring served', () => {
     expect(decided).toMatchObject({ code: 0, json: { run, status: 'active', current_phase: 'DO' } });
     const record = (await recordsOf(project, run)).find(({ event }) => event === 'gate_decided');
     expect(record?.principal).toBe('human:maria');
-    const { decision } = record?.data as unknown as { decision: GateDecision };
+    const { decision } = Object(record?.data) as { decision: GateDecision };
     expect(decision).toMatchObject({ option: 'Approve', by: 'maria', shown });
     const { gate, option, input, by, signature } = decision;
     const text = canonicalJson({ run, gate, option, input, shown: decision.shown, by });

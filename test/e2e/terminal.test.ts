@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { spawn } from '@lydell/node-pty';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { complete, copyOf, makeProject, PROGRAM, phasegate, startRun, type TestProject } from './cli.ts';
@@ -140,23 +141,21 @@ function onTerminal(project: TestProject, words: readonly string[]): Terminal {
     sees: (text) =>
       new Promise((resolve, reject) => {
         look = () => {
-          if (plain(written).includes(text)) resolve();
+          if (stripVTControlCharacters(written).includes(text)) resolve();
           else if (exitCode !== undefined) {
-            reject(new Error(`ended with ${exitCode} before it said \`${text}\`:\n${plain(written)}`));
+            reject(
+              new Error(
+                `ended with ${exitCode} before it said \`${text}\`:\n${stripVTControlCharacters(written)}`,
+              ),
+            );
           }
         };
         look();
       }),
     types: (keys) => terminal.write(keys),
     ends: () => ended,
-    text: () => plain(written),
+    text: () => stripVTControlCharacters(written),
   };
-}
-
-function plain(text: string): string {
-  // biome's rule against control characters in patterns is for typing mistakes; here they are meant.
-  const escape = '\u001b';
-  return text.replaceAll(new RegExp(`${escape}(?:\\[[0-9;?]*[A-Za-z]|\\][^\\u0007]*\\u0007)`, 'g'), '');
 }
 
 let original: { readonly project: TestProject; readonly run: string };

@@ -8,7 +8,7 @@ export { checkpointCriteria, evidenceProblems, validateCheckpoint } from './engi
 export { gateCard } from './engine/gate.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool, mayWrite } from './engine/judgeTool.ts';
-export { phaseText, type RenderedText, taskText } from './engine/phaseText.ts';
+export { phaseText, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export type {
   Answer,
   CheckResult,
@@ -73,11 +73,13 @@ export {
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';
 export { matchCommand, parseCommandLine } from './model/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
+export { fillTemplate, placeholdersIn } from './model/template.ts';
 export { CONTRACT_TOOLS, GUARDED_PATHS } from './model/tools.ts';
 export {
   type Artifact,
   type Check,
   type Condition,
+  type Content,
   type Enforcement,
   EVIDENCE_CLASSES,
   type EvidenceClass,
@@ -102,6 +104,7 @@ export {
   type Route,
   type Target,
   type Task,
+  type Templates,
   type ToolConstraint,
   type ToolPolicy,
   type Work,

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fold, PhasegateError } from '@phasegate/core';
 import { type Config, findProjectRoot, loadConfig, stateDirFor } from './config.ts';
-import type { Catalog, Functions, OpenProject, Project, Seal } from './runtime/ports.ts';
+import type { Catalog, Functions, OpenProject, Project, Seal, Standards } from './runtime/ports.ts';
 
 /** Where a project is looked for, and in which environment. */
 export interface LocalProjectOptions {
@@ -38,11 +38,12 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
     root,
     stateDir,
     catalog,
+    standards: lazyStandards(root, stateDir),
     open: () => open({ root, stateDir, file, catalog, functions }),
     async openBackup(from) {
       const copy = join(stateDir, 'backups', `reading-${randomBytes(6).toString('hex')}.db`);
-      mkdirSync(join(stateDir, 'backups'), { recursive: true, mode: 0o700 });
-      copyFileSync(resolve(from), copy);
+      makeFolders(stateDir);
+      copyBackup(resolve(from), copy);
       const { createHumans } = await import('./runtime/people.ts');
       const store = await openStore(stateDir, copy);
       const close = async () => {
@@ -93,13 +94,33 @@ async function open({ root, stateDir, file, catalog, functions }: Opening): Prom
 }
 
 async function openStore(stateDir: string, file: string) {
-  mkdirSync(join(stateDir, 'backups'), { recursive: true, mode: 0o700 });
+  makeFolders(stateDir);
   const [{ openSqliteStore }, { decisionIsSigned }, seal] = await Promise.all([
     import('./stores/sqlite/openSqliteStore.ts'),
     import('./runtime/openProject.ts'),
     sealFor(stateDir),
   ]);
   return openSqliteStore({ file, seal, now: Date.now, fold, verifyDecision: decisionIsSigned });
+}
+
+function makeFolders(stateDir: string): void {
+  try {
+    mkdirSync(join(stateDir, 'backups'), { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    throw new PhasegateError('store_unavailable', `\`${stateDir}\` cannot be made or written: ${reason}`, {
+      cause,
+    });
+  }
+}
+
+function copyBackup(from: string, to: string): void {
+  try {
+    copyFileSync(from, to);
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    throw new PhasegateError('file_unreadable', `\`${from}\` cannot be copied: ${reason}`, { cause });
+  }
 }
 
 async function sealFor(stateDir: string): Promise<Seal> {
@@ -118,8 +139,25 @@ function lazyCatalog(root: string, functions: Functions): Catalog {
   };
   return {
     list: async () => (await get()).list(),
-    load: async (name) => (await get()).load(name),
+    load: async (name, starting) => (await get()).load(name, starting),
     validate: async (paths) => (await get()).validate(paths),
+  };
+}
+
+function lazyStandards(root: string, stateDir: string): Standards {
+  let made: Promise<Standards> | undefined;
+  const get = () => {
+    made ??= Promise.all([import('./search/openStandards.ts'), loadConfig(root)]).then(
+      ([{ openStandards }, { docs }]) => openStandards({ root, stateDir, docs }),
+    );
+    return made;
+  };
+  return {
+    search: async (query) => (await get()).search(query),
+    sync: async (options) => (await get()).sync(options),
+    close: async () => {
+      if (made !== undefined) await (await made).close();
+    },
   };
 }
 

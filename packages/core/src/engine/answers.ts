@@ -8,7 +8,7 @@ import { openGate } from './gate.ts';
 import { phaseText, taskText } from './phaseText.ts';
 import type { Run } from './run.ts';
 import type { Blocker } from './verdict.ts';
-import { artifactsOf, findPhase, sequenceViolation } from './viewFor.ts';
+import { artifactsOf, findPhase, isDynamic, sequenceViolation } from './viewFor.ts';
 
 /** The answer to a command in the words of the public contract, the same on every surface. */
 export function answerFor(before: Run, command: Command, decision: Decision): JsonObject {
@@ -63,7 +63,7 @@ function completeAnswer(
   return {
     ...done,
     next_phase: next.id,
-    next_phase_content: phaseText(next, run.work),
+    next_phase_content: phaseText(run.workflow, next, { work: run.work }),
     artifacts_available: artifactsOf(run),
   };
 }
@@ -86,7 +86,7 @@ function refusedAnswer(
     };
   }
   const phase = phaseById(before.workflow, before.phase);
-  const content = phase === undefined ? '' : phaseText(phase, run.work);
+  const content = phase === undefined ? '' : phaseText(run.workflow, phase, { work: run.work });
   const common = {
     checkpoint_passed: false,
     error: code,
@@ -132,8 +132,8 @@ function taskAnswer(
     session_id: before.id,
     phase: phase.id,
     task_number: command.task,
-    task_content: taskText(phase, command.task),
-    source: 'static',
+    task_content: taskText(before.workflow, phase, command.task),
+    source: isDynamic(phase) ? 'dynamic' : 'static',
     next_action,
   };
 }

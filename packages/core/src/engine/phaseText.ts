@@ -1,4 +1,5 @@
-import type { Phase } from '../model/workflow.ts';
+import { fillTemplate } from '../model/template.ts';
+import type { Content, Phase, Workflow } from '../model/workflow.ts';
 import type { PhaseWork } from './run.ts';
 
 /** Title and instructions made by a phase's own function, in place of the written ones. */
@@ -7,8 +8,18 @@ export interface RenderedText {
   readonly body: string;
 }
 
+/** What is known beside the phase itself. */
+export interface Told {
+  /** The work on it so far; absent for a phase that is only reviewed. */
+  readonly work?: PhaseWork | null | undefined;
+  readonly rendered?: RenderedText | undefined;
+}
+
 /** All of a phase an agent reads: instructions, rules, what must be shown, and why the last attempt failed. */
-export function phaseText(phase: Phase, work: PhaseWork | null, rendered?: RenderedText): string {
+export function phaseText(workflow: Workflow, phase: Phase, told: Told = {}): string {
+  const { work = null, rendered } = told;
+  const served = contentOf(phase.content, workflow.templates?.phase);
+  if (served !== null) return [...feedbackLines(work), served, ...itemLines(work)].join('\n\n');
   const title = rendered?.title ?? phase.name;
   const heading = title === String(phase.id) ? `# Phase ${phase.id}` : `# Phase ${phase.id}: ${title}`;
   const parts = [
@@ -29,9 +40,11 @@ export function phaseText(phase: Phase, work: PhaseWork | null, rendered?: Rende
 }
 
 /** One task as an agent reads it. */
-export function taskText(phase: Phase, number: number): string {
+export function taskText(workflow: Workflow, phase: Phase, number: number): string {
   const task = phase.tasks[number - 1];
   if (task === undefined) throw new RangeError('there is no such task');
+  const served = contentOf(task.content, workflow.templates?.task);
+  if (served !== null) return served;
   const criteria = task.acceptanceCriteria.map((criterion) => `- ${criterion}`).join('\n');
   const parts = [
     `# Task ${number} of ${phase.tasks.length} in Phase ${phase.id}: ${task.name}`,
@@ -45,6 +58,19 @@ export function taskText(phase: Phase, number: number): string {
 export function feedbackOf(work: PhaseWork): string | null {
   const lines = feedbackLines(work);
   return lines.length === 0 ? null : lines.join('\n');
+}
+
+// Filled once: workflows are frozen, so the content object stands for its text.
+const filled = new WeakMap<Content, string>();
+
+function contentOf(content: Content | null, template: string | undefined): string | null {
+  if (content === null) return null;
+  if (content.kind === 'text') return content.text;
+  const known = filled.get(content);
+  if (known !== undefined) return known;
+  const text = fillTemplate(template ?? '', content.values);
+  filled.set(content, text);
+  return text;
 }
 
 function feedbackLines(work: PhaseWork | null): readonly string[] {

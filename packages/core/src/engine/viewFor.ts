@@ -62,6 +62,9 @@ export interface PhaseView {
   readonly checkpoint_criteria: JsonObject;
   readonly tasks: readonly { readonly number: number; readonly name: string }[];
   readonly task_count: number;
+  /** The same text again, where the phase comes from a source (S1.40). */
+  readonly phase_overview?: string;
+  readonly source_id?: string;
 }
 
 /** A gate as shown to whoever may see it; the context is for humans only. */
@@ -161,7 +164,7 @@ export function sequenceViolation(run: Run, requested: Json): JsonObject & { rea
     required_action: action,
     violation_type: 'attempted_skip',
     current_phase: run.phase,
-    current_phase_content: current === undefined ? '' : phaseText(current, run.work),
+    current_phase_content: current === undefined ? '' : phaseText(run.workflow, current, { work: run.work }),
     artifacts_available: artifactsOf(run),
     progress: { ...progressOf(run) },
   };
@@ -220,16 +223,24 @@ export function overviewOf(workflow: Workflow): JsonObject {
 
 function phaseView(run: Run, phase: Phase, rendered?: RenderedText): PhaseView {
   const current = phase.id === run.phase;
+  const content = phaseText(run.workflow, phase, { work: current ? run.work : null, rendered });
   return {
     phase: phase.id,
     phase_number: phase.number,
     phase_name: phase.name,
-    phase_content: phaseText(phase, current ? run.work : null, rendered),
+    phase_content: content,
     artifacts_from_previous: current ? artifactsOf(run) : {},
     checkpoint_criteria: checkpointCriteria(phase),
     tasks: phase.tasks.map((task, index) => ({ number: index + 1, name: task.name })),
     task_count: phase.tasks.length,
+    ...(isDynamic(phase) ? { phase_overview: content } : {}),
+    ...(phase.sourceId === null ? {} : { source_id: phase.sourceId }),
   };
+}
+
+/** True for a phase that was made from a source when the run started. */
+export function isDynamic(phase: Phase): boolean {
+  return phase.content?.kind === 'template';
 }
 
 function gateView(run: Run, principal: Principal): GateView | null {

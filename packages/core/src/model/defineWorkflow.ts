@@ -7,8 +7,9 @@ import { compileSchema } from './jsonSchema.ts';
 import { paramProblem } from './params.ts';
 import { Problems } from './problems.ts';
 import { didYouMean } from './suggest.ts';
+import { placeholdersIn } from './template.ts';
 import { isToolName } from './tools.ts';
-import type { Param, ParamDomain, Phase, PhaseId, Workflow } from './workflow.ts';
+import type { Content, Param, ParamDomain, Phase, PhaseId, Workflow } from './workflow.ts';
 
 /** A workflow with notes for its author, or every problem it has. */
 export type Defined =
@@ -58,8 +59,10 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
     phases,
     code: draft.code ?? null,
     module: draft.module ?? null,
+    templates: draft.templates ?? null,
   };
   checkUnusedGates(context);
+  checkTemplates(workflow, problems);
   checkGraph(workflow, problems);
   if (problems.failed) return { ok: false, problems: problems.list };
   return { ok: true, workflow: deepFreeze(workflow), notes: problems.list };
@@ -139,6 +142,28 @@ function checkUnusedGates({ draft, known, problems }: CompileContext): void {
       problems.error(path, 'unknown_check', `there is no check \`${check}\`${hint}`);
     });
   }
+}
+
+/** An unresolved placeholder must never reach an agent, so every value a template names has to be there. */
+function checkTemplates(workflow: Workflow, problems: Problems): void {
+  const { templates } = workflow;
+  const check = (
+    content: Content | null,
+    template: string | undefined,
+    path: readonly (string | number)[],
+  ) => {
+    if (content?.kind !== 'template') return;
+    if (template === undefined) problems.error(path, 'no_template', 'there is no template to fill');
+    const missing = placeholdersIn(template ?? '').filter((name) => !Object.hasOwn(content.values, name));
+    for (const name of missing)
+      problems.error(path, 'unresolved_placeholder', `nothing is known to put for \`[${name}]\``);
+  };
+  workflow.phases.forEach((phase, index) => {
+    check(phase.content, templates?.phase, ['phases', index, 'content']);
+    phase.tasks.forEach((task, number) => {
+      check(task.content, templates?.task, ['phases', index, 'tasks', number, 'content']);
+    });
+  });
 }
 
 function evidenceNames(draft: WorkflowDraft): ReadonlySet<string> {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../json.ts';
 import type {
+  Content,
   EvidenceClass,
   EvidenceRule,
   FunctionRef,
@@ -8,6 +9,7 @@ import type {
   PhaseId,
   Ring,
   Target,
+  Templates,
 } from './workflow.ts';
 
 /**
@@ -33,6 +35,8 @@ export interface WorkflowDraft {
   readonly code?: string | null;
   /** The module those functions are in, relative to the project. */
   readonly module?: string | null;
+  /** Templates of the phases and tasks that come from a source. */
+  readonly templates?: Templates;
 }
 
 /** A phase as written. */
@@ -41,6 +45,8 @@ export interface PhaseDraft {
   readonly name?: string;
   readonly description?: string;
   readonly instructions?: string;
+  readonly content?: Content;
+  readonly sourceId?: string;
   readonly render?: FunctionRef;
   readonly work?:
     | { readonly kind: 'command'; readonly command: string }
@@ -62,6 +68,7 @@ export interface PhaseDraft {
     readonly name: string;
     readonly instructions?: string;
     readonly acceptanceCriteria?: readonly string[];
+    readonly content?: Content;
   }[];
   readonly preconditions?: readonly CheckDraft[];
   readonly postconditions?: readonly CheckDraft[];

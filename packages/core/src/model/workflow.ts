@@ -42,7 +42,23 @@ export interface Workflow {
   readonly code: string | null;
   /** The module those functions are in, relative to the project; null without functions. */
   readonly module: string | null;
+  /** Templates of the phases and tasks that come from a source; null where none do. */
+  readonly templates: Templates | null;
 }
+
+/** Texts with `[PLACEHOLDER]`s. */
+export interface Templates {
+  readonly phase: string;
+  readonly task: string;
+}
+
+/**
+ * Where a text comes from: exactly as written, or a template filled with these values when it is first read.
+ * Values are kept instead of texts because the same template stands behind every phase of a source.
+ */
+export type Content =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'template'; readonly values: Readonly<Record<string, string>> };
 
 /** How strictly a workflow is held, and in which ring. */
 export interface Enforcement {
@@ -59,6 +75,10 @@ export interface Phase {
   readonly name: string;
   readonly description: string;
   readonly instructions: string;
+  /** What is served instead of a text made from the parts of the phase, or null. */
+  readonly content: Content | null;
+  /** The id the phase has in the source it comes from, where that is not its own; else null. */
+  readonly sourceId: string | null;
   /** A function that makes title and instructions anew at each visit, or null. */
   readonly render: FunctionRef | null;
   readonly work: Work;
@@ -97,6 +117,8 @@ export interface Task {
   readonly name: string;
   readonly instructions: string;
   readonly acceptanceCriteria: readonly string[];
+  /** What is served instead of a text made from the parts of the task, or null. */
+  readonly content: Content | null;
 }
 
 /** Which tools a phase has. Names are contract tools or `mcp:SERVER/TOOL`; groups are already resolved. */

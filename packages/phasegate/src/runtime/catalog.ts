@@ -9,7 +9,7 @@ import {
   PhasegateError,
   type Problem,
 } from '@phasegate/core';
-import type { Catalog, CatalogEntry, CatalogWorkflow, Loaded, Loader } from './ports.ts';
+import type { Catalog, CatalogEntry, CatalogWorkflow, Loaded, Loader, StartingWith } from './ports.ts';
 
 /** What a catalog is made of. */
 export interface CatalogOptions {
@@ -40,7 +40,7 @@ export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog
     return entries;
   }
 
-  async function load(name: string): Promise<CatalogWorkflow> {
+  async function load(name: string, starting?: StartingWith): Promise<CatalogWorkflow> {
     const entries = await list();
     const byPath = entries.filter((entry) => entry.path === name || entry.path === relativePath(root, name));
     const byId = entries.filter((entry) => entry.id === name);
@@ -62,7 +62,7 @@ export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog
       throw new PhasegateError('workflow_ambiguous', `${paths} both define \`${name}\`; name the file`);
     }
     const loader = loaderFor(entry.path) as Loader;
-    return valid(await loader.load({ root, path: entry.path }), entry);
+    return valid(await loader.load({ root, path: entry.path }, starting), entry);
   }
 
   return {

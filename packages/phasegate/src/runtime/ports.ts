@@ -235,13 +235,76 @@ export type FunctionAnswer =
 
 /** Turns files into workflows. */
 export interface Loader {
-  readonly format: 'yaml' | 'typescript';
+  readonly format: 'yaml' | 'typescript' | 'markdown';
   /** Whether a file, by its path relative to the project, may be this loader's. */
   accepts(path: string): boolean;
   /** Reads enough for a listing, without running any code. Null when the file defines no workflow. */
   peek(file: SourceFile): Promise<Peeked | null>;
-  /** Reads, checks and compiles. Never throws for what is wrong with the file: that is in `problems`. */
-  load(file: SourceFile): Promise<Loaded>;
+  /**
+   * Reads, checks and compiles. Never throws for what is wrong with the file: that is in `problems`.
+   * With `starting` the workflow is made for that very run: a source it names is read now, and kept.
+   */
+  load(file: SourceFile, starting?: StartingWith): Promise<Loaded>;
+}
+
+/** What a run is being started with. */
+export interface StartingWith {
+  readonly params: JsonObject;
+  readonly target: string | null;
+}
+
+/** Search over the project's documentation. */
+export interface Standards {
+  search(query: StandardsQuery): Promise<StandardsAnswer>;
+  /** Brings the index up to date; `rebuild` makes it anew. */
+  sync(options: { readonly rebuild: boolean }): Promise<IndexReport>;
+  close(): Promise<void>;
+}
+
+/** What is looked for. */
+export interface StandardsQuery {
+  readonly query: string;
+  /** Synonyms and names the answer would use. */
+  readonly terms?: readonly string[];
+  readonly limit?: number;
+  readonly phase?: number;
+  readonly tags?: readonly string[];
+  /** Only documents of this workflow (front matter `workflow`, or the folder's name). */
+  readonly workflow?: string;
+}
+
+/** What was found, in the words of `search_standards`. */
+export interface StandardsAnswer {
+  readonly results: readonly StandardsResult[];
+  readonly total_tokens: number;
+  readonly retrieval_method: string;
+  readonly query_time_ms: number;
+  readonly low_confidence: boolean;
+  readonly hint?: string;
+}
+
+/** One passage. */
+export interface StandardsResult {
+  readonly content: string;
+  /** Relative to the project. */
+  readonly file: string;
+  readonly line: number;
+  readonly title: string;
+  readonly section: string;
+  readonly relevance_score: number;
+  readonly tokens: number;
+  readonly tags: readonly string[];
+  readonly phase: number | null;
+}
+
+/** What indexing did. */
+export interface IndexReport {
+  readonly files: number;
+  readonly chunks: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly bytes: number;
 }
 
 /** A file of the project. */
@@ -278,6 +341,8 @@ export interface Project {
   /** Where state, keys and audit live, outside the workspace. */
   readonly stateDir: string;
   readonly catalog: Catalog;
+  /** Search over the documentation the config names; opened when first asked. */
+  readonly standards: Standards;
   open(): Promise<OpenProject>;
   /** The humans as a backup has them, for when the database itself cannot be read. The backup is not changed. */
   openBackup(file: string): Promise<{ readonly humans: Humans; close(): Promise<void> }>;
@@ -290,7 +355,7 @@ export interface Catalog {
   /** Every definition found, without running any code. */
   list(): Promise<readonly CatalogEntry[]>;
   /** By id, title, or path of its file. Throws `workflow_unknown`, `workflow_ambiguous`, `workflow_invalid`. */
-  load(name: string): Promise<CatalogWorkflow>;
+  load(name: string, starting?: StartingWith): Promise<CatalogWorkflow>;
   /** Checks the named files, or all found. Throws `file_unreadable` for a path that is not there. */
   validate(
     paths: readonly string[],

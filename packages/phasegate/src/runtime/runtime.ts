@@ -242,7 +242,10 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   async function start(request: StartRequest, principal: Principal): Promise<Started> {
-    const found = await parts.catalog.load(request.workflow);
+    const found = await parts.catalog.load(request.workflow, {
+      params: request.params ?? {},
+      target: request.target ?? null,
+    });
     const trusted = (await store.trusted(found.closure)) !== undefined;
     if (!trusted && (await store.humans()).length > 0) {
       const data = { workflow: found.workflow.id, closure: found.closure };

@@ -15,6 +15,7 @@ export function sampleWorkflow(id = 'sample'): Workflow {
     phases: [samplePhase('DRAFT', 1, 'REVIEW'), samplePhase('REVIEW', 2, null)],
     code: null,
     module: null,
+    templates: null,
   };
 }
 
@@ -109,6 +110,8 @@ function samplePhase(id: string, number: number, next: string | null): Phase {
     name: id,
     description: '',
     instructions: `do ${id}`,
+    content: null,
+    sourceId: null,
     render: null,
     work: { kind: 'agent' },
     tasks: [],

@@ -1,9 +1,10 @@
-import type { Run, RunSummary, Workflow } from '@phasegate/core';
+import type { Completion, Run, RunSummary, Workflow } from '@phasegate/core';
 
 /** The text a run is stored and sealed as: all of it but the workflow, which is stored once per hash. */
 export function stateText(run: Run): string {
-  const { workflow: _, ...state } = run;
-  return JSON.stringify(state);
+  const { workflow: _, completions, ...state } = run;
+  const texts = completions.map(completionText).join(',');
+  return `${JSON.stringify(state).slice(0, -1)},"completions":[${texts}]}`;
 }
 
 /** The run a stored text stands for; its workflow is looked up by the hash in the text. */
@@ -25,4 +26,18 @@ export function summaryOf(run: Run): RunSummary {
     startedAt: run.startedAt,
     updatedAt: run.updatedAt,
   };
+}
+
+/**
+ * Completions hold most of a run's text and never change once made, so each is written out once and not again
+ * with every later transition.
+ */
+const completionTexts = new WeakMap<Completion, string>();
+
+function completionText(completion: Completion): string {
+  const known = completionTexts.get(completion);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(completion);
+  completionTexts.set(completion, text);
+  return text;
 }

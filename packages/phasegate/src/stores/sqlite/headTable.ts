@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { PhasegateError } from '@phasegate/core';
-import type { AuditDraft, Seal } from '../../runtime/ports.ts';
+import type { AuditDraft, ChainHead, Seal } from '../../runtime/ports.ts';
 import { moveHead } from '../headSum.ts';
 import {
   FIRST_HEAD,
@@ -42,6 +42,7 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
   const mark = lazily(database, 'INSERT OR IGNORE INTO unheaded (run) VALUES (?)');
   const unmark = lazily(database, 'DELETE FROM unheaded');
   const readHeads = lazily(database, 'SELECT seq, hash, headed_seq, headed_hash FROM runs WHERE id = ?');
+  const readHash = lazily(database, 'SELECT hash FROM audit WHERE run = ? AND seq = ?');
   const head = lazily(database, 'UPDATE runs SET headed_seq = ?, headed_hash = ? WHERE id = ?');
   let kept: UnsignedHead | undefined;
   let batch: UnsignedHead | undefined;
@@ -68,6 +69,16 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
     return FIRST_HEAD;
   }
 
+  /**
+   * Whether the record a run's head was signed at is still there. A run that was put back and has gone on must
+   * not take its place in the sum again: the signed head is what shows it.
+   */
+  function stillHolds(runId: string, head: ChainHead): boolean {
+    if (head.seq === 0) return true;
+    const row = readHash().get(runId, head.seq);
+    return row !== undefined && text(row, 'hash') === head.hash;
+  }
+
   return {
     require: () => void current(),
     append(drafts) {
@@ -90,7 +101,7 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
         if (row === undefined) continue;
         const from = { seq: integer(row, 'headed_seq'), hash: text(row, 'headed_hash') };
         const to = { seq: integer(row, 'seq'), hash: text(row, 'hash') };
-        if (from.seq === to.seq) continue;
+        if (from.seq === to.seq || !stillHolds(runId, from)) continue;
         sum = moveHead(sum, seal, { runId, from, to });
         if (from.seq === 0) runs += 1;
         head().run(to.seq, to.hash, runId);

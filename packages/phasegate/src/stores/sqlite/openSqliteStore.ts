@@ -32,6 +32,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const heads = openHeadTable(database, seal, audit);
   const people = openPeopleTable(database, seal);
   const dataVersion = lazily(database, 'PRAGMA data_version');
+  const [begin, commit] = [lazily(database, 'BEGIN IMMEDIATE'), lazily(database, 'COMMIT')];
   const tables = [runs, heads];
   let seenVersion = -1;
   let foldedAt = Number.NEGATIVE_INFINITY;
@@ -64,12 +65,12 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const commits = createGroupCommit({
     begin() {
       if (closed) throw unavailable(file, 'it was closed');
-      database.exec('BEGIN IMMEDIATE');
+      begin().run();
       lookAround();
     },
     finish: foldIfDue,
     commit() {
-      database.exec('COMMIT');
+      commit().run();
       for (const table of tables) table.committed();
       if (unfolded) foldLater();
     },

@@ -177,6 +177,24 @@ describe('a run put back to an older copy of itself is found and named:', () => 
     expect(await found()).toEqual([['run_rolled_back', 'r1', 1]]);
   });
 
+  test('although it kept its later head and has gone on past it since', async () => {
+    const older = keepCopy();
+    const store = state.open();
+    await store.note('r1', [sampleDraft('tool_judged', { kept: 'no' })]);
+    await store.close();
+    const [head] = state.read("SELECT headed_seq, headed_hash FROM runs WHERE id = 'r1'");
+    putBack(older, 'r1');
+    state.tamper(
+      `UPDATE runs SET headed_seq = ${head?.headed_seq}, headed_hash = '${head?.headed_hash}' WHERE id = 'r1'`,
+    );
+    expect(await found()).toEqual([['run_rolled_back', 'r1', 1]]);
+
+    const again = state.open();
+    await again.note('r1', [sampleDraft('tool_judged'), sampleDraft('tool_judged')]);
+    await again.close();
+    expect(await found()).toEqual([['head_invalid', 'r1', 2]]);
+  });
+
   test('after its end was noted by the project', async () => {
     const older = keepCopy();
     const store = state.open();

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { afterDraft, sampleRun } from './sampleRun.ts';
+import { runFromState, stateText } from './storedRun.ts';
+
+test('the text of a run is the JSON of all of it but its workflow, however often it is asked for', () => {
+  const first = sampleRun('r1');
+  const second = afterDraft(first);
+  const third = afterDraft(second, {
+    completions: [
+      ...second.completions,
+      { phase: 'REVIEW', visit: 1, at: 't', by: 'ada', outcome: 'fail', evidence: { 'a,"b': [] } },
+    ],
+  });
+  for (const run of [first, second, third, second]) {
+    const { workflow, ...state } = run;
+    expect(JSON.parse(stateText(run))).toEqual(state);
+    expect(runFromState(stateText(run), () => workflow)).toEqual(run);
+  }
+});
