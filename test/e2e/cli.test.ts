@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../packages/phasegate/src/surfaces/cli/commandTable.ts';
 import { GLOBAL_OPTIONS } from '../../packages/phasegate/src/surfaces/cli/parseArguments.ts';
-import { complete, makeProject, PROGRAM, phasegate, startRun, type TestProject } from './cli.ts';
+import { complete, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
 
 const SECRET = { passphrase: 'open sesame' };
 
@@ -235,13 +235,12 @@ describe.concurrent('the command itself', () => {
   test('ends quietly when its reader goes away', async () => {
     const project = await initialized();
     for (let index = 0; index < 3; index++) await startRun(project, 'tdd');
-    const script = `"$0" "$1" runs | head -0; echo "$` + '{PIPESTATUS[0]}" >&2';
+    const script = '"$0" "$1" runs | head -0; echo "$PIPESTATUS" >&2';
 
     const piped = await phasegate(project, [], { by: ['bash', '-c', script] });
 
     expect(piped.stdout).toBe('');
     expect(piped.stderr.trim()).toBe('0');
-    expect(PROGRAM).toBeTruthy();
   });
 
   test('shows what an agent wrote without obeying it', async () => {

@@ -9,7 +9,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { openLocalProject } from '../../packages/phasegate/src/localProject.ts';
 import type { OpenProject } from '../../packages/phasegate/src/runtime/ports.ts';
-import { begin, complete, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
+import { makeProject, phasegate, type TestProject } from './cli.ts';
 import { killedWorker, type Moment } from './crash/killedWorker.ts';
 import { randomFrom } from './crash/random.ts';
 import type { Announcement } from './crash/worker.ts';
@@ -49,33 +49,6 @@ describe('a process killed while it transitions in a loop', () => {
       });
     }
   });
-});
-
-test('a run killed at every transition and resumed in a new process ends as one left in peace [S0.52 adv.K5]', {
-  timeout: 240_000,
-}, async () => {
-  const [peaceful, killed] = [await tddProject(), await tddProject()];
-  const runs = [await startRun(peaceful, 'tdd'), await startRun(killed, 'tdd')] as const;
-
-  let kills = 0;
-  for (const { phase, evidence } of TDD) {
-    expect(await complete(peaceful, runs[0], { phase, evidence })).toMatchObject({ code: 0 });
-    kills += await completeThroughKills(killed, runs[1], { phase, evidence });
-    if (phase !== 'REVIEW') continue;
-    for (const [project, run] of [
-      [peaceful, runs[0]],
-      [killed, runs[1]],
-    ] as const) {
-      const decided = await phasegate(project, ['decide', run, '--option', 'Approve'], SECRET);
-      expect(decided).toMatchObject({ code: 0 });
-    }
-  }
-
-  expect(kills).toBeGreaterThanOrEqual(TDD.length);
-  const [expected, actual] = [await walked(peaceful, runs[0]), await walked(killed, runs[1])];
-  expect(actual).toEqual(expected);
-  expect(expected.status).toMatchObject({ status: 'completed', progress: { completed: 5, total: 5 } });
-  expect(await phasegate(killed, ['audit', 'verify'])).toMatchObject({ code: 0 });
 });
 
 async function killOften(project: TestProject, kills: number, seed: number): Promise<void> {
@@ -162,59 +135,6 @@ function transitionsOf(records: readonly AuditRecord[]): readonly string[] {
     return event === 'phase_completed' ? [String(Object(data).phase)] : [];
   });
 }
-
-/** Kills `done` ever later until one of them has made the transition; gives how often. */
-async function completeThroughKills(
-  project: TestProject,
-  run: string,
-  { phase, evidence }: { readonly phase: string; readonly evidence: object },
-): Promise<number> {
-  for (let kills = 1; ; kills++) {
-    const call = begin(project, ['done', run, '--phase', phase, '--evidence', '-']);
-    call.feed(JSON.stringify(evidence));
-    const timer = setTimeout(call.kill, 20 + kills * 12);
-    const { signal, code, stderr } = await call.result;
-    clearTimeout(timer);
-    if (signal === null && code !== 0) throw new Error(stderr);
-    const { json } = await phasegate(project, ['status', run, '--json']);
-    if (json.phase !== phase || json.status !== 'active') return signal === null ? kills - 1 : kills;
-    expect(signal).toBe('SIGKILL');
-  }
-}
-
-/** What a run came to, without what is of one run only: ids, times and signatures. */
-async function walked(project: TestProject, run: string) {
-  const { json } = await phasegate(project, ['status', run, '--json']);
-  const exported = await phasegate(project, ['audit', 'export', '--run', run, '--json']);
-  const records = exported.json.records as unknown as readonly AuditRecord[];
-  const { status, phase, completed_phases, progress, attempts, epoch } = json;
-  return {
-    status: { status, phase, completed_phases, progress, attempts, epoch },
-    walk: records.map(({ seq, principal, event, data }) => {
-      const { phase: at = null, evidence = null, next = null, outcome = null } = Object(data);
-      return { seq, principal, event, phase: at, evidence, next, outcome };
-    }),
-  };
-}
-
-async function tddProject(): Promise<TestProject> {
-  const project = makeProject();
-  expect(await phasegate(project, ['init', '--template', 'tdd'], SECRET)).toMatchObject({ code: 0 });
-  return project;
-}
-
-const SECRET = { passphrase: 'open sesame' };
-
-const TDD = [
-  {
-    phase: 'PLAN',
-    evidence: { plan: { summary: 'Add a thing', steps: ['add it'], acceptance_criteria: ['it is there'] } },
-  },
-  { phase: 'TDD', evidence: { test_run_result: { command: 'npm test', passed: 0, failed: 2 } } },
-  { phase: 'IMPL', evidence: { test_run_result: { command: 'npm test', passed: 2, failed: 0 } } },
-  { phase: 'REVIEW', evidence: { review: { summary: 'It is there now', risks: [] } } },
-  { phase: 'COMPLETE', evidence: { report: { summary: 'It is done now' } } },
-];
 
 const FILES = {
   'walk.workflow.yaml': `workflow: walk

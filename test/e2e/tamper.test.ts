@@ -1,9 +1,9 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { join } from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { canonicalJson, type Json, type JsonObject } from '@phasegate/core';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import type { SQLInputValue } from 'node:sqlite';
+import { canonicalJson } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Called, complete, copyOf, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
+import { alter, alterRecord, append, newestSeq, rechain, using } from './rawDatabase.ts';
 
 const SECRET = { passphrase: 'open sesame' };
 const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint'] } };
@@ -281,118 +281,6 @@ function expectFinding(
   const words = message === undefined ? {} : { message: expect.stringMatching(message) };
   expect(called.json.findings).toEqual(
     expect.arrayContaining([expect.objectContaining({ ...finding, ...words })]),
-  );
-}
-
-function using<T>(project: TestProject, act: (database: DatabaseSync) => T): T {
-  const database = new DatabaseSync(join(project.stateDir, 'state.db'));
-  try {
-    database.exec('PRAGMA foreign_keys=OFF; PRAGMA busy_timeout=5000');
-    return act(database);
-  } finally {
-    database.close();
-  }
-}
-
-function alter(project: TestProject, sql: string, ...values: readonly SQLInputValue[]): void {
-  const changes = using(project, (database) => database.prepare(sql).run(...values).changes);
-  expect(Number(changes)).toBeGreaterThan(0);
-}
-
-function newestSeq(project: TestProject, run: string): number {
-  const row = using(project, (database) =>
-    database.prepare('SELECT max(seq) AS seq FROM audit WHERE run = ?').get(run),
-  );
-  return Number(row?.seq);
-}
-
-interface RawRecord {
-  readonly seq: number;
-  readonly run: string;
-  readonly time: string;
-  readonly principal: string;
-  readonly event: string;
-  readonly data: Json;
-  readonly prev: string;
-}
-
-function rawRecords(database: DatabaseSync, run: string): readonly RawRecord[] {
-  return database
-    .prepare('SELECT seq, run, time, principal, event, data, prev FROM audit WHERE run = ? ORDER BY seq')
-    .all(run)
-    .map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as unknown as RawRecord);
-}
-
-function hashOf(record: RawRecord): string {
-  return createHash('sha256')
-    .update(canonicalJson({ ...record } as JsonObject))
-    .digest('hex');
-}
-
-/** Edits one record and gives it the hash it should then have. */
-function alterRecord(
-  project: TestProject,
-  { run, seq }: { readonly run: string; readonly seq: number },
-  edit: (record: RawRecord) => RawRecord,
-): void {
-  const record = using(project, (database) => rawRecords(database, run)).find((one) => one.seq === seq);
-  const edited = edit(record as RawRecord);
-  alter(
-    project,
-    'UPDATE audit SET principal = ?, hash = ? WHERE run = ? AND seq = ?',
-    edited.principal,
-    hashOf(edited),
-    run,
-    seq,
-  );
-}
-
-/** Edits records and links the whole chain anew; gives its new head. */
-function rechain(project: TestProject, run: string, edit: (record: RawRecord) => RawRecord): string {
-  let prev = '';
-  for (const record of using(project, (database) => rawRecords(database, run))) {
-    const edited = { ...edit(record), prev };
-    const hash = hashOf(edited);
-    alter(
-      project,
-      'UPDATE audit SET principal = ?, prev = ?, hash = ? WHERE run = ? AND seq = ?',
-      edited.principal,
-      prev,
-      hash,
-      run,
-      record.seq,
-    );
-    prev = hash;
-  }
-  return prev;
-}
-
-/** Adds a record that links to the newest one as a genuine one would. */
-function append(
-  project: TestProject,
-  {
-    run,
-    seq,
-    event,
-    data,
-  }: { readonly run: string; readonly seq: number; readonly event: string; readonly data: Json },
-): void {
-  const last = using(project, (database) =>
-    database.prepare('SELECT hash FROM audit WHERE run = ? AND seq = ?').get(run, seq - 1),
-  );
-  const prev = String(last?.hash);
-  const record = { seq, run, time: DECISION.at, principal: 'human:maria', event, data, prev };
-  alter(
-    project,
-    'INSERT INTO audit (run, seq, time, principal, event, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    run,
-    seq,
-    record.time,
-    record.principal,
-    event,
-    JSON.stringify(data),
-    prev,
-    hashOf(record),
   );
 }
 

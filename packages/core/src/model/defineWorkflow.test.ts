@@ -20,6 +20,133 @@ const known = {
   },
 };
 
+const MISTAKES: readonly [string, readonly Partial<PhaseDraft>[], Partial<WorkflowDraft>][] = [
+  ['unknown_phase', [{}], { entry: 'Z' }],
+  ['unknown_phase', [{ next: { to: 'Z' } }, {}], {}],
+  ['no_end', [{ next: { to: 'A' } }], {}],
+  ['unreachable_phase', [{ next: { to: null } }, {}], {}],
+  ['no_phases', [], {}],
+  ['duplicate_phase', [{ id: 'A' }, { id: 'A' }], {}],
+  ['bad_id', [{}], { id: 'no spaces' }],
+  ['unknown_check', [{ postconditions: [{ check: 'askd' }] }], {}],
+  ['bad_parameter', [{ postconditions: [{ check: 'asked', with: { minimum: 'one' } }] }], {}],
+  ['unsatisfiable', [{ postconditions: [{ check: 'asked', needs: 'verified' }] }], {}],
+  ['unknown_gate', [{ gates: ['red'] }], {}],
+  ['unknown_check', [{}], { gates: { red: { blockers: [{ check: 'askd' }] } } }],
+  ['unknown_schema', [{ artifacts: [{ type: 'plan', schema: 'pln' }] }], { schemas: { plan: true } }],
+  ['bad_schema', [{}], { schemas: { plan: { type: 'objekt' } } }],
+  ['bad_schema', [{ artifacts: [{ type: 'plan', schema: { type: 'objekt' } }] }], {}],
+  ['not_enforceable', [{ artifacts: [{ type: 'plan', verify: { command: ['npm', 'test'] } }] }], {}],
+  ['not_enforceable', [{}], { enforcement: { ring: 'sandboxed' } }],
+  ['duplicate_evidence', [{ artifacts: [{ type: 'plan' }, { type: 'plan' }] }], {}],
+  ['unknown_tool', [{ allowedTools: ['teleport'] }], {}],
+  ['unknown_tool', [{}], { tools: { reading: ['raed_files'] } }],
+  ['bad_group', [{}], { tools: { bash: ['grep'] } }],
+  ['bad_glob', [{ writes: ['/etc/**'] }], {}],
+  ['bad_glob', [{ writes: ['../**'] }], {}],
+  ['guarded_path', [{ writes: ['agent_workflow.yaml'] }], {}],
+  ['guarded_path', [{ writes: ['.phasegate/**'] }], {}],
+  ['guarded_path', [{ writes: ['workflows/release/**'] }], {}],
+  ['guarded_path', [{ toolConstraints: { write_files: { allowed: ['.git/hooks/*'] } } }], {}],
+  ['bad_pattern', [{ toolConstraints: { bash: { allowed: ['npm run test:*'] } } }], {}],
+  ['bad_condition', [{ next: { condition: 'result.ok ===', onTrue: null, onFalse: null } }], {}],
+  ['unknown_path', [{ next: { condition: 'reslt.ok === true', onTrue: null, onFalse: null } }], {}],
+  [
+    'unknown_path',
+    [{ next: { condition: 'params.mod === 1', onTrue: null, onFalse: null } }],
+    { params: { mode: {} } },
+  ],
+  [
+    'unknown_path',
+    [
+      {
+        fields: [{ name: 'plan', type: 'str' }],
+        next: { condition: 'result.plann === "x"', onTrue: null, onFalse: null },
+      },
+    ],
+    {},
+  ],
+  [
+    'unknown_path',
+    [{ postconditions: [{ check: 'expression', with: { condition: 'item.name === "x"' } }] }],
+    {},
+  ],
+  [
+    'unknown_path',
+    [
+      {
+        artifacts: [
+          {
+            type: 'review',
+            schema: { type: 'object', properties: { decision: {} }, additionalProperties: false },
+          },
+        ],
+        next: { condition: 'review.decison === "x"', onTrue: null, onFalse: null },
+      },
+    ],
+    {},
+  ],
+  ['unknown_outcome', [{ next: { outcomes: { okay: null } as never } }], {}],
+  ['no_outcomes', [{ next: { outcomes: {} } }], {}],
+  ['bad_value', [{ next: { outcomes: { ok: null }, maxIterations: 0 } }], {}],
+  ['no_options', [{ gates: [{ human: { prompt: '?', options: [] } }] }], {}],
+  [
+    'duplicate_option',
+    [{ gates: [{ human: { prompt: '?', options: [{ label: 'Y' }, { label: 'Y' }] } }] }],
+    {},
+  ],
+  ['unknown_phase', [{ gates: [{ human: { prompt: '?', options: [{ label: 'Y', next: 'Z' }] } }] }], {}],
+  [
+    'two_human_gates',
+    [
+      {
+        gates: [
+          { human: { prompt: '?', options: [{ label: 'Y' }] } },
+          { human: { prompt: '?', options: [{ label: 'Y' }] } },
+        ],
+      },
+    ],
+    {},
+  ],
+  [
+    'unsatisfiable',
+    [{ gates: [{ human: { prompt: '?', options: [{ label: 'Y' }], approvers: ['ada'], quorum: 2 } }] }],
+    {},
+  ],
+  [
+    'bad_duration',
+    [{ gates: [{ human: { prompt: '?', options: [{ label: 'Y' }], timeout: { after: 'soon' } } }] }],
+    {},
+  ],
+  [
+    'bad_value',
+    [
+      {
+        gates: [
+          { human: { prompt: '?', options: [{ label: 'Y' }], timeout: { after: '1h', then: 'approve' } } },
+        ],
+      },
+    ],
+    {},
+  ],
+  [
+    'way_around_gate',
+    [
+      {
+        gates: [{ human: { prompt: '?', options: [{ label: 'Y' }] } }],
+        next: { outcomes: { ok: 'B', fail: 'B' } },
+      },
+      {},
+    ],
+    {},
+  ],
+  ['bad_type', [{}], { params: { mode: { type: 'strng' } } }],
+  ['bad_default', [{}], { params: { mode: { choices: ['a'], default: 'b' } } }],
+  ['bad_domain', [{}], { params: { n: { min: 3, max: 1 } } }],
+  ['bad_domain', [{}], { params: { n: { choices: [] } } }],
+  ['bad_path', [{ parallel: { key: 'a b' } }], {}],
+];
+
 describe('a definition', () => {
   test('that is sound becomes frozen data [S4.34 S4.59]', () => {
     const defined = define([{ id: 'A' }, { id: 'B' }]);
@@ -58,132 +185,7 @@ describe('a definition', () => {
     ]);
   });
 
-  test.each<[string, readonly Partial<PhaseDraft>[], Partial<WorkflowDraft>]>([
-    ['unknown_phase', [{}], { entry: 'Z' }],
-    ['unknown_phase', [{ next: { to: 'Z' } }, {}], {}],
-    ['no_end', [{ next: { to: 'A' } }], {}],
-    ['unreachable_phase', [{ next: { to: null } }, {}], {}],
-    ['no_phases', [], {}],
-    ['duplicate_phase', [{ id: 'A' }, { id: 'A' }], {}],
-    ['bad_id', [{}], { id: 'no spaces' }],
-    ['unknown_check', [{ postconditions: [{ check: 'askd' }] }], {}],
-    ['bad_parameter', [{ postconditions: [{ check: 'asked', with: { minimum: 'one' } }] }], {}],
-    ['unsatisfiable', [{ postconditions: [{ check: 'asked', needs: 'verified' }] }], {}],
-    ['unknown_gate', [{ gates: ['red'] }], {}],
-    ['unknown_check', [{}], { gates: { red: { blockers: [{ check: 'askd' }] } } }],
-    ['unknown_schema', [{ artifacts: [{ type: 'plan', schema: 'pln' }] }], { schemas: { plan: true } }],
-    ['bad_schema', [{}], { schemas: { plan: { type: 'objekt' } } }],
-    ['bad_schema', [{ artifacts: [{ type: 'plan', schema: { type: 'objekt' } }] }], {}],
-    ['not_enforceable', [{ artifacts: [{ type: 'plan', verify: { command: ['npm', 'test'] } }] }], {}],
-    ['not_enforceable', [{}], { enforcement: { ring: 'sandboxed' } }],
-    ['duplicate_evidence', [{ artifacts: [{ type: 'plan' }, { type: 'plan' }] }], {}],
-    ['unknown_tool', [{ allowedTools: ['teleport'] }], {}],
-    ['unknown_tool', [{}], { tools: { reading: ['raed_files'] } }],
-    ['bad_group', [{}], { tools: { bash: ['grep'] } }],
-    ['bad_glob', [{ writes: ['/etc/**'] }], {}],
-    ['bad_glob', [{ writes: ['../**'] }], {}],
-    ['guarded_path', [{ writes: ['agent_workflow.yaml'] }], {}],
-    ['guarded_path', [{ writes: ['.phasegate/**'] }], {}],
-    ['guarded_path', [{ writes: ['workflows/release/**'] }], {}],
-    ['guarded_path', [{ toolConstraints: { write_files: { allowed: ['.git/hooks/*'] } } }], {}],
-    ['bad_pattern', [{ toolConstraints: { bash: { allowed: ['npm run test:*'] } } }], {}],
-    ['bad_condition', [{ next: { condition: 'result.ok ===', onTrue: null, onFalse: null } }], {}],
-    ['unknown_path', [{ next: { condition: 'reslt.ok === true', onTrue: null, onFalse: null } }], {}],
-    [
-      'unknown_path',
-      [{ next: { condition: 'params.mod === 1', onTrue: null, onFalse: null } }],
-      { params: { mode: {} } },
-    ],
-    [
-      'unknown_path',
-      [
-        {
-          fields: [{ name: 'plan', type: 'str' }],
-          next: { condition: 'result.plann === "x"', onTrue: null, onFalse: null },
-        },
-      ],
-      {},
-    ],
-    [
-      'unknown_path',
-      [{ postconditions: [{ check: 'expression', with: { condition: 'item.name === "x"' } }] }],
-      {},
-    ],
-    [
-      'unknown_path',
-      [
-        {
-          artifacts: [
-            {
-              type: 'review',
-              schema: { type: 'object', properties: { decision: {} }, additionalProperties: false },
-            },
-          ],
-          next: { condition: 'review.decison === "x"', onTrue: null, onFalse: null },
-        },
-      ],
-      {},
-    ],
-    ['unknown_outcome', [{ next: { outcomes: { okay: null } as never } }], {}],
-    ['no_outcomes', [{ next: { outcomes: {} } }], {}],
-    ['bad_value', [{ next: { outcomes: { ok: null }, maxIterations: 0 } }], {}],
-    ['no_options', [{ gates: [{ human: { prompt: '?', options: [] } }] }], {}],
-    [
-      'duplicate_option',
-      [{ gates: [{ human: { prompt: '?', options: [{ label: 'Y' }, { label: 'Y' }] } }] }],
-      {},
-    ],
-    ['unknown_phase', [{ gates: [{ human: { prompt: '?', options: [{ label: 'Y', next: 'Z' }] } }] }], {}],
-    [
-      'two_human_gates',
-      [
-        {
-          gates: [
-            { human: { prompt: '?', options: [{ label: 'Y' }] } },
-            { human: { prompt: '?', options: [{ label: 'Y' }] } },
-          ],
-        },
-      ],
-      {},
-    ],
-    [
-      'unsatisfiable',
-      [{ gates: [{ human: { prompt: '?', options: [{ label: 'Y' }], approvers: ['ada'], quorum: 2 } }] }],
-      {},
-    ],
-    [
-      'bad_duration',
-      [{ gates: [{ human: { prompt: '?', options: [{ label: 'Y' }], timeout: { after: 'soon' } } }] }],
-      {},
-    ],
-    [
-      'bad_value',
-      [
-        {
-          gates: [
-            { human: { prompt: '?', options: [{ label: 'Y' }], timeout: { after: '1h', then: 'approve' } } },
-          ],
-        },
-      ],
-      {},
-    ],
-    [
-      'way_around_gate',
-      [
-        {
-          gates: [{ human: { prompt: '?', options: [{ label: 'Y' }] } }],
-          next: { outcomes: { ok: 'B', fail: 'B' } },
-        },
-        {},
-      ],
-      {},
-    ],
-    ['bad_type', [{}], { params: { mode: { type: 'strng' } } }],
-    ['bad_default', [{}], { params: { mode: { choices: ['a'], default: 'b' } } }],
-    ['bad_domain', [{}], { params: { n: { min: 3, max: 1 } } }],
-    ['bad_domain', [{}], { params: { n: { choices: [] } } }],
-    ['bad_path', [{ parallel: { key: 'a b' } }], {}],
-  ])(
+  test.each(MISTAKES)(
     'with `%s` is refused, naming the place: %j [S3.78 S4.20 S4.21 S4.22 S4.23 S4.25 S4.61 S4.62 C19]',
     (code, phases, more) => {
       const defined = define(phases, more);

@@ -89,13 +89,18 @@ export type NoteEvent = 'tool_judged' | 'command_refused';
 /** What seals a chain and a row, and signs the head. Built from the project's keys; stores receive it. */
 export interface Seal {
   /** Gives drafts their place after `head`. */
-  chain(runId: string | null, head: ChainHead, drafts: readonly AuditDraft[]): readonly AuditRecord[];
+  chain(runId: string | null, head: ChainHead, drafts: readonly AuditDraft[]): readonly SealedRecord[];
   /** Keyed MAC of a row: run id, version, newest seq and hash, state text. */
   mac(row: SealedRow): string;
   /** Keyed fingerprint of one chain's head, added up over all chains into the signed head. */
   fingerprint(runId: string, head: ChainHead): bigint;
   sign(text: string): string;
   verifySignature(text: string, signature: string): boolean;
+}
+
+/** A record with the canonical text of its data, which was made for its hash and can be stored as it is. */
+export interface SealedRecord extends AuditRecord {
+  readonly dataText: string;
 }
 
 /** The newest link of a chain; seq 0 and an empty hash before the first. */

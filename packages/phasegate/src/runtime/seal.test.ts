@@ -28,7 +28,8 @@ describe('a chain', () => {
             draft({ data: data as Json, principal }),
           ]);
 
-          const { hash, ...rest } = record ?? {};
+          const { hash, dataText, ...rest } = { ...record };
+          expect(dataText).toBe(plainCanonical(data as Json));
           expect(rest).toEqual({ ...draft({ data: data as Json, principal }), run, seq: 7, prev: 'before' });
           expect(hash).toBe(
             createHash('sha256')

@@ -8,9 +8,9 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { type AuditRecord, canonicalJson } from '@phasegate/core';
+import { canonicalJson } from '@phasegate/core';
 import type { ProjectKeys } from './keys.ts';
-import type { AuditDraft, ChainHead, Seal, SealedRow } from './ports.ts';
+import type { AuditDraft, ChainHead, Seal, SealedRecord, SealedRow } from './ports.ts';
 
 /** Builds the seal of a project from its keys; the signing keys are parsed only when first used. */
 export function createSeal(keys: Pick<ProjectKeys, 'audit' | 'rows'>): Seal {
@@ -42,14 +42,15 @@ function chainDrafts(
   runId: string | null,
   head: ChainHead,
   drafts: readonly AuditDraft[],
-): readonly AuditRecord[] {
-  const records: AuditRecord[] = [];
+): readonly SealedRecord[] {
+  const records: SealedRecord[] = [];
   let { seq, hash: prev } = head;
   for (const { time, principal, event, data } of drafts) {
     seq += 1;
-    const text = canonicalRecord({ seq, run: runId, time, principal, event, data, prev });
+    const dataText = canonicalJson(data);
+    const text = canonicalRecord({ seq, run: runId, time, principal, event, prev, dataText });
     const link = hash('sha256', text);
-    records.push({ seq, run: runId, time, principal, event, data, prev, hash: link });
+    records.push({ seq, run: runId, time, principal, event, data, prev, hash: link, dataText });
     prev = link;
   }
   return records;
@@ -59,9 +60,9 @@ function chainDrafts(
  * INVARIANT: equals `canonicalJson` of the record without its hash. Written out in sorted key order because
  * only `data` is of unknown shape, and this runs for every transition and every tool call.
  */
-function canonicalRecord(record: Omit<AuditRecord, 'hash'>): string {
+function canonicalRecord(record: Omit<SealedRecord, 'hash' | 'data'>): string {
   return (
-    `{"data":${canonicalJson(record.data)},"event":${text(record.event)},"prev":${text(record.prev)}` +
+    `{"data":${record.dataText},"event":${text(record.event)},"prev":${text(record.prev)}` +
     `,"principal":${text(record.principal)},"run":${record.run === null ? 'null' : text(record.run)}` +
     `,"seq":${record.seq},"time":${text(record.time)}}`
   );

@@ -23,7 +23,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
 
   function append(runId: string | null, drafts: readonly AuditDraft[]): ChainHead {
     const chain = chains.get(runId) ?? [];
-    chain.push(...seal.chain(runId, headOf(runId), drafts));
+    for (const { dataText: _, ...record } of seal.chain(runId, headOf(runId), drafts)) chain.push(record);
     chains.set(runId, chain);
     return headOf(runId);
   }

@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditRecord, Json } from '@phasegate/core';
+import type { SealedRecord } from '../../runtime/ports.ts';
 import { integer, lazily, type SqlRow, text } from './statements.ts';
 
 /** The chains. The project's own has the empty name. */
 export interface AuditTable {
-  append(records: readonly AuditRecord[]): void;
+  append(records: readonly SealedRecord[]): void;
   page(run: string | null, page: { readonly after: number; readonly limit: number }): readonly AuditRecord[];
 }
 
@@ -17,8 +18,8 @@ export function openAuditTable(database: DatabaseSync): AuditTable {
   const read = lazily(database, 'SELECT * FROM audit WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?');
   return {
     append(records) {
-      for (const { run, seq, time, principal, event, data, prev, hash } of records) {
-        insert().run(run ?? '', seq, time, principal, event, JSON.stringify(data), prev, hash);
+      for (const { run, seq, time, principal, event, dataText, prev, hash } of records) {
+        insert().run(run ?? '', seq, time, principal, event, dataText, prev, hash);
       }
     },
     page(run, { after, limit }) {

@@ -1,4 +1,3 @@
-import { copyFileSync } from 'node:fs';
 import type { GateDecision, Run, RunEvent, Workflow } from '@phasegate/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AuditReport, Store } from '../../runtime/ports.ts';
@@ -151,11 +150,11 @@ describe('a dropped run is found and named:', () => {
 
 describe('a run put back to an older copy of itself is found and named:', () => {
   test('row and records together', async () => {
-    const older = keepCopy();
+    const older = state.keepCopy();
     const store = state.open();
     await finishDraft(store, 'r1');
     await store.close();
-    putBack(older, 'r1');
+    state.putBack(older, 'r1');
 
     const report = await verify();
     expect(kinds(report)).toEqual([['run_rolled_back', 'r1', 1]]);
@@ -168,22 +167,22 @@ describe('a run put back to an older copy of itself is found and named:', () => 
   });
 
   test('although the head it had was never its newest', async () => {
-    const older = keepCopy();
+    const older = state.keepCopy();
     const store = state.open();
     await store.note('r1', [sampleDraft('tool_judged')]);
     await store.note('r1', [sampleDraft('tool_judged')]);
     await store.close();
-    putBack(older, 'r1');
+    state.putBack(older, 'r1');
     expect(await found()).toEqual([['run_rolled_back', 'r1', 1]]);
   });
 
   test('although it kept its later head and has gone on past it since', async () => {
-    const older = keepCopy();
+    const older = state.keepCopy();
     const store = state.open();
     await store.note('r1', [sampleDraft('tool_judged', { kept: 'no' })]);
     await store.close();
     const [head] = state.read("SELECT headed_seq, headed_hash FROM runs WHERE id = 'r1'");
-    putBack(older, 'r1');
+    state.putBack(older, 'r1');
     state.tamper(
       `UPDATE runs SET headed_seq = ${head?.headed_seq}, headed_hash = '${head?.headed_hash}' WHERE id = 'r1'`,
     );
@@ -196,7 +195,7 @@ describe('a run put back to an older copy of itself is found and named:', () => 
   });
 
   test('after its end was noted by the project', async () => {
-    const older = keepCopy();
+    const older = state.keepCopy();
     const store = state.open();
     await store.save(
       { ...sampleRun('r1'), status: 'completed', phase: null } as Run,
@@ -205,18 +204,18 @@ describe('a run put back to an older copy of itself is found and named:', () => 
       [sampleDraft('run_ended')],
     );
     await store.close();
-    putBack(older, 'r1');
+    state.putBack(older, 'r1');
     expect(await found()).toEqual([['run_rolled_back', 'r1', 1]]);
   });
 
   test('two of them at once are found, though not named', async () => {
-    const older = keepCopy();
+    const older = state.keepCopy();
     const store = state.open();
     await finishDraft(store, 'r1');
     await finishDraft(store, 'r3');
     await store.close();
-    putBack(older, 'r1');
-    putBack(older, 'r3');
+    state.putBack(older, 'r1');
+    state.putBack(older, 'r3');
     expect(await found()).toEqual([['head_invalid', null, null]]);
   });
 });
@@ -379,24 +378,6 @@ function rehash(run: string, seq: number, data: Readonly<Record<string, string>>
     data: JSON.stringify(data),
     hash: state.seal.chain(run === '' ? null : run, head, [draft])[0]?.hash,
   };
-}
-
-function keepCopy(): string {
-  const copy = `${state.file}.copy`;
-  state.tamper('PRAGMA wal_checkpoint(TRUNCATE)');
-  copyFileSync(state.file, copy);
-  return copy;
-}
-
-/** Restores a run's row and records from an older copy, as someone would who can write the file. */
-function putBack(copy: string, run: string): void {
-  state.tamper(`
-    ATTACH '${copy}' AS older;
-    DELETE FROM audit WHERE run = '${run}';
-    DELETE FROM runs WHERE id = '${run}';
-    INSERT INTO audit SELECT * FROM older.audit WHERE run = '${run}';
-    INSERT INTO runs SELECT * FROM older.runs WHERE id = '${run}';
-  `);
 }
 
 function decision(by: string, signature: string): GateDecision {
