@@ -1,0 +1,82 @@
+import type { AuditRecord, Json, RunEvent } from '@phasegate/core';
+
+/** An audit record before the store gives it its place in a chain. */
+export interface AuditDraft {
+  readonly time: string;
+  readonly principal: string;
+  readonly event: RunEvent['type'] | ProjectEvent | NoteEvent;
+  readonly data: Json;
+}
+
+/** Events of the project's own chain. */
+export type ProjectEvent =
+  | 'run_started'
+  | 'run_ended'
+  | 'human_added'
+  | 'human_removed'
+  | 'workflow_trusted'
+  | 'credential_failed'
+  | 'database_backed_up'
+  | 'database_restored'
+  | 'start_refused';
+
+/** Events of a run's chain that change no state. */
+export type NoteEvent = 'tool_judged' | 'command_refused';
+
+/** What seals a chain and a row, and signs the head. Built from the project's keys; stores receive it. */
+export interface Seal {
+  /** Gives drafts their place after `head`. */
+  chain(runId: string | null, head: ChainHead, drafts: readonly AuditDraft[]): readonly SealedRecord[];
+  /** Keyed MAC of a row: run id, version, newest seq and hash, state text. */
+  mac(row: SealedRow): string;
+  /** Keyed fingerprint of one chain's head, added up over all chains into the signed head. */
+  fingerprint(runId: string, head: ChainHead): bigint;
+  sign(text: string): string;
+  verifySignature(text: string, signature: string): boolean;
+}
+
+/** A record with the canonical text of its data, which was made for its hash and can be stored as it is. */
+export interface SealedRecord extends AuditRecord {
+  readonly dataText: string;
+}
+
+/** The newest link of a chain; seq 0 and an empty hash before the first. */
+export interface ChainHead {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** What a row's MAC covers. */
+export interface SealedRow {
+  readonly runId: string;
+  readonly version: number;
+  readonly seq: number;
+  readonly hash: string;
+  readonly state: string;
+}
+
+/** What `audit verify` found. */
+export interface AuditReport {
+  readonly ok: boolean;
+  readonly runs: number;
+  readonly records: number;
+  /** Records newer than the signed head: covered by their run's seal, not yet by the head. */
+  readonly unanchored: number;
+  readonly findings: readonly AuditFinding[];
+}
+
+/** One thing wrong with the audit. */
+export interface AuditFinding {
+  readonly kind:
+    | 'record_edited'
+    | 'record_missing'
+    | 'tail_cut'
+    | 'run_dropped'
+    | 'run_rolled_back'
+    | 'state_edited'
+    | 'head_invalid'
+    | 'decision_forged';
+  readonly run: string | null;
+  readonly seq: number | null;
+  readonly message: string;
+}

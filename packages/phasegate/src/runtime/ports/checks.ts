@@ -1,0 +1,55 @@
+import type { EvidenceClass, Json, JsonObject, Subject } from '@phasegate/core';
+
+/** A check on the shelf. */
+export interface CheckImplementation {
+  readonly name: string;
+  readonly summary: string;
+  /** JSON Schema of `with`. */
+  readonly parameters: JsonObject;
+  readonly class: EvidenceClass;
+  /** Keys of `with` that hold a condition; `defineWorkflow` parses them. */
+  readonly conditions?: readonly string[];
+  /** May throw or hang: the runtime turns both into a refusal. */
+  run(input: CheckInput): Promise<CheckAnswer>;
+}
+
+/** What a check is given. */
+export interface CheckInput {
+  readonly with: JsonObject;
+  readonly subject: Subject;
+  /** Absolute path of the workspace. */
+  readonly workspace: string;
+  readonly signal: AbortSignal;
+}
+
+/** A check's own answer, before the runtime adds class and the author's message. */
+export interface CheckAnswer {
+  readonly passed: boolean;
+  readonly reason: string;
+}
+
+/** Calls functions of TypeScript workflows, in a process of their own that has no keys. */
+export interface Functions {
+  call(request: FunctionCall): Promise<FunctionAnswer>;
+  close(): Promise<void>;
+}
+
+/** One call. `file` is the module, `code` the hash it must still have. */
+export interface FunctionCall {
+  readonly file: string;
+  readonly code: string;
+  readonly ref: string;
+  readonly context: JsonObject;
+  readonly timeoutMs: number;
+}
+
+/** What a function returned, or how it failed. */
+export type FunctionAnswer =
+  | { readonly ok: true; readonly value: Json }
+  | {
+      readonly ok: false;
+      readonly kind: 'threw' | 'timed_out' | 'code_changed' | 'unknown_function';
+      readonly reason: string;
+      /** Where in which file (absolute) it failed, where that is known. */
+      readonly at?: { readonly file: string; readonly line: number; readonly column: number };
+    };

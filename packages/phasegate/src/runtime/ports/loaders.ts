@@ -1,0 +1,45 @@
+import type { JsonObject, Problem, Workflow } from '@phasegate/core';
+
+/** Turns files into workflows. */
+export interface Loader {
+  readonly format: 'yaml' | 'typescript' | 'markdown';
+  /** Whether a file, by its path relative to the project, may be this loader's. */
+  accepts(path: string): boolean;
+  /** Reads enough for a listing, without running any code. Null when the file defines no workflow. */
+  peek(file: SourceFile): Promise<Peeked | null>;
+  /**
+   * Reads, checks and compiles. Never throws for what is wrong with the file: that is in `problems`.
+   * With `starting` the workflow is made for that very run: a source it names is read now, and kept.
+   */
+  load(file: SourceFile, starting?: StartingWith): Promise<Loaded>;
+}
+
+/** What a run is being started with. */
+export interface StartingWith {
+  readonly params: JsonObject;
+  readonly target: string | null;
+}
+
+/** A file of the project. */
+export interface SourceFile {
+  /** Absolute path of the project's root. */
+  readonly root: string;
+  /** Relative to the root, with forward slashes. */
+  readonly path: string;
+}
+
+/** What a listing shows. `phases` is null where they are not literal in the source. */
+export interface Peeked {
+  readonly id: string;
+  readonly title: string;
+  readonly phases: readonly string[] | null;
+  readonly problems: readonly Problem[];
+}
+
+/** A compiled workflow, or why there is none; notes may stand beside a workflow. */
+export interface Loaded {
+  readonly workflow: Workflow | null;
+  readonly problems: readonly Problem[];
+  /** Every file the workflow was made from: relative path → SHA-256 of its bytes. The closure `trust` is about. */
+  readonly files: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,97 @@
+import type { JsonObject, Phasegate, Principal, Problem, Workflow } from '@phasegate/core';
+import type { AuditReport } from './audit.ts';
+import type { Loader, Peeked, StartingWith } from './loaders.ts';
+import type { Standards } from './standards.ts';
+import type { BackupRecord, TrustRecord } from './store.ts';
+
+/** The project as local surfaces see it. Built by `main.ts`; the store is opened only when asked for. */
+export interface Project {
+  /** Absolute path of the root. */
+  readonly root: string;
+  /** Where state, keys and audit live, outside the workspace. */
+  readonly stateDir: string;
+  readonly catalog: Catalog;
+  /** Search over the documentation the config names; opened when first asked. */
+  readonly standards: Standards;
+  open(): Promise<OpenProject>;
+  /** The humans as a backup has them, for when the database itself cannot be read. The backup is not changed. */
+  openBackup(file: string): Promise<{ readonly humans: Humans; close(): Promise<void> }>;
+  /** Replaces the state database by a backup; a human's verb. The store must not be open in this process. */
+  restore(file: string, human: UnlockedHuman): Promise<void>;
+}
+
+/** The workflows of a project. */
+export interface Catalog {
+  /** Every definition found, without running any code. */
+  list(): Promise<readonly CatalogEntry[]>;
+  /** By id, title, or path of its file. Throws `workflow_unknown`, `workflow_ambiguous`, `workflow_invalid`. */
+  load(name: string, starting?: StartingWith): Promise<CatalogWorkflow>;
+  /** Checks the named files, or all found. Throws `file_unreadable` for a path that is not there. */
+  validate(
+    paths: readonly string[],
+  ): Promise<{ readonly checked: readonly string[]; readonly problems: readonly Problem[] }>;
+}
+
+/** One line of `list`. */
+export interface CatalogEntry extends Peeked {
+  readonly path: string;
+  readonly format: Loader['format'];
+}
+
+/** A valid workflow with where it came from. */
+export interface CatalogWorkflow {
+  readonly workflow: Workflow;
+  readonly path: string;
+  readonly format: Loader['format'];
+  /** SHA-256 of the canonical JSON of the workflow. */
+  readonly hash: string;
+  /** SHA-256 over the whole closure of files; what `trust` accepts. */
+  readonly closure: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly notes: readonly Problem[];
+}
+
+/** A project with its store open. */
+export interface OpenProject {
+  as(principal: Principal): Phasegate;
+  /** The gate a run waits at, as a human is shown it, with its hash. Null when it waits at none. */
+  gateCard(
+    runId: string,
+  ): Promise<{ readonly card: JsonObject; readonly shown: string; readonly gate: string } | null>;
+  readonly humans: Humans;
+  /** What `trust` would accept, with the difference to what was accepted last. */
+  trustCard(name: string): Promise<TrustCard>;
+  trust(name: string, closure: string, human: UnlockedHuman): Promise<TrustRecord>;
+  verifyAudit(): Promise<AuditReport>;
+  backup(file?: string): Promise<BackupRecord>;
+  close(): Promise<void>;
+}
+
+/** The humans of a project. */
+export interface Humans {
+  list(): Promise<readonly { readonly name: string; readonly addedAt: string }[]>;
+  /** The first human needs no credential; a further one needs an existing human's. */
+  add(name: string, passphrase: string, by: UnlockedHuman | null): Promise<void>;
+  remove(name: string, by: UnlockedHuman): Promise<void>;
+  /** Throws `no_human`, `usage` (several humans and no name), `credential_invalid` (recorded in the audit). */
+  unlock(name: string | undefined, passphrase: string): Promise<UnlockedHuman>;
+}
+
+/** A human whose passphrase was right, in this process only. */
+export interface UnlockedHuman {
+  readonly principal: Principal & { readonly kind: 'human' };
+  /** Ed25519 signature over the text, base64url. */
+  sign(text: string): string;
+}
+
+/** What a human is asked to accept. */
+export interface TrustCard {
+  readonly workflow: string;
+  readonly path: string;
+  readonly closure: string;
+  readonly trusted: boolean;
+  readonly files: readonly {
+    readonly path: string;
+    readonly change: 'added' | 'changed' | 'removed' | 'same';
+  }[];
+}

@@ -1,0 +1,53 @@
+/** Search over the project's documentation. */
+export interface Standards {
+  search(query: StandardsQuery): Promise<StandardsAnswer>;
+  /** Brings the index up to date; `rebuild` makes it anew. */
+  sync(options: { readonly rebuild: boolean }): Promise<IndexReport>;
+  close(): Promise<void>;
+}
+
+/** What is looked for. */
+export interface StandardsQuery {
+  readonly query: string;
+  /** Synonyms and names the answer would use. */
+  readonly terms?: readonly string[];
+  readonly limit?: number;
+  readonly phase?: number;
+  readonly tags?: readonly string[];
+  /** Only documents of this workflow (front matter `workflow`, or the folder's name). */
+  readonly workflow?: string;
+}
+
+/** What was found, in the words of `search_standards`. */
+export interface StandardsAnswer {
+  readonly results: readonly StandardsResult[];
+  readonly total_tokens: number;
+  readonly retrieval_method: string;
+  readonly query_time_ms: number;
+  readonly low_confidence: boolean;
+  readonly hint?: string;
+}
+
+/** One passage. */
+export interface StandardsResult {
+  readonly content: string;
+  /** Relative to the project. */
+  readonly file: string;
+  readonly line: number;
+  readonly title: string;
+  readonly section: string;
+  readonly relevance_score: number;
+  readonly tokens: number;
+  readonly tags: readonly string[];
+  readonly phase: number | null;
+}
+
+/** What indexing did. */
+export interface IndexReport {
+  readonly files: number;
+  readonly chunks: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly bytes: number;
+}

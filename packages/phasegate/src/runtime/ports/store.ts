@@ -1,0 +1,90 @@
+import type { AuditRecord, Run, RunQuery, RunSummary } from '@phasegate/core';
+import type { AuditDraft, AuditReport } from './audit.ts';
+
+/**
+ * Where runs and their audit live. Small and async; every write is one durable transaction.
+ * `storeContract` (stores/contract.ts) is what an implementation must pass.
+ */
+export interface Store {
+  /** The run and its version, or undefined. Throws `state_tampered` when the row does not match its seal. */
+  load(runId: string): Promise<StoredRun | undefined>;
+  /** Makes a run; its events open its chain and `project` goes on the project's chain. False when the id is taken. */
+  create(run: Run, audit: readonly AuditDraft[], project: readonly AuditDraft[]): Promise<boolean>;
+  /** Writes run and audit if the stored version is still `version`; else nothing, and false. */
+  save(
+    run: Run,
+    version: number,
+    audit: readonly AuditDraft[],
+    project?: readonly AuditDraft[],
+  ): Promise<boolean>;
+  /** Appends to a run's chain (or the project's, with null) without changing state, if the epoch is still the given one. */
+  note(runId: string | null, audit: readonly AuditDraft[], epoch?: number): Promise<boolean>;
+  /** Records of one chain in order. */
+  history(
+    runId: string | null,
+    page: { readonly after: number; readonly limit: number },
+  ): Promise<readonly AuditRecord[]>;
+  list(query: RunQuery): Promise<readonly RunSummary[]>;
+
+  humans(): Promise<readonly HumanRecord[]>;
+  /** Adds or replaces a human. */
+  putHuman(human: HumanRecord, audit: readonly AuditDraft[]): Promise<void>;
+  removeHuman(name: string, audit: readonly AuditDraft[]): Promise<boolean>;
+
+  trusted(hash: string): Promise<TrustRecord | undefined>;
+  /** The newest acceptance of a workflow, whatever its hash. */
+  trustedBefore(workflow: string): Promise<TrustRecord | undefined>;
+  putTrust(trust: TrustRecord, audit: readonly AuditDraft[]): Promise<void>;
+
+  /** Checks every chain, seal and head; yields what it finds, nothing when all is well. */
+  verify(): Promise<AuditReport>;
+  /** A consistent copy while others write. */
+  backup(file: string): Promise<BackupRecord>;
+  close(): Promise<void>;
+}
+
+/** A run with the version it was read at. */
+export interface StoredRun {
+  readonly run: Run;
+  readonly version: number;
+}
+
+/** A human and the wrapped key only their passphrase opens. */
+export interface HumanRecord {
+  readonly name: string;
+  /** Ed25519, SPKI, base64url. */
+  readonly publicKey: string;
+  readonly wrappedKey: WrappedKey;
+  readonly addedAt: string;
+}
+
+/** A private key encrypted by AES-256-GCM under a key derived by scrypt. All fields base64url. */
+export interface WrappedKey {
+  readonly kdf: 'scrypt';
+  readonly n: number;
+  readonly r: number;
+  readonly p: number;
+  readonly salt: string;
+  readonly iv: string;
+  readonly tag: string;
+  readonly ciphertext: string;
+}
+
+/** A human accepted these files. */
+export interface TrustRecord {
+  readonly hash: string;
+  readonly workflow: string;
+  /** Path relative to the project → SHA-256. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly by: string;
+  readonly at: string;
+  readonly signature: string;
+}
+
+/** One backup. */
+export interface BackupRecord {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly path: string;
+  readonly sizeBytes: number;
+}
