@@ -29,15 +29,16 @@ export async function bareCommits(work: {
   begin.run();
   for (let run = 0; run < runs; run++) insert.run(`run-${run}`, '');
   commit.run();
-  for (let done = 0; done < count; done += parallel) {
-    begin.run();
-    for (let index = done; index < Math.min(done + parallel, count); index++) {
-      const payload = payloads[index % payloads.length] as Payload;
-      const run = `run-${Math.floor(index / payloads.length)}`;
-      update.run(payload.state, run);
-      append.run(run, index % payloads.length, payload.record);
-    }
-    commit.run();
+  // As agents work: so many runs at a time, each taking its next step with the others.
+  for (let first = 0; first < runs; first += parallel) {
+    payloads.forEach((payload, step) => {
+      begin.run();
+      for (let run = first; run < Math.min(first + parallel, runs); run++) {
+        update.run(payload.state, `run-${run}`);
+        append.run(`run-${run}`, step, payload.record);
+      }
+      commit.run();
+    });
   }
   database.close();
 }

@@ -196,20 +196,19 @@ describe.runIf(canMount())('on a file system of its own', () => {
   test('a full disk refuses to make a state, and leaves none behind that cannot be opened', async () => {
     const project = makeProject({ 'one.workflow.yaml': 'workflow: one\nphases:\n  ONLY: { writes: [] }\n' });
     mkdirSync(project.stateDir, { recursive: true, mode: 0o700 });
-    const by = await mounted(project, (at) => `mount -t tmpfs -o size=16k,mode=700 tmpfs ${at}`);
+    const filler = join(project.stateDir, 'filler');
+    // All but a few pages are taken by something else.
+    const by = await mounted(
+      project,
+      (at) => `mount -t tmpfs -o size=4m,mode=700 tmpfs ${at} && head -c 4176000 /dev/zero > '${filler}'`,
+    );
     const call = (words: readonly string[]) =>
       phasegate(project, ['--project', project.root, ...words, '--json'], { by });
 
     expectClear(await call(['start', 'one']), 'store_unavailable');
 
-    const grown = spawnSync(by[0] as string, [
-      ...by.slice(1),
-      'mount',
-      '-o',
-      'remount,size=4m',
-      project.stateDir,
-    ]);
-    expect(grown.status).toBe(0);
+    const freed = spawnSync(by[0] as string, [...by.slice(1), 'rm', filler]);
+    expect(freed.status).toBe(0);
     expect(await call(['start', 'one'])).toMatchObject({ code: 0 });
     expect((await call(['audit', 'verify'])).json).toMatchObject({ ok: true, runs: 1 });
   });

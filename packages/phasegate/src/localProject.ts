@@ -44,7 +44,7 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
       const copy = join(stateDir, 'backups', `reading-${randomBytes(6).toString('hex')}.db`);
       makeFolders(stateDir);
       copyBackup(resolve(from), copy);
-      const { createHumans } = await import('./runtime/people.ts');
+      const { createHumans } = await import('./runtime/openProject.ts');
       const store = await openStore(stateDir, copy);
       const close = async () => {
         await store.close();

@@ -11,6 +11,8 @@ import { createHumans } from './people.ts';
 import type { HumanRecord, OpenProject, TrustCard, TrustRecord } from './ports.ts';
 import { createRuntime, type RuntimeParts } from './runtime.ts';
 
+export { createHumans } from './people.ts';
+
 /** What an open project is built from: the runtime's parts, and where backups go. */
 export interface ProjectParts extends Omit<RuntimeParts, 'signed'> {
   /** Absolute path for a backup made without naming a file. */

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject, own } from '@phasegate/core';
 import type { CliCommand } from '../command.ts';
 import { spellNextAction } from '../nextAction.ts';
 import { LOCAL_AGENT } from '../unlockHuman.ts';
@@ -31,4 +32,14 @@ export const next: CliCommand = {
 
 function withFeedback(content: string, feedback: string | null): string {
   return feedback === null || content.includes(feedback) ? content : `${feedback}\n\n${content}`;
+}
+
+/** What the evidence must look like, where the author gave a schema: without it a shell alone has to guess. */
+function schemaLines(criteria: JsonObject): readonly string[] {
+  const required = own(criteria, 'required_evidence');
+  const lines = Object.entries(isJsonObject(required) ? required : {}).flatMap(([name, rule]) => {
+    const schema = own(rule, 'schema');
+    return schema === undefined ? [] : [`- \`${name}\`: ${JSON.stringify(schema)}`];
+  });
+  return lines.length === 0 ? [] : ['', 'JSON Schemas:', ...lines];
 }
