@@ -24,7 +24,12 @@ export const next: CliCommand = {
     }
     const phase_content = withFeedback(phase.phase_content, feedback);
     await out.result({ run, status, ...phase, phase_content, feedback, next_action }, () =>
-      [phase_content.trimEnd(), '', `next: ${out.paint.cyan(next_action)}`].join('\n'),
+      [
+        phase_content.trimEnd(),
+        ...schemaLines(phase.checkpoint_criteria),
+        '',
+        `next: ${out.paint.cyan(next_action)}`,
+      ].join('\n'),
     );
     return 0;
   },
