@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError } from '@phasegate/core';
 import { type Config, findProjectRoot, loadConfig, stateDirFor } from './config.ts';
 import type { Catalog, Functions, OpenProject, Project, Seal, Standards } from './runtime/ports.ts';
@@ -19,7 +19,7 @@ export interface LocalProjectOptions {
 export async function openLocalProject({ projectDir, env }: LocalProjectOptions): Promise<Project> {
   const root = projectDir === undefined ? findProjectRoot(process.cwd()) : resolve(projectDir);
   const stateDir = stateDirFor(root, env);
-  const file = join(stateDir, 'state.db');
+  const file = join(stateDir, DATABASE);
   let host: Promise<Functions> | undefined;
   const functions: Functions = {
     call: async (request) => {
@@ -100,8 +100,22 @@ async function openStore(stateDir: string, file: string) {
     import('./runtime/openProject.ts'),
     sealFor(stateDir),
   ]);
-  return openSqliteStore({ file, seal, now: Date.now, fold, verifyDecision: decisionIsSigned });
+  const made = join(stateDir, 'made');
+  if (basename(file) === DATABASE) requireNotRemoved(file, made);
+  const store = openSqliteStore({ file, seal, now: Date.now, fold, verifyDecision: decisionIsSigned });
+  if (basename(file) === DATABASE && !existsSync(made)) writeFileSync(made, '', { mode: 0o600 });
+  return store;
 }
+
+/** A database that was there and is gone must not be made anew: all runs and humans would be gone with it, unsaid. */
+function requireNotRemoved(file: string, made: string): void {
+  if (!existsSync(made) || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+  throw new PhasegateError('store_corrupt', `\`${file}\` was there and is gone or empty`, {
+    hint: 'run `phasegate restore FILE` with a backup',
+  });
+}
+
+const DATABASE = 'state.db';
 
 function makeFolders(stateDir: string): void {
   try {

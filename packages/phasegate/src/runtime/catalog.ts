@@ -69,10 +69,11 @@ export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog
     list,
     load,
     async validate(paths) {
+      const wanted = (path: string) => loaderFor(path) !== undefined;
       const checked =
         paths.length === 0
           ? (await list()).map((entry) => entry.path)
-          : paths.flatMap((path) => given(root, path));
+          : paths.flatMap((path) => given(root, path, wanted));
       const problems: Problem[] = [];
       for (const path of checked) {
         const loader = loaderFor(path) ?? loaders.find((one) => one.format === guessFormat(path));
@@ -162,14 +163,15 @@ function isInside(root: string, path: string): boolean {
 }
 
 /** The files a path on the command line stands for. */
-function given(root: string, path: string): readonly string[] {
+function given(root: string, path: string, wanted: (path: string) => boolean): readonly string[] {
   // As the shell sees it; else as the project does, so that `--project DIR` works from anywhere.
   const inside = existsSync(resolve(path)) ? relativePath(root, path) : path;
   let isFolder: boolean;
   try {
     isFolder = statSync(resolve(root, inside)).isDirectory();
   } catch (error) {
-    throw new PhasegateError('file_unreadable', `\`${path}\` cannot be read`, { cause: error });
+    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'is not there' : 'cannot be read';
+    throw new PhasegateError('file_unreadable', `\`${path}\` ${reason}`, { cause: error });
   }
   if (inside === '..' || inside.startsWith('../') || isAbsolute(inside)) {
     throw new PhasegateError('path_outside', `\`${path}\` is outside the project \`${root}\``, {
@@ -178,7 +180,8 @@ function given(root: string, path: string): readonly string[] {
   }
   if (!isFolder) return [inside];
   return findFiles(root, [inside === '' ? '**' : `${inside}/**`]).filter(
-    (file) => inside === '' || file.startsWith(`${inside}/`),
+    // A folder stands for the workflows in it; only a file that was named must be one.
+    (file) => wanted(file) && (inside === '' || file.startsWith(`${inside}/`)),
   );
 }
 

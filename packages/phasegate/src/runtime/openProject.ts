@@ -14,7 +14,7 @@ import { createRuntime, type RuntimeParts } from './runtime.ts';
 export { createHumans } from './people.ts';
 
 /** What an open project is built from: the runtime's parts, and where backups go. */
-export interface ProjectParts extends Omit<RuntimeParts, 'signed'> {
+export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'accepted'> {
   /** Absolute path for a backup made without naming a file. */
   readonly backupFile: () => string;
 }
@@ -25,6 +25,11 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const now = () => new Date(parts.now()).toISOString();
   const runtime = createRuntime({
     ...parts,
+    async accepted({ hash, workflow, by, at, signature }) {
+      const human = (await store.humans()).find((record) => record.name === by);
+      const text = trustText({ closure: hash, workflow, by, at });
+      return human !== undefined && verifyHumanSignature(human.publicKey, text, signature);
+    },
     async signed(run, principal, command) {
       const human = (await store.humans()).find((record) => record.name === principal.name);
       if (human === undefined) return false;
@@ -69,7 +74,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       const by = human.principal.name;
       const at = now();
       const signature = human.sign(
-        canonicalJson({ trust: found.closure, workflow: found.workflow.id, by, at }),
+        trustText({ closure: found.closure, workflow: found.workflow.id, by, at }),
       );
       const trust: TrustRecord = {
         hash: found.closure,
@@ -107,6 +112,12 @@ export function decisionIsSigned(
     canonicalJson({ run: run.id, gate, option, input, shown, by }),
     signature,
   );
+}
+
+/** What a human signs when accepting a workflow. */
+function trustText(trust: { closure: string; workflow: string; by: string; at: string }): string {
+  const { closure, ...rest } = trust;
+  return canonicalJson({ trust: closure, ...rest });
 }
 
 function changeOf(

@@ -32,6 +32,7 @@ export type {
 } from './ports/project.ts';
 export type {
   IndexReport,
+  IndexWarning,
   Standards,
   StandardsAnswer,
   StandardsQuery,

@@ -14,6 +14,7 @@ import {
   gateCard,
   judgeTool,
   type Look,
+  overviewOf,
   own,
   type Phase,
   type Phasegate,
@@ -33,7 +34,7 @@ import {
 } from '@phasegate/core';
 import { drafts, endOf } from './auditDrafts.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
-import type { Catalog, CheckImplementation, Functions, Store, StoredRun } from './ports.ts';
+import type { Catalog, CheckImplementation, Functions, Store, StoredRun, TrustRecord } from './ports.ts';
 
 /** What the runtime is built from; `main.ts` chooses. */
 export interface RuntimeParts {
@@ -48,6 +49,8 @@ export interface RuntimeParts {
   readonly newId: () => string;
   /** SHA-256, hex. */
   readonly hash: (text: string) => string;
+  /** Whether a human's acceptance of a workflow carries that human's own signature. */
+  readonly accepted: (trust: TrustRecord) => Promise<boolean>;
   /** Whether a human's decision carries that human's own signature. */
   readonly signed: (
     run: Run,
@@ -246,7 +249,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       params: request.params ?? {},
       target: request.target ?? null,
     });
-    const trusted = (await store.trusted(found.closure)) !== undefined;
+    const trust = await store.trusted(found.closure);
+    const trusted = trust !== undefined && (await parts.accepted(trust));
     if (!trusted && (await store.humans()).length > 0) {
       const data = { workflow: found.workflow.id, closure: found.closure };
       await store.note(null, [
@@ -304,6 +308,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         const run = await current(runId, principal);
         return phaseAnswer(run, requested, await render(run, principal));
       },
+      overview: async (runId) => overviewOf((await current(runId, principal)).workflow),
       submit: (runId, command) => submit(runId, command, principal),
       async runs(query = {}) {
         const all = await store.list(query);

@@ -82,7 +82,8 @@ function parseSchema(
   return { tree, schema: value, problems: [], refusal: null };
 }
 
-function jsonFault(text: string): { readonly offset: number; readonly message: string } | null {
+/** Where a text stops being JSON, and why; null for JSON. */
+export function jsonFault(text: string): { readonly offset: number; readonly message: string } | null {
   try {
     JSON.parse(text);
     return null;

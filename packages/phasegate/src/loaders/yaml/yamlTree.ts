@@ -117,7 +117,9 @@ function parse(text: string, flaws: Flaw[]): Document | null {
         code: several ? 'several_documents' : 'syntax',
         message: several
           ? 'a file holds one document, and here a second begins'
-          : `not YAML: ${lowerFirst(error.message)}`,
+          : error.message.includes('call stack')
+            ? 'the file is nested too deeply'
+            : `not YAML: ${lowerFirst(error.message)}`,
       });
     }
     for (const warning of document.warnings) {

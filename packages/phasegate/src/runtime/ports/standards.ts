@@ -50,4 +50,14 @@ export interface IndexReport {
   readonly changed: number;
   readonly removed: number;
   readonly bytes: number;
+  /** What could not be read as it was meant. */
+  readonly warnings?: readonly IndexWarning[];
+}
+
+/** One document that was not, or not wholly, understood. */
+export interface IndexWarning {
+  /** Relative to the project. */
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
 }

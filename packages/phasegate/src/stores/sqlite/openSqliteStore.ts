@@ -11,6 +11,7 @@ import { openHeadTable } from './headTable.ts';
 import { openPeopleTable } from './peopleTable.ts';
 import { openRunTable, type RunRow } from './runTable.ts';
 import { integer, lazily } from './statements.ts';
+import { waitForTurn } from './waitForTurn.ts';
 import { openWorkflowTable } from './workflowTable.ts';
 
 /** What the store is opened with. */
@@ -65,7 +66,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const commits = createGroupCommit({
     begin() {
       if (closed) throw unavailable(file, 'it was closed');
-      begin().run();
+      waitForTurn(begin(), dataVersion());
       lookAround();
     },
     finish: foldIfDue,

@@ -14,8 +14,9 @@ export const restore: CliCommand = {
   async run(invocation) {
     const file = resolve(invocation.args.positionals[0] as string);
     const backup: { close?: () => Promise<void> } = {};
-    const human = await unlockHuman(invocation, { humans: () => humansFor(invocation, file, backup) });
-    await backup.close?.();
+    const human = await unlockHuman(invocation, {
+      humans: () => humansFor(invocation, file, backup),
+    }).finally(() => backup.close?.());
     // The database cannot be replaced under our own feet.
     await invocation.close();
     await (await invocation.project()).restore(file, human);
