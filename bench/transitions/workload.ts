@@ -81,7 +81,7 @@ export async function openWorkload(at = folder()): Promise<Workload> {
       list: async () => [],
       validate: async () => ({ checked: [], problems: [] }),
     },
-    checks: [],
+    checks: async () => [],
     functions: {
       call: async () => ({ ok: false, kind: 'unknown_function', reason: 'none' }),
       close: async () => undefined,

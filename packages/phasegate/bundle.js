@@ -4,7 +4,7 @@ import { build } from 'rolldown';
 // loads. What completing a phase needs is one file; what only other commands need stays in files of its own; npm
 // packages stay outside.
 const everyday =
-  /packages\/(?:core\/dist|phasegate\/dist\/(?:localProject|config|runtime|stores|checks|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
+  /packages\/(?:core\/dist|phasegate\/dist\/(?:localProject|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
   /catalog|tokens|memory|contract|sampleRun|verifyAudit|verify(?:Chain|Head|Project|Run|Sqlite)|backupSqlite|restoreSqlite|examine|prompts|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces/;
 

@@ -75,15 +75,14 @@ interface Opening {
 }
 
 async function open({ root, stateDir, file, catalog, functions }: Opening): Promise<OpenProject> {
-  const [{ createOpenProject }, { CHECKS }, store] = await Promise.all([
+  const [{ createOpenProject }, store] = await Promise.all([
     import('./runtime/openProject.ts'),
-    import('./checks/index.ts'),
     openStore(stateDir, file),
   ]);
   return createOpenProject({
     store,
     catalog,
-    checks: CHECKS,
+    checks: async () => (await import('./checks/index.ts')).CHECKS,
     functions,
     workspace: root,
     now: Date.now,

@@ -175,6 +175,8 @@ function workflowOf(sketches: readonly Sketch[]): Workflow {
       name: String(sketch.id),
       description: '',
       instructions: '',
+      content: null,
+      sourceId: null,
       render: null,
       work: { kind: 'agent' },
       tasks: [],
@@ -201,6 +203,7 @@ function workflowOf(sketches: readonly Sketch[]): Workflow {
     phases,
     code: null,
     module: null,
+    templates: null,
   };
 }
 

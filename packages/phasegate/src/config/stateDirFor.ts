@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 
@@ -11,9 +10,9 @@ import { PhasegateError } from '@phasegate/core';
 export function stateDirFor(root: string, env: Readonly<Record<string, string | undefined>>): string {
   const here = realpathSync(root);
   const main = mainWorktree(here);
-  const hash = createHash('sha256').update(main).digest('hex').slice(0, 16);
+  const digest = hash('sha256', main, 'hex').slice(0, 16);
   const name = basename(main).replace(/[^\w.-]+/g, '_') || 'root';
-  const stateDir = join(stateHome(env), 'phasegate', `${name}-${hash}`);
+  const stateDir = join(stateHome(env), 'phasegate', `${name}-${digest}`);
   const real = realpathOfExisting(stateDir);
   const inside = [here, main].find((folder) => isBeneath(real, folder));
   if (inside !== undefined) {
@@ -29,7 +28,12 @@ export function stateDirFor(root: string, env: Readonly<Record<string, string | 
 function stateHome({ XDG_STATE_HOME, HOME }: Readonly<Record<string, string | undefined>>): string {
   // The XDG specification: a path that is not absolute is to be ignored.
   if (XDG_STATE_HOME !== undefined && isAbsolute(XDG_STATE_HOME)) return XDG_STATE_HOME;
-  return join(HOME !== undefined && isAbsolute(HOME) ? HOME : homedir(), '.local', 'state');
+  // Asked for here because the module is loaded for nothing else, and almost never.
+  return join(
+    HOME !== undefined && isAbsolute(HOME) ? HOME : process.getBuiltinModule('node:os').homedir(),
+    '.local',
+    'state',
+  );
 }
 
 /** The same folder in the main worktree, where this one is in a linked worktree; git itself is never run. */

@@ -3,7 +3,7 @@ import type { CheckImplementation, FunctionAnswer, Functions } from './ports.ts'
 
 /** What looking needs: the shelf, the function host, and where to look. */
 export interface Looking {
-  readonly checks: ReadonlyMap<string, CheckImplementation>;
+  readonly checks: () => Promise<ReadonlyMap<string, CheckImplementation>>;
   readonly functions: Functions;
   readonly workspace: string;
   /** Absolute path of the module with the run's functions; null when it has none. */
@@ -49,7 +49,7 @@ async function answerCheck(look: Extract<Look, { kind: 'check' }>, looking: Look
     // Anything but true is no yes.
     return { status: answer.value === true ? 'passed' : 'failed', reason: '', class: 'claimed' };
   }
-  const implementation = looking.checks.get(check.use);
+  const implementation = (await looking.checks()).get(check.use);
   if (implementation === undefined) {
     return { status: 'errored', reason: `there is no check \`${check.use}\``, class: 'claimed' };
   }

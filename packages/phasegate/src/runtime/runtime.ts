@@ -40,7 +40,8 @@ import type { Catalog, CheckImplementation, Functions, Store, StoredRun, TrustRe
 export interface RuntimeParts {
   readonly store: Store;
   readonly catalog: Catalog;
-  readonly checks: readonly CheckImplementation[];
+  /** The shelf of checks, asked for when there is something to look at. */
+  readonly checks: () => Promise<readonly CheckImplementation[]>;
   readonly functions: Functions;
   /** Absolute path of the workspace. */
   readonly workspace: string;
@@ -72,7 +73,11 @@ const RING: Ring = 'served';
 /** Builds the runtime. All effects go through the parts; the engine decides. */
 export function createRuntime(parts: RuntimeParts): Runtime {
   const { store } = parts;
-  const checks = new Map(parts.checks.map((check) => [check.name, check]));
+  let shelf: Promise<ReadonlyMap<string, CheckImplementation>> | undefined;
+  const checks = () => {
+    shelf ??= parts.checks().then((list) => new Map(list.map((check) => [check.name, check])));
+    return shelf;
+  };
 
   const shown = (run: Run) => {
     const card = gateCard(run);

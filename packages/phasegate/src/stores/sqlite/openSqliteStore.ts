@@ -36,7 +36,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const [begin, commit] = [lazily(database, 'BEGIN IMMEDIATE'), lazily(database, 'COMMIT')];
   const tables = [runs, heads];
   let seenVersion = -1;
-  let foldedAt = Number.NEGATIVE_INFINITY;
+  // Signing takes longer than all else a short-lived process does, and close() signs: the first write need not.
+  let foldedAt = now();
   /** Whether run records of ours are newer than the signed head. */
   let unfolded = false;
   let foldNow = false;
