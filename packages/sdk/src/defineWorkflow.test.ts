@@ -1,11 +1,11 @@
 import { type Condition as CoreCondition, defineWorkflow as defineCore, type Phase } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
+import w1 from '../../../examples/w1-editing/w1.workflow.ts';
 import { WORKFLOW as confidence } from './fixtures/confidence.workflow.ts';
 import { WORKFLOW as hybrid } from './fixtures/hybrid.workflow.ts';
 import { WORKFLOW as linear } from './fixtures/linear.workflow.ts';
 import { WORKFLOW as mode } from './fixtures/mode.workflow.ts';
 import { WORKFLOW as qr } from './fixtures/qr.workflow.ts';
-import w1 from './fixtures/w1.workflow.ts';
 import {
   type Checkpoint,
   type DefinedWorkflow,

@@ -11,6 +11,7 @@ import { createFunctions } from './functionHost.ts';
 import { createTypeScriptLoader } from './typeScriptLoader.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures', import.meta.url));
+const EDITING = fileURLToPath(new URL('../../../../../examples/w1-editing', import.meta.url));
 const DESIGNS = fileURLToPath(new URL('../../../../sdk/src/fixtures', import.meta.url));
 const parameters = { type: 'object' };
 const known: Known = {
@@ -49,8 +50,8 @@ describe('loading', () => {
   });
 
   test('design 3 loads from its module, bound to the code of its functions [S3.55 S3.56]', async () => {
-    const { workflow, problems, files } = await loaderFor(DESIGNS).load({
-      root: DESIGNS,
+    const { workflow, problems, files } = await loaderFor(EDITING).load({
+      root: EDITING,
       path: 'w1.workflow.ts',
     });
 
