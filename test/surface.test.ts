@@ -43,6 +43,7 @@ test('@phasegate/core exports exactly these values', () => {
     'edgesOf',
     'evaluate',
     'evidenceProblems',
+    'fillTemplate',
     'findPhase',
     'fold',
     'gateCard',
@@ -64,6 +65,7 @@ test('@phasegate/core exports exactly these values', () => {
     'phaseArtifact',
     'phaseById',
     'phaseText',
+    'placeholdersIn',
     'progressOf',
     'readPhaseId',
     'scopeFor',
@@ -224,7 +226,7 @@ test('refusals have exactly these codes', () => {
 });
 
 test('the audit has exactly these events', () => {
-  const ports = read('phasegate/src/runtime/ports.ts');
+  const ports = read('phasegate/src/runtime/ports/audit.ts');
 
   expect(readTags(read('core/src/engine/events.ts'), 'type')).toEqual([
     'run_started',

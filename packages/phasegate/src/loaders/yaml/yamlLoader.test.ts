@@ -166,7 +166,6 @@ describe('a contract with mistakes', () => {
       '12:13 wrong_type',
       '15:32 unknown_schema',
       '16:11 unknown_phase',
-      '17:3 unreachable_phase',
       '19:18 unknown_check',
       '21:7 unbounded_loop',
       '21:35 bad_condition',

@@ -27,6 +27,8 @@ export interface HeadTable {
   remember(): void;
   /** Signs and writes the head, if the batch changed it. */
   write(time: string): void;
+  /** Whether this batch signs a head whatever runs did. */
+  signing(): boolean;
   /** To be called when another process may have written. */
   doubt(): void;
   committed(): void;
@@ -89,6 +91,7 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
       const newest = records.at(-1) ?? before.project;
       batch = { ...before, project: { seq: newest.seq, hash: newest.hash } };
     },
+    signing: () => batch !== undefined,
     moved(runId) {
       movedNow.add(runId);
     },

@@ -36,8 +36,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const [begin, commit] = [lazily(database, 'BEGIN IMMEDIATE'), lazily(database, 'COMMIT')];
   const tables = [runs, heads];
   let seenVersion = -1;
-  // Signing takes longer than all else a short-lived process does, and close() signs: the first write need not.
-  let foldedAt = now();
+  const openedAt = now();
+  let foldedAt = Number.NEGATIVE_INFINITY;
   /** Whether run records of ours are newer than the signed head. */
   let unfolded = false;
   let foldNow = false;
@@ -54,8 +54,11 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 
   function foldIfDue(): void {
     const time = now();
+    // Signing takes longer than all else a short-lived process does, and close() signs: a first write that is not
+    // signed anyway need not wait for it.
+    const since = heads.signing() ? foldedAt : Math.max(foldedAt, openedAt);
     // The absolute value: a clock that was put back must not stop the folding.
-    if (unfolded && (foldNow || Math.abs(time - foldedAt) >= FOLD_EVERY)) {
+    if (unfolded && (foldNow || Math.abs(time - since) >= FOLD_EVERY)) {
       heads.fold();
       foldedAt = time;
       foldNow = false;
