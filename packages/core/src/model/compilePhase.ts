@@ -141,7 +141,7 @@ function compileEvidence(place: PhasePlace): EvidenceRules {
     once(artifact.type, [...path, 'artifacts', index, 'type']);
     return compileArtifact(place, artifact, index);
   });
-  return { fields, artifacts };
+  return { fields, artifacts, ...(phase.examples === undefined ? {} : { examples: phase.examples }) };
 }
 
 function compileArtifact({ context, path }: PhasePlace, artifact: ArtifactDraft, index: number): Artifact {

@@ -79,6 +79,8 @@ export interface PhaseDraft {
     readonly description?: string;
   }[];
   readonly artifacts?: readonly ArtifactDraft[];
+  /** Examples of evidence, by name. */
+  readonly examples?: JsonObject;
   /** Names of gates, or gates in place. */
   readonly gates?: readonly (string | GateDraft)[];
   readonly parallel?: { readonly key: string };

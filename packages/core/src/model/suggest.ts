@@ -1,6 +1,7 @@
 /** The known word nearest to a mistyped one, or null when none is near. */
 export function suggest(word: string, known: Iterable<string>): string | null {
-  const limit = Math.max(1, Math.floor(word.length / 3));
+  // Of a word of one or two letters a single change leaves nothing of what was meant.
+  const limit = word.length < 3 ? 0 : Math.max(1, Math.floor(word.length / 3));
   let best: string | null = null;
   let bestDistance = limit + 1;
   for (const candidate of known) {

@@ -151,6 +151,8 @@ export interface Check {
 export interface EvidenceRules {
   readonly fields: readonly EvidenceField[];
   readonly artifacts: readonly Artifact[];
+  /** Examples from the documents the evidence is asked for in, by name (S0.57). */
+  readonly examples?: JsonObject;
 }
 
 /** A named value with a type and a simple rule (design 0's checkpoint evidence). */
