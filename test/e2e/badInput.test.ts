@@ -77,10 +77,10 @@ describe.concurrent('a definition is refused with exit 2 and its place', () => {
     [
       'a condition about a field no schema has',
       only(
-        '{ writes: [], required_artifacts: [{ type: n, schema: { properties: { x: {} }, additionalProperties: false } }],' +
-          ' postconditions: [{ check: expression, with: { condition: "»n.y === 1" } }] }',
+        '{ writes: [], required_artifacts: [{ type: n, schema: { properties: { titles: {} }, additionalProperties: false } }],' +
+          ' postconditions: [{ check: expression, with: { condition: "»n.tiltes === 1" } }] }',
       ),
-      'has no `y` (did you mean `x`?)',
+      'has no `tiltes` (did you mean `titles`?)',
     ],
     ['an unknown check', only('{ writes: [], postconditions: [{ check: »looks_good }] }'), '`looks_good`'],
     ['a list that does not end', 'workflow: bad\nphases: [\n»', 'not YAML'],
