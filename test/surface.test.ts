@@ -5,6 +5,7 @@ import * as sdk from '@phasegate/sdk';
 import * as phasegate from 'phasegate';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../packages/phasegate/src/surfaces/cli/commandTable.ts';
+import { TOOLS } from '../packages/phasegate/src/surfaces/mcp/toolTable.ts';
 import { readTags, readUnion } from './surface/readUnion.ts';
 
 test('@phasegate/core exports exactly these values', () => {
@@ -122,6 +123,9 @@ test('the command line has exactly these commands', () => {
     'list',
     'validate',
     'graph',
+    'tasks',
+    'search',
+    'index',
     'start',
     'runs',
     'status',
@@ -130,6 +134,7 @@ test('the command line has exactly these commands', () => {
     'done',
     'ask',
     'blocked',
+    'mcp',
     'decide',
     'answer',
     'resume',
@@ -139,6 +144,26 @@ test('the command line has exactly these commands', () => {
     'audit',
     'backup',
     'restore',
+  ]);
+});
+
+test('agents have exactly these MCP tools, with these arguments', () => {
+  const tools = TOOLS.map(({ name, input, required }) => {
+    const words = Object.keys(input).map((word) => (required.includes(word) ? word : `${word}?`));
+    return `${name}(${words.join(', ')})`;
+  });
+
+  expect(tools).toEqual([
+    'list_workflows()',
+    'start_workflow(workflow_type, target_file?, options?)',
+    'get_workflow_state(session_id)',
+    'get_current_phase(session_id)',
+    'get_phase(session_id, phase)',
+    'get_task(session_id, phase, task_number)',
+    'complete_phase(session_id, phase, evidence, outcome?, reason?, item?)',
+    'ask_human(session_id, questions)',
+    'report_blocked(session_id, reason)',
+    'search_standards(query, terms?, n_results?, filter_phase?, filter_tags?)',
   ]);
 });
 
@@ -167,6 +192,8 @@ test('faults have exactly these codes', () => {
     'file_unreadable',
     'path_outside',
     'too_large',
+    'source_parse_failed',
+    'template_not_found',
     'internal',
   ]);
 });

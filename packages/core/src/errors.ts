@@ -23,6 +23,8 @@ export const ERROR_CODES = {
   file_unreadable: 'a file cannot be read',
   path_outside: 'a path leaves the project',
   too_large: 'a file or value is over the size limit',
+  source_parse_failed: 'nothing usable was found in the source of a dynamic workflow',
+  template_not_found: 'a template of a dynamic workflow is not there',
   internal: 'a fault of Phasegate itself',
 } as const;
 
@@ -63,4 +65,6 @@ export interface Problem {
   readonly message: string;
   /** A note does not make the definition invalid. */
   readonly severity: 'error' | 'note';
+  /** What to do about it, where the message does not say. */
+  readonly hint?: string;
 }

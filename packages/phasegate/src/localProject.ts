@@ -3,7 +3,15 @@ import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } 
 import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError } from '@phasegate/core';
 import { type Config, findProjectRoot, loadConfig, stateDirFor } from './config.ts';
-import type { Catalog, Functions, OpenProject, Project, Seal, Standards } from './runtime/ports.ts';
+import type {
+  Catalog,
+  Functions,
+  OpenProject,
+  Project,
+  Seal,
+  SourceParsers,
+  Standards,
+} from './runtime/ports.ts';
 
 /** Where a project is looked for, and in which environment. */
 export interface LocalProjectOptions {
@@ -32,13 +40,16 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
       if (host !== undefined) await (await host).close();
     },
   };
-  const catalog = lazyCatalog(root, functions);
+  const standards = lazyStandards({ root, stateDir, env });
+  const sources = lazySources();
+  const catalog = lazyCatalog(root, { functions, standards, sources });
 
   return {
     root,
     stateDir,
     catalog,
-    standards: lazyStandards(root, stateDir),
+    standards,
+    sources,
     open: () => open({ root, stateDir, file, catalog, functions }),
     async openBackup(from) {
       const copy = join(stateDir, 'backups', `reading-${randomBytes(6).toString('hex')}.db`);
@@ -144,10 +155,15 @@ async function sealFor(stateDir: string): Promise<Seal> {
   return createSeal(openKeys(stateDir));
 }
 
-function lazyCatalog(root: string, functions: Functions): Catalog {
+/** What loaders need beside files. */
+interface Shelves extends Pick<Project, 'standards' | 'sources'> {
+  readonly functions: Functions;
+}
+
+function lazyCatalog(root: string, shelves: Shelves): Catalog {
   let made: Promise<Catalog> | undefined;
   const get = () => {
-    made ??= makeCatalog(root, functions);
+    made ??= makeCatalog(root, shelves);
     return made;
   };
   return {
@@ -157,11 +173,18 @@ function lazyCatalog(root: string, functions: Functions): Catalog {
   };
 }
 
-function lazyStandards(root: string, stateDir: string): Standards {
+/** Where a project is, and in which environment. */
+interface Where {
+  readonly root: string;
+  readonly stateDir: string;
+  readonly env: LocalProjectOptions['env'];
+}
+
+function lazyStandards({ root, stateDir, env }: Where): Standards {
   let made: Promise<Standards> | undefined;
   const get = () => {
     made ??= Promise.all([import('./search/openStandards.ts'), loadConfig(root)]).then(
-      ([{ openStandards }, { docs }]) => openStandards({ root, stateDir, docs }),
+      ([{ openStandards }, { docs }]) => openStandards({ root, stateDir, docs, env }),
     );
     return made;
   };
@@ -174,18 +197,37 @@ function lazyStandards(root: string, stateDir: string): Standards {
   };
 }
 
-async function makeCatalog(root: string, functions: Functions): Promise<Catalog> {
-  const [{ createCatalog }, { createYamlLoader }, { createTypeScriptLoader }, { knownChecks }, config] =
-    await Promise.all([
-      import('./runtime/catalog.ts'),
-      import('./loaders/yaml/yamlLoader.ts'),
-      import('./loaders/typescript/typeScriptLoader.ts'),
-      import('./checks/index.ts'),
-      loadConfig(root),
-    ]);
+function lazySources(): Project['sources'] {
+  let made: Promise<SourceParsers> | undefined;
+  return () => {
+    made ??= import('./sources/sourceParsers.ts').then(({ createSourceParsers }) => createSourceParsers());
+    return made;
+  };
+}
+
+async function makeCatalog(root: string, { functions, standards, sources }: Shelves): Promise<Catalog> {
+  const [
+    { createCatalog },
+    { createYamlLoader },
+    { createTypeScriptLoader },
+    { createMarkdownLoader },
+    { knownChecks },
+    config,
+  ] = await Promise.all([
+    import('./runtime/catalog.ts'),
+    import('./loaders/yaml/yamlLoader.ts'),
+    import('./loaders/typescript/typeScriptLoader.ts'),
+    import('./loaders/markdown/markdownLoader.ts'),
+    import('./checks/index.ts'),
+    loadConfig(root),
+  ]);
   refuseUnsupported(config);
   const known = { checks: knownChecks() };
-  const loaders = [createYamlLoader({ known }), createTypeScriptLoader({ known, functions })];
+  const loaders = [
+    createYamlLoader({ known }),
+    createTypeScriptLoader({ known, functions }),
+    createMarkdownLoader({ known, sources, standards }),
+  ];
   return createCatalog({ root, loaders, globs: config.workflows });
 }
 

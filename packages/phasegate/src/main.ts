@@ -10,6 +10,13 @@ runCli({
   stderr: process.stderr,
   isTty: process.stdin.isTTY === true && process.stderr.isTTY === true,
   openProject: openLocalProject,
+  serveMcp: async (serving) => {
+    const { serveMcpStdio } = await import('./surfaces/mcp/serveMcpStdio.ts');
+    const stop = new AbortController();
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
+    const { stdin, stdout } = process;
+    await serveMcpStdio({ ...serving, stdin, stdout, signal: stop.signal });
+  },
 }).then((code) => {
   process.exitCode = code;
 });

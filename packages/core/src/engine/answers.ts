@@ -104,7 +104,7 @@ function refusedAnswer(
     phase: phase.id,
     missing_evidence: missing,
     required_format: checkpointCriteria(phase).required_evidence as Json,
-    examples: {},
+    examples: phase.evidence.examples ?? {},
     message: 'Provide all required evidence to complete checkpoint',
     ...escalated(run),
   };

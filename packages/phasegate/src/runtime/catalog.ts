@@ -5,6 +5,8 @@ import {
   canonicalJson,
   compileGlob,
   didYouMean,
+  ERROR_CODES,
+  type ErrorCode,
   type Json,
   PhasegateError,
   type Problem,
@@ -99,6 +101,10 @@ function valid(loaded: Loaded, entry: CatalogEntry): CatalogWorkflow {
   const { workflow, problems, files } = loaded;
   const errors = problems.filter((problem) => problem.severity === 'error');
   if (workflow === null || errors.length > 0) {
+    const [only] = errors;
+    // A single fault that knows its own name and cure (a source, a template) is said as itself.
+    if (errors.length === 1 && only?.hint !== undefined && isErrorCode(only.code))
+      throw new PhasegateError(only.code, only.message, { problems: errors, hint: only.hint });
     const count = errors.length === 1 ? 'a problem' : `${errors.length} problems`;
     throw new PhasegateError('workflow_invalid', `\`${entry.path}\` has ${count}`, { problems: errors });
   }
@@ -111,6 +117,10 @@ function valid(loaded: Loaded, entry: CatalogEntry): CatalogWorkflow {
     files,
     notes: problems,
   };
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_CODES, code);
 }
 
 function findFiles(root: string, globs: readonly string[]): readonly string[] {

@@ -31,6 +31,16 @@ export type {
   UnlockedHuman,
 } from './ports/project.ts';
 export type {
+  ParsedSource,
+  SourceCriterion,
+  SourceParser,
+  SourceParsers,
+  SourcePhase,
+  SourceStatus,
+  SourceTask,
+  SourceWarning,
+} from './ports/sources.ts';
+export type {
   IndexReport,
   IndexWarning,
   Standards,

@@ -1,6 +1,7 @@
 import type { JsonObject, Phasegate, Principal, Problem, Workflow } from '@phasegate/core';
 import type { AuditReport } from './audit.ts';
 import type { Loader, Peeked, StartingWith } from './loaders.ts';
+import type { SourceParsers } from './sources.ts';
 import type { Standards } from './standards.ts';
 import type { BackupRecord, TrustRecord } from './store.ts';
 
@@ -13,6 +14,8 @@ export interface Project {
   readonly catalog: Catalog;
   /** Search over the documentation the config names; opened when first asked. */
   readonly standards: Standards;
+  /** Parsers of the sources that dynamic workflows are made from; loaded when first asked. */
+  sources(): Promise<SourceParsers>;
   open(): Promise<OpenProject>;
   /** The humans as a backup has them, for when the database itself cannot be read. The backup is not changed. */
   openBackup(file: string): Promise<{ readonly humans: Humans; close(): Promise<void> }>;

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { OpenProject, Project } from '../../runtime/ports.ts';
+import type { Phasegate } from '@phasegate/core';
+import type { Catalog, OpenProject, Project, Standards } from '../../runtime/ports.ts';
 import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
 import type { Prompts } from './prompts.ts';
@@ -52,6 +53,18 @@ export interface Invocation {
   project(): Promise<Project>;
   /** The project with its store open; closed when the command ends. */
   open(): Promise<OpenProject>;
+  /** Serves MCP on the process's own stdin and stdout; null where they are not the process's own. */
+  readonly serveMcp: ServeMcp | null;
   /** Closes the store and forgets the project, so that the next call finds it anew. */
   close(): Promise<void>;
 }
+
+/** Serves one MCP client until it goes away. Given by `main.ts`: surfaces do not know each other. */
+export type ServeMcp = (serving: {
+  readonly phasegate: Phasegate;
+  readonly catalog: Catalog;
+  readonly standards: Standards;
+  readonly version: string;
+  readonly run: string | undefined;
+  log(text: string): void;
+}) => Promise<void>;

@@ -42,6 +42,24 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/graph.ts')).graph,
   },
   {
+    name: 'tasks',
+    group: 'Workflows',
+    summary: 'show what is understood of a `tasks.md`: phases, tasks, criteria, gates and warnings',
+    load: async () => (await import('./commands/tasks.ts')).tasks,
+  },
+  {
+    name: 'search',
+    group: 'Workflows',
+    summary: 'find passages of the documentation that answer a question',
+    load: async () => (await import('./commands/search.ts')).search,
+  },
+  {
+    name: 'index',
+    group: 'Workflows',
+    summary: 'bring the documentation index up to date and say what is in it',
+    load: async () => (await import('./commands/index.ts')).index,
+  },
+  {
     name: 'start',
     group: 'Runs',
     summary: 'start a run, or queue it for an agent to claim',
@@ -88,6 +106,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'Runs',
     summary: 'hand the phase to a human because it cannot be completed honestly',
     load: async () => (await import('./commands/blocked.ts')).blocked,
+  },
+  {
+    name: 'mcp',
+    group: 'Runs',
+    summary: "serve an agent's client over MCP on stdin and stdout",
+    load: async () => (await import('./commands/mcp.ts')).mcp,
   },
   {
     name: 'decide',

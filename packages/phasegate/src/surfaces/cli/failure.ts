@@ -14,6 +14,8 @@ const CALLERS_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'path_outside',
   'too_large',
   'no_human',
+  'source_parse_failed',
+  'template_not_found',
 ]);
 
 /** Says what went wrong, in words or as `{error, message, hint?, problems?}`, and gives the exit code. */

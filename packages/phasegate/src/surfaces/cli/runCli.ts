@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { didYouMean } from '@phasegate/core';
 import type { OpenProject, Project } from '../../runtime/ports.ts';
-import type { CliCommand, ExitCode, Invocation } from './command.ts';
+import type { CliCommand, ExitCode, Invocation, ServeMcp } from './command.ts';
 import { COMMANDS, type CommandEntry } from './commandTable.ts';
 import type { Environment } from './environment.ts';
 import { reportFailure } from './failure.ts';
@@ -23,6 +23,8 @@ export interface CliRequest {
   /** Whether someone can be asked: stdin and stderr are terminals. */
   readonly isTty: boolean;
   openProject(options: { readonly projectDir?: string; readonly env: Environment }): Promise<Project>;
+  /** Absent where nobody can be served. */
+  readonly serveMcp?: ServeMcp;
 }
 
 /** Runs one command line and gives its exit code; resolves when all output is written, and never rejects. */
@@ -71,6 +73,7 @@ function invocationOf(request: CliRequest, args: Invocation['args'], out: Output
     stdin,
     out,
     prompts: isTty ? makePrompts(stdin, stderr) : null,
+    serveMcp: request.serveMcp ?? null,
     project: find,
     open: () => {
       opened ??= find().then((found) => found.open());

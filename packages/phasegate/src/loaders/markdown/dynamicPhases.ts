@@ -1,0 +1,95 @@
+import { posix, relative, resolve, sep } from 'node:path';
+import { didYouMean, PhasegateError, type PhaseId, type Templates } from '@phasegate/core';
+import type { ParsedSource, SourceParsers, StartingWith } from '../../runtime/ports.ts';
+import type { DynamicConfig, Metadata } from './metadata.ts';
+import { topOf } from './report.ts';
+import { draftSourcePhases } from './sourcePhases.ts';
+import type { PlacedPhase } from './staticPhases.ts';
+import { readTemplates } from './templates.ts';
+import { linkOn, type WorkflowFolder } from './workflowFolder.ts';
+
+/** What the phases of a source are made with. */
+export interface DynamicParts {
+  readonly metadata: Metadata;
+  readonly config: DynamicConfig;
+  readonly sources: SourceParsers;
+  readonly statics: readonly PhaseId[];
+}
+
+/** The phases a run takes from its source. Without a run there is only a note that they come later. */
+export async function readDynamicPhases(
+  folder: WorkflowFolder,
+  parts: DynamicParts,
+  starting: StartingWith | undefined,
+): Promise<{ readonly templates: Templates | null; readonly phases: readonly PlacedPhase[] }> {
+  const { config, metadata, sources, statics } = parts;
+  const templates = await readTemplates(folder, config);
+  const parser = sources.get(config.parser.name);
+  if (parser === undefined) {
+    const message = `there is no parser \`${config.parser.name}\`${didYouMean(config.parser.name, sources.names())}`;
+    folder.report.error(config.parser.at, { code: 'unknown_parser', message });
+  }
+  const key = config.sourcePathKey;
+  if (starting === undefined) {
+    const message = `further phases come from the source that \`${key}\` names, when a run starts`;
+    folder.report.note(metadata.at(['dynamic_phases']), { code: 'dynamic_source', message });
+    return { templates, phases: [] };
+  }
+  const path = starting.params[key] ?? metadata.params[key]?.default;
+  // The engine refuses to start without a param that is required, and says so in its own words.
+  if (typeof path !== 'string' || parser === undefined || templates === null)
+    return { templates, phases: [] };
+  const link = await linkBeneath(folder.root, path);
+  if (link !== null) {
+    const message = `\`${link}\` is a symlink, which is not followed`;
+    folder.report.error(topOf(path), { code: 'path_outside', message, hint: 'name the file itself' });
+    return { templates, phases: [] };
+  }
+  const source = await parse(folder, () => parser.parse(folder.root, path), path);
+  if (source === null) return { templates, phases: [] };
+  const phases = draftSourcePhases(source, statics).map((draft) => ({
+    draft,
+    file: path,
+    evidenceFile: path,
+  }));
+  return { templates, phases };
+}
+
+/** A symlink on the way to a source. A way that leaves the project is the parser's to refuse. */
+async function linkBeneath(root: string, path: string): Promise<string | null> {
+  const way = relative(root, resolve(root, path)).split(sep).join('/');
+  return way.startsWith('..') ? null : linkOn(root, posix.join(way, 'tasks.md'));
+}
+
+const HINT = 'Verify tasks.md follows spec format';
+
+async function parse(
+  folder: WorkflowFolder,
+  reading: () => Promise<ParsedSource>,
+  path: string,
+): Promise<ParsedSource | null> {
+  const place = topOf(path === '' ? '.' : path);
+  try {
+    const source = await reading();
+    const [file = place.file] = Object.keys(source.files ?? {});
+    for (const { line, message } of source.warnings)
+      folder.report.note({ file, line, column: 1 }, { code: 'source_warning', message });
+    if (source.phases.length > 0) return source;
+    const message = `Could not parse ${path}: no phase was found in it`;
+    folder.report.error(place, { code: 'source_parse_failed', message, hint: HINT });
+  } catch (error) {
+    // A parser may be anybody's: whatever it throws is a source that could not be read.
+    const fault = error instanceof PhasegateError ? error : null;
+    const reason = error instanceof Error ? error.message : String(error);
+    const code = fault === null ? 'source_parse_failed' : fault.code;
+    const own = code !== 'source_parse_failed' || reason.startsWith('Could not parse');
+    const message = own ? reason : `Could not parse ${path}: ${reason}`;
+    folder.report.error(placeOf(fault) ?? place, { code, message, hint: fault?.hint ?? HINT });
+  }
+  return null;
+}
+
+function placeOf(fault: PhasegateError | null) {
+  const [first] = fault?.problems ?? [];
+  return first === undefined ? undefined : { file: first.file, line: first.line, column: first.column };
+}

@@ -1,0 +1,60 @@
+import type { EvidenceRule } from '@phasegate/core';
+import type { Place } from './report.ts';
+
+/** One piece of evidence a phase asks for, as it was understood. */
+export interface EvidenceFieldDraft {
+  readonly name: string;
+  readonly type: FieldType;
+  readonly rule: EvidenceRule;
+  readonly description: string;
+  /** A condition beyond the rule, in the engine's words. */
+  readonly condition?: string;
+  readonly at: Place;
+}
+
+/** A rule about several fields. */
+export interface CrossRule {
+  readonly condition: string;
+  readonly message: string;
+  readonly at: Place;
+}
+
+/** All a phase asks for. */
+export interface EvidenceDraft {
+  readonly fields: readonly EvidenceFieldDraft[];
+  readonly crossRules: readonly CrossRule[];
+}
+
+/** The types evidence has. */
+export type FieldType = 'int' | 'str' | 'list' | 'bool' | 'number' | 'object';
+
+const TYPES: Readonly<Record<string, FieldType>> = {
+  int: 'int',
+  integer: 'int',
+  str: 'str',
+  string: 'str',
+  text: 'str',
+  list: 'list',
+  array: 'list',
+  bool: 'bool',
+  boolean: 'bool',
+  number: 'number',
+  float: 'number',
+  object: 'object',
+  dict: 'object',
+  map: 'object',
+};
+
+/** Every name a type goes by. */
+export const TYPE_NAMES: readonly string[] = Object.keys(TYPES);
+
+/** The type a name stands for, or undefined. */
+export function typeNamed(name: string): FieldType | undefined {
+  const key = name.toLowerCase();
+  return Object.hasOwn(TYPES, key) ? TYPES[key] : undefined;
+}
+
+/** How a condition names a field of the evidence. */
+export function resultPath(field: string): string {
+  return /^[A-Za-z_]\w*$/.test(field) ? `result.${field}` : `result[${JSON.stringify(field)}]`;
+}

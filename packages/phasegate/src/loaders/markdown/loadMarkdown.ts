@@ -1,0 +1,113 @@
+import { dirname, posix } from 'node:path';
+import {
+  type DraftProblem,
+  defineWorkflow,
+  type Known,
+  type PhaseDraft,
+  type Templates,
+} from '@phasegate/core';
+import type { Loaded, SourceFile, SourceParsers, Standards, StartingWith } from '../../runtime/ports.ts';
+import { readDynamicPhases } from './dynamicPhases.ts';
+import { readIndexedPhases } from './indexedPhases.ts';
+import { readJsonTree } from './jsonTree.ts';
+import { type Metadata, readMetadata } from './metadata.ts';
+import { type Place, Report, topOf } from './report.ts';
+import { type PlacedPhase, readStaticPhases } from './staticPhases.ts';
+import { WorkflowFolder } from './workflowFolder.ts';
+
+/** What the loader is made of. */
+export interface MarkdownLoaderOptions {
+  readonly known: Known;
+  /** Parsers of sources by name; asked for when a workflow has one. */
+  readonly sources: () => Promise<SourceParsers>;
+  readonly standards: Standards;
+}
+
+/** Reads the folder of a workflow, checks and compiles it. Everything that is wrong is in `problems`. */
+export async function loadMarkdown(
+  { root, path }: SourceFile,
+  options: MarkdownLoaderOptions,
+  starting?: StartingWith,
+): Promise<Loaded> {
+  const report = new Report();
+  const folder = new WorkflowFolder(root, dirname(path), report);
+  const done = (workflow: Loaded['workflow']): Loaded => ({
+    workflow: report.failed ? null : workflow,
+    problems: report.inOrder(path),
+    files: folder.files,
+  });
+  const text = await folder.read(posix.basename(path));
+  const tree = text === null ? null : readJsonTree(path, text, report);
+  const metadata = tree === null ? null : readMetadata(tree, posix.basename(folder.path), report);
+  if (metadata === null) return done(null);
+  const { phases, templates } = await readPhases(folder, metadata, options, starting);
+  if (phases.length === 0) {
+    if (!report.failed)
+      report.error(metadata.at([]), { code: 'no_phases', message: `\`${folder.path}\` has no phases` });
+    return done(null);
+  }
+  const defined = defineWorkflow(
+    {
+      id: metadata.id,
+      title: metadata.title,
+      ...(metadata.version === undefined ? {} : { version: metadata.version }),
+      description: metadata.description,
+      params: metadata.params,
+      phases: phases.map(({ draft }) => draft),
+      ...(templates === null ? {} : { templates }),
+    },
+    options.known,
+  );
+  for (const problem of defined.ok ? defined.notes : defined.problems) {
+    const at = placeOf(problem, metadata, phases);
+    if (problem.severity === 'error') report.error(at, problem);
+    else report.note(at, problem);
+  }
+  return done(defined.ok ? defined.workflow : null);
+}
+
+interface AllPhases {
+  readonly phases: readonly PlacedPhase[];
+  readonly templates: Templates | null;
+}
+
+async function readPhases(
+  folder: WorkflowFolder,
+  metadata: Metadata,
+  { sources, standards }: MarkdownLoaderOptions,
+  starting: StartingWith | undefined,
+): Promise<AllPhases> {
+  const statics = (await readStaticPhases(folder, metadata)) ?? [];
+  const { dynamic: config } = metadata;
+  if (config === null) {
+    if (statics.length > 0 || folder.report.failed) return { phases: statics, templates: null };
+    const phases = await readIndexedPhases(folder, { metadata, standards }, starting);
+    return { phases, templates: null };
+  }
+  const ids = statics.map(({ draft }) => draft.id);
+  const parts = { metadata, config, sources: await sources(), statics: ids };
+  const { phases, templates } = await readDynamicPhases(folder, parts, starting);
+  const all = [...statics, ...phases];
+  if (all.length > 0) return { phases: all, templates };
+  const file = folder.pathOf('metadata.json');
+  return { phases: [{ draft: LATER, file, evidenceFile: file }], templates };
+}
+
+/** Stands for the phases of a workflow that has none of its own, where there is no run to read a source for. */
+const LATER: PhaseDraft = {
+  id: 1,
+  name: 'Phases of the source',
+  content: { kind: 'text', text: 'Phases of the source' },
+};
+
+const EVIDENCE_PARTS = ['fields', 'postconditions', 'artifacts'];
+
+/** The file a problem of the draft belongs to. */
+function placeOf({ path }: DraftProblem, metadata: Metadata, phases: readonly PlacedPhase[]): Place {
+  const [part, index, key] = path;
+  if (part === 'params') return metadata.at(path);
+  const phase = part === 'phases' && typeof index === 'number' ? phases[index] : undefined;
+  if (phase !== undefined)
+    return topOf(EVIDENCE_PARTS.includes(String(key)) ? phase.evidenceFile : phase.file);
+  return metadata.at(part === 'id' ? ['workflow_type'] : []);
+}

@@ -1,0 +1,53 @@
+import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What a file holds: text, or the reason why it is left out; null when it has gone. */
+export type ReadText =
+  | { readonly ok: true; readonly sha256: string; readonly text: string }
+  | {
+      readonly ok: false;
+      readonly sha256: string;
+      readonly reason: string;
+      /** Whether the same file may be readable next time. */
+      readonly passing: boolean;
+    };
+
+/** No document is larger than this. */
+export const MAX_DOCUMENT_BYTES = 10 * 1024 * 1024;
+
+/** Reads a document of the project, following no link. `root` is a real path. */
+export function readText(root: string, path: string): ReadText | null {
+  const place = join(root, path);
+  let file: number | undefined;
+  try {
+    // Not blocking: a pipe put in a document's place must not hold us up.
+    file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const { size } = fstatSync(file);
+    if (realpathSync(place) !== place) return null;
+    if (size > MAX_DOCUMENT_BYTES) return leftOut(`is over ${MAX_DOCUMENT_BYTES / 1024 / 1024} MB`);
+    const bytes = readFileSync(file);
+    if (bytes.includes(0)) return leftOut('holds a NUL byte, so it is no text');
+    if (!isUtf8(bytes)) return leftOut('is not UTF-8');
+    return { ok: true, sha256: hash('sha256', bytes, 'hex'), text: bytes.toString('utf8') };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    return code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR'
+      ? null
+      : leftOut(`cannot be read: ${code}`, true);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Whether what stands for a file's hash says that it was left out. */
+export function isLeftOut(sha256: string): boolean {
+  return sha256.startsWith(LEFT_OUT);
+}
+
+const LEFT_OUT = 'left out: ';
+
+function leftOut(reason: string, passing = false): ReadText {
+  return { ok: false, sha256: `${LEFT_OUT}${reason}`, reason, passing };
+}

@@ -1,0 +1,192 @@
+import { gateTitle } from './gateTitle.ts';
+import {
+  barePhaseHeader,
+  groupHeader,
+  majorOf,
+  type PhaseHeader,
+  phaseHeader,
+  taskHeader,
+  taskKey,
+} from './headers.ts';
+import { ALL_STYLES, divide, draftOf, type Looking, type Outline, type PhaseDraft } from './phaseDraft.ts';
+import type { Line } from './readLines.ts';
+import type { TaskDraft } from './taskDraft.ts';
+import type { Walked } from './walkSection.ts';
+
+/** A heading that starts a phase. */
+interface Head extends PhaseHeader {
+  readonly index: number;
+  readonly level: number;
+}
+
+/** Finds the phases of a document that has phase headers; null when it has none. */
+export function outlineByHeading(lines: readonly Line[], headings: ReadonlySet<string>): Outline | null {
+  const group = { headings, majors: false, ownCriteria: true };
+  const phase = { headings, majors: false, ownCriteria: false };
+  for (const [read, looking] of [
+    [phaseHeader, phase],
+    [groupHeader, group],
+    [barePhaseHeader, phase],
+    [boldPhase, phase],
+  ] as const) {
+    const heads = chooseHeads(lines, read);
+    if (heads.length > 0) return outline(lines, heads, looking);
+  }
+  return null;
+}
+
+/** `**Phase 1: Name**` on a line of its own, in documents without headings. */
+function boldPhase(text: string): PhaseHeader | null {
+  return /^\*\*phase\s[^*]+\*\*$/i.test(text) ? phaseHeader(text.replace(/\*\*/g, '')) : null;
+}
+
+function chooseHeads(lines: readonly Line[], read: (text: string) => PhaseHeader | null): readonly Head[] {
+  const kind = read === boldPhase ? 'text' : 'heading';
+  const all = lines.flatMap((line, index) => {
+    const header = line.kind === kind ? read(line.text) : null;
+    return header === null ? [] : [{ ...header, index, level: kind === 'text' ? 7 : line.level }];
+  });
+  const level = phaseLevel(lines, all);
+  const chosen = new Map<string, Head>();
+  for (const head of all) {
+    const key = head.id.toLowerCase();
+    const before = chosen.get(key);
+    if (head.level === level) {
+      // The first heading of an id is the phase, unless only a later one has tasks: then it was a summary.
+      const better = before !== undefined && !hasTasks(lines, before) && hasTasks(lines, head);
+      if (before === undefined || better) chosen.set(key, head);
+    }
+  }
+  // A phase whose heading is too deep is still one if tasks of its number stand below it.
+  for (const head of all) {
+    const key = head.id.toLowerCase();
+    if (head.level > level && !chosen.has(key) && hasTasks(lines, head, key)) chosen.set(key, head);
+  }
+  return [...chosen.values()].sort((a, b) => a.index - b.index);
+}
+
+/** The shallowest level with a phase; a title that happens to name one does not count where others are deeper. */
+function phaseLevel(lines: readonly Line[], heads: readonly Head[]): number {
+  const levels = [...new Set(heads.map(({ level }) => level))].sort((a, b) => a - b);
+  const [first = 0, second] = levels;
+  const shallow = heads.filter(({ level }) => level === first);
+  const title = lines.findIndex(({ kind }) => kind === 'heading');
+  const isTitle = first === 1 && shallow.length === 1 && shallow[0]?.index === title;
+  return isTitle && second !== undefined ? second : first;
+}
+
+function hasTasks(lines: readonly Line[], head: Head, major?: string): boolean {
+  for (let index = head.index + 1; index < lines.length; index++) {
+    const line = lines[index] as Line;
+    if (line.kind === 'heading' && line.level <= head.level && taskHeader(line.text)?.named !== true)
+      return false;
+    if (line.kind !== 'heading' && line.box === 'none') continue;
+    const header = taskHeader(line.text);
+    if (header === null || !(header.strong || (header.named && line.kind === 'heading'))) continue;
+    if (major === undefined || majorOf(header.id).toLowerCase() === major) return true;
+  }
+  return false;
+}
+
+function outline(lines: readonly Line[], heads: readonly Head[], looking: Looking): Outline {
+  const outside: Line[] = lines.slice(0, heads[0]?.index ?? 0);
+  const sections = heads.map((head, position) => {
+    const until = heads[position + 1]?.index ?? lines.length;
+    const end = endOf(lines, head, until);
+    for (const line of lines.slice(end, until)) outside.push(line);
+    return { head, lines: lines.slice(head.index + 1, end) };
+  });
+  const beyond = divide(outside, looking, ['heading']);
+  const used = new Set<TaskDraft>();
+  const byKey = new Map(beyond.tasks.map((task) => [taskKey(task.id), task]));
+  const phases = sections.map((section): PhaseDraft => {
+    const walked = dividePhase(section.lines, looking, byKey);
+    for (const task of walked.tasks) used.add(task);
+    return {
+      ...draftOf(section.head, (lines[section.head.index] as Line).number, walked),
+      ownCriteria: looking.ownCriteria || walked.tasks.every(({ id }) => id === ''),
+    };
+  });
+  return adopt({ phases, outside: { ...beyond, tasks: beyond.tasks.filter((task) => !used.has(task)) } });
+}
+
+/** Where a phase ends: at a heading of its level that is neither one of its tasks nor its gate nor about it. */
+function endOf(lines: readonly Line[], head: Head, until: number): number {
+  for (let index = head.index + 1; index < until; index++) {
+    const line = lines[index] as Line;
+    if (line.kind === 'heading' && line.level <= head.level && !belongsTo(line, head)) return index;
+  }
+  return until;
+}
+
+function belongsTo(line: Line, head: Head): boolean {
+  const task = taskHeader(line.text);
+  if (task?.named === true) return ['', head.id.toLowerCase()].includes(majorOf(task.id).toLowerCase());
+  const gate = gateTitle(line.text);
+  if (gate !== null && !gate.several) {
+    if (gate.phaseId !== null) return gate.phaseId.toLowerCase() === head.id.toLowerCase();
+    return !/\b(?:final|overall|project)\b/i.test(line.text);
+  }
+  const about = /^[^\x21-\x7E]*phase\s+(\S+)\s+[A-Za-z(]/i.exec(line.text)?.[1];
+  return about !== undefined && about.toLowerCase() === head.id.toLowerCase();
+}
+
+/** The tasks of a phase: its own, else those it names that are defined outside every phase. */
+function dividePhase(
+  lines: readonly Line[],
+  looking: Looking,
+  outside: ReadonlyMap<string, TaskDraft>,
+): Walked {
+  const own = divide(lines, looking, ['heading']);
+  if (own.tasks.length > 0) return own;
+  const { tasks: named, bullets } = referencedTasks(own.rest, outside);
+  if (named.length === 0) return divide(lines, looking, ALL_STYLES);
+  return { ...own, tasks: named, rest: own.rest.filter((line) => !bullets.has(line)) };
+}
+
+interface Referenced {
+  readonly tasks: readonly TaskDraft[];
+  /** The lines that name them. */
+  readonly bullets: ReadonlySet<Line>;
+}
+
+function referencedTasks(lines: readonly Line[], outside: ReadonlyMap<string, TaskDraft>): Referenced {
+  const tasks = new Set<TaskDraft>();
+  const bullets = new Set<Line>();
+  for (const line of outside.size === 0 ? [] : lines) {
+    if (line.kind !== 'bullet') continue;
+    for (const [id] of line.text.matchAll(
+      /\b(?:task[-_](?:[A-Z]+[-_])*[\d.]*\d|P\d+-T\d+[a-z]?|\d+\.\d+)\b/gi,
+    )) {
+      const task = outside.get(taskKey(id));
+      if (task === undefined) continue;
+      tasks.add(task);
+      bullets.add(line);
+    }
+  }
+  return { tasks: [...tasks], bullets };
+}
+
+/** Tasks outside every phase go to the phase of their number, if it has no task of that id. */
+function adopt(outline: Outline): Outline {
+  const left: TaskDraft[] = [];
+  const adopted = new Map<string, TaskDraft[]>();
+  const byMajor = new Map(outline.phases.map((phase) => [phase.id.toLowerCase(), phase]));
+  const known = new Set(outline.phases.flatMap(({ tasks }) => tasks.map(({ id }) => taskKey(id))));
+  for (const task of outline.outside.tasks) {
+    const phase = byMajor.get(majorOf(task.id).toLowerCase());
+    if (phase === undefined || known.has(taskKey(task.id)) || taskHeader(task.head.text)?.named !== true) {
+      left.push(task);
+      continue;
+    }
+    known.add(taskKey(task.id));
+    const tasks = adopted.get(phase.id) ?? [];
+    tasks.push(task);
+    adopted.set(phase.id, tasks);
+  }
+  const phases = outline.phases.map((phase) => ({
+    ...phase,
+    tasks: [...phase.tasks, ...(adopted.get(phase.id) ?? [])],
+  }));
+  return { phases, outside: { ...outline.outside, tasks: left } };
+}

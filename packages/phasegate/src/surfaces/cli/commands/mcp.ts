@@ -1,0 +1,30 @@
+import type { CliCommand } from '../command.ts';
+import { LOCAL_AGENT } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+import { VERSION } from '../version.ts';
+
+/** `phasegate mcp`: serves an agent's client over stdin and stdout. */
+export const mcp: CliCommand = {
+  usage: ['mcp [--run RUN]'],
+  details:
+    'Started by an agent’s client, which speaks MCP on stdin and reads it on stdout; ends when the client goes away.\n' +
+    'With --run only that run is served, and its tools need no session_id.',
+  examples: ['phasegate mcp', 'phasegate mcp --project /path/to/project --run RUN'],
+  options: { run: { type: 'text', value: 'RUN', summary: 'serve this run and no other' } },
+  positionals: [],
+  async run({ args, out, project, open, serveMcp }) {
+    if (serveMcp === null) throw usageError('MCP cannot be served from here');
+    const { catalog, standards } = await project();
+    const phasegate = (await open()).as(LOCAL_AGENT);
+    const run = args.text('run');
+    // A run nobody has is told now, not at the first call.
+    if (run !== undefined) await phasegate.view(run);
+    const log = (text: string) => void out.log(text);
+    try {
+      await serveMcp({ phasegate, catalog, standards, version: VERSION, run, log });
+    } finally {
+      await standards.close();
+    }
+    return 0;
+  },
+};

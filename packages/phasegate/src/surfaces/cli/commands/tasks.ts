@@ -1,0 +1,81 @@
+import { relative, resolve } from 'node:path';
+import { PhasegateError } from '@phasegate/core';
+import type { ParsedSource, SourcePhase, SourceTask } from '../../../runtime/ports.ts';
+import type { CliCommand } from '../command.ts';
+import type { Output } from '../output.ts';
+
+/** `phasegate tasks`: what the source parser understood of a file. */
+export const tasks: CliCommand = {
+  usage: ['tasks FILE [--parser NAME]'],
+  details:
+    'FILE is a `tasks.md` of the project, or the folder that holds one. What was not understood is listed with its\n' +
+    'line; the exit code is 2 only when nothing usable was found.',
+  examples: ['phasegate tasks specs/login/tasks.md', 'phasegate tasks specs/login --json'],
+  options: {
+    parser: { type: 'text', value: 'NAME', summary: 'the parser (default spec_tasks_parser)' },
+  },
+  positionals: ['FILE'],
+  async run({ args, out, project }) {
+    const { root, sources } = await project();
+    const name = args.text('parser') ?? 'spec_tasks_parser';
+    const parsers = await sources();
+    const parser = parsers.get(name);
+    if (parser === undefined) {
+      throw new PhasegateError('usage', `there is no parser \`${name}\``, {
+        hint: `parsers: ${parsers.names().join(', ')}`,
+      });
+    }
+    const file = args.positionals[0] as string;
+    const { phases, warnings } = await parser.parse(root, file);
+    await out.result({ phases, warnings }, () => tree({ phases, warnings }, out));
+    if (!out.json) {
+      const shown = relative(root, resolve(root, file)) || '.';
+      for (const { line, message } of warnings) await out.log(`${shown}:${line}: ${message}`);
+    }
+    return 0;
+  },
+};
+
+function tree({ phases, warnings }: ParsedSource, out: Output): string {
+  const all = phases.flatMap((phase) => phase.tasks);
+  const criteria = sum(all.map((task) => task.acceptance_criteria.length));
+  const gates = sum(phases.map((phase) => phase.validation_gate.length));
+  const counts = [
+    count(phases.length, 'phase'),
+    count(all.length, 'task'),
+    `${criteria} criteria`,
+    count(gates, 'gate condition'),
+    count(warnings.length, 'warning'),
+  ];
+  return [...phases.map((phase) => phaseText(phase, out)), counts.join(', ')].join('\n');
+}
+
+function phaseText(phase: SourcePhase, { paint }: Output): string {
+  const duration = phase.estimated_duration === '' ? '' : paint.dim(` (${phase.estimated_duration})`);
+  const gate = phase.validation_gate.length;
+  return [
+    `${paint.bold(`Phase ${phase.id}: ${phase.name}`)}${duration}`,
+    ...phase.tasks.map((task) => taskText(task, paint.dim)),
+    ...(gate === 0 ? [] : [`  gate: ${count(gate, 'condition')}`]),
+    '',
+  ].join('\n');
+}
+
+function taskText(task: SourceTask, dim: (text: string) => string): string {
+  const ticked = task.acceptance_criteria.filter(({ checked }) => checked).length;
+  const about = [
+    task.status === 'pending' ? '' : task.status.replace('_', ' '),
+    task.estimated_time,
+    `${task.acceptance_criteria.length} criteria${ticked === 0 ? '' : ` (${ticked} ticked)`}`,
+    task.dependencies.length === 0 ? '' : `after ${task.dependencies.join(', ')}`,
+  ];
+  return `  ${task.id}  ${task.name}  ${dim(about.filter((part) => part !== '').join('; '))}`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

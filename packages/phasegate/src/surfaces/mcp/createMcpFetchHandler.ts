@@ -1,0 +1,57 @@
+import {
+  type AuthInfo,
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  type McpRequestContext,
+  type McpServer,
+  originValidationResponse,
+} from '@modelcontextprotocol/server';
+import { createLegacySessions } from './legacySessions.ts';
+
+// Above the limit of evidence, so that too much of it gets an answer that says so.
+const LARGEST_BODY = 32 * 1024 * 1024;
+
+/** What serving over HTTP needs. */
+export interface McpFetchOptions {
+  /** Makes the server of one request, or of one session of an older client, for whoever was authenticated. */
+  readonly serverFor: (context: McpRequestContext) => McpServer | Promise<McpServer>;
+  /** Hostnames that may stand in `Host`; default: this machine's own, against rebound names. */
+  readonly hosts?: readonly string[];
+  /** Hostnames that may stand in `Origin`; default: this machine's own. */
+  readonly origins?: readonly string[];
+  readonly newSessionId: () => string;
+  onerror?(error: Error): void;
+}
+
+/** MCP as a web-standard handler, to be mounted on a path of any server. */
+export interface McpFetchHandler {
+  /** `authInfo` is whom the mounting server authenticated; nothing is read from headers here. */
+  fetch(request: Request, caller?: { readonly authInfo?: AuthInfo }): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** Serves both protocol eras: 2026-07-28 request by request, older clients by session. */
+export function createMcpFetchHandler(options: McpFetchOptions): McpFetchHandler {
+  const { serverFor, newSessionId, onerror = () => undefined } = options;
+  const hosts = [...(options.hosts ?? localhostAllowedHostnames())];
+  const origins = [...(options.origins ?? localhostAllowedOrigins())];
+  const limit = { maxRequestBodySize: LARGEST_BODY };
+  const modern = createMcpHandler(serverFor, { legacy: 'reject', onerror, ...limit });
+  const sessions = createLegacySessions({ serverFor, newSessionId, ...limit });
+  return {
+    async fetch(request, { authInfo } = {}) {
+      const stranger =
+        hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, origins);
+      if (stranger !== undefined) return stranger;
+      const caller = authInfo === undefined ? {} : { authInfo };
+      if (await isLegacyRequest(request, undefined, limit)) return sessions.handle(request, caller);
+      return modern.fetch(request, caller);
+    },
+    async close() {
+      await Promise.all([modern.close(), sessions.close()]);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { type ErrorCode, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
+
+// About the caller's own things: an agent reads the answer and goes another way. Everything else is a fault.
+const REFUSALS: ReadonlySet<string> = new Set<ErrorCode | 'source_parse_failed' | 'template_not_found'>([
+  'workflow_unknown',
+  'workflow_ambiguous',
+  'workflow_invalid',
+  'untrusted_workflow',
+  'code_changed',
+  'run_unknown',
+  'not_permitted',
+  'evidence_unreadable',
+  'file_unreadable',
+  'path_outside',
+  'too_large',
+  'source_parse_failed',
+  'template_not_found',
+]);
+
+/** What is answered when something was thrown: a refusal in the contract's words, or a fault. Never a stack. */
+export function answerToFailure(error: unknown): { readonly answer: JsonObject; readonly fault: boolean } {
+  const failure = asFailure(error);
+  const { code, message, hint, problems } = failure;
+  const answer: Record<string, Json> = { error: code, message };
+  if (hint !== undefined) answer.hint = hint;
+  if (problems.length > 0) {
+    answer.problems = problems.map(({ file, line, column, message }) => ({ file, line, column, message }));
+  }
+  return { answer: { ...answer, ...inOurWords(failure) }, fault: !REFUSALS.has(code) };
+}
+
+/** The codes and next calls of this surface, where the command line's would mislead. */
+function inOurWords({ code, hint }: PhasegateError): JsonObject {
+  switch (code) {
+    case 'run_unknown':
+      return {
+        error: 'session_unknown',
+        hint: '`start_workflow` gives a session_id, also that of a run under way',
+        next_action: 'list_workflows()',
+      };
+    case 'not_permitted':
+      return { error: 'not_your_run', next_action: 'list_workflows()' };
+    case 'workflow_unknown':
+      return { next_action: 'list_workflows()' };
+    case 'untrusted_workflow':
+      return {
+        hint: `a human accepts it with \`${hint ?? 'phasegate trust'}\``,
+        next_action: 'tell a human, and call start_workflow again once it is accepted',
+      };
+    case 'usage':
+      return { next_action: 'call again with the arguments corrected' };
+    case 'run_changed':
+      return { hint: 'someone else moved the run', next_action: 'get_workflow_state(session_id)' };
+    default:
+      return { next_action: 'tell a human what this says' };
+  }
+}
+
+function asFailure(error: unknown): PhasegateError {
+  if (error instanceof PhasegateError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new PhasegateError('internal', `something unexpected went wrong: ${message}`, {
+    cause: error,
+    hint: 'the server wrote the cause on stderr',
+  });
+}

@@ -1,0 +1,94 @@
+import type { GateView, NextAction, PhaseView } from '@phasegate/core';
+import { expect, test } from 'vitest';
+import { type Place, spellNextAction } from './nextAction.ts';
+
+const PHASE: PhaseView = {
+  phase: 'PLAN',
+  phase_number: 1,
+  phase_name: 'Plan',
+  phase_content: 'Plan it.',
+  artifacts_from_previous: {},
+  checkpoint_criteria: {
+    required_evidence: {
+      plan: { type: 'artifact' },
+      note: { type: 'str', validator: 'optional' },
+    },
+  },
+  tasks: [],
+  task_count: 0,
+};
+
+const GATE: GateView = {
+  id: 'ship#1',
+  prompt: 'Ship?',
+  options: [],
+  since: '',
+  expires_at: null,
+  approvers: [],
+  quorum: 1,
+  votes: [],
+  context: {},
+};
+
+test.each<readonly [string, NextAction, Partial<Place>, string]>([
+  [
+    'completing a phase',
+    { act: 'complete_phase', phase: 'PLAN', text: '' },
+    {},
+    'complete_phase(session_id="run-1", phase="PLAN", evidence={plan, note?})',
+  ],
+  [
+    'completing an item of a phase with a number',
+    { act: 'complete_phase', phase: 0, item: 'a "b"', text: '' },
+    { phase: 0 },
+    'complete_phase(session_id="run-1", phase=0, item="a \\"b\\"", evidence={plan, note?})',
+  ],
+  [
+    'completing a phase that is not the current one, whose evidence stays unsaid',
+    { act: 'complete_phase', phase: 'SHIP', text: '' },
+    {},
+    'complete_phase(session_id="run-1", phase="SHIP", evidence={})',
+  ],
+  [
+    'fetching a task',
+    { act: 'get_task', phase: 'PLAN', task: 2, text: '' },
+    {},
+    'get_task(session_id="run-1", phase="PLAN", task_number=2)',
+  ],
+  [
+    'a gate',
+    { act: 'wait_for_human', text: '' },
+    { status: 'waiting', gate: GATE },
+    'get_workflow_state(session_id="run-1") once a human has decided at gate `ship#1` with `phasegate decide run-1 --option LABEL`',
+  ],
+  [
+    'a question',
+    { act: 'wait_for_human', text: '' },
+    { status: 'waiting' },
+    'get_workflow_state(session_id="run-1") once a human has answered with `phasegate answer run-1 --question N --option LABEL`',
+  ],
+  [
+    'an escalated run',
+    { act: 'wait_for_human', text: '' },
+    { status: 'escalated' },
+    'get_workflow_state(session_id="run-1") once a human has run `phasegate resume run-1` or `phasegate stop run-1`',
+  ],
+  [
+    'an ended run',
+    { act: 'none', text: 'nothing: the run is completed' },
+    {},
+    'nothing: the run is completed',
+  ],
+])('%s is spelled as the call that does it', (_name, action, changed, call) => {
+  const place: Place = {
+    run: 'run-1',
+    phase: 'PLAN',
+    status: 'active',
+    gate: null,
+    current_phase: PHASE,
+    next_action: action,
+    ...changed,
+  };
+
+  expect(spellNextAction(action, place)).toBe(call);
+});

@@ -1,0 +1,273 @@
+import type { Json, JsonObject } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { expect, test } from 'vitest';
+import { EVIDENCE_LIMIT } from './evidence.ts';
+import { answerToFailure } from './failure.ts';
+import { type Connected, connect, makeTestBed } from './fixtures/connect.ts';
+import { ERRAND, GATED } from './fixtures/workflows.ts';
+
+/** Later phases, and phases that are not there, in every form a caller may write them. */
+const SKIPS: readonly Json[] = [
+  2,
+  3,
+  '2',
+  ' 2 ',
+  2.0,
+  '2.0',
+  2.5,
+  'GO',
+  'REST',
+  'go',
+  -1,
+  '-1',
+  0,
+  1e21,
+  Number.MAX_SAFE_INTEGER,
+  '1A',
+  '',
+  'none',
+  '__proto__',
+  'x'.repeat(10_000),
+  null,
+  true,
+  ['GO'],
+  { phase: 'GO' },
+];
+
+test.each(SKIPS.map((phase) => [shown(phase), phase] as const))(
+  'asking for phase %s too early gets the current phase again [C1 C3 S0.14 S0.15 S0.55 S0.63]',
+  async (_name, phase) => {
+    const { call, session_id } = await started();
+
+    const read = await call('get_phase', { session_id, phase });
+    const fetched = await call('get_task', { session_id, phase, task_number: 1 });
+    const completed = await call('complete_phase', {
+      session_id,
+      phase,
+      evidence: { arrived: { there: true } },
+    });
+    const nonsense = await call('complete_phase', { session_id, phase, evidence: 'done' });
+
+    for (const answer of [read, fetched, completed, nonsense]) {
+      expect(answer).toMatchObject({
+        error: 'phase_sequence_violation',
+        message: expect.stringMatching(/^Cannot access Phase /),
+        reason: 'Currently on Phase LOOK',
+        required_action: 'Complete Phase LOOK checkpoint first',
+        violation_type: 'attempted_skip',
+        current_phase_content: expect.stringContaining('Look around first'),
+        artifacts_available: {},
+        progress: { completed: 0, current: 1, total: 3 },
+        next_action: `get_task(session_id="${session_id}", phase="LOOK", task_number=1)`,
+      });
+      expect(answer.is_error).toBeUndefined();
+      expect(JSON.stringify(answer)).not.toMatch(/then go|Now rest|arrived|be there/);
+      expect(JSON.stringify(answer).length).toBeLessThan(3000);
+    }
+  },
+);
+
+test('a phase that is nowhere in the workflow is said to be out of range, beside the refusal [S1.76]', async () => {
+  const { call, session_id } = await started();
+
+  const nowhere = await call('get_phase', { session_id, phase: 99 });
+  const later = await call('get_phase', { session_id, phase: 3 });
+
+  expect(nowhere).toMatchObject({
+    error: 'phase_sequence_violation',
+    detail: { error: 'phase_out_of_range', message: 'Phase 99 not found (spec has 3 phases)' },
+  });
+  expect(later.detail).toBeUndefined();
+});
+
+test.each([0, 3, -1, 1.5, 1e9, '7'])('task %s that is not there is refused [S1.77]', async (task_number) => {
+  const { call, session_id } = await started();
+
+  expect(await call('get_task', { session_id, phase: 1, task_number })).toMatchObject({
+    error: 'task_unknown',
+    message: `Task ${task_number} not found (phase \`LOOK\` has 2 tasks)`,
+    next_action: expect.stringContaining('task_number=1'),
+  });
+});
+
+test.each<readonly [string, Json]>([
+  ['text', 'done'],
+  ['JSON text', '{"notes":"a hill"}'],
+  ['a list', ['a hill']],
+  ['a number', 7],
+  ['null', null],
+])('evidence that is %s is refused, and counts as no attempt', async (_name, evidence) => {
+  const { call, session_id } = await started();
+
+  const answer = await call('complete_phase', { session_id, phase: 'LOOK', evidence });
+
+  expect(answer).toMatchObject({
+    checkpoint_passed: false,
+    error: 'evidence_unreadable',
+    message: expect.stringContaining('must be a JSON object'),
+    current_phase: 'LOOK',
+    status: 'active',
+    attempt: 0,
+  });
+  expect(answer.is_error).toBeUndefined();
+});
+
+test('evidence over 10 MB and evidence without a floor are refused', async () => {
+  const { call, session_id } = await started();
+  const large = { notes: 'x'.repeat(EVIDENCE_LIMIT) };
+  let deep: JsonObject = {};
+  for (let level = 0; level < 300; level++) deep = { deep };
+
+  expect(await call('complete_phase', { session_id, phase: 'LOOK', evidence: large })).toMatchObject({
+    error: 'evidence_unreadable',
+    message: 'evidence is over the limit of 10 MB',
+  });
+  expect(await call('complete_phase', { session_id, phase: 'LOOK', evidence: deep })).toMatchObject({
+    error: 'evidence_unreadable',
+    message: 'evidence is nested deeper than 200 levels',
+  });
+});
+
+test('evidence that is left out is as good as empty: all that is missing is listed', async () => {
+  const { call, session_id } = await started();
+  for (const task_number of [1, 2]) await call('get_task', { session_id, phase: 1, task_number });
+
+  expect(await call('complete_phase', { session_id, phase: 'LOOK' })).toMatchObject({
+    error: 'incomplete_checkpoint',
+    missing_evidence: [expect.stringContaining('notes')],
+  });
+});
+
+test('an unknown session, workflow, param or outcome is an answer, not a fault', async () => {
+  const { call, session_id } = await started();
+  const start = (args: JsonObject) => call('start_workflow', { workflow_type: 'errand', ...args });
+
+  const answers = [
+    await call('get_workflow_state', { session_id: 'run-none' }),
+    await call('complete_phase', { session_id: '../../etc/passwd', phase: 1, evidence: {} }),
+    await start({ workflow_type: 'errant' }),
+    await start({ options: { mode: 'slow' } }),
+    await start({ options: { speed: 'fast' } }),
+    await call('complete_phase', { session_id, phase: 1, evidence: {}, outcome: 'perfect' }),
+    await call('complete_phase', { session_id, phase: 1, evidence: {}, outcome: 'skip' }),
+  ];
+
+  expect(answers).toMatchObject([
+    { error: 'session_unknown', message: 'there is no run `run-none`', next_action: 'list_workflows()' },
+    { error: 'session_unknown' },
+    {
+      error: 'workflow_unknown',
+      message: expect.stringContaining('errand'),
+      next_action: 'list_workflows()',
+    },
+    {
+      error: 'param_invalid',
+      message: expect.stringContaining('`quick`'),
+      blockers: [{ code: 'param_invalid' }],
+    },
+    { error: 'param_invalid', message: expect.stringContaining('no param `speed`') },
+    { error: 'outcome_not_allowed', checkpoint_passed: false },
+    { checkpoint_passed: false },
+  ]);
+  expect(answers.filter((answer) => answer.is_error)).toEqual([]);
+});
+
+test('a workflow with problems is refused with every place', async () => {
+  const bed = await makeTestBed({ 'bad.workflow.yaml': 'workflow: bad\nphases: { A: { next: B } }\n' });
+  const { call } = await connect(bed.parts(), { era: 'legacy' });
+
+  const answer = await call('start_workflow', { workflow_type: 'bad' });
+
+  expect(answer).toMatchObject({
+    error: 'workflow_invalid',
+    problems: [
+      { file: 'bad.workflow.yaml', line: 2, message: expect.stringContaining('`B`') },
+    ],
+  });
+});
+
+test.each<readonly [string, JsonObject, string]>([
+  ['get_phase', {}, '`phase` is missing'],
+  ['get_workflow_state', { session_id: ['a'] }, '`session_id` must be text, got a list'],
+  ['start_workflow', {}, '`workflow_type` is missing'],
+  ['start_workflow', { workflow_type: 'errand', options: 'mode=quick' }, '`options` must be a JSON object'],
+  ['start_workflow', { workflow_type: 'errand', options: [1] }, '`options` must be a JSON object'],
+  ['get_task', { phase: 1, task_number: 'two' }, '`task_number` must be a number'],
+  ['ask_human', { questions: ['Which?'] }, 'question 1 is not of the form'],
+  ['search_standards', {}, '`query` is missing'],
+])('%s called with %o is a fault that says what is wrong', async (tool, args, message) => {
+  const { call, session_id } = await started();
+
+  const answer = await call(tool, tool === 'start_workflow' ? args : { session_id, ...args });
+
+  expect(answer).toMatchObject({ is_error: true, error: 'usage', message: expect.stringContaining(message) });
+});
+
+test('what breaks inside is a fault with a code and without a stack', async () => {
+  const bed = await makeTestBed({ 'errand.workflow.yaml': ERRAND });
+  const parts = bed.parts();
+  const broken = { ...parts.phasegate, view: () => Promise.reject(new Error('the disk is gone')) };
+  const { call } = await connect({ ...parts, phasegate: broken }, { era: 'legacy' });
+
+  const answer = await call('get_workflow_state', { session_id: 'run-1' });
+
+  expect(answer).toEqual({
+    error: 'internal',
+    message: 'something unexpected went wrong: the disk is gone',
+    hint: expect.any(String),
+    next_action: expect.any(String),
+    is_error: true,
+  });
+});
+
+test('a source or template that cannot be read is answered in its own shape', () => {
+  const hint = 'Verify tasks.md follows spec format';
+  const error = new PhasegateError('source_parse_failed', 'Could not parse tasks.md: it is a directory', {
+    hint,
+  });
+
+  expect(answerToFailure(error)).toMatchObject({
+    fault: false,
+    answer: { error: 'source_parse_failed', message: 'Could not parse tasks.md: it is a directory', hint },
+  });
+});
+
+test('at a gate the agent is told who decides, and nothing of what comes next [C18]', async () => {
+  const bed = await makeTestBed({ 'gated.workflow.yaml': GATED });
+  const { call } = await connect(bed.parts(), { era: 'legacy' });
+  const { session_id = '' } = await call('start_workflow', { workflow_type: 'gated' });
+
+  const waiting = await call('complete_phase', { session_id, phase: 'BUILD', evidence: {} });
+  const later = [
+    await call('get_current_phase', { session_id }),
+    await call('get_workflow_state', { session_id }),
+    await call('start_workflow', { workflow_type: 'gated' }),
+  ];
+  const again = await call('complete_phase', { session_id, phase: 'BUILD', evidence: {} });
+
+  const next_action = expect.stringContaining(
+    `get_workflow_state(session_id="${session_id}") once a human has decided at gate`,
+  );
+  const gate = {
+    id: expect.stringContaining('ship'),
+    prompt: 'Ship it?',
+    options: [{ label: 'Approve' }, { label: 'Reject' }],
+  };
+  expect(waiting).toMatchObject({ checkpoint_passed: true, status: 'waiting', gate, next_action });
+  for (const answer of later) expect(answer).toMatchObject({ status: 'waiting', gate, next_action });
+  expect(later[2]).toMatchObject({ session_id, resumed: true });
+  expect(again).toMatchObject({ checkpoint_passed: false, error: 'run_waiting', next_action });
+  expect(JSON.stringify([waiting, later, again])).not.toContain('Ship it now');
+  expect(String(waiting.next_action)).toContain(`phasegate decide ${session_id} --option LABEL`);
+});
+
+async function started(): Promise<Connected & { readonly session_id: string }> {
+  const bed = await makeTestBed({ 'errand.workflow.yaml': ERRAND });
+  const connected = await connect(bed.parts(), { era: 'legacy' });
+  const { session_id = '' } = await connected.call('start_workflow', { workflow_type: 'errand' });
+  return { ...connected, session_id: String(session_id) };
+}
+
+function shown(phase: Json): string {
+  return JSON.stringify(phase).slice(0, 30);
+}

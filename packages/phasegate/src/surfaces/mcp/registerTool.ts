@@ -1,0 +1,59 @@
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  type InputRequiredResult,
+  isInputRequiredResult,
+  type McpServer,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { isJsonObject, type JsonObject } from '@phasegate/core';
+import { answerToFailure } from './failure.ts';
+import { describedBy } from './schemas.ts';
+import type { McpParts, McpTool } from './tool.ts';
+
+/** Puts a tool on a server: reads who calls, and turns answers, refusals and faults into results. */
+export function registerTool(server: McpServer, tool: McpTool, parts: McpParts): void {
+  const { name, title, description, annotations } = tool;
+  // A server for one run knows which one is meant.
+  const required = tool.required.filter((word) => word !== 'session_id' || parts.run === undefined);
+  const inputSchema = describedBy({
+    type: 'object',
+    properties: tool.input,
+    ...(required.length === 0 ? {} : { required }),
+  });
+  const outputSchema = describedBy(tool.output);
+  const meta = tool.alwaysLoad === true ? { _meta: { 'anthropic/alwaysLoad': true } } : {};
+  server.registerTool(
+    name,
+    { title, description, annotations, inputSchema, outputSchema, ...meta },
+    async (args, context): Promise<CallToolResult | InputRequiredResult> => {
+      try {
+        const call = {
+          ...parts,
+          elicits: elicits(server, context),
+          inputResponses: context.mcpReq.inputResponses,
+        };
+        const answer = await tool.call(isJsonObject(args) ? args : {}, call);
+        return isInputRequiredResult(answer) ? answer : resultOf(answer as JsonObject);
+      } catch (error) {
+        const { answer, fault } = answerToFailure(error);
+        if (fault) server.server.onerror?.(error instanceof Error ? error : new Error(String(error)));
+        return fault ? { ...resultOf(answer), isError: true } : resultOf(answer);
+      }
+    },
+  );
+}
+
+function resultOf(answer: JsonObject): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } };
+}
+
+/** Each request says what its client can do; an older client said it once, when it connected. */
+function elicits(server: McpServer, { mcpReq }: ServerContext): boolean {
+  const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
+  const said = envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  const form = (said ?? server.server.getClientCapabilities())?.elicitation;
+  // Before there were two kinds of forms, saying nothing more meant this one.
+  return form !== undefined && (form.form !== undefined || form.url === undefined);
+}

@@ -1,0 +1,47 @@
+import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server';
+import { PhasegateError, type RunView } from '@phasegate/core';
+import { nextCall } from './nextAction.ts';
+import type { McpParts } from './tool.ts';
+
+const TEMPLATE = 'phasegate://runs/{id}/phase';
+
+/** The current phase of each of the agent's unfinished runs, as a text to read. */
+export function serveResources(server: McpServer, { phasegate, run }: McpParts): void {
+  const list = async () => {
+    const runs = await phasegate.runs();
+    const open = runs.filter(({ phase, holder }) => phase !== null && holder !== null);
+    return {
+      resources: open
+        .filter((one) => run === undefined || one.run === run)
+        .map((one) => ({
+          uri: TEMPLATE.replace('{id}', encodeURIComponent(one.run)),
+          name: `${one.workflow} ${one.run}`,
+          description: `the current phase of ${one.workflow}`,
+          mimeType: 'text/markdown',
+        })),
+    };
+  };
+  server.registerResource(
+    'current_phase',
+    new ResourceTemplate(TEMPLATE, { list }),
+    { title: 'Current phase', description: 'the phase a run is in', mimeType: 'text/markdown' },
+    async (uri, { id }) => {
+      const asked = decodeURIComponent(String(id));
+      if (run !== undefined && asked !== run) throw new ResourceNotFoundError(uri.href);
+      const view = await phasegate.view(asked).catch((error: unknown) => {
+        throw error instanceof PhasegateError && HIDDEN.has(error.code)
+          ? new ResourceNotFoundError(uri.href)
+          : error;
+      });
+      return { contents: [{ uri: uri.href, mimeType: 'text/markdown', text: textOf(view) }] };
+    },
+  );
+}
+
+// A run of another agent is as good as none.
+const HIDDEN: ReadonlySet<string> = new Set(['run_unknown', 'not_permitted']);
+
+function textOf(view: RunView): string {
+  const content = view.current_phase?.phase_content ?? `The run is ${view.status}.`;
+  return `${content.trimEnd()}\n\nNext: ${nextCall(view)}\n`;
+}

@@ -1,0 +1,16 @@
+import { type JsonObject, PhasegateError, type RunView } from '@phasegate/core';
+import { optionalText, wrongCall } from './arguments.ts';
+import type { ToolCall } from './tool.ts';
+
+/**
+ * The run a call is about, as its agent may see it. Looked at before anything is submitted: whose run it is must be
+ * known before an answer can hold any of its text.
+ */
+export async function runOf(args: JsonObject, { phasegate, run }: ToolCall): Promise<RunView> {
+  const asked = optionalText(args, 'session_id') ?? run;
+  if (asked === undefined) throw wrongCall('`session_id` is missing', '`start_workflow` gives one');
+  if (run !== undefined && asked !== run) {
+    throw new PhasegateError('not_permitted', `this server serves the session \`${run}\` and no other`);
+  }
+  return phasegate.view(asked);
+}

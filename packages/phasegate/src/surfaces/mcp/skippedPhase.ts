@@ -1,0 +1,25 @@
+import { isJsonObject, type Json, type JsonObject, own, type Phasegate } from '@phasegate/core';
+
+/**
+ * The refusal of a skipped phase, with S1.76 beside it where the workflow has no such phase at all. The refusal itself
+ * is C1's in both cases: asking for a phase that is not there is an attempt to skip like any other.
+ */
+export async function withRange(
+  refusal: JsonObject,
+  requested: Json,
+  { phasegate, run }: { readonly phasegate: Phasegate; readonly run: string },
+): Promise<JsonObject> {
+  if (refusal.error !== 'phase_sequence_violation') return refusal;
+  const { phases } = await phasegate.overview(run);
+  if (!Array.isArray(phases) || phases.some((phase) => isMeant(phase, requested))) return refusal;
+  const message = `Phase ${String(requested)} not found (spec has ${phases.length} phases)`;
+  return { ...refusal, detail: { error: 'phase_out_of_range', message } };
+}
+
+function isMeant(phase: Json, requested: Json): boolean {
+  if (!isJsonObject(phase)) return false;
+  const text = typeof requested === 'string' ? requested.trim() : requested;
+  const number = text === '' || text === null ? Number.NaN : Number(text);
+  const [id, position, name] = [own(phase, 'phase'), own(phase, 'phase_number'), own(phase, 'phase_name')];
+  return id === text || id === number || position === number || name === text;
+}

@@ -1,0 +1,93 @@
+import { Readable, type Writable } from 'node:stream';
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type RequestId,
+  type Transport,
+} from '@modelcontextprotocol/server';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+
+// Above the limit of evidence, so that too much of it gets an answer instead of a closed connection.
+const LARGEST_MESSAGE = 32 * 1024 * 1024;
+
+/**
+ * MCP on two streams. The SDK's own transport drops what is under way when its input ends; here calls that were made
+ * are answered first, so that `printf '…' | phasegate mcp` works and nothing done is left untold.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** Settles when the connection is over. */
+  readonly closed: Promise<void>;
+  readonly #input: Readable;
+  /** Given to the SDK in place of the input: it hears every chunk, and not the end. */
+  readonly #heard = new Readable({ read: () => undefined });
+  readonly #inner: StdioServerTransport;
+  /** Calls that were made and are not answered. */
+  readonly #open = new Set<RequestId>();
+  /** Questions of ours to the client; with nobody left to answer them there is nothing to wait for. */
+  readonly #asked = new Set<RequestId>();
+  #ended = false;
+
+  constructor(input: Readable, output: Writable) {
+    this.#input = input;
+    this.#inner = new StdioServerTransport(this.#heard, output, { maxBufferSize: LARGEST_MESSAGE });
+    this.closed = new Promise((resolve) => {
+      this.#inner.onclose = () => {
+        this.#input.destroy();
+        this.onclose?.();
+        resolve();
+      };
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#inner.onmessage = (message) => this.#receive(message);
+    this.#inner.onerror = (error) => this.onerror?.(error);
+    await this.#inner.start();
+    let complete = true;
+    const end = () => {
+      // The last line may lack its end.
+      if (!this.#ended && !complete) this.#heard.emit('data', Buffer.from('\n'));
+      this.#ended = true;
+      this.#finish();
+    };
+    this.#input.on('data', (chunk: Buffer | string) => {
+      const bytes = Buffer.from(chunk as Buffer);
+      complete = bytes.at(-1) === 0x0a;
+      this.#heard.emit('data', bytes);
+    });
+    this.#input.once('error', (error) => this.onerror?.(error));
+    this.#input.once('end', end);
+    this.#input.once('close', end);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (isJSONRPCRequest(message)) this.#asked.add(message.id);
+    await this.#inner.send(message);
+    if (!('method' in message) && message.id !== undefined) this.#open.delete(message.id);
+    this.#finish();
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    // A subscription stays open for as long as the connection does: it is not waited for.
+    if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') this.#open.add(message.id);
+    if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
+      const cancelled = message.params?.requestId;
+      if (typeof cancelled === 'string' || typeof cancelled === 'number') this.#open.delete(cancelled);
+    }
+    if (!('method' in message) && message.id !== undefined) this.#asked.delete(message.id);
+    this.onmessage?.(message);
+  }
+
+  #finish(): void {
+    if (!this.#ended || (this.#open.size > 0 && this.#asked.size === 0)) return;
+    this.#inner.close().catch(() => undefined);
+  }
+}

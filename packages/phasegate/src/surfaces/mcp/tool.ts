@@ -1,0 +1,51 @@
+import type { InputRequiredResult, ToolAnnotations } from '@modelcontextprotocol/server';
+import type { JsonObject, Phasegate } from '@phasegate/core';
+import type { Catalog, Standards } from '../../runtime/ports.ts';
+
+/** What an MCP server is built from. */
+export interface McpParts {
+  /** Bound to the agent that calls: no argument can name another. */
+  readonly phasegate: Phasegate;
+  readonly catalog: Catalog;
+  readonly standards: Standards;
+  /** Of this package, as clients show it. */
+  readonly version: string;
+  /** The one run to serve: then `session_id` may be left out, and no other is accepted. */
+  readonly run?: string | undefined;
+}
+
+/** What a tool may use in one call. */
+export interface ToolCall extends McpParts {
+  /** Whether the client can put a form before its user. */
+  readonly elicits: boolean;
+  /** What the client brings back from forms, on a repeated call. Untrusted. */
+  readonly inputResponses: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** One tool: how it is described, and what it does. */
+export interface McpTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** The arguments' properties, as JSON Schema. */
+  readonly input: JsonObject;
+  readonly required: readonly string[];
+  /** JSON Schema that every answer fits, refusals included. */
+  readonly output: JsonObject;
+  readonly annotations: ToolAnnotations;
+  /** Whether an agent needs it before it can search for others. */
+  readonly alwaysLoad?: boolean;
+  /** Answers, or refuses with `error` in the answer. Throws for a fault. */
+  call(args: JsonObject, call: ToolCall): Promise<JsonObject | InputRequiredResult>;
+}
+
+/** Annotations of a tool that changes nothing. */
+export const READING: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
+
+/** Annotations of a tool that moves a run; nothing it does is destroyed by a repeated call. */
+export const MOVING: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+};

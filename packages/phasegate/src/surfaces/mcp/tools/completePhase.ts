@@ -1,0 +1,107 @@
+import { type Command, type JsonObject, OUTCOMES, own, type PhaseId, type RunView } from '@phasegate/core';
+import { optionalText, phaseArgument } from '../arguments.ts';
+import { readEvidence } from '../evidence.ts';
+import { nextCall, respell, withText } from '../nextAction.ts';
+import { PHASE, PHASE_ID, runAnswer, SESSION, SKIP_FIELDS } from '../schemas.ts';
+import { runOf } from '../session.ts';
+import { withRange } from '../skippedPhase.ts';
+import { type McpTool, MOVING, type ToolCall } from '../tool.ts';
+
+/** `complete_phase`: evidence for the current phase; the engine looks and decides. */
+export const completePhase: McpTool = {
+  name: 'complete_phase',
+  title: 'Complete the current phase',
+  description:
+    'Submit the evidence of the current phase. The engine checks it: either the next phase comes back, or what is missing or wrong, or that a human decides now. If the evidence cannot be had honestly, use report_blocked.',
+  input: {
+    session_id: SESSION,
+    phase: PHASE,
+    evidence: { type: 'object', description: 'the values `checkpoint_criteria.required_evidence` names' },
+    outcome: {
+      enum: ['ok', 'fail', 'iterate'],
+      description: 'where the workflow asks for one; else leave it out',
+    },
+    reason: { type: 'string', description: 'why, with outcome `fail`' },
+    item: { type: 'string', description: 'key of the item, in a phase that has items' },
+  },
+  required: ['session_id', 'phase', 'evidence'],
+  output: runAnswer(SKIP_FIELDS, {
+    checkpoint_passed: { type: 'boolean' },
+    phase: PHASE_ID,
+    phase_completed: PHASE_ID,
+    next_phase: PHASE_ID,
+    next_phase_content: { type: 'string' },
+    workflow_complete: { type: 'boolean' },
+    missing_evidence: { type: 'array', items: { type: 'string' } },
+    required_format: { type: 'object' },
+    blockers: { type: 'array', items: { type: 'object' } },
+    would_refuse: { type: 'array', items: { type: 'object' } },
+    attempt: { type: 'integer' },
+    gate: { type: ['object', 'null'] },
+  }),
+  annotations: MOVING,
+  alwaysLoad: true,
+  async call(args, call) {
+    const view = await runOf(args, call);
+    const { phasegate } = call;
+    const phase = phaseArgument(args);
+    const read = readEvidence(own(args, 'evidence'));
+    if ('problem' in read) return unreadable(read.problem, { args, view, call });
+    const command = commandOf(args, { phase, evidence: read.evidence });
+    if (command === undefined) return refuse(view, 'outcome_not_allowed', NO_OUTCOME);
+    const answer = { session_id: view.run, ...respell(await phasegate.submit(view.run, command)) };
+    return withRange(answer, phase, { phasegate, run: view.run });
+  },
+};
+
+const NO_OUTCOME = `an outcome is one of ${OUTCOMES.map((outcome) => `\`${outcome}\``).join(', ')}`;
+
+function commandOf(
+  args: JsonObject,
+  work: { readonly phase: PhaseId; readonly evidence: JsonObject },
+): Command | undefined {
+  const [word, reason, item] = ['outcome', 'reason', 'item'].map((name) => optionalText(args, name));
+  const outcome = OUTCOMES.find((known) => known === word);
+  if (word !== undefined && outcome === undefined) return undefined;
+  return {
+    kind: 'complete',
+    ...work,
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(item === undefined ? {} : { item }),
+  };
+}
+
+/** Evidence nobody can read is refused here, but not before the phase itself: a skipped one is a skipped one. */
+async function unreadable(
+  problem: string,
+  { args, view, call }: { readonly args: JsonObject; readonly view: RunView; readonly call: ToolCall },
+): Promise<JsonObject> {
+  const { run } = view;
+  const requested = phaseArgument(args);
+  const answer = await call.phasegate.phase(run, requested);
+  if (answer.ok) return refuse(view, 'evidence_unreadable', problem);
+  const common = {
+    session_id: run,
+    checkpoint_passed: false,
+    status: view.status,
+    next_action: nextCall(view),
+  };
+  return withRange(withText({ ...answer.refusal, ...common }, view), requested, {
+    phasegate: call.phasegate,
+    run,
+  });
+}
+
+function refuse(view: RunView, error: string, message: string): JsonObject {
+  return {
+    session_id: view.run,
+    checkpoint_passed: false,
+    error,
+    message,
+    current_phase: view.phase,
+    status: view.status,
+    attempt: view.attempts,
+    next_action: nextCall(view),
+  };
+}

@@ -1,0 +1,18 @@
+import { describePhase } from '../describeRun.ts';
+import { PHASE_FIELDS, runAnswer, SESSION } from '../schemas.ts';
+import { runOf } from '../session.ts';
+import { type McpTool, READING } from '../tool.ts';
+
+/** `get_current_phase`: all an agent needs for the phase it is in. */
+export const getCurrentPhase: McpTool = {
+  name: 'get_current_phase',
+  title: 'Read the current phase',
+  description:
+    'The instructions of the phase you are in, what evidence it asks for, the titles of its tasks and, after a refused attempt, why it was refused.',
+  input: { session_id: SESSION },
+  required: ['session_id'],
+  output: runAnswer(PHASE_FIELDS, { gate: { type: 'object' } }),
+  annotations: READING,
+  alwaysLoad: true,
+  call: async (args, call) => describePhase(await runOf(args, call)),
+};

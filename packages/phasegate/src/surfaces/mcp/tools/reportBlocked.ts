@@ -1,0 +1,29 @@
+import { optionalText } from '../arguments.ts';
+import { describeState } from '../describeRun.ts';
+import { respell } from '../nextAction.ts';
+import { PHASE_ID, runAnswer, SESSION } from '../schemas.ts';
+import { runOf } from '../session.ts';
+import { type McpTool, MOVING } from '../tool.ts';
+
+/** `report_blocked`: the honest way out when evidence cannot be had. */
+export const reportBlocked: McpTool = {
+  name: 'report_blocked',
+  title: 'Hand the phase to a human',
+  description:
+    'Say that the phase cannot be completed honestly, and why. A human takes over; the run waits for them.',
+  input: { session_id: SESSION, reason: { type: 'string', description: 'what is in the way' } },
+  required: ['session_id', 'reason'],
+  output: runAnswer({
+    current_phase: PHASE_ID,
+    escalation: { type: 'object' },
+    blockers: { type: 'array', items: { type: 'object' } },
+  }),
+  annotations: MOVING,
+  async call(args, call) {
+    const { run } = await runOf(args, call);
+    const reason = optionalText(args, 'reason') ?? '';
+    const submitted = await call.phasegate.submit(run, { kind: 'report_blocked', reason });
+    if (submitted.verdict.allowed) return describeState(submitted.view);
+    return { session_id: run, ...respell(submitted) };
+  },
+};

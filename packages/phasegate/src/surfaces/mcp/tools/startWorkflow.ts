@@ -1,0 +1,120 @@
+import {
+  canonicalJson,
+  type JsonObject,
+  type Param,
+  PhasegateError,
+  type RunStatus,
+  type RunView,
+  type Verdict,
+} from '@phasegate/core';
+import { objectArgument, optionalText, textArgument } from '../arguments.ts';
+import { describePhase } from '../describeRun.ts';
+import { wireBlockers } from '../nextAction.ts';
+import { PHASE_FIELDS, runAnswer } from '../schemas.ts';
+import { type McpTool, MOVING, type ToolCall } from '../tool.ts';
+
+/** `start_workflow`: the first phase of a new run, or the current one of the agent's own run under way. */
+export const startWorkflow: McpTool = {
+  name: 'start_workflow',
+  title: 'Start a workflow',
+  description:
+    'Start a workflow, or take up your own unfinished run of it with the same target and options. Gives the session_id all other tools need, the titles of the phases, and the first phase. Do what phase_content says, then make the call in next_action.',
+  input: {
+    workflow_type: { type: 'string', description: 'an id of `list_workflows`' },
+    target_file: { type: 'string', description: 'what the work is about' },
+    options: {
+      anyOf: [{ type: 'object' }, { type: 'string' }],
+      description: 'the params of the workflow: an object, or the JSON text of one',
+    },
+  },
+  required: ['workflow_type'],
+  output: runAnswer(PHASE_FIELDS, {
+    workflow_overview: { type: 'object' },
+    resumed: { type: 'boolean' },
+    trusted: { type: 'boolean' },
+    blockers: { type: 'array', items: { type: 'object' } },
+  }),
+  annotations: MOVING,
+  alwaysLoad: true,
+  call: (args, call) => oneAtATime(() => start(args, call)),
+};
+
+// An agent may call twice at once; looking for its run and making one must not be torn apart.
+let last: Promise<unknown> = Promise.resolve();
+
+function oneAtATime<T>(act: () => Promise<T>): Promise<T> {
+  const mine = last.then(act, act);
+  last = mine.catch(() => undefined);
+  return mine;
+}
+
+async function start(args: JsonObject, call: ToolCall): Promise<JsonObject> {
+  const { phasegate, catalog, run } = call;
+  const name = textArgument(args, 'workflow_type');
+  const target = optionalText(args, 'target_file') ?? null;
+  const params = objectArgument(args, 'options');
+  const { workflow } = await catalog.load(name, { params, target });
+  if (run !== undefined) return describeServed(workflow.id, call, run);
+  const own = await unfinished(
+    { workflow: workflow.id, target, params: filled(params, workflow.params) },
+    call,
+  );
+  if (own !== undefined) return describeStarted(own, call, { resumed: true });
+  const { verdict, view } = await phasegate.start({ workflow: name, target, params });
+  if (view === null) return notStarted(name, verdict);
+  const would =
+    verdict.allowed && verdict.wouldRefuse !== undefined
+      ? { would_refuse: wireBlockers(verdict.wouldRefuse, view) }
+      : {};
+  return describeStarted(view, call, { resumed: false, ...would });
+}
+
+// A run that waits for a human is taken up too: starting afresh must be no way around a gate.
+const UNFINISHED: ReadonlySet<RunStatus> = new Set<RunStatus>(['active', 'waiting', 'escalated']);
+
+interface Wanted {
+  readonly workflow: string;
+  readonly target: string | null;
+  readonly params: JsonObject;
+}
+
+async function unfinished(wanted: Wanted, { phasegate }: ToolCall): Promise<RunView | undefined> {
+  const { workflow, target } = wanted;
+  const params = canonicalJson(wanted.params);
+  for (const summary of await phasegate.runs({ workflow })) {
+    // What an agent is shown is its own or nobody's, and nobody's cannot be taken up.
+    if (summary.holder === null || summary.target !== target || !UNFINISHED.has(summary.status)) continue;
+    const view = await phasegate.view(summary.run);
+    if (canonicalJson(view.params) === params) return view;
+  }
+  return undefined;
+}
+
+function filled(given: JsonObject, params: Readonly<Record<string, Param>>): JsonObject {
+  const presets = Object.entries(params).flatMap(([name, { default: preset }]) =>
+    preset === undefined ? [] : [[name, preset] as const],
+  );
+  return { ...Object.fromEntries(presets), ...given };
+}
+
+async function describeServed(workflow: string, call: ToolCall, run: string): Promise<JsonObject> {
+  const view = await call.phasegate.view(run);
+  if (view.workflow === workflow) return describeStarted(view, call, { resumed: true });
+  throw new PhasegateError('not_permitted', `this server serves the session \`${run}\` and starts no other`);
+}
+
+async function describeStarted(view: RunView, { phasegate }: ToolCall, how: JsonObject): Promise<JsonObject> {
+  const workflow_overview = await phasegate.overview(view.run);
+  return { session_id: view.run, ...how, trusted: view.trusted, workflow_overview, ...describePhase(view) };
+}
+
+function notStarted(name: string, verdict: Verdict): JsonObject {
+  if (verdict.allowed) throw new TypeError('nothing was refused');
+  const again = `start_workflow(workflow_type=${JSON.stringify(name)}, options={…}) with what is missing`;
+  return {
+    error: verdict.blockers[0].code,
+    message: verdict.blockers.map(({ message }) => message).join('; '),
+    blockers: verdict.blockers.map(({ code, message }) => ({ code, message, next_action: again })),
+    next_action: again,
+  };
+}
