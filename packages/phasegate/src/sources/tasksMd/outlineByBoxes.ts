@@ -26,8 +26,11 @@ export function outlineByBoxes(lines: readonly Line[], headings: ReadonlySet<str
   const phases = byMajor(numbered);
   if (phases.length > 0) return { phases, outside: beyond };
   const walked = divide(inside, looking, STYLES);
-  const title = only === undefined || isGeneric(only.head.text) ? titleOf(lines) : only.head.text;
   const [first] = walked.tasks;
+  const title =
+    only === undefined || isGeneric(only.head.text)
+      ? titleOf(lines, first?.head.number ?? 0)
+      : only.head.text;
   const rest = walked.rest.filter(({ level }) => level !== 1);
   const draft = draftOf({ id: '1', rest: title }, only?.head.number ?? first?.head.number ?? 1, {
     ...walked,

@@ -19,8 +19,15 @@ interface Head extends PhaseHeader {
   readonly level: number;
 }
 
-/** Finds the phases of a document that has phase headers; null when it has none. */
-export function outlineByHeading(lines: readonly Line[], headings: ReadonlySet<string>): Outline | null {
+/**
+ * Finds the phases of a document that has phase headers; null when it has none. In a section about risks, tests
+ * or dependencies `Phase 1: Core` is a chapter about a phase, so such headers count only with `anywhere`.
+ */
+export function outlineByHeading(
+  lines: readonly Line[],
+  headings: ReadonlySet<string>,
+  anywhere: boolean,
+): Outline | null {
   const group = { headings, majors: false, ownCriteria: true };
   const phase = { headings, majors: false, ownCriteria: false };
   for (const [read, looking] of [
@@ -29,7 +36,7 @@ export function outlineByHeading(lines: readonly Line[], headings: ReadonlySet<s
     [barePhaseHeader, phase],
     [boldPhase, phase],
   ] as const) {
-    const heads = chooseHeads(lines, read);
+    const heads = chooseHeads(anywhere ? lines : withoutAsides(lines), read);
     if (heads.length > 0) return outline(lines, heads, looking);
   }
   return null;
@@ -38,6 +45,20 @@ export function outlineByHeading(lines: readonly Line[], headings: ReadonlySet<s
 /** `**Phase 1: Name**` on a line of its own, in documents without headings. */
 function boldPhase(text: string): PhaseHeader | null {
   return /^\*\*phase\s[^*]+\*\*$/i.test(text) ? phaseHeader(text.replace(/\*\*/g, '')) : null;
+}
+
+const ASIDE =
+  /^[^\x21-\x7E]*(?:(?:task(?:-level)?|phase(?:-level)?|critical) )?(?:risks?\b|dependenc|test(?:ing|s)?\b|acceptance criteria|success|(?:phase )?(?:validation|quality) gates|rollback|appendix|references|definition of done)/i;
+
+/** The document with the headings inside asides turned into text. */
+function withoutAsides(lines: readonly Line[]): readonly Line[] {
+  let aside = 0;
+  return lines.map((line) => {
+    if (line.kind !== 'heading') return line;
+    if (aside > 0 && line.level > aside) return { ...line, kind: 'text', level: 0 };
+    aside = line.level > 1 && phaseHeader(line.text) === null && ASIDE.test(line.text) ? line.level : 0;
+    return line;
+  });
 }
 
 function chooseHeads(lines: readonly Line[], read: (text: string) => PhaseHeader | null): readonly Head[] {

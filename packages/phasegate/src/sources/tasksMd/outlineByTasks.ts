@@ -22,12 +22,13 @@ export function outlineByTasks(lines: readonly Line[], headings: ReadonlySet<str
   const before = (line: Line) => line.number < first;
   const whole = { ...all, rest: all.rest.filter((line) => before(line) && line.level !== 1) };
   const outside = { ...NOTHING, rest: all.rest.filter((line) => !before(line)) };
-  return { phases: [draftOf({ id: '1', rest: titleOf(lines) }, 1, whole)], outside };
+  return { phases: [draftOf({ id: '1', rest: titleOf(lines, first) }, 1, whole)], outside };
 }
 
-/** The document's title, for the one phase of a document that names none. */
-export function titleOf(lines: readonly Line[]): string {
-  const title = lines.find(({ kind }) => kind === 'heading')?.text ?? '';
+/** The title over the tasks, for the one phase of a document that names none. */
+export function titleOf(lines: readonly Line[], firstTask: number): string {
+  const over = lines.filter(({ kind, number }) => kind === 'heading' && number < firstTask);
+  const title = (over.findLast(({ level }) => level === 1) ?? over[0])?.text ?? '';
   return title === '' ? 'Tasks' : title;
 }
 

@@ -54,9 +54,10 @@ function outlineOf(lines: readonly Line[]): Outline {
     }),
   );
   return (
-    outlineByHeading(lines, headings) ??
+    outlineByHeading(lines, headings, false) ??
     outlineByTasks(lines, headings) ??
-    outlineByBoxes(lines, headings) ?? { phases: [], outside: NOTHING }
+    outlineByBoxes(lines, headings) ??
+    outlineByHeading(lines, headings, true) ?? { phases: [], outside: NOTHING }
   );
 }
 

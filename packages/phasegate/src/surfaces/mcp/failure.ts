@@ -1,7 +1,7 @@
 import { type ErrorCode, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
 
 // About the caller's own things: an agent reads the answer and goes another way. Everything else is a fault.
-const REFUSALS: ReadonlySet<string> = new Set<ErrorCode | 'source_parse_failed' | 'template_not_found'>([
+const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'workflow_unknown',
   'workflow_ambiguous',
   'workflow_invalid',
