@@ -18,8 +18,10 @@ export function outlineByBoxes(lines: readonly Line[], headings: ReadonlySet<str
   const sections = chooseSections(lines);
   if (sections.length > 1) return bySection(lines, sections, looking);
   const [only] = sections;
-  const inside = only === undefined ? lines : lines.slice(only.start + 1, only.end);
-  const outside = only === undefined ? [] : [...lines.slice(0, only.start), ...lines.slice(only.end)];
+  const from = only === undefined ? 0 : only.start + 1;
+  const end = only?.end ?? listEnd(lines);
+  const inside = lines.slice(from, end);
+  const outside = [...lines.slice(0, Math.max(0, from - 1)), ...lines.slice(end)];
   const numbered = divide(inside, { ...looking, majors: true }, STYLES);
   if (numbered.tasks.length === 0) return null;
   const beyond = divide(outside, looking, ['heading']);
@@ -39,6 +41,12 @@ export function outlineByBoxes(lines: readonly Line[], headings: ReadonlySet<str
   return { phases: [draft], outside: beyond };
 }
 
+/** Where a list without any heading over it ends. */
+function listEnd(lines: readonly Line[]): number {
+  const heading = lines.findIndex(({ kind }) => kind === 'heading');
+  return heading > 0 && lines.slice(0, heading).some(({ box }) => box !== 'none') ? heading : lines.length;
+}
+
 interface Part {
   readonly head: Line;
   readonly start: number;
@@ -50,39 +58,53 @@ interface Part {
 /** The sections that are phases: `##` with checklists, or the deeper ones where `##` only gathers them. */
 function chooseSections(lines: readonly Line[]): readonly Part[] {
   const parts = partsWithBoxes(lines);
-  const levels = parts.map(({ head }) => head.level).filter((level) => level > 1);
-  const level = levels.includes(2) ? 2 : levels.reduce((least, level) => Math.min(least, level), 7);
-  const chosen = parts.filter(({ head }) => head.level === level);
-  return chosen.flatMap((part) => {
-    const inner = parts.filter(
-      ({ head, start }) => head.level === level + 1 && start > part.start && start < part.end,
-    );
+  const levels = new Set(parts.map(({ head }) => head.level).filter((level) => level > 1));
+  const level = levels.has(2) ? 2 : Math.min(...levels, 7);
+  const chosen: { readonly part: Part; readonly inner: Part[] }[] = [];
+  for (const part of parts) {
+    const last = chosen.at(-1);
+    if (part.head.level === level) chosen.push({ part, inner: [] });
+    else if (part.head.level === level + 1 && last !== undefined && part.start < last.part.end)
+      last.inner.push(part);
+  }
+  const sections = chosen.flatMap(({ part, inner }) => {
     const gathers = !part.direct && inner.length > 1;
     const numbered = inner.every(({ head }) => sectionHeader(head.text).id !== '');
     return gathers && (chosen.length === 1 || numbered || isGeneric(part.head.text)) ? inner : [part];
   });
+  return [...leadOf(parts, sections), ...sections];
+}
+
+/** Boxes right below the title, before the first section, are a section too. */
+function leadOf(parts: readonly Part[], sections: readonly Part[]): readonly Part[] {
+  const title = parts.find(({ head, direct }) => head.level === 1 && direct);
+  const [first] = sections;
+  if (title === undefined || (first !== undefined && first.start < title.start)) return [];
+  return [{ ...title, end: first?.start ?? title.end }];
 }
 
 function partsWithBoxes(lines: readonly Line[]): readonly Part[] {
-  const open: { part: Part; boxes: number }[] = [];
+  const open: { part: Part; boxes: number; readonly aside: boolean }[] = [];
   const parts: Part[] = [];
   const close = (level: number, end: number) => {
     for (let last = open.at(-1); last !== undefined && last.part.head.level >= level; last = open.at(-1)) {
       open.pop();
       const above = open.at(-1);
-      if (isAside(last.part.head.text)) continue;
-      if (last.boxes > 0) parts.push({ ...last.part, end });
+      if (last.aside || last.boxes === 0) continue;
+      parts.push({ ...last.part, end });
       if (above !== undefined) above.boxes += last.boxes;
     }
   };
   for (const [index, line] of lines.entries()) {
     if (line.kind === 'heading') {
       close(line.level, index);
-      open.push({ part: { head: line, start: index, end: lines.length, direct: false }, boxes: 0 });
+      const aside = open.at(-1)?.aside === true || (line.level > 1 && isAside(line.text));
+      open.push({ part: { head: line, start: index, end: lines.length, direct: false }, boxes: 0, aside });
     } else if (line.box !== 'none') {
       const last = open.at(-1);
-      if (last !== undefined)
-        open[open.length - 1] = { part: { ...last.part, direct: true }, boxes: last.boxes + 1 };
+      if (last === undefined) continue;
+      last.boxes++;
+      if (!last.part.direct) last.part = { ...last.part, direct: true };
     }
   }
   close(0, lines.length);

@@ -164,6 +164,24 @@ describe.each(ERAS)('in the %s era', (era) => {
     expect(JSON.stringify(again)).not.toContain('Something else');
   });
 
+  test('an unfinished run is taken up even when its files are broken; without one the fault is told [C5]', async () => {
+    const bed = await makeTestBed({ 'errand.workflow.yaml': ERRAND });
+    const { call } = await connect(bed.parts(), { era });
+    const first = await call('start_workflow', { workflow_type: 'errand' });
+
+    bed.write('errand.workflow.yaml', 'workflow: errand\nphases: {}\n');
+
+    expect(await call('start_workflow', { workflow_type: 'errand' })).toMatchObject({
+      session_id: first.session_id,
+      resumed: true,
+    });
+    expect(
+      await call('start_workflow', { workflow_type: 'errand', target_file: 'village.md' }),
+    ).toMatchObject({
+      error: 'workflow_invalid',
+    });
+  });
+
   test('a run of another agent is refused, with nothing of it', async () => {
     const bed = await makeTestBed({ 'errand.workflow.yaml': ERRAND });
     const mine = await connect(bed.parts(), { era });

@@ -47,6 +47,11 @@ function inOurWords({ code, hint }: PhasegateError): JsonObject {
         hint: `a human accepts it with \`${hint ?? 'phasegate trust'}\``,
         next_action: 'tell a human, and call start_workflow again once it is accepted',
       };
+    case 'file_unreadable':
+    case 'path_outside':
+    case 'source_parse_failed':
+    case 'template_not_found':
+      return { next_action: 'start_workflow(…) again once this is corrected' };
     case 'usage':
       return { next_action: 'call again with the arguments corrected' };
     case 'run_changed':

@@ -22,6 +22,7 @@ export const listWorkflows: McpTool = {
             description: { type: 'string' },
             params: { type: 'object' },
             phases: { type: ['integer', 'null'], description: 'how many' },
+            dynamic: { type: 'boolean', description: 'further phases come from a source when a run starts' },
             problem: { type: 'string' },
           },
           required: ['id', 'title', 'phases'],
@@ -45,8 +46,9 @@ async function describeEntry(entry: CatalogEntry, catalog: Catalog): Promise<Jso
   if (entry.format === 'typescript') return peeked;
   try {
     const { workflow } = await catalog.load(entry.path);
-    const { description, params, phases } = workflow;
-    return { id, title, description, params: describeParams(params), phases: phases.length };
+    const { description, params, phases, templates } = workflow;
+    const more = templates === null ? {} : { dynamic: true };
+    return { id, title, description, params: describeParams(params), phases: phases.length, ...more };
   } catch (error) {
     if (!(error instanceof PhasegateError)) throw error;
     const [first] = error.problems;

@@ -7,6 +7,7 @@ import {
   type RunView,
   type Verdict,
 } from '@phasegate/core';
+import type { CatalogWorkflow } from '../../../runtime/ports.ts';
 import { objectArgument, optionalText, textArgument } from '../arguments.ts';
 import { describePhase } from '../describeRun.ts';
 import { wireBlockers } from '../nextAction.ts';
@@ -53,10 +54,18 @@ async function start(args: JsonObject, call: ToolCall): Promise<JsonObject> {
   const name = textArgument(args, 'workflow_type');
   const target = optionalText(args, 'target_file') ?? null;
   const params = objectArgument(args, 'options');
-  const { workflow } = await catalog.load(name, { params, target });
+  const loaded = await catalog.load(name, { params, target }).catch((error: unknown) => error);
+  if (!isLoaded(loaded)) {
+    // A run has its own copy of all it needs: files that were broken or removed since must not hide it.
+    const kept = await unfinished({ workflow: name, target, fits: (given) => contains(given, params) }, call);
+    if (kept !== undefined && (run === undefined || kept.run === run))
+      return describeStarted(kept, call, { resumed: true });
+    throw loaded;
+  }
+  const { workflow } = loaded;
   if (run !== undefined) return describeServed(workflow.id, call, run);
   const own = await unfinished(
-    { workflow: workflow.id, target, params: filled(params, workflow.params) },
+    { workflow: workflow.id, target, fits: (given) => same(given, filled(params, workflow.params)) },
     call,
   );
   if (own !== undefined) return describeStarted(own, call, { resumed: true });
@@ -75,19 +84,31 @@ const UNFINISHED: ReadonlySet<RunStatus> = new Set<RunStatus>(['active', 'waitin
 interface Wanted {
   readonly workflow: string;
   readonly target: string | null;
-  readonly params: JsonObject;
+  /** Whether a run with these params is meant. */
+  fits(params: JsonObject): boolean;
 }
 
 async function unfinished(wanted: Wanted, { phasegate }: ToolCall): Promise<RunView | undefined> {
   const { workflow, target } = wanted;
-  const params = canonicalJson(wanted.params);
   for (const summary of await phasegate.runs({ workflow })) {
     // What an agent is shown is its own or nobody's, and nobody's cannot be taken up.
     if (summary.holder === null || summary.target !== target || !UNFINISHED.has(summary.status)) continue;
     const view = await phasegate.view(summary.run);
-    if (canonicalJson(view.params) === params) return view;
+    if (wanted.fits(view.params)) return view;
   }
   return undefined;
+}
+
+function same(one: JsonObject, other: JsonObject): boolean {
+  return canonicalJson(one) === canonicalJson(other);
+}
+
+function contains(all: JsonObject, some: JsonObject): boolean {
+  return same(all, { ...all, ...some });
+}
+
+function isLoaded(loaded: unknown): loaded is CatalogWorkflow {
+  return typeof loaded === 'object' && loaded !== null && 'workflow' in loaded;
 }
 
 function filled(given: JsonObject, params: Readonly<Record<string, Param>>): JsonObject {
