@@ -26,8 +26,14 @@ export interface LocalProjectOptions {
  */
 export async function openLocalProject({ projectDir, env }: LocalProjectOptions): Promise<Project> {
   const root = projectDir === undefined ? findProjectRoot(process.cwd()) : resolve(projectDir);
-  const stateDir = stateDirFor(root, env);
-  const file = join(stateDir, DATABASE);
+  // Asked for when it is needed: reading a definition in a folder that can have no state is no mistake.
+  const where: Where = {
+    root,
+    env,
+    get stateDir() {
+      return stateDirFor(root, env);
+    },
+  };
   let host: Promise<Functions> | undefined;
   const functions: Functions = {
     call: async (request) => {
@@ -40,18 +46,21 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
       if (host !== undefined) await (await host).close();
     },
   };
-  const standards = lazyStandards({ root, stateDir, env });
+  const standards = lazyStandards(where);
   const sources = lazySources();
   const catalog = lazyCatalog(root, { functions, standards, sources });
 
   return {
     root,
-    stateDir,
+    get stateDir() {
+      return where.stateDir;
+    },
     catalog,
     standards,
     sources,
-    open: () => open({ root, stateDir, file, catalog, functions }),
+    open: () => open({ root, stateDir: where.stateDir, catalog, functions }),
     async openBackup(from) {
+      const { stateDir } = where;
       const copy = join(stateDir, 'backups', `reading-${randomBytes(6).toString('hex')}.db`);
       makeFolders(stateDir);
       copyBackup(resolve(from), copy);
@@ -64,6 +73,8 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
       return { humans: createHumans(store, () => new Date().toISOString()), close };
     },
     async restore(from, human) {
+      const { stateDir } = where;
+      const file = join(stateDir, DATABASE);
       const { restoreSqlite } = await import('./stores/sqlite/restoreSqlite.ts');
       const { kept } = restoreSqlite({ from: resolve(from), to: file, seal: await sealFor(stateDir) });
       const project = await openStore(stateDir, file);
@@ -80,15 +91,14 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
 interface Opening {
   readonly root: string;
   readonly stateDir: string;
-  readonly file: string;
   readonly catalog: Catalog;
   readonly functions: Functions;
 }
 
-async function open({ root, stateDir, file, catalog, functions }: Opening): Promise<OpenProject> {
+async function open({ root, stateDir, catalog, functions }: Opening): Promise<OpenProject> {
   const [{ createOpenProject }, store] = await Promise.all([
     import('./runtime/openProject.ts'),
-    openStore(stateDir, file),
+    openStore(stateDir, join(stateDir, DATABASE)),
   ]);
   return createOpenProject({
     store,
@@ -180,11 +190,12 @@ interface Where {
   readonly env: LocalProjectOptions['env'];
 }
 
-function lazyStandards({ root, stateDir, env }: Where): Standards {
+function lazyStandards(where: Where): Standards {
   let made: Promise<Standards> | undefined;
   const get = () => {
-    made ??= Promise.all([import('./search/openStandards.ts'), loadConfig(root)]).then(
-      ([{ openStandards }, { docs }]) => openStandards({ root, stateDir, docs, env }),
+    made ??= Promise.all([import('./search/openStandards.ts'), loadConfig(where.root)]).then(
+      ([{ openStandards }, { docs }]) =>
+        openStandards({ root: where.root, stateDir: where.stateDir, docs, env: where.env }),
     );
     return made;
   };

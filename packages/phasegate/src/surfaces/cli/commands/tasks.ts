@@ -1,4 +1,5 @@
-import { relative, resolve } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import type { ParsedSource, SourcePhase, SourceTask } from '../../../runtime/ports.ts';
 import type { CliCommand } from '../command.ts';
@@ -8,7 +9,7 @@ import type { Output } from '../output.ts';
 export const tasks: CliCommand = {
   usage: ['tasks FILE [--parser NAME]'],
   details:
-    'FILE is a `tasks.md` of the project, or the folder that holds one. What was not understood is listed with its\n' +
+    'FILE is a `tasks.md`, or the folder that holds one. What was not understood is listed with its\n' +
     'line; the exit code is 2 only when nothing usable was found.',
   examples: ['phasegate tasks specs/login/tasks.md', 'phasegate tasks specs/login --json'],
   options: {
@@ -26,15 +27,22 @@ export const tasks: CliCommand = {
       });
     }
     const file = args.positionals[0] as string;
-    const { phases, warnings } = await parser.parse(root, file);
+    const { phases, warnings } = await parser.parse(...placeOf(root, file));
     await out.result({ phases, warnings }, () => tree({ phases, warnings }, out));
-    if (!out.json) {
-      const shown = relative(root, resolve(root, file)) || '.';
-      for (const { line, message } of warnings) await out.log(`${shown}:${line}: ${message}`);
-    }
+    if (!out.json) for (const { line, message } of warnings) await out.log(`${file}:${line}: ${message}`);
     return 0;
   },
 };
+
+/**
+ * The folder and the name of the file meant: as the shell sees it, else as the project does. Whoever types a path may
+ * have it read wherever it is; only what a workflow names has to be inside the project.
+ */
+function placeOf(root: string, file: string): [string, string] {
+  const path = existsSync(resolve(file)) ? resolve(file) : resolve(root, file);
+  const real = existsSync(path) ? realpathSync(path) : path;
+  return [dirname(real), basename(real)];
+}
 
 function tree({ phases, warnings }: ParsedSource, out: Output): string {
   const all = phases.flatMap((phase) => phase.tasks);
