@@ -3,9 +3,10 @@ import { type HumanGate, type Phase, phaseById } from '../model/workflow.ts';
 import { apply } from './apply.ts';
 import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
-import { followRoute } from './complete.ts';
+
 import { Asking, type Considered, escalation, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { followRoute } from './leaving.ts';
 import type { GateDecision, GateWait, Run } from './run.ts';
 import { checkpointOf, valueAt } from './scope.ts';
 import { addSeconds } from './time.ts';

@@ -1,8 +1,8 @@
 import type { Phase } from '../model/workflow.ts';
 import { phaseById } from '../model/workflow.ts';
+import { notAtWork, sequenceBlocker } from './atWork.ts';
 import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
-import { notAtWork, sequenceBlocker } from './complete.ts';
 import { type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import type { Answer, Question, Run } from './run.ts';
 import type { Blocker } from './verdict.ts';

@@ -10,6 +10,10 @@ export interface CleanName {
   readonly remarks: readonly string[];
 }
 
+// What is longer is a paragraph in the wrong place; and nobody hangs more than this on a name.
+const LONGEST_NAME = 400;
+const MOST_REMARKS = 8;
+
 const UNIT = '(?:hours?|hrs?|h|days?|weeks?|wks?|minutes?|mins?|months?|sprints?)';
 const DURATION = new RegExp(String.raw`\d\s*[-–]?\s*${UNIT}\b|\b${UNIT}\s+\d|\bhalf[ -]?(?:a )?day\b`, 'i');
 const TRAILING_DURATION = new RegExp(
@@ -30,8 +34,12 @@ const TAG = /^\[(P|US\d+|x)\]\s*/i;
 export function cleanName(raw: string): CleanName {
   const found: Found = { status: null, durations: [], remarks: [] };
   let text = strip(stripLead(raw, found));
-  // Each turn takes one thing off the end, so the number of turns is bounded by the length of the name.
-  for (let rest = takeTail(text, found); rest !== null; rest = takeTail(text, found)) text = strip(rest);
+  if (text.length > LONGEST_NAME) return { name: text, status: null, duration: '', remarks: [] };
+  for (let turn = 0; turn < MOST_REMARKS; turn++) {
+    const rest = takeTail(text, found);
+    if (rest === null) break;
+    text = strip(rest);
+  }
   const name = strip(text.replace(/\*\*/g, '').replace(/\s{2,}/g, ' '));
   return {
     name: name === '' ? strip(raw.replace(/\*\*/g, '')) : name,

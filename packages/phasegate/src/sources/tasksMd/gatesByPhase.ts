@@ -1,6 +1,5 @@
 import type { SourceCriterion, SourceWarning } from '../../runtime/ports.ts';
 import { counted } from './counted.ts';
-import { labelsOf } from './labels.ts';
 import type { Outline, PhaseDraft } from './phaseDraft.ts';
 import { readGate, splitGates } from './readGate.ts';
 import type { Line } from './readLines.ts';
@@ -43,17 +42,17 @@ export function gatesByPhase(
 /** The criteria of a phase as a whole, where they stand for its gate; null where they do not. */
 export function ownCriteria(phase: PhaseDraft): GateDraft | null {
   if (!phase.ownCriteria || phase.gates.length > 0) return null;
-  const start = phase.rest.findIndex((line) => isLabel(line) && labelsOf(line.text)[0]?.kind === 'criteria');
+  const start = phase.rest.findIndex((line) => isLabel(line) && line.labels[0]?.kind === 'criteria');
   const head = phase.rest[start];
   if (head === undefined) return null;
   const after = phase.rest.slice(start + 1);
   const end = after.findIndex((line) => line.kind === 'heading' || line.kind === 'rule' || isLabel(line));
-  const inline = labelsOf(head.text)[0]?.value ?? '';
+  const inline = head.labels[0]?.value ?? '';
   return { phaseId: null, several: false, head, inline, lines: end < 0 ? after : after.slice(0, end) };
 }
 
 function isLabel(line: Line): boolean {
-  return line.kind === 'text' && labelsOf(line.text).length > 0;
+  return line.kind === 'text' && line.labels.length > 0;
 }
 
 function homeless({ phaseId }: GateDraft, conditions: number): string {

@@ -34,7 +34,7 @@ type Reading = 'all' | 'boxes' | 'closed';
 function titleOf(line: Line): { readonly label: string; readonly inline: string } | null {
   if (line.kind === 'heading') return { label: line.text, inline: '' };
   if (line.kind !== 'text') return null;
-  const [label] = labelsOf(line.text);
+  const [label] = line.labels;
   if (label !== undefined) return { label: label.label, inline: label.kind === 'gate' ? label.value : '' };
   return /:$/.test(line.text) ? { label: line.text, inline: '' } : null;
 }

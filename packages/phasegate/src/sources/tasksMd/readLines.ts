@@ -1,7 +1,9 @@
 import { codeLines } from './codeLines.ts';
+import { type Label, labelsOf } from './labels.ts';
 import { type Box, bulletOf, columns, headingOf, isRule } from './markup.ts';
 
 const MAX_LINE = 4_000;
+const NO_LABELS: readonly Label[] = [];
 
 /** What a line is to the parser. */
 export type LineKind = 'blank' | 'rule' | 'heading' | 'bullet' | 'text' | 'code';
@@ -18,6 +20,8 @@ export interface Line {
   readonly box: Box;
   /** Without hashes, bullet and box. */
   readonly text: string;
+  /** The labels it starts with; looked for in text and in bullets without a box. */
+  readonly labels: readonly Label[];
   readonly raw: string;
 }
 
@@ -47,15 +51,20 @@ function classify(raw: string, number: number, next: string): Line {
     return { ...plain('heading', number, raw), level: 1, text: bare.trim() };
   }
   const found = bulletOf(bare);
-  if (found !== null) return { ...plain('bullet', number, raw), ...found };
+  if (found !== null) {
+    const labels = found.box === 'none' ? labelsOf(found.text) : NO_LABELS;
+    return { ...plain('bullet', number, raw), ...found, labels };
+  }
+  const text = bare.trim();
   return {
     ...plain('text', number, raw),
     indent: columns(/^[ \t]*/.exec(bare)?.[0] ?? ''),
-    text: bare.trim(),
+    text,
+    labels: labelsOf(text),
   };
 }
 
 function plain(kind: LineKind, number: number, raw: string): Line {
   const indent = columns(/^[ \t]*/.exec(raw)?.[0] ?? '');
-  return { number, kind, indent, level: 0, box: 'none', text: raw.trim(), raw };
+  return { number, kind, indent, level: 0, box: 'none', text: raw.trim(), labels: NO_LABELS, raw };
 }

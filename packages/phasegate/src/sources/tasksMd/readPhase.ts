@@ -1,5 +1,5 @@
 import { descriptionOf } from './descriptionOf.ts';
-import { type Label, type LabelKind, labelKind, labelsOf } from './labels.ts';
+import { type Label, type LabelKind, labelKind } from './labels.ts';
 import type { Line } from './readLines.ts';
 import { estimateOf } from './readTask.ts';
 
@@ -16,7 +16,7 @@ export function readPhase(lines: readonly Line[]): PhaseText {
   const estimates: Label[] = [];
   let inGoal = false;
   for (const line of lines) {
-    const labels = labelsIn(line);
+    const { labels } = line;
     if (labels.length === 0) {
       if (isFurniture(line)) continue;
       // The goal goes on over its own lines, and over the list below a label that has no text.
@@ -38,10 +38,6 @@ export function readPhase(lines: readonly Line[]): PhaseText {
 }
 
 const TOLD_APART: ReadonlySet<LabelKind> = new Set<LabelKind>(['purpose', 'estimate', 'tasks']);
-
-function labelsIn(line: Line): readonly Label[] {
-  return line.kind === 'text' || (line.kind === 'bullet' && line.box === 'none') ? labelsOf(line.text) : [];
-}
 
 /** Headings that only introduce the tasks, and rules. */
 function isFurniture(line: Line): boolean {

@@ -2,7 +2,7 @@ import type { SourceCriterion, SourceStatus } from '../../runtime/ports.ts';
 import { createChecklist } from './checklist.ts';
 import { cleanName, statusOf } from './cleanName.ts';
 import { descriptionOf } from './descriptionOf.ts';
-import { endsCriteria, type Label, type LabelKind, labelKind, labelsOf } from './labels.ts';
+import { endsCriteria, type Label, type LabelKind, labelKind } from './labels.ts';
 import type { Line } from './readLines.ts';
 import type { TaskDraft } from './taskDraft.ts';
 
@@ -56,9 +56,7 @@ function wantedCriteria(body: readonly Line[]): Wanted {
   const kinds = new Set<LabelKind>();
   for (const line of body) {
     if (line.kind === 'heading') kinds.add(labelKind(line.text));
-    else if (line.kind === 'text' || (line.kind === 'bullet' && line.box === 'none')) {
-      for (const { kind } of labelsOf(line.text)) kinds.add(kind);
-    }
+    else for (const { kind } of line.labels) kinds.add(kind);
   }
   if (kinds.has('criteria')) return 'criteria';
   if (kinds.has('other_criteria')) return 'other_criteria';
@@ -129,7 +127,7 @@ class Reading {
   }
 
   private takeText(line: Line, index: number): void {
-    const labels = labelsOf(line.text);
+    const { labels } = line;
     const [first] = labels;
     if (first !== undefined) {
       if (this.isGroup(first, index)) return;
@@ -149,7 +147,7 @@ class Reading {
 
   private takeBullet(line: Line): void {
     if (line.indent <= this.place.under) this.place = REST;
-    const labels = line.box === 'none' ? labelsOf(line.text) : [];
+    const { labels } = line;
     const inCriteria = this.place.kind === 'criteria';
     if (labels.some(({ kind }) => kind !== 'other') || (labels.length > 0 && !inCriteria)) {
       this.takeLabels(line, labels, line.indent);

@@ -52,6 +52,8 @@ class Walk {
   /** Below a label or heading whose boxes are no tasks. */
   private closed = false;
   private afterRule = false;
+  /** The task has a label or heading for criteria already. */
+  private hasCriteria = false;
   private readonly seen = new Set<string>();
   private readonly section: Section;
 
@@ -86,6 +88,7 @@ class Walk {
     this.gate = null;
     const kind = labelKind(line.text);
     if (!this.isInTask(line, kind)) this.task = null;
+    else if (kind === 'criteria') this.hasCriteria = true;
     this.closed = kind === 'criteria' || kind === 'other_criteria';
     this.keep(line);
   }
@@ -96,7 +99,7 @@ class Walk {
     if (task === null || task.style !== 'heading' || ABOUT_PHASE.test(line.text)) return false;
     const deeper = line.level > task.head.level;
     const isCriteria = kind === 'criteria' && line.level >= task.head.level;
-    if (isCriteria) return deeper || !task.body.some((other) => labelsOf(other.text)[0]?.kind === 'criteria');
+    if (isCriteria) return deeper || !this.hasCriteria;
     if (this.afterRule) return deeper && kind !== 'other';
     // Authors set the parts of a task as headings of its own level; `##` and these titles are the document's.
     return deeper || (line.level === task.head.level && line.level > 2 && !OF_THE_DOCUMENT.test(line.text));
@@ -121,7 +124,8 @@ class Walk {
 
   /** `- [ ] **Validation Gate**: all tests pass` among the tasks is a gate of one condition. */
   private takeBoxedGate(line: Line): boolean {
-    const [label] = line.box === 'none' || this.gate !== null ? [] : labelsOf(line.text);
+    const mentions = line.box !== 'none' && this.gate === null && /gate|checkpoint/i.test(line.text);
+    const [label] = mentions ? labelsOf(line.text) : [];
     const title = label?.kind === 'gate' && label.value !== '' ? gateTitle(label.label) : null;
     if (label === undefined || title === null || !this.leavesTask(line)) return false;
     this.open({ ...title, head: line, inline: '', lines: [{ ...line, text: label.value }] });
@@ -144,8 +148,9 @@ class Walk {
 
   /** Handles a line that starts with a label which changes what follows; true when the line is used up. */
   private takeLabel(line: Line, index: number): boolean {
-    const [label] = line.box === 'none' ? labelsOf(line.text) : [];
+    const [label] = line.labels;
     if (label === undefined) return false;
+    if (label.kind === 'criteria') this.hasCriteria = true;
     if (label.kind === 'gate') return this.takeGateLabel(line, label.label, label.value);
     if (this.gate !== null && this.gate.head.level === 0 && line.kind === 'text') {
       // A group of boxes inside the gate, or something new.
@@ -228,7 +233,7 @@ class Walk {
   private leavesTask(line: Line): boolean {
     const { task } = this;
     if (task === null || task.style !== 'bullet' || line.indent > task.head.indent) return false;
-    const kind = line.box === 'none' ? labelsOf(line.text)[0]?.kind : undefined;
+    const kind = line.labels[0]?.kind;
     const own = kind === 'criteria' || kind === 'dependencies' || kind === 'estimate';
     const shared = this.section.ownCriteria || (this.section.style === 'unnumbered' && kind === 'criteria');
     if (own) return shared || line.indent < task.head.indent;
@@ -248,6 +253,7 @@ class Walk {
   private start(header: TaskHeader, line: Line, style: TaskDraft['style']): void {
     this.gate = null;
     this.closed = false;
+    this.hasCriteria = false;
     this.seen.add(taskKey(header.id));
     this.task = { id: header.id, title: header.rest, head: line, box: line.box, style, body: [] };
     this.tasks.push(this.task);

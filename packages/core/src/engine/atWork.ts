@@ -1,0 +1,31 @@
+import { blocker, nextActionFor } from './blockers.ts';
+import type { Circumstance } from './command.ts';
+import type { Run } from './run.ts';
+import type { Blocker } from './verdict.ts';
+
+/** Why this principal may not work on the run now, or null. */
+export function notAtWork(run: Run, circumstance: Circumstance): Blocker | null {
+  const { principal } = circumstance;
+  const next = nextActionFor(run);
+  if (principal.kind !== 'agent')
+    return blocker('not_an_agent', 'phases are completed by the agent that holds the run', next);
+  if (run.status === 'queued')
+    return blocker('run_not_active', `run \`${run.id}\` is queued and nobody holds it`, next);
+  if (run.holder !== principal.name) {
+    return blocker('not_your_run', `run \`${run.id}\` is held by another agent`, {
+      act: 'none',
+      text: 'work on a run of your own',
+    });
+  }
+  if (run.status === 'waiting') return blocker('run_waiting', `run \`${run.id}\` waits for a human`, next);
+  if (run.status === 'escalated')
+    return blocker('run_escalated', `run \`${run.id}\` is escalated: ${run.escalation.message}`, next);
+  if (run.status !== 'active') return blocker('run_ended', `run \`${run.id}\` is ${run.status}`, next);
+  return null;
+}
+
+/** The refusal of any phase but the current one. */
+export function sequenceBlocker(run: Run, requested: string | number): Blocker {
+  const message = `Cannot access Phase ${requested}: currently on Phase ${run.phase}`;
+  return blocker('phase_sequence_violation', message, nextActionFor(run));
+}

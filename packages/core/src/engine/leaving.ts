@@ -1,0 +1,126 @@
+import type { JsonObject } from '../json.ts';
+import type { Outcome, Phase } from '../model/workflow.ts';
+import { ALLOWED, blocker, completeAction } from './blockers.ts';
+import type { Circumstance, Command } from './command.ts';
+import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
+import type { RunEvent } from './events.ts';
+import { routeFrom } from './route.ts';
+import type { Run } from './run.ts';
+import { cross } from './transition.ts';
+import type { Blocker } from './verdict.ts';
+
+/** A phase whose checks have passed. */
+export interface Completing {
+  readonly phase: Phase;
+  readonly evidence: JsonObject;
+  readonly outcome: Outcome;
+  readonly state: JsonObject;
+  readonly would: readonly Blocker[];
+  readonly expected: Extract<Command, { kind: 'complete' }>['target'];
+}
+
+/** All checks have passed: the human gate, if any, else the way on. */
+export function considerLeaving(run: Run, done: Completing, circumstance: Circumstance): Considered {
+  const by = circumstance.principal.name;
+  const { now } = circumstance;
+  const { phase, evidence, outcome, state, would } = done;
+  if (phase.humanGate !== null) {
+    const wait = {
+      for: 'gate' as const,
+      gate: `${phase.humanGate.id}#${run.epoch}`,
+      since: now,
+      evidence,
+      outcome,
+      state,
+      by,
+      votes: [],
+      wouldRefuse: would,
+    };
+    return { verdict: passed(would), events: [{ at: now, type: 'gate_opened', phase: phase.id, wait }] };
+  }
+  return followRoute(
+    run,
+    { phase, evidence, outcome, state, by, now, wouldRefuse: would },
+    circumstance,
+    done.expected,
+  );
+}
+
+/** Follows the phase's own route, after checks and any human's yes. */
+export function followRoute(
+  run: Run,
+  leaving: Parameters<typeof cross>[1],
+  circumstance: Circumstance,
+  expected?: Extract<Command, { kind: 'complete' }>['target'],
+): Considered {
+  const { phase, now } = leaving;
+  const asking = new Asking(circumstance);
+  const worked: Run = { ...run, state: { ...run.state, ...leaving.state } };
+  const routed = routeFrom(worked, { phase, evidence: leaving.evidence, outcome: leaving.outcome }, asking);
+  const refuse = (blockers: readonly Blocker[]): Considered =>
+    run.status === 'active' ? refuseWork(run, now, { blockers, counted: false }) : turnAway(blockers);
+  switch (routed.kind) {
+    case 'asking':
+      return { looks: asking.missing };
+    case 'unanswerable':
+      return refuse([
+        blocker(
+          'condition_unanswerable',
+          `the way on cannot be told: ${routed.reason}`,
+          completeAction(phase),
+        ),
+      ]);
+    case 'unmapped':
+      return refuse([outcomeBlocker(phase, routed.outcome)]);
+    case 'exhausted': {
+      const blockers = [
+        blocker('iterations_exhausted', routed.message, {
+          act: 'wait_for_human',
+          text: 'wait: a human must act',
+        }),
+      ];
+      const refusal = refuseWork(run, now, { blockers, counted: false });
+      if ('looks' in refusal) return refusal;
+      const refusals = refusal.events.filter((event) => event.type !== 'run_escalated');
+      return {
+        verdict: refusal.verdict,
+        events: [...refusals, escalation(now, 'iterations', routed.message, blockers)],
+      };
+    }
+    case 'to':
+      break;
+  }
+  if (expected !== undefined && expected !== routed.target) {
+    return refuse([
+      blocker(
+        'not_the_next_phase',
+        `phase \`${phase.id}\` does not lead to \`${expected}\` now`,
+        completeAction(phase),
+      ),
+    ]);
+  }
+  const permissive = run.workflow.enforcement.mode === 'permissive';
+  const crossing = cross(run, leaving, {
+    target: routed.target,
+    iterated: routed.iterated,
+    asking,
+    permissive,
+  });
+  if (asking.missing.length > 0) return { looks: asking.missing };
+  if (!crossing.ok) return refuse(crossing.blockers);
+  const event = crossing.event as RunEvent & { type: 'phase_completed' };
+  return { verdict: passed(event.wouldRefuse), events: [event] };
+}
+
+/** The refusal of an outcome a phase has no way for. */
+export function outcomeBlocker(phase: Phase, outcome: Outcome): Blocker {
+  return blocker(
+    'outcome_not_allowed',
+    `phase \`${phase.id}\` has no way for the outcome \`${outcome}\``,
+    completeAction(phase),
+  );
+}
+
+function passed(would: readonly Blocker[]) {
+  return would.length === 0 ? ALLOWED : { allowed: true as const, wouldRefuse: would };
+}
