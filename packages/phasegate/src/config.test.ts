@@ -43,12 +43,11 @@ test('the config `init` writes is the defaults', async () => {
 });
 
 test('the config `init` writes is valid with its examples switched on', async () => {
-  const examples = configTemplate.replace(/^# (?=workflows:|port:|tools:| {2}reading:)/gm, '');
+  const examples = configTemplate.replace(/^# (?=workflows:|docs:)/gm, '');
 
   const config = await loadConfig(folder({ 'phasegate.config.yaml': examples }));
 
-  expect(config).toMatchObject({ workflows: ['tools/**/*.workflow.yaml'], port: 8000 });
-  expect(config.tools.reading).toContain('grep');
+  expect(config).toMatchObject({ workflows: ['tools/**/*.workflow.yaml'], docs: ['docs/**/*.md'] });
 });
 
 describe('what is wrong is refused with its place', () => {

@@ -5,4 +5,7 @@ export const configTemplate = `# Phasegate: the settings of this project. Data, 
 
 # Where else to look for workflows, beside workflows/, .phasegate/workflows/ and this folder.
 # workflows: ["tools/**/*.workflow.yaml"]
+
+# The documents that \`phasegate search\` and an agent's search_standards look through.
+# docs: ["docs/**/*.md"]
 `;
