@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { isJsonObject, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
 import { readLimited } from './readLimited.ts';
@@ -19,11 +19,9 @@ export async function readEvidence(source: string, stdin: Readable): Promise<Jso
 /** One JSON value from a file, or from stdin with `-`. */
 export async function readJson(source: string, stdin: Readable): Promise<Json> {
   const name = nameOf(source);
-  const bytes = await readLimited(source === '-' ? stdin : createReadStream(source), EVIDENCE_LIMIT).catch(
-    (error: NodeJS.ErrnoException) => {
-      throw unreadable(`${name} cannot be read: ${reasonOf(error)}`, error);
-    },
-  );
+  const bytes = await readSource(source, stdin).catch((error: NodeJS.ErrnoException) => {
+    throw unreadable(`${name} cannot be read: ${reasonOf(error)}`, error);
+  });
   if (bytes === undefined) throw unreadable(`${name} is over the limit of 10 MB`);
   const text = decode(bytes, name);
   try {
@@ -34,6 +32,14 @@ export async function readJson(source: string, stdin: Readable): Promise<Json> {
     if (!(error instanceof SyntaxError)) throw error;
     throw unreadable(`${name} is not JSON${placeOf(error, text)}: ${error.message}`, error);
   }
+}
+
+/** A plain file is read at once: a stream would cost a short-lived process more than all its reading. */
+async function readSource(source: string, stdin: Readable): Promise<Buffer | undefined> {
+  if (source === '-') return readLimited(stdin, EVIDENCE_LIMIT);
+  const found = statSync(source);
+  if (!found.isFile()) return readLimited(createReadStream(source), EVIDENCE_LIMIT);
+  return found.size > EVIDENCE_LIMIT ? undefined : readFileSync(source);
 }
 
 function decode(bytes: Buffer, name: string): string {
