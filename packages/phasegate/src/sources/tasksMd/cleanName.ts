@@ -17,7 +17,7 @@ const MOST_REMARKS = 8;
 const UNIT = '(?:hours?|hrs?|h|days?|weeks?|wks?|minutes?|mins?|months?|sprints?)';
 const DURATION = new RegExp(String.raw`\d\s*[-–]?\s*${UNIT}\b|\b${UNIT}\s+\d|\bhalf[ -]?(?:a )?day\b`, 'i');
 const TRAILING_DURATION = new RegExp(
-  String.raw`\s(?:[-–—|]|[^\x00-\x7F–—]{1,4})\s*(~?\d[\d.]*\s*(?:(?:[-–]|to)\s*\d[\d.]*\s*)?${UNIT})$`,
+  String.raw`\s(?:[-–—|]|[^\x00-\x7F–—]{1,4})\s*\**(~?\d[\d.]*\s*(?:(?:[-–]|to)\s*\d[\d.]*\s*)?${UNIT})\**$`,
   'i',
 );
 const TRAILING_CLOCK =
@@ -107,7 +107,7 @@ function takeGroup(text: string, found: Found): string | null {
   if (status !== null) {
     found.status ??= status;
     if (/\s\S+\s/.test(inside)) found.remarks.unshift(inside);
-  } else if (DURATION.test(inside)) found.durations.unshift(inside);
+  } else if (DURATION.test(inside)) found.durations.unshift(inside.replace(/^[^\x21-\x7E]+/, ''));
   else if (REQUIREMENT.test(inside)) found.remarks.unshift(inside);
   else return null;
   return text.slice(0, match.index);

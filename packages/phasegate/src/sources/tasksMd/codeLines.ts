@@ -9,7 +9,7 @@ export function codeLines(raws: readonly string[]): readonly boolean[] {
   const code = raws.map(() => false);
   const fences = raws.flatMap((raw, index) => fenceOf(raw, index) ?? []);
   if (fences.length === 0) return code;
-  const trusted = trustedLines(fences);
+  const trusted = trustedLines(raws, fences);
   const ends = [...resynchronisations(raws, trusted), raws.length];
   const events = trusted === null ? withLabels(raws, fences) : fences;
   let next = 0;
@@ -56,19 +56,30 @@ function fenceOf(raw: string, index: number): Fence | null {
  * The lines of blocks with a language, where every fence of the document is paired without any doubt: a header in
  * one is an example, or a comment. Null when there is doubt.
  */
-function trustedLines(fences: readonly Fence[]): ReadonlySet<number> | null {
+function trustedLines(raws: readonly string[], fences: readonly Fence[]): ReadonlySet<number> | null {
   const trusted = new Set<number>();
   let open: Fence | null = null;
   for (const fence of fences) {
     if (open === null) open = fence;
     else if (isContent(open, fence)) continue;
     else if (fence.info !== '') return null;
+    else if (isSuspicious(raws, open, fence)) return null;
     else {
       if (open.info !== '') for (let line = open.index; line <= fence.index; line++) trusted.add(line);
       open = null;
     }
   }
   return open === null ? trusted : null;
+}
+
+/** A paired block that holds what only the document does: two mistakes may look like no mistake. */
+function isSuspicious(raws: readonly string[], open: Fence, close: Fence): boolean {
+  if (mayHoldLabels(open)) return false;
+  for (let index = open.index + 1; index < close.index; index++) {
+    const raw = raws[index] ?? '';
+    if (open.info !== '' ? startsKnownLabel(raw) : raws[index - 1] === '' && isStrongHeader(raw)) return true;
+  }
+  return false;
 }
 
 /** Headers at which an open fence ends. */

@@ -40,7 +40,7 @@ const FILLING =
 /** Reads what stands after `Dependencies:`. `None` means none, whatever follows it. */
 export function readDependencies(text: string, known: KnownIds): Dependencies {
   const words = text
-    .replace(/\*\*|`/g, '')
+    .replace(/\*\*|`|\p{Extended_Pictographic}\uFE0F?/gu, '')
     .trim()
     .replace(/\.$/, '');
   const none = NONE.exec(words);

@@ -20,6 +20,7 @@ export interface Label {
   readonly value: string;
 }
 
+const LONGEST_LABEL = 120;
 const BOLD = /\*\*([^*\n]{1,80}?)(?::\*\*|\*\*[ \t]{0,3}(?:\([^()]{0,80}\)[ \t]{0,3})?:)/g;
 const BOLD_LINE = /^\*\*([^*\n]{1,60})\*\*$/;
 const PLAIN_LINE = /^([A-Za-z][A-Za-z ]{1,40}?)[ \t]{0,3}:(?:[ \t]+(.*))?$/;
@@ -58,6 +59,7 @@ export function labelsOf(line: string): readonly Label[] {
 
 /** What a label's words mean. */
 export function labelKind(label: string): LabelKind {
+  if (label.length > LONGEST_LABEL) return 'other';
   const words = wordsOf(label);
   const known = KINDS.find(([pattern]) => pattern.test(words));
   if (known !== undefined) return known[1];
@@ -75,10 +77,10 @@ export function endsCriteria(label: string, grouped: boolean): boolean {
 }
 
 const KINDS: readonly (readonly [RegExp, LabelKind])[] = [
-  [/^(?:task )?(?:\S*\d\S* )?acceptance criteria$|^acceptance$/, 'criteria'],
+  [/^(?:task )?(?:[\w.-]{1,20} )?acceptance criteria$|^acceptance$/, 'criteria'],
   [/^(?:success|completion|exit|done) criteria$|^definition of done$|^done when$/, 'other_criteria'],
   [
-    /^(?:(?:phase|task|total) )?(?:est(?:imated?)?\.? )?(?:time|effort|duration|hours)(?: estimates?| estimated| required)?$|^(?:estimates?|estimated|est\.?)$|^(?:human|praxis os|ai)(?: baseline| time| effort| estimate)+$|^praxis os$|^timeline$/,
+    /^(?:(?:phase|task) )?(?:est(?:imated?)?\.? )?(?:time|effort|duration|hours)(?: estimates?| estimated| required)?$|^(?:estimates?|estimated|est\.?)$|^(?:human|praxis os|ai)(?: baseline| time| effort| estimate)+$|^praxis os$|^timeline$/,
     'estimate',
   ],
   [/^actual (?:time|effort|duration)$/, 'actual'],

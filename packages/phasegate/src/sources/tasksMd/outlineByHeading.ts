@@ -67,7 +67,7 @@ function chooseHeads(lines: readonly Line[], read: (text: string) => PhaseHeader
     const header = line.kind === kind ? read(line.text) : null;
     return header === null ? [] : [{ ...header, index, level: kind === 'text' ? 7 : line.level }];
   });
-  const level = phaseLevel(lines, all);
+  const level = phaseLevel(all);
   const chosen = new Map<string, Head>();
   for (const head of all) {
     const key = head.id.toLowerCase();
@@ -87,12 +87,10 @@ function chooseHeads(lines: readonly Line[], read: (text: string) => PhaseHeader
 }
 
 /** The shallowest level with a phase; a title that happens to name one does not count where others are deeper. */
-function phaseLevel(lines: readonly Line[], heads: readonly Head[]): number {
+function phaseLevel(heads: readonly Head[]): number {
   const levels = [...new Set(heads.map(({ level }) => level))].sort((a, b) => a - b);
   const [first = 0, second] = levels;
-  const shallow = heads.filter(({ level }) => level === first);
-  const title = lines.findIndex(({ kind }) => kind === 'heading');
-  const isTitle = first === 1 && shallow.length === 1 && shallow[0]?.index === title;
+  const isTitle = first === 1 && heads.filter(({ level }) => level === 1).length === 1;
   return isTitle && second !== undefined ? second : first;
 }
 

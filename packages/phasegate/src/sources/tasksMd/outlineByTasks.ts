@@ -1,5 +1,5 @@
 import { cleanName } from './cleanName.ts';
-import { majorOf, sectionHeader } from './headers.ts';
+import { majorOf, sectionHeader, taskHeader } from './headers.ts';
 import { divide, draftOf, type Looking, NOTHING, type Outline, type PhaseDraft } from './phaseDraft.ts';
 import type { Line } from './readLines.ts';
 import type { GateDraft, TaskDraft } from './taskDraft.ts';
@@ -12,7 +12,7 @@ import type { Walked } from './walkSection.ts';
 export function outlineByTasks(lines: readonly Line[], headings: ReadonlySet<string>): Outline | null {
   const looking: Looking = { headings, majors: false, ownCriteria: false };
   const all = divide(lines, looking, ['heading']);
-  if (all.tasks.length === 0) return null;
+  if (!all.tasks.some(isWork)) return null;
   const numbered = all.tasks.filter(({ id }) => majorOf(id) !== '').length;
   const groups = groupsOf(lines, all.tasks);
   if (numbered * 2 > all.tasks.length) return byMajor(groups, looking, outsideOf(lines, groups, looking));
@@ -23,6 +23,12 @@ export function outlineByTasks(lines: readonly Line[], headings: ReadonlySet<str
   const whole = { ...all, rest: all.rest.filter((line) => before(line) && line.level !== 1) };
   const outside = { ...NOTHING, rest: all.rest.filter((line) => !before(line)) };
   return { phases: [draftOf({ id: '1', rest: titleOf(lines, first) }, 1, whole)], outside };
+}
+
+/** A heading that says `Task`, or one below which there is something to do: `1.1 Overview` alone is a chapter. */
+function isWork({ head, body }: TaskDraft): boolean {
+  if (taskHeader(head.text)?.named === true) return true;
+  return body.some(({ box, labels }) => box !== 'none' || labels.some(({ kind }) => kind === 'criteria'));
 }
 
 /** The title over the tasks, for the one phase of a document that names none. */

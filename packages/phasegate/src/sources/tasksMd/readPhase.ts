@@ -22,7 +22,8 @@ export function readPhase(lines: readonly Line[]): PhaseText {
       // The goal goes on over its own lines, and over the list below a label that has no text.
       const over = line.kind === 'heading' || (line.kind === 'blank' && goal.length > 0);
       inGoal &&= !over;
-      (inGoal ? goal : other).push(line);
+      if (inGoal) goal.push(line.kind === 'text' ? { ...line, indent: 0, raw: line.text } : line);
+      else other.push(line);
       continue;
     }
     inGoal = labels.some(({ kind }) => kind === 'purpose');

@@ -71,6 +71,8 @@ interface Place {
   readonly boxesOnly: boolean;
 }
 
+const TIME = /^[⏱⏰⌛⏳🕐🕒]\uFE0F?\s*\**(~?\d[^*]{0,30})\**$/u;
+
 const REST: Place = { kind: 'rest', under: -1, boxesOnly: false };
 
 class Reading {
@@ -127,6 +129,7 @@ class Reading {
   }
 
   private takeText(line: Line, index: number): void {
+    if (this.takeTime(line)) return;
     const { labels } = line;
     const [first] = labels;
     if (first !== undefined) {
@@ -146,7 +149,10 @@ class Reading {
   }
 
   private takeBullet(line: Line): void {
-    if (line.indent <= this.place.under) this.place = REST;
+    // Boxes in the column of the label's own bullet are still below it; another bullet there is not.
+    const { under } = this.place;
+    if (line.indent < under || (line.indent === under && line.box === 'none')) this.place = REST;
+    if (this.takeTime(line)) return;
     const { labels } = line;
     const inCriteria = this.place.kind === 'criteria';
     if (labels.some(({ kind }) => kind !== 'other') || (labels.length > 0 && !inCriteria)) {
@@ -164,6 +170,14 @@ class Reading {
     else if (this.wanted === 'steps' && this.draft.style === 'bullet' && !/^_.*_$/.test(line.text)) {
       this.criteria.add(line);
     } else this.rest.push(line);
+  }
+
+  /** `⏱️ 2 hours` on a line of its own. */
+  private takeTime(line: Line): boolean {
+    const time = line.box === 'none' ? TIME.exec(line.text)?.[1] : undefined;
+    if (time === undefined) return false;
+    this.estimates.push({ label: 'Time', kind: 'estimate', value: time });
+    return true;
   }
 
   /** A box, or a detail right below one. */

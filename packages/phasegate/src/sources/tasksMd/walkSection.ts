@@ -56,9 +56,12 @@ class Walk {
   private hasCriteria = false;
   private readonly seen = new Set<string>();
   private readonly section: Section;
+  /** Some heading of the section says `Task`. */
+  private readonly named: boolean;
 
   constructor(section: Section) {
     this.section = section;
+    this.named = section.lines.some((line) => line.level > 0 && taskHeader(line.text)?.named === true);
   }
 
   take(line: Line, index: number): void {
@@ -72,7 +75,7 @@ class Walk {
 
   private takeHeading(line: Line): void {
     const header = taskHeader(line.text);
-    if (header !== null && (header.named || this.section.style === 'heading') && isDefinition(header)) {
+    if (header !== null && this.isHeadingTask(header, line)) {
       this.start(header, line, 'heading');
       return;
     }
@@ -91,6 +94,14 @@ class Walk {
     else if (kind === 'criteria') this.hasCriteria = true;
     this.closed = kind === 'criteria' || kind === 'other_criteria';
     this.keep(line);
+  }
+
+  private isHeadingTask(header: TaskHeader, line: Line): boolean {
+    if (header.named) return isDefinition(header);
+    // A bare number is a task only where no heading says `Task`, and `1.1.1` below `1.1` is a part of it.
+    if (this.named || this.section.style !== 'heading') return false;
+    const { task } = this;
+    return task === null || line.level <= task.head.level || !header.id.startsWith(`${task.id}.`);
   }
 
   /** Whether a heading that is no task and no gate is a part of the task above it. */
@@ -127,7 +138,9 @@ class Walk {
     const mentions = line.box !== 'none' && this.gate === null && /gate|checkpoint/i.test(line.text);
     const [label] = mentions ? labelsOf(line.text) : [];
     const title = label?.kind === 'gate' && label.value !== '' ? gateTitle(label.label) : null;
-    if (label === undefined || title === null || !this.leavesTask(line)) return false;
+    if (label === undefined || title === null) return false;
+    const { task } = this;
+    if (task !== null && (task.style === 'heading' || line.indent > task.head.indent)) return false;
     this.open({ ...title, head: line, inline: '', lines: [{ ...line, text: label.value }] });
     this.gate = null;
     return true;
@@ -235,7 +248,7 @@ class Walk {
     if (task === null || task.style !== 'bullet' || line.indent > task.head.indent) return false;
     const kind = line.labels[0]?.kind;
     const own = kind === 'criteria' || kind === 'dependencies' || kind === 'estimate';
-    const shared = this.section.ownCriteria || (this.section.style === 'unnumbered' && kind === 'criteria');
+    const shared = this.section.ownCriteria || this.section.style === 'unnumbered';
     if (own) return shared || line.indent < task.head.indent;
     const last = task.body.at(-1);
     if (line.kind === 'text' && kind === undefined) return last?.kind === 'blank';
@@ -273,5 +286,5 @@ class Walk {
 
 /** A heading that is about a task without being it: `Task 1.1 Acceptance Criteria`. */
 function isDefinition(header: TaskHeader): boolean {
-  return header.strong || !header.named || labelKind(header.rest) === 'other';
+  return header.strong || labelKind(header.rest) === 'other';
 }

@@ -70,7 +70,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const commits = createGroupCommit({
     begin() {
       if (closed) throw unavailable(file, 'it was closed');
-      waitForTurn(begin(), dataVersion());
+      waitForTurn(begin(), dataVersion);
       lookAround();
     },
     finish: foldIfDue,
