@@ -1,31 +1,24 @@
 import type { KeyObject } from 'node:crypto';
-import {
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  createSecretKey,
-  hash,
-  sign,
-  verify,
-} from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, sign, verify } from 'node:crypto';
 import { canonicalJson } from '@phasegate/core';
+import { hmacOf } from './hmac.ts';
 import type { ProjectKeys } from './keys.ts';
 import type { AuditDraft, ChainHead, Seal, SealedRecord, SealedRow } from './ports.ts';
 
 /** Builds the seal of a project from its keys; the signing keys are parsed only when first used. */
 export function createSeal(keys: Pick<ProjectKeys, 'audit' | 'rows'>): Seal {
-  const secret = createSecretKey(Buffer.from(keys.rows, 'base64url'));
+  const hmac = hmacOf(Buffer.from(keys.rows, 'base64url'));
   let privateKey: KeyObject | undefined;
   let publicKey: KeyObject | undefined;
 
   return {
     chain: chainDrafts,
     mac(row: SealedRow): string {
-      return createHmac('sha256', secret).update(frameRow(row)).digest('hex');
+      return hmac(frameRow(row));
     },
     fingerprint(runId: string, head: ChainHead): bigint {
       const framed = JSON.stringify(['head', runId, head.seq, head.hash]);
-      return BigInt(`0x${createHmac('sha256', secret).update(framed).digest('hex')}`);
+      return BigInt(`0x${hmac(framed)}`);
     },
     sign(text: string): string {
       privateKey ??= createPrivateKey({ key: der(keys.audit.privateKey), type: 'pkcs8', format: 'der' });

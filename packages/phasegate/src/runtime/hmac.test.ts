@@ -1,0 +1,19 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { hmacOf } from './hmac.ts';
+
+test('the result is that of the platform, for any key and text', () => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.array(fc.string({ unit: 'grapheme' })),
+      (key, texts) => {
+        const hmac = hmacOf(Buffer.from(key));
+
+        for (const text of texts)
+          expect(hmac(text)).toBe(createHmac('sha256', key).update(text).digest('hex'));
+      },
+    ),
+  );
+});
