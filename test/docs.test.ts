@@ -4,6 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { graphOf } from '@phasegate/core';
 import { expect, test } from 'vitest';
+import {
+  PHASE_PLACEHOLDERS,
+  TASK_PLACEHOLDERS,
+} from '../packages/phasegate/src/loaders/markdown/templates.ts';
 import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
 import { toSvg } from '../packages/phasegate/src/surfaces/cli/graph/svg.ts';
 import { checksPage } from './docs/checksPage.ts';
@@ -40,6 +44,16 @@ test('a workflow in a document that is not valid is found', async () => {
   const snippet: Snippet = { language: 'yaml', text: 'workflow: a\nphases: { A: { next: B } }\n', line: 1 };
 
   expect(await problemsOf(snippet)).toEqual([expect.stringContaining('`B`')]);
+});
+
+test('the guide says all that makes a workflow dynamic, and an example shows it [S1.83]', () => {
+  const guide = read('docs/guide/markdown-workflows.md');
+  const config = JSON.parse(read('examples/spec-execution/workflows/spec_execution_v1/metadata.json'));
+
+  for (const name of [...PHASE_PLACEHOLDERS, ...TASK_PLACEHOLDERS]) expect(guide).toContain(`[${name}]`);
+  for (const key of ['dynamic_phases', ...Object.keys(config.dynamic_config)]) expect(guide).toContain(key);
+  expect(read('examples/README.md')).toContain('(spec-execution/README.md)');
+  expect(read('ARCHITECTURE.md')).toContain('tasks.md');
 });
 
 test('docs/reference/commands.md says what the commands say of themselves', async () => {

@@ -1,9 +1,12 @@
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { arrowsOf } from './layers/arrowsOf.ts';
 import { checkLayers } from './layers/checkLayers.ts';
 import { importsOf } from './layers/importsOf.ts';
 import { type House, type Layers, readHouse, readLayers } from './layers/layers.ts';
+import { roomOf } from './layers/roomOf.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -14,6 +17,22 @@ test('the sources import only what layers.json allows, without cycles, and core 
 
   expect(findings.map(({ rule, where, message }) => `${rule} ${where}: ${message}`)).toEqual([]);
   expect(house.files.size).toBeGreaterThan(20);
+});
+
+test('what is written by authors stands on the sdk, that on core, and nothing below knows a surface [S4.2]', () => {
+  const { arrows } = arrowsOf(readHouse(root));
+  const layers = readLayers(root);
+  const seenFrom = (room: string) => {
+    const own = arrows.filter(({ from }) => roomOf(from, layers) === room);
+    return [...new Set(own.map(({ to }) => roomOf(to, layers)))].filter((to) => to !== room).sort();
+  };
+  const authored = readFileSync(join(root, 'examples/w1-editing/w1.workflow.ts'), 'utf8');
+
+  expect(importsOf(authored).map(({ specifier }) => specifier)).toEqual(['@phasegate/sdk']);
+  expect(seenFrom('sdk')).toEqual(['core']);
+  expect(seenFrom('core')).toEqual(['core/engine', 'core/ground', 'core/model']);
+  expect(seenFrom('loaders')).toEqual(['core', 'runtime/ports', 'sdk']);
+  expect(seenFrom('surfaces/cli')).toEqual(['core', 'runtime/ports', 'templates']);
 });
 
 describe('the reader of imports', () => {

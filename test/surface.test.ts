@@ -167,6 +167,24 @@ test('agents have exactly these MCP tools, with these arguments', () => {
   ]);
 });
 
+test('runs have the statuses and rings of the design, and core has no dependency [C24]', () => {
+  // The compiler is the judge: a status that is missing here, or one too many, does not compile.
+  const statuses: Readonly<Record<core.RunStatus, true>> = {
+    queued: true,
+    active: true,
+    waiting: true,
+    escalated: true,
+    completed: true,
+    stopped: true,
+  };
+
+  expect(readTags(read('core/src/engine/run.ts'), 'status')).toEqual(
+    expect.arrayContaining(Object.keys(statuses)),
+  );
+  expect(core.RINGS).toEqual(['served', 'hooked', 'sandboxed', 'isolated']);
+  expect(JSON.parse(read('core/package.json'))).not.toHaveProperty('dependencies');
+});
+
 test('faults have exactly these codes', () => {
   expect(Object.keys(core.ERROR_CODES)).toEqual([
     'workflow_invalid',

@@ -48,7 +48,7 @@ describe('the walk', () => {
     });
   });
 
-  test('leads from phase 0 into phase 1 in the words of the template [S1.2 S1.44 S1.88]', () => {
+  test('leads from phase 0 into phase 1 in the words of the template [S1.2 S1.27 S1.44 S1.88]', () => {
     const { right } = visitOf(0);
 
     expect(right).toMatchObject({ checkpoint_passed: true, phase_completed: 0, next_phase: 1 });
@@ -112,7 +112,7 @@ describe('tasks', () => {
     expect(visitOf(3).tasks.map(({ task_number }) => task_number)).toEqual([1, 2, 3, 4]);
   });
 
-  test('carry what the source says, and the call that comes next [S1.45 S1.54 S1.55 S1.58 S1.59 S1.60 S1.61 S1.62 S1.90]', () => {
+  test('carry what the source says, and the call that comes next [S1.28 S1.45 S1.54 S1.55 S1.58 S1.59 S1.60 S1.61 S1.62 S1.90]', () => {
     const [, second, , last] = contents(visitOf(2).tasks);
 
     expect(second).toBe(

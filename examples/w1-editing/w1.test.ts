@@ -29,6 +29,24 @@ describe('the definition', () => {
     expect(phaseById(workflow, 'human-gate')?.next).toEqual({ kind: 'to', target: 'finalize' });
   });
 
+  test('has one operation to a step, each with a command of its own [S3.3]', () => {
+    const commands = workflow.phases.map(({ id, work }) =>
+      work.kind === 'command' ? work.command : `${id} (${work.kind})`,
+    );
+
+    expect(commands).toEqual([
+      'w1:strategic',
+      'w1:create-version',
+      'w1:write',
+      'w1:editor-review',
+      'w1:domain-review',
+      'review:chapters',
+      'w1:human-gate',
+      'w1:finalize',
+    ]);
+    expect(new Set(commands).size).toBe(STEPS.length);
+  });
+
   test('is listed from its source, also where running it would fail [S4.4 C13]', async () => {
     const root = mkdtempSync(join(base, 'broken-'));
     copyFileSync(join(HERE, 'w1.workflow.ts'), join(root, 'w1.workflow.ts'));

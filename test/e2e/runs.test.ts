@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditRecord } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
@@ -269,6 +269,20 @@ describe.concurrent('state', () => {
       expect(restored.code).toBeGreaterThan(0);
     }
     expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'active' });
+  });
+
+  test('of every run is found by its id, in one place outside the project [S0.46]', async () => {
+    const project = makeProject({ 'errand.workflow.yaml': WORKFLOW });
+    const [one, two] = [await startRun(project, 'errand'), await runInGo(project)];
+
+    for (const [run, phase] of [
+      [one, 'LOOK'],
+      [two, 'GO'],
+    ] as const) {
+      expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ run, phase });
+    }
+    expect(readdirSync(project.stateDir)).toContain('state.db');
+    expect(readdirSync(project.root)).toEqual(['errand.workflow.yaml']);
   });
 
   test('is told apart by where the project lies', async () => {

@@ -64,6 +64,18 @@ test.concurrent('on a terminal a question that is not answered changes nothing',
   expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'waiting' });
 });
 
+test.concurrent('on a terminal the state of a run is JSON for eyes, indented by two [S0.48]', async () => {
+  const { project, run } = waiting();
+  const piped = await phasegate(project, ['status', run, '--json']);
+  const terminal = onTerminal(project, ['status', run, '--json']);
+
+  expect(await terminal.ends()).toBe(0);
+  const lines = terminal.text().trimEnd().split(/\r?\n/);
+  expect(JSON.parse(lines.join('\n'))).toEqual(piped.json);
+  expect(lines).toEqual(expect.arrayContaining([`  "run": "${run}",`, '  "status": "waiting",']));
+  expect(lines).toEqual(JSON.stringify(piped.json, null, 2).split('\n'));
+});
+
 test.concurrent('on a terminal `init` sets up the human, asking for the passphrase twice', async () => {
   const project = makeProject();
   const terminal = onTerminal(project, ['init']);

@@ -37,6 +37,15 @@ test('every requirement a test cites exists', () => {
   expect(unknownCitations(readLedger(), readCitations(root))).toEqual([]);
 });
 
+test('phase gating is proven by far more than twenty tests, and by several kinds of them [S0.66]', () => {
+  const citations = readCitations(root).filter(({ id }) => id.startsWith('S0.'));
+  const tests = new Set(citations.map(({ file, line }) => `${file}:${line}`));
+  const rooms = new Set(citations.map(({ file }) => file.split('/').slice(0, 2).join('/')));
+
+  expect(tests.size).toBeGreaterThan(60);
+  expect([...rooms]).toEqual(expect.arrayContaining(['packages/core', 'packages/phasegate', 'test/e2e']));
+});
+
 test('a citation of a requirement that does not exist is found and reported', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
   mkdirSync(join(folder, 'packages/core/src'), { recursive: true });

@@ -1,4 +1,5 @@
 import {
+  artifactsOf,
   type Command,
   canonicalJson,
   type PhaseDraft,
@@ -63,6 +64,17 @@ describe('a run', () => {
       'run_ended',
     ]);
     expect(await store.verify()).toMatchObject({ ok: true, findings: [] });
+  });
+
+  test('is read by its id, saved and loaded as a whole, and says what each phase left [S0.5]', async () => {
+    const { phasegate, run, store } = await start(TWO);
+
+    await phasegate.submit(run, { kind: 'complete', phase: 'PLAN', evidence: { plan: 'short', steps: [1] } });
+    const loaded = (await store.load(run))?.run;
+
+    expect(await phasegate.view(run)).toMatchObject({ run, phase: 'BUILD', completed_phases: ['PLAN'] });
+    expect(loaded).toMatchObject({ id: run, phase: 'BUILD', completions: [{ phase: 'PLAN' }] });
+    expect(loaded && artifactsOf(loaded)).toEqual({ PLAN: { plan: 'short', steps: [1] } });
   });
 
   test('is not found by another id, and is another agent’s business to nobody [S0.49]', async () => {

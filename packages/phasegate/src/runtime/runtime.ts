@@ -209,6 +209,13 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     return (await load(runId)).run;
   }
 
+  /** Reading ahead changes nothing, and is on record all the same. */
+  async function noteSkipped(run: Run, { error, message }: JsonObject, by: Principal): Promise<void> {
+    const data = { command: 'get_phase', blockers: [{ code: error ?? null, message: message ?? null }] };
+    const event = 'command_refused' as const;
+    await store.note(run.id, [{ time: timeFor(run), principal: nameOf(by), event, data }]);
+  }
+
   async function render(run: Run, principal: Principal): Promise<RenderedText | undefined> {
     const phase = phaseById(run.workflow, run.phase);
     if (phase?.render == null || principal.kind === 'engine') return undefined;
@@ -311,7 +318,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       },
       async phase(runId, requested) {
         const run = await current(runId, principal);
-        return phaseAnswer(run, requested, await render(run, principal));
+        const answer = phaseAnswer(run, requested, await render(run, principal));
+        if (!answer.ok) await noteSkipped(run, answer.refusal, principal);
+        return answer;
       },
       overview: async (runId) => overviewOf((await current(runId, principal)).workflow),
       submit: (runId, command) => submit(runId, command, principal),

@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 
 describe('a phase token', () => {
-  test('carries run, phase, tools, agent, epoch and item, and is good for two hours [S2.33 S2.34 C8]', async () => {
+  test('carries run, phase, tools, agent, epoch and item, and is good for two hours [S2.13 S2.33 S2.34 C8]', async () => {
     const { token, jti, expiresAt } = await tokens.issue({ ...request, item: 'chapter-3' });
 
     const claims = await tokens.verify(token);
@@ -136,7 +136,7 @@ describe('the secret', () => {
   });
 });
 
-describe('a token that is not ours is refused with its own reason [adv.H7 S2.41]:', () => {
+describe('a token that is not ours is refused with its own reason [adv.H7 S2.41]', () => {
   const claims = { ...request, iss: 'phasegate', aud: 'phasegate', jti: 'j', iat: 0, exp: 4e9 };
   const forge = (header: object, payload: object, secret: string | Buffer = Buffer.alloc(32, 2)) => {
     const text = `${encode(header)}.${encode(payload)}`;

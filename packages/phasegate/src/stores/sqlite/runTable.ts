@@ -15,7 +15,7 @@ export interface RunRow {
   readonly mac: string;
 }
 
-/** The runs, with the ones last used kept parsed. */
+/** The runs, with the ones last used kept parsed until they end. */
 export interface RunTable {
   /** The newest committed row, or within a batch the row as the batch has made it. Throws `state_tampered`. */
   current(id: string): RunRow | undefined;
@@ -44,6 +44,7 @@ export function openRunTable(database: DatabaseSync, seal: Seal, workflows: Work
 
   function keep(id: string, row: RunRow): void {
     kept.delete(id);
+    if (ENDED.has(row.run.status)) return;
     kept.set(id, { row, generation });
     if (kept.size <= MOST_KEPT) return;
     for (const oldest of kept.keys()) {
@@ -121,6 +122,9 @@ export function summary(row: SqlRow): RunSummary {
 
 /** Enough for the runs a server works on at a time, at a few KB each. */
 const MOST_KEPT = 1000;
+
+// Nobody works on a run that ended, and its workflow may be a whole specification that no other run has.
+const ENDED: ReadonlySet<Run['status']> = new Set(['completed', 'stopped']);
 
 interface Kept {
   readonly row: RunRow;

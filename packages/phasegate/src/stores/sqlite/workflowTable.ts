@@ -12,16 +12,16 @@ export interface WorkflowTable {
   keep(run: Run): void;
 }
 
-/** Opens the table; workflows already read are kept, as they cannot change. */
+/** Opens the table; a workflow is read once while any run that is in use has it, as it cannot change. */
 export function openWorkflowTable(database: DatabaseSync): WorkflowTable {
   const read = lazily(database, 'SELECT data FROM workflows WHERE hash = ?');
   const present = lazily(database, 'SELECT 1 FROM workflows WHERE hash = ?');
   const insert = lazily(database, 'INSERT INTO workflows (hash, data) VALUES (?, ?)');
-  const known = new Map<string, Workflow>();
+  const known = new Map<string, WeakRef<Workflow>>();
 
   return {
     load(hash) {
-      const cached = known.get(hash);
+      const cached = known.get(hash)?.deref();
       if (cached !== undefined) return cached;
       const row = read().get(hash);
       const workflow = row === undefined ? null : parseWorkflow(text(row, 'data'), hash);
@@ -30,7 +30,7 @@ export function openWorkflowTable(database: DatabaseSync): WorkflowTable {
       return workflow;
     },
     keep(run) {
-      if (known.get(run.workflowHash) !== run.workflow) {
+      if (known.get(run.workflowHash)?.deref() !== run.workflow) {
         requireOwnWorkflow(run);
         remember(known, run.workflowHash, run.workflow);
       }
@@ -54,7 +54,7 @@ export function parseWorkflow(data: string, hash: string): Workflow | null {
 
 const MOST_KNOWN = 200;
 
-function remember(known: Map<string, Workflow>, hash: string, workflow: Workflow): void {
+function remember(known: Map<string, WeakRef<Workflow>>, hash: string, workflow: Workflow): void {
   if (known.size >= MOST_KNOWN) known.clear();
-  known.set(hash, workflow);
+  known.set(hash, new WeakRef(workflow));
 }
