@@ -52,6 +52,18 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     for (const table of tables) table.doubt();
   }
 
+  let lookedThisTurn = false;
+
+  /** Reads of one turn of the event loop need one look: what is decided on them is held against the row anyway. */
+  function lookOnce(): void {
+    if (lookedThisTurn) return;
+    lookAround();
+    lookedThisTurn = true;
+    setImmediate(() => {
+      lookedThisTurn = false;
+    });
+  }
+
   function foldIfDue(): void {
     const time = now();
     // Signing takes longer than all else a short-lived process does, and close() signs: a first write that is not
@@ -134,7 +146,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   return {
     load: (runId) =>
       asking(() => {
-        lookAround();
+        lookOnce();
         const row = runs.current(runId);
         return row && { run: row.run, version: row.version };
       }),
