@@ -295,3 +295,15 @@ function tagsLeftOpen(xml: string): readonly string[] {
   const stray = between.match(/[<>]|&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/gi) ?? [];
   return [...open, ...stray];
 }
+
+test.concurrent.each(['PHASEGATE_URL', 'PHASEGATE_KEY'])(
+  'a caller who set %s is not served as someone else',
+  async (name) => {
+    const project = makeProject({ 'a.workflow.yaml': 'workflow: a\nphases: { A: {} }\n' });
+
+    const listed = await phasegate(project, ['list'], { env: { [name]: 'anything' } });
+
+    expect(listed.code).toBe(2);
+    expect(listed.stderr).toContain(name);
+  },
+);

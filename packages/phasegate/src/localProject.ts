@@ -25,6 +25,7 @@ export interface LocalProjectOptions {
  * completing a phase must not pay for loading YAML, and validating a file must not pay for opening a database.
  */
 export async function openLocalProject({ projectDir, env }: LocalProjectOptions): Promise<Project> {
+  refuseUnknownCaller(env);
   const root = projectDir === undefined ? findProjectRoot(process.cwd()) : resolve(projectDir);
   // Asked for when it is needed: reading a definition in a folder that can have no state is no mistake.
   const where: Where = {
@@ -181,6 +182,19 @@ function lazyCatalog(root: string, shelves: Shelves): Catalog {
     load: async (name, starting) => (await get()).load(name, starting),
     validate: async (paths) => (await get()).validate(paths),
   };
+}
+
+/** Whoever names a server or a key expects them to be used: going on as the local agent would be someone else. */
+function refuseUnknownCaller(env: LocalProjectOptions['env']): void {
+  const set = ['PHASEGATE_URL', 'PHASEGATE_KEY'].find((name) => (env[name] ?? '') !== '');
+  if (set === undefined) return;
+  throw new PhasegateError(
+    'usage',
+    `\`${set}\` is set, and this release can use neither a server nor a key`,
+    {
+      hint: `unset ${set}`,
+    },
+  );
 }
 
 /** Where a project is, and in which environment. */

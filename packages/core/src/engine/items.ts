@@ -1,6 +1,6 @@
 import type { Phase } from '../model/workflow.ts';
 import { apply } from './apply.ts';
-import { ALLOWED, blocker, completeAction } from './blockers.ts';
+import { ALLOWED, blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, escalation, refuseWork } from './deciding.ts';
 import type { RunEvent } from './events.ts';
@@ -78,7 +78,8 @@ export function readItem(
   command: Extract<Command, { kind: 'complete' }>,
 ): Item | Blocker | null {
   const items = run.work.items;
-  const action = completeAction(phase);
+  // Names an item that is open, so that the next call is one that can be made.
+  const action = nextActionFor(run);
   if (items === null) {
     return command.item === undefined
       ? null

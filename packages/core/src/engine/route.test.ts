@@ -277,7 +277,9 @@ describe('a parallel phase', () => {
   test('refuses a missing, unknown or finished item', () => {
     const one = submit(parallel(), complete(parallel(), {}, { item: 'a' })).run;
 
-    expect(submit(one, complete(one)).verdict).toMatchObject({ blockers: [{ code: 'item_required' }] });
+    expect(submit(one, complete(one)).verdict).toMatchObject({
+      blockers: [{ code: 'item_required', nextAction: { act: 'complete_phase', item: 'b' } }],
+    });
     expect(submit(one, complete(one, {}, { item: 'z' })).verdict).toMatchObject({
       blockers: [{ code: 'item_unknown' }],
     });

@@ -20,8 +20,9 @@ export function compileChecks(
   drafts: readonly CheckDraft[],
   list: 'preconditions' | 'postconditions',
 ): readonly Check[] {
+  const asked = { ...place, entering: list === 'preconditions' };
   return drafts.map((draft, index) =>
-    compileCheck(place, {
+    compileCheck(asked, {
       draft,
       path: [...place.path, list, index],
       id: `${place.phase.id}/${list}/${index}`,

@@ -33,8 +33,11 @@ export function compileCondition(
 function pathProblem(place: PhasePlace, root: string, steps: readonly (string | number)[]): string | null {
   const { context, phase } = place;
   const artifact = phase.artifacts?.find((candidate) => candidate.type === root);
-  if (artifact && !(SCOPE_ROOTS as readonly string[]).includes(root))
-    return ruledOut(schemaOf(place, root), steps, root);
+  const submitted = artifact !== undefined && !(SCOPE_ROOTS as readonly string[]).includes(root);
+  if (place.entering && (submitted || root === 'result' || root === 'item')) {
+    return `\`${root}\` is not there before phase \`${phase.id}\` is entered; earlier evidence is in \`artifacts\``;
+  }
+  if (submitted) return ruledOut(schemaOf(place, root), steps, root);
   const first = steps[0];
   switch (root) {
     case 'params':

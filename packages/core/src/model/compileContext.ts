@@ -24,4 +24,6 @@ export interface PhasePlace {
   readonly context: CompileContext;
   readonly phase: PhaseDraft;
   readonly path: DraftPath;
+  /** True for what is asked before the phase is entered, when nothing has been submitted for it. */
+  readonly entering?: boolean;
 }

@@ -68,6 +68,22 @@ const MISTAKES: readonly [string, readonly Partial<PhaseDraft>[], Partial<Workfl
   ],
   [
     'unknown_path',
+    [{}, { preconditions: [{ check: 'expression', with: { condition: 'result.ok === true' } }] }],
+    {},
+  ],
+  [
+    'unknown_path',
+    [
+      {},
+      {
+        artifacts: [{ type: 'plan' }],
+        preconditions: [{ check: 'expression', with: { condition: 'plan.ok === true' } }],
+      },
+    ],
+    {},
+  ],
+  [
+    'unknown_path',
     [{ postconditions: [{ check: 'expression', with: { condition: 'item.name === "x"' } }] }],
     {},
   ],

@@ -12,6 +12,7 @@ import {
   type Fact,
   findPhase,
   gateCard,
+  type JsonObject,
   judgeTool,
   type Look,
   overviewOf,

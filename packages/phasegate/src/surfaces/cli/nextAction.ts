@@ -31,14 +31,22 @@ export function respell({ answer, verdict, view }: Submitted): JsonObject {
   if (verdict.allowed && verdict.wouldRefuse !== undefined) {
     spelled.would_refuse = wireBlockers(verdict.wouldRefuse, view.run);
   }
+  // A phase's function may have made its text: the view has it, the engine does not.
+  const text = view.current_phase?.phase_content;
+  for (const name of ['next_phase_content', 'current_phase_content']) {
+    if (text !== undefined && spelled[name] !== undefined) spelled[name] = text;
+  }
   return spelled;
 }
 
 /** A run's view as it is printed: wire names all through, next actions in the words of a shell. */
 export function wireView(view: RunView): object {
-  const { escalation } = view;
+  const { escalation, current_phase: phase } = view;
   return {
     ...view,
+    ...phase,
+    phase: view.phase,
+    current_phase: view.phase,
     escalation:
       escalation === null ? null : { ...escalation, blockers: wireBlockers(escalation.blockers, view.run) },
     next_action: spellNextAction(view.next_action, view.run),

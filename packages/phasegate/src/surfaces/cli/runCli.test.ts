@@ -42,6 +42,14 @@ test('no command, an unknown one and an unknown option are wrong usage, with a s
   });
 });
 
+test('a project folder that is not there is wrong usage, not an empty project', async () => {
+  expect(await makeShell().call(['list', '--project', 'no/such/folder'])).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('`--project`: `no/such/folder` is no folder'),
+  });
+});
+
 test('with --json a fault is one JSON value on stdout', async () => {
   const { code, stderr, json } = await makeShell().call(['status', '--json']);
 

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { didYouMean } from '@phasegate/core';
 import type { OpenProject, Project } from '../../runtime/ports.ts';
@@ -63,7 +64,8 @@ function invocationOf(request: CliRequest, args: Invocation['args'], out: Output
   const projectDir = args.text('project');
   let project: Promise<Project> | undefined;
   let opened: Promise<OpenProject> | undefined;
-  const find = () => {
+  const find = async () => {
+    if (projectDir !== undefined) await demandFolder(projectDir);
     project ??= openProject({ env, ...(projectDir === undefined ? {} : { projectDir }) });
     return project;
   };
@@ -88,6 +90,12 @@ function invocationOf(request: CliRequest, args: Invocation['args'], out: Output
       await store?.close();
     },
   };
+}
+
+/** An empty project is a fine thing to be told about; a mistyped one is not empty. */
+async function demandFolder(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() !== true) throw usageError(`\`--project\`: \`${path}\` is no folder`);
 }
 
 async function withoutCommand(words: readonly string[], out: Output): Promise<ExitCode> {

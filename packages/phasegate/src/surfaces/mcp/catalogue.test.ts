@@ -34,6 +34,21 @@ describe.each(ERAS)('in the %s era', (era) => {
     expect(JSON.stringify(workflows)).not.toMatch(/Look around|run by a listing/);
   });
 
+  test('what a param may be is listed with it', async () => {
+    const params =
+      '{ n: { type: integer, min: 1, max: 5 }, share: { type: number, min: 0.5 }, fixed: { constant: 7 } }';
+    const bed = await makeTestBed({
+      'bounded.workflow.yaml': `workflow: bounded\nparams: ${params}\nphases: { A: {} }\n`,
+    });
+    const { call } = await connect(bed.parts(), { era });
+
+    expect(await call('list_workflows')).toMatchObject({
+      workflows: [
+        { params: { n: { min: 1, max: 5 }, share: { type: 'number', min: 0.5 }, fixed: { constant: 7 } } },
+      ],
+    });
+  });
+
   test('every workflow is a prompt that asks the agent to start it', async () => {
     const bed = await makeTestBed(FILES);
     const { client } = await connect(bed.parts(), { era });

@@ -105,7 +105,9 @@ test.each<readonly [string, Json]>([
     checkpoint_passed: false,
     error: 'evidence_unreadable',
     message: expect.stringContaining('must be a JSON object'),
+    blockers: [{ code: 'evidence_unreadable', next_action: answer.next_action }],
     current_phase: 'LOOK',
+    current_phase_content: expect.stringContaining('Look around first.'),
     status: 'active',
     attempt: 0,
   });
@@ -138,7 +140,7 @@ test('evidence that is left out is as good as empty: all that is missing is list
   });
 });
 
-test('an unknown session, workflow, param or outcome is an answer, not a fault', async () => {
+test('an unknown session, workflow, param or outcome is an answer, not a fault [S0.49]', async () => {
   const { call, session_id } = await started();
   const start = (args: JsonObject) => call('start_workflow', { workflow_type: 'errand', ...args });
 
@@ -153,7 +155,7 @@ test('an unknown session, workflow, param or outcome is an answer, not a fault',
   ];
 
   expect(answers).toMatchObject([
-    { error: 'session_unknown', message: 'there is no run `run-none`', next_action: 'list_workflows()' },
+    { error: 'session_unknown', message: 'Session run-none not found', next_action: 'list_workflows()' },
     { error: 'session_unknown' },
     {
       error: 'workflow_unknown',
@@ -166,7 +168,12 @@ test('an unknown session, workflow, param or outcome is an answer, not a fault',
       blockers: [{ code: 'param_invalid' }],
     },
     { error: 'param_invalid', message: expect.stringContaining('no param `speed`') },
-    { error: 'outcome_not_allowed', checkpoint_passed: false },
+    {
+      error: 'outcome_not_allowed',
+      checkpoint_passed: false,
+      blockers: [{ code: 'outcome_not_allowed' }],
+      current_phase_content: expect.stringContaining('Look around first.'),
+    },
     { checkpoint_passed: false },
   ]);
   expect(answers.filter((answer) => answer.is_error)).toEqual([]);
@@ -259,6 +266,27 @@ test('at a gate the agent is told who decides, and nothing of what comes next [C
   expect(again).toMatchObject({ checkpoint_passed: false, error: 'run_waiting', next_action });
   expect(JSON.stringify([waiting, later, again])).not.toContain('Ship it now');
   expect(String(waiting.next_action)).toContain(`phasegate decide ${session_id} --option LABEL`);
+});
+
+test('reading ahead is on record', async () => {
+  const bed = await makeTestBed({ 'errand.workflow.yaml': ERRAND });
+  const { call } = await connect(bed.parts(), { era: 'legacy' });
+  const { session_id = '' } = await call('start_workflow', { workflow_type: 'errand' });
+
+  await call('get_phase', { session_id, phase: 'LOOK' });
+  await call('get_phase', { session_id, phase: 'REST' });
+
+  const history = await bed.parts().phasegate.history(String(session_id));
+  expect(history.map(({ principal, event, data }) => ({ principal, event, data })).slice(1)).toEqual([
+    {
+      principal: 'agent:local',
+      event: 'command_refused',
+      data: {
+        command: 'get_phase',
+        blockers: [{ code: 'phase_sequence_violation', message: 'Cannot access Phase REST' }],
+      },
+    },
+  ]);
 });
 
 async function started(): Promise<Connected & { readonly session_id: string }> {

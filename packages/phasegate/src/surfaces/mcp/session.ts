@@ -12,5 +12,10 @@ export async function runOf(args: JsonObject, { phasegate, run }: ToolCall): Pro
   if (run !== undefined && asked !== run) {
     throw new PhasegateError('not_permitted', `this server serves the session \`${run}\` and no other`);
   }
-  return phasegate.view(asked);
+  try {
+    return await phasegate.view(asked);
+  } catch (error) {
+    if (!(error instanceof PhasegateError) || error.code !== 'run_unknown') throw error;
+    throw new PhasegateError('run_unknown', `Session ${asked} not found`, { cause: error });
+  }
 }

@@ -17,6 +17,20 @@ test('validate prints each problem with its place and exits 2', async () => {
   );
 });
 
+test('list gives phase ids as the author wrote them: numbers where they are numbers [C2]', async () => {
+  const shell = makeShell({
+    'n.workflow.yaml': 'workflow: n\nphases: { 0: {}, 1: {} }\n',
+    's.workflow.yaml': 'workflow: s\nphases: { 1: {}, 1A: {} }\n',
+  });
+
+  expect((await shell.call(['list', '--json'])).json()).toMatchObject({
+    workflows: [
+      { id: 'n', phases: [0, 1] },
+      { id: 's', phases: [1, '1A'] },
+    ],
+  });
+});
+
 test('nothing to validate is not the same as nothing wrong', async () => {
   expect((await makeShell().call(['validate', '--json'])).json()).toMatchObject({
     error: 'workflow_unknown',

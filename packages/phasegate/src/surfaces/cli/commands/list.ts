@@ -1,5 +1,6 @@
 import type { CliCommand } from '../command.ts';
 import { problemLine } from '../failure.ts';
+import { phaseIdOf } from '../phaseIdOf.ts';
 import { table } from '../text/table.ts';
 
 /** `phasegate list`: workflows found, without running any of their code. */
@@ -18,7 +19,7 @@ export const list: CliCommand = {
       title,
       path,
       format,
-      phases,
+      phases: phases?.map(phaseIdOf) ?? null,
       problems,
     }));
     await out.result({ workflows }, () => {

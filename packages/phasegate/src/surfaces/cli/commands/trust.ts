@@ -21,10 +21,10 @@ export const trust: CliCommand = {
   positionals: ['[WORKFLOW]'],
   async run(invocation) {
     const { args, out, prompts } = invocation;
+    const human = await unlockHuman(invocation);
     if (prompts === null && !args.flag('yes')) {
       throw usageError('`--yes` is missing: there is no terminal to ask on');
     }
-    const human = await unlockHuman(invocation);
     const project = await invocation.open();
     const outcome: Outcome = { trusted: [], already: [], declined: [] };
     for (const name of await namesOf(invocation)) {

@@ -94,14 +94,17 @@ async function unreadable(
 }
 
 function refuse(view: RunView, error: string, message: string): JsonObject {
+  const next_action = nextCall(view);
   return {
     session_id: view.run,
     checkpoint_passed: false,
     error,
     message,
-    current_phase: view.phase,
-    status: view.status,
+    blockers: [{ code: error, message, next_action }],
     attempt: view.attempts,
-    next_action: nextCall(view),
+    current_phase: view.phase,
+    current_phase_content: view.current_phase?.phase_content ?? '',
+    status: view.status,
+    next_action,
   };
 }

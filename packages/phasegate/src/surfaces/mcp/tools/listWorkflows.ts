@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type Param, PhasegateError } from '@phasegate/core';
+import { type Json, type JsonObject, type Param, type ParamDomain, PhasegateError } from '@phasegate/core';
 import type { Catalog, CatalogEntry } from '../../../runtime/ports.ts';
 import { type McpTool, READING } from '../tool.ts';
 
@@ -64,7 +64,23 @@ function describeParams(params: Readonly<Record<string, Param>>): JsonObject {
 function describeParam({ type, description, domain, required, default: preset }: Param): JsonObject {
   const described: Record<string, Json> = { type, required };
   if (description !== '') described.description = description;
-  if (domain?.kind === 'choice_set') described.choices = domain.choices;
+  if (domain !== null) Object.assign(described, describeDomain(domain));
   if (preset !== undefined) described.default = preset;
   return described;
+}
+
+function describeDomain(domain: ParamDomain): JsonObject {
+  switch (domain.kind) {
+    case 'choice_set':
+      return { choices: domain.choices };
+    case 'constant':
+      return { constant: domain.value };
+    case 'bounded_int':
+      return { min: domain.lo, max: domain.hi };
+    case 'range':
+      return {
+        ...(domain.min === null ? {} : { min: domain.min }),
+        ...(domain.max === null ? {} : { max: domain.max }),
+      };
+  }
 }
