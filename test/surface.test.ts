@@ -14,6 +14,7 @@ test('@phasegate/core exports exactly these values', () => {
     'CONTRACT_TOOLS',
     'ChoiceSet',
     'Constant',
+    'DEPTH_LIMIT',
     'ERROR_CODES',
     'EVIDENCE_CLASSES',
     'GUARDED_PATHS',
@@ -73,6 +74,7 @@ test('@phasegate/core exports exactly these values', () => {
     'sequenceViolation',
     'suggest',
     'taskText',
+    'tooDeep',
     'validateCheckpoint',
     'viewFor',
   ]);

@@ -43,7 +43,15 @@ export {
   viewFor,
 } from './engine/viewFor.ts';
 export { ERROR_CODES, type ErrorCode, PhasegateError, type Problem } from './errors.ts';
-export { canonicalJson, isJsonObject, type Json, type JsonObject, own } from './json.ts';
+export {
+  canonicalJson,
+  DEPTH_LIMIT,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  own,
+  tooDeep,
+} from './json.ts';
 export type { Known } from './model/compileContext.ts';
 export { type Defined, defineWorkflow, readPhaseId } from './model/defineWorkflow.ts';
 export { BoundedInt, ChoiceSet, Constant, domainOf } from './model/domains.ts';

@@ -15,6 +15,19 @@ export function own(value: unknown, key: string): Json | undefined {
   return (value as Record<string, Json>)[key];
 }
 
+/** Deeper than any evidence made by hand or tool, and shallow enough for every recursive reader. */
+export const DEPTH_LIMIT = 200;
+
+/** True for a value that is nested deeper than the limit. Looked at level by level, so that it cannot recurse itself. */
+export function tooDeep(value: Json): boolean {
+  let level: readonly Json[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > DEPTH_LIMIT) return true;
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return false;
+}
+
 /**
  * Canonical JSON after RFC 8785: sorted keys (by UTF-16 code unit), no white space, ECMAScript numbers.
  * The audit's hashes, the signatures and `shown` are all taken over this text.

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { own } from '@phasegate/core';
 import type { Loader, Peeked, SourceFile } from '../../runtime/ports.ts';
+import { unloadable } from '../unloadable.ts';
 import type { MarkdownLoaderOptions } from './loadMarkdown.ts';
 
 /** Loads folders with a `metadata.json`: static, dynamic, or looked up in the documentation. */
@@ -16,16 +17,7 @@ export function createMarkdownLoader(options: MarkdownLoaderOptions): Loader {
       try {
         return await loadMarkdown(file, options, starting);
       } catch (error) {
-        const message = `the folder cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-        const problem = {
-          file: file.path,
-          line: 1,
-          column: 1,
-          code: 'internal',
-          message,
-          severity: 'error' as const,
-        };
-        return { workflow: null, problems: [problem], files: {} };
+        return unloadable(file.path, 'the folder cannot be read', error);
       }
     },
   };

@@ -1,5 +1,6 @@
 import type { Known } from '@phasegate/core';
 import type { Functions, Loader } from '../../runtime/ports.ts';
+import { unloadable } from '../unloadable.ts';
 
 /** What the loader checks definitions against, and what runs their code. */
 export interface TypeScriptLoaderOptions {
@@ -29,16 +30,7 @@ export function createTypeScriptLoader({ known, functions }: TypeScriptLoaderOpt
       try {
         return await loadTypeScript(file, known, functions);
       } catch (error) {
-        const message = `the file cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
-        const problem = {
-          file: file.path,
-          line: 1,
-          column: 1,
-          code: 'internal',
-          message,
-          severity: 'error' as const,
-        };
-        return { workflow: null, problems: [problem], files: {} };
+        return unloadable(file.path, 'the file cannot be loaded', error);
       }
     },
   };

@@ -1,5 +1,6 @@
 import type { Known } from '@phasegate/core';
-import type { Loader, SourceFile } from '../../runtime/ports.ts';
+import type { Loader } from '../../runtime/ports.ts';
+import { unloadable } from '../unloadable.ts';
 
 /** What the loader checks definitions against. */
 export interface YamlLoaderOptions {
@@ -23,13 +24,8 @@ export function createYamlLoader({ known }: YamlLoaderOptions): Loader {
       try {
         return await loadYaml(file, known);
       } catch (error) {
-        return { workflow: null, problems: [unexpected(file, error)], files: {} };
+        return unloadable(file.path, 'the file cannot be read', error);
       }
     },
   };
-}
-
-function unexpected(file: SourceFile, error: unknown) {
-  const message = `the file cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-  return { file: file.path, line: 1, column: 1, code: 'internal', message, severity: 'error' as const };
 }

@@ -1,13 +1,17 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { isJsonObject, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
+import {
+  DEPTH_LIMIT,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  PhasegateError,
+  tooDeep,
+} from '@phasegate/core';
 import { readLimited } from './readLimited.ts';
 
 /** The most a command reads from a file or from stdin. */
 export const EVIDENCE_LIMIT = 10 * 1024 * 1024;
-
-// Deeper than any evidence made by hand or tool, and shallow enough for every recursive reader behind us.
-const DEPTH_LIMIT = 200;
 
 /** Evidence: a JSON object from a file, or from stdin with `-`. */
 export async function readEvidence(source: string, stdin: Readable): Promise<JsonObject> {
@@ -58,15 +62,6 @@ function placeOf(error: SyntaxError, text: string): string {
   if (position === undefined && !error.message.includes('end of JSON')) return '';
   const lines = text.slice(0, position === undefined ? text.length : Number(position)).split('\n');
   return ` at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
-}
-
-function tooDeep(value: Json): boolean {
-  let level: readonly Json[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > DEPTH_LIMIT) return true;
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
-  }
-  return false;
 }
 
 function nameOf(source: string): string {
