@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { canonicalJson, defineWorkflow, fold, type Json, type Principal } from '@phasegate/core';
-import { createOpenProject, createSeal, openKeys, openSqliteStore } from 'phasegate';
+import { createOpenProject, createSeal, createTokens, openKeys, openSqliteStore } from 'phasegate';
 import type { Payload } from './bareCommits.ts';
 import { folder } from './measure.ts';
 
@@ -73,7 +73,9 @@ export async function openWorkload(at = folder()): Promise<Workload> {
     notes: [],
   };
   const file = join(at, 'state.db');
-  const store = openSqliteStore({ file, seal: createSeal(openKeys(at)), now: Date.now, fold });
+  const keys = openKeys(at);
+  const seal = createSeal(keys);
+  const store = openSqliteStore({ file, seal, now: Date.now, fold });
   const project = createOpenProject({
     store,
     catalog: {
@@ -91,6 +93,9 @@ export async function openWorkload(at = folder()): Promise<Workload> {
     newId: () => `run-${randomBytes(10).toString('hex')}`,
     hash: sha,
     backupFile: () => join(at, 'backup.db'),
+    tokens: createTokens({ secrets: keys.tokens, now: Date.now }),
+    seal,
+    tools: async () => [],
   });
   const phasegate = project.as(AGENT);
   const complete = async (run: string, phase: string) => {

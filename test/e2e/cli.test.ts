@@ -296,14 +296,15 @@ function tagsLeftOpen(xml: string): readonly string[] {
   return [...open, ...stray];
 }
 
-test.concurrent.each(['PHASEGATE_URL', 'PHASEGATE_KEY'])(
-  'a caller who set %s is not served as someone else',
-  async (name) => {
-    const project = makeProject({ 'a.workflow.yaml': 'workflow: a\nphases: { A: {} }\n' });
+test.concurrent.each([
+  ['PHASEGATE_URL', 2],
+  ['PHASEGATE_KEY', 1],
+])('a caller who set %s is not served as someone else', async (name, code) => {
+  const project = makeProject({ 'a.workflow.yaml': 'workflow: a\nphases: { A: {} }\n' });
 
-    const listed = await phasegate(project, ['list'], { env: { [name]: 'anything' } });
+  const started = await phasegate(project, ['start', 'a'], { env: { [name]: 'anything' } });
 
-    expect(listed.code).toBe(2);
-    expect(listed.stderr).toContain(name);
-  },
-);
+  expect(started.code).toBe(code);
+  expect(started.stderr).toContain(name);
+  expect((await phasegate(project, ['runs', '--json'])).json).toEqual({ runs: [] });
+});

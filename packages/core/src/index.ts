@@ -1,13 +1,15 @@
 export { answerFor, blockersOf } from './engine/answers.ts';
 export { apply, begin, fold } from './engine/apply.ts';
 export { nextActionFor } from './engine/blockers.ts';
+export { canClaim, capabilitiesNeeded, capabilityBlocker } from './engine/capabilities.ts';
 export type { Circumstance, Command, Fact, Facts, Look, Subject } from './engine/command.ts';
 export { checksFor, type Decision, decide, decideOrLook } from './engine/decide.ts';
-export type { RunEvent, RunEventType } from './engine/events.ts';
+export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { checkpointCriteria, evidenceProblems, validateCheckpoint } from './engine/evidence.ts';
 export { gateCard } from './engine/gate.ts';
+export { holds, holdsAnItem } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
-export { judgeTool, mayWrite } from './engine/judgeTool.ts';
+export { judgeTool } from './engine/judgeTool.ts';
 export { phaseText, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export type {
   Answer,
@@ -21,6 +23,7 @@ export type {
   Principal,
   Question,
   QuestionWait,
+  QueuePlace,
   Run,
   RunCore,
   RunStatus,
@@ -28,6 +31,7 @@ export type {
 } from './engine/run.ts';
 export { checkpointOf, scopeFor } from './engine/scope.ts';
 export { checksForStart, decideStart, type StartDecision, type Starting } from './engine/start.ts';
+export { mayWrite } from './engine/toolPolicy.ts';
 export type { Blocker, BlockerCode, NextAction, Verdict } from './engine/verdict.ts';
 export type { GateView, PhaseAnswer, PhaseView, Progress, RunView } from './engine/viewFor.ts';
 export {
@@ -52,6 +56,7 @@ export {
   own,
   tooDeep,
 } from './json.ts';
+export { CAPABILITY, isCapability } from './model/capabilities.ts';
 export type { Known } from './model/compileContext.ts';
 export { type Defined, defineWorkflow, readPhaseId } from './model/defineWorkflow.ts';
 export { BoundedInt, ChoiceSet, Constant, domainOf } from './model/domains.ts';
@@ -82,7 +87,7 @@ export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/js
 export { matchCommand, parseCommandLine } from './model/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
 export { fillTemplate, placeholdersIn } from './model/template.ts';
-export { CONTRACT_TOOLS, GUARDED_PATHS } from './model/tools.ts';
+export { CONTRACT_TOOLS, GUARDED_PATHS, isToolName } from './model/tools.ts';
 export {
   type Artifact,
   type Check,
@@ -98,6 +103,8 @@ export {
   type GateOption,
   type GateTimeout,
   type HumanGate,
+  LEASE_SECONDS,
+  MAX_RECLAIMS,
   type Mode,
   OUTCOMES,
   type Outcome,

@@ -32,6 +32,10 @@ export interface StartRequest {
   readonly target?: string | null;
   readonly params?: JsonObject;
   readonly queue?: boolean;
+  /** Higher is claimed first; 0 where left out. */
+  readonly priority?: number;
+  /** What an agent must be able to do to claim the run, beside what the workflow asks for. */
+  readonly capabilities?: readonly string[];
 }
 
 /** A run was made, or it was refused and none was. */
@@ -63,6 +67,10 @@ export interface RunSummary {
   readonly phase: PhaseId | null;
   readonly holder: string | null;
   readonly epoch: number;
+  /** Of the queue; 0 where nothing was said. */
+  readonly priority: number;
+  /** What an agent must be able to do to claim it, the workflow's own included. */
+  readonly capabilities: readonly string[];
   readonly startedAt: string;
   readonly updatedAt: string;
 }

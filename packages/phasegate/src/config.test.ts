@@ -13,6 +13,7 @@ const DEFAULTS = {
   tools: {},
   checks: {},
   clients: [],
+  servers: {},
 };
 
 test('without a file everything is at its default', async () => {
@@ -50,7 +51,49 @@ test('the config `init` writes is valid with its examples switched on', async ()
   expect(config).toMatchObject({ workflows: ['tools/**/*.workflow.yaml'], docs: ['docs/**/*.md'] });
 });
 
+test('attached servers are programs or URLs', async () => {
+  const servers = {
+    docs: { command: ['npx', '-y', 'docs-server'], env: { LEVEL: 'info' } },
+    'issues.v2': { url: 'https://example.com/mcp', headers_from_env: { Authorization: 'ISSUES_TOKEN' } },
+    local: { url: 'http://127.0.0.1:9000/mcp' },
+  };
+
+  const config = await loadConfig(folder({ 'phasegate.config.json': JSON.stringify({ servers }) }));
+
+  expect(config.servers).toEqual(servers);
+});
+
 describe('what is wrong is refused with its place', () => {
+  test.each([
+    ['[]', '`servers` must be a map from a name to a server'],
+    ['{"a b": {"command": ["x"]}}', '`a b` is no name for a server'],
+    ['{"a/b": {"command": ["x"]}}', '`a/b` is no name for a server'],
+    ['{"a": "npx x"}', '`a` must be a map with `command` or `url`'],
+    ['{"a": {}}', '`servers.a` must have either `command` or `url`'],
+    ['{"a": {"command": ["x"], "url": "https://x"}}', '`servers.a` must have either `command` or `url`'],
+    ['{"a": {"command": "npx x"}}', '`command` must be a list of words'],
+    ['{"a": {"command": []}}', '`command` must be a list of words'],
+    ['{"a": {"command": ["x"], "enviroment": {}}}', 'unknown key `enviroment`'],
+    ['{"a": {"command": ["x"], "env": {"PHASEGATE_KEY": "k"}}}', '`env` cannot set `PHASEGATE_KEY`'],
+    ['{"a": {"command": ["x"], "env": {"N": 1}}}', '`env` cannot set `N`'],
+    ['{"a": {"url": "ftp://x"}}', '`url` must begin with `https:`'],
+    [
+      '{"a": {"url": "http://example.com/mcp"}}',
+      '`url` must begin with `https:` unless it is on this machine',
+    ],
+    ['{"a": {"url": "https://me:secret@example.com"}}', '`url` must not hold a credential'],
+    ['{"a": {"url": "https://x", "headers": {"A": "b"}}}', 'unknown key `headers`'],
+    ['{"a": {"url": "https://x", "headers_from_env": {"A b": "C"}}}', '`A b` must name a variable'],
+    ['{"a": {"url": "https://x", "headers_from_env": {"A": "Bearer x"}}}', '`A` must name a variable'],
+  ])('servers %s', async (servers, message) => {
+    const json = `{"servers": ${servers}}`;
+
+    await expect(loadConfig(folder({ 'phasegate.config.json': json }))).rejects.toMatchObject({
+      code: 'config_invalid',
+      problems: [{ file: 'phasegate.config.json', line: 1, message: expect.stringContaining(message) }],
+    });
+  });
+
   test('all at once, with a suggestion for an unknown key', async () => {
     const yaml = '# settings\nworkflow: [a]\nport: 70000\ntools:\n  reading: [grep, 7]\n';
 

@@ -24,7 +24,21 @@ export interface Config {
   readonly checks: Readonly<Record<string, Json>>;
   /** Names of the clients that were set up. */
   readonly clients: readonly string[];
+  /** MCP servers whose tools go through the gate as `mcp:NAME/TOOL`, by name. */
+  readonly servers: Readonly<Record<string, ServerConfig>>;
 }
+
+/** An MCP server: a program to start, or a URL. Secrets of headers come from the environment, never from the file. */
+export type ServerConfig =
+  | {
+      readonly command: readonly [string, ...string[]];
+      readonly env?: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly url: string;
+      /** Header → name of the variable that holds its value. */
+      readonly headers_from_env?: Readonly<Record<string, string>>;
+    };
 
 const FILES = ['phasegate.config.json', 'phasegate.config.yaml'] as const;
 const SIZE_LIMIT = 1024 * 1024;
@@ -37,6 +51,7 @@ const DEFAULTS: Config = {
   tools: {},
   checks: {},
   clients: [],
+  servers: {},
 };
 
 /** Reads the project's config; every problem is reported at once, with its place. */

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError } from '@phasegate/core';
 import { type Config, findProjectRoot, loadConfig, stateDirFor } from './config.ts';
@@ -11,7 +11,9 @@ import type {
   Seal,
   SourceParsers,
   Standards,
+  Store,
 } from './runtime/ports.ts';
+import type { AttachedServers } from './tools/attachedServers.ts';
 
 /** Where a project is looked for, and in which environment. */
 export interface LocalProjectOptions {
@@ -25,7 +27,7 @@ export interface LocalProjectOptions {
  * completing a phase must not pay for loading YAML, and validating a file must not pay for opening a database.
  */
 export async function openLocalProject({ projectDir, env }: LocalProjectOptions): Promise<Project> {
-  refuseUnknownCaller(env);
+  refuseServer(env);
   const root = projectDir === undefined ? findProjectRoot(process.cwd()) : resolve(projectDir);
   // Asked for when it is needed: reading a definition in a folder that can have no state is no mistake.
   const where: Where = {
@@ -59,14 +61,18 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
     catalog,
     standards,
     sources,
-    open: () => open({ root, stateDir: where.stateDir, catalog, functions }),
+    open: () => open({ root, env, stateDir: where.stateDir, catalog, functions }),
+    async rotateTokenSecret() {
+      const { rotateTokenSecret } = await import('./runtime/keys.ts');
+      return { kid: rotateTokenSecret(where.stateDir).tokens.current.kid };
+    },
     async openBackup(from) {
       const { stateDir } = where;
       const copy = join(stateDir, 'backups', `reading-${randomBytes(6).toString('hex')}.db`);
       makeFolders(stateDir);
       copyBackup(resolve(from), copy);
       const { createHumans } = await import('./runtime/openProject.ts');
-      const store = await openStore(stateDir, copy);
+      const { store } = await openStore(stateDir, copy);
       const close = async () => {
         await store.close();
         for (const suffix of ['', '-wal', '-shm']) rmSync(copy + suffix, { force: true });
@@ -78,7 +84,7 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
       const file = join(stateDir, DATABASE);
       const { restoreSqlite } = await import('./stores/sqlite/restoreSqlite.ts');
       const { kept } = restoreSqlite({ from: resolve(from), to: file, seal: await sealFor(stateDir) });
-      const project = await openStore(stateDir, file);
+      const { store: project } = await openStore(stateDir, file);
       const data = { from: resolve(from), kept };
       const principal = `human:${human.principal.name}`;
       await project.note(null, [
@@ -89,19 +95,20 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
   };
 }
 
-interface Opening {
-  readonly root: string;
-  readonly stateDir: string;
+interface Opening extends Where {
   readonly catalog: Catalog;
   readonly functions: Functions;
 }
 
-async function open({ root, stateDir, catalog, functions }: Opening): Promise<OpenProject> {
-  const [{ createOpenProject }, store] = await Promise.all([
+async function open({ root, env, stateDir, catalog, functions }: Opening): Promise<OpenProject> {
+  const [{ createOpenProject }, { createTokens }, { tokenSecretsOf }, { store, seal }] = await Promise.all([
     import('./runtime/openProject.ts'),
+    import('./runtime/tokens.ts'),
+    import('./runtime/keys.ts'),
     openStore(stateDir, join(stateDir, DATABASE)),
   ]);
-  return createOpenProject({
+  const attached = lazyServers(root, env);
+  const project = createOpenProject({
     store,
     catalog,
     checks: async () => (await import('./checks/index.ts')).CHECKS,
@@ -111,10 +118,44 @@ async function open({ root, stateDir, catalog, functions }: Opening): Promise<Op
     newId: () => `run-${randomBytes(10).toString('hex')}`,
     hash: (text) => hash('sha256', text, 'hex'),
     backupFile: () => join(stateDir, 'backups', `state-${new Date().toISOString().replace(/[:.]/g, '-')}.db`),
+    tokens: createTokens({ secrets: tokenSecretsOf(stateDir), environment: env, now: Date.now }),
+    seal,
+    tools: async () => (await import('./tools/index.ts')).TOOLS,
+    attached,
   });
+  return {
+    ...project,
+    async close() {
+      await project.close();
+      await attached.close();
+    },
+  };
 }
 
-async function openStore(stateDir: string, file: string) {
+/** The servers the config names, attached when a tool of theirs is first asked for. */
+function lazyServers(root: string, env: LocalProjectOptions['env']): AttachedServers {
+  let made: Promise<AttachedServers> | undefined;
+  let known: AttachedServers | undefined;
+  const get = async () => {
+    made ??= Promise.all([import('./tools/attachedServers.ts'), loadConfig(root)]).then(
+      ([{ attachServers }, { servers }]) => attachServers({ servers, workspace: realpathSync(root), env }),
+    );
+    known = await made;
+    return known;
+  };
+  return {
+    attachedTools: async () => (await get()).attachedTools(),
+    trouble: (tool) => known?.trouble(tool) ?? null,
+    close: async () => {
+      if (made !== undefined) await (await made).close();
+    },
+  };
+}
+
+async function openStore(
+  stateDir: string,
+  file: string,
+): Promise<{ readonly store: Store; readonly seal: Seal }> {
   makeFolders(stateDir);
   const [{ openSqliteStore }, { decisionIsSigned }, seal] = await Promise.all([
     import('./stores/sqlite/openSqliteStore.ts'),
@@ -125,7 +166,7 @@ async function openStore(stateDir: string, file: string) {
   if (basename(file) === DATABASE) requireNotRemoved(file, made);
   const store = openSqliteStore({ file, seal, now: Date.now, fold, verifyDecision: decisionIsSigned });
   if (basename(file) === DATABASE && !existsSync(made)) writeFileSync(made, '', { mode: 0o600 });
-  return store;
+  return { store, seal };
 }
 
 /** A database that was there and is gone must not be made anew: all runs and humans would be gone with it, unsaid. */
@@ -184,16 +225,13 @@ function lazyCatalog(root: string, shelves: Shelves): Catalog {
   };
 }
 
-/** Whoever names a server or a key expects them to be used: going on as the local agent would be someone else. */
-function refuseUnknownCaller(env: LocalProjectOptions['env']): void {
-  const set = ['PHASEGATE_URL', 'PHASEGATE_KEY'].find((name) => (env[name] ?? '') !== '');
-  if (set === undefined) return;
+/** Whoever names a server expects it to be used: going on without it would be another project. */
+function refuseServer(env: LocalProjectOptions['env']): void {
+  if ((env.PHASEGATE_URL ?? '') === '') return;
   throw new PhasegateError(
     'usage',
-    `\`${set}\` is set, and this release can use neither a server nor a key`,
-    {
-      hint: `unset ${set}`,
-    },
+    '`PHASEGATE_URL` is set, and in this release commands open the project themselves; only the SDK uses a server',
+    { hint: 'unset PHASEGATE_URL; PHASEGATE_KEY says which agent you are' },
   );
 }
 

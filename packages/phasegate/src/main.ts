@@ -1,21 +1,45 @@
 import { openLocalProject } from './localProject.ts';
 import { runCli } from './surfaces/cli/runCli.ts';
 
+const { argv, env, stdin, stdout, stderr } = process;
+const isTty = stdin.isTTY === true && stderr.isTTY === true;
+
+// Made when it is first asked for: a command that needs no signals leaves them as they are.
+let stop: AbortController | undefined;
+
+function stopping(): AbortSignal {
+  if (stop !== undefined) return stop.signal;
+  const asked = new AbortController();
+  stop = asked;
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    // Whoever asks twice does not want to wait for what is under way.
+    process.on(signal, () => (asked.signal.aborted ? process.exit(1) : asked.abort()));
+  }
+  return asked.signal;
+}
+
 // No top-level await: commands are imported while this runs, from files that share this one's imports.
 runCli({
-  argv: process.argv.slice(2),
-  env: process.env,
-  stdin: process.stdin,
-  stdout: process.stdout,
-  stderr: process.stderr,
-  isTty: process.stdin.isTTY === true && process.stderr.isTTY === true,
+  argv: argv.slice(2),
+  env,
+  stdin,
+  stdout,
+  stderr,
+  isTty,
   openProject: openLocalProject,
-  serveMcp: async (serving) => {
-    const { serveMcpStdio } = await import('./surfaces/mcp/serveMcpStdio.ts');
-    const stop = new AbortController();
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
-    const { stdin, stdout } = process;
-    await serveMcpStdio({ ...serving, stdin, stdout, signal: stop.signal });
+  machine: {
+    stopping,
+    serveMcp: async (serving) => {
+      const { serveMcpStdio } = await import('./surfaces/mcp/serveMcpStdio.ts');
+      await serveMcpStdio({ ...serving, stdin, stdout, signal: stopping() });
+    },
+    openServer: async (request) => (await import('./localServer.ts')).openLocalServer(request),
+    spawnAgent: async (request) => {
+      const { spawnLocalAgent } = await import('./spawnLocalAgent.ts');
+      const launcher = [process.execPath, ...process.execArgv, argv[1] ?? ''];
+      return spawnLocalAgent({ env, launcher, terminal: isTty })(request);
+    },
+    runLaunch: async (folder) => (await import('./agents/runLaunch.ts')).runLaunch(folder),
   },
 }).then((code) => {
   process.exitCode = code;

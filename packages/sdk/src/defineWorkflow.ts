@@ -37,6 +37,7 @@ const KEYS = [
   'tools',
   'schemas',
   'enforcement',
+  'capabilities',
   'gates',
   'steps',
 ];
@@ -79,6 +80,7 @@ export function defineWorkflow(definition: WorkflowDefinition): DefinedWorkflow 
         compileSchema(compilation, schema, at),
       ),
       enforcement: compileEnforcement(compilation, fields.enforcement),
+      capabilities: compilation.texts(fields.capabilities, ['capabilities']),
       gates: compilation.map(fields.gates, ['gates'], (gate, path, name) =>
         compileGate(compilation, gate, { path, owner: `gates/${name}` }),
       ),
@@ -126,7 +128,8 @@ function compileSchema(
 
 function compileEnforcement(compilation: Compilation, value: unknown): WorkflowDraft['enforcement'] {
   const path = ['enforcement'];
-  const fields = compilation.fields(value, path, ['mode', 'ring', 'phaseTokens']);
+  const known = ['mode', 'ring', 'phaseTokens', 'leaseSeconds', 'maxReclaims'];
+  const fields = compilation.fields(value, path, known);
   if (fields === undefined) return undefined;
   const mode = compilation.choice(fields.mode, [...path, 'mode'], ['strict', 'permissive', 'advisory']);
   const tokens = compilation.fields(fields.phaseTokens, [...path, 'tokenSeconds'], ['expirySeconds']);
@@ -134,6 +137,8 @@ function compileEnforcement(compilation: Compilation, value: unknown): WorkflowD
     mode: mode === 'advisory' ? ('permissive' as const) : mode,
     ring: compilation.choice(fields.ring, [...path, 'ring'], RINGS),
     tokenSeconds: compilation.number(tokens?.expirySeconds, [...path, 'tokenSeconds']),
+    leaseSeconds: compilation.number(fields.leaseSeconds, [...path, 'leaseSeconds']),
+    maxReclaims: compilation.number(fields.maxReclaims, [...path, 'maxReclaims']),
   });
 }
 

@@ -22,7 +22,13 @@ export interface WorkflowDefinition {
     readonly mode?: Mode | 'advisory';
     readonly ring?: Ring;
     readonly phaseTokens?: { readonly expirySeconds?: number };
+    /** How long an agent may be silent before its run goes to another, from 1 to 86400. */
+    readonly leaseSeconds?: number;
+    /** How often a run is handed out again after its agent was lost, from 0 to 100. */
+    readonly maxReclaims?: number;
   };
+  /** What an agent must be able to do to claim a run. */
+  readonly capabilities?: readonly string[];
   readonly gates?: Readonly<Record<string, GateDefinition>>;
   readonly steps: readonly WorkflowStep[];
 }

@@ -1,5 +1,65 @@
 export { BoundedInt, ChoiceSet, Constant } from '@phasegate/core';
 export { Arg } from './arg.ts';
+export type { AgentCalls } from './client/agentCalls.ts';
+export type {
+  AgentSnapshot,
+  AuditPage,
+  AuditReport,
+  Claim,
+  Ended,
+  EventRecord,
+  Gate,
+  GateCard,
+  GivenAnswer,
+  HumanSnapshot,
+  Lease,
+  Moved,
+  PhaseAnswer,
+  PhaseTask,
+  Receipt,
+  RefusedTool,
+  Run,
+  RunEscalation,
+  RunFields,
+  RunLine,
+  RunPage,
+  StartedRun,
+  Task,
+  ToolAnswer,
+  ToolOutcome,
+  ToolResult,
+  ToolVerdict,
+  Transition,
+  Waiting,
+} from './client/answers.ts';
+export { type ConnectOptions, connect, type PhasegateClient } from './client/connect.ts';
+export {
+  connectFromEnvironment,
+  type Environment,
+  type ReadDescriptor,
+} from './client/connectFromEnvironment.ts';
+export type {
+  CommandOptions,
+  CommandResult,
+  Edit,
+  FileCalls,
+  FileList,
+  GrepOptions,
+  GrepResult,
+  ListOptions,
+} from './client/fileCalls.ts';
+export type { FollowOptions } from './client/followEvents.ts';
+export type {
+  AnswerRequest,
+  AuditQuery,
+  DecisionRequest,
+  HumanCalls,
+  RunListQuery,
+  RunRequest,
+  SignedIn,
+  SignInRequest,
+} from './client/humanCalls.ts';
+export { PhasegateClientError, type WireBlocker, type WireProblem } from './client/PhasegateClientError.ts';
 export type { FunctionKind, WorkflowFunction } from './compilation.ts';
 export { type DefinedWorkflow, defineWorkflow } from './defineWorkflow.ts';
 export type {

@@ -5,6 +5,7 @@ import type { Command } from './command.ts';
 import type { Decision } from './decide.ts';
 import { checkpointCriteria } from './evidence.ts';
 import { openGate } from './gate.ts';
+import { itemOf } from './holding.ts';
 import { phaseText, taskText } from './phaseText.ts';
 import type { Run } from './run.ts';
 import type { Blocker } from './verdict.ts';
@@ -35,7 +36,10 @@ function completeAnswer(
   decision: Decision,
 ): JsonObject {
   const { verdict, run } = decision;
-  const common = { current_phase: run.phase, status: run.status, next_action: nextActionFor(run).text };
+  // Whoever claimed the item is told what is left for them, not for the holder of the run.
+  const claimant = command.item === undefined ? undefined : itemOf(before, command.item)?.holder;
+  const next = nextActionFor(run, verdict.allowed ? (claimant ?? run.holder) : run.holder);
+  const common = { current_phase: run.phase, status: run.status, next_action: next.text };
   if (!verdict.allowed) return { ...refusedAnswer(before, command, decision), ...common };
   const would = verdict.wouldRefuse === undefined ? {} : { would_refuse: blockersOf(verdict.wouldRefuse) };
   if (run.status === 'waiting') {
@@ -59,11 +63,11 @@ function completeAnswer(
     // One item of a parallel phase: the phase goes on.
     return { ...common, checkpoint_passed: true, item_completed: command.item ?? null, ...would };
   }
-  const next = phaseById(run.workflow, run.phase) as Phase;
+  const entered = phaseById(run.workflow, run.phase) as Phase;
   return {
     ...done,
-    next_phase: next.id,
-    next_phase_content: phaseText(run.workflow, next, { work: run.work }),
+    next_phase: entered.id,
+    next_phase_content: phaseText(run.workflow, entered, { work: run.work }),
     artifacts_available: artifactsOf(run),
   };
 }

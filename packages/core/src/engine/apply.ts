@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../json.ts';
-import type { PhaseId, Workflow } from '../model/workflow.ts';
+import { type PhaseId, reclaimsOf, type Workflow } from '../model/workflow.ts';
 import type { RunEvent } from './events.ts';
+import { inHands } from './holding.ts';
 import type { Item, PhaseWork, Run, RunCore } from './run.ts';
 
 type Started = Extract<RunEvent, { type: 'run_started' }>;
@@ -17,6 +18,7 @@ export function begin(workflow: Workflow, event: Started): Run {
     ring: event.ring,
     trusted: event.trusted,
     epoch: 1,
+    ...(event.queue === undefined ? {} : { queue: event.queue }),
     startedAt: event.at,
     updatedAt: event.at,
     completions: [],
@@ -38,6 +40,12 @@ export function apply(run: Run, event: RunEvent): Run {
       throw new TypeError('a run starts once');
     case 'run_claimed':
       return { ...core, holder: event.holder, epoch: run.epoch + 1, status: 'active', phase: here(run) };
+    case 'run_released':
+      return afterRelease(run, core, event);
+    case 'item_claimed':
+      return { ...run, updatedAt: event.at, work: withItem(run.work, event.item, { holder: event.holder }) };
+    case 'item_released':
+      return settled({ ...run, updatedAt: event.at, work: afterItemRelease(run, event) });
     case 'task_fetched':
       return {
         ...run,
@@ -45,13 +53,12 @@ export function apply(run: Run, event: RunEvent): Run {
         work: { ...run.work, fetched: [...run.work.fetched, event.task] },
       };
     case 'phase_refused':
-      return { ...run, updatedAt: event.at, work: afterRefusal(run, event) };
-    case 'item_completed':
-      return {
-        ...run,
-        updatedAt: event.at,
-        work: withItem(run.work, event.item, { status: 'completed', evidence: event.evidence, error: null }),
-      };
+      return settled({ ...run, updatedAt: event.at, work: afterRefusal(run, event) });
+    case 'item_completed': {
+      const done = { status: 'completed' as const, evidence: event.evidence, error: null };
+      const work = withItem(run.work, event.item, done, 'holder');
+      return settled({ ...run, updatedAt: event.at, work });
+    }
     case 'gate_opened':
       return { ...core, status: 'waiting', phase: event.phase, wait: event.wait };
     case 'gate_decided':
@@ -72,7 +79,7 @@ export function apply(run: Run, event: RunEvent): Run {
     case 'run_escalated':
       return { ...core, status: 'escalated', phase: here(run), escalation: event.escalation };
     case 'run_resumed':
-      return { ...core, status: 'active', phase: here(run), work: afterResume(run.work, event.note) };
+      return goingOn({ ...core, work: afterResume(run.work, event.note) }, here(run));
     case 'run_stopped':
       return { ...core, status: 'stopped', phase: null, reason: event.reason, stoppedIn: here(run) };
   }
@@ -115,6 +122,7 @@ function coreOf(run: Run): RunCore {
     ring: run.ring,
     trusted: run.trusted,
     epoch: run.epoch,
+    ...(run.queue === undefined ? {} : { queue: run.queue }),
     startedAt: run.startedAt,
     updatedAt: run.updatedAt,
     completions: run.completions,
@@ -140,13 +148,67 @@ function afterRefusal(run: Run, event: Extract<RunEvent, { type: 'phase_refused'
   if (event.item === null) return { ...work, attempts: run.work.attempts + 1, failure: error };
   const item = run.work.items?.[event.item];
   const attempts = (item?.attempts ?? 0) + 1;
-  return withItem(work, event.item, { attempts, error, status: attempts > 1 ? 'failed' : 'pending' });
+  if (attempts > 1) return withItem(work, event.item, { attempts, error, status: 'failed' }, 'holder');
+  return withItem(work, event.item, { attempts, error, status: 'pending' });
 }
 
-function withItem(work: PhaseWork, key: string, change: Partial<Item>): PhaseWork {
+function withItem(work: PhaseWork, key: string, change: Partial<Item>, without?: 'holder'): PhaseWork {
   const item = work.items?.[key];
   if (item === undefined) throw new TypeError('there is no such item');
-  return { ...work, items: { ...work.items, [key]: { ...item, ...change } } };
+  const kept = without === undefined ? item : unheld(item);
+  return { ...work, items: { ...work.items, [key]: { ...kept, ...change } } };
+}
+
+function unheld({ holder: _, ...item }: Item): Item {
+  return item;
+}
+
+/** A run goes on in the hands of whoever holds it or an item of it; one that nobody works on waits in the queue. */
+function goingOn(core: RunCore, phase: PhaseId): Run {
+  return { ...core, status: inHands(core) ? 'active' : 'queued', phase };
+}
+
+function settled(run: Run): Run {
+  return run.status === 'active' ? goingOn(coreOf(run), run.phase) : run;
+}
+
+/** What was done stays done; only what one agent must have read itself is forgotten. */
+function afterRelease(run: Run, core: RunCore, event: Extract<RunEvent, { type: 'run_released' }>): Run {
+  const lost = run.status === 'active' && event.cause !== 'given_back';
+  const work: PhaseWork = {
+    ...run.work,
+    fetched: [],
+    items: run.work.items === null ? null : mapItems(run.work.items, letGoBy(event.holder)),
+    ...(lost ? { crashes: (run.work.crashes ?? 0) + 1 } : {}),
+  };
+  const released: RunCore = { ...core, holder: null, epoch: run.epoch + 1, work };
+  switch (run.status) {
+    case 'waiting':
+      return { ...released, status: 'waiting', phase: run.phase, wait: run.wait };
+    case 'escalated':
+      return { ...released, status: 'escalated', phase: run.phase, escalation: run.escalation };
+    default:
+      return goingOn(released, here(run));
+  }
+}
+
+function letGoBy(agent: string): (item: Item) => Item {
+  return (item) => (item.holder === agent ? unheld(item) : item);
+}
+
+function afterItemRelease(run: Run, event: Extract<RunEvent, { type: 'item_released' }>): PhaseWork {
+  if (event.cause === 'given_back') return withItem(run.work, event.item, {}, 'holder');
+  const crashes = (run.work.items?.[event.item]?.crashes ?? 0) + 1;
+  if (crashes <= reclaimsOf(run.workflow)) return withItem(run.work, event.item, { crashes }, 'holder');
+  const error = `its agent was lost ${crashes} times`;
+  return withItem(run.work, event.item, { crashes, status: 'failed', error }, 'holder');
+}
+
+function mapItems(
+  items: Readonly<Record<string, Item>>,
+  change: (item: Item) => Item,
+): Readonly<Record<string, Item>> {
+  return Object.fromEntries(Object.entries(items).map(([key, item]) => [key, change(item)]));
 }
 
 function afterDecision(run: Run, core: RunCore, event: Extract<RunEvent, { type: 'gate_decided' }>): Run {
@@ -185,13 +247,12 @@ function afterCompletion(
     return { ...done, work: freshWork(event.at, null), status: 'completed', phase: null };
   }
   const to = String(event.next);
-  return {
+  const entered: RunCore = {
     ...done,
     visits: { ...run.visits, [to]: (run.visits[to] ?? 0) + 1 },
     work: { ...freshWork(event.at, event.items), note: humanInput(run) },
-    status: 'active',
-    phase: event.next,
   };
+  return goingOn(entered, event.next);
 }
 
 /** What a human wrote at the gate is the first thing the next phase's agent must read. */
@@ -204,7 +265,7 @@ function humanInput(run: Run): string | null {
 function afterAnswer(run: Run, core: RunCore, event: Extract<RunEvent, { type: 'question_answered' }>): Run {
   if (run.status !== 'waiting' || run.wait.for !== 'questions') throw new TypeError('no question is open');
   const work = { ...run.work, answers: [...run.work.answers, event.answer] };
-  if (event.final) return { ...core, work, status: 'active', phase: run.phase };
+  if (event.final) return goingOn({ ...core, work }, run.phase);
   return {
     ...core,
     work,
@@ -214,17 +275,13 @@ function afterAnswer(run: Run, core: RunCore, event: Extract<RunEvent, { type: '
   };
 }
 
-function afterResume(work: PhaseWork, note: string | null): PhaseWork {
-  const items =
-    work.items === null
-      ? null
-      : Object.fromEntries(
-          Object.entries(work.items).map(([key, item]): [string, Item] => [
-            key,
-            item.status === 'failed' ? { ...item, status: 'pending', attempts: 0 } : item,
-          ]),
-        );
+function afterResume({ crashes: _, ...work }: PhaseWork, note: string | null): PhaseWork {
+  const items = work.items === null ? null : mapItems(work.items, tryAgain);
   return { ...work, attempts: 0, refusal: null, note: note ?? work.note, items };
+}
+
+function tryAgain({ crashes: _, ...item }: Item): Item {
+  return item.status === 'failed' ? { ...item, status: 'pending', attempts: 0 } : item;
 }
 
 function merge(state: JsonObject, updates: JsonObject): JsonObject {

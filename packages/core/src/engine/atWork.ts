@@ -1,22 +1,42 @@
 import { blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance } from './command.ts';
+import { itemOf } from './holding.ts';
 import type { Run } from './run.ts';
 import type { Blocker } from './verdict.ts';
 
 /** Why this principal may not work on the run now, or null. */
 export function notAtWork(run: Run, circumstance: Circumstance): Blocker | null {
+  return awayFrom(run, circumstance, (name) => run.holder === name);
+}
+
+/**
+ * The same for one item of a parallel phase: the run's holder works on items that nobody else has claimed, and
+ * whoever claimed one works on that one only.
+ */
+export function notAtItem(run: Run, circumstance: Circumstance, key: string | undefined): Blocker | null {
+  const holder = key === undefined ? undefined : itemOf(run, key)?.holder;
+  const { name } = circumstance.principal;
+  const away = awayFrom(run, circumstance, () => run.holder === name || holder === name);
+  if (away !== null || holder === undefined || holder === name) return away;
+  return blocker('item_held', `item \`${key}\` is held by another agent`, nextActionFor(run, name));
+}
+
+/** The refusal of a run that is another's. */
+export function notYours(run: Run): Blocker {
+  return blocker('not_your_run', `run \`${run.id}\` is held by another agent`, {
+    act: 'none',
+    text: 'work on a run of your own',
+  });
+}
+
+function awayFrom(run: Run, circumstance: Circumstance, mine: (name: string) => boolean): Blocker | null {
   const { principal } = circumstance;
   const next = nextActionFor(run);
   if (principal.kind !== 'agent')
     return blocker('not_an_agent', 'phases are completed by the agent that holds the run', next);
   if (run.status === 'queued')
     return blocker('run_not_active', `run \`${run.id}\` is queued and nobody holds it`, next);
-  if (run.holder !== principal.name) {
-    return blocker('not_your_run', `run \`${run.id}\` is held by another agent`, {
-      act: 'none',
-      text: 'work on a run of your own',
-    });
-  }
+  if (!mine(principal.name)) return notYours(run);
   if (run.status === 'waiting') return blocker('run_waiting', `run \`${run.id}\` waits for a human`, next);
   if (run.status === 'escalated')
     return blocker('run_escalated', `run \`${run.id}\` is escalated: ${run.escalation.message}`, next);

@@ -17,13 +17,13 @@ export function refused(blockers: readonly Blocker[]): Verdict & { readonly allo
 /** The verdict that lets something happen. */
 export const ALLOWED: Verdict & { readonly allowed: true } = { allowed: true };
 
-/** The one legal act for the agent that holds the run, as things stand. */
-export function nextActionFor(run: Run): NextAction {
+/** The one legal act for the agent that holds the run, or for the one named, as things stand. */
+export function nextActionFor(run: Run, agent: string | null = run.holder): NextAction {
   switch (run.status) {
     case 'queued':
       return { act: 'claim', text: 'claim the run' };
     case 'active':
-      return activeAction(run);
+      return activeAction(run, agent);
     case 'waiting':
       return {
         act: 'wait_for_human',
@@ -50,10 +50,10 @@ export function completeAction(phase: Phase): NextAction {
   return { act: 'complete_phase', phase: phase.id, text: `complete phase \`${phase.id}\`${evidence}` };
 }
 
-function activeAction(run: Run): NextAction {
+function activeAction(run: Run, agent: string | null): NextAction {
   const phase = run.workflow.phases.find((candidate) => candidate.id === run.phase) as Phase;
   const open = phase.tasks.findIndex((_, index) => !run.work.fetched.includes(index + 1));
-  if (open === -1) return withItem(completeAction(phase), run);
+  if (open === -1) return withItem(completeAction(phase), run, agent);
   return {
     act: 'get_task',
     phase: phase.id,
@@ -62,7 +62,13 @@ function activeAction(run: Run): NextAction {
   };
 }
 
-function withItem(action: NextAction, run: Run): NextAction {
-  const [item] = Object.entries(run.work.items ?? {}).find(([, one]) => one.status === 'pending') ?? [];
-  return item === undefined ? action : { ...action, item, text: `${action.text}, for item \`${item}\`` };
+function withItem(action: NextAction, run: Run, agent: string | null): NextAction {
+  const open = Object.entries(run.work.items ?? {}).filter(([, item]) => item.status === 'pending');
+  if (open.length === 0) return action;
+  const free = open.find(([, item]) => item.holder === undefined);
+  const own = open.find(([, item]) => agent !== null && item.holder === agent);
+  const [item] = own ?? (agent !== null && agent === run.holder ? free : undefined) ?? [];
+  if (item !== undefined) return { ...action, item, text: `${action.text}, for item \`${item}\`` };
+  if (free !== undefined) return { act: 'claim', item: free[0], text: `claim item \`${free[0]}\`` };
+  return { act: 'none', text: 'wait: other agents hold the open items' };
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { Check, FunctionRef, Outcome, PhaseId } from '../model/workflow.ts';
+import type { ReleaseCause } from './events.ts';
 import type { CheckResult, Escalation, Principal, Question } from './run.ts';
 
 /** What someone asks of a run. */
@@ -32,6 +33,16 @@ export type Command =
   | { readonly kind: 'answer'; readonly question: number; readonly text: string; readonly elicited?: boolean }
   | { readonly kind: 'resume'; readonly note?: string }
   | { readonly kind: 'stop'; readonly reason: string }
+  /** An agent takes a queued run, or an open item of a parallel phase. */
+  | { readonly kind: 'claim'; readonly item?: string }
+  /** The engine's own, and for `given_back` the holder's: who holds the run, or one item of it, no longer does. */
+  | {
+      readonly kind: 'release';
+      readonly cause: ReleaseCause;
+      /** Whom it is about: another may hold it by now. */
+      readonly holder: string;
+      readonly item?: string;
+    }
   /** The clock's command: a gate whose time is up. */
   | { readonly kind: 'expire' }
   /** The engine's own: something makes going on impossible to judge. */

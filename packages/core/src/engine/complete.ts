@@ -1,11 +1,12 @@
 import type { JsonObject } from '../json.ts';
 import { type Outcome, type Phase, phaseById } from '../model/workflow.ts';
-import { notAtWork, sequenceBlocker } from './atWork.ts';
+import { notAtItem, sequenceBlocker } from './atWork.ts';
 import { blocker, completeAction, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, refuseWork, turnAway } from './deciding.ts';
 import { evidenceProblems } from './evidence.ts';
-import { considerItem, readItem, withFailedItems } from './items.ts';
+import { holds } from './holding.ts';
+import { considerItem, considerJoin, readItem, withFailedItems } from './items.ts';
 import { type Completing, considerLeaving, followRoute, outcomeBlocker } from './leaving.ts';
 import type { Item, Run } from './run.ts';
 import { subjectFor } from './scope.ts';
@@ -19,7 +20,7 @@ type Complete = Extract<Command, { kind: 'complete' }>;
  * postconditions and blockers, the human gate, the route, the target's preconditions.
  */
 export function considerComplete(run: Run, command: Complete, circumstance: Circumstance): Considered {
-  const away = notAtWork(run, circumstance);
+  const away = notAtItem(run, circumstance, command.item);
   if (away !== null) return turnAway([away]);
   const phase = phaseById(run.workflow, run.phase) as Phase;
   const { now } = circumstance;
@@ -36,12 +37,13 @@ export function considerComplete(run: Run, command: Complete, circumstance: Circ
     const late = run.completions.some((completion) => completion.phase === command.phase);
     return late ? turnAway(blockers) : refuse(blockers);
   }
-  const outcome = readOutcome(phase, command);
+  const outcome = readOutcome(phase, command, holds(run, circumstance.principal.name));
   if (typeof outcome !== 'string') return refuse([outcome]);
   if (outcome === 'fail' && phase.work.kind !== 'handler')
     return considerFail(run, phase, command, circumstance);
 
   const item = readItem(run, phase, command);
+  if (item === 'all') return considerJoin(run, joining(phase, command, outcome), circumstance);
   if (item !== null && 'code' in item) return refuse([item]);
   const permissive = run.workflow.enforcement.mode === 'permissive';
   const would: Blocker[] = [];
@@ -93,6 +95,11 @@ export function considerComplete(run: Run, command: Complete, circumstance: Circ
   return considerItem(run, command.item as string, done, circumstance);
 }
 
+/** Every item is done and the join was refused before: there is nothing new to submit, only to be looked at again. */
+function joining(phase: Phase, { target }: Complete, outcome: Outcome): Completing {
+  return { phase, evidence: {}, outcome, state: {}, would: [], expected: target };
+}
+
 /** `fail` needs a reason, and neither evidence nor checks: it says the work did not come off. */
 function considerFail(run: Run, phase: Phase, command: Complete, circumstance: Circumstance): Considered {
   const { now, principal } = circumstance;
@@ -117,9 +124,11 @@ function considerFail(run: Run, phase: Phase, command: Complete, circumstance: C
   return followRoute(run, leaving, circumstance, command.target);
 }
 
-function readOutcome(phase: Phase, command: Complete): Outcome | Blocker {
+function readOutcome(phase: Phase, command: Complete, whole: boolean): Outcome | Blocker {
   const { outcome } = command;
   if (outcome === undefined) return 'ok';
+  // What becomes of the whole phase is not for the holder of one item to say.
+  if (!whole && outcome !== 'ok') return outcomeBlocker(phase, outcome);
   const reportable = outcome === 'ok' || outcome === 'fail' || outcome === 'iterate';
   if (!reportable || phase.work.kind === 'handler') return outcomeBlocker(phase, outcome);
   if (phase.next.kind !== 'outcomes') return outcome === 'ok' ? outcome : outcomeBlocker(phase, outcome);

@@ -1,5 +1,6 @@
 import { apply } from './apply.ts';
 import { ALLOWED } from './blockers.ts';
+import { considerClaim, considerRelease } from './claim.ts';
 import type { Circumstance, Command, Fact, Look } from './command.ts';
 import { considerComplete } from './complete.ts';
 import { type Considered, NOT_LOOKED_AT } from './deciding.ts';
@@ -71,6 +72,10 @@ function consider(run: Run, command: Command, circumstance: Circumstance): Consi
       return considerResume(run, command, circumstance);
     case 'stop':
       return considerStop(run, command, circumstance);
+    case 'claim':
+      return considerClaim(run, command, circumstance);
+    case 'release':
+      return considerRelease(run, command, circumstance);
     case 'expire':
       return considerExpiry(run, circumstance.now) ?? { verdict: ALLOWED, events: [] };
     case 'escalate':

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { Outcome, PhaseId, Ring, Target } from '../model/workflow.ts';
-import type { Answer, Escalation, GateDecision, GateWait, Item, Question } from './run.ts';
+import type { Answer, Escalation, GateDecision, GateWait, Item, Question, QueuePlace } from './run.ts';
 import type { Blocker } from './verdict.ts';
 
 /** What happened to a run, past tense, append only. The stored run is the fold of these. */
@@ -19,8 +19,20 @@ export type RunEvent = { readonly at: string } & (
       /** Items, where the first phase is parallel. */
       readonly items: Readonly<Record<string, Item>> | null;
       readonly queued: boolean;
+      /** Only where something was said about its place in the queue. */
+      readonly queue?: QueuePlace;
     }
   | { readonly type: 'run_claimed'; readonly holder: string }
+  /** The agent is gone or gave the run back; it stands at its last checkpoint, for another to claim. */
+  | { readonly type: 'run_released'; readonly holder: string; readonly cause: ReleaseCause }
+  | { readonly type: 'item_claimed'; readonly phase: PhaseId; readonly item: string; readonly holder: string }
+  | {
+      readonly type: 'item_released';
+      readonly phase: PhaseId;
+      readonly item: string;
+      readonly holder: string;
+      readonly cause: ReleaseCause;
+    }
   | { readonly type: 'task_fetched'; readonly phase: PhaseId; readonly task: number }
   | {
       readonly type: 'phase_refused';
@@ -63,3 +75,6 @@ export type RunEvent = { readonly at: string } & (
 
 /** Names of the events. */
 export type RunEventType = RunEvent['type'];
+
+/** Why an agent no longer holds what it held. All but `given_back` count as a crash. */
+export type ReleaseCause = 'lease_expired' | 'exited' | 'agent_removed' | 'given_back';

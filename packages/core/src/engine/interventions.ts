@@ -1,9 +1,10 @@
 import type { Phase } from '../model/workflow.ts';
 import { phaseById } from '../model/workflow.ts';
-import { notAtWork, sequenceBlocker } from './atWork.ts';
+import { notAtWork, notYours, sequenceBlocker } from './atWork.ts';
 import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
+import { holdsAnItem } from './holding.ts';
 import type { Answer, Question, Run } from './run.ts';
 import type { Blocker } from './verdict.ts';
 
@@ -126,8 +127,9 @@ export function considerEscalate(run: Run, command: Of<'escalate'>, circumstance
 export function considerTask(run: Run, command: Of<'fetch_task'>, circumstance: Circumstance): Considered {
   const { principal, now } = circumstance;
   if (principal.kind === 'agent' && run.holder !== principal.name) {
-    const next = { act: 'none' as const, text: 'work on a run of your own' };
-    return turnAway([blocker('not_your_run', `run \`${run.id}\` is held by another agent`, next)]);
+    if (!holdsAnItem(run, principal.name)) return turnAway([notYours(run)]);
+    // Whoever works on an item reads what its phase says, and nothing else of the run.
+    if (command.phase !== run.phase) return turnAway([sequenceBlocker(run, command.phase)]);
   }
   const reviewable = run.completions.some((completion) => completion.phase === command.phase);
   if (command.phase !== run.phase && !reviewable) {

@@ -24,25 +24,34 @@ export function considerItem(
     item: key,
     evidence: done.evidence,
   };
-  const after = apply(run, completed);
-  const items = after.work.items as Readonly<Record<string, Item>>;
+  const { now, principal } = circumstance;
+  const itself = apply(run, completed);
+  const items = itself.work.items as Readonly<Record<string, Item>>;
   const open = Object.values(items).filter((item) => item.status !== 'completed');
   if (open.length > 0) {
     const events: RunEvent[] = [completed];
-    if (open.every((item) => item.status === 'failed')) events.push(failedItems(after, circumstance.now));
+    if (open.every((item) => item.status === 'failed')) events.push(failedItems(itself, now));
     return { verdict: ALLOWED, events };
   }
-  const joined = { ...done, evidence: joinedResult(items) };
+  // The join belongs to whoever made it possible: they go on with the run, in an epoch of their own.
+  const events: readonly RunEvent[] =
+    run.holder === principal.name
+      ? [completed]
+      : [completed, { at: now, type: 'run_claimed', holder: principal.name }];
+  const left = considerJoin(events.reduce(apply, run), done, circumstance);
+  return 'looks' in left ? left : { ...left, events: [...events, ...left.events] };
+}
+
+/** Every item is done: the phase's blockers are asked about the joined results, and then it is left. */
+export function considerJoin(run: Run, done: Completing, circumstance: Circumstance): Considered {
+  const evidence = joinedResult(run.work.items ?? {});
   const asking = new Asking(circumstance);
-  const judged = { phase: done.phase, evidence: joined.evidence };
-  const failed = checkBlockers(after, { judged, checks: done.phase.blockers, asking, stage: 'join' });
+  const judged = { phase: done.phase, evidence };
+  const failed = checkBlockers(run, { judged, checks: done.phase.blockers, asking, stage: 'join' });
   if (asking.missing.length > 0) return { looks: asking.missing };
-  if (failed.length > 0 && after.workflow.enforcement.mode !== 'permissive') {
-    const refusal = refuseWork(after, circumstance.now, { blockers: failed, counted: true });
-    return 'looks' in refusal ? refusal : { ...refusal, events: [completed, ...refusal.events] };
-  }
-  const left = considerLeaving(after, { ...joined, would: [...joined.would, ...failed] }, circumstance);
-  return 'looks' in left ? left : { ...left, events: [completed, ...left.events] };
+  if (failed.length > 0 && run.workflow.enforcement.mode !== 'permissive')
+    return refuseWork(run, circumstance.now, { blockers: failed, counted: true });
+  return considerLeaving(run, { ...done, evidence, would: [...done.would, ...failed] }, circumstance);
 }
 
 /** Once every open item has failed twice, only a human can go on. */
@@ -51,11 +60,14 @@ export function withFailedItems(run: Run, now: string, refusal: Considered): Con
   const after = refusal.events.reduce(apply, run);
   const open = Object.values(after.work.items ?? {}).filter((item) => item.status !== 'completed');
   const stuck =
-    after.status === 'active' && open.length > 0 && open.every((item) => item.status === 'failed');
+    (after.status === 'active' || after.status === 'queued') &&
+    open.length > 0 &&
+    open.every((item) => item.status === 'failed');
   return stuck ? { ...refusal, events: [...refusal.events, failedItems(after, now)] } : refusal;
 }
 
-function failedItems(run: Run, now: string): RunEvent {
+/** Hands a run to a human whose open items have all failed. */
+export function failedItems(run: Run, now: string, reason: 'attempts' | 'crashes' = 'attempts'): RunEvent {
   const failed = Object.entries(run.work.items ?? {}).filter(([, item]) => item.status === 'failed');
   const blockers = failed.map(([key, item]) =>
     blocker('check_failed', `item \`${key}\`: ${item.error ?? 'failed'}`, {
@@ -63,20 +75,17 @@ function failedItems(run: Run, now: string): RunEvent {
       text: 'wait: a human must act',
     }),
   );
-  return escalation(
-    now,
-    'attempts',
-    `${failed.length} items of phase \`${run.phase}\` failed twice`,
-    blockers,
-  );
+  const how =
+    reason === 'attempts' ? 'failed twice' : 'failed, the last because its agent was lost too often';
+  return escalation(now, reason, `${failed.length} items of phase \`${run.phase}\` ${how}`, blockers);
 }
 
-/** The item a submission is about, null in an ordinary phase, or why there is none. */
+/** The item a submission is about, `all` where only the join is left, null in an ordinary phase, or why there is none. */
 export function readItem(
   run: Run,
   phase: Phase,
   command: Extract<Command, { kind: 'complete' }>,
-): Item | Blocker | null {
+): Item | 'all' | Blocker | null {
   const items = run.work.items;
   // Names an item that is open, so that the next call is one that can be made.
   const action = nextActionFor(run);
@@ -85,8 +94,11 @@ export function readItem(
       ? null
       : blocker('item_unknown', `phase \`${phase.id}\` has no items`, action);
   }
-  const open = Object.keys(items).filter((key) => items[key]?.status === 'pending');
+  const open = Object.entries(items).flatMap(([key, { status, holder = run.holder }]) =>
+    status === 'pending' && holder === run.holder ? [key] : [],
+  );
   if (command.item === undefined) {
+    if (Object.values(items).every((one) => one.status === 'completed')) return 'all';
     return blocker(
       'item_required',
       `phase \`${phase.id}\` is completed item by item; open: ${open.join(', ')}`,

@@ -1,19 +1,18 @@
 import { type JsonObject, own } from '../json.ts';
-import { compileGlob } from '../model/glob.ts';
-import { matchCommand, parseCommandLine } from '../model/shellWords.ts';
+import { parseCommandLine } from '../model/shellWords.ts';
 import { didYouMean } from '../model/suggest.ts';
 import {
   CONTRACT_TOOLS,
   coversTool,
-  GUARDED_PATHS,
   isToolName,
   PATH_TOOLS,
   READING_TOOLS,
   WRITING_TOOLS,
 } from '../model/tools.ts';
-import { type Phase, phaseById, type ToolConstraint } from '../model/workflow.ts';
+import { type Phase, phaseById } from '../model/workflow.ts';
 import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
 import type { Run } from './run.ts';
+import { constraintOn, mayRun, mayTouch, mayWrite } from './toolPolicy.ts';
 import type { BlockerCode, NextAction, Verdict } from './verdict.ts';
 
 /** One tool call, in contract terms: clients' own names are translated before judging. */
@@ -108,8 +107,7 @@ function judgePaths(run: Run, phase: Phase, use: ToolUse): Verdict {
       return no('outside_write_scope', `\`${given}\` is not a path inside the workspace`, actionFor(run));
     }
     for (const tool of use.tool === 'edit_file' ? ['edit_file', 'write_files'] : [use.tool]) {
-      const constraint = phase.tools.constraints[tool];
-      if (constraint && !fits(constraint, (glob) => compileGlob(glob)(path))) {
+      if (!mayTouch(phase, tool, path)) {
         return no(
           'tool_constraint',
           `\`${use.tool}\` may not touch \`${path}\` in phase \`${phase.id}\``,
@@ -128,16 +126,9 @@ function judgePaths(run: Run, phase: Phase, use: ToolUse): Verdict {
   return ALLOWED;
 }
 
-/** True when a path is inside a phase's write scope and is none of the guard's own files. */
-export function mayWrite(phase: Phase, path: string): boolean {
-  if (GUARDED_PATHS.some((glob) => compileGlob(glob)(path))) return false;
-  return phase.writes.some((glob) => compileGlob(glob)(path));
-}
-
 function judgeCommands(run: Run, phase: Phase, use: ToolUse, commands: Commands | null): Verdict {
-  const { constraints } = phase.tools;
-  const applying = [constraints.bash, use.tool === 'git' ? constraints.git : undefined].filter(
-    (one) => one !== undefined,
+  const applying = (use.tool === 'git' ? ['bash', 'git'] : ['bash']).filter(
+    (tool) => constraintOn(phase, tool) !== undefined,
   );
   const restricted = applying.length > 0 || !phase.tools.allowed.includes('bash');
   if (!restricted || commands === null) return ALLOWED;
@@ -152,7 +143,7 @@ function judgeCommands(run: Run, phase: Phase, use: ToolUse, commands: Commands 
     if (use.tool === 'git' && words[0] !== 'git') {
       return no('tool_not_allowed', `\`${words[0]}\` is not git`, actionFor(run));
     }
-    if (applying.every((constraint) => fits(constraint, (pattern) => matchCommand(pattern, words)))) continue;
+    if (applying.every((tool) => mayRun(phase, tool, words))) continue;
     return no(
       'tool_constraint',
       `\`${words.join(' ')}\` is not among the commands of phase \`${phase.id}\``,
@@ -160,11 +151,6 @@ function judgeCommands(run: Run, phase: Phase, use: ToolUse, commands: Commands 
     );
   }
   return ALLOWED;
-}
-
-function fits(constraint: ToolConstraint, matches: (pattern: string) => boolean): boolean {
-  if (constraint.denied.some(matches)) return false;
-  return constraint.allowed.length === 0 || constraint.allowed.some(matches);
 }
 
 function pathsOf(input: JsonObject): readonly string[] | null {

@@ -127,7 +127,7 @@ function itemLines(work: PhaseWork | null): readonly string[] {
   const list = Object.entries(work.items)
     .map(
       ([key, item]) =>
-        `- \`${key}\`: ${item.status}${item.error === null ? '' : ` (Previous attempt failed: ${item.error})`}`,
+        `- \`${key}\`: ${item.status}${item.holder === undefined ? '' : `, held by \`${item.holder}\``}${item.error === null ? '' : ` (Previous attempt failed: ${item.error})`}`,
     )
     .join('\n');
   return [`Items, each completed on its own:\n${list}`];

@@ -9,7 +9,7 @@ import type { Look } from './command.ts';
 import type { Decision } from './decide.ts';
 import type { RunEvent } from './events.ts';
 import { type Act, anyActs, anyWorkflow } from './fixtures/arbitraries.ts';
-import { AGENT, complete, result, started, submit } from './fixtures/walks.ts';
+import { AGENT, complete, openingOf, result, started, submit } from './fixtures/walks.ts';
 import type { CheckResult, Run } from './run.ts';
 import { phaseAnswer, viewFor } from './viewFor.ts';
 
@@ -89,10 +89,11 @@ describe('for any workflow and any sequence of commands', () => {
     });
   });
 
-  test('the epoch rises with every transition and with nothing else [C8]', () => {
+  test('the epoch rises with every transition, claim and release, and with nothing else [C8]', () => {
+    const raising = ['phase_completed', 'run_claimed', 'run_released'];
     walk(({ before, decision }) => {
-      const transitions = decision.events.filter((event) => event.type === 'phase_completed').length;
-      expect(decision.run.epoch).toBe(before.epoch + transitions);
+      const raised = decision.events.filter((event) => raising.includes(event.type)).length;
+      expect(decision.run.epoch).toBe(before.epoch + raised);
     });
   });
 
@@ -152,24 +153,6 @@ function walk(check: (step: Step) => void): void {
     }),
     RUNS,
   );
-}
-
-function openingOf(run: Run): RunEvent {
-  return {
-    at: run.startedAt,
-    type: 'run_started',
-    id: run.id,
-    workflow: run.workflow.id,
-    workflowHash: run.workflowHash,
-    target: run.target,
-    params: run.params,
-    holder: run.holder,
-    ring: run.ring,
-    trusted: run.trusted,
-    phase: run.phase as number,
-    items: null,
-    queued: false,
-  };
 }
 
 function expectPassed(before: Run, id: string | number, looked: ReadonlyMap<string, string>): void {

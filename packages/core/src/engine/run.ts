@@ -42,6 +42,8 @@ export interface RunCore {
   readonly trusted: boolean;
   /** Raised by every transition and claim; a token of an older epoch is dead. */
   readonly epoch: number;
+  /** What decides who may claim the run and how soon; absent where nothing was said. */
+  readonly queue?: QueuePlace;
   readonly startedAt: string;
   readonly updatedAt: string;
   /** Every completion, oldest first; a phase visited twice is here twice. */
@@ -55,6 +57,14 @@ export interface RunCore {
   readonly work: PhaseWork;
   /** Every decision a human took in this run. */
   readonly decisions: readonly GateDecision[];
+}
+
+/** A run's place among those that wait to be claimed. */
+export interface QueuePlace {
+  /** Higher comes first; 0 where nothing was said. */
+  readonly priority: number;
+  /** What an agent must be able to do to claim the run, beside what its workflow asks for. */
+  readonly capabilities: readonly string[];
 }
 
 /** What has happened in the current visit of the current phase. */
@@ -73,6 +83,8 @@ export interface PhaseWork {
   /** Items of a parallel phase by key, or null. */
   readonly items: Readonly<Record<string, Item>> | null;
   readonly answers: readonly Answer[];
+  /** How often an agent was lost in this visit; absent while none was. */
+  readonly crashes?: number;
 }
 
 /** One completed visit of a phase. */
@@ -92,6 +104,10 @@ export interface Item {
   readonly evidence: JsonObject | null;
   readonly attempts: number;
   readonly error: string | null;
+  /** The agent that claimed the item; absent while nobody has. */
+  readonly holder?: string;
+  /** How often an agent was lost at this item; absent while none was. */
+  readonly crashes?: number;
 }
 
 /** What a waiting run waits for. */

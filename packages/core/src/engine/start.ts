@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import { isCapability } from '../model/capabilities.ts';
 import { readParams } from '../model/params.ts';
 import { type Phase, phaseById, RINGS, type Ring, type Workflow } from '../model/workflow.ts';
 import { begin } from './apply.ts';
@@ -7,7 +8,7 @@ import type { Circumstance, Look } from './command.ts';
 import { Asking } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { itemsFor } from './route.ts';
-import type { Run } from './run.ts';
+import type { QueuePlace, Run } from './run.ts';
 import { preconditionBlockers } from './transition.ts';
 import type { Blocker, NextAction, Verdict } from './verdict.ts';
 
@@ -21,6 +22,8 @@ export interface Starting {
   readonly ring: Ring;
   readonly trusted: boolean;
   readonly queued: boolean;
+  /** Kept only where it says something. */
+  readonly queue?: QueuePlace;
 }
 
 /** A run and the event that made it; a refused start makes none. */
@@ -63,6 +66,7 @@ function considerStart(
     const message = `workflow \`${workflow.id}\` needs the ring \`${workflow.enforcement.ring}\`, and this is \`${starting.ring}\``;
     blockers.push(blocker('ring_too_low', message, START));
   }
+  blockers.push(...queueBlockers(starting.queue));
   if (!read.ok || blockers.length > 0) return refusal(blockers);
 
   const { principal, now } = circumstance;
@@ -83,6 +87,7 @@ function considerStart(
     phase: entry.id,
     items: null,
     queued,
+    ...placeIn(starting.queue),
   };
   const bare = begin(workflow, event);
   const items = itemsFor(bare, entry);
@@ -107,6 +112,21 @@ function considerStart(
           events: [full],
         };
   return asking.missing.length > 0 ? { looks: asking.missing, otherwise: answer } : answer;
+}
+
+function queueBlockers(queue: QueuePlace | undefined): readonly Blocker[] {
+  if (queue === undefined) return [];
+  const wrong = queue.capabilities.filter((name) => !isCapability(name));
+  return [
+    ...(Number.isSafeInteger(queue.priority) ? [] : ['the priority must be a whole number']),
+    ...wrong.map((name) => `\`${name.slice(0, 64)}\` cannot name a capability`),
+  ].map((message) => blocker('param_invalid', message, START));
+}
+
+/** Nothing is written where nothing was said. */
+function placeIn(queue: QueuePlace | undefined): { readonly queue?: QueuePlace } {
+  if (queue === undefined || (queue.priority === 0 && queue.capabilities.length === 0)) return {};
+  return { queue: { priority: queue.priority, capabilities: [...new Set(queue.capabilities)] } };
 }
 
 function refusal(blockers: readonly Blocker[]): StartDecision {

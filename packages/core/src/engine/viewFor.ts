@@ -114,7 +114,7 @@ export function viewFor(run: Run, principal: Principal, rendered?: RenderedText)
     reason: run.status === 'stopped' ? run.reason : null,
     started_at: run.startedAt,
     updated_at: run.updatedAt,
-    next_action: nextActionFor(run),
+    next_action: nextActionFor(run, principal.kind === 'agent' ? principal.name : run.holder),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Json } from '../json.ts';
+import { isCapability } from './capabilities.ts';
 import { checkGraph } from './checkGraph.ts';
 import type { CompileContext, Known } from './compileContext.ts';
 import { compilePhase } from './compilePhase.ts';
@@ -54,12 +55,14 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
       mode: draft.enforcement?.mode ?? 'strict',
       ring: draft.enforcement?.ring ?? 'served',
       tokenSeconds: draft.enforcement?.tokenSeconds ?? DEFAULT_TOKEN_SECONDS,
+      ...leasesOf(draft),
     },
     entry: draft.entry ?? phases[0]?.id ?? '',
     phases,
     code: draft.code ?? null,
     module: draft.module ?? null,
     templates: draft.templates ?? null,
+    ...compileCapabilities(draft, problems),
   };
   checkUnusedGates(context);
   checkTemplates(workflow, problems);
@@ -75,7 +78,7 @@ export function readPhaseId(text: string | number): PhaseId {
 }
 
 function checkEnforcement(draft: WorkflowDraft, problems: Problems): void {
-  const { ring, tokenSeconds } = draft.enforcement ?? {};
+  const { ring, tokenSeconds, leaseSeconds, maxReclaims } = draft.enforcement ?? {};
   if (ring !== undefined && ring !== 'served') {
     problems.error(
       ['enforcement', 'ring'],
@@ -83,16 +86,64 @@ function checkEnforcement(draft: WorkflowDraft, problems: Problems): void {
       `this release cannot enforce the ring \`${ring}\`; \`served\` is the ring it has`,
     );
   }
-  if (
-    tokenSeconds !== undefined &&
-    !(Number.isInteger(tokenSeconds) && tokenSeconds >= 60 && tokenSeconds <= 86_400)
-  ) {
+  if (tokenSeconds !== undefined && !isWithin(tokenSeconds, 60, 86_400)) {
     problems.error(
       ['enforcement', 'tokenSeconds'],
       'bad_value',
       'a phase token lives a whole number of seconds from 60 to 86400',
     );
   }
+  if (leaseSeconds !== undefined && !isWithin(leaseSeconds, 1, 86_400)) {
+    problems.error(
+      ['enforcement', 'leaseSeconds'],
+      'bad_value',
+      'a lease lasts a whole number of seconds from 1 to 86400',
+    );
+  }
+  if (maxReclaims !== undefined && !isWithin(maxReclaims, 0, 100)) {
+    problems.error(
+      ['enforcement', 'maxReclaims'],
+      'bad_value',
+      'a run is handed out again a whole number of times from 0 to 100',
+    );
+  }
+}
+
+function isWithin(value: number, least: number, most: number): boolean {
+  return Number.isInteger(value) && value >= least && value <= most;
+}
+
+/** Only what was written: a workflow from before there were leases keeps its hash. */
+function leasesOf({ enforcement = {} }: WorkflowDraft): Partial<Workflow['enforcement']> {
+  const { leaseSeconds, maxReclaims } = enforcement;
+  return {
+    ...(leaseSeconds === undefined ? {} : { leaseSeconds }),
+    ...(maxReclaims === undefined ? {} : { maxReclaims }),
+  };
+}
+
+const MOST_CAPABILITIES = 50;
+
+function compileCapabilities(
+  { capabilities = [] }: WorkflowDraft,
+  problems: Problems,
+): Pick<Workflow, 'capabilities'> {
+  if (capabilities.length > MOST_CAPABILITIES)
+    problems.error(
+      ['capabilities'],
+      'bad_value',
+      `a workflow asks for at most ${MOST_CAPABILITIES} capabilities`,
+    );
+  capabilities.slice(0, MOST_CAPABILITIES).forEach((name, index) => {
+    if (isCapability(name)) return;
+    const shown = name.length > 64 ? 'this' : `\`${name}\``;
+    problems.error(
+      ['capabilities', index],
+      'bad_value',
+      `${shown} is no capability: use up to 64 letters, digits, \`.\`, \`_\` and \`-\`, with no sign first`,
+    );
+  });
+  return capabilities.length === 0 ? {} : { capabilities: [...new Set(capabilities)] };
 }
 
 function compileGroups(

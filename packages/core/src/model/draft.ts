@@ -26,7 +26,15 @@ export interface WorkflowDraft {
   readonly tools?: Readonly<Record<string, readonly string[]>>;
   /** JSON Schemas by name; paths are already read. */
   readonly schemas?: Readonly<Record<string, JsonObject | boolean>>;
-  readonly enforcement?: { readonly mode?: Mode; readonly ring?: Ring; readonly tokenSeconds?: number };
+  readonly enforcement?: {
+    readonly mode?: Mode;
+    readonly ring?: Ring;
+    readonly tokenSeconds?: number;
+    readonly leaseSeconds?: number;
+    readonly maxReclaims?: number;
+  };
+  /** What an agent must be able to do to claim a run. */
+  readonly capabilities?: readonly string[];
   readonly gates?: Readonly<Record<string, GateDraft>>;
   /** Absent: the first phase. */
   readonly entry?: PhaseId;

@@ -12,9 +12,16 @@ export function matchGlob(pattern: string, path: string): boolean {
  * so the caller normalises first. A glob with a `globProblem` throws: as a ban it would otherwise ban nothing.
  */
 export function compileGlob(pattern: string): (path: string) => boolean {
-  const problem = globProblem(pattern);
-  if (problem !== null) throw new PhasegateError('workflow_invalid', `the glob \`${pattern}\` ${problem}`);
-  const alternatives = alternativesOf(withoutDot(pattern)).map(compileSegments);
+  return compileGlobs([pattern]);
+}
+
+/** Compiles several globs into one question: whether any of them matches. */
+export function compileGlobs(patterns: readonly string[]): (path: string) => boolean {
+  const alternatives = patterns.flatMap((pattern) => {
+    const problem = globProblem(pattern);
+    if (problem !== null) throw new PhasegateError('workflow_invalid', `the glob \`${pattern}\` ${problem}`);
+    return alternativesOf(withoutDot(pattern)).map(compileSegments);
+  });
   return (path) => {
     const segments = segmentsOf(path);
     return segments !== null && alternatives.some((parts) => matchParts(parts, segments));
@@ -40,6 +47,9 @@ const MAX_LENGTH = 1000;
 const MAX_ALTERNATIVES = 256;
 
 const HYPHEN = 0x2d;
+
+/** A `*` before plain characters, each of which is one unit of a text. */
+const PLAIN_ENDING = /^\*[\w.-]+$/;
 
 /** Stands for any number of segments, or of characters. */
 const ANY_NUMBER: unique symbol = Symbol('any number');
@@ -160,6 +170,11 @@ function compileSegments(pattern: string): readonly Part[] {
 function compileSegment(segment: string): (name: string) => boolean {
   if (segment === '*') return () => true;
   if (!/[*?[]/.test(segment)) return (name) => name === segment;
+  // `*.ts` is what most globs end with, and no name need be taken apart for it.
+  if (PLAIN_ENDING.test(segment)) {
+    const ending = segment.slice(1);
+    return (name) => name.endsWith(ending);
+  }
   const parts = compileCharacters(segment);
   return (name) => matchParts(parts, [...name]);
 }

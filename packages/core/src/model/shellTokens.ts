@@ -174,6 +174,8 @@ class Lexer {
     if (PATTERN.has(character) && !this.#word?.includes('/')) {
       throw new Refusal('a file pattern must start with a folder, as in `./*.ts`, or stand in quotes');
     }
+    // Nothing in ASCII that gets here is invisible, and most of a line is ASCII.
+    if (character < '\x7f') return;
     const whole = String.fromCodePoint(this.#line.codePointAt(this.#at) ?? 0);
     if (INVISIBLE.test(whole)) throw new Refusal('an invisible character stands outside quotes');
   }

@@ -43,12 +43,20 @@ export function parseCommandLine(line: string): CommandLine {
  * at the end is the rest, which may be nothing. `git` does not match `/tmp/git`.
  */
 export function matchCommand(pattern: string, words: readonly string[]): boolean {
+  return compileCommandPattern(pattern)(words);
+}
+
+/** Compiles a pattern that is asked about more than once; one with a problem matches nothing. */
+export function compileCommandPattern(pattern: string): (words: readonly string[]) => boolean {
+  if (commandPatternProblem(pattern) !== null) return () => false;
   const parts = partsOf(pattern);
-  if (commandPatternProblem(pattern) !== null || words.length === 0) return false;
   const rest = parts.at(-1) === '**';
   const fixed = rest ? parts.slice(0, -1) : parts;
-  if (rest ? words.length < fixed.length : words.length !== fixed.length) return false;
-  return fixed.every((part, index) => part === '*' || part === words[index]);
+  return (words) => {
+    if (words.length === 0) return false;
+    if (rest ? words.length < fixed.length : words.length !== fixed.length) return false;
+    return fixed.every((part, index) => part === '*' || part === words[index]);
+  };
 }
 
 /** What is wrong with a pattern for commands, as the rest of a sentence about it, or null. */

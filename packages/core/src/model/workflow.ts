@@ -44,6 +44,8 @@ export interface Workflow {
   readonly module: string | null;
   /** Templates of the phases and tasks that come from a source; null where none do. */
   readonly templates: Templates | null;
+  /** What an agent must be able to do to claim a run; absent where nothing is asked. */
+  readonly capabilities?: readonly string[];
 }
 
 /** Texts with `[PLACEHOLDER]`s. */
@@ -65,6 +67,21 @@ export interface Enforcement {
   readonly mode: Mode;
   readonly ring: Ring;
   readonly tokenSeconds: number;
+  /** How long an agent may be silent before its run goes to another; absent: `LEASE_SECONDS`. */
+  readonly leaseSeconds?: number;
+  /** How often a run is handed out again after its agent was lost; absent: `MAX_RECLAIMS`. */
+  readonly maxReclaims?: number;
+}
+
+/** How long a lease lasts where the workflow does not say. */
+export const LEASE_SECONDS = 300;
+
+/** How often a lost agent's run is handed out again where the workflow does not say (C15). */
+export const MAX_RECLAIMS = 3;
+
+/** How often what a lost agent held is handed out again. */
+export function reclaimsOf(workflow: Workflow): number {
+  return workflow.enforcement.maxReclaims ?? MAX_RECLAIMS;
 }
 
 /** One node of the graph. */

@@ -3,8 +3,8 @@ import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
 import { CheckTimeout } from './checkTimeout.ts';
-import { cleanEnvironment } from './cleanEnvironment.ts';
 import { command } from './command.ts';
 import { checkInput, temporaryFolder } from './fixtures/checkInput.ts';
 

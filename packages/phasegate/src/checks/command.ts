@@ -3,9 +3,9 @@ import { resolve, sep } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
 import type { CheckAnswer, CheckImplementation } from '../runtime/ports.ts';
+import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
+import type { Ended } from '../workspace/runProgram.ts';
 import { CheckTimeout } from './checkTimeout.ts';
-import { cleanEnvironment } from './cleanEnvironment.ts';
-import type { Ended } from './runProgram.ts';
 
 /** Runs a command in the workspace and judges how it ended. The engine runs it itself, so its answer is `verified`. */
 export const command: CheckImplementation = {
@@ -69,7 +69,7 @@ export const command: CheckImplementation = {
       return { passed: false, reason: `\`cwd\` \`${order.cwd}\` is no folder inside the workspace` };
     const environment = cleanEnvironment(process.env, root, order.env);
     // Loaded when a command is run: most processes run none, and every one pays for what it loads.
-    const { runProgram } = await import('./runProgram.ts');
+    const { runProgram } = await import('../workspace/runProgram.ts');
     const ended = await runProgram({ ...order, cwd, environment, signal });
     return judge(order, ended, signal);
   },

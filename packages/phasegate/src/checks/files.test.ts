@@ -3,10 +3,10 @@ import { chmod, mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
+import { FileFinder } from '../workspace/findFiles.ts';
+import { findBeneath, openBeneath } from '../workspace/openBeneath.ts';
 import { files } from './files.ts';
-import { FileFinder } from './findFiles.ts';
 import { checkInput, temporaryFolder } from './fixtures/checkInput.ts';
-import { findBeneath, openBeneath } from './openBeneath.ts';
 
 describe('files that must exist', () => {
   test('pass when every glob matches a file or folder', async () => {

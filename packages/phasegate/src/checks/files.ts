@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
 import type { CheckImplementation } from '../runtime/ports.ts';
-import { FileFinder, type Match } from './findFiles.ts';
-import { findBeneath, openBeneath } from './openBeneath.ts';
+import { FileFinder, type Match } from '../workspace/findFiles.ts';
+import { findBeneath, openBeneath } from '../workspace/openBeneath.ts';
 
 const globs = (description: string): JsonObject => ({
   type: 'array',

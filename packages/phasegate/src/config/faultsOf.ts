@@ -1,11 +1,6 @@
 import { didYouMean, isJsonObject, type Json } from '@phasegate/core';
-
-/** One thing wrong with a config, by the path to it. */
-export interface ConfigFault {
-  readonly path: readonly (string | number)[];
-  readonly code: string;
-  readonly message: string;
-}
+import type { ConfigFault } from './configFault.ts';
+import { serverFaults } from './serverFaults.ts';
 
 type Rule = (value: Json, key: string) => readonly ConfigFault[];
 
@@ -42,6 +37,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   checks: (value, key) =>
     isJsonObject(value) ? [] : [fault([key], '`checks` must be a map from a check to its settings')],
   clients: (value, key) => texts(value, [key]),
+  servers: serverFaults,
 };
 
 function globs(value: Json, key: string): readonly ConfigFault[] {

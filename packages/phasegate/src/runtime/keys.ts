@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -53,17 +54,35 @@ export function openKeys(stateDir: string): ProjectKeys {
   return makeKeys(stateDir, file);
 }
 
-/** Makes a new token secret; the present one becomes the previous, which still verifies. */
+/** Makes a new token secret; the present one becomes the previous, which still verifies. One process at a time. */
 export function rotateTokenSecret(stateDir: string): ProjectKeys {
-  const keys = openKeys(stateDir);
-  const rotated = { ...keys, tokens: { current: newTokenSecret(), previous: keys.tokens.current } };
   const file = join(stateDir, KEYS_FILE);
-  guardingDisk(file, () => {
-    const draft = writeDraft(file, rotated);
-    renameSync(draft, file);
-    syncDirectory(stateDir);
+  // Made first where there are none: the lock lies beside them.
+  openKeys(stateDir);
+  return holdingLock(`${file}.lock`, () => {
+    const keys = openKeys(stateDir);
+    const rotated = { ...keys, tokens: { current: newTokenSecret(), previous: keys.tokens.current } };
+    guardingDisk(file, () => {
+      const draft = writeDraft(file, rotated);
+      renameSync(draft, file);
+      syncDirectory(stateDir);
+    });
+    return rotated;
   });
-  return rotated;
+}
+
+/** The token secrets as they are on disk, read again only when the file is another: the same object until then. */
+export function tokenSecretsOf(stateDir: string): () => TokenSecrets {
+  const file = join(stateDir, KEYS_FILE);
+  let seen: string | undefined;
+  let secrets: TokenSecrets | undefined;
+  return () => {
+    const now = identityOf(file);
+    if (secrets !== undefined && now !== undefined && now === seen) return secrets;
+    secrets = openKeys(stateDir).tokens;
+    seen = now;
+    return secrets;
+  };
 }
 
 const KEYS_FILE = 'keys.json';
@@ -104,6 +123,36 @@ function newKeys(): ProjectKeys {
     rows: randomBytes(32).toString('base64url'),
     tokens: { current: newTokenSecret(), previous: null },
   };
+}
+
+/** A rotation replaces the file, so that it has another inode even within one tick of the clock. */
+function identityOf(file: string): string | undefined {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found && `${found.ino} ${found.mtimeMs} ${found.size}`;
+}
+
+/** Two rotations at once would throw out whoever holds a token of the secret that is lost between them. */
+function holdingLock<T>(lock: string, act: () => T): T {
+  const patience = 100;
+  for (let round = 0; ; round += 1) {
+    try {
+      closeSync(openSync(lock, 'wx', 0o600));
+      break;
+    } catch (error) {
+      if (own(error, 'code') !== 'EEXIST') throw unavailable(lock, error);
+      if (round === patience) {
+        throw new PhasegateError('store_unavailable', `another process is rotating: \`${lock}\` is there`, {
+          hint: 'if none is, remove that file',
+        });
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    }
+  }
+  try {
+    return act();
+  } finally {
+    rmSync(lock, { force: true });
+  }
 }
 
 function newTokenSecret(): TokenSecret {

@@ -6,25 +6,58 @@ import {
   type Principal,
   type Run,
 } from '@phasegate/core';
+import { createAgents } from './agents.ts';
+import { nameOf } from './auditDrafts.ts';
+import { createClaims } from './claims.ts';
+import { createFeed } from './feed.ts';
 import { verifyHumanSignature } from './humanKeys.ts';
+import { createInFlight } from './inFlight.ts';
 import { createHumans } from './people.ts';
-import type { HumanRecord, OpenProject, TrustCard, TrustRecord } from './ports.ts';
-import { createRuntime, type RuntimeParts } from './runtime.ts';
+import type { HumanRecord, OpenProject, Seal, ToolImplementation, TrustCard, TrustRecord } from './ports.ts';
+import { createRefusalNotes } from './refusalNotes.ts';
+import { createReleases } from './releases.ts';
+import { createRenewals } from './renewals.ts';
+import { createRuntime } from './runtime.ts';
+import type { RuntimeParts } from './runtimeParts.ts';
+import type { Tokens } from './tokens.ts';
+import { type AttachedTools, createToolbox } from './toolbox.ts';
+import { keepWatch, type Watch, type WatchSettings } from './watch.ts';
+import { createDelivery } from './webhookDelivery.ts';
+import { createWebhooks } from './webhooks.ts';
 
 export { createHumans } from './people.ts';
 
-/** What an open project is built from: the runtime's parts, and where backups go. */
-export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'accepted'> {
+/** What an open project is built from: the runtime's parts, tokens, tools, and where backups go. */
+export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'accepted' | 'heard'> {
   /** Absolute path for a backup made without naming a file. */
   readonly backupFile: () => string;
+  /** From `createTokens`, with `tokenSecretsOf(stateDir)` for secrets, so that a rotation is noticed. */
+  readonly tokens: Tokens;
+  /** Signs receipts. */
+  readonly seal: Pick<Seal, 'sign'>;
+  /** The tools that can be carried out, asked for when the first call comes. */
+  readonly tools: () => Promise<readonly ToolImplementation[]>;
+  /** Tools of attached servers. */
+  readonly attached?: AttachedTools;
+  readonly watching?: WatchSettings;
+  /** What went wrong where nobody waits for an answer: renewals, the watch, deliveries. Default: nobody is told. */
+  readonly onError?: (error: unknown) => void;
 }
 
-/** A project with its store open: the runtime, its humans, what is trusted, and the audit. */
+/** A project with its store open: the runtime, its humans and agents, what is trusted, and the audit. */
 export function createOpenProject(parts: ProjectParts): OpenProject {
-  const { store, catalog } = parts;
+  const { store, catalog, tokens } = parts;
+  const onError = parts.onError ?? (() => undefined);
   const now = () => new Date(parts.now()).toISOString();
+  const means = { store, now: parts.now, onError };
+  const renewals = createRenewals(means);
+  const refusals = createRefusalNotes(means);
+  const inFlight = createInFlight();
+  const stopping = new AbortController();
+  const watches = new Set<Watch>();
   const runtime = createRuntime({
     ...parts,
+    heard: renewals.heard,
     async accepted({ hash, workflow, by, at, signature }) {
       const human = (await store.humans()).find((record) => record.name === by);
       const text = trustText({ closure: hash, workflow, by, at });
@@ -37,16 +70,55 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       return decisionIsSigned(run, { gate, option, input, shown, by: principal.name, signature }, [human]);
     },
   });
+  const releases = createReleases({ store, runtime, inFlight, now: parts.now });
+  const feed = createFeed(store);
+
+  async function load(runId: string): Promise<Run> {
+    const stored = await store.load(runId);
+    if (stored === undefined) throw new PhasegateError('run_unknown', `there is no run \`${runId}\``);
+    return stored.run;
+  }
 
   return {
     as: (principal: Principal) => runtime.as(principal),
     humans: createHumans(store, now),
+    agents: createAgents({ store, now, releaseAll: releases.releaseAll }),
+    claims: createClaims({ store, runtime, tokens, inFlight, renewals, refusals, releases, now: parts.now }),
+    toolbox: createToolbox({
+      ...parts,
+      judge: runtime.judge,
+      load,
+      inFlight,
+      signal: stopping.signal,
+      async note(runId, drafts) {
+        await store.note(runId, drafts);
+      },
+    }),
+    feed,
+    webhooks: createWebhooks({ store, now }),
+
+    noteCredentialFailure: (data) => refusals.note({ run: null, principal: 'unknown', data }),
+
+    async noteServer(event, principal, data) {
+      await store.note(null, [{ time: now(), principal: nameOf(principal), event, data }]);
+    },
+
+    watch() {
+      const settings = parts.watching ?? {};
+      const watch = keepWatch({ ...means, runtime, releases, settings, delivery: createDelivery(means) });
+      watches.add(watch);
+      return {
+        async stop() {
+          watches.delete(watch);
+          await watch.stop();
+        },
+      };
+    },
 
     async gateCard(runId) {
-      const stored = await store.load(runId);
-      if (stored === undefined) throw new PhasegateError('run_unknown', `there is no run \`${runId}\``);
-      const card = gateCard(stored.run);
-      const shown = runtime.shown(stored.run);
+      const run = await load(runId);
+      const card = gateCard(run);
+      const shown = runtime.shown(run);
       if (card === null || shown === undefined) return null;
       return { card, shown, gate: String(card.gate) };
     },
@@ -92,6 +164,9 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     verifyAudit: () => store.verify(),
     backup: (file) => store.backup(file ?? parts.backupFile()),
     async close() {
+      stopping.abort();
+      feed.close();
+      await Promise.all([...watches].map((watch) => watch.stop()));
       await parts.functions.close();
       await store.close();
     },

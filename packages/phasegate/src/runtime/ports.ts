@@ -1,5 +1,6 @@
 // The ports: what shelves and surfaces are to the runtime, and nothing else of each other.
 
+export type { AgentRecord, Agents, IdentifiedAgent } from './ports/agents.ts';
 export type {
   AuditDraft,
   AuditFinding,
@@ -19,16 +20,35 @@ export type {
   FunctionCall,
   Functions,
 } from './ports/checks.ts';
+export type { Feed, FeedRecord } from './ports/feed.ts';
+export type { Humans, UnlockedHuman } from './ports/humans.ts';
+export type {
+  Admitted,
+  AgentPrincipal,
+  Claimed,
+  Claims,
+  LeaseChange,
+  LeaseRecord,
+  Transition,
+  TransitionRequest,
+} from './ports/leases.ts';
 export type { Loaded, Loader, Peeked, SourceFile, StartingWith } from './ports/loaders.ts';
+export type {
+  OpenServer,
+  RunningServer,
+  ServeRequest,
+  SpawnAgent,
+  SpawnEvent,
+  Spawned,
+  SpawnRequest,
+} from './ports/machine.ts';
 export type {
   Catalog,
   CatalogEntry,
   CatalogWorkflow,
-  Humans,
   OpenProject,
   Project,
   TrustCard,
-  UnlockedHuman,
 } from './ports/project.ts';
 export type {
   ParsedSource,
@@ -48,4 +68,22 @@ export type {
   StandardsQuery,
   StandardsResult,
 } from './ports/standards.ts';
-export type { BackupRecord, HumanRecord, Store, StoredRun, TrustRecord, WrappedKey } from './ports/store.ts';
+export type {
+  BackupRecord,
+  Beside,
+  HumanRecord,
+  Store,
+  StoredRun,
+  TrustRecord,
+  WrappedKey,
+} from './ports/store.ts';
+export type {
+  ExecutedCall,
+  Receipt,
+  Toolbox,
+  ToolCallRequest,
+  ToolContext,
+  ToolImplementation,
+  ToolResult,
+} from './ports/tools.ts';
+export type { WebhookProgress, WebhookRecord, Webhooks } from './ports/webhooks.ts';

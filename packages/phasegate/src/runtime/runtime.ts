@@ -1,79 +1,78 @@
-import { isAbsolute, join } from 'node:path';
 import {
   answerFor,
   type Circumstance,
   type Command,
   canonicalJson,
-  checksForStart,
   type Decision,
   decide,
   decideOrLook,
-  decideStart,
   type Fact,
   findPhase,
   gateCard,
+  holdsAnItem,
   type JsonObject,
   judgeTool,
   type Look,
   overviewOf,
-  own,
-  type Phase,
   type Phasegate,
   PhasegateError,
   type Principal,
   phaseAnswer,
-  phaseById,
-  type RenderedText,
-  type Ring,
   type Run,
-  type Started,
-  type Starting,
-  type StartRequest,
   type Submitted,
-  scopeFor,
+  type ToolUse,
+  type Verdict,
   viewFor,
 } from '@phasegate/core';
-import { drafts, endOf } from './auditDrafts.ts';
+import { drafts, endOf, nameOf } from './auditDrafts.ts';
+import { droppedLeases } from './droppedLeases.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
-import type { Catalog, CheckImplementation, Functions, Store, StoredRun, TrustRecord } from './ports.ts';
-
-/** What the runtime is built from; `main.ts` chooses. */
-export interface RuntimeParts {
-  readonly store: Store;
-  readonly catalog: Catalog;
-  /** The shelf of checks, asked for when there is something to look at. */
-  readonly checks: () => Promise<readonly CheckImplementation[]>;
-  readonly functions: Functions;
-  /** Absolute path of the workspace. */
-  readonly workspace: string;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  readonly newId: () => string;
-  /** SHA-256, hex. */
-  readonly hash: (text: string) => string;
-  /** Whether a human's acceptance of a workflow carries that human's own signature. */
-  readonly accepted: (trust: TrustRecord) => Promise<boolean>;
-  /** Whether a human's decision carries that human's own signature. */
-  readonly signed: (
-    run: Run,
-    principal: Principal,
-    command: Extract<Command, { kind: 'decide' }>,
-  ) => Promise<boolean>;
-}
+import type { Admitted, AuditDraft, Beside, CheckImplementation, LeaseChange, StoredRun } from './ports.ts';
+import { createRendering, modulePath } from './rendering.ts';
+import type { RuntimeParts } from './runtimeParts.ts';
+import { startRun } from './startRun.ts';
+import { tokenRefused } from './tokenFaults.ts';
 
 /** The runtime: loads the run, has the checks looked at, asks the engine, saves. */
 export interface Runtime {
   as(principal: Principal): Phasegate;
+  /** As `as(principal).submit`, with what is to be written beside the run. Gives the run as it is now, too. */
+  submit(runId: string, command: Command, how: Submitting): Promise<Kept>;
+  /** As `judgeTool`, for the holder of a token: the run must still be in the token's epoch, else `token_dead`. */
+  judge(admitted: Admitted, use: ToolUse): Promise<Verdict>;
   /** The hash a human's decision must carry: of what stands at the gate now. */
   shown(run: Run): string | undefined;
 }
 
-const ENGINE: Principal = { kind: 'engine', name: 'phasegate' };
-const RING: Ring = 'served';
+/** Who submits, and what goes with it. */
+export interface Submitting {
+  readonly principal: Principal;
+  /** Of the token it comes with: a run that moved on refuses it with `token_dead`. */
+  readonly epoch?: number;
+  /** Called with the decision, before it is saved; called again when it has to be decided once more. */
+  readonly beside?: (before: Run, decision: Decision) => Companions;
+}
+
+/** What is written in the same transaction as a decision. */
+export interface Companions {
+  readonly leases?: readonly LeaseChange[];
+  /** For the run's chain. */
+  readonly notes?: readonly AuditDraft[];
+}
+
+/** What came of a submission, and the run after it. */
+export interface Kept {
+  readonly submitted: Submitted;
+  readonly run: Run;
+}
+
+/** The engine itself, where it acts on its own. */
+export const ENGINE: Principal = { kind: 'engine', name: 'phasegate' };
 
 /** Builds the runtime. All effects go through the parts; the engine decides. */
 export function createRuntime(parts: RuntimeParts): Runtime {
   const { store } = parts;
+  const { render, renderSaved } = createRendering(parts);
   let shelf: Promise<ReadonlyMap<string, CheckImplementation>> | undefined;
   const checks = () => {
     shelf ??= parts.checks().then((list) => new Map(list.map((check) => [check.name, check])));
@@ -89,12 +88,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     checks,
     functions: parts.functions,
     workspace: parts.workspace,
-    module: module === null || isAbsolute(module) ? module : join(parts.workspace, module),
+    module: modulePath(parts.workspace, module),
   });
 
   /** INVARIANT: time never goes back past what the run has seen, whatever the clock does. */
   const timeFor = (run: Run | null) => {
-    const clock = new Date(parts.now()).toISOString();
+    const clock = instantOf(parts.now());
     return run !== null && run.updatedAt > clock ? run.updatedAt : clock;
   };
 
@@ -117,7 +116,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     });
   }
 
-  async function judge(run: Run, command: Command, principal: Principal): Promise<Judged> {
+  async function judgeCommand(run: Run, command: Command, principal: Principal): Promise<Judged> {
     const bare: Circumstance = { principal, now: timeFor(run), facts: {}, ...shownFor(run, command) };
     try {
       const facts: Record<string, Fact> = {};
@@ -143,13 +142,21 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   /** One call is one transaction with the expected version; on a conflict it is decided once more on fresh state. */
-  async function submit(runId: string, asked: Command, principal: Principal): Promise<Submitted> {
-    for (let round = 0; round < 2; round++) {
+  async function submit(runId: string, asked: Command, how: Submitting): Promise<Kept> {
+    const { principal } = how;
+    // Items are worked on side by side, and one that was done does not make another's verdict stale for good.
+    const rounds = 'item' in asked ? ITEM_ROUNDS : 2;
+    for (let round = 0; round < rounds; round++) {
       const { run, version } = await load(runId);
+      // INVARIANT: a token serves the epoch it was issued in; who was admitted before the run moved on is too late.
+      if (how.epoch !== undefined && how.epoch !== run.epoch) throw tokenRefused('dead_epoch');
       const command = inItsWords(run, asked);
       if (command.kind === 'decide') await demandSignature(run, command, principal);
-      const decision = await judge(run, command, principal);
-      if (await keep(decision, version)) return submitted(run, decision, principal);
+      const decision = await judgeCommand(run, command, principal);
+      if (await keep(run, version, { decision, beside: how.beside?.(run, decision) })) {
+        heard(decision.run, principal);
+        return { submitted: await submitted(run, decision, principal), run: decision.run };
+      }
     }
     throw new PhasegateError('run_changed', `run \`${runId}\` was changed by someone else at the same time`, {
       hint: `phasegate status ${runId}`,
@@ -170,17 +177,20 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     };
   }
 
-  async function keep(decision: Judged, version: number): Promise<boolean> {
-    const { events, verdict, run } = decision;
-    if (events.length > 0)
-      return store.save(run, version, drafts(events, decision.by), endOf(run, decision.by));
+  async function keep(before: Run, version: number, { decision, beside = {} }: Keeping): Promise<boolean> {
+    const { events, verdict, run, by } = decision;
+    if (events.length > 0) {
+      const notes = beside.notes ?? [];
+      const audit = notes.length === 0 ? drafts(events, by) : [...drafts(events, by), ...notes];
+      return store.save(run, version, audit, companyOf(before, run, by, beside.leases ?? []));
+    }
     if (verdict.allowed) return true;
     const time = timeFor(run);
     const data = {
       command: decision.command.kind,
       blockers: verdict.blockers.map(({ code, message }) => ({ code, message })),
     };
-    await store.note(run.id, [{ time, principal: nameOf(decision.by), event: 'command_refused', data }]);
+    await store.note(run.id, [{ time, principal: nameOf(by), event: 'command_refused', data }]);
     return true;
   }
 
@@ -200,13 +210,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   /** A gate whose time is up is closed by whoever looks next. */
   async function current(runId: string, principal: Principal): Promise<Run> {
     const { run } = await load(runId);
-    if (principal.kind === 'agent' && run.holder !== null && run.holder !== principal.name) {
+    if (principal.kind === 'agent' && run.holder !== null && !isHeldBy(run, principal.name)) {
       throw new PhasegateError('not_permitted', `run \`${runId}\` is held by another agent`);
     }
+    heard(run, principal);
     if (run.status !== 'waiting') return run;
     const { events } = decide(run, { kind: 'expire' }, { principal: ENGINE, now: timeFor(run), facts: {} });
     if (events.length === 0) return run;
-    await submit(runId, { kind: 'expire' }, ENGINE);
+    await submit(runId, { kind: 'expire' }, { principal: ENGINE });
     return (await load(runId)).run;
   }
 
@@ -217,102 +228,41 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     await store.note(run.id, [{ time: timeFor(run), principal: nameOf(by), event, data }]);
   }
 
-  async function render(run: Run, principal: Principal): Promise<RenderedText | undefined> {
-    const phase = phaseById(run.workflow, run.phase);
-    if (phase?.render == null || principal.kind === 'engine') return undefined;
-    return renderPhase(run, phase, phase.render);
+  function heard(run: Run, principal: Principal): void {
+    if (parts.heard !== undefined && principal.kind === 'agent') parts.heard(run, principal.name);
   }
 
-  async function renderPhase(run: Run, phase: Phase, ref: string): Promise<RenderedText> {
-    const context = {
-      ...scopeFor(run, { phase }),
-      runId: run.id,
-      phase: phase.id,
-      target: run.target,
-      attempt: run.work.attempts + 1,
-    };
-    const file = looking(run.workflow.module).module;
-    const answer =
-      file === null || run.workflow.code === null
-        ? undefined
-        : await parts.functions.call({ file, code: run.workflow.code, ref, context, timeoutMs: 30_000 });
-    const made = answer?.ok === true ? answer.value : null;
-    const [title, body] = [own(made, 'title'), own(made, 'body')];
-    if (typeof title === 'string' && typeof body === 'string') return { title, body };
-    const reason = answer?.ok === false ? answer.reason : 'it returned no title and text';
-    const message = `the instructions of phase \`${phase.id}\` could not be made: ${reason}`;
-    throw new PhasegateError('function_failed', message);
-  }
-
-  /** After something was saved: a text that cannot be made must not look as if nothing had happened. */
-  async function renderSaved(run: Run, principal: Principal): Promise<RenderedText | undefined> {
-    try {
-      return await render(run, principal);
-    } catch (error) {
-      if (!(error instanceof PhasegateError) || error.code !== 'function_failed') throw error;
-      return {
-        title: phaseById(run.workflow, run.phase)?.name ?? '',
-        body: `${error.message}; tell a human`,
-      };
-    }
-  }
-
-  async function start(request: StartRequest, principal: Principal): Promise<Started> {
-    const found = await parts.catalog.load(request.workflow, {
-      params: request.params ?? {},
-      target: request.target ?? null,
-    });
-    const trust = await store.trusted(found.closure);
-    const trusted = trust !== undefined && (await parts.accepted(trust));
-    if (!trusted && (await store.humans()).length > 0) {
-      const data = { workflow: found.workflow.id, closure: found.closure };
-      await store.note(null, [
-        { time: timeFor(null), principal: nameOf(principal), event: 'start_refused', data },
-      ]);
-      throw new PhasegateError('untrusted_workflow', `no human has accepted \`${found.path}\` as it is now`, {
-        hint: `phasegate trust ${found.workflow.id}`,
-      });
-    }
-    const starting: Starting = {
-      id: parts.newId(),
-      workflow: found.workflow,
-      workflowHash: found.hash,
-      target: request.target ?? null,
-      params: request.params ?? {},
-      ring: RING,
-      trusted,
-      queued: request.queue ?? false,
-    };
-    const bare: Circumstance = { principal, now: timeFor(null), facts: {} };
-    const facts: Record<string, Fact> = {};
-    for (;;) {
-      const looks = checksForStart(starting, { ...bare, facts });
-      if (looks.length === 0) break;
-      await lookAll(looks, found.workflow.module, facts);
-    }
-    const decision = decideStart(starting, { ...bare, facts });
-    if (decision.run === null) {
-      const blockers = decision.verdict.blockers.map(({ code, message }) => ({ code, message }));
-      const data = { workflow: found.workflow.id, closure: found.closure, blockers };
-      await store.note(null, [
-        { time: bare.now, principal: nameOf(principal), event: 'start_refused', data },
-      ]);
-      return { verdict: decision.verdict, view: null };
-    }
-    const note = { time: bare.now, principal: nameOf(principal), event: 'run_started' as const };
-    const data = { run: starting.id, workflow: found.workflow.id, workflow_hash: found.hash };
-    const made = await store.create(decision.run, drafts(decision.events, principal), [{ ...note, data }]);
-    if (!made) throw new PhasegateError('internal', 'the new run has the id of another');
-    return {
-      verdict: decision.verdict,
-      view: viewFor(decision.run, principal, await renderSaved(decision.run, principal)),
-    };
+  /** The verdict on one call, in the run or in none. On the path of every tool call: nothing is made in vain here. */
+  async function judgeUse(run: Run | null, use: ToolUse, principal: Principal): Promise<Verdict> {
+    const mine = run === null || principal.kind !== 'agent' || isHeldBy(run, principal.name);
+    const verdict = judgeTool(mine ? run : null, use);
+    const data = verdict.allowed
+      ? { tool: use.tool, phase: run === null ? null : run.phase, allowed: true }
+      : {
+          tool: use.tool,
+          phase: run === null ? null : run.phase,
+          allowed: false,
+          code: verdict.blockers[0].code,
+          message: verdict.blockers[0].message,
+        };
+    const note = { time: timeFor(run), principal: nameOf(principal), event: 'tool_judged' as const, data };
+    // INVARIANT: the verdict is on disk, for the epoch it was judged in, before anyone acts on it.
+    const kept = await store.note(run === null ? null : run.id, [note], run?.epoch);
+    if (!kept) throw new PhasegateError('run_changed', 'the phase changed while the call was judged');
+    if (verdict.allowed || run?.workflow.enforcement.mode !== 'permissive') return verdict;
+    return { allowed: true, wouldRefuse: verdict.blockers };
   }
 
   return {
     shown,
+    submit,
+    async judge({ runId, epoch, principal }, use) {
+      const { run } = await load(runId);
+      if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
+      return judgeUse(run, use, principal);
+    },
     as: (principal) => ({
-      start: (request) => start(request, principal),
+      start: (request) => startRun(parts, { timeFor, lookAll, renderSaved }, { request, principal }),
       async view(runId) {
         const run = await current(runId, principal);
         return viewFor(run, principal, await render(run, principal));
@@ -324,7 +274,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         return answer;
       },
       overview: async (runId) => overviewOf((await current(runId, principal)).workflow),
-      submit: (runId, command) => submit(runId, command, principal),
+      submit: async (runId, command) => (await submit(runId, command, { principal })).submitted,
       async runs(query = {}) {
         const all = await store.list(query);
         if (principal.kind !== 'agent') return all;
@@ -332,28 +282,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       },
       async judgeTool(runId, use) {
         const stored = runId === null ? null : await load(runId);
-        const run = stored?.run ?? null;
-        const mine = run === null || principal.kind !== 'agent' || run.holder === principal.name;
-        const verdict = judgeTool(mine ? run : null, use);
-        const data = {
-          tool: use.tool,
-          phase: run?.phase ?? null,
-          allowed: verdict.allowed,
-          ...(verdict.allowed
-            ? {}
-            : { code: verdict.blockers[0].code, message: verdict.blockers[0].message }),
-        };
-        const note = {
-          time: timeFor(run),
-          principal: nameOf(principal),
-          event: 'tool_judged' as const,
-          data,
-        };
-        // INVARIANT: the verdict is on disk, for the epoch it was judged in, before anyone acts on it.
-        const kept = await store.note(run === null ? null : run.id, [note], run?.epoch);
-        if (!kept) throw new PhasegateError('run_changed', 'the phase changed while the call was judged');
-        const permissive = !verdict.allowed && run?.workflow.enforcement.mode === 'permissive';
-        return permissive ? { allowed: true, wouldRefuse: verdict.blockers } : verdict;
+        const run = stored === null ? null : stored.run;
+        if (run !== null) heard(run, principal);
+        return judgeUse(run, use, principal);
       },
       async history(runId, page = {}) {
         if (runId !== null) await current(runId, principal);
@@ -365,6 +296,37 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   };
 }
 
+/** Many calls come within one millisecond, and writing it out costs more than judging them. */
+function instantOf(now: number): string {
+  if (now !== lastTime) {
+    lastTime = now;
+    lastInstant = new Date(now).toISOString();
+  }
+  return lastInstant;
+}
+
+let lastTime = Number.NaN;
+let lastInstant = '';
+
+/** How often what is about one item is decided again while others write the same run. */
+const ITEM_ROUNDS = 50;
+
+/** What is written beside a run: its end on the project's chain, and the leases that came and went with it. */
+function companyOf(before: Run, after: Run, by: Principal, put: readonly LeaseChange[]): Beside {
+  return { project: endOf(after, by), leases: [...droppedLeases(before, after), ...put] };
+}
+
+/** An agent may see a run, and have tools judged in it, that it holds or holds an item of. */
+function isHeldBy(run: Run, agent: string): boolean {
+  return run.holder === agent || holdsAnItem(run, agent);
+}
+
+/** A decision with what is to be written beside it. */
+interface Keeping {
+  readonly decision: Judged;
+  readonly beside: Companions | undefined;
+}
+
 /** The command with its phase as the workflow's author wrote it; a request may give id, number or name. */
 function inItsWords(run: Run, command: Command): Command {
   if (command.kind !== 'complete' && command.kind !== 'fetch_task') return command;
@@ -374,8 +336,3 @@ function inItsWords(run: Run, command: Command): Command {
 
 /** A decision with the command it answers, and for whom. */
 type Judged = Decision & { readonly command: Command; readonly by: Principal };
-
-/** A principal in one word, as the audit names it. */
-export function nameOf(principal: Principal): string {
-  return `${principal.kind}:${principal.name}`;
-}

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { SignJWT } from 'jose';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { TokenSecrets } from './keys.ts';
-import { createTokens, TOKEN_FAULTS, type TokenFault, type TokenRequest, type Tokens } from './tokens.ts';
+import { TOKEN_FAULTS, type TokenFault, tokenRefused } from './tokenFaults.ts';
+import { createTokens, type TokenRequest, type Tokens } from './tokens.ts';
 
 const secrets: TokenSecrets = {
   current: { kid: 'k2', secret: Buffer.alloc(32, 2).toString('base64url') },
@@ -85,6 +86,53 @@ describe('a phase token', () => {
     await refuses(token, 'other_phase', { ...purpose, phase: 'IMPL' });
     await refuses(token, 'other_agent', { ...purpose, agent_id: 'other' });
     await refuses(token, 'dead_epoch', { ...purpose, epoch: 5 });
+  });
+});
+
+describe('a token of ours', () => {
+  test('is known when it comes back, and verified by whoever did not issue it [S2.79]', async () => {
+    const { token } = tokens.issue(request);
+    expect(tokens.check(token)).not.toBeInstanceOf(Promise);
+    const elsewhere = createTokens({ secrets, now: () => clock });
+    expect(elsewhere.check(token)).toBeInstanceOf(Promise);
+    expect(await elsewhere.verify(token)).toEqual(await tokens.verify(token));
+    expect(elsewhere.check(token)).not.toBeInstanceOf(Promise);
+  });
+
+  test('says whose it was when its time is over, and nothing is believed of a forged one', async () => {
+    const { token, jti } = tokens.issue(request);
+    const [header, payload] = token.split('.');
+    clock = start + 7_200_000;
+    const elsewhere = createTokens({ secrets, now: () => clock });
+    for (const office of [tokens, elsewhere]) {
+      expect(await office.check(token)).toMatchObject({ ok: false, fault: 'expired', claims: { jti } });
+    }
+    const forged = `${header}.${payload}.${'A'.repeat(43)}`;
+    expect(await elsewhere.check(forged)).toEqual({ ok: false, fault: 'signature', claims: null });
+  });
+
+  test('leaves out a list of tools that is too long, and is not made when it would be too large itself', async () => {
+    const allowed_tools = Array.from({ length: 500 }, (_, n) => `mcp:server/tool-${n}`);
+    const { token } = tokens.issue({ ...request, allowed_tools });
+    expect(token.length).toBeLessThan(8192);
+    expect(await createTokens({ secrets, now: () => clock }).verify(token)).toMatchObject({
+      allowed_tools: [],
+    });
+    expect(() => tokens.issue({ ...request, item: 'x'.repeat(8192) })).toThrow(
+      expect.objectContaining({ code: 'too_large' }),
+    );
+  });
+
+  test.each([
+    ['expired', 'token_expired'],
+    ['other_run', 'token_dead'],
+    ['other_phase', 'token_dead'],
+    ['other_agent', 'token_dead'],
+    ['dead_epoch', 'token_dead'],
+    ['superseded', 'token_invalid'],
+    ['signature', 'token_invalid'],
+  ] as const)('that is refused as `%s` is `%s`', (fault, code) => {
+    expect(tokenRefused(fault)).toMatchObject({ code, message: TOKEN_FAULTS[fault] });
   });
 });
 
@@ -234,7 +282,7 @@ describe('a token that is not ours is refused with its own reason [adv.H7 S2.41]
 
 async function refuses(token: string, fault: TokenFault, expected?: Parameters<Tokens['verify']>[1]) {
   await expect(tokens.verify(token, expected)).rejects.toMatchObject({
-    code: 'token_invalid',
+    code: tokenRefused(fault).code,
     message: TOKEN_FAULTS[fault],
   });
 }

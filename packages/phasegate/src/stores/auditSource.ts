@@ -1,5 +1,5 @@
 import type { AuditRecord, GateDecision, Run, RunEvent, Workflow } from '@phasegate/core';
-import type { AuditFinding, ChainHead, HumanRecord, Seal } from '../runtime/ports.ts';
+import type { AgentRecord, AuditFinding, ChainHead, HumanRecord, Seal } from '../runtime/ports.ts';
 import type { HeadSum } from './headSum.ts';
 import type { SignedHead } from './signedHead.ts';
 
@@ -27,6 +27,9 @@ export interface AuditSource {
   /** The workflow of that hash, or null when there is none or it was changed. */
   workflow(hash: string): Workflow | null;
   humans(): readonly StoredHuman[];
+  agents(): readonly StoredAgent[];
+  /** Names of rows of other kinds that do not match their seal. */
+  unsealed(): Iterable<string>;
 }
 
 /** A run as it is stored. */
@@ -46,6 +49,14 @@ export interface AuditRow {
 /** A human as stored; a removed one stays, as decisions refer to its key. */
 export interface StoredHuman {
   readonly human: HumanRecord;
+  readonly removed: boolean;
+  /** Whether the row matches its seal. */
+  readonly sealed: boolean;
+}
+
+/** An agent as stored; a removed one stays. */
+export interface StoredAgent {
+  readonly agent: AgentRecord;
   readonly removed: boolean;
   /** Whether the row matches its seal. */
   readonly sealed: boolean;

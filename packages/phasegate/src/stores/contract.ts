@@ -1,7 +1,10 @@
 import type { Run } from '@phasegate/core';
 import type { Store } from '../runtime/ports.ts';
+import { AGENT_CLAUSES } from './contractAgents.ts';
 import { AUDIT_CLAUSES } from './contractAudit.ts';
 import { type Clause, create, type Expect, requireStored } from './contractClause.ts';
+import { FEED_CLAUSES } from './contractFeed.ts';
+import { LEASE_CLAUSES, sampleLease } from './contractLeases.ts';
 import { PEOPLE_CLAUSES } from './contractPeople.ts';
 import { afterDraft, sampleDraft, sampleRun, sampleWorkflow } from './sampleRun.ts';
 
@@ -23,7 +26,7 @@ export interface ContractRunner {
 /** What every store must do. Run it against an implementation: `storeContract('mine', open, { describe, test, expect })`. */
 export function storeContract(name: string, open: () => Promise<OpenedStore>, runner: ContractRunner): void {
   runner.describe(`the ${name} store`, () => {
-    for (const clause of [...RUN_CLAUSES, ...AUDIT_CLAUSES, ...PEOPLE_CLAUSES]) {
+    for (const clause of CLAUSES) {
       runner.test(clause.name, async () => {
         const opened = await open();
         try {
@@ -48,9 +51,12 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
 async function outliveRestart({ store, reopen }: OpenedStore, expect: Expect): Promise<void> {
   const run = sampleRun('r1');
   await create(store, run);
-  await store.save(afterDraft(run), 1, [sampleDraft('phase_completed')]);
+  await store.save(afterDraft(run), 1, [sampleDraft('phase_completed')], {
+    leases: [{ put: sampleLease() }],
+  });
   await store.note('r1', [sampleDraft('tool_judged')]);
   const history = await store.history('r1', { after: 0, limit: 10 });
+  const feed = await store.feed(0, 10);
   await store.close();
   if (reopen === undefined) return;
 
@@ -58,6 +64,8 @@ async function outliveRestart({ store, reopen }: OpenedStore, expect: Expect): P
   const stored = await again.load('r1');
   expect(stored).toEqual({ run: afterDraft(run), version: 2 });
   expect(await again.history('r1', { after: 0, limit: 10 })).toEqual(history);
+  expect(await again.feed(0, 10)).toEqual(feed);
+  expect(await again.leases()).toEqual([sampleLease()]);
   expect(await again.save(afterDraft(run, { epoch: 3 }), 2, [])).toBe(true);
   expect(await again.verify()).toEqual({
     ok: true,
@@ -135,7 +143,9 @@ const RUN_CLAUSES: readonly Clause[] = [
       await create(store, one);
       await create(store, two);
       const answers = await Promise.all([
-        store.save(afterDraft(one), 7, [sampleDraft('phase_completed')], [sampleDraft('run_ended')]),
+        store.save(afterDraft(one), 7, [sampleDraft('phase_completed')], {
+          project: [sampleDraft('run_ended')],
+        }),
         store.save(afterDraft(two), 1, [sampleDraft('phase_completed')]),
         store.note('r1', [sampleDraft('tool_judged')], 9),
         store.note('r2', [sampleDraft('tool_judged')], 2),
@@ -170,6 +180,8 @@ const RUN_CLAUSES: readonly Clause[] = [
           phase: 'DRAFT',
           holder: 'local',
           epoch: 1,
+          priority: 0,
+          capabilities: [],
           startedAt: '2026-01-03T00:00:00.000Z',
           updatedAt: '2026-01-01T00:00:00.000Z',
         },
@@ -186,6 +198,15 @@ const RUN_CLAUSES: readonly Clause[] = [
       expect(await store.list({})).toMatchObject([{ status: 'completed', phase: null }]);
     },
   },
+];
+
+const CLAUSES: readonly Clause[] = [
+  ...RUN_CLAUSES,
+  ...AUDIT_CLAUSES,
+  ...FEED_CLAUSES,
+  ...LEASE_CLAUSES,
+  ...AGENT_CLAUSES,
+  ...PEOPLE_CLAUSES,
 ];
 
 /** A run with values that careless storing loses or turns into others. */

@@ -13,7 +13,7 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
         afterDraft(run),
         1,
         [sampleDraft('phase_completed', { n: 1 }), sampleDraft('run_escalated')],
-        [sampleDraft('run_ended')],
+        { project: [sampleDraft('run_ended')] },
       );
       const records = await store.history('r1', { after: 0, limit: 10 });
       expect(records.map(({ seq }) => seq)).toEqual([1, 2, 3]);
@@ -37,7 +37,9 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
     async body(store, expect) {
       const run = sampleRun('r1');
       await create(store, run);
-      await store.save(afterDraft(run), 1, [sampleDraft('run_stopped')], [sampleDraft('run_ended')]);
+      await store.save(afterDraft(run), 1, [sampleDraft('run_stopped')], {
+        project: [sampleDraft('run_ended')],
+      });
       const [first, last] = await store.history('r1', { after: 0, limit: 10 });
       const project = await store.history(null, { after: 0, limit: 10 });
       expect(project.map(({ data }) => data)).toEqual([
@@ -84,6 +86,52 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
         store.note('r1', [sampleDraft('tool_judged')], 1),
       ]);
       expect(answers).toEqual([true, false]);
+    },
+  },
+  {
+    name: 'lets notes and transitions of one moment build on each other, in the order they came',
+    async body(store, expect) {
+      const run = sampleRun('r1');
+      await create(store, run);
+      const note = (n: number, epoch: number) => store.note('r1', [sampleDraft('tool_judged', { n })], epoch);
+      const next = afterDraft(run);
+      const answers = await Promise.all([
+        note(1, 1),
+        note(2, 1),
+        store.save(next, 1, [sampleDraft('phase_completed')]),
+        note(3, 1),
+        note(4, 2),
+        store.save(afterDraft(run, { epoch: 5 }), 1, [sampleDraft('run_stopped')]),
+        note(5, 2),
+        note(6, 5),
+      ]);
+      expect(answers).toEqual([true, true, true, false, true, false, true, false]);
+      expect(await store.load('r1')).toEqual({ run: next, version: 2 });
+      const records = await store.history('r1', { after: 1, limit: 20 });
+      expect(records.map(({ seq, event, data }) => [seq, event, data])).toEqual([
+        [2, 'tool_judged', { n: 1 }],
+        [3, 'tool_judged', { n: 2 }],
+        [4, 'phase_completed', {}],
+        [5, 'tool_judged', { n: 4 }],
+        [6, 'tool_judged', { n: 5 }],
+      ]);
+      expect(await store.verify()).toMatchObject({ ok: true, records: 7 });
+    },
+  },
+  {
+    name: 'chains hundreds of notes of one moment on many runs, each on its own',
+    async body(store, expect) {
+      const ids = Array.from({ length: 8 }, (_, n) => `r${n}`);
+      for (const id of ids) await create(store, sampleRun(id));
+      const notes = Array.from({ length: 240 }, (_, n) =>
+        store.note(ids[n % 8] ?? '', [sampleDraft('tool_judged', { n })], 1),
+      );
+      expect((await Promise.all(notes)).every((kept) => kept)).toBe(true);
+      for (const id of ids) {
+        const records = await store.history(id, { after: 1, limit: 100 });
+        expect(records.map(({ seq }) => seq)).toEqual(Array.from({ length: 30 }, (_, n) => n + 2));
+      }
+      expect(await store.verify()).toMatchObject({ ok: true, records: 256, findings: [] });
     },
   },
   {

@@ -1,8 +1,20 @@
 import type { AuditRecord, Run } from '@phasegate/core';
 import { PhasegateError } from '@phasegate/core';
-import type { AuditDraft, ChainHead, HumanRecord, Seal, Store, TrustRecord } from '../runtime/ports.ts';
+import type {
+  AuditDraft,
+  Beside,
+  ChainHead,
+  FeedRecord,
+  LeaseChange,
+  LeaseRecord,
+  Seal,
+  Store,
+} from '../runtime/ports.ts';
 import type { AuditKnowledge, AuditRow, AuditSource } from './auditSource.ts';
+import { createCommitListeners } from './commitListeners.ts';
+import { createMemoryProject, type MemoryProject } from './memoryProject.ts';
 import { withFacts } from './projectNote.ts';
+import { digestOf, sealRun } from './runSeal.ts';
 import { runFromState, stateText, summaryOf } from './storedRun.ts';
 import { verifyAudit } from './verifyAudit.ts';
 import { requireOwnWorkflow } from './workflowHash.ts';
@@ -11,9 +23,10 @@ import { requireOwnWorkflow } from './workflowHash.ts';
 export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal } & AuditKnowledge): Store {
   const rows = new Map<string, Row>();
   const chains = new Map<string | null, AuditRecord[]>();
-  const people = new Map<string, HumanRecord>();
-  const formerPeople: HumanRecord[] = [];
-  const trust: TrustRecord[] = [];
+  const feed: FeedRecord[] = [];
+  /** By run, then by item. */
+  const leases = new Map<string, Map<string | null, LeaseRecord>>();
+  const listeners = createCommitListeners();
   let closed = false;
 
   function headOf(runId: string | null): ChainHead {
@@ -23,34 +36,54 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
 
   function append(runId: string | null, drafts: readonly AuditDraft[]): ChainHead {
     const chain = chains.get(runId) ?? [];
-    for (const { dataText: _, ...record } of seal.chain(runId, headOf(runId), drafts)) chain.push(record);
+    for (const { dataText: _, ...record } of seal.chain(runId, headOf(runId), drafts)) {
+      chain.push(record);
+      feed.push({ id: feed.length + 1, ...record });
+    }
     chains.set(runId, chain);
     return headOf(runId);
   }
 
-  function seat(run: Run, version: number, drafts: Drafts): void {
-    const head = append(run.id, drafts.run);
+  function seat(run: Run, version: number, beside: Beside & { readonly run: readonly AuditDraft[] }): void {
+    const head = append(run.id, beside.run);
     const state = stateText(run);
-    const mac = seal.mac({ runId: run.id, version, ...head, state });
+    const mac = sealRun(seal, { runId: run.id, version, head, digest: digestOf(state) });
     rows.set(run.id, { run, state, version, head, mac });
-    append(null, withFacts(drafts.project, ['run_started', 'run_ended'], { run: run.id, ...head }));
+    for (const change of beside.leases ?? []) changeLease(change);
+    append(null, withFacts(beside.project ?? [], ['run_started', 'run_ended'], { run: run.id, ...head }));
+  }
+
+  function changeLease(change: LeaseChange): void {
+    const { run, item } = 'put' in change ? change.put : change.drop;
+    const ofRun = leases.get(run) ?? new Map<string | null, LeaseRecord>();
+    if ('put' in change) ofRun.set(item, change.put);
+    else ofRun.delete(item);
+    leases.set(run, ofRun);
   }
 
   /** Nothing is done in the caller's own turn, as with a store that waits for a disk. */
-  async function doing<T>(work: () => T): Promise<T> {
+  async function asking<T>(question: () => T): Promise<T> {
     await undefined;
     if (closed) throw new PhasegateError('store_unavailable', 'the store was closed');
-    return work();
+    return question();
   }
+
+  async function changing<T>(work: () => T): Promise<T> {
+    const answer = await asking(work);
+    listeners.tell();
+    return answer;
+  }
+
+  const project = createMemoryProject({ asking, changing, append: (drafts) => append(null, drafts) });
 
   return {
     load: (runId) =>
-      doing(() => {
+      asking(() => {
         const row = rows.get(runId);
         return row && { run: row.run, version: row.version };
       }),
     create: (run, audit, project) =>
-      doing(() => {
+      changing(() => {
         if (rows.has(run.id)) return false;
         requireOwnWorkflow(run);
         // What is kept is what a file would give back, so that a value JSON cannot hold shows in tests too.
@@ -58,28 +91,28 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
         seat(kept, 1, { run: audit, project });
         return true;
       }),
-    save: (run, version, audit, project = []) =>
-      doing(() => {
+    save: (run, version, audit, beside = {}) =>
+      changing(() => {
         if (rows.get(run.id)?.version !== version) return false;
         const kept = runFromState(stateText(run), () => run.workflow);
-        seat(kept, version + 1, { run: audit, project });
+        seat(kept, version + 1, { ...beside, run: audit });
         return true;
       }),
     note: (runId, drafts, epoch) =>
-      doing(() => {
+      changing(() => {
         if (runId === null) {
           append(null, drafts);
           return true;
         }
         const row = rows.get(runId);
         if (row === undefined || (epoch !== undefined && row.run.epoch !== epoch)) return false;
-        seat(row.run, row.version, { run: drafts, project: [] });
+        seat(row.run, row.version, { run: drafts });
         return true;
       }),
     history: (runId, { after, limit }) =>
-      doing(() => (chains.get(runId) ?? []).slice(after, limit < 0 ? undefined : after + limit)),
+      asking(() => (chains.get(runId) ?? []).slice(after, limit < 0 ? undefined : after + limit)),
     list: ({ status, workflow, limit }) =>
-      doing(() =>
+      asking(() =>
         [...rows.values()]
           .map(({ run }) => summaryOf(run))
           .filter((run) => status === undefined || run.status === status)
@@ -88,38 +121,41 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
           .sort((one, other) => compare(other.startedAt, one.startedAt))
           .slice(0, limit),
       ),
+    queue: () =>
+      asking(() =>
+        [...rows.values()]
+          .filter(({ run }) => run.status === 'queued')
+          .map(({ run }) => summaryOf(run))
+          .sort((one, other) => other.priority - one.priority || compare(one.startedAt, other.startedAt)),
+      ),
 
-    humans: () => doing(() => [...people.values()].sort((one, other) => compare(one.name, other.name))),
-    putHuman: (human, drafts) =>
-      doing(() => {
-        retire(people, formerPeople, human.name);
-        people.set(human.name, human);
-        const { name, publicKey } = human;
-        append(null, withFacts(drafts, ['human_added'], { name, publicKey }));
-      }),
-    removeHuman: (name, drafts) =>
-      doing(() => {
-        if (!retire(people, formerPeople, name)) return false;
-        append(null, withFacts(drafts, ['human_removed'], { name }));
+    feed: (after, limit) => asking(() => feed.slice(after, limit < 0 ? undefined : after + limit)),
+    feedEnd: () => asking(() => feed.length),
+    onCommit: (listener) => listeners.add(listener),
+
+    lease: (runId, item) => asking(() => leases.get(runId)?.get(item)),
+    leases: () =>
+      asking(() => [...leases.values()].flatMap((ofRun) => [...ofRun.values()]).sort(byRunAndItem)),
+    putLease: (lease) =>
+      changing(() => {
+        const held = leases.get(lease.run)?.get(lease.item);
+        if (held?.agent !== lease.agent || held.epoch !== lease.epoch) return false;
+        changeLease({ put: lease });
         return true;
       }),
-    trusted: (hash) => doing(() => trust.findLast((record) => record.hash === hash)),
-    trustedBefore: (workflow) => doing(() => trust.findLast((record) => record.workflow === workflow)),
-    putTrust: (record, drafts) =>
-      doing(() => {
-        trust.push(record);
-        const { workflow, hash } = record;
-        append(null, withFacts(drafts, ['workflow_trusted'], { workflow, hash }));
-      }),
+    dropLease: (run, item) => changing(() => changeLease({ drop: { run, item } })),
+
+    ...project.parts,
 
     async verify() {
-      await doing(() => undefined);
-      return verifyAudit(sourceOf({ rows, chains, people, formerPeople }), seal, knowledge);
+      await asking(() => undefined);
+      return verifyAudit(sourceOf({ rows, chains, project }), seal, knowledge);
     },
     async backup() {
       throw new PhasegateError('store_unavailable', 'a store in memory has no file to back up');
     },
     async close() {
+      listeners.clear();
       closed = true;
     },
   };
@@ -133,9 +169,8 @@ interface Row {
   readonly mac: string;
 }
 
-interface Drafts {
-  readonly run: readonly AuditDraft[];
-  readonly project: readonly AuditDraft[];
+function byRunAndItem(one: LeaseRecord, other: LeaseRecord): number {
+  return compare(one.run, other.run) || compare(one.item ?? '', other.item ?? '');
 }
 
 function compare(one: string, other: string): number {
@@ -143,22 +178,13 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-/** A human who is gone is kept for the decisions that carry their signature. */
-function retire(people: Map<string, HumanRecord>, former: HumanRecord[], name: string): boolean {
-  const human = people.get(name);
-  if (human === undefined) return false;
-  former.push(human);
-  return people.delete(name);
-}
-
 /** Memory has no one who could change it from outside, so it signs no head. */
 function sourceOf(memory: {
   readonly rows: ReadonlyMap<string, Row>;
   readonly chains: ReadonlyMap<string | null, readonly AuditRecord[]>;
-  readonly people: ReadonlyMap<string, HumanRecord>;
-  readonly formerPeople: readonly HumanRecord[];
+  readonly project: MemoryProject;
 }): AuditSource {
-  const { rows, chains, people, formerPeople } = memory;
+  const { rows, chains, project } = memory;
   return {
     rows: () => [...rows.values()].map(auditRow),
     records: (run) => chains.get(run) ?? [],
@@ -167,10 +193,9 @@ function sourceOf(memory: {
     orphans: () => [],
     head: () => null,
     workflow: (hash) => [...rows.values()].find(({ run }) => run.workflowHash === hash)?.run.workflow ?? null,
-    humans: () => [
-      ...formerPeople.map((human) => ({ human, removed: true, sealed: true })),
-      ...[...people.values()].map((human) => ({ human, removed: false, sealed: true })),
-    ],
+    humans: project.humans,
+    agents: project.agents,
+    unsealed: () => [],
   };
 }
 

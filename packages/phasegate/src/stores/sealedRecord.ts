@@ -2,8 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import { PhasegateError } from '@phasegate/core';
 import type { Seal } from '../runtime/ports.ts';
 
-/** The MAC of a row that is no run's. Without it a row put into the database would make its author a human. */
-export function recordMac(seal: Seal, kind: 'human' | 'trust', fields: readonly (string | null)[]): string {
+/** What is sealed by `recordMac`; its name keeps a seal of one kind from passing for one of another. */
+export type SealedKind = 'human' | 'trust' | 'run' | 'lease' | 'agent' | 'webhook';
+
+/** The MAC of a list of fields. Without it a row put into the database would make its author a human. */
+export function recordMac(seal: Seal, kind: SealedKind, fields: readonly (string | number | null)[]): string {
   // No run id starts with a NUL, so no run's seal can pass for one of these.
   return seal.mac({ runId: `\0${kind}`, version: 0, seq: 0, hash: '', state: JSON.stringify(fields) });
 }

@@ -23,9 +23,23 @@ export function summaryOf(run: Run): RunSummary {
     phase: run.phase,
     holder: run.holder,
     epoch: run.epoch,
+    priority: priorityOf(run),
+    capabilities: capabilitiesOf(run),
     startedAt: run.startedAt,
     updatedAt: run.updatedAt,
   };
+}
+
+/** How soon a run is claimed; higher comes first. */
+export function priorityOf(run: Run): number {
+  return run.queue?.priority ?? 0;
+}
+
+/** What an agent must be able to do to claim a run: what its workflow asks for and what it was started with. */
+export function capabilitiesOf(run: Run): readonly string[] {
+  const own = run.queue?.capabilities ?? [];
+  const all = run.workflow.capabilities ?? [];
+  return own.length + all.length === 0 ? [] : [...new Set([...all, ...own])].sort();
 }
 
 /**

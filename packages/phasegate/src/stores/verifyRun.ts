@@ -9,7 +9,7 @@ import {
 import type { AuditFinding } from '../runtime/ports.ts';
 import type { AuditRow, Verification } from './auditSource.ts';
 import { moveHead } from './headSum.ts';
-import { sameMac } from './sealedRecord.ts';
+import { runSealHolds } from './runSeal.ts';
 import { runFromState, stateText, summaryOf } from './storedRun.ts';
 import { checkChain, edited, rolledBack, tailCut } from './verifyChain.ts';
 
@@ -39,10 +39,8 @@ export async function verifyRun(verification: Verification, row: AuditRow): Prom
     tally.sum = moveHead(tally.sum, seal, move);
   }
 
-  const sealed = sameMac(
-    row.mac,
-    seal.mac({ runId: row.id, version: row.version, ...row.head, state: row.state }),
-  );
+  const { version, head, state } = row;
+  const sealed = runSealHolds(seal, row.mac, { runId: row.id, version, head, state });
   if (!sealed) verification.report(stateEdited(row, 'does not match its seal'));
   else if (sound) compareHeads(verification, row, { newest: chain.head(), headedHash });
   if (!sealed && chain.head().seq < row.headed.seq) {
@@ -130,6 +128,9 @@ function stateEdited(row: AuditRow, what: string): AuditFinding {
 const RUN_EVENTS: Readonly<Record<RunEvent['type'], true>> = {
   run_started: true,
   run_claimed: true,
+  run_released: true,
+  item_claimed: true,
+  item_released: true,
   task_fetched: true,
   phase_refused: true,
   item_completed: true,

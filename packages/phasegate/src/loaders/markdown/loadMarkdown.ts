@@ -53,6 +53,7 @@ export async function loadMarkdown(
       ...(metadata.version === undefined ? {} : { version: metadata.version }),
       description: metadata.description,
       params: metadata.params,
+      capabilities: metadata.capabilities,
       phases: phases.map(({ draft }) => draft),
       ...(templates === null ? {} : { templates }),
     },
@@ -105,7 +106,7 @@ const EVIDENCE_PARTS = ['fields', 'postconditions', 'artifacts'];
 /** The file a problem of the draft belongs to. */
 function placeOf({ path }: DraftProblem, metadata: Metadata, phases: readonly PlacedPhase[]): Place {
   const [part, index, key] = path;
-  if (part === 'params') return metadata.at(path);
+  if (part === 'params' || part === 'capabilities') return metadata.at(path);
   const phase = part === 'phases' && typeof index === 'number' ? phases[index] : undefined;
   if (phase !== undefined)
     return topOf(EVIDENCE_PARTS.includes(String(key)) ? phase.evidenceFile : phase.file);

@@ -121,6 +121,21 @@ describe('a folder of phases', () => {
     ]);
   });
 
+  test('may say what an agent must be able to do, and is told where it cannot be', async () => {
+    const phase = { 'phases/1/phase.md': 'Text', 'phases/1/task-1.md': 'Task' };
+    await write({ 'metadata.json': { workflow_type: 'demo', capabilities: ['node'] }, ...phase });
+    const good = await project.load();
+    await write({ 'metadata.json': { workflow_type: 'demo', capabilities: ['node', '!'] } });
+    const bad = await project.load();
+    await write({ 'metadata.json': { workflow_type: 'demo', capabilities: 'node' } });
+
+    expect(good.workflow?.capabilities).toEqual(['node']);
+    expect(errorsOf(bad)).toEqual([expect.stringMatching(/metadata\.json:\d+:\d+ bad_value$/)]);
+    expect(errorsOf(await project.load())).toEqual([
+      expect.stringMatching(/metadata\.json:\d+:\d+ wrong_type$/),
+    ]);
+  });
+
   test('has the closure of every file it was read from', async () => {
     await write({
       'metadata.json': { workflow_type: 'demo' },

@@ -16,6 +16,8 @@ export interface Metadata {
   readonly phases: readonly MetadataPhase[] | null;
   readonly dynamic: DynamicConfig | null;
   readonly params: Readonly<Record<string, ParamDraft>>;
+  /** What an agent must be able to do to claim a run. */
+  readonly capabilities: readonly string[];
   readonly at: PlacedObject['at'];
 }
 
@@ -65,6 +67,7 @@ export function readMetadata(tree: PlacedObject, folder: string, report: Report)
     phases,
     dynamic,
     params,
+    capabilities: fields.texts('capabilities') ?? [],
     at: tree.at,
   };
   if (id === undefined) return null;

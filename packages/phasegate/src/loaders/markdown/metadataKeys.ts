@@ -55,6 +55,7 @@ export const READ_KEYS: readonly string[] = [
   'dynamic_phases',
   'dynamic_config',
   'params',
+  'capabilities',
   'strict_mode',
 ];
 

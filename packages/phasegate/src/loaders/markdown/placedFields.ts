@@ -89,6 +89,15 @@ export class PlacedFields {
     });
   }
 
+  /** The texts of a list below, or undefined. */
+  texts(key: string): readonly string[] | undefined {
+    const value = own(this.object, key);
+    if (value === undefined) return undefined;
+    if (Array.isArray(value) && value.every((item): item is string => typeof item === 'string')) return value;
+    this.#wrongType(key, 'a list of texts');
+    return undefined;
+  }
+
   /** A note for every key that is in none of the lists. */
   noteUnknown(read: readonly string[], descriptive: ReadonlySet<string>): void {
     for (const key of Object.keys(this.object)) {

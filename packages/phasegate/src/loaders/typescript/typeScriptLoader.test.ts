@@ -114,6 +114,31 @@ export default defineWorkflow({
     ]);
   });
 
+  test('what a workflow asks of its agents is read, and its mistakes stand where they are', async () => {
+    const text = (capabilities: string, lease: number) => `import { defineWorkflow } from '@phasegate/sdk';
+export default defineWorkflow({
+  type: 'x',
+  capabilities: [${capabilities}],
+  enforcement: { leaseSeconds: ${lease}, maxReclaims: 1 },
+  steps: [{ name: 'a' }],
+});
+`;
+    await put('x.workflow.ts', text("'node', 'gpu'", 30));
+    await put('y.workflow.ts', text("'node', 'two words'", 0.5));
+
+    const good = await load('x.workflow.ts');
+    const bad = await load('y.workflow.ts');
+
+    expect(good.workflow).toMatchObject({
+      capabilities: ['node', 'gpu'],
+      enforcement: { leaseSeconds: 30, maxReclaims: 1 },
+    });
+    expect(bad.problems.map(({ line, column, code }) => `${line}:${column} ${code}`)).toEqual([
+      '4:26 bad_value',
+      '5:32 bad_value',
+    ]);
+  });
+
   test('the code is the module and every file it imports, whichever way [C13]', async () => {
     await put(
       'flows/x.workflow.ts',

@@ -50,6 +50,7 @@ export function draftOf(value: JsonObject, map: SourceMap, readSchema: SchemaRea
       ),
       schemas,
       enforcement: enforcementDraft(spots, spots.get(root, 'enforcement', ['enforcement'])),
+      capabilities: spots.texts(root, 'capabilities', ['capabilities']),
       gates: gatesDraft(spots, spots.get(root, 'gates', ['gates'])),
     }),
     phases: phasesDraft(spots, spots.get(root, 'phases', ['phases']), {
@@ -67,6 +68,8 @@ function enforcementDraft(spots: Spots, spot: Spot): WorkflowDraft['enforcement'
     mode: mode === 'advisory' ? ('permissive' as const) : mode,
     ring: spots.choice(spot, 'ring', ['enforcement', 'ring'], RINGS),
     tokenSeconds: spots.number(tokens, 'expiry_seconds', ['enforcement', 'tokenSeconds']),
+    leaseSeconds: spots.number(spot, 'lease_seconds', ['enforcement', 'leaseSeconds']),
+    maxReclaims: spots.number(spot, 'max_reclaims', ['enforcement', 'maxReclaims']),
   });
 }
 

@@ -1,3 +1,4 @@
+import { CAPABILITY } from '@phasegate/core';
 import * as z from 'zod';
 import { type Rules, rulesAsJsonSchema, strictMap } from './strictMap.ts';
 
@@ -233,6 +234,9 @@ const param = strictMap(
   },
 );
 
+// The pattern is for editors: whoever loads a file is told more than that something does not match.
+const capability = z.string().meta({ pattern: CAPABILITY });
+
 /** The shape of a YAML contract. */
 export const workflowSchema = strictMap(
   { description: 'A workflow contract.' },
@@ -264,10 +268,19 @@ export const workflowSchema = strictMap(
             ),
             'How long phase tokens live.',
           ),
+          lease_seconds: maybe(
+            z.number().int().min(1).max(86_400),
+            'How long an agent may be silent before its run goes to another; left out: 300.',
+          ),
+          max_reclaims: maybe(
+            z.number().int().min(0).max(100),
+            'How often a run is handed out again after its agent was lost; left out: 3. Then a human must act.',
+          ),
         },
       ),
-      'Mode, ring and tokens.',
+      'Mode, ring, tokens and leases.',
     ),
+    capabilities: maybe(z.array(capability), 'What an agent must be able to do to claim a run.'),
     gates: maybe(
       z.union([z.record(z.string(), gate), z.array(gateInList)]),
       'Gates by name, or a list with `id`.',

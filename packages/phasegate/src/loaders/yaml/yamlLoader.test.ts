@@ -126,6 +126,21 @@ describe('a good contract', () => {
     });
   });
 
+  test.each([
+    ['lease_seconds', 'max_reclaims'],
+    ['leaseSeconds', 'maxReclaims'],
+  ])('what an agent must be able to do, and how it is replaced, with `%s` and `%s`', async (lease, most) => {
+    const { workflow, problems } = await load(
+      `workflow: x\ncapabilities: [node, code.review]\nenforcement: { ${lease}: 90, ${most}: 0 }\nphases: { A: }\n`,
+    );
+
+    expect(problems).toEqual([]);
+    expect(workflow).toMatchObject({
+      capabilities: ['node', 'code.review'],
+      enforcement: { leaseSeconds: 90, maxReclaims: 0 },
+    });
+  });
+
   test('a byte order mark, CRLF and any script are read; arrows and emoji mean nothing [C16]', async () => {
     const text =
       '\uFEFFworkflow: unicode\r\ntitle: "Prüfen → 完了 🎉"\r\nphases:\r\n  Entwurf:\r\n    next: FEHLT\r\n';
@@ -149,6 +164,32 @@ describe('a good contract', () => {
 });
 
 describe('a contract with mistakes', () => {
+  test('is told where what it asks of agents cannot be', async () => {
+    const { problems } = await load(
+      [
+        'workflow: x',
+        'capabilities: [node, "two words"]',
+        'enforcement:',
+        '  lease_seconds: 0',
+        '  max_reclaims: 101',
+        '  lease_second: 5',
+        'phases: { A: }',
+        '',
+      ].join('\n'),
+    );
+
+    expect(problems.map(({ line, column, code }) => `${line}:${column} ${code}`)).toEqual([
+      '2:22 bad_value',
+      '4:18 bad_value',
+      '5:17 bad_value',
+      '6:3 unknown_key',
+    ]);
+    expect(problems[0]?.message).toContain('`two words` is no capability');
+    expect((await load('workflow: x\ncapabilities: node\nphases: { A: }\n')).problems).toMatchObject([
+      { line: 2, column: 15, code: 'wrong_type' },
+    ]);
+  });
+
   test('gives a line for each of ten, with its place [S2.84 S2.85]', async () => {
     const { workflow, problems } = await loader.load({
       root: FIXTURES,

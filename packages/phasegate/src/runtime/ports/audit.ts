@@ -18,10 +18,26 @@ export type ProjectEvent =
   | 'credential_failed'
   | 'database_backed_up'
   | 'database_restored'
-  | 'start_refused';
+  | 'start_refused'
+  | 'agent_added'
+  | 'agent_removed'
+  | 'webhook_added'
+  | 'webhook_removed'
+  | 'webhook_failed'
+  | 'server_started'
+  | 'server_stopped'
+  | 'signed_in'
+  | 'token_secret_rotated';
 
 /** Events of a run's chain that change no state. */
-export type NoteEvent = 'tool_judged' | 'command_refused';
+export type NoteEvent =
+  | 'tool_judged'
+  | 'tool_executed'
+  | 'command_refused'
+  | 'token_issued'
+  | 'token_refused'
+  /** Nothing has happened for too long; said once for each visit of a phase. */
+  | 'run_stuck';
 
 /** What seals a chain and a row, and signs the head. Built from the project's keys; stores receive it. */
 export interface Seal {

@@ -1,9 +1,15 @@
 import type { JsonObject, Phasegate, Principal, Problem, Workflow } from '@phasegate/core';
+import type { Agents } from './agents.ts';
 import type { AuditReport } from './audit.ts';
+import type { Feed } from './feed.ts';
+import type { Humans, UnlockedHuman } from './humans.ts';
+import type { Claims } from './leases.ts';
 import type { Loader, Peeked, StartingWith } from './loaders.ts';
 import type { SourceParsers } from './sources.ts';
 import type { Standards } from './standards.ts';
 import type { BackupRecord, TrustRecord } from './store.ts';
+import type { Toolbox } from './tools.ts';
+import type { Webhooks } from './webhooks.ts';
 
 /** The project as local surfaces see it. Built by `main.ts`; the store is opened only when asked for. */
 export interface Project {
@@ -17,6 +23,8 @@ export interface Project {
   /** Parsers of the sources that dynamic workflows are made from; loaded when first asked. */
   sources(): Promise<SourceParsers>;
   open(): Promise<OpenProject>;
+  /** Makes a new secret for phase tokens, which every process takes up; the present one still verifies. */
+  rotateTokenSecret(): Promise<{ readonly kid: string }>;
   /** The humans as a backup has them, for when the database itself cannot be read. The backup is not changed. */
   openBackup(file: string): Promise<{ readonly humans: Humans; close(): Promise<void> }>;
   /** Replaces the state database by a backup; a human's verb. The store must not be open in this process. */
@@ -62,29 +70,30 @@ export interface OpenProject {
     runId: string,
   ): Promise<{ readonly card: JsonObject; readonly shown: string; readonly gate: string } | null>;
   readonly humans: Humans;
+  readonly agents: Agents;
+  readonly claims: Claims;
+  readonly toolbox: Toolbox;
+  readonly feed: Feed;
+  readonly webhooks: Webhooks;
+  /** Records a refused credential on the project's chain; never the credential itself. */
+  noteCredentialFailure(data: JsonObject): Promise<void>;
+  /** Records something about the server or a sign-in on the project's chain. */
+  noteServer(
+    event: 'server_started' | 'server_stopped' | 'signed_in' | 'token_secret_rotated',
+    principal: Principal,
+    data: JsonObject,
+  ): Promise<void>;
+  /**
+   * Keeps watch until stopped: expired leases go back to the queue, gates whose time is up are closed, runs where
+   * nothing happens are reported, webhooks are delivered. A server has one.
+   */
+  watch(): { stop(): Promise<void> };
   /** What `trust` would accept, with the difference to what was accepted last. */
   trustCard(name: string): Promise<TrustCard>;
   trust(name: string, closure: string, human: UnlockedHuman): Promise<TrustRecord>;
   verifyAudit(): Promise<AuditReport>;
   backup(file?: string): Promise<BackupRecord>;
   close(): Promise<void>;
-}
-
-/** The humans of a project. */
-export interface Humans {
-  list(): Promise<readonly { readonly name: string; readonly addedAt: string }[]>;
-  /** The first human needs no credential; a further one needs an existing human's. */
-  add(name: string, passphrase: string, by: UnlockedHuman | null): Promise<void>;
-  remove(name: string, by: UnlockedHuman): Promise<void>;
-  /** Throws `no_human`, `usage` (several humans and no name), `credential_invalid` (recorded in the audit). */
-  unlock(name: string | undefined, passphrase: string): Promise<UnlockedHuman>;
-}
-
-/** A human whose passphrase was right, in this process only. */
-export interface UnlockedHuman {
-  readonly principal: Principal & { readonly kind: 'human' };
-  /** Ed25519 signature over the text, base64url. */
-  sign(text: string): string;
 }
 
 /** What a human is asked to accept. */

@@ -1,5 +1,9 @@
 import type { AuditRecord, Run, RunQuery, RunSummary } from '@phasegate/core';
+import type { AgentRecord } from './agents.ts';
 import type { AuditDraft, AuditReport } from './audit.ts';
+import type { FeedRecord } from './feed.ts';
+import type { LeaseChange, LeaseRecord } from './leases.ts';
+import type { WebhookProgress, WebhookRecord } from './webhooks.ts';
 
 /**
  * Where runs and their audit live. Small and async; every write is one durable transaction.
@@ -11,12 +15,7 @@ export interface Store {
   /** Makes a run; its events open its chain and `project` goes on the project's chain. False when the id is taken. */
   create(run: Run, audit: readonly AuditDraft[], project: readonly AuditDraft[]): Promise<boolean>;
   /** Writes run and audit if the stored version is still `version`; else nothing, and false. */
-  save(
-    run: Run,
-    version: number,
-    audit: readonly AuditDraft[],
-    project?: readonly AuditDraft[],
-  ): Promise<boolean>;
+  save(run: Run, version: number, audit: readonly AuditDraft[], beside?: Beside): Promise<boolean>;
   /** Appends to a run's chain (or the project's, with null) without changing state, if the epoch is still the given one. */
   note(runId: string | null, audit: readonly AuditDraft[], epoch?: number): Promise<boolean>;
   /** Records of one chain in order. */
@@ -25,6 +24,35 @@ export interface Store {
     page: { readonly after: number; readonly limit: number },
   ): Promise<readonly AuditRecord[]>;
   list(query: RunQuery): Promise<readonly RunSummary[]>;
+  /** Queued runs in the order they are to be claimed: highest priority first, then the oldest. */
+  queue(): Promise<readonly RunSummary[]>;
+
+  /** Records of all chains after an id, in the order they became durable. */
+  feed(after: number, limit: number): Promise<readonly FeedRecord[]>;
+  /** The id of the feed's newest record; 0 when there is none. */
+  feedEnd(): Promise<number>;
+  /**
+   * Calls back after every commit, also one of another process (noticed within a second). Gives a function that
+   * stops it; while nobody listens nothing is watched.
+   */
+  onCommit(listener: () => void): () => void;
+
+  lease(runId: string, item: string | null): Promise<LeaseRecord | undefined>;
+  leases(): Promise<readonly LeaseRecord[]>;
+  /** Writes a lease over the one it replaces, if that is still held by the same agent in the same epoch; else false. */
+  putLease(lease: LeaseRecord): Promise<boolean>;
+  dropLease(runId: string, item: string | null): Promise<void>;
+
+  agents(): Promise<readonly AgentRecord[]>;
+  /** Adds an agent or replaces its key. */
+  putAgent(agent: AgentRecord, audit: readonly AuditDraft[]): Promise<void>;
+  removeAgent(name: string, audit: readonly AuditDraft[]): Promise<boolean>;
+
+  webhooks(): Promise<readonly (WebhookRecord & WebhookProgress)[]>;
+  putWebhook(webhook: WebhookRecord & WebhookProgress, audit: readonly AuditDraft[]): Promise<void>;
+  removeWebhook(id: string, audit: readonly AuditDraft[]): Promise<boolean>;
+  /** Moves a webhook's deliveries on; a failure to keep up is a record too. */
+  putProgress(progress: WebhookProgress, audit: readonly AuditDraft[]): Promise<void>;
 
   humans(): Promise<readonly HumanRecord[]>;
   /** Adds or replaces a human. */
@@ -41,6 +69,13 @@ export interface Store {
   /** A consistent copy while others write. */
   backup(file: string): Promise<BackupRecord>;
   close(): Promise<void>;
+}
+
+/** What is written in the same transaction as a run. */
+export interface Beside {
+  /** For the project's chain. */
+  readonly project?: readonly AuditDraft[];
+  readonly leases?: readonly LeaseChange[];
 }
 
 /** A run with the version it was read at. */

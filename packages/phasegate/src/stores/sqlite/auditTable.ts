@@ -1,12 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditRecord, Json } from '@phasegate/core';
-import type { SealedRecord } from '../../runtime/ports.ts';
+import type { FeedRecord, SealedRecord } from '../../runtime/ports.ts';
 import { integer, lazily, type SqlRow, text } from './statements.ts';
 
 /** The chains. The project's own has the empty name. */
 export interface AuditTable {
   append(records: readonly SealedRecord[]): void;
   page(run: string | null, page: { readonly after: number; readonly limit: number }): readonly AuditRecord[];
+  /**
+   * Records of all chains by the number of their row. Records are only ever added, one writer after another, so the
+   * numbers have no gaps and are in the order of the commits. A restored backup gives numbers out a second time.
+   */
+  feed(after: number, limit: number): readonly FeedRecord[];
+  /** The number of the newest record; 0 when there is none. */
+  feedEnd(): number;
 }
 
 /** Opens the table. */
@@ -16,6 +23,11 @@ export function openAuditTable(database: DatabaseSync): AuditTable {
     'INSERT INTO audit (run, seq, time, principal, event, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const read = lazily(database, 'SELECT * FROM audit WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?');
+  const readFeed = lazily(
+    database,
+    'SELECT rowid AS id, * FROM audit WHERE rowid > ? ORDER BY rowid LIMIT ?',
+  );
+  const newest = lazily(database, 'SELECT max(rowid) AS id FROM audit');
   return {
     append(records) {
       for (const { run, seq, time, principal, event, dataText, prev, hash } of records) {
@@ -27,6 +39,11 @@ export function openAuditTable(database: DatabaseSync): AuditTable {
         .all(run ?? '', after, limit)
         .map(auditRecord);
     },
+    feed: (after, limit) =>
+      readFeed()
+        .all(after, limit)
+        .map((row) => ({ id: integer(row, 'id'), ...auditRecord(row) })),
+    feedEnd: () => integer(newest().get() ?? {}, 'id'),
   };
 }
 

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../runtime/ports.ts';
+import { sampleAgent, sampleWebhook } from '../contractAgents.ts';
 import { create } from '../contractClause.ts';
+import { sampleLease } from '../contractLeases.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
-import { sampleRun } from '../sampleRun.ts';
+import { afterDraft, sampleDraft, sampleRun } from '../sampleRun.ts';
 import { openSqliteStore } from './openSqliteStore.ts';
 import { restoreSqlite } from './restoreSqlite.ts';
 
@@ -71,6 +73,26 @@ describe('a backup', () => {
   });
 });
 
+test('a backup has agents, webhooks and leases, which count after a restore', async () => {
+  await store.putAgent(sampleAgent('ada', 'key'), [sampleDraft('agent_added')]);
+  await store.putWebhook(sampleWebhook('w1'), [sampleDraft('webhook_added')]);
+  const leases = [{ put: sampleLease() }];
+  await store.save(afterDraft(sampleRun('r1')), 1, [sampleDraft('phase_completed')], { leases });
+  const end = await store.feedEnd();
+  await store.backup(copy);
+  await store.removeAgent('ada', [sampleDraft('agent_removed')]);
+  await store.dropLease('r1', null);
+  await store.close();
+
+  restoreSqlite({ from: copy, to: state.file, seal: state.seal });
+  store = state.open();
+  expect(await store.agents()).toEqual([sampleAgent('ada', 'key')]);
+  expect(await store.webhooks()).toEqual([sampleWebhook('w1')]);
+  expect(await store.leases()).toEqual([sampleLease()]);
+  expect(await store.feedEnd()).toBe(end);
+  expect((await store.verify()).findings).toEqual([]);
+});
+
 describe('a restore', () => {
   test('puts the backup in place and keeps what was there, each time anew', async () => {
     await store.backup(copy);
@@ -78,7 +100,7 @@ describe('a restore', () => {
     await store.close();
 
     const { kept, version } = restoreSqlite({ from: copy, to: state.file, seal: state.seal });
-    expect([kept, version]).toEqual([`${state.file}.before-restore-1`, 4]);
+    expect([kept, version]).toEqual([`${state.file}.before-restore-1`, 5]);
     store = state.open();
     expect((await store.list({})).map(({ run }) => run)).toEqual(['r1']);
     expect((await store.verify()).findings).toEqual([]);

@@ -8,12 +8,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import type { Json, Run } from '@phasegate/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { create } from '../contractClause.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { runScript } from '../fixtures/runScript.ts';
-import { sampleDraft, sampleRun } from '../sampleRun.ts';
-import { MIGRATIONS } from './migrations/index.ts';
+import { afterDraft, sampleDraft, sampleRun, startedEvent } from '../sampleRun.ts';
+import { stateText } from '../storedRun.ts';
+import { APPLICATION_ID, MIGRATIONS } from './migrations/index.ts';
 
 let state: StateFolder;
 
@@ -46,15 +48,42 @@ test('backups have the columns the design names [S3.77]', async () => {
 });
 
 test('a database of an earlier format is brought up to date with what it holds [S3.80]', async () => {
-  const first = state.open();
-  await create(first, sampleRun('r1'));
-  await first.close();
-  state.tamper('DROP VIEW workflow_runs; PRAGMA user_version = 3');
+  const run = sampleRun('r1');
+  makeFormat4(run);
 
   const store = state.open();
-  expect((await store.load('r1'))?.version).toBe(1);
-  expect(state.read('SELECT current_step FROM workflow_runs')).toEqual([{ current_step: 'DRAFT' }]);
+  expect(await store.load('r1')).toEqual({ run, version: 1 });
+  expect(await store.list({})).toMatchObject([{ run: 'r1', priority: 0, capabilities: [] }]);
+  expect(await store.verify()).toMatchObject({ runs: 1, records: 1, findings: [{ kind: 'head_invalid' }] });
+  expect(await store.note('r1', [sampleDraft('tool_judged')], 1)).toBe(true);
+  expect(await store.save(afterDraft(run), 1, [sampleDraft('phase_completed')])).toBe(true);
   await store.close();
+  const again = state.open();
+  expect(await again.load('r1')).toEqual({ run: afterDraft(run), version: 2 });
+  expect(await again.verify()).toMatchObject({ ok: true, records: 3, unanchored: 0 });
+  expect(state.read('SELECT current_step FROM workflow_runs')).toEqual([{ current_step: 'REVIEW' }]);
+  await again.close();
+});
+
+test('an old seal of the state itself counts until the run is written again, and covers it [adv.H2]', async () => {
+  makeFormat4(sampleRun('r1'));
+  await state.open().close();
+  state.tamper(`UPDATE runs SET state = replace(state, '"DRAFT"', '"REVIEW"')`);
+
+  const store = state.open();
+  await expect(store.load('r1')).rejects.toMatchObject({ code: 'state_tampered' });
+  await store.close();
+});
+
+test('the queue and the runs of a status are read in order by an index, without sorting', async () => {
+  await state.open().close();
+  const plan = (from: string) => state.read(`EXPLAIN QUERY PLAN SELECT id FROM runs ${from}`);
+  expect(
+    plan(`INDEXED BY runs_in_queue WHERE status = 'queued' ORDER BY priority DESC, started_at, rowid`),
+  ).toMatchObject([{ detail: 'SCAN runs USING INDEX runs_in_queue' }]);
+  expect(plan(`WHERE status = 'active' ORDER BY started_at DESC, rowid DESC LIMIT 5`)).toMatchObject([
+    { detail: 'SEARCH runs USING INDEX runs_by_status (status=?)' },
+  ]);
 });
 
 test('a migration that fails leaves the database as it was', async () => {
@@ -173,6 +202,50 @@ test('a database another process keeps locked refuses the write after a while an
   expect(await store.note('r1', [sampleDraft('tool_judged')])).toBe(true);
   await store.close();
 });
+
+/** A database as the version before the fifth migration left it, with one run sealed in its way. */
+function makeFormat4(run: Run): void {
+  const database = new DatabaseSync(state.file);
+  for (const { sql } of MIGRATIONS.slice(0, 4)) database.exec(sql);
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 4`);
+  database
+    .prepare('INSERT INTO workflows (hash, data) VALUES (?, ?)')
+    .run(run.workflowHash, JSON.stringify(run.workflow));
+  const started = sampleDraft('run_started', startedEvent(run) as unknown as Json);
+  for (const { seq, time, principal, event, dataText, prev, hash } of state.seal.chain(
+    run.id,
+    { seq: 0, hash: '' },
+    [started],
+  )) {
+    database
+      .prepare('INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+      .run(run.id, seq, time, principal, event, dataText, prev, hash);
+    const text = stateText(run);
+    const mac = state.seal.mac({ runId: run.id, version: 1, seq, hash, state: text });
+    database
+      .prepare(
+        `INSERT INTO runs (id, workflow_hash, workflow_id, holder, status, phase, epoch, version, seq, hash, mac,
+          started_at, updated_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(
+        run.id,
+        run.workflowHash,
+        run.workflow.id,
+        run.holder,
+        run.status,
+        JSON.stringify(run.phase),
+        run.epoch,
+        seq,
+        hash,
+        mac,
+        run.startedAt,
+        run.updatedAt,
+        text,
+      );
+  }
+  database.prepare('INSERT INTO unheaded (run) VALUES (?)').run(run.id);
+  database.close();
+}
 
 async function openAndLoad(): Promise<unknown> {
   try {

@@ -16,6 +16,8 @@ export interface BatchSteps {
   finish(): void;
   commit(): void;
   rollback(): void;
+  /** The batch is on disk and its answers are sent. */
+  done(): void;
   /** Whether only the work that threw this is at fault. */
   declined(error: unknown): boolean;
   /** The fault to report for what a batch threw. */
@@ -39,6 +41,7 @@ export function createGroupCommit(steps: BatchSteps): GroupCommit {
       return;
     }
     for (const answer of answers) answer();
+    steps.done();
   }
 
   return {

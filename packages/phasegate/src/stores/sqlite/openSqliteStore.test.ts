@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Run } from '@phasegate/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../runtime/ports.ts';
@@ -186,6 +186,36 @@ describe('a changed row', () => {
   });
 });
 
+describe('a run many notes are made on at once', () => {
+  test('is written once for all of them, and its state not at all', async () => {
+    const run = sampleRun('r1', { state: { large: 'x'.repeat(200_000) } });
+    await create(store, run);
+    // The first record's number takes less room than those after it.
+    await store.note('r1', [sampleDraft('tool_judged')], 1);
+    const before = statSync(`${state.file}-wal`).size;
+    const notes = Array.from({ length: 100 }, (_, n) =>
+      store.note('r1', [sampleDraft('tool_judged', { n })], 1),
+    );
+    expect((await Promise.all(notes)).every((kept) => kept)).toBe(true);
+    expect(statSync(`${state.file}-wal`).size - before).toBeLessThan(150_000);
+    await store.close();
+    store = state.open();
+    expect(await requireStored(store, 'r1')).toEqual({ run, version: 1 });
+    expect(await store.verify()).toMatchObject({ ok: true, records: 103 });
+  });
+
+  test('whose row was changed meanwhile refuses them, and only them [adv.H2]', async () => {
+    for (const id of ['r1', 'r2']) await create(store, sampleRun(id));
+    state.tamper("UPDATE runs SET version = 9 WHERE id = 'r1'");
+    const answers = await Promise.allSettled([
+      store.note('r1', [sampleDraft('tool_judged')], 1),
+      store.note('r2', [sampleDraft('tool_judged')], 1),
+      store.save(afterDraft(sampleRun('r1')), 1, []),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+  });
+});
+
 describe('writes that wait together', () => {
   test('are one transaction, and one that waits alone is one too', async () => {
     await create(store, sampleRun('first'));
@@ -205,7 +235,9 @@ describe('writes that wait together', () => {
     );
 
     const answers = await Promise.allSettled([
-      store.save(afterDraft(two), 1, [sampleDraft('phase_completed')], [sampleDraft('run_ended')]),
+      store.save(afterDraft(two), 1, [sampleDraft('phase_completed')], {
+        project: [sampleDraft('run_ended')],
+      }),
       store.save(afterDraft(one), 1, [sampleDraft('phase_completed')]),
       store.note('r2', [sampleDraft('tool_judged')]),
     ]);

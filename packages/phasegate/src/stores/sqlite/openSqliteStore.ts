@@ -1,17 +1,22 @@
 import { PhasegateError, type Run } from '@phasegate/core';
-import type { AuditDraft, Seal, Store } from '../../runtime/ports.ts';
+import type { AuditDraft, Beside, ChainHead, Seal, Store } from '../../runtime/ports.ts';
 import type { AuditKnowledge } from '../auditSource.ts';
 import { withFacts } from '../projectNote.ts';
 import { stateText } from '../storedRun.ts';
+import { openAgentTable } from './agentTable.ts';
 import { openAuditTable } from './auditTable.ts';
 import { openDatabase } from './database.ts';
 import { storeFault, unavailable } from './faults.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { openHeadTable } from './headTable.ts';
+import { openLeaseTable } from './leaseTable.ts';
 import { openPeopleTable } from './peopleTable.ts';
+import { projectParts } from './projectParts.ts';
 import { openRunTable, type RunRow } from './runTable.ts';
 import { integer, lazily } from './statements.ts';
 import { waitForTurn } from './waitForTurn.ts';
+import { watchCommits } from './watchCommits.ts';
+import { openWebhookTable } from './webhookTable.ts';
 import { openWorkflowTable } from './workflowTable.ts';
 
 /** What the store is opened with. */
@@ -31,10 +36,11 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const runs = openRunTable(database, seal, workflows);
   const audit = openAuditTable(database);
   const heads = openHeadTable(database, seal, audit);
-  const people = openPeopleTable(database, seal);
+  const leases = openLeaseTable(database, seal);
+  const agents = openAgentTable(database, seal);
   const dataVersion = lazily(database, 'PRAGMA data_version');
   const [begin, commit] = [lazily(database, 'BEGIN IMMEDIATE'), lazily(database, 'COMMIT')];
-  const tables = [runs, heads];
+  const tables = [runs, heads, leases, agents];
   let seenVersion = -1;
   const openedAt = now();
   let foldedAt = Number.NEGATIVE_INFINITY;
@@ -45,8 +51,11 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   let closed = false;
 
   /** Another process's commit changes this number; ours does not. */
+  const versionNow = () => integer(dataVersion().get() ?? {}, 'data_version');
+  const listeners = watchCommits(versionNow);
+
   function lookAround(): void {
-    const version = integer(dataVersion().get() ?? {}, 'data_version');
+    const version = versionNow();
     if (version === seenVersion) return;
     seenVersion = version;
     for (const table of tables) table.doubt();
@@ -85,7 +94,10 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       waitForTurn(begin(), dataVersion);
       lookAround();
     },
-    finish: foldIfDue,
+    finish() {
+      runs.write();
+      foldIfDue();
+    },
     commit() {
       commit().run();
       for (const table of tables) table.committed();
@@ -97,6 +109,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       unfolded = true;
       if (!closed && database.isTransaction) database.exec('ROLLBACK');
     },
+    done: listeners.tell,
     declined: (error) => error instanceof PhasegateError,
     fault: (error) => storeFault(error, file),
   });
@@ -125,21 +138,25 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     }
   }
 
-  /** Writes a run and its records; the caller has checked that it may. */
-  function seat(next: Omit<RunRow, 'head' | 'mac'>, before: RunRow | undefined, drafts: Drafts): boolean {
-    const runId = next.run.id;
-    if (drafts.project.length > 0) heads.require();
-    const records = seal.chain(runId, before?.head ?? { seq: 0, hash: '' }, drafts.run);
-    const newest = records.at(-1) ?? before?.head ?? { seq: 0, hash: '' };
-    const head = { seq: newest.seq, hash: newest.hash };
-    const mac = seal.mac({ runId, version: next.version, ...head, state: next.state });
-    const row = { ...next, head, mac };
-    if (before === undefined) runs.insert(row);
-    else if (!runs.update(row, before.version)) return false;
+  /** Chains records to a run; gives the head it then has. */
+  function chain(runId: string, head: ChainHead, drafts: readonly AuditDraft[]): ChainHead {
+    const records = seal.chain(runId, head, drafts);
     audit.append(records);
-    heads.append(withFacts(drafts.project, ['run_started', 'run_ended'], { run: runId, ...head }));
     heads.moved(runId);
     unfolded = true;
+    const newest = records.at(-1) ?? head;
+    return { seq: newest.seq, hash: newest.hash };
+  }
+
+  /** Stores a run with its records and what goes beside it; the caller has checked that it may. */
+  function seat(next: SeatedRun, before: RunRow | undefined, beside: Beside): true {
+    const { run, state, version } = next;
+    const project = beside.project ?? [];
+    if (project.length > 0) heads.require();
+    const head = chain(run.id, before?.head ?? FIRST_LINK, next.drafts);
+    runs.place({ run, state, version, head }, before);
+    for (const change of beside.leases ?? []) leases.change(change);
+    heads.append(withFacts(project, ['run_started', 'run_ended'], { run: run.id, ...head }));
     return true;
   }
 
@@ -150,22 +167,22 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         const row = runs.current(runId);
         return row && { run: row.run, version: row.version };
       }),
-    create(run, audit, project) {
+    create(run, drafts, project) {
       const state = stateText(run);
       return commits.submit(() => {
         if (runs.current(run.id) !== undefined) return false;
         if (project.length > 0) heads.require();
         workflows.keep(run);
-        return seat({ run, state, version: 1 }, undefined, { run: audit, project });
+        return seat({ run, state, version: 1, drafts }, undefined, { project });
       });
     },
-    save(run, version, audit, project = []) {
+    save(run, version, drafts, beside = {}) {
       const state = stateText(run);
       return commits.submit(() => {
         const before = runs.current(run.id);
         if (before === undefined || before.version !== version) return false;
         requireSameWorkflow(before.run, run);
-        return seat({ run, state, version: version + 1 }, before, { run: audit, project });
+        return seat({ run, state, version: version + 1, drafts }, before, beside);
       });
     },
     note: (runId, drafts, epoch) =>
@@ -177,36 +194,45 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         }
         const before = runs.current(runId);
         if (before === undefined || (epoch !== undefined && before.run.epoch !== epoch)) return false;
-        const { run, state, version } = before;
-        return drafts.length === 0 || seat({ run, state, version }, before, { run: drafts, project: [] });
+        if (drafts.length > 0) runs.grow(before, chain(runId, before.head, drafts));
+        return true;
       }),
     history: (runId, page) => asking(() => audit.page(runId, page)),
     list: (query) => asking(() => runs.list(query)),
+    queue: () => asking(() => runs.queue()),
 
-    humans: () => asking(() => people.humans()),
-    putHuman: (human, drafts) =>
-      commits.submit(() => {
-        heads.require();
-        people.putHuman(human);
-        const { name, publicKey } = human;
-        heads.append(withFacts(drafts, ['human_added'], { name, publicKey }));
+    feed: (after, limit) => asking(() => audit.feed(after, limit)),
+    feedEnd: () => asking(() => audit.feedEnd()),
+    onCommit(listener) {
+      if (closed) throw unavailable(file, 'it was closed');
+      return listeners.add(listener);
+    },
+
+    lease: (runId, item) =>
+      asking(() => {
+        lookOnce();
+        return leases.current(runId, item);
       }),
-    removeHuman: (name, drafts) =>
+    leases: () => asking(() => leases.all()),
+    putLease: (lease) =>
       commits.submit(() => {
-        heads.require();
-        if (!people.removeHuman(name, new Date(now()).toISOString())) return false;
-        heads.append(withFacts(drafts, ['human_removed'], { name }));
+        const held = leases.current(lease.run, lease.item);
+        if (held?.agent !== lease.agent || held.epoch !== lease.epoch) return false;
+        leases.change({ put: lease });
         return true;
       }),
-    trusted: (hash) => asking(() => people.trusted(hash)),
-    trustedBefore: (workflow) => asking(() => people.trustedBefore(workflow)),
-    putTrust: (trust, drafts) =>
-      commits.submit(() => {
-        heads.require();
-        people.putTrust(trust);
-        const { workflow, hash } = trust;
-        heads.append(withFacts(drafts, ['workflow_trusted'], { workflow, hash }));
-      }),
+    dropLease: (run, item) => commits.submit(() => leases.change({ drop: { run, item } })),
+
+    ...projectParts({
+      commits,
+      asking,
+      lookAround: lookOnce,
+      heads,
+      people: openPeopleTable(database, seal),
+      agents,
+      webhooks: openWebhookTable(database, seal),
+      time: () => new Date(now()).toISOString(),
+    }),
 
     async verify() {
       if (closed) throw unavailable(file, 'it was closed');
@@ -228,6 +254,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     async close() {
       if (closed) return;
       clearTimeout(timer);
+      listeners.clear();
       // What still waits is written and signed in one go; only without it signing needs a commit of its own.
       foldNow = true;
       commits.flush();
@@ -243,9 +270,13 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 /** Run records are covered by their run's seal at once and by the signed head after this long at most. */
 const FOLD_EVERY = 1000;
 
-interface Drafts {
-  readonly run: readonly AuditDraft[];
-  readonly project: readonly AuditDraft[];
+const FIRST_LINK: ChainHead = { seq: 0, hash: '' };
+
+interface SeatedRun {
+  readonly run: Run;
+  readonly state: string;
+  readonly version: number;
+  readonly drafts: readonly AuditDraft[];
 }
 
 function requireSameWorkflow(before: Run, run: Run): void {

@@ -1,17 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Run, RunQuery, RunSummary } from '@phasegate/core';
+import { PhasegateError, type Run, type RunQuery, type RunSummary } from '@phasegate/core';
 import type { ChainHead, Seal } from '../../runtime/ports.ts';
-import { sameMac, tampered } from '../sealedRecord.ts';
-import { runFromState } from '../storedRun.ts';
+import { digestOf, runSealHolds, sealRun } from '../runSeal.ts';
+import { tampered } from '../sealedRecord.ts';
+import { capabilitiesOf, priorityOf, runFromState } from '../storedRun.ts';
+import { createRowCache } from './rowCache.ts';
 import { integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
 import type { WorkflowTable } from './workflowTable.ts';
 
 /** A run as stored, with what its next write needs. */
 export interface RunRow {
   readonly run: Run;
-  readonly state: string;
   readonly version: number;
   readonly head: ChainHead;
+  /** Of the state's text, which is not kept beside the run it makes. */
+  readonly digest: string;
   readonly mac: string;
 }
 
@@ -19,88 +22,126 @@ export interface RunRow {
 export interface RunTable {
   /** The newest committed row, or within a batch the row as the batch has made it. Throws `state_tampered`. */
   current(id: string): RunRow | undefined;
-  insert(row: RunRow): void;
-  /** False when the stored version is not `version`. */
-  update(row: RunRow, version: number): boolean;
+  /** The run is this from now on; `before` is its row until now, and none where it is new. */
+  place(next: PlacedRun, before: RunRow | undefined): void;
+  /** The run's chain has grown and nothing else of it changed. */
+  grow(before: RunRow, head: ChainHead): void;
+  /** Writes what the batch made of each run, once for each. */
+  write(): void;
   list(query: RunQuery): readonly RunSummary[];
-  /** To be called when another process may have written: what is kept must be looked at again. */
+  queue(): readonly RunSummary[];
   doubt(): void;
-  /** The batch is on disk. */
   committed(): void;
-  /** The batch never happened. */
   discarded(): void;
+}
+
+/** A run to be stored, with its text. */
+export interface PlacedRun extends Pick<RunRow, 'run' | 'version' | 'head'> {
+  readonly state: string;
 }
 
 /** Opens the table. */
 export function openRunTable(database: DatabaseSync, seal: Seal, workflows: WorkflowTable): RunTable {
-  const readMac = lazily(database, 'SELECT mac FROM runs WHERE id = ?');
+  const readSeal = lazily(database, 'SELECT version, seq, hash, mac FROM runs WHERE id = ?');
   const readRow = lazily(database, 'SELECT version, seq, hash, mac, state FROM runs WHERE id = ?');
   const insertRow = lazily(database, INSERT);
   const updateRow = lazily(database, UPDATE);
-  const readList = lazily(database, LIST);
-  const kept = new Map<string, Kept>();
-  const batch = new Map<string, RunRow>();
-  let generation = 0;
-
-  function keep(id: string, row: RunRow): void {
-    kept.delete(id);
-    if (ENDED.has(row.run.status)) return;
-    kept.set(id, { row, generation });
-    if (kept.size <= MOST_KEPT) return;
-    for (const oldest of kept.keys()) {
-      kept.delete(oldest);
-      break;
-    }
-  }
+  const updateHead = lazily(database, 'UPDATE runs SET seq = ?, hash = ?, mac = ? WHERE id = ?');
+  const readAll = lazily(database, `${LIST} WHERE (? IS NULL OR workflow_id = ?) ${NEWEST_FIRST}`);
+  const readSome = lazily(
+    database,
+    `${LIST} WHERE status = ? AND (? IS NULL OR workflow_id = ?) ${NEWEST_FIRST}`,
+  );
+  const readQueue = lazily(database, QUEUE);
+  /** What the batch must write of each run. */
+  const unwritten = new Map<string, Unwritten>();
+  const rows = createRowCache<RunRow>({
+    read,
+    // The seal covers all that is kept; the columns it covers are looked at too, as one that was changed leaves it.
+    unchanged(id, { version, head, mac }) {
+      const found = readSeal().get(id);
+      return (
+        found !== undefined &&
+        text(found, 'mac') === mac &&
+        integer(found, 'version') === version &&
+        integer(found, 'seq') === head.seq &&
+        text(found, 'hash') === head.hash
+      );
+    },
+    keeps: ({ run }) => !ENDED.has(run.status),
+    most: MOST_KEPT,
+  });
 
   function read(id: string): RunRow | undefined {
     const found = readRow().get(id);
     if (found === undefined) return undefined;
-    const row = { state: text(found, 'state'), version: integer(found, 'version'), mac: text(found, 'mac') };
+    const [state, mac] = [text(found, 'state'), text(found, 'mac')];
+    const version = integer(found, 'version');
     const head = { seq: integer(found, 'seq'), hash: text(found, 'hash') };
-    const sealed = { runId: id, version: row.version, ...head, state: row.state };
-    if (!sameMac(row.mac, seal.mac(sealed))) throw tampered(`run \`${id}\``);
-    const run = runFromState(row.state, workflows.load);
-    return { ...row, head, run };
+    if (!runSealHolds(seal, mac, { runId: id, version, head, state })) throw tampered(`run \`${id}\``);
+    return { run: runFromState(state, workflows.load), version, head, digest: digestOf(state), mac };
+  }
+
+  function writeOne(row: RunRow, { state, isNew }: Unwritten): void {
+    const { run, version, head, mac } = row;
+    if (state === null) {
+      requireOne(run, updateHead().run(head.seq, head.hash, mac, run.id).changes);
+      return;
+    }
+    const changing = [
+      run.holder,
+      run.status,
+      JSON.stringify(run.phase),
+      run.epoch,
+      version,
+      head.seq,
+      head.hash,
+      mac,
+      run.updatedAt,
+      priorityOf(run),
+      JSON.stringify(capabilitiesOf(run)),
+      state,
+    ] as const;
+    if (isNew) {
+      insertRow().run(run.id, run.workflowHash, run.workflow.id, run.target, run.startedAt, ...changing);
+    } else requireOne(run, updateRow().run(...changing, run.id).changes);
   }
 
   return {
-    current(id) {
-      const written = batch.get(id);
-      if (written !== undefined) return written;
-      const known = kept.get(id);
-      if (known !== undefined && (known.generation === generation || sameStill(known, readMac().get(id)))) {
-        keep(id, known.row);
-        return known.row;
+    current: rows.current,
+    place({ run, version, head, state }, before) {
+      const isNew = before === undefined || unwritten.get(run.id)?.isNew === true;
+      rows.change(run.id, { run, version, head, digest: digestOf(state), mac: '' });
+      unwritten.set(run.id, { state, isNew });
+    },
+    grow(before, head) {
+      const { id } = before.run;
+      rows.change(id, { ...before, head });
+      if (!unwritten.has(id)) unwritten.set(id, HEAD_ONLY);
+    },
+    write() {
+      for (const [id, change] of unwritten) {
+        const row = rows.current(id);
+        if (row === undefined) continue;
+        const sealed = { ...row, mac: sealRun(seal, { runId: id, ...row }) };
+        writeOne(sealed, change);
+        rows.change(id, sealed);
       }
-      const row = read(id);
-      if (row === undefined) kept.delete(id);
-      else keep(id, row);
-      return row;
+      unwritten.clear();
     },
-    insert(row) {
-      const { run } = row;
-      insertRow().run(run.id, run.workflowHash, run.workflow.id, run.target, run.startedAt, ...columns(row));
-      batch.set(run.id, row);
+    list({ status, workflow = null, limit = -1 }) {
+      const found =
+        status === undefined
+          ? readAll().all(workflow, workflow, limit)
+          : readSome().all(status, workflow, workflow, limit);
+      return found.map(summary);
     },
-    update(row, version) {
-      const { changes } = updateRow().run(...columns(row), row.run.id, version);
-      if (changes !== 1) return false;
-      batch.set(row.run.id, row);
-      return true;
-    },
-    list({ status = null, workflow = null, limit = -1 }) {
-      return readList().all(status, status, workflow, workflow, limit).map(summary);
-    },
-    doubt() {
-      generation += 1;
-    },
-    committed() {
-      for (const [id, row] of batch) keep(id, row);
-      batch.clear();
-    },
+    queue: () => readQueue().all().map(summary),
+    doubt: rows.doubt,
+    committed: rows.committed,
     discarded() {
-      batch.clear();
+      unwritten.clear();
+      rows.discarded();
     },
   };
 }
@@ -112,9 +153,11 @@ export function summary(row: SqlRow): RunSummary {
     workflow: text(row, 'workflow_id'),
     target: textOrNull(row, 'target'),
     status: text(row, 'status') as RunSummary['status'],
-    phase: phaseOf(row),
+    phase: parsed(row, 'phase') as RunSummary['phase'],
     holder: textOrNull(row, 'holder'),
     epoch: integer(row, 'epoch'),
+    priority: integer(row, 'priority'),
+    capabilities: parsed(row, 'capabilities') as RunSummary['capabilities'],
     startedAt: text(row, 'started_at'),
     updatedAt: text(row, 'updated_at'),
   };
@@ -126,43 +169,35 @@ const MOST_KEPT = 1000;
 // Nobody works on a run that ended, and its workflow may be a whole specification that no other run has.
 const ENDED: ReadonlySet<Run['status']> = new Set(['completed', 'stopped']);
 
-interface Kept {
-  readonly row: RunRow;
-  readonly generation: number;
+interface Unwritten {
+  /** Null where only the head moved. */
+  readonly state: string | null;
+  readonly isNew: boolean;
 }
 
-const CHANGING = 'holder, status, phase, epoch, version, seq, hash, mac, updated_at, state';
+const HEAD_ONLY: Unwritten = { state: null, isNew: false };
+
+const CHANGING =
+  'holder, status, phase, epoch, version, seq, hash, mac, updated_at, priority, capabilities, state';
 const INSERT = `INSERT INTO runs (id, workflow_hash, workflow_id, target, started_at, ${CHANGING})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const UPDATE = `UPDATE runs SET ${CHANGING.replaceAll(',', ' = ?,')} = ? WHERE id = ? AND version = ?`;
-const LIST = `SELECT id, workflow_id, target, status, phase, holder, epoch, started_at, updated_at FROM runs
-  WHERE (? IS NULL OR status = ?) AND (? IS NULL OR workflow_id = ?)
-  ORDER BY started_at DESC, rowid DESC LIMIT ?`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const UPDATE = `UPDATE runs SET ${CHANGING.replaceAll(',', ' = ?,')} = ? WHERE id = ?`;
+const LIST = `SELECT id, workflow_id, target, status, phase, holder, epoch, priority, capabilities, started_at, updated_at
+  FROM runs`;
+const NEWEST_FIRST = 'ORDER BY started_at DESC, rowid DESC LIMIT ?';
+// SQLite takes the index over all statuses otherwise, and sorts.
+const QUEUE = `${LIST} INDEXED BY runs_in_queue WHERE status = 'queued' ORDER BY priority DESC, started_at, rowid`;
 
-function columns({ run, state, version, head, mac }: RunRow) {
-  return [
-    run.holder,
-    run.status,
-    JSON.stringify(run.phase),
-    run.epoch,
-    version,
-    head.seq,
-    head.hash,
-    mac,
-    run.updatedAt,
-    state,
-  ] as const;
+/** The row was read within the transaction that writes it, so it must be there. */
+function requireOne(run: Run, changes: number | bigint): void {
+  if (Number(changes) === 1) return;
+  throw new PhasegateError('internal', `the row of run \`${run.id}\` was gone when it was to be written`);
 }
 
-function phaseOf(row: SqlRow): RunSummary['phase'] {
+function parsed(row: SqlRow, column: string): unknown {
   try {
-    return JSON.parse(text(row, 'phase')) as RunSummary['phase'];
+    return JSON.parse(text(row, column));
   } catch {
     throw tampered(`run \`${text(row, 'id')}\``);
   }
-}
-
-/** The MAC covers all that is kept, so an equal one means that nothing changed. */
-function sameStill(known: Kept, found: SqlRow | undefined): boolean {
-  return found !== undefined && text(found, 'mac') === known.row.mac;
 }

@@ -201,7 +201,7 @@ describe('a run put back to an older copy of itself is found and named:', () => 
       { ...sampleRun('r1'), status: 'completed', phase: null } as Run,
       1,
       [sampleDraft('phase_completed')],
-      [sampleDraft('run_ended')],
+      { project: [sampleDraft('run_ended')] },
     );
     await store.close();
     state.putBack(older, 'r1');
@@ -230,6 +230,9 @@ describe('an edited state is found and named [adv.H2]:', () => {
     ['the listed epoch', 'epoch = 7', 1],
     ['the listed phase to what is no JSON', `phase = 'oops'`, 1],
     ['the listed workflow', `workflow_id = 'other'`, 1],
+    ['the listed priority', 'priority = 7', 1],
+    ['the listed capabilities', `capabilities = '["all"]'`, 1],
+    ['the kind of its seal', 'mac = substr(mac, 3)', 1],
   ])('%s', async (_, change, seq) => {
     state.tamper(`UPDATE runs SET ${change} WHERE id = 'r1'`);
     expect(await found()).toEqual([['state_edited', 'r1', seq]]);

@@ -2,12 +2,15 @@ import { DatabaseSync } from 'node:sqlite';
 import type { AuditReport, Seal } from '../../runtime/ports.ts';
 import type { AuditKnowledge, AuditRow, AuditSource } from '../auditSource.ts';
 import { verifyAudit } from '../verifyAudit.ts';
+import { storedAgent } from './agentTable.ts';
 import { auditRecord } from './auditTable.ts';
 import { storeFault } from './faults.ts';
 import { signedHead } from './headTable.ts';
+import { nameOfLease, storedLease } from './leaseTable.ts';
 import { storedHuman } from './peopleTable.ts';
 import { summary } from './runTable.ts';
 import { integer, lazily, type SqlRow, text } from './statements.ts';
+import { storedWebhook } from './webhookTable.ts';
 import { parseWorkflow } from './workflowTable.ts';
 
 /** Verifies a database on a connection of its own, in one read transaction: others may write meanwhile. */
@@ -62,6 +65,20 @@ function sourceOf(database: DatabaseSync, seal: Seal): AuditSource {
         .prepare('SELECT * FROM humans ORDER BY name')
         .all()
         .map((row) => storedHuman(seal, row)),
+    agents: () =>
+      database
+        .prepare('SELECT * FROM agents ORDER BY name')
+        .all()
+        .map((row) => storedAgent(seal, row)),
+    *unsealed() {
+      for (const row of database.prepare('SELECT * FROM leases ORDER BY run, item').iterate()) {
+        const { lease, sealed } = storedLease(seal, row);
+        if (!sealed) yield nameOfLease(lease);
+      }
+      for (const row of database.prepare('SELECT * FROM webhooks ORDER BY rowid').iterate()) {
+        if (storedWebhook(seal, row) === null) yield `webhook \`${text(row, 'id')}\``;
+      }
+    },
   };
 }
 

@@ -1,6 +1,13 @@
 import type { Readable } from 'node:stream';
 import type { Phasegate } from '@phasegate/core';
-import type { Catalog, OpenProject, Project, Standards } from '../../runtime/ports.ts';
+import type {
+  Catalog,
+  OpenProject,
+  OpenServer,
+  Project,
+  SpawnAgent,
+  Standards,
+} from '../../runtime/ports.ts';
 import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
 import type { Prompts } from './prompts.ts';
@@ -18,6 +25,8 @@ export interface CliCommand {
   readonly options: OptionSpecs;
   /** Names of the words it takes, as in the usage: `RUN`, `[FILE]`, `[PATH…]`. */
   readonly positionals: readonly string[];
+  /** Whether the words after `--` are a command of their own, with all their dashes. */
+  readonly takesCommand?: true;
   run(invocation: Invocation): Promise<ExitCode>;
 }
 
@@ -36,6 +45,8 @@ export interface OptionSpec {
 /** The parsed words after the command's name. */
 export interface Arguments {
   readonly positionals: readonly string[];
+  /** The words after `--`, where the command takes another. */
+  readonly command: readonly string[];
   flag(name: string): boolean;
   text(name: string): string | undefined;
   texts(name: string): readonly string[];
@@ -53,13 +64,25 @@ export interface Invocation {
   project(): Promise<Project>;
   /** The project with its store open; closed when the command ends. */
   open(): Promise<OpenProject>;
-  /** Serves MCP on the process's own stdin and stdout; null where they are not the process's own. */
-  readonly serveMcp: ServeMcp | null;
+  /** What only a process of its own can do; null where this is none. */
+  readonly machine: Machine | null;
   /** Closes the store and forgets the project, so that the next call finds it anew. */
   close(): Promise<void>;
 }
 
-/** Serves one MCP client until it goes away. Given by `main.ts`: surfaces do not know each other. */
+/** What a process of its own can do beside running commands. Given by `main.ts`: rooms do not know each other. */
+export interface Machine {
+  /** Serves MCP on the process's own stdin and stdout. */
+  readonly serveMcp: ServeMcp;
+  readonly openServer: OpenServer;
+  readonly spawnAgent: SpawnAgent;
+  /** Carries out the order that was left in a folder, on this process's terminal. */
+  runLaunch(folder: string): Promise<void>;
+  /** Aborted when the process is asked to end; from then on a second signal ends it at once. */
+  stopping(): AbortSignal;
+}
+
+/** Serves one MCP client until it goes away. */
 export type ServeMcp = (serving: {
   readonly phasegate: Phasegate;
   readonly catalog: Catalog;

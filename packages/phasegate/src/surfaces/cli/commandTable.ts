@@ -3,7 +3,7 @@ import type { CliCommand } from './command.ts';
 /** A command's line in the list of commands, and how its file is loaded. */
 export interface CommandEntry {
   readonly name: string;
-  readonly group: 'Set up' | 'Workflows' | 'Runs' | 'For humans' | 'State and audit';
+  readonly group: 'Set up' | 'Workflows' | 'Runs' | 'Agents and server' | 'For humans' | 'State and audit';
   readonly summary: string;
   load(): Promise<CliCommand>;
 }
@@ -114,6 +114,36 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/mcp.ts')).mcp,
   },
   {
+    name: 'serve',
+    group: 'Agents and server',
+    summary: 'serve agents and humans over HTTP: REST, MCP and events on one port',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  {
+    name: 'claim',
+    group: 'Agents and server',
+    summary: 'take a queued run as an agent',
+    load: async () => (await import('./commands/claim.ts')).claim,
+  },
+  {
+    name: 'agent',
+    group: 'Agents and server',
+    summary: 'start a program as an agent on a queued run and follow it to its end',
+    load: async () => (await import('./commands/agent.ts')).agent,
+  },
+  {
+    name: 'agents',
+    group: 'Agents and server',
+    summary: 'list agents and what they hold, make a key or withdraw it',
+    load: async () => (await import('./commands/agents.ts')).agents,
+  },
+  {
+    name: 'webhooks',
+    group: 'Agents and server',
+    summary: 'list, add or remove addresses that are told what happens',
+    load: async () => (await import('./commands/webhooks.ts')).webhooks,
+  },
+  {
     name: 'decide',
     group: 'For humans',
     summary: 'decide at the gate a run waits at',
@@ -148,6 +178,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'For humans',
     summary: 'add, remove or list the humans who may decide',
     load: async () => (await import('./commands/humans.ts')).humans,
+  },
+  {
+    name: 'tokens',
+    group: 'For humans',
+    summary: 'rotate the secret that phase tokens are signed with',
+    load: async () => (await import('./commands/tokens.ts')).tokens,
   },
   {
     name: 'audit',

@@ -35,6 +35,8 @@ export function parseArguments(words: readonly string[], command: CliCommand, na
   const values = new Map<string, string[]>();
   const flags = new Set<string>();
   const positionals: string[] = [];
+  const own: string[] = [];
+  let dashes = false;
   // Not strict: parseArgs' own faults name no alternatives and would repeat a secret given as an option's value.
   const { tokens } = parseArgs({
     args: [...words],
@@ -44,7 +46,8 @@ export function parseArguments(words: readonly string[], command: CliCommand, na
     allowPositionals: true,
   });
   for (const token of tokens) {
-    if (token.kind === 'positional') positionals.push(token.value);
+    if (token.kind === 'option-terminator') dashes = true;
+    if (token.kind === 'positional') (dashes && command.takesCommand ? own : positionals).push(token.value);
     if (token.kind !== 'option') continue;
     const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
     if (spec === undefined) throw unknownOption(token.rawName, specs, name);
@@ -59,6 +62,7 @@ export function parseArguments(words: readonly string[], command: CliCommand, na
   if (!flags.has('help')) checkCount(positionals, command, name);
   return {
     positionals,
+    command: own,
     flag: (option) => flags.has(option),
     text: (option) => values.get(option)?.[0],
     texts: (option) => values.get(option) ?? [],

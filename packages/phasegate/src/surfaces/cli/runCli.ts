@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { didYouMean } from '@phasegate/core';
 import type { OpenProject, Project } from '../../runtime/ports.ts';
-import type { CliCommand, ExitCode, Invocation, ServeMcp } from './command.ts';
+import type { CliCommand, ExitCode, Invocation, Machine } from './command.ts';
 import { COMMANDS, type CommandEntry } from './commandTable.ts';
 import type { Environment } from './environment.ts';
 import { reportFailure } from './failure.ts';
@@ -24,8 +24,8 @@ export interface CliRequest {
   /** Whether someone can be asked: stdin and stderr are terminals. */
   readonly isTty: boolean;
   openProject(options: { readonly projectDir?: string; readonly env: Environment }): Promise<Project>;
-  /** Absent where nobody can be served. */
-  readonly serveMcp?: ServeMcp;
+  /** Absent where this is no process of its own. */
+  readonly machine?: Machine;
 }
 
 /** Runs one command line and gives its exit code; resolves when all output is written, and never rejects. */
@@ -75,7 +75,7 @@ function invocationOf(request: CliRequest, args: Invocation['args'], out: Output
     stdin,
     out,
     prompts: isTty ? makePrompts(stdin, stderr) : null,
-    serveMcp: request.serveMcp ?? null,
+    machine: request.machine ?? null,
     project: find,
     open: () => {
       opened ??= find().then((found) => found.open());

@@ -1,5 +1,5 @@
 import { PhasegateError, type Principal } from '@phasegate/core';
-import type { Humans, UnlockedHuman } from '../../runtime/ports.ts';
+import type { AgentPrincipal, Humans, IdentifiedAgent, UnlockedHuman } from '../../runtime/ports.ts';
 import type { Invocation, OptionSpecs } from './command.ts';
 import { FD_HINT, passphraseFrom } from './passphrase.ts';
 import { usageError } from './usage.ts';
@@ -15,7 +15,7 @@ export const HUMAN_OPTIONS = {
 } as const satisfies OptionSpecs;
 
 /** Whoever calls without a credential. */
-export const LOCAL_AGENT: Principal = { kind: 'agent', name: 'local' };
+export const LOCAL_AGENT: AgentPrincipal = { kind: 'agent', name: 'local' };
 
 /** What may be known already: a passphrase that was read before, and where the humans are kept. */
 interface Unlocking {
@@ -37,11 +37,40 @@ export async function unlockHuman(invocation: Invocation, unlocking: Unlocking =
   return humans.unlock(name, await prompts.password(`Passphrase of ${name}`));
 }
 
-/** The human where a credential is given, else the local agent. */
+/** The human where a human's credential is given, else the agent. */
 export async function callerOf(invocation: Invocation): Promise<Principal> {
   const { args } = invocation;
-  if (args.text('as') === undefined && args.text('passphrase-fd') === undefined) return LOCAL_AGENT;
+  if (args.text('as') === undefined && args.text('passphrase-fd') === undefined) return agentOf(invocation);
   return (await unlockHuman(invocation)).principal;
+}
+
+/** The agent whose key is in the environment, else the local one. A key that is no agent's is never the local one. */
+export async function identifyAgent({
+  env,
+  open,
+}: Pick<Invocation, 'env' | 'open'>): Promise<IdentifiedAgent> {
+  const key = env.PHASEGATE_KEY ?? '';
+  if (key === '') return { principal: LOCAL_AGENT, capabilities: null };
+  const project = await open();
+  const found = await project.agents.identify(key);
+  if (found !== null) return found;
+  await project.noteCredentialFailure({ kind: 'agent_key', surface: 'cli' });
+  throw new PhasegateError('credential_invalid', '`PHASEGATE_KEY` is no key of an agent of this project', {
+    hint: 'unset it, or make a key with `phasegate agents add NAME`',
+  });
+}
+
+/** The agent that calls. */
+export async function agentOf(invocation: Pick<Invocation, 'env' | 'open'>): Promise<AgentPrincipal> {
+  return (await identifyAgent(invocation)).principal;
+}
+
+/** The human where one is set up, proven by their passphrase; null before that, when anyone may. */
+export async function humanOnceSetUp(invocation: Invocation): Promise<UnlockedHuman | null> {
+  // Read before the store is opened, for the reason given above.
+  const read = await passphraseFrom(invocation.args, 'passphrase-fd', invocation.stdin);
+  if ((await (await invocation.open()).humans.list()).length === 0) return null;
+  return unlockHuman(invocation, { read });
 }
 
 async function whichHuman(humans: Humans, { args, prompts }: Invocation): Promise<string> {

@@ -1,4 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server';
+import { registerAttached } from './attachedTools.ts';
 import { servePrompts } from './prompts.ts';
 import { registerTool } from './registerTool.ts';
 import { serveResources } from './resources.ts';
@@ -22,6 +23,7 @@ export function buildMcpServer(parts: McpParts): McpServer {
 /** Puts all an agent has on a server: tools, prompts, resources. */
 export function serveAgent(server: McpServer, parts: McpParts): void {
   for (const tool of TOOLS) registerTool(server, tool, parts);
+  if (parts.attached !== undefined) registerAttached(server, parts.attached);
   servePrompts(server, parts.catalog);
   serveResources(server, parts);
 }

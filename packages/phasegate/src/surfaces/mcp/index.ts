@@ -1,3 +1,4 @@
+export { type AttachedTools, attachedFor } from './attachedTools.ts';
 export { buildMcpServer } from './buildMcpServer.ts';
 export {
   createMcpFetchHandler,

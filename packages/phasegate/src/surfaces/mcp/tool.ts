@@ -1,6 +1,7 @@
 import type { InputRequiredResult, ToolAnnotations } from '@modelcontextprotocol/server';
 import type { JsonObject, Phasegate } from '@phasegate/core';
 import type { Catalog, Standards } from '../../runtime/ports.ts';
+import type { AttachedTools } from './attachedTools.ts';
 
 /** What an MCP server is built from. */
 export interface McpParts {
@@ -12,6 +13,12 @@ export interface McpParts {
   readonly version: string;
   /** The one run to serve: then `session_id` may be left out, and no other is accepted. */
   readonly run?: string | undefined;
+  /** The one item to complete, where the caller showed that item's phase token. */
+  readonly item?: string | undefined;
+  /** A phase token for the run as it is now, where the caller showed one: its own dies with its phase. */
+  readonly freshToken?: ((run: string) => Promise<string>) | undefined;
+  /** Tools of attached servers. */
+  readonly attached?: AttachedTools | undefined;
 }
 
 /** What a tool may use in one call. */

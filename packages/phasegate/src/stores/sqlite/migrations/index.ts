@@ -2,6 +2,7 @@ import { runsMigration } from './0001-runs.ts';
 import { peopleMigration } from './0002-people.ts';
 import { backupsMigration } from './0003-backups.ts';
 import { workflowRunsMigration } from './0004-workflow-runs.ts';
+import { agentsMigration } from './0005-agents.ts';
 
 /** Every change of the schema in order; the database's `user_version` is how many it has. Never edit a released one. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -9,6 +10,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 2, sql: peopleMigration },
   { number: 3, sql: backupsMigration },
   { number: 4, sql: workflowRunsMigration },
+  { number: 5, sql: agentsMigration },
 ];
 
 /** One change of the schema. */

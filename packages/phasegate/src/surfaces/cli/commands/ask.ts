@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type Question } from '@phasegate/core';
 import type { CliCommand } from '../command.ts';
 import { readJson } from '../evidence.ts';
 import { reportRun } from '../reportSubmitted.ts';
-import { LOCAL_AGENT } from '../unlockHuman.ts';
+import { agentOf } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate ask`: an agent's questions to a human. */
@@ -16,10 +16,12 @@ export const ask: CliCommand = {
   ],
   options: {},
   positionals: ['RUN', '[FILE|-]'],
-  async run({ args, stdin, out, open }) {
+  async run(invocation) {
+    const { args, stdin, out } = invocation;
     const [runId, source = '-'] = args.positionals as [string, string?];
     const questions = questionsOf(await readJson(source, stdin));
-    const submitted = await (await open()).as(LOCAL_AGENT).submit(runId, { kind: 'ask', questions });
+    const agent = await agentOf(invocation);
+    const submitted = await (await invocation.open()).as(agent).submit(runId, { kind: 'ask', questions });
     return reportRun(out, submitted);
   },
 };

@@ -1,7 +1,7 @@
 import type { CliCommand } from '../command.ts';
 import { reportRun } from '../reportSubmitted.ts';
 import { required } from '../required.ts';
-import { LOCAL_AGENT } from '../unlockHuman.ts';
+import { agentOf } from '../unlockHuman.ts';
 
 /** `phasegate blocked`: the honest way out when evidence cannot be had. */
 export const blocked: CliCommand = {
@@ -9,10 +9,14 @@ export const blocked: CliCommand = {
   examples: ['phasegate blocked RUN --reason "the test database cannot be reached"'],
   options: { reason: { type: 'text', value: 'T', summary: 'why the phase cannot be completed' } },
   positionals: ['RUN'],
-  async run({ args, out, open }) {
+  async run(invocation) {
+    const { args, out } = invocation;
     const runId = args.positionals[0] as string;
     const reason = required(args, 'reason');
-    const submitted = await (await open()).as(LOCAL_AGENT).submit(runId, { kind: 'report_blocked', reason });
+    const agent = await agentOf(invocation);
+    const submitted = await (await invocation.open())
+      .as(agent)
+      .submit(runId, { kind: 'report_blocked', reason });
     return reportRun(out, submitted);
   },
 };

@@ -3,7 +3,7 @@ import type { Arguments, CliCommand } from '../command.ts';
 import { readEvidence } from '../evidence.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
 import { reportAnswer } from '../reportSubmitted.ts';
-import { LOCAL_AGENT } from '../unlockHuman.ts';
+import { agentOf } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate done`: completes the current phase, or says why not. */
@@ -25,12 +25,14 @@ export const done: CliCommand = {
     item: { type: 'text', value: 'KEY', summary: 'the item, in a parallel phase' },
   },
   positionals: ['RUN'],
-  async run({ args, stdin, out, open }) {
+  async run(invocation) {
+    const { args, stdin, out } = invocation;
     const runId = args.positionals[0] as string;
     const outcome = outcomeOf(args);
     const source = args.text('evidence');
     const evidence = source === undefined ? {} : await readEvidence(source, stdin);
-    const gate = (await open()).as(LOCAL_AGENT);
+    const agent = await agentOf(invocation);
+    const gate = (await invocation.open()).as(agent);
     const named = args.text('phase');
     const phase = named === undefined ? await currentPhase(gate, runId) : phaseIdOf(named);
     const reason = args.text('reason');

@@ -1,5 +1,5 @@
 import type { CliCommand } from '../command.ts';
-import { LOCAL_AGENT } from '../unlockHuman.ts';
+import { agentOf } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 import { VERSION } from '../version.ts';
 
@@ -12,16 +12,18 @@ export const mcp: CliCommand = {
   examples: ['phasegate mcp', 'phasegate mcp --project /path/to/project --run RUN'],
   options: { run: { type: 'text', value: 'RUN', summary: 'serve this run and no other' } },
   positionals: [],
-  async run({ args, out, project, open, serveMcp }) {
-    if (serveMcp === null) throw usageError('MCP cannot be served from here');
-    const { catalog, standards } = await project();
-    const phasegate = (await open()).as(LOCAL_AGENT);
+  async run(invocation) {
+    const { args, out, machine } = invocation;
+    if (machine === null) throw usageError('MCP cannot be served from here');
+    const { catalog, standards } = await invocation.project();
+    const agent = await agentOf(invocation);
+    const phasegate = (await invocation.open()).as(agent);
     const run = args.text('run');
     // A run nobody has is told now, not at the first call.
     if (run !== undefined) await phasegate.view(run);
     const log = (text: string) => void out.log(text);
     try {
-      await serveMcp({ phasegate, catalog, standards, version: VERSION, run, log });
+      await machine.serveMcp({ phasegate, catalog, standards, version: VERSION, run, log });
     } finally {
       await standards.close();
     }

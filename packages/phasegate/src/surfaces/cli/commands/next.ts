@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, own } from '@phasegate/core';
 import type { CliCommand } from '../command.ts';
 import { spellNextAction } from '../nextAction.ts';
-import { LOCAL_AGENT } from '../unlockHuman.ts';
+import { agentOf } from '../unlockHuman.ts';
 
 /** `phasegate next`: the current phase as an agent sees it. */
 export const next: CliCommand = {
@@ -10,9 +10,11 @@ export const next: CliCommand = {
   examples: ['phasegate next RUN', 'phasegate next RUN --json'],
   options: {},
   positionals: ['RUN'],
-  async run({ args, out, open }) {
+  async run(invocation) {
+    const { args, out } = invocation;
     const runId = args.positionals[0] as string;
-    const view = await (await open()).as(LOCAL_AGENT).view(runId);
+    const agent = await agentOf(invocation);
+    const view = await (await invocation.open()).as(agent).view(runId);
     const { run, status, feedback, current_phase: phase } = view;
     const next_action = spellNextAction(view.next_action, runId);
     if (phase === null) {

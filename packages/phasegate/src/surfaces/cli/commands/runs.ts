@@ -67,6 +67,8 @@ function line({
   phase,
   holder,
   epoch,
+  priority,
+  capabilities,
   startedAt,
   updatedAt,
 }: RunSummary): object {
@@ -78,6 +80,8 @@ function line({
     phase,
     holder,
     epoch,
+    priority,
+    capabilities,
     started_at: startedAt,
     updated_at: updatedAt,
   };

@@ -1,26 +1,36 @@
 import type { JsonObject, StartRequest } from '@phasegate/core';
-import type { CliCommand, Invocation } from '../command.ts';
+import type { Arguments, CliCommand, Invocation } from '../command.ts';
 import { spellNextAction, wireBlockers } from '../nextAction.ts';
 import { readParams, splitParams } from '../params.ts';
 import { reportNotStarted } from '../reportSubmitted.ts';
 import { describeRun } from '../text/describeRun.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
 
 /** `phasegate start`: always makes a new run. */
 export const start: CliCommand = {
-  usage: ['start WORKFLOW [--target FILE] [--param k=v…] [--option k=v…] [--queue]'],
+  usage: [
+    'start WORKFLOW [--target FILE] [--param k=v…] [--option k=v…] [--queue] [--priority N] [--capability C…]',
+  ],
   details:
-    'Values are JSON where the workflow does not ask for text. `--option` is another name of `--param`.',
+    'Values are JSON where the workflow does not ask for text. `--option` is another name of `--param`.\n' +
+    'A queued run is claimed by `phasegate claim`, `phasegate agent start` or over the API.',
   examples: [
     'phasegate start tdd --target src/parser.ts',
     'phasegate start release --param mode=quick --json',
-    'phasegate start tdd --queue',
+    'phasegate start tdd --queue --priority 5 --capability python',
   ],
   options: {
     target: { type: 'text', value: 'FILE', summary: 'what the run is about' },
     param: { type: 'texts', value: 'k=v', summary: 'a parameter of the workflow' },
     option: { type: 'texts', value: 'k=v', summary: 'the same as --param' },
     queue: { type: 'flag', summary: 'leave the run for an agent to claim' },
+    priority: {
+      type: 'text',
+      value: 'N',
+      summary: 'a place in the queue: higher is claimed first (default 0)',
+    },
+    capability: { type: 'texts', value: 'C', summary: 'what an agent must be able to do to claim the run' },
     ...HUMAN_OPTIONS,
   },
   positionals: ['WORKFLOW'],
@@ -33,6 +43,7 @@ export const start: CliCommand = {
       workflow,
       params,
       queue: args.flag('queue'),
+      ...queuePlace(args),
       ...(target === undefined ? {} : { target }),
     };
     const caller = await callerOf(invocation);
@@ -51,6 +62,18 @@ export const start: CliCommand = {
     return 0;
   },
 };
+
+function queuePlace(args: Arguments): Pick<StartRequest, 'priority' | 'capabilities'> {
+  const priority = args.text('priority');
+  const capabilities = args.texts('capability');
+  if (priority !== undefined && !/^-?\d{1,9}$/.test(priority)) {
+    throw usageError(`\`--priority\` needs a whole number, not \`${priority}\``);
+  }
+  return {
+    ...(priority === undefined ? {} : { priority: Number(priority) }),
+    ...(capabilities.length === 0 ? {} : { capabilities }),
+  };
+}
 
 async function paramsOf({ args, project }: Invocation, name: string): Promise<JsonObject> {
   const written = [

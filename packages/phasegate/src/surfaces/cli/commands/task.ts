@@ -3,7 +3,7 @@ import type { CliCommand } from '../command.ts';
 import { respell } from '../nextAction.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
 import { describeRefusal } from '../text/describeAnswer.ts';
-import { LOCAL_AGENT } from '../unlockHuman.ts';
+import { agentOf } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate task`: one task; fetching it is recorded, and a phase with tasks needs them fetched. */
@@ -13,11 +13,13 @@ export const task: CliCommand = {
   examples: ['phasegate task RUN PLAN 1', 'phasegate task RUN 2 3 --json'],
   options: {},
   positionals: ['RUN', 'PHASE', 'N'],
-  async run({ args, out, open }) {
+  async run(invocation) {
+    const { args, out } = invocation;
     const [runId, phase, number] = args.positionals as [string, string, string];
     if (!/^\d{1,6}$/.test(number)) throw usageError(`\`${number}\` is not the number of a task`);
-    const submitted = await (await open())
-      .as(LOCAL_AGENT)
+    const agent = await agentOf(invocation);
+    const submitted = await (await invocation.open())
+      .as(agent)
       .submit(runId, { kind: 'fetch_task', phase: phaseIdOf(phase), task: Number(number) });
     const { verdict } = submitted;
     const answer = respell(submitted);

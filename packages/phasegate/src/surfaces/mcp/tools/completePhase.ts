@@ -1,4 +1,12 @@
-import { type Command, type JsonObject, OUTCOMES, own, type PhaseId, type RunView } from '@phasegate/core';
+import {
+  type Command,
+  type JsonObject,
+  OUTCOMES,
+  own,
+  type PhaseId,
+  type RunView,
+  type Submitted,
+} from '@phasegate/core';
 import { optionalText, phaseArgument } from '../arguments.ts';
 import { readEvidence } from '../evidence.ts';
 import { nextCall, respell, withText } from '../nextAction.ts';
@@ -38,6 +46,7 @@ export const completePhase: McpTool = {
     would_refuse: { type: 'array', items: { type: 'object' } },
     attempt: { type: 'integer' },
     gate: { type: ['object', 'null'] },
+    phase_token: { type: 'string' },
   }),
   annotations: MOVING,
   alwaysLoad: true,
@@ -49,10 +58,22 @@ export const completePhase: McpTool = {
     if ('problem' in read) return unreadable(read.problem, { args, view, call });
     const command = commandOf(args, { phase, evidence: read.evidence });
     if (command === undefined) return refuse(view, 'outcome_not_allowed', NO_OUTCOME);
-    const answer = { session_id: view.run, ...respell(await phasegate.submit(view.run, command)) };
+    if (call.item !== undefined && own(args, 'item') !== call.item) {
+      return refuse(view, 'item_held', `your token is for the item \`${call.item}\` and no other`);
+    }
+    const submitted = await phasegate.submit(view.run, command);
+    const answer = { session_id: view.run, ...respell(submitted), ...(await tokenAfter(submitted, call)) };
     return withRange(answer, phase, { phasegate, run: view.run });
   },
 };
+
+/** Whoever calls with a token needs the next one; at a gate the old one is still good for reading. */
+async function tokenAfter({ verdict, view }: Submitted, call: ToolCall): Promise<JsonObject> {
+  if (call.freshToken === undefined || !verdict.allowed || view.status !== 'active') return {};
+  // An item's token ends with its item; what comes then is claimed.
+  if (call.item !== undefined) return {};
+  return { phase_token: await call.freshToken(view.run) };
+}
 
 const NO_OUTCOME = `an outcome is one of ${OUTCOMES.map((outcome) => `\`${outcome}\``).join(', ')}`;
 

@@ -6,8 +6,10 @@ export interface Program {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Standard output and error together. */
+  /** Standard output and error together; a program that prints more is killed, unless only tails are kept. */
   readonly maxOutputBytes: number;
+  /** Keeps this much of the end of each stream and lets the program print on. */
+  readonly tailBytes?: number;
   readonly signal: AbortSignal;
 }
 
@@ -21,8 +23,12 @@ export interface Ended {
     | { readonly kind: 'aborted' }
     | { readonly kind: 'printed_too_much' };
   readonly stdout: Buffer;
+  /** Empty unless tails are kept. */
+  readonly stderr: Buffer;
   /** The last bytes of both streams, in the order they came. */
   readonly tail: Buffer;
+  /** How much was printed on each stream, kept or not. */
+  readonly printed: { readonly stdout: number; readonly stderr: number };
 }
 
 /**
@@ -56,14 +62,24 @@ function start(program: Program): { readonly child: ChildProcess } | Ended {
     });
     return { child };
   } catch (error) {
-    return { how: { kind: 'not_started', code: codeOf(error) }, stdout: NOTHING, tail: NOTHING };
+    const printed = { stdout: 0, stderr: 0 };
+    return {
+      how: { kind: 'not_started', code: codeOf(error) },
+      stdout: NOTHING,
+      stderr: NOTHING,
+      tail: NOTHING,
+      printed,
+    };
   }
 }
 
 const NOTHING = Buffer.alloc(0);
 
 function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) => void): void {
-  const stdout: Buffer[] = [];
+  const { tailBytes } = program;
+  const limit = tailBytes === undefined ? program.maxOutputBytes : Number.POSITIVE_INFINITY;
+  const streams = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  const printed = { stdout: 0, stderr: 0 };
   let tail = NOTHING;
   let bytes = 0;
   let how: Ended['how'] | null = null;
@@ -89,7 +105,7 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   const take = (chunk: Buffer) => {
     tail = Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES);
     bytes += chunk.length;
-    if (bytes > program.maxOutputBytes) stop({ kind: 'printed_too_much' });
+    if (bytes > limit) stop({ kind: 'printed_too_much' });
   };
   const abort = () => stop({ kind: 'aborted' });
   const leave = () => killGroup('SIGKILL');
@@ -100,16 +116,23 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
     child.stdout?.destroy();
     child.stderr?.destroy();
     // A program may end before the last of what it printed was read.
-    if (how?.kind === 'exited' && bytes > program.maxOutputBytes) how = { kind: 'printed_too_much' };
-    resolve({ how: how ?? { kind: 'not_started', code: 'UNKNOWN' }, stdout: Buffer.concat(stdout), tail });
+    if (how?.kind === 'exited' && bytes > limit) how = { kind: 'printed_too_much' };
+    const [stdout, stderr] = [Buffer.concat(streams.stdout), Buffer.concat(streams.stderr)];
+    resolve({ how: how ?? { kind: 'not_started', code: 'UNKNOWN' }, stdout, stderr, tail, printed });
   };
 
-  child.stdout?.on('data', (chunk: Buffer) => {
-    // What comes after the limit is not kept: a flood must not fill our memory while its sender dies.
-    if (bytes <= program.maxOutputBytes) stdout.push(chunk);
+  const keep = (stream: 'stdout' | 'stderr', chunk: Buffer) => {
+    printed[stream] += chunk.length;
+    if (tailBytes !== undefined) {
+      streams[stream] = [Buffer.concat([...streams[stream], chunk]).subarray(-tailBytes)];
+    } else if (stream === 'stdout' && bytes <= limit) {
+      // What comes after the limit is not kept: a flood must not fill our memory while its sender dies.
+      streams.stdout.push(chunk);
+    }
     take(chunk);
-  });
-  child.stderr?.on('data', take);
+  };
+  child.stdout?.on('data', (chunk: Buffer) => keep('stdout', chunk));
+  child.stderr?.on('data', (chunk: Buffer) => keep('stderr', chunk));
   child.once('error', (error) => {
     how ??= { kind: 'not_started', code: codeOf(error) };
     if (child.pid === undefined) finish();

@@ -49,7 +49,8 @@ export async function openBeneath(
   }
 }
 
-async function lstatIfThere(place: string): Promise<Stats | null> {
+/** Looks at what stands at a path without following a link; null when nothing does. */
+export async function lstatIfThere(place: string): Promise<Stats | null> {
   try {
     return await lstat(place);
   } catch (error) {

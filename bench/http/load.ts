@@ -1,0 +1,55 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** What a server is to be asked. */
+export interface Load {
+  readonly port: number;
+  readonly path: string;
+  /** The JSON that is sent, always the same; ASCII. */
+  readonly body: string;
+  /** One list of bearers for each connection. */
+  readonly conversations: readonly (readonly string[])[];
+  /** How long to ask; null: until the bearers are used up. */
+  readonly seconds: number | null;
+  /** Whether an answer brings the bearer of the next request, until one brings none. */
+  readonly walk: boolean;
+}
+
+/** What came of it: every answer was a 200. Times in milliseconds. */
+export interface Loaded {
+  readonly answers: number;
+  readonly seconds: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** A process that asks servers: keep-alive, no pipelining, the same code for every server. */
+export interface LoadClient {
+  run(load: Load): Promise<Loaded>;
+  close(): void;
+}
+
+/** Starts it. */
+export function startLoadClient(): LoadClient {
+  const child = fork(join(import.meta.dirname, 'loadClient.ts'));
+  return {
+    async run(load) {
+      child.send(load);
+      const [message] = (await once(child, 'message')) as [Loaded | { readonly failed: string }];
+      if ('failed' in message) throw new Error(message.failed);
+      return message;
+    },
+    close: () => void child.kill(),
+  };
+}
+
+/** A bare `node:http` server in a process of its own: reads JSON, answers with JSON of the size of `answer`. */
+export async function startEcho(
+  answer: unknown,
+): Promise<{ readonly port: number; readonly process: ChildProcess }> {
+  const child = fork(join(import.meta.dirname, 'echoServer.ts'));
+  child.send({ answer });
+  const [{ port }] = (await once(child, 'message')) as [{ readonly port: number }];
+  return { port, process: child };
+}

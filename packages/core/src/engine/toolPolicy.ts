@@ -1,0 +1,83 @@
+import { compileGlobs } from '../model/glob.ts';
+import { compileCommandPattern } from '../model/shellWords.ts';
+import { GUARDED_PATHS } from '../model/tools.ts';
+import type { Phase, ToolConstraint } from '../model/workflow.ts';
+
+type OnPath = (path: string) => boolean;
+type OnCommand = (words: readonly string[]) => boolean;
+
+/** True when a path is inside a phase's write scope and is none of the guard's own files. */
+export function mayWrite(phase: Phase, path: string): boolean {
+  guarded ??= compileGlobs(GUARDED_PATHS);
+  if (guarded(path)) return false;
+  const policy = policyOf(phase);
+  policy.writes ??= compileGlobs(phase.writes);
+  return policy.writes(path);
+}
+
+/** True when a phase's constraint on a tool, if it has one, lets it touch the path. */
+export function mayTouch(phase: Phase, tool: string, path: string): boolean {
+  const constraint = constraintOn(phase, tool);
+  return constraint === undefined || onPaths(phase, tool, constraint)(path);
+}
+
+/** True when a phase's constraint on `bash` or `git`, if it has one, lets the command run. */
+export function mayRun(phase: Phase, tool: string, words: readonly string[]): boolean {
+  const constraint = constraintOn(phase, tool);
+  return constraint === undefined || onCommands(phase, tool, constraint)(words);
+}
+
+/** What a phase says about a tool beside allowing or forbidding it. */
+export function constraintOn(phase: Phase, tool: string): ToolConstraint | undefined {
+  return phase.tools.constraints[tool];
+}
+
+interface Policy {
+  writes: OnPath | undefined;
+  readonly paths: Map<string, OnPath>;
+  readonly commands: Map<string, OnCommand>;
+}
+
+// Compiled once per phase object: workflows are frozen, so the object stands for what is written in it. Every tool
+// call is judged, and reading its phase's globs anew would be most of the work.
+const policies = new WeakMap<Phase, Policy>();
+let guarded: OnPath | undefined;
+
+function policyOf(phase: Phase): Policy {
+  const known = policies.get(phase);
+  if (known !== undefined) return known;
+  const policy: Policy = { writes: undefined, paths: new Map(), commands: new Map() };
+  policies.set(phase, policy);
+  return policy;
+}
+
+function onPaths(phase: Phase, tool: string, constraint: ToolConstraint): OnPath {
+  const { paths } = policyOf(phase);
+  const known = paths.get(tool);
+  if (known !== undefined) return known;
+  const compiled = within(constraint, compileGlobs);
+  paths.set(tool, compiled);
+  return compiled;
+}
+
+function onCommands(phase: Phase, tool: string, constraint: ToolConstraint): OnCommand {
+  const { commands } = policyOf(phase);
+  const known = commands.get(tool);
+  if (known !== undefined) return known;
+  const compiled = within(constraint, (patterns): OnCommand => {
+    const matchers = patterns.map(compileCommandPattern);
+    return (words) => matchers.some((matches) => matches(words));
+  });
+  commands.set(tool, compiled);
+  return compiled;
+}
+
+/** Denied before allowed; where nothing is allowed by name, all that is not denied is. */
+function within<T>(
+  { allowed, denied }: ToolConstraint,
+  compile: (patterns: readonly string[]) => (subject: T) => boolean,
+): (subject: T) => boolean {
+  const bans = compile(denied);
+  const permits = allowed.length === 0 ? () => true : compile(allowed);
+  return (subject) => !bans(subject) && permits(subject);
+}

@@ -1,0 +1,145 @@
+import { PhasegateError } from '@phasegate/core';
+import type { AgentPrincipal, Claimed, Spawned, SpawnRequest } from '../runtime/ports.ts';
+import { describeExit, type Exit } from './adapter.ts';
+import { nextRecord } from './nextRecord.ts';
+import { type Standing, standingOf } from './standing.ts';
+
+/** What is done about an agent that has ended. */
+export type Step =
+  | { readonly kind: 'start_again'; readonly claimed: Claimed; readonly why: string }
+  | {
+      readonly kind: 'end';
+      readonly standing: Standing;
+      readonly outcome: Spawned['outcome'];
+      readonly message: string;
+    };
+
+/** What is needed to find out. */
+export interface Ending {
+  readonly request: Omit<SpawnRequest, 'adapter' | 'logFile'>;
+  readonly agent: AgentPrincipal;
+}
+
+/** An agent has ended: is the run done, must a human act, or does it go on from its last checkpoint? */
+export async function afterExit(ending: Ending, claimed: Claimed, exit: Exit): Promise<Step> {
+  const { request, agent } = ending;
+  const { open } = request;
+  const { run } = claimed.view;
+  const standing = await standingOf(open, agent, claimed);
+  if (request.signal.aborted) {
+    await giveBack(ending, standing);
+    return end(standing, 'interrupted', 'it was stopped, and the run was given back');
+  }
+  if (exit.kind === 'not_started') {
+    await giveBack(ending, standing);
+    throw new PhasegateError('usage', `\`${request.argv[0]}\` cannot be started: ${exit.code}`);
+  }
+  switch (standing.kind) {
+    case 'left':
+      request.report({ event: 'lost', agent: agent.name, run, why: describeExit(exit) });
+      await open.claims.release(run, agent, 'exited');
+      return goOn(ending, claimed, exit);
+    case 'queued':
+      return goOn(ending, claimed, exit);
+    case 'item_done':
+      return nextItem(ending, standing);
+    case 'waiting':
+      return request.waitForHuman ? untilHumanActed(ending, claimed) : atEnd(ending, standing);
+    default:
+      return atEnd(ending, standing);
+  }
+}
+
+/** The run is in the queue again, at its last checkpoint, unless the engine has had enough. */
+async function goOn(ending: Ending, { view, item }: Claimed, exit: Exit): Promise<Step> {
+  const { request, agent } = ending;
+  const standing = await standingOf(request.open, agent, { view, item: null });
+  // The run an item belongs to may be another's; the item itself is open again.
+  const open = standing.kind === 'queued' || (standing.kind === 'taken' && item !== null);
+  if (!open) return atEnd(ending, standing);
+  if (request.once)
+    return end(standing, 'crashed', `${describeExit(exit)}, and the run is back in the queue`);
+  const why = `the agent before you ended before the phase was complete: ${describeExit(exit)}`;
+  return again(await claimAgain(ending, view.run), why);
+}
+
+async function nextItem(ending: Ending, standing: Standing & { readonly kind: 'item_done' }): Promise<Step> {
+  const { view } = standing;
+  await giveBack(ending, standing);
+  if (ending.request.once) return end(standing, 'completed', 'the item is done');
+  const next = await claimAgain(ending, view.run);
+  if (next === null) return end(standing, 'completed', 'the item is done; others work on the rest');
+  return again(next, 'the item before this one is done');
+}
+
+async function untilHumanActed(ending: Ending, claimed: Claimed): Promise<Step> {
+  const { request, agent } = ending;
+  const { open, signal } = request;
+  const { run } = claimed.view;
+  request.report({ event: 'waiting_for_human', agent: agent.name, run });
+  for (;;) {
+    // Taken before looking: what happens between looking and listening must not be missed.
+    const after = await open.feed.newest();
+    const standing = await standingOf(open, agent, claimed);
+    if (signal.aborted) {
+      await giveBack(ending, standing);
+      return end(standing, 'interrupted', 'it was stopped while the run waits for a human');
+    }
+    if (standing.kind === 'left') return again(await open.claims.token(run, agent), HUMAN_ACTED);
+    if (standing.kind === 'queued') return again(await claimAgain(ending, run), HUMAN_ACTED);
+    if (standing.kind !== 'waiting') return atEnd(ending, standing);
+    await nextRecord(open.feed, (record) => record.run === run, { after, signal });
+  }
+}
+
+const HUMAN_ACTED = 'a human has acted meanwhile';
+
+/** Nobody is left to go on: what is still held is given back, so that a human's act puts the run in the queue. */
+async function atEnd(ending: Ending, standing: Standing): Promise<Step> {
+  await giveBack(ending, standing);
+  switch (standing.kind) {
+    case 'completed':
+      return end(standing, 'completed', 'the run is completed');
+    case 'waiting':
+      return end(standing, 'waiting', standing.view.next_action.text);
+    case 'escalated':
+      return end(standing, 'escalated', standing.view.escalation?.message ?? 'a human must act');
+    case 'stopped':
+      return end(
+        standing,
+        'stopped',
+        `the run was stopped: ${standing.view.reason ?? 'no reason was given'}`,
+      );
+    default:
+      return end(standing, 'taken', TAKEN);
+  }
+}
+
+const TAKEN = 'another agent has the run now';
+
+function again(claimed: Claimed | null, why: string): Step {
+  if (claimed === null) return end({ kind: 'taken', view: null }, 'taken', TAKEN);
+  return { kind: 'start_again', claimed, why };
+}
+
+function end(standing: Standing, outcome: Spawned['outcome'], message: string): Step {
+  return { kind: 'end', standing, outcome, message };
+}
+
+/** Null where another was faster. */
+async function claimAgain({ request, agent }: Ending, run: string): Promise<Claimed | null> {
+  try {
+    return await request.open.claims.claimRun(run, agent, request.capabilities);
+  } catch (error) {
+    if (error instanceof PhasegateError && error.code === 'not_permitted') return null;
+    throw error;
+  }
+}
+
+/** No crash: the run, or what it is by now, is another's to go on with. */
+async function giveBack({ request, agent }: Ending, { kind, view }: Standing): Promise<void> {
+  if (view === null || kind === 'completed' || kind === 'stopped') return;
+  if (kind === 'left' || view.holder === agent.name) {
+    await request.open.claims.release(view.run, agent, 'given_back');
+  }
+}

@@ -1,0 +1,38 @@
+/** What an agent is told by its environment. */
+export interface Told {
+  readonly url: string;
+  readonly agent: string;
+  readonly key: string;
+  readonly run: string;
+  readonly promptFile: string;
+  readonly mcpFile: string;
+}
+
+/** Our own environment without anything of Phasegate's: no operator's secret reaches an agent or tmux. */
+export function withoutSecrets(
+  own: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(own).filter(
+      (entry): entry is [string, string] =>
+        entry[1] !== undefined && !/^(?:PHASEGATE|ORCHESTRATOR)_/i.test(entry[0]),
+    ),
+  );
+}
+
+/** The environment of an agent: ours without secrets, and what it needs to reach the server. */
+export function agentEnvironment(
+  own: Readonly<Record<string, string | undefined>>,
+  told: Told,
+): Readonly<Record<string, string>> {
+  return {
+    ...withoutSecrets(own),
+    PHASEGATE_URL: told.url,
+    PHASEGATE_AGENT: told.agent,
+    PHASEGATE_KEY: told.key,
+    PHASEGATE_RUN: told.run,
+    PHASEGATE_PROMPT: told.promptFile,
+    PHASEGATE_MCP_CONFIG: told.mcpFile,
+    PHASEGATE_CREDENTIALS_FD: '3',
+  };
+}

@@ -1,0 +1,139 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { own } from '@phasegate/core';
+import type { AgentPrincipal, Claimed, Spawned } from '../runtime/ports.ts';
+import { type AgentAdapter, describeExit, type Exit, type StartedAgent } from './adapter.ts';
+import { afterExit, type Ending } from './afterExit.ts';
+import { agentEnvironment } from './agentEnvironment.ts';
+import { fillWords, writeBriefing } from './briefing.ts';
+import { nextRecord } from './nextRecord.ts';
+import { promptText } from './promptText.ts';
+
+/** What following an agent needs beside what was asked for. */
+export interface DriveParts {
+  readonly request: Ending['request'];
+  readonly adapter: AgentAdapter;
+  /** Of the server the agent talks to. */
+  readonly url: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Makes an agent's name one of its own. */
+  readonly suffix: () => string;
+}
+
+/**
+ * Gives a run to a program and follows it until the run is completed, a human must act, or the engine has had
+ * enough: an agent that crashed or forgot to finish is started again from the last checkpoint.
+ */
+export async function driveAgent(parts: DriveParts): Promise<Spawned> {
+  const { open, name, capabilities, project } = parts.request;
+  const agent: AgentPrincipal = { kind: 'agent', name: `${name}-${parts.suffix()}` };
+  const folder = join(project.stateDir, 'agents', agent.name);
+  const { key } = await open.agents.add(agent.name, {
+    by: 'spawn',
+    ...(capabilities.length === 0 ? {} : { capabilities }),
+  });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    return await drive({ ...parts, agent, key, folder });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    await open.agents.remove(agent.name, 'spawn');
+  }
+}
+
+interface Driving extends DriveParts {
+  readonly agent: AgentPrincipal;
+  readonly key: string;
+  readonly folder: string;
+}
+
+async function drive(driving: Driving): Promise<Spawned> {
+  const { request, agent } = driving;
+  let claimed = await claimFirst(driving);
+  if (claimed === null) return nothingClaimed(driving);
+  let why: string | null = null;
+  for (let starts = 1; ; starts++) {
+    const { run, phase } = claimed.view;
+    const item = claimed.item?.key ?? null;
+    request.report({ event: 'claimed', agent: agent.name, run, phase, item });
+    const step = await afterExit(driving, claimed, await runOnce(driving, claimed, { starts, why }));
+    if (step.kind === 'end') {
+      const { outcome, message, standing } = step;
+      const { status = null, phase: last = null } = standing.view ?? {};
+      return { agent: agent.name, run, outcome, status, phase: last, starts, message };
+    }
+    ({ claimed, why } = step);
+  }
+}
+
+async function claimFirst({ request, agent }: Driving): Promise<Claimed | null> {
+  const { open, run, capabilities, wait, signal, report } = request;
+  if (run !== null) return open.claims.claimRun(run, agent, capabilities);
+  for (let told = false; ; told = true) {
+    // Taken before looking: what is queued between looking and listening must not be missed.
+    const after = await open.feed.newest();
+    const claimed = await open.claims.claim(agent, capabilities);
+    if (claimed !== null || !wait || signal.aborted) return claimed;
+    if (!told) report({ event: 'waiting_for_work', agent: agent.name });
+    await nextRecord(open.feed, (record) => record.run !== null, { after, signal });
+  }
+}
+
+function nothingClaimed({ request, agent }: Driving): Spawned {
+  const none = { agent: agent.name, run: null, status: null, phase: null, starts: 0 };
+  if (request.signal.aborted)
+    return { ...none, outcome: 'interrupted', message: 'it was stopped before there was work' };
+  return { ...none, outcome: 'nothing_queued', message: 'no run is queued that this agent can do' };
+}
+
+/** Starts the program once and waits for its end. */
+async function runOnce(
+  driving: Driving,
+  claimed: Claimed,
+  { starts, why }: { readonly starts: number; readonly why: string | null },
+): Promise<Exit> {
+  const { request, adapter, agent, key, url, folder } = driving;
+  const { run } = claimed.view;
+  const item = claimed.item?.key ?? null;
+  const prompt = promptText(claimed, { url, agent: agent.name, again: why });
+  const briefing = writeBriefing(folder, prompt, url);
+  const after = await request.open.feed.newest();
+  const started = await adapter.start({
+    name: agent.name,
+    argv: fillWords(request.argv, briefing.promptFile),
+    cwd: request.project.root,
+    environment: agentEnvironment(driving.environment, { url, agent: agent.name, key, run, ...briefing }),
+    credentials: JSON.stringify({ url, agent: agent.name, key, token: claimed.token, task: run, item }),
+    folder,
+  });
+  request.report({ event: 'started', agent: agent.name, run, start: starts, where: started.where });
+  const exit = await followed(driving, started, { run, after });
+  request.report({ event: 'exited', agent: agent.name, run, how: describeExit(exit) });
+  return exit;
+}
+
+/** Waits for the end; a program whose lease has run out is ended: its token is dead, and the run another's. */
+async function followed(
+  { request, agent }: Driving,
+  started: StartedAgent,
+  { run, after }: { readonly run: string; readonly after: number },
+): Promise<Exit> {
+  const over = new AbortController();
+  const stop = () => void started.stop();
+  request.signal.addEventListener('abort', stop, { once: true });
+  if (request.signal.aborted) stop();
+  const released = nextRecord(
+    request.open.feed,
+    (record) => record.run === run && RELEASED.has(record.event) && own(record.data, 'holder') === agent.name,
+    { after, signal: over.signal },
+  ).then((record) => (record === undefined ? undefined : started.stop()));
+  try {
+    return await started.exited;
+  } finally {
+    request.signal.removeEventListener('abort', stop);
+    over.abort();
+    await released;
+  }
+}
+
+const RELEASED: ReadonlySet<string> = new Set(['run_released', 'item_released']);

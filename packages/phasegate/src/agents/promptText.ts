@@ -1,0 +1,84 @@
+import type { RunView } from '@phasegate/core';
+import type { Claimed } from '../runtime/ports.ts';
+
+/** The contract an agent is started with: what this is, the rules, where it stands, how to go on. Nothing later. */
+export function promptText(
+  claimed: Pick<Claimed, 'view' | 'item'>,
+  told: {
+    readonly url: string;
+    readonly agent: string;
+    /** Why the agent is started again; null at the first start. */
+    readonly again: string | null;
+  },
+): string {
+  const { view, item } = claimed;
+  return [
+    `# You work on ${title(view)}`,
+    told.again === null
+      ? ''
+      : `**You are started again:** ${told.again}. Everything up to the current phase is kept.`,
+    RULES,
+    place(view, told.agent),
+    item === null
+      ? ''
+      : `## Your item\n\nYou hold the item \`${item.key}\` of this phase and complete that one only:\n\n${fenced(item.value)}`,
+    view.current_phase === null ? '' : `## The current phase\n\n${view.current_phase.phase_content.trim()}`,
+    evidence(view),
+    howTo(told.url),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+    .concat('\n');
+}
+
+const RULES = `## The rules
+
+Phasegate leads you through a workflow one phase at a time. The engine decides from what it has seen itself; what you say is a claim.
+
+- Do what the current phase asks for, and nothing of a later one: later phases cannot be read or completed early.
+- Use tools only through Phasegate. Every call is judged against the phase: what is not allowed is refused, and why is said.
+- A phase is complete when the engine says so, not when the work seems done. Ask for the transition with the evidence; a refusal lists what is missing.
+- At a gate a human decides, outside of your tools. Then stop: you are started again when it is decided.
+- If the evidence cannot be had honestly, report that you are blocked.
+- Do not end before the run is completed, waits for a human, or you have reported that you are blocked.
+- Keep the key and tokens to yourself: never print them, write them to files or pass them on a command line.`;
+
+function title({ title: name, workflow, run, target }: RunView): string {
+  const about = target === null ? '' : ` for ${target}`;
+  return `run ${run} of ${name === workflow ? name : `${name} (${workflow})`}${about}`;
+}
+
+function place(view: RunView, agent: string): string {
+  const done = view.completed_phases.length === 0 ? 'none' : view.completed_phases.join(', ');
+  const { completed, total } = view.progress;
+  return [
+    '## Where the run stands',
+    '',
+    `- you are the agent \`${agent}\``,
+    `- current phase: ${view.phase ?? 'none'} (${completed} of ${total} completed: ${done})`,
+    ...(view.feedback === null ? [] : [`- ${view.feedback}`]),
+    ...(Object.keys(view.params).length === 0 ? [] : [`- params: \`${JSON.stringify(view.params)}\``]),
+  ].join('\n');
+}
+
+function evidence(view: RunView): string {
+  const criteria = view.current_phase?.checkpoint_criteria ?? {};
+  if (Object.keys(criteria).length === 0) return '';
+  return `## What the engine will ask for\n\n${fenced(criteria)}`;
+}
+
+function howTo(url: string): string {
+  return `## How to reach Phasegate
+
+Any of these; they are the same run.
+
+- **MCP.** The server is \`${url}/mcp\` (Streamable HTTP) with your key as bearer; the file named by PHASEGATE_MCP_CONFIG has the entry for your client. Call \`get_current_phase\`, \`get_task\` and \`complete_phase\` with PHASEGATE_RUN as session_id; every answer has next_action.
+- **SDK.** \`import { connectFromEnvironment } from '@phasegate/sdk'\`; \`connectFromEnvironment()\` has this run in hand: \`getPhase\`, \`useTool\`, \`requestTransition\`.
+- **HTTP.** \`${url}/api/v1\`, described in \`${url}/openapi.json\`. \`POST /tasks/token\` with your key as bearer and \`{"task_id": PHASEGATE_RUN}\` gives the phase token that all else takes: \`POST /tools/execute\`, \`POST /tasks/transition\`.
+
+The environment has PHASEGATE_URL, PHASEGATE_RUN, PHASEGATE_AGENT and PHASEGATE_KEY. File descriptor 3 (PHASEGATE_CREDENTIALS_FD) holds one JSON object: url, agent, key, token, task and item.`;
+}
+
+function fenced(value: unknown): string {
+  return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
+}

@@ -1,0 +1,39 @@
+import { closeSync, openSync } from 'node:fs';
+import type { AgentAdapter } from './adapter.ts';
+import { endGroup, signalGroup } from './endGroup.ts';
+import { startProgram } from './startProgram.ts';
+
+/** Starts agents as processes of our own, each in a process group of its own. */
+export function subprocessAdapter(options: {
+  /** What the program prints is appended here; null: it goes to our stderr, which leaves stdout to the result. */
+  readonly logFile: string | null;
+  /** Whether the program may read our terminal. */
+  readonly terminal: boolean;
+}): AgentAdapter {
+  return {
+    async start(launch) {
+      const log = options.logFile === null ? 2 : openSync(options.logFile, 'a', 0o600);
+      const { child, exited } = startProgram(launch, {
+        stdio: [options.terminal ? 'inherit' : 'ignore', log, log],
+        ownGroup: true,
+      });
+      if (log !== 2) closeSync(log);
+      const { pid } = child;
+      // An agent must not outlive whoever follows it: nobody would notice its end.
+      const leave = () => pid !== undefined && signalGroup(pid, 'SIGKILL');
+      process.once('exit', leave);
+      const ended = exited.then((exit) => {
+        leave();
+        process.removeListener('exit', leave);
+        return exit;
+      });
+      return {
+        where: pid === undefined ? 'nowhere' : `process ${pid}`,
+        exited: ended,
+        stop: async () => {
+          if (pid !== undefined) await endGroup(pid, ended);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { JsonObject } from '@phasegate/core';
+import { expect, onTestFinished, test } from 'vitest';
+import { openLocalProject } from './localProject.ts';
+import { openLocalServer } from './localServer.ts';
+import type { AgentPrincipal, RunningServer, ToolImplementation } from './runtime/ports.ts';
+
+const ERRAND = `
+workflow: errand
+phases:
+  GO: { instructions: Go there, allowed_tools: ["mcp:notes/add"] }
+  RETURN: { instructions: Come back, allowed_tools: [read_files] }
+`;
+const ADA: AgentPrincipal = { kind: 'agent', name: 'ada' };
+
+test.each(['legacy', 'modern'] as const)(
+  'an agent works over /mcp with its key, and nobody else on its run (%s client)',
+  async (era) => {
+    const server = await served();
+    const ada = await clientOf(server, await keyOf(server, 'ada'), era);
+    const bob = await clientOf(server, await keyOf(server, 'bob'), era);
+
+    const started = await ada.call('start_workflow', { workflow_type: 'errand' });
+    const session_id = String(started.session_id);
+
+    expect(started).toMatchObject({ phase: 'GO', phase_content: expect.stringContaining('Go there') });
+    expect(await bob.call('get_current_phase', { session_id })).toMatchObject({ error: 'not_your_run' });
+    const moved = await ada.call('complete_phase', { session_id, phase: 'GO', evidence: {} });
+    expect(moved).toMatchObject({ checkpoint_passed: true, next_phase: 'RETURN' });
+    expect(moved).not.toHaveProperty('phase_token');
+    expect((await server.open.as(ADA).view(session_id)).holder).toBe('ada');
+  },
+);
+
+test('a phase token serves its run and no other, and the next one comes with the phase that is left', async () => {
+  const server = await served();
+  const [mine, other] = [await queued(server), await queued(server)];
+  const { token } = await server.open.claims.claimRun(mine, ADA, []);
+  const client = await clientOf(server, token, 'modern');
+
+  expect(await client.call('get_current_phase')).toMatchObject({ session_id: mine, phase: 'GO' });
+  expect(await client.call('get_current_phase', { session_id: other })).toHaveProperty('error');
+  const moved = await client.call('complete_phase', { phase: 'GO', evidence: {} });
+
+  const { phase_token } = moved;
+  expect(
+    await clientOf(server, String(phase_token), 'modern').then((next) => next.call('get_current_phase')),
+  ).toMatchObject({
+    phase: 'RETURN',
+  });
+  await expect(client.call('get_current_phase')).rejects.toThrow();
+});
+
+test.each([
+  ['no credential', {}, 401],
+  ['a key that is nobody’s', { authorization: 'Bearer pgk_nobody' }, 401],
+  ['a name that was rebound', { host: 'evil.example', authorization: 'KEY' }, 403],
+  ['a page of another origin', { origin: 'https://evil.example', authorization: 'KEY' }, 403],
+])('/mcp is closed to %s', async (_name, given: Readonly<Record<string, string>>, status) => {
+  const server = await served();
+  const key = await keyOf(server, 'ada');
+  const headers = { ...given, ...(given.authorization === 'KEY' ? { authorization: `Bearer ${key}` } : {}) };
+
+  expect(await statusOf(`${server.url}/mcp`, headers)).toBe(status);
+});
+
+test.each(['legacy', 'modern'] as const)(
+  'tools of attached servers are listed over /mcp and judged when called (%s client)',
+  async (era) => {
+    const server = await served();
+    const added: JsonObject[] = [];
+    server.open.toolbox.register(notesTool(added));
+    const ada = await clientOf(server, await keyOf(server, 'ada'), era);
+    const call = () => ada.text('notes__add', { note: 'hello' });
+
+    expect((await ada.client.listTools()).tools.map(({ name }) => name)).toContain('notes__add');
+    expect(await call()).toMatchObject({ allowed: false, error: 'no_run' });
+    const run = await queued(server);
+    await server.open.claims.claimRun(run, ADA, []);
+    expect(await call()).toMatchObject({ allowed: true, result: { ok: true, output: 'added' } });
+    await ada.call('complete_phase', { session_id: run, phase: 'GO', evidence: {} });
+    expect(await call()).toMatchObject({ allowed: false });
+    const second = await queued(server);
+    await server.open.claims.claimRun(second, ADA, []);
+    expect(await call()).toMatchObject({ allowed: false, error: 'no_run' });
+
+    expect(added).toEqual([{ note: 'hello' }]);
+    const records = await server.open.as({ kind: 'human', name: 'maria' }).history(run);
+    expect(records.filter(({ event }) => event === 'tool_judged').map(({ data }) => data)).toMatchObject([
+      { tool: 'mcp:notes/add', allowed: true },
+      { tool: 'mcp:notes/add', allowed: false },
+    ]);
+  },
+);
+
+test('a server closes once, however often it is asked, and leaves its place to another', async () => {
+  const { project, open } = await makeProject();
+  const first = await open();
+
+  await expect(open()).rejects.toMatchObject({ code: 'server_running' });
+  await Promise.all([first.close(), first.close()]);
+  const second = await open();
+  await second.close();
+
+  const store = await project.open();
+  const records = await store.as({ kind: 'human', name: 'maria' }).history(null);
+  await store.close();
+  expect(records.map(({ event }) => event)).toEqual([
+    'server_started',
+    'server_stopped',
+    'server_started',
+    'server_stopped',
+  ]);
+});
+
+test('a port that is taken leaves no place behind', async () => {
+  const { open } = await makeProject();
+  const { url } = await served();
+
+  await expect(open(Number(new URL(url).port))).rejects.toMatchObject({ code: 'usage' });
+  await (await open()).close();
+});
+
+async function served(): Promise<RunningServer> {
+  const { open } = await makeProject();
+  const server = await open();
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function makeProject() {
+  const base = mkdtempSync(join(realpathSync(tmpdir()), 'phasegate-served-'));
+  const root = join(base, 'project');
+  mkdirSync(root);
+  writeFileSync(join(root, 'agent_workflow.yaml'), ERRAND);
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const env = { HOME: base, XDG_STATE_HOME: join(base, 'state') };
+  const project = await openLocalProject({ projectDir: root, env });
+  return { project, open: (port = 0) => openLocalServer({ project, port, log: () => undefined }) };
+}
+
+async function keyOf({ open }: RunningServer, name: string): Promise<string> {
+  return (await open.agents.add(name, { by: null })).key;
+}
+
+async function queued({ open }: RunningServer): Promise<string> {
+  const { view } = await open.as({ kind: 'human', name: 'maria' }).start({ workflow: 'errand', queue: true });
+  return view?.run ?? expect.fail('no run was made');
+}
+
+/** The SDK's own client on a real socket. */
+async function clientOf({ url }: RunningServer, bearer: string, era: 'legacy' | 'modern') {
+  const options = era === 'modern' ? { versionNegotiation: { mode: { pin: '2026-07-28' } } as const } : {};
+  const client = new Client({ name: 'test', version: '1' }, options);
+  const requestInit = { headers: { authorization: `Bearer ${bearer}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
+  onTestFinished(() => client.close());
+  return {
+    client,
+    call: async (name: string, args: JsonObject = {}) =>
+      (await client.callTool({ name, arguments: { ...args } })).structuredContent as JsonObject,
+    async text(name: string, args: JsonObject): Promise<JsonObject> {
+      const [first] = (await client.callTool({ name, arguments: { ...args } })).content;
+      return JSON.parse(first?.type === 'text' ? first.text : '') as JsonObject;
+    },
+  };
+}
+
+function notesTool(added: JsonObject[]): ToolImplementation {
+  return {
+    name: 'mcp:notes/add',
+    description: 'adds a note',
+    input: { type: 'object', properties: { note: { type: 'string' } } },
+    run: async (input) => {
+      added.push(input);
+      return { ok: true, output: 'added' };
+    },
+  };
+}
+
+/** With headers that `fetch` would not send. */
+function statusOf(url: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const type = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const sent = request(url, { method: 'POST', headers: { ...type, ...headers } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.on('error', reject);
+    sent.end('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+  });
+}

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { PhasegateError, type Principal } from '@phasegate/core';
+import { loadConfig } from './config.ts';
+import type { OpenProject, RunningServer, ServeRequest } from './runtime/ports.ts';
+import { type ServerPlace, takeServerPlace } from './serverFile.ts';
+import { VERSION } from './surfaces/cli/version.ts';
+import { attachedFor, buildMcpServer, createMcpFetchHandler } from './surfaces/mcp/index.ts';
+import { createRestApp, type RestApp } from './surfaces/rest/createRestServer.ts';
+import { type HttpServer, serveHttp } from './surfaces/rest/httpServer.ts';
+import { createLog } from './surfaces/rest/log.ts';
+import type { McpMount, RestParts, RestSettings } from './surfaces/rest/parts.ts';
+import { demandSafeBinding } from './surfaces/rest/safeBinding.ts';
+
+/**
+ * Serves a project on one port: REST, MCP, events, health. There is one server per project; it keeps watch over
+ * leases, gates and webhooks, and is the place agents and humans on this machine find it by.
+ */
+export async function openLocalServer(request: ServeRequest): Promise<RunningServer> {
+  const { project } = request;
+  const host = request.host ?? '127.0.0.1';
+  demandSafeBinding({ host, tls: request.tls !== undefined, behindProxy: request.behindProxy === true });
+  const tls = request.tls === undefined ? undefined : readTls(request.tls);
+  const port = request.port ?? (await loadConfig(project.root)).port;
+  mkdirSync(project.stateDir, { recursive: true, mode: 0o700 });
+  const place = await takeServerPlace(project.stateDir);
+  try {
+    return await serve(request, place, { host, port, tls });
+  } catch (error) {
+    place.leave();
+    throw error;
+  }
+}
+
+interface Binding {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+}
+
+async function serve(request: ServeRequest, place: ServerPlace, binding: Binding): Promise<RunningServer> {
+  const open = await request.project.open();
+  try {
+    const { http, app, url } = await listen(request, open, binding);
+    const watch = open.watch();
+    await open.noteServer('server_started', ENGINE, { url, pid: process.pid });
+    place.announce({ url, pid: process.pid, started_at: new Date().toISOString() });
+    let closed: Promise<void> | undefined;
+    const close = async () => {
+      // In this order: nothing new comes in, what is under way is answered, and only then is the store let go.
+      await http.close();
+      await app.close();
+      await watch.stop();
+      await open.noteServer('server_stopped', ENGINE, { url, pid: process.pid });
+      await request.project.standards.close();
+      await open.close();
+      place.leave();
+    };
+    return {
+      url,
+      pid: process.pid,
+      open,
+      signInLink: (human) => app.signInLink(human),
+      close: () => {
+        closed ??= close();
+        return closed;
+      },
+    };
+  } catch (error) {
+    await open.close();
+    throw error;
+  }
+}
+
+const ENGINE: Principal = { kind: 'engine', name: 'phasegate' };
+/** Above the limit of evidence, so that too much of it gets an answer that says so. */
+const LARGEST_BODY = 32 * 1024 * 1024;
+const MOST_STREAMS = 64;
+
+interface Listening {
+  readonly http: HttpServer;
+  readonly app: RestApp;
+  readonly url: string;
+}
+
+async function listen(request: ServeRequest, open: OpenProject, binding: Binding): Promise<Listening> {
+  let app: RestApp | undefined;
+  const built = () => {
+    if (app === undefined) throw new TypeError('a request came before the port was known');
+    return app;
+  };
+  // The port comes first: with `--port 0` nobody knows the server's own address before.
+  const http = await serveHttp({
+    host: binding.host,
+    port: binding.port,
+    ...(binding.tls === undefined ? {} : { tls: binding.tls }),
+    app: { fetch: (incoming, env) => built().fetch(incoming, env), endStreams: () => app?.endStreams() },
+  });
+  const url = urlOf(request, binding, http.port);
+  const settings = settingsOf(request, binding, url);
+  const { catalog, standards } = request.project;
+  const log = createLog({
+    verbose: request.verbose === true,
+    to: { write: (line: string) => request.log(line.trimEnd()) },
+  });
+  const parts: Omit<RestParts, 'mcp'> = {
+    project: open,
+    catalog,
+    standards,
+    version: VERSION,
+    settings,
+    log,
+    now: Date.now,
+  };
+  app = createRestApp({ ...parts, mcp: mountMcp(parts, () => built().project) });
+  return { http, app, url };
+}
+
+/** MCP for whoever the door let in: a server for each agent, bound to the run where a phase token was shown. */
+function mountMcp(parts: Omit<RestParts, 'mcp'>, project: () => OpenProject): McpMount {
+  const { catalog, standards, version, settings, log } = parts;
+  const hosts = [
+    ...settings.hosts,
+    ...settings.hosts.filter((name) => name.includes(':')).map((v6) => `[${v6}]`),
+  ];
+  const callers = new WeakMap<object, Parameters<McpMount['fetch']>[1]>();
+  const handler = createMcpFetchHandler({
+    newSessionId: randomUUID,
+    hosts,
+    origins: hosts,
+    onerror: (error) => log.warn({ cause: error.message }, 'mcp'),
+    async serverFor({ authInfo }) {
+      const caller = authInfo?.extra === undefined ? undefined : callers.get(authInfo.extra);
+      if (caller === undefined) throw new PhasegateError('not_permitted', 'nobody was authenticated');
+      const agent = { kind: 'agent', name: caller.agent } as const;
+      const { admitted } = caller;
+      const whole = project();
+      return buildMcpServer({
+        phasegate: whole.as(agent),
+        catalog,
+        standards,
+        version,
+        run: caller.run ?? undefined,
+        item: admitted?.item ?? undefined,
+        freshToken:
+          admitted === null ? undefined : async (run) => (await whole.claims.token(run, agent)).token,
+        attached: await attachedFor(whole, {
+          agent,
+          admitted: (carried) => (carried === undefined ? null : (callers.get(carried)?.admitted ?? null)),
+        }),
+      });
+    },
+  });
+  return {
+    fetch(incoming, caller) {
+      const extra = {};
+      callers.set(extra, caller);
+      // A session belongs to whoever opened it; with a token, also to its run.
+      const clientId = JSON.stringify([caller.agent, caller.run]);
+      return handler.fetch(incoming, { authInfo: { token: '', clientId, scopes: [], extra } });
+    },
+    close: () => handler.close(),
+  };
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
+const EVERYWHERE = ['0.0.0.0', '::', ''];
+
+/** What this machine reaches the server by. */
+function urlOf({ allowHosts = [] }: ServeRequest, { host, tls }: Binding, port: number): string {
+  const local = tls === undefined ? '127.0.0.1' : (allowHosts[0] ?? 'localhost');
+  const name = EVERYWHERE.includes(host) ? local : host;
+  return `${tls === undefined ? 'http' : 'https'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+function settingsOf(request: ServeRequest, { host, tls }: Binding, url: string): RestSettings {
+  const { allowHosts = [], behindProxy = false, verbose = false, tracing = false } = request;
+  const [outside] = allowHosts;
+  return {
+    // Behind a proxy a browser knows the server by the proxy's name.
+    origin: behindProxy && outside !== undefined ? `https://${outside}` : url,
+    hosts: [...new Set([...LOOPBACK, ...(EVERYWHERE.includes(host) ? [] : [host]), ...allowHosts])],
+    secure: tls !== undefined || behindProxy,
+    maxBody: LARGEST_BODY,
+    maxStreams: MOST_STREAMS,
+    verbose,
+    tracing,
+  };
+}
+
+function readTls({
+  cert,
+  key,
+}: {
+  readonly cert: string;
+  readonly key: string;
+}): NonNullable<Binding['tls']> {
+  const read = (file: string) => {
+    try {
+      return readFileSync(file);
+    } catch (cause) {
+      const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+      throw new PhasegateError('file_unreadable', `\`${file}\` cannot be read: ${reason}`, { cause });
+    }
+  };
+  return { cert: read(cert), key: read(key) };
+}

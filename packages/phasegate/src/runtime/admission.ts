@@ -1,0 +1,68 @@
+import type { Run } from '@phasegate/core';
+import type { Admitted, Claims, LeaseRecord, Store } from './ports.ts';
+import type { RefusalNotes } from './refusalNotes.ts';
+import type { Renewals } from './renewals.ts';
+import type { CheckedToken, PhaseClaims } from './signedToken.ts';
+import { TOKEN_FAULTS, type TokenFault, tokenRefused } from './tokenFaults.ts';
+import type { Tokens } from './tokens.ts';
+
+/** What admission is built from. */
+export interface AdmissionParts {
+  readonly store: Store;
+  readonly tokens: Tokens;
+  readonly renewals: Renewals;
+  readonly refusals: RefusalNotes;
+}
+
+/** Lets in whoever shows a token that is good now. On the path of every call: two reads and nothing in vain. */
+export function createAdmission({ store, tokens, renewals, refusals }: AdmissionParts): Claims['admit'] {
+  async function refuse(fault: TokenFault, claims: PhaseClaims | null): Promise<never> {
+    const about =
+      claims === null
+        ? {}
+        : { jti: claims.jti, phase: claims.phase, epoch: claims.epoch, item: claims.item ?? null };
+    await refusals.note({
+      run: claims?.task_id ?? null,
+      principal: claims === null ? 'unknown' : `agent:${claims.agent_id}`,
+      data: { credential: 'phase_token', fault, message: TOKEN_FAULTS[fault], ...about },
+    });
+    throw tokenRefused(fault);
+  }
+
+  return async (token) => {
+    const pending = tokens.check(token);
+    const checked: CheckedToken = pending instanceof Promise ? await pending : pending;
+    if (!checked.ok) return refuse(checked.fault, checked.claims);
+    const { claims } = checked;
+    const item = claims.item ?? null;
+    const [stored, lease] = await Promise.all([
+      store.load(claims.task_id),
+      store.lease(claims.task_id, item),
+    ]);
+    const fault = faultOf(claims, stored?.run, lease);
+    if (fault !== null) return refuse(fault, claims);
+    const { run } = stored as { readonly run: Run };
+    renewals.renew(lease as LeaseRecord, run);
+    const admitted: Admitted = {
+      principal: { kind: 'agent', name: claims.agent_id },
+      runId: run.id,
+      phase: claims.phase,
+      epoch: run.epoch,
+      item,
+    };
+    return admitted;
+  };
+}
+
+/** What is wrong with a genuine token as things stand. A run that ended or moved on has another epoch. */
+function faultOf(
+  claims: PhaseClaims,
+  run: Run | undefined,
+  lease: LeaseRecord | undefined,
+): TokenFault | null {
+  if (run === undefined) return 'other_run';
+  if (run.epoch !== claims.epoch) return 'dead_epoch';
+  if (run.phase !== claims.phase) return 'other_phase';
+  if (lease?.agent !== claims.agent_id) return 'other_agent';
+  return lease.jti === claims.jti || lease.previousJti === claims.jti ? null : 'superseded';
+}

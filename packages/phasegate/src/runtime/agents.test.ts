@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { openMemoryProject } from './fixtures/openMemoryProject.ts';
+import type { AgentPrincipal } from './ports.ts';
+
+const open = () => openMemoryProject({ id: 'tested', phases: [{ id: 'PLAN' }, { id: 'BUILD' }] });
+const ADA: AgentPrincipal = { kind: 'agent', name: 'ada' };
+
+describe('an agent', () => {
+  test('gets a key that is shown once and kept as a hash [S2.37]', async () => {
+    const { project, store } = open();
+
+    const { name, key } = await project.agents.add('ada', { capabilities: ['node', 'node'], by: null });
+
+    expect(name).toBe('ada');
+    expect(key).toMatch(/^pgk_[\w-]{43}$/);
+    const [record] = await store.agents();
+    expect(record).toMatchObject({ keyHash: createHash('sha256').update(key).digest('hex') });
+    expect(await project.agents.list()).toEqual([
+      { name: 'ada', capabilities: ['node'], addedAt: record?.addedAt },
+    ]);
+    const audit = JSON.stringify(await store.history(null, { after: 0, limit: 9 }));
+    expect(audit).toContain('agent_added');
+    expect(audit).not.toContain(key);
+  });
+
+  test('is known by its key, and nobody by any other', async () => {
+    const { project } = open();
+    const { key } = await project.agents.add('ada', { by: null });
+    const other = await project.agents.add('bob', { capabilities: ['gpu'], by: null });
+
+    expect(await project.agents.identify(key)).toEqual({ principal: ADA, capabilities: null });
+    expect(await project.agents.identify(other.key)).toMatchObject({ capabilities: ['gpu'] });
+    for (const wrong of ['', 'ada', `${key}x`, key.slice(0, -1), key.toUpperCase(), 'x'.repeat(10_000)]) {
+      expect(await project.agents.identify(wrong)).toBeNull();
+    }
+  });
+
+  test('gets a new key under the same name, and the old one is void', async () => {
+    const { project } = open();
+    const before = await project.agents.add('ada', { by: null });
+    const after = await project.agents.add('ada', { by: null });
+
+    expect(await project.agents.identify(before.key)).toBeNull();
+    expect(await project.agents.identify(after.key)).toMatchObject({ principal: ADA });
+    expect(await project.agents.list()).toHaveLength(1);
+  });
+
+  test.each(['', 'local', '-ada', 'a b', 'a/b', 'ä', 'x'.repeat(65), 'x'.repeat(10_000)])(
+    'cannot be called `%s`',
+    async (name) => {
+      const { project } = open();
+      const adding = project.agents.add(name, { by: null });
+      await expect(adding).rejects.toMatchObject({ code: 'usage' });
+      await expect(adding).rejects.toThrow(/^.{1,200}$/);
+      expect(await project.agents.list()).toEqual([]);
+    },
+  );
+
+  test('may be called by a name of 64 letters, and can do only what has a name', async () => {
+    const { project } = open();
+    await project.agents.add('x'.repeat(64), { by: null });
+    const adding = project.agents.add('ada', { capabilities: ['no spaces'], by: null });
+    await expect(adding).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  test('is added and removed by a human alone once there is one; spawning needs none [C18]', async () => {
+    const { project } = open();
+    await project.humans.add('eve', 'a long passphrase', null);
+    const eve = await project.humans.unlock('eve', 'a long passphrase');
+
+    const refused = { code: 'not_permitted' };
+    await expect(project.agents.add('ada', { by: null })).rejects.toMatchObject(refused);
+    const { key } = await project.agents.add('ada', { by: eve });
+    await expect(project.agents.remove('ada', null)).rejects.toMatchObject(refused);
+    await expect(project.agents.remove('ada', 'spawn')).rejects.toMatchObject(refused);
+    await expect(project.agents.add('ada', { by: 'spawn' })).rejects.toMatchObject({ code: 'usage' });
+    expect(await project.agents.identify(key)).not.toBeNull();
+
+    await project.agents.add('spawned-1', { by: 'spawn' });
+    await project.agents.remove('spawned-1', 'spawn');
+    await project.agents.remove('ada', eve);
+    expect(await project.agents.list()).toEqual([]);
+    await expect(project.agents.remove('ada', eve)).rejects.toMatchObject({ code: 'agent_unknown' });
+  });
+
+  test('that is removed loses what it holds, and its token with it [S2.92]', async () => {
+    const { project, store } = open();
+    const { key } = await project.agents.add('ada', { by: null });
+    await project.as({ kind: 'human', name: 'eve' }).start({ workflow: 'tested' });
+    const claimed = await project.claims.claim(ADA, []);
+
+    await project.agents.remove('ada', null);
+
+    expect(await project.agents.identify(key)).toBeNull();
+    await expect(project.claims.admit(claimed?.token ?? '')).rejects.toMatchObject({ code: 'token_dead' });
+    expect(await store.queue()).toMatchObject([{ run: claimed?.view.run, holder: null }]);
+    expect(await store.leases()).toEqual([]);
+    const events = (await store.history(claimed?.view.run ?? '', { after: 0, limit: 99 })).map(
+      ({ event, data }) => [event, data],
+    );
+    expect(events).toContainEqual(['run_released', { holder: 'ada', cause: 'agent_removed' }]);
+  });
+});

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest';
+import {
+  ADA,
+  agent,
+  BOB,
+  CY,
+  claim,
+  done,
+  events,
+  openWith,
+  queue,
+  slowTool,
+  turns,
+} from './fixtures/agentsAtWork.ts';
+import type { MemoryProjectOptions } from './fixtures/openMemoryProject.ts';
+import type { Claimed } from './ports.ts';
+
+const PHASES = [
+  { id: 'SPLIT' },
+  { id: 'EACH', parallel: { key: 'chapters' }, allowedTools: ['read_files'] },
+  { id: 'JOIN' },
+];
+
+/** A run whose parallel phase `ada` has just entered, with the token of its first item. */
+async function entered(chapters: readonly string[], options: MemoryProjectOptions = {}) {
+  const it = openWith(PHASES, options);
+  const run = await queue(it);
+  const split = await claim(it, ADA);
+  const { next } = await done(it, split, { artifacts: { chapters } });
+  return { it, run, first: next as Claimed };
+}
+
+describe('an item of a parallel phase', () => {
+  test('is what the agent that enters the phase goes on with, and others claim theirs', async () => {
+    const { it, run, first } = await entered(['a', 'b', 'c']);
+    const [second, third] = [await claim(it, BOB), await claim(it, CY)];
+
+    expect([first.item, second.item, third.item].map((item) => item?.key)).toEqual(['a', 'b', 'c']);
+    expect(second.view).toMatchObject({ run, phase: 'EACH' });
+    expect(await it.project.claims.claim(agent('dan'), [])).toBeNull();
+    expect(await it.project.claims.admit(second.token)).toMatchObject({ runId: run, item: 'b' });
+    expect(await it.store.leases()).toMatchObject([
+      { item: null, agent: 'ada', jti: null },
+      { item: 'a', agent: 'ada' },
+      { item: 'b', agent: 'bob' },
+      { item: 'c', agent: 'cy' },
+    ]);
+    expect(await it.store.verify()).toMatchObject({ ok: true });
+  });
+
+  test('is claimed before queued runs: what is begun is finished first', async () => {
+    const { it, run } = await entered(['a', 'b']);
+    const other = await queue(it, { priority: 9 });
+
+    expect((await claim(it, BOB)).view.run).toBe(run);
+    expect((await claim(it, BOB)).view.run).toBe(other);
+  });
+
+  test('is completed by its own token only, and whoever completes the last goes on with the run', async () => {
+    const { it, run, first } = await entered(['a', 'b']);
+    const second = await claim(it, BOB);
+
+    const one = await done(it, first, { item: 'b' });
+    expect(one).toMatchObject({ verdict: { allowed: true }, next: null, view: { phase: 'EACH' } });
+    expect((await it.store.load(run))?.run.work.items).toMatchObject({
+      a: { status: 'completed' },
+      b: { status: 'pending', holder: 'bob' },
+    });
+    await expect(it.project.claims.admit(first.token)).rejects.toMatchObject({ code: 'token_dead' });
+
+    const last = await done(it, second);
+    expect(last.next).toMatchObject({ item: null, view: { phase: 'JOIN', holder: 'bob' } });
+    expect(await it.store.leases()).toMatchObject([{ item: null, agent: 'bob' }]);
+    await expect(it.project.claims.admit(second.token)).rejects.toMatchObject({ code: 'token_dead' });
+    await expect(it.project.claims.token(run, ADA)).rejects.toMatchObject({ code: 'not_permitted' });
+    expect((await done(it, last.next as Claimed)).view.status).toBe('completed');
+    expect(await it.store.leases()).toEqual([]);
+    expect(await it.store.verify()).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    ['memory', {}],
+    ['SQLite', { sqlite: true }],
+  ] as const)('twenty agents over twenty items: each once, one join (%s) [adv.K2]', async (_, options) => {
+    const chapters = Array.from({ length: 20 }, (_, n) => `chapter-${n}`);
+    const { it, run, first } = await entered(chapters, options);
+    const others = await Promise.all(chapters.slice(1).map((_, n) => claim(it, agent(`agent-${n}`))));
+    const keys = [first, ...others].map(({ item }) => item?.key);
+    expect(keys.toSorted()).toEqual(chapters.toSorted());
+
+    const ends = await Promise.all([first, ...others].map((claimed) => done(it, claimed)));
+
+    expect(ends.filter(({ next }) => next !== null)).toHaveLength(1);
+    const names = await events(it, run);
+    expect(names.filter((name) => name === 'item_completed')).toHaveLength(20);
+    expect(names.filter((name) => name === 'phase_completed')).toHaveLength(2);
+    expect(await it.store.leases()).toHaveLength(1);
+    expect(await it.store.verify()).toMatchObject({ ok: true });
+    await it.project.close();
+  });
+
+  test('that turns out to be the last waits for everyone’s calls, not only its own [adv.D4]', async () => {
+    const { tool, began, finish } = slowTool();
+    const { it, run, first } = await entered(['a', 'b'], { parts: { tools: async () => [tool] } });
+    const second = await claim(it, BOB);
+    const admitted = await it.project.claims.admit(first.token);
+    const whole = { ...admitted, item: null };
+    const call = it.project.toolbox.execute(whole, [{ tool: 'read_files', input: { path: 'a' } }]);
+    await began;
+
+    const both = Promise.all([done(it, first), done(it, second)]);
+    await turns();
+    expect((await it.store.load(run))?.run.phase).toBe('EACH');
+    finish();
+
+    expect((await both).filter(({ next }) => next !== null)).toHaveLength(1);
+    expect(await call).toMatchObject([{ result: { ok: true } }]);
+    expect((await it.store.load(run))?.run.phase).toBe('JOIN');
+  });
+
+  test('can be completed with the run’s own token by its holder, where nobody else holds it', async () => {
+    const { it, run, first } = await entered(['a', 'b']);
+    await done(it, first);
+    const whole = await it.project.claims.token(run, ADA);
+    expect(whole.item).toBeNull();
+
+    expect(await done(it, whole)).toMatchObject({ verdict: { allowed: false }, next: null });
+    const { next } = await done(it, whole, { item: 'b' });
+
+    expect(next).toMatchObject({ view: { phase: 'JOIN' } });
+  });
+
+  test('of a run that waits in the queue is claimed together with it', async () => {
+    const { it, run } = await entered(['a', 'b']);
+    await it.project.claims.release(run, ADA, 'exited');
+    expect(await it.store.queue()).toHaveLength(1);
+
+    const again = await claim(it, BOB);
+
+    expect(again).toMatchObject({ item: { key: 'a', value: 'a' }, view: { holder: 'bob' } });
+    expect(await it.store.leases()).toMatchObject([
+      { item: null, agent: 'bob' },
+      { item: 'a', agent: 'bob' },
+    ]);
+  });
+
+  test('and its run may be read, and tools judged in it, by whoever holds it', async () => {
+    const { it, run } = await entered(['a', 'b']);
+    const second = await claim(it, BOB);
+
+    expect(await it.project.as(BOB).view(run)).toMatchObject({ phase: 'EACH' });
+    await expect(it.project.as(CY).view(run)).rejects.toMatchObject({ code: 'not_permitted' });
+    const read = { tool: 'read_files', input: { path: 'a' } };
+    expect((await it.project.as(BOB).judgeTool(run, read)).allowed).toBe(true);
+    const admitted = await it.project.claims.admit(second.token);
+    expect((await it.project.toolbox.check(admitted, read)).allowed).toBe(true);
+  });
+
+  test('gets a fresh token of its own', async () => {
+    const { it, run } = await entered(['a', 'b']);
+    await claim(it, BOB);
+
+    expect((await it.project.claims.token(run, BOB)).item?.key).toBe('b');
+    expect((await it.project.claims.token(run, BOB, 'b')).item?.key).toBe('b');
+    await expect(it.project.claims.token(run, BOB, 'a')).rejects.toMatchObject({ code: 'not_permitted' });
+  });
+
+  test('is given back without a crash', async () => {
+    const { it, run } = await entered(['a', 'b']);
+    const second = await claim(it, BOB);
+
+    await it.project.claims.release(run, BOB, 'given_back');
+
+    await expect(it.project.claims.admit(second.token)).rejects.toMatchObject({ code: 'token_dead' });
+    expect((await claim(it, CY)).item?.key).toBe('b');
+    expect((await it.store.load(run))?.run.work.items?.b).not.toHaveProperty('crashes');
+  });
+});

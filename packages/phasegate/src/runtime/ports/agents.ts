@@ -1,0 +1,35 @@
+import type { UnlockedHuman } from './humans.ts';
+import type { AgentPrincipal } from './leases.ts';
+
+/** An agent and the hash of its key. */
+export interface AgentRecord {
+  readonly name: string;
+  /** SHA-256 of the key, hex. The key itself is shown once and kept nowhere. */
+  readonly keyHash: string;
+  /** What the agent can do; null where nobody said, and then what it says when it claims counts. */
+  readonly capabilities: readonly string[] | null;
+  readonly addedAt: string;
+}
+
+/** The agents of a project: who they are, and that a key is theirs. */
+export interface Agents {
+  list(): Promise<readonly Omit<AgentRecord, 'keyHash'>[]>;
+  /** Makes a key, shown this once. Needs a human once one is set up. An agent of that name gets a new key. */
+  add(
+    name: string,
+    options: { readonly capabilities?: readonly string[]; readonly by: UnlockedHuman | 'spawn' | null },
+  ): Promise<{ readonly name: string; readonly key: string }>;
+  /**
+   * Withdraws a key; runs the agent holds go back to the queue. Throws `agent_unknown`. Needs a human once one is
+   * set up, but for a spawned agent, which whoever spawned it withdraws.
+   */
+  remove(name: string, by: UnlockedHuman | 'spawn' | null): Promise<void>;
+  /** Whose key this is, or null. Compares in constant time; the caller records a failure. */
+  identify(key: string): Promise<IdentifiedAgent | null>;
+}
+
+/** An agent that showed its key. */
+export interface IdentifiedAgent {
+  readonly principal: AgentPrincipal;
+  readonly capabilities: readonly string[] | null;
+}

@@ -1,0 +1,23 @@
+import type { AuditRecord } from '@phasegate/core';
+
+/** An audit record with its place among those of all chains. */
+export interface FeedRecord extends AuditRecord {
+  /** Grows with every record; what `Last-Event-ID` names. */
+  readonly id: number;
+}
+
+/** Everything that happens, in the order it became durable: the audit of all chains as one stream. */
+export interface Feed {
+  /** Records after an id, oldest first. */
+  after(id: number, limit: number): Promise<readonly FeedRecord[]>;
+  /** The id of the newest record; 0 when there is none. */
+  newest(): Promise<number>;
+  /**
+   * Calls back for each record after `after` (default: from now on), in order, also those other processes write,
+   * until stopped or the signal aborts. A listener that throws is stopped.
+   */
+  subscribe(
+    listener: (record: FeedRecord) => void | Promise<void>,
+    options?: { readonly after?: number; readonly signal?: AbortSignal },
+  ): () => void;
+}

@@ -1,0 +1,18 @@
+import type { Principal } from '@phasegate/core';
+
+/** The humans of a project. */
+export interface Humans {
+  list(): Promise<readonly { readonly name: string; readonly addedAt: string }[]>;
+  /** The first human needs no credential; a further one needs an existing human's. */
+  add(name: string, passphrase: string, by: UnlockedHuman | null): Promise<void>;
+  remove(name: string, by: UnlockedHuman): Promise<void>;
+  /** Throws `no_human`, `usage` (several humans and no name), `credential_invalid` (recorded in the audit). */
+  unlock(name: string | undefined, passphrase: string): Promise<UnlockedHuman>;
+}
+
+/** A human whose passphrase was right, in this process only. */
+export interface UnlockedHuman {
+  readonly principal: Principal & { readonly kind: 'human' };
+  /** Ed25519 signature over the text, base64url. */
+  sign(text: string): string;
+}

@@ -1,0 +1,92 @@
+import type { JsonObject, PhaseId, Principal, RunView, Submitted } from '@phasegate/core';
+
+/**
+ * An agent's hold on a run, or on one item of a parallel phase. Kept beside the run, not in it: any call renews it,
+ * and what happened to the run is none of its business.
+ */
+export interface LeaseRecord {
+  readonly run: string;
+  /** Key of the item; null for the run itself. */
+  readonly item: string | null;
+  readonly agent: string;
+  /** The run's epoch the lease was taken or moved on in. */
+  readonly epoch: number;
+  /** ISO time. */
+  readonly expiresAt: string;
+  /** Of the newest token handed out for this lease; null before the first. */
+  readonly jti: string | null;
+  /** Of the token before it, which a call under way may still carry. */
+  readonly previousJti: string | null;
+}
+
+/** A lease to be written with a run, or to be dropped with it. */
+export type LeaseChange =
+  | { readonly put: LeaseRecord }
+  | { readonly drop: { readonly run: string; readonly item: string | null } };
+
+/** Claims, leases and the phase tokens that go with them. */
+export interface Claims {
+  /**
+   * The next queued run or open item this agent can do, by priority and age; null when there is none. Each is
+   * handed out once.
+   */
+  claim(agent: AgentPrincipal, capabilities: readonly string[]): Promise<Claimed | null>;
+  /** Claims this run, or says why not. */
+  claimRun(runId: string, agent: AgentPrincipal, capabilities: readonly string[]): Promise<Claimed>;
+  /** A fresh token for what the agent holds, in the same epoch. Throws `not_permitted` for anyone else. */
+  token(runId: string, agent: AgentPrincipal, item?: string): Promise<Claimed>;
+  /**
+   * Who a phase token speaks for; renews the lease. Throws `token_invalid`, `token_expired` or `token_dead`, and
+   * has recorded that. This is on the path of every tool call.
+   */
+  admit(token: string): Promise<Admitted>;
+  /** Completes the admitted phase or item. Allowed calls under way are waited for, or ended, first. */
+  transition(admitted: Admitted, request: TransitionRequest): Promise<Transition>;
+  /** The agent's process is gone or it gives the run back: the run stands at its last checkpoint, for another. */
+  release(
+    runId: string,
+    agent: AgentPrincipal,
+    cause: 'exited' | 'agent_removed' | 'given_back',
+  ): Promise<void>;
+  /** All leases, with what `agents` shows of them. */
+  leases(): Promise<readonly LeaseRecord[]>;
+}
+
+/** A principal that is an agent. */
+export type AgentPrincipal = Principal & { readonly kind: 'agent' };
+
+/** What was claimed, and the token for it. */
+export interface Claimed {
+  readonly view: RunView;
+  /** Key and value of the item, where one was claimed. */
+  readonly item: { readonly key: string; readonly value: unknown } | null;
+  readonly token: string;
+  /** ISO time. */
+  readonly tokenExpiresAt: string;
+}
+
+/** The holder of a valid token. */
+export interface Admitted {
+  readonly principal: AgentPrincipal;
+  readonly runId: string;
+  readonly phase: PhaseId;
+  readonly epoch: number;
+  readonly item: string | null;
+}
+
+/** What an agent submits to leave its phase. */
+export interface TransitionRequest {
+  readonly artifacts: JsonObject;
+  /** Where it expects to go; left out, it expects nothing. */
+  readonly target?: PhaseId | null;
+  /** Key of the item, where the run's own holder completes one of a parallel phase; a token's own item goes first. */
+  readonly item?: string;
+  readonly outcome?: 'ok' | 'fail' | 'iterate';
+  readonly reason?: string;
+}
+
+/** What came of a transition. */
+export interface Transition extends Submitted {
+  /** What the agent goes on with; null at the end, at a gate, when refused, or when its item is done. */
+  readonly next: Claimed | null;
+}

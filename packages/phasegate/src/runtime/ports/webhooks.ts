@@ -1,0 +1,33 @@
+import type { UnlockedHuman } from './humans.ts';
+
+/** An address that is told what happens. */
+export interface WebhookRecord {
+  readonly id: string;
+  readonly url: string;
+  /** Names of the events to send; empty means alerts: what a human should look at. */
+  readonly events: readonly string[];
+  /** Signs what is sent; shown once. */
+  readonly secret: string;
+  readonly addedAt: string;
+}
+
+/** How far a webhook's deliveries are. */
+export interface WebhookProgress {
+  readonly id: string;
+  /** Id of the newest record of the feed that is done with: delivered, given up on, or not asked for. */
+  readonly cursor: number;
+  /** Failed attempts at the record after the cursor. */
+  readonly failures: number;
+  /** ISO time before which the next attempt is not made; null for at once. */
+  readonly retryAt: string | null;
+}
+
+/** The webhooks of a project. */
+export interface Webhooks {
+  list(): Promise<readonly (Omit<WebhookRecord, 'secret'> & WebhookProgress)[]>;
+  add(
+    url: string,
+    options: { readonly events: readonly string[]; readonly by: UnlockedHuman | null },
+  ): Promise<WebhookRecord>;
+  remove(id: string, by: UnlockedHuman | null): Promise<void>;
+}

@@ -1,0 +1,28 @@
+import type { Command, Principal, Run } from '@phasegate/core';
+import type { Catalog, CheckImplementation, Functions, Store, TrustRecord } from './ports.ts';
+
+/** What the runtime is built from; `main.ts` chooses. */
+export interface RuntimeParts {
+  readonly store: Store;
+  readonly catalog: Catalog;
+  /** The shelf of checks, asked for when there is something to look at. */
+  readonly checks: () => Promise<readonly CheckImplementation[]>;
+  readonly functions: Functions;
+  /** Absolute path of the workspace. */
+  readonly workspace: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly newId: () => string;
+  /** SHA-256, hex. */
+  readonly hash: (text: string) => string;
+  /** Whether a human's acceptance of a workflow carries that human's own signature. */
+  readonly accepted: (trust: TrustRecord) => Promise<boolean>;
+  /** Whether a human's decision carries that human's own signature. */
+  readonly signed: (
+    run: Run,
+    principal: Principal,
+    command: Extract<Command, { kind: 'decide' }>,
+  ) => Promise<boolean>;
+  /** An agent acted on what it holds: whoever keeps leases renews its. */
+  readonly heard?: (run: Run, agent: string) => void;
+}

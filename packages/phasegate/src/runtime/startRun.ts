@@ -1,0 +1,85 @@
+import {
+  type Circumstance,
+  checksForStart,
+  decideStart,
+  type Fact,
+  type Look,
+  PhasegateError,
+  type Principal,
+  type Ring,
+  type Run,
+  type Started,
+  type Starting,
+  type StartRequest,
+  viewFor,
+} from '@phasegate/core';
+import { drafts, nameOf } from './auditDrafts.ts';
+import type { Rendering } from './rendering.ts';
+import type { RuntimeParts } from './runtimeParts.ts';
+
+/** The ring every run here has: the agent is served by us and nothing more is known of it. */
+export const RING: Ring = 'served';
+
+/** What starting needs of the runtime beside its parts. */
+export interface Starter extends Pick<Rendering, 'renderSaved'> {
+  timeFor(run: Run | null): string;
+  lookAll(looks: readonly Look[], module: string | null, facts: Record<string, Fact>): Promise<void>;
+}
+
+/** Starts a run, or queues it, if the workflow is trusted and its first phase may be entered. */
+export async function startRun(
+  parts: RuntimeParts,
+  starter: Starter,
+  { request, principal }: { readonly request: StartRequest; readonly principal: Principal },
+): Promise<Started> {
+  const { store } = parts;
+  const { timeFor, lookAll, renderSaved } = starter;
+  const found = await parts.catalog.load(request.workflow, {
+    params: request.params ?? {},
+    target: request.target ?? null,
+  });
+  const trust = await store.trusted(found.closure);
+  const trusted = trust !== undefined && (await parts.accepted(trust));
+  if (!trusted && (await store.humans()).length > 0) {
+    const data = { workflow: found.workflow.id, closure: found.closure };
+    await store.note(null, [
+      { time: timeFor(null), principal: nameOf(principal), event: 'start_refused', data },
+    ]);
+    throw new PhasegateError('untrusted_workflow', `no human has accepted \`${found.path}\` as it is now`, {
+      hint: `phasegate trust ${found.workflow.id}`,
+    });
+  }
+  const starting: Starting = {
+    id: parts.newId(),
+    workflow: found.workflow,
+    workflowHash: found.hash,
+    target: request.target ?? null,
+    params: request.params ?? {},
+    ring: RING,
+    trusted,
+    queued: request.queue ?? false,
+    queue: { priority: request.priority ?? 0, capabilities: request.capabilities ?? [] },
+  };
+  const bare: Circumstance = { principal, now: timeFor(null), facts: {} };
+  const facts: Record<string, Fact> = {};
+  for (;;) {
+    const looks = checksForStart(starting, { ...bare, facts });
+    if (looks.length === 0) break;
+    await lookAll(looks, found.workflow.module, facts);
+  }
+  const decision = decideStart(starting, { ...bare, facts });
+  if (decision.run === null) {
+    const blockers = decision.verdict.blockers.map(({ code, message }) => ({ code, message }));
+    const data = { workflow: found.workflow.id, closure: found.closure, blockers };
+    await store.note(null, [{ time: bare.now, principal: nameOf(principal), event: 'start_refused', data }]);
+    return { verdict: decision.verdict, view: null };
+  }
+  const note = { time: bare.now, principal: nameOf(principal), event: 'run_started' as const };
+  const data = { run: starting.id, workflow: found.workflow.id, workflow_hash: found.hash };
+  const made = await store.create(decision.run, drafts(decision.events, principal), [{ ...note, data }]);
+  if (!made) throw new PhasegateError('internal', 'the new run has the id of another');
+  return {
+    verdict: decision.verdict,
+    view: viewFor(decision.run, principal, await renderSaved(decision.run, principal)),
+  };
+}

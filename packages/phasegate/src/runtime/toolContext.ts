@@ -1,0 +1,20 @@
+import { judgeTool, mayWrite, phaseById, type Run } from '@phasegate/core';
+import { isGuarded } from './isGuarded.ts';
+import type { ToolContext } from './ports.ts';
+
+/** What a tool may do in a run as it is now. The engine is asked again for every path that is really touched. */
+export function contextFor(
+  run: Run,
+  tool: string,
+  { workspace, signal }: Pick<ToolContext, 'workspace' | 'signal'>,
+): ToolContext {
+  const phase = run.status === 'active' ? phaseById(run.workflow, run.phase) : undefined;
+  const permissive = run.workflow.enforcement.mode === 'permissive';
+  return {
+    workspace,
+    signal,
+    // INVARIANT: the guard's own files are outside every scope, in permissive mode too.
+    mayWrite: (path) => phase !== undefined && !isGuarded(path) && (permissive || mayWrite(phase, path)),
+    mayRead: (path) => permissive || judgeTool(run, { tool, input: { path } }).allowed,
+  };
+}

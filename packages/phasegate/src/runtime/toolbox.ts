@@ -1,0 +1,296 @@
+import { realpath } from 'node:fs/promises';
+import {
+  type Blocker,
+  canonicalJson,
+  isJsonObject,
+  isToolName,
+  judgeTool,
+  PhasegateError,
+  phaseById,
+  type Run,
+  type ToolUse,
+  tooDeep,
+  type Verdict,
+} from '@phasegate/core';
+import type { InFlight } from './inFlight.ts';
+import { createInputRules } from './inputRules.ts';
+import type {
+  Admitted,
+  AuditDraft,
+  ExecutedCall,
+  Receipt,
+  Seal,
+  Toolbox,
+  ToolCallRequest,
+  ToolImplementation,
+  ToolResult,
+} from './ports.ts';
+import { makeReceipt } from './receipts.ts';
+import { notOk, runTool } from './runTool.ts';
+import { contextFor } from './toolContext.ts';
+
+/** What the toolbox is built from. */
+export interface ToolboxParts {
+  /**
+   * The engine's verdict for the holder of a token, durable before it is given. Throws `token_dead` or `run_changed`
+   * where the run's epoch is no longer the token's.
+   */
+  judge(admitted: Admitted, use: ToolUse): Promise<Verdict>;
+  /** The run as it is now. */
+  load(runId: string): Promise<Run>;
+  readonly inFlight: Pick<InFlight, 'enter'>;
+  /** Absolute path of the workspace. */
+  readonly workspace: string;
+  /** The contract tools that can be carried out, asked for when the first call comes. */
+  tools(): Promise<readonly ToolImplementation[]>;
+  /** Tools of attached servers; asked when such a tool is called, or all tools are listed. */
+  readonly attached?: AttachedTools;
+  readonly seal: Pick<Seal, 'sign'>;
+  /** SHA-256, hex. */
+  hash(text: string): string;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  newId(): string;
+  /** Appends to a run's chain, durably, whatever its epoch. */
+  note(runId: string, drafts: readonly AuditDraft[]): Promise<void>;
+  /** The most one call may take; 610 seconds by default, above what a command may ask for. */
+  readonly timeoutMs?: number;
+  /** Aborted when the server stops. */
+  readonly signal?: AbortSignal;
+}
+
+/** Tools that other servers offer. */
+export interface AttachedTools {
+  attachedTools(): Promise<readonly ToolImplementation[]>;
+  /** Why the server of a tool offers nothing, where that is known. */
+  trouble(tool: string): string | null;
+  close(): Promise<void>;
+}
+
+const MAX_BATCH = 100;
+const TIMEOUT_MS = 610_000;
+
+/** Builds the toolbox: every call is judged by the engine and on disk before it is carried out, and signed after. */
+export function createToolbox(parts: ToolboxParts): Toolbox {
+  const registered = new Map<string, ToolImplementation>();
+  const rules = createInputRules();
+  let shelf: Promise<ReadonlyMap<string, ToolImplementation>> | undefined;
+  const contract = () => {
+    shelf ??= parts.tools().then((tools) => new Map(tools.map((tool) => [tool.name, tool])));
+    return shelf;
+  };
+  let root: Promise<string> | undefined;
+  const workspace = () => {
+    root ??= realpath(parts.workspace);
+    return root;
+  };
+
+  async function find(name: string): Promise<ToolImplementation | undefined> {
+    const own = registered.get(name) ?? (await contract()).get(name);
+    if (own !== undefined || !name.startsWith('mcp:')) return own;
+    return (await parts.attached?.attachedTools())?.find((tool) => tool.name === name);
+  }
+
+  /** The call in the words the engine judges. A bash line in a phase that allows git alone is a git command. */
+  async function inItsWords(admitted: Admitted, call: ToolCallRequest): Promise<ToolCallRequest> {
+    if (call.tool !== 'bash') return call;
+    const run = await parts.load(admitted.runId);
+    const allowed = (run.status === 'active' && phaseById(run.workflow, run.phase)?.tools.allowed) || [];
+    return allowed.includes('git') && !allowed.includes('bash') ? { ...call, tool: 'git' } : call;
+  }
+
+  /** Judges what the call would really touch; an input with anything else in it is refused before. */
+  async function judge(admitted: Admitted, call: ToolCallRequest, whole: boolean): Promise<Verdict> {
+    const { tool, input } = call;
+    const name = typeof tool === 'string' ? tool.slice(0, 200) : 'unknown';
+    if (!isJsonObject(input) || tooDeep(input)) {
+      return refuse(
+        admitted,
+        { tool: name, input: {} },
+        'the input is no JSON object, or is nested too deep',
+      );
+    }
+    if (name.endsWith('*')) {
+      return refuse(admitted, { tool: name, input: {} }, `\`${name}\` is a pattern and no tool`);
+    }
+    // Only our own tools are known before the verdict: an attached server is not asked about a call that is refused.
+    const implementation = registered.get(name) ?? (await contract()).get(name);
+    const use = {
+      tool: name,
+      input: implementation?.judged === undefined ? input : implementation.judged(input, await workspace()),
+    };
+    const problem = implementation === undefined ? null : rules.problemOf(implementation, input, whole);
+    if (problem !== null) return refuse(admitted, use, problem);
+    const verdict = await parts.judge(admitted, use);
+    // Permissive mode lets refused calls pass; what is no tool at all cannot.
+    const [first, ...others] = (verdict.allowed && verdict.wouldRefuse) || [];
+    if (first !== undefined && !isToolName(name)) return { allowed: false, blockers: [first, ...others] };
+    return verdict;
+  }
+
+  /** Refuses what no phase could allow; where the engine refuses too, in its words. One verdict is recorded. */
+  async function refuse(admitted: Admitted, use: ToolUse, message: string): Promise<Verdict> {
+    const run = await parts.load(admitted.runId);
+    if (!judgeTool(run, use).allowed) {
+      const verdict = await parts.judge(admitted, use);
+      const [first, ...others] = verdict.allowed ? (verdict.wouldRefuse ?? []) : verdict.blockers;
+      if (first !== undefined) return { allowed: false, blockers: [first, ...others] };
+    }
+    const blocker = constraint(run, use.tool, message);
+    await note(admitted, 'tool_judged', {
+      tool: use.tool,
+      phase: run.phase,
+      allowed: false,
+      code: blocker.code,
+      message: blocker.message,
+    });
+    return { allowed: false, blockers: [blocker] };
+  }
+
+  async function note(
+    admitted: Admitted,
+    event: AuditDraft['event'],
+    data: AuditDraft['data'],
+  ): Promise<void> {
+    const time = new Date(parts.now()).toISOString();
+    await parts.note(admitted.runId, [{ time, principal: `agent:${admitted.principal.name}`, event, data }]);
+  }
+
+  async function executeOne(admitted: Admitted, asked: ToolCallRequest): Promise<ExecutedCall> {
+    // Entered before the verdict: a transition waits for who is inside, so an allowed call is carried out in the
+    // phase that allowed it, or not at all.
+    const entered = await parts.inFlight.enter(admitted.runId, admitted.item);
+    try {
+      const call = await inItsWords(admitted, asked);
+      const verdict = await judge(admitted, call, true);
+      if (!verdict.allowed) return { verdict, result: null, receipt: null };
+      const run = await parts.load(admitted.runId);
+      if (run.epoch !== admitted.epoch) throw dead();
+      const tool = await find(call.tool);
+      if (tool === undefined) return { verdict, result: unavailable(call.tool), receipt: null };
+      const problem = rules.problemOf(tool, call.input, true);
+      if (problem !== null) return { verdict, result: notOk('input_invalid', problem), receipt: null };
+      return { verdict, ...(await carryOut({ admitted, call, tool, run, signal: entered.signal })) };
+    } finally {
+      entered.leave();
+    }
+  }
+
+  function unavailable(tool: string): ToolResult {
+    const trouble = parts.attached?.trouble(tool);
+    const why = trouble == null ? 'nothing here can carry it out' : trouble;
+    return notOk('tool_unavailable', `\`${tool}\` is allowed, but ${why}`);
+  }
+
+  async function carryOut(work: Work): Promise<{ readonly result: ToolResult; readonly receipt: Receipt }> {
+    const { admitted, call, tool, run } = work;
+    const signals = [work.signal, AbortSignal.timeout(parts.timeoutMs ?? TIMEOUT_MS)];
+    const signal = AbortSignal.any(parts.signal === undefined ? signals : [...signals, parts.signal]);
+    const startedAt = new Date(parts.now()).toISOString();
+    const context = contextFor(run, call.tool, { workspace: await workspace(), signal });
+    const result = await runTool(tool, call.input, context);
+    const receipt = makeReceipt(
+      {
+        id: `receipt-${parts.newId().replace(/^run-/, '')}`,
+        run: admitted.runId,
+        phase: admitted.phase,
+        epoch: admitted.epoch,
+        agent: admitted.principal.name,
+        tool: call.tool,
+        input_hash: parts.hash(canonicalJson(call.input)),
+        output_hash: parts.hash(canonicalJson(result.output)),
+        ok: result.ok,
+        exit_code: result.exitCode ?? null,
+        tree: null,
+        started_at: startedAt,
+        ended_at: new Date(parts.now()).toISOString(),
+      },
+      parts.seal,
+    );
+    // What the engine carried out itself is `observed`; checks that want that class will look for this record.
+    await note(admitted, 'tool_executed', { tool: call.tool, ok: result.ok, receipt: { ...receipt } });
+    return { result, receipt };
+  }
+
+  return {
+    async check(admitted, asked) {
+      const call = await inItsWords(admitted, asked);
+      return judge(admitted, call, false);
+    },
+    async execute(admitted, calls) {
+      if (calls.length === 0 || calls.length > MAX_BATCH) {
+        throw new PhasegateError(
+          'request_invalid',
+          `a batch has 1 to ${MAX_BATCH} calls, not ${calls.length}`,
+        );
+      }
+      const done: ExecutedCall[] = [];
+      for (const call of calls) {
+        try {
+          done.push(await executeOne(admitted, call));
+        } catch (error) {
+          // Whoever got here with a dead token hears that; a batch that outlived its phase keeps what was done.
+          if (!isDead(error) || done.length === 0) throw error;
+          await note(admitted, 'token_refused', {
+            code: 'token_dead',
+            tool: String(call.tool).slice(0, 200),
+          });
+          done.push({ verdict: { allowed: false, blockers: [outlived()] }, result: null, receipt: null });
+        }
+      }
+      return done;
+    },
+    async tools() {
+      const attached = (await parts.attached?.attachedTools()) ?? [];
+      const all = [...(await contract()).values(), ...registered.values(), ...attached];
+      return all.map(({ name, description, input }) => ({ name, description, input }));
+    },
+    register(tool) {
+      if (!/^mcp:[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/.test(tool.name)) {
+        throw new PhasegateError(
+          'usage',
+          `\`${tool.name}\` is no name for a tool of your own: \`mcp:SERVER/TOOL\` is`,
+        );
+      }
+      if (registered.has(tool.name)) {
+        throw new PhasegateError('usage', `there is a tool \`${tool.name}\` already`);
+      }
+      registered.set(tool.name, tool);
+    },
+  };
+}
+
+interface Work {
+  readonly admitted: Admitted;
+  readonly call: ToolCallRequest;
+  readonly tool: ToolImplementation;
+  readonly run: Run;
+  readonly signal: AbortSignal;
+}
+
+/** What cannot be judged for certain is refused, with what the phase allows instead. */
+function constraint(run: Run, tool: string, message: string): Blocker {
+  const allowed = (run.phase === null ? undefined : phaseById(run.workflow, run.phase))?.tools.allowed ?? [];
+  const text = `call it as its schema says, or use what the phase allows: ${allowed.join(', ') || 'no tools'}`;
+  return {
+    code: 'tool_constraint',
+    message: `\`${tool}\` was called wrongly: ${message}`,
+    nextAction: { act: 'use_allowed_tool', ...(run.phase === null ? {} : { phase: run.phase }), text },
+  };
+}
+
+function dead(): PhasegateError {
+  return new PhasegateError('token_dead', 'the run has moved on since this token was given');
+}
+
+function isDead(error: unknown): boolean {
+  return error instanceof PhasegateError && (error.code === 'token_dead' || error.code === 'run_changed');
+}
+
+function outlived(): Blocker {
+  return {
+    code: 'not_your_run',
+    message: 'the run has moved on since this token was given, so the rest of the batch is not carried out',
+    nextAction: { act: 'claim', text: 'take a fresh token for the run and look at its phase' },
+  };
+}

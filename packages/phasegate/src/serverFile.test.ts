@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { findServer, takeServerPlace } from './serverFile.ts';
+
+test('one server has the place; another is told where it is, and gets it when that one has left', async () => {
+  const stateDir = folder();
+  const place = await takeServerPlace(stateDir);
+  place.announce({ url: 'http://127.0.0.1:1', pid: 42, started_at: 'now' });
+
+  await expect(takeServerPlace(stateDir)).rejects.toMatchObject({
+    code: 'server_running',
+    message: expect.stringContaining('http://127.0.0.1:1 (process 42)'),
+  });
+  place.leave();
+  (await takeServerPlace(stateDir)).leave();
+});
+
+test('of many who want the place at once, one gets it', async () => {
+  const stateDir = folder();
+
+  const tries = await Promise.allSettled(Array.from({ length: 8 }, () => takeServerPlace(stateDir)));
+
+  expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});
+
+test('the place of a server that was killed is free, whatever it left behind', async () => {
+  const stateDir = folder();
+  const module = new URL('./serverFile.ts', import.meta.url).href;
+  const script = `const { takeServerPlace } = await import(${JSON.stringify(module)});
+    const place = await takeServerPlace(${JSON.stringify(stateDir)});
+    place.announce({ url: 'http://127.0.0.1:1', pid: process.pid, started_at: 'now' });
+    console.log('taken'); setInterval(() => {}, 1000)`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  await expect(takeServerPlace(stateDir)).rejects.toMatchObject({ code: 'server_running' });
+
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+
+  (await takeServerPlace(stateDir)).leave();
+});
+
+test('a server is found when it answers, and its file is for this user only', async () => {
+  const stateDir = folder();
+  const http = createServer((_request, response) => response.end('{}')).listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  onTestFinished(() => void http.close());
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const place = await takeServerPlace(stateDir);
+  expect(await findServer(stateDir)).toBeNull();
+
+  place.announce({ url, pid: process.pid, started_at: 'now' });
+
+  expect(await findServer(stateDir)).toEqual({ url, pid: process.pid, started_at: 'now' });
+  expect(statSync(join(stateDir, 'server.json')).mode & 0o777).toBe(0o600);
+  place.leave();
+  expect(await findServer(stateDir)).toBeNull();
+});
+
+test.each([
+  ['a process that is gone', JSON.stringify({ url: 'http://127.0.0.1:1', pid: 2 ** 22 + 1, started_at: '' })],
+  [
+    'a port nobody listens on',
+    JSON.stringify({ url: 'http://127.0.0.1:1', pid: process.pid, started_at: '' }),
+  ],
+  ['no JSON', '{"url":'],
+  ['other things', '[]'],
+])('a file that names %s names no server', async (_name, text) => {
+  const stateDir = folder();
+  writeFileSync(join(stateDir, 'server.json'), text);
+
+  expect(await findServer(stateDir)).toBeNull();
+});
+
+function folder(): string {
+  const made = mkdtempSync(join(realpathSync(tmpdir()), 'phasegate-server-'));
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}

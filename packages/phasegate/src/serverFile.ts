@@ -1,0 +1,115 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { own, PhasegateError } from '@phasegate/core';
+
+/** A server as `server.json` names it. */
+export interface ServerEntry {
+  readonly url: string;
+  readonly pid: number;
+  readonly started_at: string;
+}
+
+/** The right to be the one server of a project. */
+export interface ServerPlace {
+  /** Tells everybody where the server is. */
+  announce(entry: ServerEntry): void;
+  /** Takes the announcement back and lets another be the server. */
+  leave(): void;
+}
+
+/**
+ * Takes the place of a project's server, or throws `server_running`. The place is a lock of the operating system's
+ * on a file beside `server.json`: it ends with its process however that ends, so nothing stale can be in the way
+ * and no two can both think they have it.
+ */
+export async function takeServerPlace(stateDir: string): Promise<ServerPlace> {
+  const lock = await lockFile(join(stateDir, 'server.lock'));
+  if (lock === null) {
+    const entry = readEntry(stateDir);
+    const where = entry === null ? 'and is just starting' : `at ${entry.url} (process ${entry.pid})`;
+    throw new PhasegateError('server_running', `a server of this project is running already, ${where}`, {
+      hint: 'use that one, or end it first',
+    });
+  }
+  const file = join(stateDir, FILE);
+  // Of a server that was killed: until this one is reachable there is none.
+  rmSync(file, { force: true });
+  return {
+    announce(entry) {
+      const draft = `${file}.${process.pid}`;
+      writeFileSync(draft, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
+      renameSync(draft, file);
+    },
+    leave() {
+      rmSync(file, { force: true });
+      lock.close();
+    },
+  };
+}
+
+/** The server of a project that answers, or null. */
+export async function findServer(stateDir: string): Promise<ServerEntry | null> {
+  const entry = readEntry(stateDir);
+  if (entry === null || !isAlive(entry.pid)) return null;
+  return (await answers(entry.url)) ? entry : null;
+}
+
+const FILE = 'server.json';
+const PATIENCE_MS = 3000;
+
+/** Any answer will do; whose certificate it is matters to those who send something. */
+async function answers(url: string): Promise<boolean> {
+  const { request } = await (url.startsWith('https:') ? import('node:https') : import('node:http'));
+  return new Promise((resolve) => {
+    const asked = request(
+      `${url}/healthz`,
+      { rejectUnauthorized: false, timeout: PATIENCE_MS },
+      (response) => {
+        response.resume();
+        resolve((response.statusCode ?? 500) < 500);
+      },
+    );
+    asked.on('timeout', () => asked.destroy(new Error('timed out')));
+    asked.on('error', () => resolve(false));
+    asked.end();
+  });
+}
+
+/** Null where another process, or another server of this one, has it. */
+async function lockFile(file: string): Promise<Pick<DatabaseSync, 'close'> | null> {
+  const { DatabaseSync } = await import('node:sqlite');
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    return database;
+  } catch (error) {
+    database.close();
+    if (own(error, 'errcode') === BUSY) return null;
+    throw new PhasegateError('store_unavailable', `\`${file}\` cannot be locked`, { cause: error });
+  }
+}
+
+const BUSY = 5;
+
+function readEntry(stateDir: string): ServerEntry | null {
+  try {
+    const entry: unknown = JSON.parse(readFileSync(join(stateDir, FILE), 'utf8'));
+    const [url, pid, started_at] = [own(entry, 'url'), own(entry, 'pid'), own(entry, 'started_at')];
+    const sound = typeof url === 'string' && Number.isInteger(pid) && typeof started_at === 'string';
+    return sound ? { url, pid: Number(pid), started_at } : null;
+  } catch {
+    // Not there, or half of something: then it names no server.
+    return null;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Another user's process is alive too.
+    return own(error, 'code') === 'EPERM';
+  }
+}

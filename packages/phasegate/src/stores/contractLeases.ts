@@ -1,0 +1,130 @@
+import type { LeaseRecord } from '../runtime/ports.ts';
+import { type Clause, create } from './contractClause.ts';
+import { afterDraft, SAMPLE_TIME, sampleDraft, sampleRun } from './sampleRun.ts';
+
+/** What every store must do with leases. */
+export const LEASE_CLAUSES: readonly Clause[] = [
+  {
+    name: 'writes a lease with the run it goes with, and drops it with it',
+    async body(store, expect) {
+      const run = sampleRun('r1');
+      await create(store, run);
+      expect(await store.lease('r1', null)).toBe(undefined);
+      const lease = sampleLease({ epoch: 2 });
+      expect(await store.save(afterDraft(run), 1, [], { leases: [{ put: lease }] })).toBe(true);
+      expect(await store.lease('r1', null)).toEqual(lease);
+      expect(await store.leases()).toEqual([lease]);
+      const drop = { run: 'r1', item: null };
+      expect(await store.save(afterDraft(run, { epoch: 3 }), 2, [], { leases: [{ drop }] })).toBe(true);
+      expect(await store.lease('r1', null)).toBe(undefined);
+      expect(await store.leases()).toEqual([]);
+    },
+  },
+  {
+    name: 'leaves leases alone where the run was not written, because someone else was faster',
+    async body(store, expect) {
+      const run = sampleRun('r1');
+      await create(store, run);
+      const [ada, bob] = [sampleLease({ agent: 'ada' }), sampleLease({ agent: 'bob' })];
+      const answers = await Promise.all([
+        store.save(afterDraft(run, { holder: 'ada' }), 1, [], { leases: [{ put: ada }] }),
+        store.save(afterDraft(run, { holder: 'bob' }), 1, [], { leases: [{ put: bob }] }),
+      ]);
+      expect(answers).toEqual([true, false]);
+      expect(await store.lease('r1', null)).toEqual(ada);
+      const drop = { run: 'r1', item: null };
+      expect(await store.save(afterDraft(run), 1, [], { leases: [{ drop }] })).toBe(false);
+      expect(await store.leases()).toEqual([ada]);
+    },
+  },
+  {
+    name: 'gives one run to one of many that claim it at the same moment',
+    async body(store, expect) {
+      const run = sampleRun('r1', { status: 'queued', holder: null });
+      await create(store, run);
+      const agents = Array.from({ length: 20 }, (_, n) => `agent-${n}`);
+      const answers = await Promise.all(
+        agents.map((agent) =>
+          store.save({ ...run, status: 'active', holder: agent, epoch: 2 } as typeof run, 1, [], {
+            leases: [{ put: sampleLease({ agent, epoch: 2 }) }],
+          }),
+        ),
+      );
+      expect(answers.filter((won) => won).length).toBe(1);
+      expect((await store.lease('r1', null))?.agent).toBe(agents[answers.indexOf(true)]);
+      expect(await store.queue()).toEqual([]);
+    },
+  },
+  {
+    name: 'renews a lease only for the agent that holds it, in the epoch it holds it in',
+    async body(store, expect) {
+      const held = await withLease(store);
+      expect(await store.putLease({ ...held, expiresAt: LATER, jti: 'j2', previousJti: 'j1' })).toBe(true);
+      const renewed = { ...held, expiresAt: LATER, jti: 'j2', previousJti: 'j1' };
+      expect(await store.lease('r1', null)).toEqual(renewed);
+      expect(await store.putLease({ ...held, agent: 'eve' })).toBe(false);
+      expect(await store.putLease({ ...held, epoch: 3 })).toBe(false);
+      expect(await store.putLease({ ...held, epoch: 1 })).toBe(false);
+      expect(await store.putLease({ ...held, item: 'a' })).toBe(false);
+      expect(await store.putLease({ ...held, run: 'r2' })).toBe(false);
+      expect(await store.leases()).toEqual([renewed]);
+    },
+  },
+  {
+    name: 'renews no lease that was dropped or taken over a moment before',
+    async body(store, expect) {
+      const held = await withLease(store);
+      const next = { ...held, agent: 'bob', epoch: 3 };
+      const run = afterDraft(sampleRun('r1'), { epoch: 3 });
+      const answers = await Promise.all([
+        store.putLease({ ...held, expiresAt: LATER }),
+        store.save(run, 2, [], { leases: [{ put: next }] }),
+        store.putLease({ ...held, jti: 'j9' }),
+      ]);
+      expect(answers).toEqual([true, true, false]);
+      expect(await store.lease('r1', null)).toEqual(next);
+      const [, renewed] = await Promise.all([store.dropLease('r1', null), store.putLease(next)]);
+      expect(renewed).toBe(false);
+      expect(await store.lease('r1', null)).toBe(undefined);
+      await store.dropLease('r1', null);
+    },
+  },
+  {
+    name: 'keeps a lease for the run and one for each item apart',
+    async body(store, expect) {
+      const run = sampleRun('r1');
+      await create(store, run);
+      const leases = [null, 'a', 'b'].map((item) => sampleLease({ item, agent: `of ${item}` }));
+      await store.save(afterDraft(run), 1, [], { leases: leases.map((put) => ({ put })) });
+      expect(await store.leases()).toEqual(leases);
+      await store.dropLease('r1', 'a');
+      expect(await store.leases()).toEqual([leases[0], leases[2]]);
+      expect(await store.lease('r1', 'a')).toBe(undefined);
+      expect(await store.lease('r1', 'b')).toEqual(leases[2]);
+    },
+  },
+];
+
+/** A lease of `local` on the run `r1`. */
+export function sampleLease(change: Partial<LeaseRecord> = {}): LeaseRecord {
+  return {
+    run: 'r1',
+    item: null,
+    agent: 'local',
+    epoch: 2,
+    expiresAt: SAMPLE_TIME,
+    jti: 'j1',
+    previousJti: null,
+    ...change,
+  };
+}
+
+const LATER = '2026-01-01T01:00:00.000Z';
+
+async function withLease(store: Parameters<Clause['body']>[0]): Promise<LeaseRecord> {
+  const run = sampleRun('r1');
+  const lease = sampleLease();
+  await create(store, run);
+  await store.save(afterDraft(run), 1, [sampleDraft('run_claimed')], { leases: [{ put: lease }] });
+  return lease;
+}

@@ -1,0 +1,144 @@
+import type {
+  AgentRecord,
+  AuditDraft,
+  HumanRecord,
+  Store,
+  TrustRecord,
+  WebhookProgress,
+  WebhookRecord,
+} from '../runtime/ports.ts';
+import type { StoredAgent, StoredHuman } from './auditSource.ts';
+import { withFacts } from './projectNote.ts';
+
+/** What a store in memory knows of the project: who takes part, and who is told. */
+export interface MemoryProject {
+  readonly parts: Pick<
+    Store,
+    | 'humans'
+    | 'putHuman'
+    | 'removeHuman'
+    | 'trusted'
+    | 'trustedBefore'
+    | 'putTrust'
+    | 'agents'
+    | 'putAgent'
+    | 'removeAgent'
+    | 'webhooks'
+    | 'putWebhook'
+    | 'removeWebhook'
+    | 'putProgress'
+  >;
+  /** All there ever were, for `verify`. */
+  humans(): readonly StoredHuman[];
+  agents(): readonly StoredAgent[];
+}
+
+/** Makes it, with the means to read, to write and to go on with the project's chain. */
+export function createMemoryProject(means: {
+  readonly asking: <T>(question: () => T) => Promise<T>;
+  readonly changing: <T>(work: () => T) => Promise<T>;
+  readonly append: (drafts: readonly AuditDraft[]) => void;
+}): MemoryProject {
+  const { asking, changing, append } = means;
+  const people = createRoll<HumanRecord>();
+  const agents = createRoll<AgentRecord>();
+  const trust: TrustRecord[] = [];
+  const webhooks = new Map<string, WebhookRecord & WebhookProgress>();
+
+  return {
+    humans: () => people.all().map(([human, removed]) => ({ human, removed, sealed: true })),
+    agents: () => agents.all().map(([agent, removed]) => ({ agent, removed, sealed: true })),
+    parts: {
+      humans: () => asking(() => people.present()),
+      putHuman: (human, drafts) =>
+        changing(() => {
+          people.put(human);
+          const { name, publicKey } = human;
+          append(withFacts(drafts, ['human_added'], { name, publicKey }));
+        }),
+      removeHuman: (name, drafts) =>
+        changing(() => {
+          if (!people.remove(name)) return false;
+          append(withFacts(drafts, ['human_removed'], { name }));
+          return true;
+        }),
+      trusted: (hash) => asking(() => trust.findLast((record) => record.hash === hash)),
+      trustedBefore: (workflow) => asking(() => trust.findLast((record) => record.workflow === workflow)),
+      putTrust: (record, drafts) =>
+        changing(() => {
+          trust.push(record);
+          const { workflow, hash } = record;
+          append(withFacts(drafts, ['workflow_trusted'], { workflow, hash }));
+        }),
+
+      agents: () => asking(() => agents.present()),
+      putAgent: (agent, drafts) =>
+        changing(() => {
+          agents.put(agent);
+          const { name, keyHash } = agent;
+          append(withFacts(drafts, ['agent_added'], { name, keyHash }));
+        }),
+      removeAgent: (name, drafts) =>
+        changing(() => {
+          if (!agents.remove(name)) return false;
+          append(withFacts(drafts, ['agent_removed'], { name }));
+          return true;
+        }),
+
+      webhooks: () => asking(() => [...webhooks.values()]),
+      putWebhook: (webhook, drafts) =>
+        changing(() => {
+          webhooks.set(webhook.id, webhook);
+          append(drafts);
+        }),
+      removeWebhook: (id, drafts) =>
+        changing(() => {
+          if (!webhooks.delete(id)) return false;
+          append(drafts);
+          return true;
+        }),
+      putProgress: ({ id, cursor, failures, retryAt }, drafts) =>
+        changing(() => {
+          const webhook = webhooks.get(id);
+          if (webhook === undefined) return;
+          webhooks.set(id, { ...webhook, cursor, failures, retryAt });
+          append(drafts);
+        }),
+    },
+  };
+}
+
+interface Roll<T> {
+  /** By name. */
+  present(): readonly T[];
+  put(one: T): void;
+  remove(name: string): boolean;
+  /** Everyone, with whether they are gone. */
+  all(): readonly (readonly [one: T, removed: boolean])[];
+}
+
+/** Those who are gone are kept: what they did refers to them. */
+function createRoll<T extends { readonly name: string }>(): Roll<T> {
+  const present = new Map<string, T>();
+  const former: T[] = [];
+
+  function remove(name: string): boolean {
+    const one = present.get(name);
+    if (one === undefined) return false;
+    former.push(one);
+    return present.delete(name);
+  }
+
+  return {
+    present: () => [...present.values()].sort((one, other) => (one.name < other.name ? -1 : 1)),
+    put(one) {
+      remove(one.name);
+      present.set(one.name, one);
+    },
+    remove,
+    all: () => [
+      ...former.map((one) => [one, true] as const),
+      ...[...present.values()].map((one) => [one, false] as const),
+    ],
+  };
+}

@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from '../../runtime/ports.ts';
+import { sampleAgent, sampleWebhook } from '../contractAgents.ts';
+import { create } from '../contractClause.ts';
+import { sampleLease } from '../contractLeases.ts';
+import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
+import { afterDraft, sampleDraft, sampleRun } from '../sampleRun.ts';
+
+let state: StateFolder;
+let store: Store;
+
+beforeEach(() => {
+  state = makeStateFolder();
+  store = state.open();
+});
+
+afterEach(async () => {
+  await store.close();
+  state.remove();
+});
+
+describe('what stands beside the runs', () => {
+  test('is seen at once by another process, whatever this one had read', async () => {
+    const other = state.open();
+    const run = sampleRun('r1');
+    await create(store, run);
+    await store.save(afterDraft(run), 1, [], { leases: [{ put: sampleLease() }] });
+    await store.putAgent(sampleAgent('ada', 'key-1'), [sampleDraft('agent_added')]);
+    expect(await other.lease('r1', null)).toEqual(sampleLease());
+    expect(await other.agents()).toEqual([sampleAgent('ada', 'key-1')]);
+
+    await store.putLease(sampleLease({ jti: 'j2', previousJti: 'j1' }));
+    await store.putAgent(sampleAgent('ada', 'key-2'), [sampleDraft('agent_added')]);
+    await nextTurn();
+    expect(await other.lease('r1', null)).toEqual(sampleLease({ jti: 'j2', previousJti: 'j1' }));
+    expect(await other.agents()).toEqual([sampleAgent('ada', 'key-2')]);
+
+    await other.dropLease('r1', null);
+    await other.removeAgent('ada', [sampleDraft('agent_removed')]);
+    await nextTurn();
+    expect(await store.lease('r1', null)).toBe(undefined);
+    expect(await store.agents()).toEqual([]);
+    expect(await store.putLease(sampleLease())).toBe(false);
+    await other.close();
+  });
+
+  test('is refused where it was changed from outside, and what it was read as before does not count [adv.H2]', async () => {
+    await create(store, sampleRun('r1'));
+    const leases = [{ put: sampleLease() }];
+    await store.save(afterDraft(sampleRun('r1')), 1, [], { leases });
+    await store.putAgent(sampleAgent('ada', 'key-1'), [sampleDraft('agent_added')]);
+    await store.putWebhook(sampleWebhook('w1'), [sampleDraft('webhook_added')]);
+    expect((await store.agents()).length).toBe(1);
+    state.tamper(`
+      UPDATE leases SET agent = 'eve', mac = 'x';
+      UPDATE agents SET data = replace(data, 'key-1', 'key-2'), key_hash = 'key-2';
+      UPDATE webhooks SET data = replace(data, 'https', 'http');
+    `);
+    await nextTurn();
+    await expect(store.lease('r1', null)).rejects.toMatchObject({ code: 'state_tampered' });
+    await expect(store.leases()).rejects.toThrow('the lease of run `r1`');
+    await expect(store.putLease(sampleLease())).rejects.toMatchObject({ code: 'state_tampered' });
+    await expect(store.agents()).rejects.toThrow('agent `ada`');
+    await expect(store.webhooks()).rejects.toThrow('webhook `w1`');
+    expect(await store.note('r1', [sampleDraft('tool_judged')], 2)).toBe(true);
+  });
+
+  test('goes with the run or not at all, when the batch fails', async () => {
+    const run = sampleRun('r1');
+    await create(store, run);
+    state.tamper(
+      `INSERT INTO audit SELECT run, 2, time, principal, event, data, prev, hash FROM audit WHERE run = 'r1'`,
+    );
+    const answer = store.save(afterDraft(run), 1, [sampleDraft('phase_completed')], {
+      leases: [{ put: sampleLease() }],
+    });
+    await expect(answer).rejects.toMatchObject({ code: 'audit_broken' });
+    expect(await store.lease('r1', null)).toBe(undefined);
+    expect(state.read('SELECT * FROM leases')).toEqual([]);
+  });
+});
+
+describe('a row beside the runs is found and named where it was changed:', () => {
+  beforeEach(async () => {
+    await create(store, sampleRun('r1'));
+    await store.putAgent(sampleAgent('bot', 'key-1'), [sampleDraft('agent_added')]);
+    await store.putWebhook(sampleWebhook('w1'), [sampleDraft('webhook_added')]);
+    const leases = [{ put: sampleLease() }, { put: sampleLease({ item: 'a' }) }];
+    await store.save(afterDraft(sampleRun('r1')), 1, [sampleDraft('phase_completed')], { leases });
+    expect(await messages()).toEqual([]);
+  });
+
+  test('an agent put in, changed or taken out [adv.J1]', async () => {
+    state.tamper(`INSERT INTO agents SELECT 'eve', key_hash, data, NULL, mac FROM agents`);
+    expect((await store.verify()).findings).toMatchObject([{ kind: 'state_edited', run: null, seq: null }]);
+    expect(await messages()).toEqual(['agent `eve` does not match its seal']);
+    state.tamper(`DELETE FROM agents WHERE name = 'eve'; UPDATE agents SET key_hash = 'key-2'`);
+    expect(await messages()).toEqual(['agent `bot` does not match its seal']);
+    state.tamper('DELETE FROM agents');
+    expect(await messages()).toEqual(['agent `bot` was added and is gone']);
+  });
+
+  test('an agent that was removed and is put back', async () => {
+    const [row] = state.read('SELECT mac FROM agents');
+    await store.removeAgent('bot', [sampleDraft('agent_removed')]);
+    expect(await messages()).toEqual([]);
+    state.tamper(`UPDATE agents SET removed_at = NULL, mac = '${row?.mac}'`);
+    expect(await messages()).toEqual(["agent `bot` was never added on the project's chain"]);
+  });
+
+  test('a lease and a webhook, of which only how far it is may move', async () => {
+    state.tamper(`UPDATE leases SET agent = 'eve' WHERE item = 'a';
+      UPDATE webhooks SET data = replace(data, 'example.com', 'example.org')`);
+    expect(await messages()).toEqual([
+      'the lease of item `a` of run `r1` does not match its seal',
+      'webhook `w1` does not match its seal',
+    ]);
+    state.tamper(`UPDATE webhooks SET data = replace(data, 'example.org', 'example.com'), cursor = 9;
+      UPDATE leases SET agent = 'local'`);
+    expect(await messages()).toEqual([]);
+  });
+});
+
+async function messages(): Promise<readonly string[]> {
+  return (await store.verify()).findings.map(({ message }) => message);
+}
+
+/** Reads of one turn look around once, so what another wrote within it is seen in the next. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,117 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { LeaseChange, LeaseRecord, Seal } from '../../runtime/ports.ts';
+import { recordMac, sameMac, tampered } from '../sealedRecord.ts';
+import { createRowCache } from './rowCache.ts';
+import { integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
+
+/** The leases. Every tool call asks for one, so they are kept parsed. */
+export interface LeaseTable {
+  /** Throws `state_tampered` when the row does not match its seal. */
+  current(run: string, item: string | null): LeaseRecord | undefined;
+  all(): readonly LeaseRecord[];
+  change(change: LeaseChange): void;
+  doubt(): void;
+  committed(): void;
+  discarded(): void;
+}
+
+/** Opens the table. */
+export function openLeaseTable(database: DatabaseSync, seal: Seal): LeaseTable {
+  const readMac = lazily(database, 'SELECT mac FROM leases WHERE run = ? AND item = ?');
+  const readRow = lazily(database, 'SELECT * FROM leases WHERE run = ? AND item = ?');
+  const readAll = lazily(database, 'SELECT * FROM leases ORDER BY run, item');
+  const write = lazily(database, WRITE);
+  const remove = lazily(database, 'DELETE FROM leases WHERE run = ? AND item = ?');
+  const rows = createRowCache<Row>({
+    read(key) {
+      const found = readRow().get(...partsOf(key));
+      return found && { lease: requireSealed(seal, found), mac: text(found, 'mac') };
+    },
+    unchanged(key, { mac }) {
+      const found = readMac().get(...partsOf(key));
+      return found !== undefined && text(found, 'mac') === mac;
+    },
+    keeps: () => true,
+    most: MOST_KEPT,
+  });
+
+  return {
+    current: (run, item) => rows.current(keyOf(run, item))?.lease,
+    all: () =>
+      readAll()
+        .all()
+        .map((row) => requireSealed(seal, row)),
+    change(change) {
+      if ('drop' in change) {
+        const { run, item } = change.drop;
+        remove().run(run, item ?? '');
+        rows.change(keyOf(run, item), null);
+        return;
+      }
+      const lease = change.put;
+      const { run, item, agent, epoch, expiresAt, jti, previousJti } = lease;
+      const mac = leaseMac(seal, lease);
+      write().run(run, item ?? '', agent, epoch, expiresAt, jti, previousJti, mac);
+      rows.change(keyOf(run, item), { lease, mac });
+    },
+    doubt: rows.doubt,
+    committed: rows.committed,
+    discarded: rows.discarded,
+  };
+}
+
+/** A lease from its row, and whether the row is sealed. */
+export function storedLease(
+  seal: Seal,
+  row: SqlRow,
+): { readonly lease: LeaseRecord; readonly sealed: boolean } {
+  const item = text(row, 'item');
+  const lease: LeaseRecord = {
+    run: text(row, 'run'),
+    item: item === '' ? null : item,
+    agent: text(row, 'agent'),
+    epoch: integer(row, 'epoch'),
+    expiresAt: text(row, 'expires_at'),
+    jti: textOrNull(row, 'jti'),
+    previousJti: textOrNull(row, 'previous_jti'),
+  };
+  return { lease, sealed: sameMac(text(row, 'mac'), leaseMac(seal, lease)) };
+}
+
+/** A lease as messages name it. */
+export function nameOfLease({ run, item }: LeaseRecord): string {
+  return item === null ? `the lease of run \`${run}\`` : `the lease of item \`${item}\` of run \`${run}\``;
+}
+
+/** A lease is small, and a server may have many agents at work on the items of many runs. */
+const MOST_KEPT = 10_000;
+
+const WRITE = `INSERT OR REPLACE INTO leases (run, item, agent, epoch, expires_at, jti, previous_jti, mac)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+
+interface Row {
+  readonly lease: LeaseRecord;
+  readonly mac: string;
+}
+
+function leaseMac(seal: Seal, lease: LeaseRecord): string {
+  const { run, item, agent, epoch, expiresAt, jti, previousJti } = lease;
+  return recordMac(seal, 'lease', [run, item, agent, epoch, expiresAt, jti, previousJti]);
+}
+
+function requireSealed(seal: Seal, row: SqlRow): LeaseRecord {
+  const { lease, sealed } = storedLease(seal, row);
+  if (!sealed) throw tampered(nameOfLease(lease));
+  return lease;
+}
+
+/** The length keeps the two parts apart whatever is in them. */
+function keyOf(run: string, item: string | null): string {
+  return `${run.length}:${run}${item ?? ''}`;
+}
+
+function partsOf(key: string): readonly [run: string, item: string] {
+  const start = key.indexOf(':') + 1;
+  const end = start + Number(key.slice(0, start - 1));
+  return [key.slice(start, end), key.slice(end)];
+}

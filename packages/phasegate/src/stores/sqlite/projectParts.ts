@@ -1,0 +1,109 @@
+import type { Store } from '../../runtime/ports.ts';
+import { withFacts } from '../projectNote.ts';
+import type { AgentTable } from './agentTable.ts';
+import type { GroupCommit } from './groupCommit.ts';
+import type { HeadTable } from './headTable.ts';
+import type { PeopleTable } from './peopleTable.ts';
+import type { WebhookTable } from './webhookTable.ts';
+
+/** The part of a store that is about the project rather than a run: who takes part, and who is told. */
+export type ProjectParts = Pick<
+  Store,
+  | 'humans'
+  | 'putHuman'
+  | 'removeHuman'
+  | 'trusted'
+  | 'trustedBefore'
+  | 'putTrust'
+  | 'agents'
+  | 'putAgent'
+  | 'removeAgent'
+  | 'webhooks'
+  | 'putWebhook'
+  | 'removeWebhook'
+  | 'putProgress'
+>;
+
+/** Builds it on its tables. Each change is recorded on the project's chain, with what `verify` holds it against. */
+export function projectParts(parts: {
+  readonly commits: GroupCommit;
+  readonly asking: <T>(question: () => T) => Promise<T>;
+  /** What is kept may be behind another process; to be called before it is relied on. */
+  readonly lookAround: () => void;
+  readonly heads: HeadTable;
+  readonly people: PeopleTable;
+  readonly agents: AgentTable;
+  readonly webhooks: WebhookTable;
+  /** ISO time. */
+  readonly time: () => string;
+}): ProjectParts {
+  const { commits, asking, lookAround, heads, people, agents, webhooks, time } = parts;
+
+  /** Does the work in a transaction that goes on with the project's chain. */
+  function changing<T>(work: () => T): Promise<T> {
+    return commits.submit(() => {
+      heads.require();
+      return work();
+    });
+  }
+
+  return {
+    humans: () => asking(() => people.humans()),
+    putHuman: (human, drafts) =>
+      changing(() => {
+        people.putHuman(human);
+        const { name, publicKey } = human;
+        heads.append(withFacts(drafts, ['human_added'], { name, publicKey }));
+      }),
+    removeHuman: (name, drafts) =>
+      changing(() => {
+        if (!people.removeHuman(name, time())) return false;
+        heads.append(withFacts(drafts, ['human_removed'], { name }));
+        return true;
+      }),
+    trusted: (hash) => asking(() => people.trusted(hash)),
+    trustedBefore: (workflow) => asking(() => people.trustedBefore(workflow)),
+    putTrust: (trust, drafts) =>
+      changing(() => {
+        people.putTrust(trust);
+        const { workflow, hash } = trust;
+        heads.append(withFacts(drafts, ['workflow_trusted'], { workflow, hash }));
+      }),
+
+    agents: () =>
+      asking(() => {
+        lookAround();
+        return agents.agents();
+      }),
+    putAgent: (agent, drafts) =>
+      changing(() => {
+        agents.put(agent);
+        const { name, keyHash } = agent;
+        heads.append(withFacts(drafts, ['agent_added'], { name, keyHash }));
+      }),
+    removeAgent: (name, drafts) =>
+      changing(() => {
+        if (!agents.remove(name, time())) return false;
+        heads.append(withFacts(drafts, ['agent_removed'], { name }));
+        return true;
+      }),
+
+    webhooks: () => asking(() => webhooks.webhooks()),
+    putWebhook: (webhook, drafts) =>
+      changing(() => {
+        webhooks.put(webhook);
+        heads.append(drafts);
+      }),
+    removeWebhook: (id, drafts) =>
+      changing(() => {
+        if (!webhooks.remove(id)) return false;
+        heads.append(drafts);
+        return true;
+      }),
+    putProgress: (progress, drafts) =>
+      commits.submit(() => {
+        if (drafts.length > 0) heads.require();
+        if (webhooks.putProgress(progress)) heads.append(drafts);
+      }),
+  };
+}

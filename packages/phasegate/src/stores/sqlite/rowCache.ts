@@ -1,0 +1,75 @@
+/** Rows kept parsed, true to the database although other processes write to it. */
+export interface RowCache<Row> {
+  /** The newest committed row, or within a batch the row as the batch has made it. */
+  current(key: string): Row | undefined;
+  /** The batch has made a row into this, or has dropped it. */
+  change(key: string, row: Row | null): void;
+  /** To be called when another process may have written: what is kept must be looked at again. */
+  doubt(): void;
+  /** The batch is on disk. */
+  committed(): void;
+  /** The batch never happened. */
+  discarded(): void;
+}
+
+/** Where the rows come from. */
+export interface RowSource<Row> {
+  read(key: string): Row | undefined;
+  /** Whether the stored row still is this one, for less than it takes to read it. */
+  unchanged(key: string, row: Row): boolean;
+  /** Whether a row is worth keeping. */
+  keeps(row: Row): boolean;
+  /** How many rows are kept at most; those used longest ago go first. */
+  readonly most: number;
+}
+
+/** Makes a cache over a table. */
+export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
+  const kept = new Map<string, Kept<Row>>();
+  const batch = new Map<string, Row | null>();
+  let generation = 0;
+
+  function keep(key: string, row: Row | null | undefined): void {
+    kept.delete(key);
+    if (row === null || row === undefined || !source.keeps(row)) return;
+    kept.set(key, { row, generation });
+    if (kept.size <= source.most) return;
+    for (const oldest of kept.keys()) {
+      kept.delete(oldest);
+      break;
+    }
+  }
+
+  return {
+    current(key) {
+      const changed = batch.get(key);
+      if (changed !== undefined) return changed ?? undefined;
+      const known = kept.get(key);
+      if (known !== undefined && (known.generation === generation || source.unchanged(key, known.row))) {
+        keep(key, known.row);
+        return known.row;
+      }
+      const row = source.read(key);
+      keep(key, row);
+      return row;
+    },
+    change(key, row) {
+      batch.set(key, row);
+    },
+    doubt() {
+      generation += 1;
+    },
+    committed() {
+      for (const [key, row] of batch) keep(key, row);
+      batch.clear();
+    },
+    discarded() {
+      batch.clear();
+    },
+  };
+}
+
+interface Kept<Row> {
+  readonly row: Row;
+  readonly generation: number;
+}

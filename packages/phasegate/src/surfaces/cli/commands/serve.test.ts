@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openLocalServer } from '../../../localServer.ts';
+import type { RunningServer } from '../../../runtime/ports.ts';
+import type { Machine } from '../command.ts';
+import { makeShell } from '../fixtures/callCli.ts';
+
+const GOOD = 'workflow: errand\nphases: { GO: {} }\n';
+const BROKEN = 'workflow: broken\nphases: { GO: { next: NOWHERE } }\n';
+
+test('it prints the address and a link that signs in once, until it is asked to end [S2.94]', async () => {
+  const shell = makeShell({ 'good.workflow.yaml': GOOD });
+  const serving = machine();
+  const called = shell.callWith(serving.machine, ['serve', '--port', '0', '--json']);
+  const { url } = await serving.opened;
+  const healthy = await fetch(`${url}/healthz`);
+
+  serving.stop();
+  const { code, json } = await called;
+
+  expect(healthy.status).toBe(200);
+  expect(code).toBe(0);
+  expect(json()).toEqual({ url, pid: process.pid, sign_in: expect.stringContaining(`${url}/sign-in?code=`) });
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
+
+test('the workflows are looked at on startup; a broken one is told and the others are served [S2.52]', async () => {
+  const shell = makeShell({ 'good.workflow.yaml': GOOD, 'broken.workflow.yaml': BROKEN });
+  const serving = machine();
+  const called = shell.callWith(serving.machine, ['serve', '--port', '0']);
+  await serving.opened;
+  serving.stop();
+
+  const { code, stdout, stderr } = await called;
+
+  expect(code).toBe(0);
+  expect(stderr).toContain('2 workflows, 1 with problems:');
+  expect(stderr).toMatch(/broken\.workflow\.yaml:2:\d+: .*NOWHERE/);
+  expect(stdout).toMatch(/^serving at http:\/\/127\.0\.0\.1:\d+\nsign in, once and within ten minutes: http/);
+});
+
+test('with a human and no terminal there is no link, only where to sign in [fail.43 adv.M5]', async () => {
+  const shell = makeShell();
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+  const serving = machine();
+  const called = shell.callWith(serving.machine, ['serve', '--port', '0']);
+  const { url } = await serving.opened;
+  serving.stop();
+
+  const { stdout } = await called;
+
+  expect(stdout).toContain(`sign in with your passphrase at ${url}/sign-in`);
+  expect(stdout).not.toContain('code=');
+});
+
+test('a passphrase that is given gets the link, and a wrong one ends the command', async () => {
+  const shell = makeShell();
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+  const serve = async (passphrase: string) => {
+    const fd = shell.descriptor(`${passphrase}\n`);
+    const serving = machine();
+    const words = ['serve', '--port', '0', '--json', '--passphrase-fd', String(fd)];
+    const called = shell.callWith(serving.machine, words);
+    await serving.opened;
+    serving.stop();
+    return called;
+  };
+
+  expect((await serve('open sesame')).json()).toMatchObject({ sign_in: expect.stringContaining('code=') });
+  expect(await serve('wrong')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('credential_invalid'),
+  });
+});
+
+test.each([
+  ['a host that others reach, in plain HTTP', ['--host', '0.0.0.0'], '--behind-proxy'],
+  ['another database', ['--database', 'postgres://db/phasegate'], 'not in this release'],
+  ['half of TLS', ['--tls-cert', 'cert.pem'], 'belong together'],
+  ['a certificate that is not there', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], 'cannot be read'],
+  ['a port that is none', ['--port', '65536'], 'from 0 to 65535'],
+])('%s is refused, and nothing is left behind [C7]', async (_name, words, message) => {
+  const shell = makeShell();
+  const port = words.includes('--port') ? [] : ['--port', '0'];
+
+  expect(await shell.callWith(machine().machine, ['serve', ...port, ...words])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(message),
+  });
+  expect(existsSync(join(String(shell.env.XDG_STATE_HOME), 'phasegate'))).toBe(false);
+});
+
+test('the port is the config’s where none is named', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  onTestFinished(() => void taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const shell = makeShell({ 'phasegate.config.json': JSON.stringify({ port }) });
+
+  expect(await shell.callWith(machine().machine, ['serve'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`port ${port} on \`127.0.0.1\` is in use`),
+  });
+});
+
+test('behind a proxy another host is served', async () => {
+  const serving = machine();
+  const words = [
+    'serve',
+    '--port',
+    '0',
+    '--host',
+    '0.0.0.0',
+    '--behind-proxy',
+    '--allow-host',
+    'pg.example.com',
+  ];
+  const called = makeShell().callWith(serving.machine, [...words, '--json']);
+  const { url } = await serving.opened;
+  serving.stop();
+
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect((await called).json()).toMatchObject({
+    sign_in: expect.stringContaining('https://pg.example.com/sign-in?code='),
+  });
+});
+
+/** A process that may serve, asked to end by the test. */
+function machine() {
+  const asked = new AbortController();
+  const opened = Promise.withResolvers<RunningServer>();
+  const unused = () => expect.fail('this is not asked for here');
+  const machine: Machine = {
+    serveMcp: unused,
+    spawnAgent: unused,
+    runLaunch: unused,
+    stopping: () => asked.signal,
+    openServer: async (request) => {
+      const server = await openLocalServer(request);
+      opened.resolve(server);
+      return server;
+    },
+  };
+  return { machine, opened: opened.promise, stop: () => asked.abort() };
+}

@@ -1,0 +1,133 @@
+import { PhasegateError } from '@phasegate/core';
+import type { Project, RunningServer, ServeRequest, UnlockedHuman } from '../../../runtime/ports.ts';
+import type { Arguments, CliCommand, Invocation } from '../command.ts';
+import { problemLine } from '../failure.ts';
+import { passphraseFrom } from '../passphrase.ts';
+import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+
+/** `phasegate serve`: one process on one port for agents and humans. */
+export const serve: CliCommand = {
+  usage: [
+    'serve [--port N] [--host H] [--tls-cert FILE --tls-key FILE] [--behind-proxy] [--allow-host NAME…] [--verbose]',
+  ],
+  details:
+    'Serves REST under /api/v1, MCP at /mcp, events, health and metrics until it is asked to end (Ctrl-C, SIGTERM):\n' +
+    'then what is under way is finished and leases are kept. Hosts other than loopback need TLS or --behind-proxy.\n' +
+    'Prints the address, and a link that signs a human in once; where a human is set up, only after the passphrase.',
+  examples: [
+    'phasegate serve',
+    'phasegate serve --port 0 --json',
+    'phasegate serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem --allow-host build.example.com',
+  ],
+  options: {
+    port: { type: 'text', value: 'N', summary: "0 picks a free one (default: the config's, else 8000)" },
+    host: { type: 'text', value: 'H', summary: 'the address to listen on (default 127.0.0.1)' },
+    'tls-cert': { type: 'text', value: 'FILE', summary: 'certificate chain, PEM' },
+    'tls-key': { type: 'text', value: 'FILE', summary: 'private key, PEM' },
+    'behind-proxy': { type: 'flag', summary: 'a proxy in front speaks TLS' },
+    'allow-host': { type: 'texts', value: 'NAME', summary: 'a further name the server is called by' },
+    database: { type: 'text', value: 'URL', summary: 'only the embedded database in this release' },
+    verbose: { type: 'flag', summary: 'log every request' },
+    ...HUMAN_OPTIONS,
+  },
+  positionals: [],
+  async run(invocation) {
+    const { args, out, machine, stdin } = invocation;
+    if (machine === null) throw usageError('nothing can be served from here');
+    const request = requestOf(args);
+    // Read before any file is opened: a descriptor nobody opened must not turn out to be one of those.
+    const passphrase = await passphraseFrom(args, 'passphrase-fd', stdin);
+    const stopping = machine.stopping();
+    const project = await invocation.project();
+    await tellWorkflows(invocation, project);
+    const server = await machine.openServer({ ...request, project, log: (line) => void out.log(line) });
+    try {
+      await greet(invocation, server, { passphrase, stopping });
+      await aborted(stopping);
+    } finally {
+      await server.close();
+    }
+    return 0;
+  },
+};
+
+type Wanted = Omit<ServeRequest, 'project' | 'log'>;
+
+function requestOf(args: Arguments): Wanted {
+  const database = args.text('database');
+  if (database !== undefined && database !== 'embedded') {
+    throw usageError('`--database` is not in this release: only the embedded database can be used');
+  }
+  const port = args.text('port');
+  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) < 65536)) {
+    throw usageError(`\`--port\` needs a number from 0 to 65535, not \`${port}\``);
+  }
+  const [cert, key] = [args.text('tls-cert'), args.text('tls-key')];
+  if ((cert === undefined) !== (key === undefined)) {
+    throw usageError('`--tls-cert` and `--tls-key` belong together');
+  }
+  const host = args.text('host');
+  return {
+    ...(port === undefined ? {} : { port: Number(port) }),
+    ...(host === undefined ? {} : { host }),
+    ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }),
+    behindProxy: args.flag('behind-proxy'),
+    allowHosts: args.texts('allow-host'),
+    verbose: args.flag('verbose'),
+  };
+}
+
+/** A definition that is wrong is told when the server starts, and does not keep the others from being served. */
+async function tellWorkflows({ out }: Invocation, { catalog }: Project): Promise<void> {
+  const { checked, problems } = await catalog.validate([]);
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const wrong = new Set(errors.map(({ file }) => file)).size;
+  const count = `${checked.length} workflow${checked.length === 1 ? '' : 's'}`;
+  await out.log(wrong === 0 ? `${count}, all valid` : `${count}, ${wrong} with problems:`);
+  for (const problem of errors) await out.log(`  ${problemLine(problem)}`);
+}
+
+interface Greeting {
+  readonly passphrase: string | undefined;
+  readonly stopping: AbortSignal;
+}
+
+async function greet(invocation: Invocation, server: RunningServer, greeting: Greeting): Promise<void> {
+  const { out } = invocation;
+  const { url, pid } = server;
+  if (!out.json) await out.result({}, () => `serving at ${url}`);
+  const { human, why } = await whoSignsIn(invocation, server, greeting);
+  const sign_in = human === undefined ? null : server.signInLink(human);
+  if (out.json) return out.result({ url, pid, sign_in }, () => '');
+  await out.result({}, () => (sign_in === null ? why : `sign in, once and within ten minutes: ${sign_in}`));
+}
+
+/** Who the link is for: null before a human is set up, undefined where nobody proved who they are. */
+async function whoSignsIn(
+  invocation: Invocation,
+  { open, url }: RunningServer,
+  { passphrase, stopping }: Greeting,
+): Promise<{ readonly human: UnlockedHuman | null | undefined; readonly why: string }> {
+  if ((await open.humans.list()).length === 0) return { human: null, why: '' };
+  const why = `sign in with your passphrase at ${url}/sign-in`;
+  const humans = async () => open.humans;
+  // A credential that was given and is wrong ends the command; a typing error at the terminal does not.
+  if (passphrase !== undefined) {
+    return { human: await unlockHuman(invocation, { read: passphrase, humans }), why };
+  }
+  if (invocation.prompts === null) return { human: undefined, why };
+  try {
+    return { human: await Promise.race([unlockHuman(invocation, { humans }), aborted(stopping)]), why };
+  } catch (error) {
+    if (!(error instanceof PhasegateError)) throw error;
+    return { human: undefined, why: `${error.message}; ${why}` };
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}

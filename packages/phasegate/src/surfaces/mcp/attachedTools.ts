@@ -1,0 +1,105 @@
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { isJsonObject, type Json, type JsonObject, type Verdict } from '@phasegate/core';
+import type {
+  Admitted,
+  AgentPrincipal,
+  ExecutedCall,
+  OpenProject,
+  ToolCallRequest,
+  ToolImplementation,
+} from '../../runtime/ports.ts';
+import { answerToFailure } from './failure.ts';
+import { describedBy } from './schemas.ts';
+
+/** Tools of servers that were attached: listed whole, judged when they are called. */
+export interface AttachedTools {
+  readonly tools: readonly Omit<ToolImplementation, 'run'>[];
+  /** `carried` is what the request's authentication carries: a session outlives the token it was opened with. */
+  execute(call: ToolCallRequest, carried: object | undefined): Promise<ExecutedCall>;
+}
+
+/** Who calls: an agent, and what its phase token says where it came with one. */
+export interface AttachedCaller {
+  readonly agent: AgentPrincipal;
+  /** Null where the agent showed its key: then the one run it holds is meant. */
+  admitted(carried: object | undefined): Admitted | null;
+}
+
+/** The attached tools as one agent calls them. */
+export async function attachedFor(project: OpenProject, caller: AttachedCaller): Promise<AttachedTools> {
+  const tools = (await project.toolbox.tools()).filter(({ name }) => name.startsWith(PREFIX));
+  return {
+    tools,
+    async execute(call, carried) {
+      const admitted = caller.admitted(carried) ?? (await onlyRunOf(project, caller.agent));
+      if (admitted === null) return withoutRun(project, caller.agent, call);
+      const [executed] = await project.toolbox.execute(admitted, [call]);
+      if (executed === undefined) throw new TypeError('one call has one answer');
+      return executed;
+    },
+  };
+}
+
+/** Puts them on a server under names that clients accept: `SERVER__TOOL`. */
+export function registerAttached(server: McpServer, attached: AttachedTools): void {
+  for (const { name, description, input } of attached.tools) {
+    server.registerTool(
+      wireName(name),
+      { description, inputSchema: describedBy(input) },
+      (args: unknown, { http }) => {
+        const call = { tool: name, input: isJsonObject(args) ? args : {} };
+        return answer(() => attached.execute(call, http?.authInfo?.extra));
+      },
+    );
+  }
+}
+
+const PREFIX = 'mcp:';
+
+function wireName(name: string): string {
+  return name.slice(PREFIX.length).replace('/', '__');
+}
+
+/** The run an agent means by its key alone; null where it holds none or several. */
+async function onlyRunOf(project: OpenProject, agent: AgentPrincipal): Promise<Admitted | null> {
+  const held = (await project.claims.leases()).filter((lease) => lease.agent === agent.name);
+  const runs = new Set(held.map(({ run }) => run));
+  const [lease] = held;
+  if (lease === undefined || runs.size > 1) return null;
+  const { phase, epoch, status } = await project.as(agent).view(lease.run);
+  if (phase === null || status !== 'active') return null;
+  return { principal: agent, runId: lease.run, phase, epoch, item: held.length === 1 ? lease.item : null };
+}
+
+async function withoutRun(
+  project: OpenProject,
+  agent: AgentPrincipal,
+  use: ToolCallRequest,
+): Promise<ExecutedCall> {
+  const verdict = await project.as(agent).judgeTool(null, use);
+  if (!verdict.allowed) return { verdict, result: null, receipt: null };
+  // What may be read without a run has no workspace to be read in.
+  const message = 'say which run is meant: call with its phase token';
+  const nextAction = { act: 'start', text: message } as const;
+  const refused: Verdict = { allowed: false, blockers: [{ code: 'no_run', message, nextAction }] };
+  return { verdict: refused, result: null, receipt: null };
+}
+
+async function answer(execute: () => Promise<ExecutedCall>): Promise<CallToolResult> {
+  try {
+    const { verdict, result, receipt } = await execute();
+    if (verdict.allowed) {
+      const told = { allowed: true, result: result as Json, receipt: receipt as Json };
+      return { ...textOf(told), isError: result?.ok !== true };
+    }
+    const [{ code, message, nextAction }] = verdict.blockers;
+    return textOf({ allowed: false, error: code, message, next_action: nextAction.text });
+  } catch (error) {
+    const { answer: told, fault } = answerToFailure(error);
+    return { ...textOf(told), ...(fault ? { isError: true } : {}) };
+  }
+}
+
+function textOf(told: JsonObject): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(told) }] };
+}

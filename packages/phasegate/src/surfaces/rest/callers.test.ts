@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { openDoor } from './fixtures/openDoor.ts';
+
+const SESSION = '/api/v1/session';
+
+describe('a credential', () => {
+  test("of an agent never opens a human's route, and trying is on record", async () => {
+    const door = openDoor();
+    const { authorization, key } = await door.holder('ada');
+
+    for (const credential of [authorization, key]) {
+      const response = await door.app.request(SESSION, { headers: { authorization: credential } });
+      expect(response.status).toBe(403);
+      expect(await response.json()).toMatchObject({ error: 'not_permitted' });
+    }
+    expect(await door.noted('credential_failed')).toMatchObject([
+      { credential: 'token', principal: 'agent:ada', reason: 'wrong_kind', method: 'GET', path: SESSION },
+      { credential: 'agent', principal: 'agent:ada', reason: 'wrong_kind' },
+    ]);
+  });
+
+  test('that is missing is asked for, and its absence is on record', async () => {
+    const door = openDoor();
+
+    const response = await door.app.request(SESSION);
+
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toContain('Bearer');
+    expect(await door.noted('credential_failed')).toMatchObject([{ credential: 'none', reason: 'missing' }]);
+  });
+
+  test.each([
+    ['a key nobody has', 'Bearer pgk_made-up'],
+    ['a session nobody has', 'Bearer pgs_made-up'],
+    ['a token that is none', 'Bearer a.b.c'],
+    ['another scheme', 'Basic b3BlcmF0b3I6eA=='],
+    ['no scheme', 'pgk_made-up'],
+    ['nothing', 'Bearer '],
+    ['two in one header', 'Bearer pgk_a, Bearer pgk_b'],
+    ['something else', 'Bearer abc'],
+  ])('that is %s is refused with 401', async (_name, authorization) => {
+    const door = openDoor();
+
+    const response = await door.app.request(SESSION, { headers: { authorization } });
+
+    expect(response.status).toBe(401);
+    expect(JSON.stringify(await response.json())).not.toContain('made-up');
+  });
+
+  test('is refused where there are two', async () => {
+    const door = openDoor();
+    const { cookie } = await door.operator();
+    const { authorization } = await door.agent('ada');
+
+    const response = await door.app.request(SESSION, { headers: { cookie, authorization } });
+
+    expect(response.status).toBe(401);
+    expect(await door.noted('credential_failed')).toMatchObject([{ reason: 'two_credentials' }]);
+  });
+
+  test.each(['access_token', 'token', 'key', 'phase_token', 'Authorization', 'anything'])(
+    'in the URL as `%s` is refused and never used, nor written down',
+    async (name) => {
+      const door = openDoor();
+      const { cookie } = await door.operator();
+      const { authorization } = await door.holder('ada');
+      const secret = authorization.replace('Bearer ', '');
+
+      const alone = await door.app.request(`${SESSION}?${name}=${secret}`);
+      const beside = await door.app.request(`${SESSION}?${name}=${secret}`, { headers: { cookie } });
+
+      expect([alone.status, beside.status]).toEqual([401, 401]);
+      const noted = await door.noted('credential_failed');
+      expect(noted).toMatchObject([{ reason: 'in_url' }, { reason: 'in_url' }]);
+      expect(JSON.stringify(noted)).not.toContain(secret);
+    },
+  );
+
+  test('that is a valid one of an agent is bound to that agent: no name in a body counts [adv.J2]', async () => {
+    const door = openDoor();
+    const headers = { ...(await door.agent('ada')), 'content-type': 'application/json' };
+    await door.agent('bob');
+    const claim = (agent_id: string) =>
+      door.app.request('/api/v1/tasks/claim', {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ agent_id }),
+      });
+
+    expect((await claim('ada')).status).toBe(204);
+    const other = await claim('bob');
+    expect(other.status).toBe(403);
+    expect(await other.json()).toMatchObject({ error: 'not_permitted' });
+    expect(await door.noted('credential_failed')).toMatchObject([
+      { principal: 'agent:ada', reason: 'other_agent', named: 'bob' },
+    ]);
+  });
+});
+
+describe('failing credentials', () => {
+  const guess = (door: ReturnType<typeof openDoor>) =>
+    door.app.request(SESSION, { headers: { authorization: 'Bearer pgk_made-up' } });
+
+  test('over the limit are answered with 429, and a valid one passes all the same', async () => {
+    const door = openDoor();
+    const { cookie } = await door.operator();
+    const { authorization } = await door.agent('ada');
+    for (let count = 0; count < 20; count++) expect((await guess(door)).status).toBe(401);
+
+    const over = await guess(door);
+    const human = await door.app.request(SESSION, { headers: { cookie } });
+    const agent = await door.app.request('/api/v1/tasks/claim', {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: '{"agent_id":"ada"}',
+    });
+
+    expect(over.status).toBe(429);
+    expect(Number(over.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect([human.status, agent.status]).toEqual([200, 204]);
+    door.pass(60_000);
+    expect((await guess(door)).status).toBe(401);
+  });
+});

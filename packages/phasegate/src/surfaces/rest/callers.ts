@@ -1,0 +1,164 @@
+import type { JsonObject, PhasegateError } from '@phasegate/core';
+import type { Context, MiddlewareHandler } from 'hono';
+import { getCookie } from 'hono/cookie';
+import { type CredentialRefusals, CredentialRefused } from './credentialRefusals.ts';
+import type { Caller, HumanSession, RestEnv, RestParts } from './parts.ts';
+import { SESSION_COOKIE, SESSION_PREFIX, type Sessions } from './sessions.ts';
+
+/**
+ * Binds every request to whom its credential speaks for, once, before any route. Nothing else in a request can name
+ * a principal.
+ */
+export function createCallers(
+  parts: Pick<RestParts, 'project'>,
+  sessions: Sessions,
+  refusals: CredentialRefusals,
+): MiddlewareHandler<RestEnv> {
+  const identify = async (c: Context<RestEnv>): Promise<Caller> => {
+    const credential = credentialIn(c);
+    if (credential === null) return { kind: 'nobody' };
+    const { kind, secret } = credential;
+    if (kind === 'phase_token') return { kind: 'token', admitted: await parts.project.claims.admit(secret) };
+    if (kind === 'agent_key') {
+      const agent = await parts.project.agents.identify(secret);
+      if (agent !== null) return { kind: 'agent', agent };
+      throw new CredentialRefused('credential_invalid', 'the agent key is not valid', {
+        record: { credential: kind, reason: 'unknown' },
+        guess: true,
+      });
+    }
+    const session = await sessions.find(secret);
+    if (session === null) {
+      throw new CredentialRefused('credential_invalid', 'the session is not valid or has ended', {
+        record: { credential: kind, reason: 'unknown' },
+        guess: true,
+        hint: 'sign in again',
+      });
+    }
+    c.set('signedIn', () => sessions.stands(secret));
+    return { kind: 'human', session };
+  };
+
+  return async (c, next) => {
+    try {
+      demandNoneInUrl(c);
+      c.set('caller', await identify(c));
+    } catch (error) {
+      throw await refusals.settle(c, error);
+    }
+    await next();
+    // A route asked for a caller of another kind: that is written down before the answer leaves.
+    if (c.error instanceof CredentialRefused) await refusals.settle(c, c.error);
+  };
+}
+
+/** The human who calls. Throws `credential_invalid` where nobody does and `not_permitted` where an agent does. */
+export function humanOf(c: Context<RestEnv>): HumanSession {
+  const caller = c.get('caller');
+  if (caller.kind === 'human') return caller.session;
+  throw wrongKind(caller, "a human's session");
+}
+
+/** Refuses a name in a request that is not the caller's own: it selects nobody. */
+export function demandSameAgent(caller: Caller, agentId: string): void {
+  const name = nameOf(caller);
+  if (caller.kind !== 'human' && name === agentId) return;
+  const shown = agentId.length > 64 ? `${agentId.slice(0, 64)}…` : agentId;
+  throw new CredentialRefused('not_permitted', `the credential is not that of agent \`${shown}\``, {
+    record: { ...about(caller), reason: 'other_agent', named: shown },
+  });
+}
+
+/** The caller's name for logs and records; null for nobody. */
+export function nameOf(caller: Caller): string | null {
+  switch (caller.kind) {
+    case 'nobody':
+      return null;
+    case 'agent':
+      return caller.agent.principal.name;
+    case 'token':
+      return caller.admitted.principal.name;
+    case 'human':
+      return caller.session.name;
+  }
+}
+
+/** A refusal that says what is asked for: 401 to nobody, 403 to anybody else. */
+export function wrongKind(caller: Caller, asked: string): PhasegateError {
+  if (caller.kind === 'nobody') {
+    return new CredentialRefused('credential_invalid', `this needs ${asked}`, {
+      record: { credential: 'none', reason: 'missing' },
+      hint: 'send it as `Authorization: Bearer`',
+    });
+  }
+  return new CredentialRefused('not_permitted', `this needs ${asked}`, {
+    record: { ...about(caller), reason: 'wrong_kind' },
+  });
+}
+
+function about(caller: Caller): JsonObject {
+  const principal = caller.kind === 'human' ? 'human' : 'agent';
+  return { credential: caller.kind, principal: `${principal}:${nameOf(caller) ?? ''}` };
+}
+
+interface Credential {
+  readonly kind: 'phase_token' | 'agent_key' | 'session';
+  readonly secret: string;
+}
+
+function credentialIn(c: Context<RestEnv>): Credential | null {
+  const header = c.req.header('authorization');
+  const cookie = getCookie(c, SESSION_COOKIE);
+  if (header === undefined) return cookie === undefined ? null : { kind: 'session', secret: cookie };
+  if (cookie !== undefined) {
+    throw malformed('two credentials at once: send a bearer or a cookie', 'two_credentials');
+  }
+  const secret = /^bearer +([\w.~+/=-]+)$/i.exec(header)?.[1];
+  if (secret === undefined)
+    throw malformed('`Authorization` must be `Bearer` and one credential', 'malformed');
+  if (secret.startsWith(SESSION_PREFIX)) return { kind: 'session', secret };
+  if (secret.startsWith(AGENT_PREFIX)) return { kind: 'agent_key', secret };
+  if (secret.split('.').length === 3) return { kind: 'phase_token', secret };
+  throw malformed('the bearer is neither an agent key, nor a phase token, nor a session', 'malformed');
+}
+
+function malformed(message: string, reason: string): CredentialRefused {
+  return new CredentialRefused('credential_invalid', message, {
+    record: { credential: 'unreadable', reason },
+    guess: true,
+  });
+}
+
+const AGENT_PREFIX = 'pgk_';
+const CREDENTIAL_NAMES = new Set([
+  'access_token',
+  'api_key',
+  'apikey',
+  'auth',
+  'authorization',
+  'bearer',
+  'jwt',
+  'key',
+  'passphrase',
+  'password',
+  'phase_token',
+  'secret',
+  'session',
+  'token',
+]);
+const CREDENTIAL_LOOKS = /^(bearer\s|pgk_|pgs_|eyJ[\w-]*\.[\w-]*\.)/i;
+
+/** A URL ends up in logs, histories and referrers: what is in it is given away already, and never used. */
+function demandNoneInUrl(c: Context<RestEnv>): void {
+  const start = c.req.url.indexOf('?');
+  if (start === -1) return;
+  for (const [name, value] of new URLSearchParams(c.req.url.slice(start + 1))) {
+    const known = CREDENTIAL_NAMES.has(name.toLowerCase());
+    if (!known && !CREDENTIAL_LOOKS.test(value)) continue;
+    throw new CredentialRefused('credential_invalid', 'a credential never belongs in a URL', {
+      record: { credential: 'in_url', reason: 'in_url', parameter: known ? name.toLowerCase() : 'other' },
+      guess: true,
+      hint: 'withdraw it, and send the new one as `Authorization: Bearer`',
+    });
+  }
+}

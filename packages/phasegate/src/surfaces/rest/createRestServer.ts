@@ -1,0 +1,128 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { UnlockedHuman } from '../../runtime/ports.ts';
+import { createCallers, wrongKind } from './callers.ts';
+import { createCredentialRefusals } from './credentialRefusals.ts';
+import { createEventStreams } from './events.ts';
+import { guardProvenance, guardResponse } from './guards.ts';
+import { createHealth } from './health.ts';
+import { instrumentProject } from './instrumentProject.ts';
+import { guardJsonBody } from './jsonBody.ts';
+import { countRequests } from './log.ts';
+import { methodsOf } from './methodsOf.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import type { McpCaller, McpMount, RestEnv, RestParts } from './parts.ts';
+import { problemOf, RequestRefused } from './problem.ts';
+import { registerRoutes } from './routes/index.ts';
+import { registerSessionRoutes } from './sessionRoutes.ts';
+import { createSessions } from './sessions.ts';
+import { createSignIn } from './signIn.ts';
+import { createTracing } from './tracing.ts';
+
+/** All of the HTTP surface, without a port. */
+export interface RestApp {
+  fetch(request: Request, env?: RestEnv['Bindings']): Response | Promise<Response>;
+  /** As `fetch`, from a path and its options. */
+  request(path: string, init?: RequestInit, env?: RestEnv['Bindings']): Response | Promise<Response>;
+  /** A link that signs in once; for the operator's own terminal and nowhere else. */
+  signInLink(human: UnlockedHuman | null): string;
+  /** The project as the routes see it: counted and traced. What serves beside them should use it too. */
+  readonly project: RestParts['project'];
+  readonly metrics: Metrics;
+  /** Ends event streams and says that the server is not ready any more; what is under way goes on. */
+  endStreams(): void;
+  close(): Promise<void>;
+}
+
+/** Builds it: the guards, then who calls, then the routes. */
+export function createRestApp(given: RestParts): RestApp {
+  const { settings, log } = given;
+  const metrics = createMetrics(given.project);
+  const tracing = createTracing(settings.tracing === true);
+  const parts = { ...given, project: instrumentProject(given.project, metrics, tracing) };
+  const sessions = createSessions(parts);
+  const refusals = createCredentialRefusals(parts, metrics);
+  const signIn = createSignIn(parts, sessions, refusals);
+  const streams = createEventStreams(parts, metrics);
+  const health = createHealth(parts, metrics);
+  const callers = createCallers(parts, sessions, refusals);
+
+  const app = new OpenAPIHono<RestEnv>();
+  app.onError((error, c) => problemOf(understood(error), c.req.path, log));
+  app.notFound((c) => noRoute(app, c));
+  app.use(guardResponse);
+  app.use(countRequests(log, metrics, settings.verbose === true));
+  if (tracing.request !== null) app.use(tracing.request);
+  app.use(guardProvenance(settings));
+  app.use('/api/*', guardJsonBody(settings));
+  // Whoever signs in has no credential yet, and perhaps the cookie of a session that has ended.
+  app.use('/api/*', (c, next) => (signsIn(c) ? bindNobody(c, next) : callers(c, next)));
+  app.use('/mcp', callers);
+
+  for (const path of ['/healthz', '/readyz', '/metrics']) app.use(path, callers, health.guard);
+  app.get('/healthz', health.alive);
+  app.get('/readyz', health.ready);
+  app.get('/metrics', health.metrics);
+  registerSessionRoutes(app, parts, { sessions, signIn });
+  app.get('/api/v1/events', streams.handler);
+  const { mcp } = parts;
+  if (mcp !== null) app.all('/mcp', (c) => serveMcp(c, mcp));
+  registerRoutes(app, parts);
+
+  return {
+    fetch: (request, env) => app.fetch(request, env ?? {}),
+    request: (path, init, env) => app.request(path, init, env ?? {}),
+    signInLink: (human) => `${settings.origin}/sign-in?code=${sessions.newCode(human)}`,
+    project: parts.project,
+    metrics,
+    endStreams() {
+      health.leave();
+      streams.close();
+    },
+    async close() {
+      health.leave();
+      streams.close();
+      await mcp?.close();
+    },
+  };
+}
+
+function signsIn(c: Context<RestEnv>): boolean {
+  return c.req.method === 'POST' && c.req.path === '/api/v1/session';
+}
+
+function bindNobody(c: Context<RestEnv>, next: () => Promise<void>): Promise<void> {
+  c.set('caller', { kind: 'nobody' });
+  return next();
+}
+
+function serveMcp(c: Context<RestEnv>, mcp: McpMount): Promise<Response> {
+  return mcp.fetch(c.req.raw, mcpCaller(c));
+}
+
+function mcpCaller(c: Context<RestEnv>): McpCaller {
+  const caller = c.get('caller');
+  if (caller.kind === 'agent') return { agent: caller.agent.principal.name, run: null, admitted: null };
+  if (caller.kind !== 'token') throw wrongKind(caller, 'an agent key or a phase token');
+  const { admitted } = caller;
+  return { agent: admitted.principal.name, run: admitted.runId, admitted };
+}
+
+/** Hono has exceptions of its own for what it cannot read. */
+function understood(error: unknown): unknown {
+  if (!(error instanceof HTTPException) || error.status >= 500) return error;
+  return new RequestRefused('request_invalid', 'the request cannot be read', { status: 422 });
+}
+
+function noRoute(app: OpenAPIHono<RestEnv>, c: Context<RestEnv>): Response {
+  const methods = methodsOf(app.routes, c.req.path);
+  const refusal =
+    methods.length === 0
+      ? new RequestRefused('route_unknown', 'there is no such route')
+      : new RequestRefused('route_unknown', `\`${c.req.method}\` is not a method of this route`, {
+          status: 405,
+          headers: { allow: methods.join(', ') },
+        });
+  return problemOf(refusal, c.req.path);
+}

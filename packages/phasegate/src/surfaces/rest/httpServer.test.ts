@@ -1,0 +1,199 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type HttpOptions, type HttpServer, serveHttp } from './httpServer.ts';
+
+test('answers what the app answers', async () => {
+  const server = await serving({
+    fetch: async (request) => new Response(`you asked for ${new URL(request.url).pathname}`),
+  });
+
+  const response = await fetch(`http://127.0.0.1:${server.port}/x`);
+
+  expect(await response.text()).toBe('you asked for /x');
+});
+
+test('a fast lane is asked first, and what it leaves goes to the app', async () => {
+  const server = await serving(
+    { fetch: async () => new Response('app') },
+    {
+      hot: (request, response) => {
+        if (request.url !== '/fast') return false;
+        response.end('lane');
+        return true;
+      },
+    },
+  );
+  const get = async (path: string) => (await fetch(`http://127.0.0.1:${server.port}${path}`)).text();
+
+  expect([await get('/fast'), await get('/slow')]).toEqual(['lane', 'app']);
+});
+
+test('speaks TLS with the certificate it is given', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'phasegate-tls-'));
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const subject = ['-subj', '/CN=localhost', '-days', '1', '-nodes', '-keyout', key, '-out', cert];
+  execFileSync(
+    'openssl',
+    ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', ...subject],
+    {
+      stdio: 'ignore',
+    },
+  );
+  const tls = { cert: readFileSync(cert), key: readFileSync(key) };
+  const server = await serving({ fetch: async (request) => new Response(request.url) }, { tls });
+
+  const text = await new Promise<string>((resolve, reject) => {
+    const options = {
+      host: '127.0.0.1',
+      port: server.port,
+      ca: tls.cert,
+      servername: 'localhost',
+      path: '/x',
+    };
+    get({ ...options, headers: { host: 'localhost' }, agent: false }, (response) => {
+      response.setEncoding('utf8').once('data', resolve);
+    }).once('error', reject);
+  });
+
+  expect(text).toBe('https://localhost/x');
+});
+
+test('a port in use is said with a way out', async () => {
+  const first = await serving({ fetch: async () => new Response() });
+
+  await expect(serving({ fetch: async () => new Response() }, { port: first.port })).rejects.toMatchObject({
+    code: 'usage',
+    message: `port ${first.port} on \`127.0.0.1\` is in use`,
+    hint: expect.stringContaining('--port'),
+  });
+});
+
+test.each([
+  ['its headers', { headersMs: 200, requestMs: 60_000 }, 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: '],
+  [
+    'its body',
+    { headersMs: 100, requestMs: 200 },
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx',
+  ],
+])('a client that never ends %s is shown out while others are served', async (_name, limits, begun) => {
+  const server = await serving({ fetch: async (request) => new Response(await request.text()) }, { limits });
+  const slow = await opened(server, begun);
+
+  const served = await fetch(`http://127.0.0.1:${server.port}/`, { method: 'POST', body: 'y' });
+
+  expect(await served.text()).toBe('y');
+  expect(await slow.closed).toContain('408');
+});
+
+test('headers of unreasonable size are refused', async () => {
+  const server = await serving({ fetch: async () => new Response() });
+  const huge = await opened(
+    server,
+    `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Huge: ${'x'.repeat(20_000)}\r\n\r\n`,
+  );
+
+  expect(await huge.closed).toContain('431');
+});
+
+test('what cannot become a request is answered as a problem', async () => {
+  const server = await serving({ fetch: async () => new Response() });
+  const broken = await opened(server, 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
+
+  const answer = await broken.closed;
+
+  expect(answer).toMatch(/^HTTP\/1.1 400 /);
+  expect(answer).toContain('"error":"request_invalid"');
+});
+
+test('closing lets a request under way finish, takes no more, and ends streams', async () => {
+  const begun = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  const streaming = Promise.withResolvers<void>();
+  let end = () => {};
+  const server = await serving({
+    async fetch(request) {
+      if (request.url.endsWith('/stream')) {
+        const stream = new ReadableStream({
+          start(controller) {
+            controller.enqueue(new TextEncoder().encode('first '));
+            end = () => controller.close();
+          },
+        });
+        streaming.resolve();
+        return new Response(stream);
+      }
+      begun.resolve();
+      await finish.promise;
+      return new Response('finished');
+    },
+    endStreams: () => end(),
+  });
+  const slow = fetch(`http://127.0.0.1:${server.port}/slow`);
+  const stream = fetch(`http://127.0.0.1:${server.port}/stream`);
+  await Promise.all([begun.promise, streaming.promise]);
+
+  const closed = server.close();
+  const late = await fetch(`http://127.0.0.1:${server.port}/late`).catch(() => 'refused');
+  expect(await (await stream).text()).toBe('first ');
+  finish.resolve();
+
+  expect(await (await slow).text()).toBe('finished');
+  expect((await slow).headers.get('connection')).toBe('close');
+  expect(late).toBe('refused');
+  await closed;
+});
+
+test('closing does not wait for ever', async () => {
+  const begun = Promise.withResolvers<void>();
+  const server = await serving(
+    {
+      fetch() {
+        begun.resolve();
+        return new Promise<Response>(() => {});
+      },
+    },
+    { limits: { graceMs: 50 } },
+  );
+  const never = fetch(`http://127.0.0.1:${server.port}/`).catch(() => 'cut');
+  await begun.promise;
+
+  await server.close();
+
+  expect(await never).toBe('cut');
+});
+
+async function serving(
+  app: Partial<HttpOptions['app']> & Pick<HttpOptions['app'], 'fetch'>,
+  options: Partial<HttpOptions> = {},
+): Promise<HttpServer> {
+  const server = await serveHttp({
+    app: { endStreams: () => {}, ...app },
+    host: '127.0.0.1',
+    port: 0,
+    ...options,
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** A raw connection that has sent this much; `closed` gives all it got when the server hung up. */
+async function opened(
+  server: HttpServer,
+  sent: string,
+): Promise<{ socket: Socket; closed: Promise<string> }> {
+  const socket = connect(server.port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('error', () => {});
+  const closed = new Promise<string>((resolve) =>
+    socket.once('close', () => resolve(Buffer.concat(chunks).toString('utf8'))),
+  );
+  await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+  socket.write(sent);
+  return { socket, closed };
+}

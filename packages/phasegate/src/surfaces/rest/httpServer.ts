@@ -1,0 +1,143 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { own, PhasegateError } from '@phasegate/core';
+import { RESPONSE_HEADERS } from './guards.ts';
+import { problemOf, RequestRefused } from './problem.ts';
+
+/** What is served, where, and how patiently. */
+export interface HttpOptions {
+  readonly app: {
+    fetch(
+      request: Request,
+      env: { incoming: IncomingMessage; outgoing: ServerResponse },
+    ): Response | Promise<Response>;
+    /** Ends what would never end by itself. */
+    endStreams(): void;
+  };
+  readonly host: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+  readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
+  /**
+   * Asked before everything else; true means it has answered, or will. It stands before the guards too, so what it
+   * takes on it must guard itself.
+   */
+  readonly hot?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  readonly limits?: Partial<HttpLimits>;
+}
+
+/** How long a client may take. */
+export interface HttpLimits {
+  /** For all of the headers. */
+  readonly headersMs: number;
+  /** For all of the request. */
+  readonly requestMs: number;
+  /** Between requests. */
+  readonly idleMs: number;
+  readonly maxConnections: number;
+  /** How long requests under way may still take when the server stops. */
+  readonly graceMs: number;
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  readonly port: number;
+  /** Takes no more, lets what is under way finish for a while, and ends the rest. */
+  close(): Promise<void>;
+}
+
+/** Listens. Throws `usage` where it cannot. */
+export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
+  const { app, hot, tls } = options;
+  const limits = { ...LIMITS, ...options.limits };
+  const settings = {
+    maxHeaderSize: 16 * 1024,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.idleMs,
+    // How often the two before are looked at: rarely enough to be free.
+    connectionsCheckingInterval: Math.max(20, Math.min(limits.headersMs, limits.requestMs) / 4),
+  };
+  const server = tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...tls });
+  server.maxConnections = limits.maxConnections;
+
+  const listener = getRequestListener(
+    (request, env) => app.fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }),
+    { overrideGlobalObjects: false, errorHandler: unreadable },
+  );
+  const underWay = new Set<ServerResponse>();
+  let closing = false;
+  server.on('request', (request, response) => {
+    underWay.add(response);
+    response.once('close', () => underWay.delete(response));
+    if (closing) response.setHeader('connection', 'close');
+    if (hot?.(request, response) === true) return;
+    void listener(request, response);
+  });
+  await listen(server, options);
+
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    closing = true;
+    const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const response of underWay) if (!response.headersSent) response.setHeader('connection', 'close');
+    app.endStreams();
+    server.closeIdleConnections();
+    const patience = setTimeout(() => server.closeAllConnections(), limits.graceMs);
+    // A connection that went idle after its last answer would be kept open for its next request.
+    const sweep = setInterval(() => server.closeIdleConnections(), 50);
+    await stopped;
+    clearTimeout(patience);
+    clearInterval(sweep);
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+const LIMITS: HttpLimits = {
+  headersMs: 10_000,
+  requestMs: 60_000,
+  idleMs: 30_000,
+  maxConnections: 4096,
+  graceMs: 10_000,
+};
+
+function listen(server: Server, { host, port }: HttpOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(cannotListen(error, host, port)));
+    server.listen({ host, port }, () => {
+      server.removeAllListeners('error');
+      resolve();
+    });
+  });
+}
+
+function cannotListen(error: Error, host: string, port: number): PhasegateError {
+  const code = own(error, 'code');
+  if (code === 'EADDRINUSE') {
+    return new PhasegateError('usage', `port ${port} on \`${host}\` is in use`, {
+      cause: error,
+      hint: `another port: --port ${port + 1}, or --port 0 for any that is free`,
+    });
+  }
+  const reason = code === 'EACCES' ? 'the port may not be used by this user' : error.message;
+  return new PhasegateError('usage', `cannot listen on port ${port} of \`${host}\`: ${reason}`, {
+    cause: error,
+  });
+}
+
+/** For what does not even become a request, e.g. a host that is none. */
+function unreadable(): Response {
+  const response = problemOf(
+    new RequestRefused('request_invalid', 'the request cannot be read', { status: 400 }),
+  );
+  for (const [name, value] of RESPONSE_HEADERS) response.headers.set(name, value);
+  return response;
+}

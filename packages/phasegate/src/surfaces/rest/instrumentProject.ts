@@ -1,0 +1,131 @@
+import type { Phasegate, Verdict } from '@phasegate/core';
+import type { Claimed, Claims, OpenProject, Toolbox } from '../../runtime/ports.ts';
+import type { Metrics } from './metrics.ts';
+import type { SpanFields, Tracing } from './tracing.ts';
+
+/**
+ * The project with its commands counted and traced. Done here, around the ports, so that no route has to remember
+ * it, and none is left out.
+ */
+export function instrumentProject(project: OpenProject, metrics: Metrics, tracing: Tracing): OpenProject {
+  const traced = tracing.request !== null;
+  return {
+    ...project,
+    claims: countClaims(project.claims, metrics, tracing),
+    toolbox: countTools(project.toolbox, metrics, tracing),
+    ...(traced ? { as: (principal) => tracePhasegate(project.as(principal), tracing) } : {}),
+  };
+}
+
+function countClaims(claims: Claims, metrics: Metrics, tracing: Tracing): Claims {
+  const claiming = async <T extends Claimed | null>(run: () => Promise<T>): Promise<T> => {
+    try {
+      const claimed = await run();
+      metrics.claim(claimed === null ? 'empty' : 'claimed');
+      return claimed;
+    } catch (error) {
+      metrics.claim('refused');
+      throw error;
+    }
+  };
+  const toldOf = (claimed: Claimed | null): SpanFields =>
+    claimed === null ? {} : { 'phasegate.run': claimed.view.run };
+  return {
+    ...claims,
+    claim: (agent, capabilities) =>
+      tracing.command(
+        'claim',
+        { 'phasegate.agent': agent.name },
+        {
+          run: () => claiming(() => claims.claim(agent, capabilities)),
+          told: toldOf,
+        },
+      ),
+    claimRun: (runId, agent, capabilities) =>
+      tracing.command<Claimed>(
+        'claim',
+        { 'phasegate.agent': agent.name, 'phasegate.run': runId },
+        {
+          run: () => claiming(() => claims.claimRun(runId, agent, capabilities)),
+          told: toldOf,
+        },
+      ),
+    transition: (admitted, request) =>
+      tracing.command(
+        'transition',
+        { 'phasegate.run': admitted.runId },
+        {
+          run: async () => {
+            const done = await claims.transition(admitted, request);
+            metrics.transition(done.verdict.allowed);
+            return done;
+          },
+          told: ({ verdict }) => verdictFields(verdict),
+        },
+      ),
+  };
+}
+
+function countTools(toolbox: Toolbox, metrics: Metrics, tracing: Tracing): Toolbox {
+  return {
+    ...toolbox,
+    check: (admitted, call) =>
+      tracing.command(
+        'check',
+        { 'phasegate.run': admitted.runId, 'phasegate.tool': call.tool },
+        {
+          run: async () => {
+            const verdict = await toolbox.check(admitted, call);
+            metrics.verdict(call.tool, verdict.allowed);
+            return verdict;
+          },
+          told: verdictFields,
+        },
+      ),
+    execute: (admitted, calls) =>
+      tracing.command(
+        'execute',
+        { 'phasegate.run': admitted.runId, 'phasegate.calls': calls.length },
+        {
+          run: async () => {
+            const executed = await toolbox.execute(admitted, calls);
+            for (const [index, { verdict }] of executed.entries()) {
+              metrics.verdict(calls[index]?.tool ?? '', verdict.allowed);
+            }
+            return executed;
+          },
+          told: (executed) => ({ 'phasegate.allowed': executed.every(({ verdict }) => verdict.allowed) }),
+        },
+      ),
+  };
+}
+
+function tracePhasegate(phasegate: Phasegate, tracing: Tracing): Phasegate {
+  return {
+    ...phasegate,
+    start: (request) =>
+      tracing.command(
+        'start',
+        { 'phasegate.workflow': request.workflow },
+        {
+          run: () => phasegate.start(request),
+          told: ({ verdict }) => verdictFields(verdict),
+        },
+      ),
+    submit: (runId, command) =>
+      tracing.command(
+        command.kind,
+        { 'phasegate.run': runId },
+        {
+          run: () => phasegate.submit(runId, command),
+          told: ({ verdict }) => verdictFields(verdict),
+        },
+      ),
+  };
+}
+
+function verdictFields(verdict: Verdict): SpanFields {
+  return verdict.allowed
+    ? { 'phasegate.allowed': true }
+    : { 'phasegate.allowed': false, 'phasegate.blocker': verdict.blockers[0].code };
+}

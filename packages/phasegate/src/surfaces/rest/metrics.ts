@@ -1,0 +1,118 @@
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { OpenProject } from '../../runtime/ports.ts';
+
+/** Counts what happens at the door, and looks at the rest when it is asked. */
+export interface Metrics {
+  request(route: string, method: string, status: number): void;
+  verdict(tool: string, allowed: boolean): void;
+  transition(allowed: boolean): void;
+  claim(outcome: 'claimed' | 'empty' | 'refused'): void;
+  credentialFailed(reason: string): void;
+  /** One more or one fewer event stream. */
+  stream(change: 1 | -1): void;
+  /** Everything, as Prometheus reads it. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** The metrics of one server, in a registry of their own. */
+export function createMetrics(project: Pick<OpenProject, 'as' | 'claims'>): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'phasegate_http_requests_total',
+    help: 'Requests answered, by route, method and status',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  });
+  const verdicts = new Counter({
+    name: 'phasegate_tool_verdicts_total',
+    help: 'Tool calls judged, by tool and verdict',
+    labelNames: ['tool', 'verdict'],
+    registers,
+  });
+  const transitions = new Counter({
+    name: 'phasegate_transitions_total',
+    help: 'Attempts to leave a phase, by verdict; allowed over all of them is the gate pass rate',
+    labelNames: ['verdict'],
+    registers,
+  });
+  const claims = new Counter({
+    name: 'phasegate_claims_total',
+    help: 'Claims, by what came of them',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const failures = new Counter({
+    name: 'phasegate_credential_failures_total',
+    help: 'Refused credentials, by reason',
+    labelNames: ['reason'],
+    registers,
+  });
+  const streams = new Gauge({ name: 'phasegate_event_streams', help: 'Open event streams', registers });
+  new Gauge({
+    name: 'phasegate_leases',
+    help: 'Leases on runs and items',
+    registers,
+    async collect() {
+      this.set((await project.claims.leases()).length);
+    },
+  });
+  new Gauge({
+    name: 'phasegate_runs',
+    help: 'Runs that are not over, by status',
+    labelNames: ['status'],
+    registers,
+    async collect() {
+      const engine = project.as({ kind: 'engine', name: 'phasegate' });
+      for (const status of LIVE) {
+        this.set({ status }, (await engine.runs({ status, limit: MOST_RUNS })).length);
+      }
+    },
+  });
+  for (const verdict of ['allowed', 'refused']) transitions.inc({ verdict }, 0);
+
+  // A child of a counter is found once: finding it costs more than counting.
+  const judged = new Map<string, { inc(): void }>();
+  const judgedAs = (tool: string, verdict: string) => {
+    const key = `${tool} ${verdict}`;
+    const present = judged.get(key);
+    if (present !== undefined) return present;
+    const child = verdicts.labels({ tool, verdict });
+    judged.set(key, child);
+    return child;
+  };
+
+  return {
+    request: (route, method, status) =>
+      requests.inc({ route, method: METHODS.has(method) ? method : 'other', status }),
+    verdict: (tool, allowed) => judgedAs(labelOf(tool), allowed ? 'allowed' : 'refused').inc(),
+    transition: (allowed) => transitions.inc({ verdict: allowed ? 'allowed' : 'refused' }),
+    claim: (outcome) => claims.inc({ outcome }),
+    credentialFailed: (reason) => failures.inc({ reason }),
+    stream: (change) => streams.inc(change),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+const LIVE = ['queued', 'active', 'waiting', 'escalated'] as const;
+const MOST_RUNS = 10_000;
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const TOOLS = new Set([
+  'read_files',
+  'write_files',
+  'edit_file',
+  'list_files',
+  'grep',
+  'bash',
+  'git',
+  'fetch',
+  'spawn_agent',
+]);
+
+/** Agents name tools as they like; as many series as they can think of would be a leak. */
+function labelOf(tool: string): string {
+  if (TOOLS.has(tool)) return tool;
+  return tool.startsWith('mcp:') ? 'mcp' : 'other';
+}

@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type {
+  Admitted,
+  Catalog,
+  IdentifiedAgent,
+  OpenProject,
+  Standards,
+  UnlockedHuman,
+} from '../../runtime/ports.ts';
+
+/** What the REST surface is built from. */
+export interface RestParts {
+  readonly project: OpenProject;
+  readonly catalog: Catalog;
+  readonly standards: Standards;
+  /** Of this package. */
+  readonly version: string;
+  readonly settings: RestSettings;
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Serves MCP at `/mcp` for an agent that was authenticated here; null where it is not served. */
+  readonly mcp: McpMount | null;
+}
+
+/** How the server may be reached. */
+export interface RestSettings {
+  /** Of the server itself, without a slash at the end, e.g. `http://127.0.0.1:8000`. */
+  readonly origin: string;
+  /** Names that may stand in `Host`, without a port: this machine's own, and what the operator named. */
+  readonly hosts: readonly string[];
+  /** Whether what comes in came by TLS, here or at a proxy: then cookies are `Secure`. */
+  readonly secure: boolean;
+  /** Largest body in bytes. */
+  readonly maxBody: number;
+  /** Most event streams at a time. */
+  readonly maxStreams: number;
+  /** One log line for every request; left out, only what goes wrong is logged. */
+  readonly verbose?: boolean;
+  /** OpenTelemetry spans; left out, none are made and nothing is paid for them. */
+  readonly tracing?: boolean;
+}
+
+/** What Hono's context carries on its way through the routes. */
+export interface RestEnv {
+  Variables: {
+    /** Bound by the door, before any route. */
+    caller: Caller;
+    /** Whether the human's session still stands; asked by what outlives a request. */
+    signedIn: () => Promise<boolean>;
+  };
+  /** Absent where a request did not come through a socket. */
+  Bindings: Partial<{ incoming: IncomingMessage; outgoing: ServerResponse }>;
+}
+
+/** MCP over HTTP for one authenticated agent. */
+export interface McpMount {
+  fetch(request: Request, agent: McpCaller): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** Who calls over MCP: an agent by its key, or by the token of one run. */
+export interface McpCaller {
+  readonly agent: string;
+  /** The one run to serve, where a phase token was shown. */
+  readonly run: string | null;
+  readonly admitted: Admitted | null;
+}
+
+/** Where structured lines go. Never given a credential. */
+export interface Log {
+  info(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
+
+/** Who a request comes from, bound by its credential alone. */
+export type Caller =
+  | { readonly kind: 'nobody' }
+  | { readonly kind: 'agent'; readonly agent: IdentifiedAgent }
+  | { readonly kind: 'token'; readonly admitted: Admitted }
+  | { readonly kind: 'human'; readonly session: HumanSession };
+
+/** A human who signed in. */
+export interface HumanSession {
+  readonly name: string;
+  /** Signs decisions; null for whoever used the server's link before any human was set up. */
+  readonly human: UnlockedHuman | null;
+  /** ISO time. */
+  readonly expiresAt: string;
+}

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { ERROR_CODES, type ErrorCode, type Json, PhasegateError } from '@phasegate/core';
+import type { Log } from './parts.ts';
+
+/** The status each fault is answered with. */
+export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
+  workflow_invalid: 422,
+  workflow_unknown: 404,
+  workflow_ambiguous: 409,
+  untrusted_workflow: 409,
+  code_changed: 409,
+  run_unknown: 404,
+  run_changed: 409,
+  state_tampered: 503,
+  audit_broken: 503,
+  store_newer: 503,
+  store_corrupt: 503,
+  store_unavailable: 503,
+  config_invalid: 503,
+  usage: 422,
+  no_human: 403,
+  not_permitted: 403,
+  credential_invalid: 401,
+  token_invalid: 401,
+  token_expired: 401,
+  token_dead: 403,
+  agent_unknown: 404,
+  rate_limited: 429,
+  request_invalid: 422,
+  route_unknown: 404,
+  server_unreachable: 503,
+  server_running: 409,
+  tool_unavailable: 409,
+  evidence_unreadable: 422,
+  function_failed: 409,
+  file_unreadable: 422,
+  path_outside: 422,
+  too_large: 413,
+  source_parse_failed: 422,
+  template_not_found: 422,
+  internal: 500,
+};
+
+/** The media type of every error. */
+export const PROBLEM_JSON = 'application/problem+json';
+
+/** One thing wrong with a request. */
+export interface FieldProblem {
+  /** Where in the request, e.g. `calls.0.tool`. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What a refused request is answered with beside its code and message. */
+export interface RefusalDetails {
+  /** Where it is not the one of the code, e.g. 405 and 415. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fields?: readonly FieldProblem[];
+  readonly hint?: string;
+}
+
+/** A request that is refused for what it is, before anything was asked of the engine. */
+export class RequestRefused extends PhasegateError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fields: readonly FieldProblem[];
+
+  constructor(code: ErrorCode, message: string, details: RefusalDetails = {}) {
+    super(code, message, details.hint === undefined ? {} : { hint: details.hint });
+    this.name = 'RequestRefused';
+    this.status = details.status ?? STATUS_OF[code];
+    this.headers = details.headers ?? {};
+    this.fields = details.fields ?? [];
+  }
+}
+
+/**
+ * Anything thrown, as `application/problem+json`. Faults of our own say nothing of the inside: their cause goes to
+ * the log under an id that the answer names.
+ */
+export function problemOf(error: unknown, instance?: string, log?: Log): Response {
+  const known = error instanceof PhasegateError;
+  const code = known ? error.code : 'internal';
+  const status = error instanceof RequestRefused ? error.status : STATUS_OF[code];
+  const body: Record<string, Json> = { ...standard(code, status), ...at(instance) };
+  if (status >= 500 || !known) {
+    const id = randomUUID();
+    log?.error({ id, code, instance: instance ?? null, cause: textOf(error) }, 'a request failed');
+    return problemResponse({ ...body, detail: ERROR_CODES[code], message: ERROR_CODES[code], id });
+  }
+  body.detail = error.message;
+  body.message = error.message;
+  const problems = problemsOf(error);
+  if (problems.length > 0) body.problems = problems;
+  if (error.hint !== undefined) body.hint = error.hint;
+  return problemResponse(body, error instanceof RequestRefused ? error.headers : {});
+}
+
+function standard(code: ErrorCode, status: number): Readonly<Record<string, Json>> {
+  return { type: `urn:phasegate:error:${code}`, title: ERROR_CODES[code], status, error: code };
+}
+
+function at(instance: string | undefined): Readonly<Record<string, Json>> {
+  return instance === undefined ? {} : { instance };
+}
+
+function problemsOf(error: PhasegateError): readonly Json[] {
+  const fields = error instanceof RequestRefused ? error.fields : [];
+  return [
+    ...fields.map(({ field, message }) => ({ field, message })),
+    ...error.problems.map(({ file, line, column, code, message }) => ({
+      field: `${file}:${line}:${column}`,
+      file,
+      line,
+      column,
+      code,
+      message,
+    })),
+  ];
+}
+
+function problemResponse(
+  body: Readonly<Record<string, Json>>,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const status = Number(body.status);
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: {
+      'content-type': PROBLEM_JSON,
+      'cache-control': 'no-store',
+      ...(status === 401 ? { 'www-authenticate': 'Bearer realm="phasegate"' } : {}),
+      ...headers,
+    },
+  });
+}
+
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : `\ncaused by ${textOf(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
+}

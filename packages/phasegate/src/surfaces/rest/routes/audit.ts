@@ -1,0 +1,52 @@
+import { z } from '@hono/zod-openapi';
+import { auditPage, auditReport } from '../schemas/records.ts';
+import { numberInQuery, PAGE_LIMIT, textUpTo, WORD_LIMIT } from '../schemas/values.ts';
+import { type Endpoint, endpoint, reply } from './endpoint.ts';
+import { humanOf } from './principals.ts';
+
+/** The audit: reading it, and checking its chains. */
+export const AUDIT_ROUTES: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/audit',
+    operationId: 'readAudit',
+    tag: 'audit',
+    who: ['human'],
+    summary: 'Read the audit',
+    description:
+      'With `run` the chain of that run, and `after` is a `seq`; without, all chains in the order they became durable, and `after` is an `id`. Oldest first.',
+    query: z.strictObject({
+      run: textUpTo(WORD_LIMIT).optional(),
+      after: numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER, preset: 0 }),
+      limit: numberInQuery({ min: 1, max: PAGE_LIMIT, preset: 100 }),
+    }),
+    answers: { 200: { description: 'a page of records', schema: auditPage } },
+    async handle({ caller, query, parts: { project } }) {
+      const { run, after, limit } = query;
+      if (run === undefined) {
+        const found = await project.feed.after(after, limit + 1);
+        const records = found.slice(0, limit);
+        const next_after = found.length > limit ? (records.at(-1)?.id ?? null) : null;
+        return reply(200, { records, next_after });
+      }
+      const found = await project.as(humanOf(caller)).history(run, { after, limit: limit + 1 });
+      const records = found.slice(0, limit);
+      const next_after = found.length > limit ? (records.at(-1)?.seq ?? null) : null;
+      return reply(200, { records, next_after });
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/audit/verify',
+    operationId: 'verifyAudit',
+    tag: 'audit',
+    who: ['human'],
+    summary: 'Check every chain',
+    description:
+      'Recomputes every hash, seal and the signed head. What is wrong is in `findings`; the answer is 200 either way.',
+    answers: { 200: { description: 'what was found', schema: auditReport } },
+    async handle({ parts }) {
+      return reply(200, await parts.project.verifyAudit());
+    },
+  }),
+];

@@ -1,0 +1,116 @@
+import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { RestEnv } from '../parts.ts';
+import { PROBLEM_JSON } from '../problem.ts';
+import { problem } from '../schemas/refusals.ts';
+import { textUpTo, time } from '../schemas/values.ts';
+
+const session = z
+  .object({
+    name: z.string(),
+    kind: z.literal('human'),
+    can_decide: z.boolean().openapi({ description: 'whether the session can sign decisions' }),
+    expires_at: time,
+    session: z.string().optional().openapi({ description: 'the secret, where `bearer` was asked for' }),
+  })
+  .openapi('Session');
+
+const sessionRequest = z
+  .strictObject({
+    name: textUpTo(64).optional(),
+    passphrase: textUpTo(1024).optional(),
+    code: z.string().optional().openapi({ description: 'of the one-time link' }),
+    bearer: z.boolean().optional().openapi({ description: 'answer with the secret instead of a cookie' }),
+  })
+  .openapi('SessionRequest', { example: { name: 'maria', passphrase: '…' } });
+
+const failures = Object.fromEntries(
+  [
+    [401, 'no credential, or a bad one'],
+    [403, 'a valid credential that does not open this'],
+    [415, 'the body is not `application/json`'],
+    [422, 'malformed; every problem is in `problems`'],
+    [429, 'over the rate limit'],
+    [503, 'not available now'],
+  ].map(([status, description]) => [
+    status,
+    { description: String(description), content: { [PROBLEM_JSON]: { schema: problem } } },
+  ]),
+);
+const HUMAN = [{ cookieAuth: [] }, { bearerAuth: [] }];
+
+/** Describes what the server has beside these routes, so that the document is about all of it. */
+export function describeBesides(app: OpenAPIHono<RestEnv>): void {
+  const { openAPIRegistry: registry } = app;
+  const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
+  registry.registerPath({
+    method: 'post',
+    path: '/api/v1/session',
+    operationId: 'signIn',
+    tags: ['session'],
+    summary: 'Sign in',
+    description:
+      'With the passphrase of a human, or with the code of the link that the server printed. The answer sets the cookie of the session.\n\nMay be called by anyone.',
+    security: [],
+    request: { body: { required: true, content: json(sessionRequest) } },
+    responses: { 201: { description: 'signed in', content: json(session) }, ...failures },
+  });
+  registry.registerPath({
+    method: 'get',
+    path: '/api/v1/session',
+    operationId: 'getSession',
+    tags: ['session'],
+    summary: 'Who is signed in',
+    description: "May be called with a human's session.",
+    security: HUMAN,
+    responses: { 200: { description: 'the session', content: json(session) }, ...failures },
+  });
+  registry.registerPath({
+    method: 'delete',
+    path: '/api/v1/session',
+    operationId: 'signOut',
+    tags: ['session'],
+    summary: 'Sign out',
+    description: "May be called with a human's session.",
+    security: HUMAN,
+    responses: { 204: { description: 'the session has ended' }, ...failures },
+  });
+  registry.registerPath({
+    method: 'get',
+    path: '/api/v1/events',
+    operationId: 'streamEvents',
+    tags: ['state'],
+    summary: 'Everything that happens, as it happens',
+    description:
+      "Server-sent events: `id` is the record's place among those of all chains, `event` its name, `data` the audit record as JSON. `Last-Event-ID` resumes after a record.\n\nMay be called with a human's session.",
+    security: HUMAN,
+    responses: {
+      200: { description: 'the stream', content: { 'text/event-stream': { schema: z.string() } } },
+      ...failures,
+    },
+  });
+  for (const [path, operationId, summary, type] of PROBES) {
+    registry.registerPath({
+      method: 'get',
+      path,
+      operationId,
+      tags: ['server'],
+      summary,
+      description: 'May be called by anyone on the loopback interface.',
+      security: [],
+      responses: {
+        200: {
+          description: 'it is',
+          content: { [type]: { schema: type === TEXT ? z.string() : z.looseObject({}) } },
+        },
+        ...failures,
+      },
+    });
+  }
+}
+
+const TEXT = 'text/plain';
+const PROBES: readonly (readonly [string, string, string, string])[] = [
+  ['/healthz', 'isAlive', 'Is the process alive?', 'application/json'],
+  ['/readyz', 'isReady', 'Can the server take requests?', 'application/json'],
+  ['/metrics', 'readMetrics', 'Metrics as Prometheus text', TEXT],
+];

@@ -1,0 +1,137 @@
+import { type Command, canonicalJson } from '@phasegate/core';
+import type { RunAnswer } from '../schemas/index.ts';
+import { runPath } from '../schemas/records.ts';
+import { refusal } from '../schemas/refusals.ts';
+import {
+  answerRequest,
+  decisionRequest,
+  gateCard,
+  resumeRequest,
+  run,
+  stopRequest,
+} from '../schemas/runs.ts';
+import { describeRun } from './describeRun.ts';
+import { type Call, type Endpoint, endpoint, reply } from './endpoint.ts';
+import { nextCall } from './nextAction.ts';
+import { humanOf, signerOf } from './principals.ts';
+import { refusalOf, refuse } from './refusal.ts';
+
+const answers = { 200: { description: 'the run as it is now', schema: run } } as const;
+const problems = { 409: { description: 'refused', schema: refusal } };
+
+/** A human's verbs on a run. No agent's credential opens any of them. */
+export const HUMAN_ROUTES: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/runs/{id}/gate',
+    operationId: 'getGate',
+    tag: 'decisions',
+    who: ['human'],
+    summary: 'What is to be decided',
+    description:
+      'The card of the gate the run waits at, with what the agent submitted and the context the author chose, and `shown`: the hash a decision must carry.',
+    params: runPath,
+    answers: { 200: { description: 'the card', schema: gateCard } },
+    problems: { 409: { description: 'the run waits at no gate', schema: refusal } },
+    async handle({ caller, params, parts, instance }) {
+      const view = await parts.project.as(humanOf(caller)).view(params.id);
+      const card = await parts.project.gateCard(params.id);
+      if (card !== null) return reply(200, { gate: card.gate, card: card.card, shown: card.shown });
+      const message = `run \`${params.id}\` is ${view.status} and waits at no gate`;
+      const next_action = nextCall(view, 'human');
+      const code = 'run_not_waiting';
+      const blockers = [{ code, message, next_action }];
+      return refuse({ error: code, message, run_status: view.status, instance, blockers, next_action });
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/runs/{id}/decisions',
+    operationId: 'decide',
+    tag: 'decisions',
+    who: ['human'],
+    summary: 'Decide at a gate',
+    description:
+      'Signs the choice with the key of the signed-in human, over run, gate, option, input, the hash of what was shown, and the name. Where the card is no longer the one shown, the answer is 409 `shown_changed`. Without a human set up it is 403 `no_human`.',
+    params: runPath,
+    body: decisionRequest,
+    answers,
+    problems,
+    async handle(call) {
+      const { caller, params, body } = call;
+      const signer = signerOf(caller.session);
+      const { gate, option, input, shown } = body;
+      const by = signer.principal.name;
+      const text = canonicalJson({ run: params.id, gate, option, input: input ?? null, shown, by });
+      const signature = signer.sign(text);
+      const more = input === undefined ? {} : { input };
+      return act(call, { kind: 'decide', gate, option, shown, signature, ...more });
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/runs/{id}/answers',
+    operationId: 'answer',
+    tag: 'decisions',
+    who: ['human'],
+    summary: 'Answer a question of an agent',
+    description: 'By one of its options, or in other words. The run goes on when every question is answered.',
+    params: runPath,
+    body: answerRequest,
+    answers,
+    problems,
+    async handle(call) {
+      const { caller, params, body, parts, instance } = call;
+      const view = await parts.project.as(humanOf(caller)).view(params.id);
+      const { question, option, text } = body;
+      const asked = view.questions[question - 1];
+      if (asked !== undefined && option !== undefined && !asked.options.includes(option)) {
+        const known = asked.options.map((label) => `\`${label}\``).join(', ');
+        const message = `the question has no option \`${option}\`: it has ${known}`;
+        const next_action = nextCall(view, 'human');
+        const blockers = [{ code: 'option_unknown', message, next_action }];
+        const run_status = view.status;
+        return refuse({ error: 'option_unknown', message, run_status, instance, blockers, next_action });
+      }
+      return act(call, { kind: 'answer', question, text: option ?? text ?? '' });
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/runs/{id}/resume',
+    operationId: 'resume',
+    tag: 'decisions',
+    who: ['human'],
+    summary: 'Let an escalated run go on',
+    description: 'Its attempts are back at 0, and the agent is shown the note.',
+    params: runPath,
+    body: resumeRequest,
+    answers,
+    problems,
+    handle: (call) =>
+      act(call, { kind: 'resume', ...(call.body.note === undefined ? {} : { note: call.body.note }) }),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/runs/{id}/stop',
+    operationId: 'stop',
+    tag: 'decisions',
+    who: ['human'],
+    summary: 'End a run',
+    description: 'For good; its tokens are dead at once.',
+    params: runPath,
+    body: stopRequest,
+    answers,
+    problems,
+    handle: (call) => act(call, { kind: 'stop', reason: call.body.reason }),
+  }),
+];
+
+async function act(
+  { caller, params, parts, instance }: Call<'human', { readonly id: string }>,
+  command: Command,
+): Promise<Response | { readonly status: 200; readonly body: RunAnswer }> {
+  const submitted = await parts.project.as(humanOf(caller)).submit(params.id, command);
+  const refused = refusalOf(submitted, { instance, reader: 'human' });
+  return refused ?? reply(200, describeRun(submitted.view, 'human'));
+}

@@ -1,0 +1,138 @@
+import { createRoute, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
+import type { JsonObject } from '@phasegate/core';
+import type { Context } from 'hono';
+import { apiPage } from '../apiPage.ts';
+import { openApiDocument } from '../openapi.ts';
+import type { RestEnv, RestParts } from '../parts.ts';
+import { PROBLEM_JSON } from '../problem.ts';
+import { problem } from '../schemas/refusals.ts';
+import { AGENT_ROUTES } from './agents.ts';
+import { AUDIT_ROUTES } from './audit.ts';
+import { describeBesides } from './besides.ts';
+import type { Answer, Call, Endpoint, Who } from './endpoint.ts';
+import { HUMAN_ROUTES } from './humanActs.ts';
+import { MISSING_ROUTES } from './notBuilt.ts';
+import { demandCaller, whoMayCall } from './principals.ts';
+import { readRequest } from './readRequest.ts';
+import { PHASE_ROUTES } from './runPhase.ts';
+import { RUN_ROUTES } from './runs.ts';
+import { STATE_ROUTES } from './state.ts';
+import { TASK_ROUTES } from './tasks.ts';
+import { TOOL_ROUTES } from './tools.ts';
+import { WEBHOOK_ROUTES } from './webhooks.ts';
+import { WORKFLOW_ROUTES } from './workflows.ts';
+
+/** Where the API stands. */
+export const BASE = '/api/v1';
+
+/** Every route of the API, in the order the document has them. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...TASK_ROUTES,
+  ...TOOL_ROUTES,
+  ...STATE_ROUTES,
+  ...RUN_ROUTES,
+  ...PHASE_ROUTES,
+  ...HUMAN_ROUTES,
+  ...WORKFLOW_ROUTES,
+  ...AUDIT_ROUTES,
+  ...AGENT_ROUTES,
+  ...WEBHOOK_ROUTES,
+  ...MISSING_ROUTES,
+];
+
+/** Puts every route on the app, with the document and its page. Callers are bound and bodies read before these run. */
+export function registerRoutes(app: OpenAPIHono<RestEnv>, parts: RestParts): void {
+  for (const route of ENDPOINTS) {
+    const config = configOf(route);
+    app.openAPIRegistry.registerPath(config);
+    app.on(route.method, config.getRoutingPath(), (c) => answer(c, route, parts));
+  }
+  describeBesides(app);
+  let made: JsonObject | undefined;
+  const document = () => {
+    made ??= openApiDocument(app, parts.version);
+    return made;
+  };
+  app.get('/openapi.json', (c) => c.json(document()));
+  app.get('/docs', () => apiPage(document()));
+}
+
+/** Who calls is asked before what they say is read: a caller that may not ask learns nothing of the shape. */
+async function answer(c: Context<RestEnv>, route: Endpoint, parts: RestParts): Promise<Response> {
+  const caller = c.get('caller');
+  demandCaller(caller, route);
+  const read = await readRequest(c, route);
+  const reply = await route.handle({ ...read, caller, parts, instance: c.req.path } as Call);
+  if (reply instanceof Response) return reply;
+  const { status, body, headers } = reply as Plain;
+  if (body === undefined) return new Response(null, { status });
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+  });
+}
+
+interface Plain {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function configOf(route: Endpoint) {
+  const { method, operationId, tag, who, summary, params, query, body } = route;
+  const described = `${route.description}\n\nMay be called with ${whoMayCall(who)}.`;
+  const request = {
+    ...(params === undefined ? {} : { params }),
+    ...(query === undefined ? {} : { query }),
+    ...(body === undefined
+      ? {}
+      : { body: { required: true, content: { 'application/json': { schema: body } } } }),
+  };
+  return createRoute({
+    method,
+    path: `${BASE}${route.path}`,
+    operationId,
+    tags: [tag],
+    summary,
+    description: described,
+    security: securityOf(who),
+    request: request as NonNullable<RouteConfig['request']>,
+    responses: { ...answersOf(route.answers, 'application/json'), ...problemsOf(route) },
+  });
+}
+
+/** A session is also taken as a bearer, by programs that have no cookies. */
+function securityOf(who: readonly Who[]): { readonly [scheme: string]: string[] }[] {
+  return [{ bearerAuth: [] }, ...(who.includes('human') ? [{ cookieAuth: [] }] : [])];
+}
+
+function problemsOf(route: Endpoint): RouteConfig['responses'] {
+  const takes = route.params !== undefined || route.query !== undefined || route.body !== undefined;
+  const usual: Record<number, Answer> = {
+    401: { description: 'no credential, or a bad one' },
+    403: { description: 'a valid credential that does not open this' },
+    ...(takes ? { 404: { description: 'there is no such thing' } } : {}),
+    409: { description: 'refused by the workflow, or changed by someone else at the same time' },
+    ...(route.body === undefined
+      ? {}
+      : {
+          413: { description: 'over the size limit' },
+          415: { description: 'the body is not `application/json`' },
+        }),
+    ...(takes ? { 422: { description: 'malformed; every problem is in `problems`' } } : {}),
+    429: { description: 'over the rate limit' },
+    503: { description: 'the store is not reachable' },
+  };
+  return answersOf({ ...usual, ...route.problems }, PROBLEM_JSON);
+}
+
+function answersOf(answers: Readonly<Record<number, Answer>>, type: string): RouteConfig['responses'] {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, { description, schema, example }]) => {
+      const body = schema ?? (type === PROBLEM_JSON ? problem : undefined);
+      if (body === undefined) return [status, { description }];
+      const content = { [type]: { schema: body, ...(example === undefined ? {} : { example }) } };
+      return [status, { description, content }];
+    }),
+  );
+}

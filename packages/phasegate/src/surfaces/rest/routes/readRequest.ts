@@ -1,0 +1,119 @@
+import type { z } from '@hono/zod-openapi';
+import { didYouMean } from '@phasegate/core';
+import type { Context } from 'hono';
+import { parseJson } from '../jsonBody.ts';
+import { type FieldProblem, RequestRefused } from '../problem.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** What a request says, by the schemas of its route. */
+export interface Read {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/** Reads a request; everything that is wrong with it is said at once, and nothing of it is passed on. */
+export async function readRequest(context: Context, route: Endpoint): Promise<Read> {
+  const problems: FieldProblem[] = [];
+  const read = (schema: z.ZodType | undefined, value: unknown): unknown => {
+    if (schema === undefined) return undefined;
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const found of parsed.error.issues.flatMap((issue) => problemsOf(issue, value, schema))) {
+      // What is wrong in two ways is said once.
+      if (!problems.some(({ field }) => field === found.field)) problems.push(found);
+    }
+    return undefined;
+  };
+  const params = read(route.params, context.req.param());
+  const query = route.query === undefined ? undefined : read(route.query, context.req.query());
+  const body = route.body === undefined ? undefined : read(route.body, await bodyOf(context));
+  if (problems.length === 0) return { params, query, body };
+  const [first] = problems as [FieldProblem, ...FieldProblem[]];
+  const more = problems.length === 1 ? '' : `, and ${problems.length - 1} more`;
+  const message =
+    first.field === '' ? `the request ${first.message}` : `\`${shown(first.field)}\` ${first.message}`;
+  throw new RequestRefused('request_invalid', `${message}${more}`, { fields: problems });
+}
+
+/** The body as JSON: the door has let in nothing else. One that is not there is empty, and what it lacks is then said. */
+async function bodyOf(context: Context): Promise<unknown> {
+  const text = await context.req.text();
+  return text === '' ? {} : parseJson(text);
+}
+
+const LONGEST_ECHO = 200;
+
+type Issue = z.core.$ZodIssue;
+
+function problemsOf(issue: Issue, input: unknown, schema: z.ZodType): readonly FieldProblem[] {
+  const path = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys') {
+    const known = path.length === 0 ? keysOf(schema) : [];
+    return issue.keys.map((key) => ({
+      field: fieldOf([...path, key]),
+      message: `is not known here${didYouMean(shown(key), known)}`,
+    }));
+  }
+  return [{ field: fieldOf(path), message: messageOf(issue, valueAt(input, issue.path)) }];
+}
+
+function messageOf(issue: Issue, value: unknown): string {
+  if (value === undefined && issue.code !== 'custom') return 'is missing';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${WORDS[issue.expected] ?? issue.expected}, got ${kindOf(value)}`;
+    case 'too_big':
+      return `must ${measured(issue.origin, 'at most', Number(issue.maximum))}`;
+    case 'too_small':
+      return `must ${measured(issue.origin, 'at least', Number(issue.minimum))}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map((one) => `\`${String(one)}\``).join(', ')}`;
+    default:
+      return issue.message;
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
+function measured(origin: string, bound: string, limit: number): string {
+  if (origin === 'string') return `have ${bound} ${limit} ${limit === 1 ? 'character' : 'characters'}`;
+  if (origin === 'array') return `have ${bound} ${limit} ${limit === 1 ? 'entry' : 'entries'}`;
+  return `be ${bound} ${limit}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : 'a number that is too large';
+  return typeof value === 'object' ? 'an object' : typeof value === 'string' ? 'text' : `a ${typeof value}`;
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  let value = input;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Readonly<Record<PropertyKey, unknown>>)[key];
+  }
+  return value;
+}
+
+function keysOf(schema: z.ZodType): readonly string[] {
+  return 'shape' in schema && typeof schema.shape === 'object' ? Object.keys(schema.shape ?? {}) : [];
+}
+
+function fieldOf(path: readonly string[]): string {
+  return path.map(shown).join('.');
+}
+
+/** A caller's own words, short enough to be repeated. */
+function shown(text: string): string {
+  return text.length > LONGEST_ECHO ? `${text.slice(0, LONGEST_ECHO)}…` : text;
+}

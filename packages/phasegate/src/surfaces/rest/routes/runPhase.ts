@@ -1,0 +1,144 @@
+import { z } from '@hono/zod-openapi';
+import type { JsonObject } from '@phasegate/core';
+import { runPath } from '../schemas/records.ts';
+import { phaseRefused, refusal } from '../schemas/refusals.ts';
+import { blockedRequest, phase, phaseTask, questionsRequest, run } from '../schemas/runs.ts';
+import { textUpTo, WORD_LIMIT } from '../schemas/values.ts';
+import { describeGate, describePhase, describeRun } from './describeRun.ts';
+import { type Endpoint, endpoint, reply } from './endpoint.ts';
+import { nextCall } from './nextAction.ts';
+import { demandOwnRun } from './principals.ts';
+import { refusalOf, refuse, withText } from './refusal.ts';
+
+const taskPath = z.strictObject({
+  ...runPath.shape,
+  phase: textUpTo(WORD_LIMIT).openapi({ param: { name: 'phase', in: 'path' }, example: 'PLAN' }),
+  n: z
+    .string()
+    .regex(/^[1-9]\d{0,5}$/, { error: 'must be a whole number from 1', abort: true })
+    .transform(Number)
+    .openapi({ param: { name: 'n', in: 'path' }, type: 'integer', minimum: 1, example: 1 }),
+});
+
+/** What an agent reads and asks in the run of its token. */
+export const PHASE_ROUTES: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/runs/{id}/phase',
+    operationId: 'getPhase',
+    tag: 'runs',
+    who: ['token'],
+    summary: 'The current phase, or a completed one',
+    description:
+      'What MCP gives by `get_current_phase` and `get_phase`. A later phase is refused with 409 `phase_sequence_violation`, the current phase beside it.',
+    params: runPath,
+    query: z.strictObject({
+      phase: textUpTo(WORD_LIMIT)
+        .optional()
+        .openapi({ description: 'id, number or name; left out: the current one' }),
+    }),
+    answers: { 200: { description: 'the phase', schema: phase } },
+    problems: { 409: { description: 'neither the current phase nor a completed one', schema: phaseRefused } },
+    async handle({ caller, params, query, parts, instance }) {
+      demandOwnRun(caller, params.id);
+      const mine = parts.project.as(caller.admitted.principal);
+      const view = await mine.view(params.id);
+      const common = {
+        run: view.run,
+        status: view.status,
+        gate: view.gate === null ? null : describeGate(view.gate, 'agent'),
+      };
+      const next_action = nextCall(view);
+      if (query.phase === undefined) {
+        if (view.current_phase !== null) {
+          return reply(200, { ...common, ...describePhase(view.current_phase), next_action });
+        }
+        const message =
+          view.status === 'completed'
+            ? 'All phases complete'
+            : `the run is ${view.status}: ${view.reason ?? ''}`;
+        return reply(200, { ...common, phase: null, message, next_action });
+      }
+      const answer = await mine.phase(params.id, query.phase);
+      if (answer.ok) return reply(200, { ...common, ...describePhase(answer.phase), next_action });
+      const { message, ...said } = withText(answer.refusal, view) as JsonObject & { error: string };
+      return refuse({ ...said, message: message ?? '', run_status: view.status, instance, next_action });
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/runs/{id}/tasks/{phase}/{n}',
+    operationId: 'getTask',
+    tag: 'runs',
+    who: ['token'],
+    summary: 'One task of a phase',
+    description:
+      'What MCP gives by `get_task`. That it was read is on record: a phase with tasks is completed only when each was.',
+    params: taskPath,
+    answers: { 200: { description: 'the task', schema: phaseTask } },
+    problems: { 409: { description: 'no such task, or not of a phase that may be read', schema: refusal } },
+    async handle({ caller, params, parts, instance }) {
+      demandOwnRun(caller, params.id);
+      const submitted = await parts.project.as(caller.admitted.principal).submit(params.id, {
+        kind: 'fetch_task',
+        phase: params.phase,
+        task: params.n,
+      });
+      const refused = refusalOf(submitted, { instance, reader: 'agent' });
+      if (refused !== null) return refused;
+      const { session_id: _session, ...told } = submitted.answer;
+      const { phase: id, task_number, task_content, source } = told;
+      return reply(200, {
+        run: params.id,
+        phase: typeof id === 'number' ? id : String(id),
+        task_number: Number(task_number),
+        task_content: String(task_content),
+        source: source === 'dynamic' ? ('dynamic' as const) : ('static' as const),
+        next_action: nextCall(submitted.view),
+      });
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/runs/{id}/questions',
+    operationId: 'askHuman',
+    tag: 'runs',
+    who: ['token'],
+    summary: 'Ask a human',
+    description:
+      'One to three questions with two or three options each. The run waits until a human has answered them all. No answer decides a gate.',
+    params: runPath,
+    body: questionsRequest,
+    answers: { 200: { description: 'the run, which waits now', schema: run } },
+    problems: { 409: { description: 'refused', schema: refusal } },
+    async handle({ caller, params, body, parts, instance }) {
+      demandOwnRun(caller, params.id);
+      const submitted = await parts.project
+        .as(caller.admitted.principal)
+        .submit(params.id, { kind: 'ask', questions: body.questions });
+      const refused = refusalOf(submitted, { instance, reader: 'agent' });
+      return refused ?? reply(200, describeRun(submitted.view, 'agent'));
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/runs/{id}/blocked',
+    operationId: 'reportBlocked',
+    tag: 'runs',
+    who: ['token'],
+    summary: 'Hand the phase to a human',
+    description: 'The honest way out when evidence cannot be had. The run is escalated until a human acts.',
+    params: runPath,
+    body: blockedRequest,
+    answers: { 200: { description: 'the run, which is escalated now', schema: run } },
+    problems: { 409: { description: 'refused', schema: refusal } },
+    async handle({ caller, params, body, parts, instance }) {
+      demandOwnRun(caller, params.id);
+      const submitted = await parts.project
+        .as(caller.admitted.principal)
+        .submit(params.id, { kind: 'report_blocked', reason: body.reason });
+      const refused = refusalOf(submitted, { instance, reader: 'agent' });
+      return refused ?? reply(200, describeRun(submitted.view, 'agent'));
+    },
+  }),
+];

@@ -1,0 +1,139 @@
+import { z } from '@hono/zod-openapi';
+import { canonicalJson, type JsonObject } from '@phasegate/core';
+import { RequestRefused } from '../problem.ts';
+import { eventPage, runPath } from '../schemas/records.ts';
+import { refusal } from '../schemas/refusals.ts';
+import { run, runList, started, startRequest } from '../schemas/runs.ts';
+import { numberInQuery, PAGE_LIMIT, runStatus, textUpTo, WORD_LIMIT } from '../schemas/values.ts';
+import { describeLine, describeRun } from './describeRun.ts';
+import { type Endpoint, endpoint, reply } from './endpoint.ts';
+import { nextCall, wireBlockers } from './nextAction.ts';
+import { demandOwnRun, humanOf } from './principals.ts';
+import { notStarted } from './refusal.ts';
+
+/** Where the list of runs cannot be paged further. */
+const OFFSET_LIMIT = 1_000_000;
+
+/** Runs: starting them, listing them, looking at one. */
+export const RUN_ROUTES: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/runs',
+    operationId: 'listRuns',
+    tag: 'runs',
+    who: ['human'],
+    summary: 'List runs',
+    description: 'Newest first; `next_offset` leads to the next page.',
+    query: z.strictObject({
+      status: runStatus.optional(),
+      workflow: textUpTo(WORD_LIMIT).optional(),
+      limit: numberInQuery({ min: 1, max: PAGE_LIMIT, preset: 100 }),
+      offset: numberInQuery({ min: 0, max: OFFSET_LIMIT, preset: 0 }),
+    }),
+    answers: { 200: { description: 'a page of runs', schema: runList } },
+    async handle({ caller, query, parts }) {
+      const { status, workflow, limit, offset } = query;
+      const found = await parts.project.as(humanOf(caller)).runs({
+        // One more than asked for, to know whether there is a next page.
+        limit: offset + limit + 1,
+        ...(status === undefined ? {} : { status }),
+        ...(workflow === undefined ? {} : { workflow }),
+      });
+      const runs = found.slice(offset, offset + limit).map(describeLine);
+      const next_offset = found.length > offset + limit ? offset + limit : null;
+      return reply(200, { runs, next_offset });
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/runs',
+    operationId: 'startRun',
+    tag: 'runs',
+    who: ['human'],
+    summary: 'Start or queue a run',
+    description:
+      'Always makes a new run. `params` and `options` are one bag; a key in both with two values is refused. A run that a human starts waits for an agent to claim it: higher `priority` first, and only by agents with all its `capabilities`.',
+    body: startRequest,
+    answers: { 201: { description: 'the run was made', schema: started } },
+    problems: { 409: { description: 'refused, and no run was made', schema: refusal } },
+    async handle({ caller, body, parts, instance }) {
+      const { workflow, params, options, target, queue, priority, capabilities } = body;
+      const { verdict, view } = await parts.project.as(humanOf(caller)).start({
+        workflow,
+        params: oneBag(params ?? {}, options ?? {}),
+        ...(target === undefined ? {} : { target }),
+        ...(queue === undefined ? {} : { queue }),
+        ...(priority === undefined ? {} : { priority }),
+        ...(capabilities === undefined ? {} : { capabilities }),
+      });
+      if (view === null) return notStarted(verdict.blockers, instance);
+      const { run: id, status, phase, ring, trusted } = view;
+      const would =
+        verdict.wouldRefuse === undefined ? {} : { would_refuse: wireBlockers(verdict.wouldRefuse, view) };
+      const location = `/api/v1/runs/${encodeURIComponent(id)}`;
+      const next_action = nextCall(view, 'human');
+      const made = { run: id, workflow: view.workflow, status, phase, ring, trusted, next_action, ...would };
+      return { ...reply(201, made), headers: { location } };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/runs/{id}',
+    operationId: 'getRun',
+    tag: 'runs',
+    who: ['human', 'token', 'agent'],
+    summary: 'One run',
+    description:
+      'For a human everything; for an agent its own run as it may see it: the current and the completed phases, nothing later, and nothing of what a human is shown at a gate.',
+    params: runPath,
+    answers: { 200: { description: 'the run', schema: run } },
+    async handle({ caller, params, parts }) {
+      if (caller.kind === 'human') {
+        const view = await parts.project.as(humanOf(caller)).view(params.id);
+        return reply(200, describeRun(view, 'human'));
+      }
+      if (caller.kind === 'token') demandOwnRun(caller, params.id);
+      const agent = caller.kind === 'token' ? caller.admitted.principal : caller.agent.principal;
+      const view = await parts.project.as(agent).view(params.id);
+      return reply(200, describeRun(view, 'agent'));
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/runs/{id}/events',
+    operationId: 'listRunEvents',
+    tag: 'runs',
+    who: ['human'],
+    summary: 'What happened to a run',
+    description: 'The audit of the run, oldest first; `next_after` leads to the next page.',
+    params: runPath,
+    query: z.strictObject({
+      after: numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER, preset: 0 }),
+      limit: numberInQuery({ min: 1, max: PAGE_LIMIT, preset: 100 }),
+    }),
+    answers: { 200: { description: 'a page of events', schema: eventPage } },
+    async handle({ caller, params, query, parts }) {
+      const { after, limit } = query;
+      const found = await parts.project.as(humanOf(caller)).history(params.id, { after, limit: limit + 1 });
+      const events = found.slice(0, limit);
+      const next_after = found.length > limit ? (events.at(-1)?.seq ?? null) : null;
+      return reply(200, { events, next_after });
+    },
+  }),
+];
+
+function oneBag(params: JsonObject, options: JsonObject): JsonObject {
+  const torn = Object.keys(options).filter(
+    (key) =>
+      Object.hasOwn(params, key) &&
+      canonicalJson(params[key] ?? null) !== canonicalJson(options[key] ?? null),
+  );
+  if (torn.length === 0) return { ...options, ...params };
+  throw new RequestRefused(
+    'request_invalid',
+    '`params` and `options` are one bag, and give two values for a key',
+    {
+      fields: torn.map((key) => ({ field: `options.${key}`, message: 'has another value in `params`' })),
+    },
+  );
+}

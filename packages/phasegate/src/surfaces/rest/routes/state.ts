@@ -1,0 +1,73 @@
+import type { Principal, RunStatus } from '@phasegate/core';
+import type { Admitted, OpenProject } from '../../../runtime/ports.ts';
+import type { AgentSnapshotAnswer, HumanSnapshotAnswer } from '../schemas/index.ts';
+import { snapshot } from '../schemas/records.ts';
+import { describeGate, describeLease, describeLine, describeTask } from './describeRun.ts';
+import { type Endpoint, endpoint, reply } from './endpoint.ts';
+import { fitSnapshot } from './fitSnapshot.ts';
+import { humanOf } from './principals.ts';
+
+/** One read-only view of what is going on. */
+export const STATE_ROUTES: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/state/snapshot',
+    operationId: 'getStateSnapshot',
+    tag: 'state',
+    who: ['token', 'human'],
+    summary: 'A read-only snapshot, under 100 KB',
+    description:
+      'With a phase token: the run of the token as its agent may see it. With a session: how many runs there are by status, the open ones with holder and phase, leases, waiting gates and the newest events. Where it would be larger, the longest texts are cut and `truncated` has their paths.',
+    answers: { 200: { description: 'the snapshot', schema: snapshot } },
+    async handle({ caller, parts: { project, now } }) {
+      const time = new Date(now()).toISOString();
+      const whole =
+        caller.kind === 'token'
+          ? await ofAgent(caller.admitted, project)
+          : await ofHuman(humanOf(caller), project);
+      return reply(200, fitSnapshot({ time, ...whole }));
+    },
+  }),
+];
+
+/** Most lines of each list; a project with more is read page by page. */
+const MOST_LINES = 100;
+const MOST_GATES = 20;
+const MOST_EVENTS = 50;
+/** Most runs of one status that are counted. */
+const MOST_COUNTED = 100_000;
+
+const STATUSES: readonly RunStatus[] = ['queued', 'active', 'waiting', 'escalated', 'completed', 'stopped'];
+const OPEN: ReadonlySet<RunStatus> = new Set<RunStatus>(['active', 'waiting', 'escalated', 'queued']);
+
+async function ofAgent(
+  { principal, runId }: Admitted,
+  project: OpenProject,
+): Promise<Omit<AgentSnapshotAnswer, 'time' | 'truncated'>> {
+  return { task: describeTask(await project.as(principal).view(runId)) };
+}
+
+async function ofHuman(
+  human: Principal,
+  project: OpenProject,
+): Promise<Omit<HumanSnapshotAnswer, 'time' | 'truncated'>> {
+  const phasegate = project.as(human);
+  const all = await phasegate.runs({ limit: MOST_COUNTED });
+  const runs = Object.fromEntries(
+    STATUSES.map((status) => [status, all.filter((run) => run.status === status).length]),
+  );
+  const open = all.filter(({ status }) => OPEN.has(status)).slice(0, MOST_LINES);
+  const waiting = all.filter(({ status }) => status === 'waiting').slice(0, MOST_GATES);
+  const views = await Promise.all(waiting.map(({ run }) => phasegate.view(run)));
+  const newest = await project.feed.newest();
+  const events = await project.feed.after(Math.max(0, newest - MOST_EVENTS), MOST_EVENTS);
+  return {
+    runs,
+    open: open.map(describeLine),
+    leases: (await project.claims.leases()).slice(0, MOST_LINES).map(describeLease),
+    waiting: views.flatMap((view) =>
+      view.gate === null ? [] : [{ run: view.run, gate: describeGate(view.gate, 'human') }],
+    ),
+    events: events.toReversed().map((record) => ({ ...record })),
+  };
+}

@@ -1,0 +1,157 @@
+import type { IdentifiedAgent, Transition } from '../../../runtime/ports.ts';
+import { demandSameAgent } from '../callers.ts';
+import type { TransitionedAnswer } from '../schemas/index.ts';
+import { transitionRefused } from '../schemas/refusals.ts';
+import {
+  claimed,
+  claimRequest,
+  released,
+  releaseRequest,
+  tokenRequest,
+  transitioned,
+  transitionRequest,
+  transitionWaits,
+} from '../schemas/tasks.ts';
+import { describeClaimed, describeGate, describeTask } from './describeRun.ts';
+import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
+import { nextCall, wireBlockers } from './nextAction.ts';
+import { refusalOf } from './refusal.ts';
+
+/** Work for agents: claiming it, and leaving its phases. */
+export const TASK_ROUTES: readonly Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/tasks/claim',
+    operationId: 'claimTask',
+    tag: 'tasks',
+    who: ['agent'],
+    summary: 'Claim the next task',
+    description:
+      'Hands out the queued run, or the open item of a parallel phase, that this agent can do: highest priority first, then the oldest, each once. It comes with a phase token and a lease that any call renews. `agent_id` must be the agent the key belongs to. Where the agent was given capabilities, `capabilities` can only narrow them.',
+    body: claimRequest,
+    answers: {
+      200: { description: 'the task and the token for it', schema: claimed },
+      204: { description: 'nothing is queued for this agent' },
+    },
+    async handle({ caller, body, parts }) {
+      const { principal } = caller.agent;
+      demandSameAgent(caller, body.agent_id);
+      const found = await parts.project.claims.claim(
+        principal,
+        capabilitiesOf(caller.agent, body.capabilities),
+      );
+      return found === null ? empty(204) : reply(200, describeClaimed(found));
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/tasks/token',
+    operationId: 'renewToken',
+    tag: 'tasks',
+    who: ['agent'],
+    summary: 'A fresh token for what this agent holds',
+    description:
+      'The same epoch, a new token: after a human acted, after a restart, or near expiry. Only the holder of the lease gets one.',
+    body: tokenRequest,
+    answers: { 200: { description: 'the task and a fresh token', schema: claimed } },
+    async handle({ caller, body, parts }) {
+      const { principal } = caller.agent;
+      const fresh = await parts.project.claims.token(
+        body.task_id,
+        principal,
+        ...(body.item === undefined ? [] : [body.item]),
+      );
+      return reply(200, describeClaimed(fresh));
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/tasks/release',
+    operationId: 'releaseTask',
+    tag: 'tasks',
+    who: ['agent'],
+    summary: 'Give a task back',
+    description:
+      'The run goes back to the queue at its last checkpoint, with everything that was completed. Its tokens are dead at once. It does not count as a crash.',
+    body: releaseRequest,
+    answers: { 200: { description: 'the task is back in the queue', schema: released } },
+    async handle({ caller, body, parts }) {
+      await parts.project.claims.release(body.task_id, caller.agent.principal, 'given_back');
+      const next_action = `POST /api/v1/tasks/claim with {"agent_id": ${JSON.stringify(caller.agent.principal.name)}}`;
+      return reply(200, { task_id: body.task_id, released: true as const, next_action });
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/tasks/transition',
+    operationId: 'requestTransition',
+    tag: 'tasks',
+    who: ['token'],
+    summary: 'Complete the phase of the token',
+    description:
+      'Submits the artifacts of the current phase. The engine checks them, asks every check and blocker, and routes. `target` is what the agent expects; where the way leads elsewhere the answer is 409 `not_the_next_phase` and nothing happens. With a token for an item, that item is completed.',
+    body: transitionRequest,
+    answers: {
+      200: { description: 'the phase was left; at the end `phase` is null', schema: transitioned },
+      202: {
+        description: 'the checks have passed and a human decides now; the token is good for reading',
+        schema: transitionWaits,
+      },
+    },
+    problems: {
+      409: {
+        description: 'refused, with every blocker; nothing of the phase changed',
+        schema: transitionRefused,
+      },
+    },
+    async handle({ caller, body, parts, instance }) {
+      const { target, artifacts, outcome, reason, item } = body;
+      const transition = await parts.project.claims.transition(caller.admitted, {
+        artifacts,
+        ...(target === undefined ? {} : { target }),
+        ...(outcome === undefined ? {} : { outcome }),
+        ...(reason === undefined ? {} : { reason }),
+        ...(item === undefined ? {} : { item }),
+      });
+      const refused = refusalOf(transition, { instance, reader: 'agent', more: { allowed: false } });
+      if (refused !== null) return refused;
+      const { view } = transition;
+      if (view.status !== 'waiting') return reply(200, describeTransition(transition));
+      const gate = view.gate === null ? null : describeGate(view.gate, 'agent');
+      const waits = { allowed: true as const, status: view.status, phase: view.phase ?? '', gate };
+      return reply(202, { ...waits, ...wouldRefuse(transition), next_action: nextCall(view) });
+    },
+  }),
+];
+
+/** What an agent was given bounds what it may say of itself. */
+function capabilitiesOf(agent: IdentifiedAgent, said: readonly string[] | undefined): readonly string[] {
+  if (agent.capabilities === null) return said ?? [];
+  const given = agent.capabilities;
+  return said === undefined ? given : given.filter((capability) => said.includes(capability));
+}
+
+function describeTransition(transition: Transition): TransitionedAnswer {
+  const { view, next, answer } = transition;
+  const { phase_completed, item_completed } = answer;
+  const ended = view.status === 'completed';
+  return {
+    allowed: true,
+    status: view.status,
+    phase: view.phase,
+    ...(next === null ? {} : { phase_token: next.token, expires_at: next.tokenExpiresAt }),
+    task: next === null ? (ended ? describeTask(view) : null) : describeTask(next.view, next.item),
+    ...(typeof phase_completed === 'string' || typeof phase_completed === 'number'
+      ? { phase_completed }
+      : {}),
+    ...(typeof item_completed === 'string' ? { item_completed } : {}),
+    ...(ended ? { message: 'All phases complete' } : {}),
+    ...wouldRefuse(transition),
+    next_action: nextCall(next?.view ?? view),
+  };
+}
+
+function wouldRefuse({ verdict, view }: Transition): Pick<TransitionedAnswer, 'would_refuse'> {
+  if (!verdict.allowed || verdict.wouldRefuse === undefined) return {};
+  return { would_refuse: wireBlockers(verdict.wouldRefuse, view) };
+}

@@ -1,0 +1,126 @@
+import type { NextAction, Verdict } from '@phasegate/core';
+import type { Admitted, ExecutedCall, ToolCallRequest } from '../../../runtime/ports.ts';
+import type { BlockerAnswer, ToolExecutedAnswer, ToolVerdictAnswer } from '../schemas/index.ts';
+import { toolList, toolRequest, toolsExecuted, toolVerdicts } from '../schemas/tools.ts';
+import { type Endpoint, endpoint, reply } from './endpoint.ts';
+
+/** Tools behind the gate: asked for, carried out, listed. */
+export const TOOL_ROUTES: readonly Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/tools/check',
+    operationId: 'checkTool',
+    tag: 'tools',
+    who: ['token'],
+    summary: 'May this tool be used now?',
+    description:
+      'The verdict on one call, or on each of up to 50. Forbidden before allowed, deny by default, unknown tools refused; then constraints and write scope. The verdict is in the audit before it is answered. A refusal is 200 with `allowed: false`.',
+    body: toolRequest,
+    answers: {
+      200: { description: 'the verdict, or `results` in the order of `calls`', schema: toolVerdicts },
+    },
+    async handle({ caller: { admitted }, body, parts }) {
+      const { toolbox } = parts.project;
+      const check = async (call: ToolCallRequest) =>
+        describeVerdict(await toolbox.check(admitted, call), admitted);
+      if (body.calls === undefined) return reply(200, await check(callOf(body)));
+      // One after the other: each is judged and recorded as if it had come alone.
+      const results: ToolVerdictAnswer[] = [];
+      for (const call of body.calls) results.push(await check(callOf(call)));
+      return reply(200, { results });
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/tools/execute',
+    operationId: 'executeTool',
+    tag: 'tools',
+    who: ['token'],
+    summary: 'Use a tool in the scope of the phase',
+    description:
+      'Judges the call as `/tools/check` does and, if it is allowed, carries it out in the workspace of the run and gives a signed receipt. A refused call is 200 with `allowed: false` and neither result nor receipt; a call that failed is `allowed: true` with `result.ok: false`. A batch is carried out in order, and the calls after a refused one are judged all the same.',
+    body: toolRequest,
+    answers: {
+      200: { description: 'what came of it, or `results` in the order of `calls`', schema: toolsExecuted },
+    },
+    async handle({ caller: { admitted }, body, parts }) {
+      const { toolbox } = parts.project;
+      const calls = body.calls === undefined ? [callOf(body)] : body.calls.map(callOf);
+      const executed = await toolbox.execute(admitted, calls);
+      const results = executed.map((call) => describeExecuted(call, admitted));
+      const [only] = results;
+      return reply(200, body.calls === undefined && only !== undefined ? only : { results });
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/tools',
+    operationId: 'listTools',
+    tag: 'tools',
+    who: ['token', 'agent', 'human'],
+    summary: 'Every tool that can be carried out here',
+    description:
+      'With the JSON Schema of each input. Whether a phase allows one is judged when it is called.',
+    answers: { 200: { description: 'the tools', schema: toolList } },
+    async handle({ parts }) {
+      const tools = await parts.project.toolbox.tools();
+      return reply(200, {
+        tools: tools.map(({ name, description, input }) => ({ name, description, input })),
+      });
+    },
+  }),
+];
+
+function callOf(call: {
+  readonly tool?: string | undefined;
+  readonly input?: ToolCallRequest['input'] | undefined;
+}): ToolCallRequest {
+  return { tool: call.tool ?? '', input: call.input ?? {} };
+}
+
+function describeVerdict(verdict: Verdict, admitted: Admitted): ToolVerdictAnswer {
+  if (verdict.allowed) {
+    if (verdict.wouldRefuse === undefined) return { allowed: true };
+    const would_refuse: readonly BlockerAnswer[] = verdict.wouldRefuse.map(
+      ({ code, message, nextAction }) => ({ code, message, next_action: spell(nextAction, admitted) }),
+    );
+    return { allowed: true, would_refuse };
+  }
+  const [{ code, message, nextAction }] = verdict.blockers;
+  return { allowed: false, reason: message, code, next_action: spell(nextAction, admitted) };
+}
+
+function describeExecuted(
+  { verdict, result, receipt }: ExecutedCall,
+  admitted: Admitted,
+): ToolExecutedAnswer {
+  const said = describeVerdict(verdict, admitted);
+  if (result === null) return { ...said, result: null, receipt: null };
+  const { ok, output, exitCode } = result;
+  return {
+    ...said,
+    result: { ok, output, ...(exitCode === undefined ? {} : { exit_code: exitCode }) },
+    receipt,
+  };
+}
+
+/** A verdict on a tool has no run beside it: the token says where the agent is. */
+function spell(action: NextAction, { runId }: Admitted): string {
+  const run = encodeURIComponent(runId);
+  switch (action.act) {
+    case 'complete_phase':
+      return `POST /api/v1/tasks/transition with the artifacts of GET /api/v1/runs/${run}/phase`;
+    case 'get_task':
+      return action.phase === undefined
+        ? `GET /api/v1/runs/${run}/phase`
+        : `GET /api/v1/runs/${run}/tasks/${encodeURIComponent(String(action.phase))}/${action.task ?? 1}`;
+    case 'wait_for_human':
+      return `GET /api/v1/runs/${run} until a human has acted; ${action.text}`;
+    case 'claim':
+      return 'POST /api/v1/tasks/claim with {"agent_id": your name}';
+    case 'use_allowed_tool':
+    case 'start':
+    case 'none':
+      return action.text;
+  }
+}

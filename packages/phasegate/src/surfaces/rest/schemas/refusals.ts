@@ -1,0 +1,81 @@
+import { z } from '@hono/zod-openapi';
+import { anyJson, jsonObject, listOf, phaseId, runStatus } from './values.ts';
+
+/** Why something was refused, and the one legal call to make next. */
+export const blocker = z
+  .object({
+    code: z.string().openapi({ example: 'incomplete_checkpoint' }),
+    message: z.string(),
+    next_action: z.string(),
+  })
+  .openapi('Blocker');
+
+/** One thing wrong with a request, or with a definition it names. */
+export const fieldProblem = z
+  .looseObject({
+    field: z.string().openapi({ description: 'where in the request', example: 'calls.0.tool' }),
+    message: z.string(),
+  })
+  .openapi('FieldProblem');
+
+/** Every error: the members of RFC 9457, and `error` and `message` beside them. */
+export const problem = z
+  .looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string().optional(),
+    error: z.string().openapi({ description: 'the code', example: 'request_invalid' }),
+    message: z.string(),
+    problems: listOf(fieldProblem).optional(),
+    blockers: listOf(blocker).optional(),
+    next_action: z.string().optional(),
+    hint: z.string().optional(),
+  })
+  .openapi('Problem');
+
+/** A refusal by the workflow: a problem with every reason, and what the caller needs to go on. */
+export const refusal = z
+  .looseObject({
+    ...problem.shape,
+    status: z.literal(409),
+    run_status: runStatus.optional().openapi({ description: "the run's own status" }),
+    blockers: listOf(blocker),
+    next_action: z.string(),
+  })
+  .openapi('Refusal');
+
+/** A refused transition. */
+export const transitionRefused = z
+  .looseObject({
+    ...refusal.shape,
+    allowed: z.literal(false),
+    current_phase: phaseId.nullable(),
+    attempt: z.int().optional(),
+    missing_evidence: listOf(z.string()).optional(),
+    required_format: anyJson.optional(),
+    current_phase_content: z.string().optional(),
+  })
+  .openapi('TransitionRefused');
+
+/** The refusal of a phase that is neither current nor completed. */
+export const phaseRefused = z
+  .looseObject({
+    ...problem.shape,
+    status: z.literal(409),
+    reason: z.string(),
+    required_action: z.string(),
+    violation_type: z.string(),
+    current_phase: phaseId.nullable(),
+    current_phase_content: z.string(),
+    artifacts_available: jsonObject,
+    progress: jsonObject,
+    next_action: z.string(),
+  })
+  .openapi('PhaseRefused');
+
+/** Why something was refused, on the wire. */
+export type BlockerAnswer = z.infer<typeof blocker>;
+/** Every error, on the wire. */
+export type ProblemAnswer = z.infer<typeof problem>;

@@ -1,0 +1,96 @@
+import { z } from '@hono/zod-openapi';
+import { CAPABILITY, isJsonObject, type Json, type JsonObject } from '@phasegate/core';
+
+/** Longest name of an agent. */
+export const NAME_LIMIT = 64;
+/** Most capabilities one agent or run may have. */
+export const CAPABILITY_LIMIT = 64;
+/** Most calls in one batch. */
+export const BATCH_LIMIT = 50;
+/** Most entries one page may have. */
+export const PAGE_LIMIT = 1000;
+/** Longest text a human or an agent writes: a reason, a note, an answer. */
+export const TEXT_LIMIT = 16_384;
+/** Longest id, label or path in a request. */
+export const WORD_LIMIT = 256;
+
+/** Any JSON value. */
+export const anyJson = z
+  .custom<Json>((value) => value !== undefined, 'is missing')
+  .openapi({ type: ['object', 'array', 'string', 'number', 'boolean', 'null'] });
+
+/** A JSON object with keys nobody knows beforehand. */
+export const jsonObject = z
+  .custom<JsonObject>(isJsonObject, {
+    error: ({ input }) => (input === undefined ? 'is missing' : 'must be a JSON object'),
+  })
+  .openapi({ type: 'object', additionalProperties: true });
+
+/** Text that says something. */
+export function textUpTo(limit: number) {
+  return z.string().min(1).max(limit);
+}
+
+/** A named schema, or null: the document cannot say `nullable` of what it only refers to. */
+export function orNull<Schema extends z.ZodType>(schema: Schema) {
+  return z.union([schema, z.null()]);
+}
+
+/** A list that is not written to. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.array(item).readonly();
+}
+
+/** A list in a request. */
+export function atMost<Item extends z.ZodType>(limit: number, item: Item) {
+  return z.array(item).max(limit).readonly();
+}
+
+/** A whole number in a query, where everything is text. */
+export function numberInQuery(range: {
+  readonly min: number;
+  readonly max: number;
+  readonly preset: number;
+}) {
+  const { min, max, preset } = range;
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, { error, abort: true })
+    .transform(Number)
+    .pipe(z.int().min(min, { error }).max(max, { error }))
+    .default(preset)
+    .openapi({ type: 'integer', minimum: min, maximum: max, default: preset });
+}
+
+/** The id of a phase: text, or a number where the author wrote one. */
+export const phaseId = z.union([z.string(), z.number()]).openapi({ example: 'PLAN' });
+
+/** A phase as a caller names it. */
+export const phaseNamed = z.union([textUpTo(WORD_LIMIT), z.int()], {
+  error: `must be a phase: text of at most ${WORD_LIMIT} characters, or a whole number`,
+});
+
+/** The name of an agent or human. */
+export const agentName = textUpTo(NAME_LIMIT).openapi({ example: 'agent-7' });
+
+const capability = z
+  .string()
+  .max(NAME_LIMIT)
+  .regex(new RegExp(CAPABILITY), { error: 'must be letters, digits, `.`, `_` and `-`' });
+
+/** What an agent can do. */
+export const capabilityList = atMost(CAPABILITY_LIMIT, capability).openapi({
+  example: ['typescript'],
+});
+
+/** An ISO 8601 time. */
+export const time = z.string().openapi({ format: 'date-time', example: '2026-11-15T12:00:00.000Z' });
+
+/** The states a run can be in. */
+export const runStatus = z.enum(['queued', 'active', 'waiting', 'escalated', 'completed', 'stopped']);
+
+/** When what holds between fields is looked at: also where a field is wrong, so that everything is said at once. */
+export function isObject({ value }: { readonly value: unknown }): boolean {
+  return isJsonObject(value);
+}

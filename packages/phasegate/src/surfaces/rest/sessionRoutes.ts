@@ -1,0 +1,151 @@
+import { isJsonObject, own, PhasegateError } from '@phasegate/core';
+import type { Context, Hono } from 'hono';
+import { getCookie } from 'hono/cookie';
+import { humanOf } from './callers.ts';
+import { parseJson, readLimited } from './jsonBody.ts';
+import { homePage, pageResponse, signInPage } from './pages.ts';
+import type { HumanSession, RestEnv, RestParts } from './parts.ts';
+import { type FieldProblem, RequestRefused, STATUS_OF } from './problem.ts';
+import { type Opened, SESSION_COOKIE, SESSION_SECONDS, type Sessions } from './sessions.ts';
+import type { Passphrase, SignIn } from './signIn.ts';
+
+/** Registers the pages a human signs in by and the session as a resource of the API. */
+export function registerSessionRoutes(
+  app: Hono<RestEnv>,
+  parts: Pick<RestParts, 'project' | 'settings'>,
+  { sessions, signIn }: { readonly sessions: Sessions; readonly signIn: SignIn },
+): void {
+  const { project, settings } = parts;
+  const seconds = (life: number) =>
+    `Path=/; HttpOnly; SameSite=Strict; Max-Age=${life}${settings.secure ? '; Secure' : ''}`;
+  const set = (opened: Opened) => `${SESSION_COOKIE}=${opened.secret}; ${seconds(SESSION_SECONDS)}`;
+  const unset = `${SESSION_COOKIE}=; ${seconds(0)}`;
+  const go = (where: string, cookie?: string) =>
+    new Response(null, {
+      status: 303,
+      headers: { location: where, ...(cookie === undefined ? {} : { 'set-cookie': cookie }) },
+    });
+
+  app.get('/', async (c) => {
+    const session = await sessionIn(c, sessions);
+    if (session === null) return go('/sign-in');
+    const runs = await project.as({ kind: 'human', name: session.name }).runs({ limit: 50 });
+    return pageResponse(homePage(session, runs));
+  });
+
+  app.get('/sign-in', async (c) => {
+    const code = c.req.query('code');
+    // A browser or a chat that only looks ahead must not spend the link.
+    const looksAhead = c.req.method === 'HEAD' || (c.req.header('sec-purpose') ?? '').includes('prefetch');
+    if (code === undefined || looksAhead) return pageResponse(signInPage(null));
+    return answerPage(async () => go('/', set(await signIn.withCode(c, code))));
+  });
+
+  app.post('/sign-in', async (c) => {
+    return answerPage(async () => {
+      const opened = await signIn.withPassphrase(c, await formOf(c));
+      return go('/', set(opened));
+    });
+  });
+
+  app.post('/sign-out', (c) => {
+    sessions.end(getCookie(c, SESSION_COOKIE) ?? '');
+    return go('/sign-in', unset);
+  });
+
+  app.post('/api/v1/session', async (c) => {
+    const body = requestOf(await c.req.text());
+    const opened =
+      'code' in body ? await signIn.withCode(c, body.code) : await signIn.withPassphrase(c, body);
+    // A page never gets to see its session's secret; a program that has no cookies asks for it.
+    if (body.bearer) return c.json({ ...describe(opened.session), session: opened.secret }, 201);
+    c.header('set-cookie', set(opened));
+    return c.json(describe(opened.session), 201);
+  });
+
+  app.get('/api/v1/session', (c) => c.json(describe(humanOf(c))));
+
+  app.delete('/api/v1/session', (c) => {
+    humanOf(c);
+    const bearer = c.req.header('authorization')?.replace(/^bearer +/i, '');
+    sessions.end(bearer ?? getCookie(c, SESSION_COOKIE) ?? '');
+    c.header('set-cookie', unset);
+    return c.body(null, 204);
+  });
+}
+
+function describe({ name, human, expiresAt }: HumanSession) {
+  return { name, kind: 'human', can_decide: human !== null, expires_at: expiresAt };
+}
+
+async function sessionIn(c: Context<RestEnv>, sessions: Sessions): Promise<HumanSession | null> {
+  const cookie = getCookie(c, SESSION_COOKIE);
+  return cookie === undefined ? null : sessions.find(cookie);
+}
+
+/** What goes wrong at the form is shown on it. Faults go on to where all faults go. */
+async function answerPage(act: () => Promise<Response>): Promise<Response> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof PhasegateError)) throw error;
+    const status = error instanceof RequestRefused ? error.status : STATUS_OF[error.code];
+    if (status >= 500) throw error;
+    const response = pageResponse(signInPage(error.message), status);
+    const wait = error instanceof RequestRefused ? error.headers['retry-after'] : undefined;
+    if (wait !== undefined) response.headers.set('retry-after', wait);
+    return response;
+  }
+}
+
+const LARGEST_FORM = 8 * 1024;
+const LONGEST_PASSPHRASE = 1024;
+
+async function formOf(c: Context<RestEnv>): Promise<Passphrase> {
+  const type = c.req.header('content-type') ?? '';
+  if (!/^application\/x-www-form-urlencoded *(;|$)/i.test(type)) {
+    throw new RequestRefused('request_invalid', 'this takes a form', { status: 415 });
+  }
+  const fields = new URLSearchParams(Buffer.from(await readLimited(c, LARGEST_FORM)).toString('utf8'));
+  return checked({ name: fields.get('name') || undefined, passphrase: fields.get('passphrase') ?? '' });
+}
+
+type SessionRequest = { readonly bearer: boolean } & (Passphrase | { readonly code: string });
+
+function requestOf(text: string): SessionRequest {
+  const body = parseJson(text);
+  if (!isJsonObject(body)) throw wrongFields([{ field: '', message: 'the body must be an object' }]);
+  const problems: FieldProblem[] = Object.keys(body)
+    .filter((key) => !['name', 'passphrase', 'code', 'bearer'].includes(key))
+    .map((key) => ({ field: key.slice(0, 100), message: 'is not known here' }));
+  const textAt = (field: string): string | undefined => {
+    const value = own(body, field);
+    if (value === undefined || typeof value === 'string') return value;
+    problems.push({ field, message: 'must be a string' });
+    return undefined;
+  };
+  const [name, passphrase, code] = [textAt('name'), textAt('passphrase'), textAt('code')];
+  const bearer = own(body, 'bearer') ?? false;
+  if (typeof bearer !== 'boolean') problems.push({ field: 'bearer', message: 'must be a boolean' });
+  if ((passphrase === undefined) === (code === undefined)) {
+    problems.push({ field: 'passphrase', message: 'either `passphrase` or `code` is needed' });
+  }
+  if (problems.length > 0) throw wrongFields(problems);
+  if (code !== undefined) return { bearer: bearer === true, code };
+  return { bearer: bearer === true, ...checked({ name, passphrase: passphrase ?? '' }) };
+}
+
+function checked(given: Passphrase): Passphrase {
+  const { name, passphrase } = given;
+  if (passphrase === '' || passphrase.length > LONGEST_PASSPHRASE) {
+    throw wrongFields([{ field: 'passphrase', message: `must have 1 to ${LONGEST_PASSPHRASE} characters` }]);
+  }
+  if (name !== undefined && name.length > 64) throw wrongFields([{ field: 'name', message: 'is too long' }]);
+  return given;
+}
+
+function wrongFields(fields: readonly FieldProblem[]): RequestRefused {
+  const [first] = fields;
+  const text = first === undefined ? '' : `\`${first.field}\` ${first.message}`;
+  return new RequestRefused('request_invalid', `the request cannot be used: ${text}`, { fields });
+}

@@ -1,0 +1,110 @@
+import type { JsonSchemaValidator, jsonSchemaValidator } from '@modelcontextprotocol/client';
+import type { JsonObject } from '@phasegate/core';
+import type { ToolResult } from '../runtime/ports.ts';
+import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
+import { failed } from './defineTool.ts';
+
+/** A server as the config has it: a program to start, or a URL. */
+export type AttachedServer =
+  | { readonly command: readonly [string, ...string[]]; readonly env?: Readonly<Record<string, string>> }
+  | { readonly url: string; readonly headers_from_env?: Readonly<Record<string, string>> };
+
+/** A tool as its server describes it. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
+}
+
+/** An open connection to a server. */
+export interface Connection {
+  alive(): boolean;
+  /** All tools, asked of the server itself and not of a cache. */
+  list(signal: AbortSignal): Promise<readonly OfferedTool[]>;
+  call(tool: string, input: JsonObject, signal: AbortSignal): Promise<ToolResult>;
+  close(): Promise<void>;
+}
+
+/** How a connection is made. */
+export interface Connecting {
+  readonly name: string;
+  readonly workspace: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly timeoutMs: number;
+}
+
+/** Connects to a server. It is told nothing of us but what the config says: no keys, no tokens, no roots. */
+export async function connectServer(server: AttachedServer, connecting: Connecting): Promise<Connection> {
+  const { timeoutMs: timeout } = connecting;
+  // A heavy library that most processes never need.
+  const { Client } = await import('@modelcontextprotocol/client');
+  const client = new Client(
+    { name: 'phasegate', version: '1' },
+    { capabilities: {}, jsonSchemaValidator: ANYTHING },
+  );
+  let alive = true;
+  client.onclose = () => {
+    alive = false;
+  };
+  await client.connect(await transportTo(server, connecting), { timeout });
+  return {
+    alive: () => alive,
+    async list(signal) {
+      const { tools } = await client.listTools(undefined, { timeout, signal, cacheMode: 'refresh' });
+      return tools.map(({ name, description = '', inputSchema, outputSchema }) => ({
+        name,
+        description,
+        inputSchema: inputSchema as unknown as JsonObject,
+        ...(outputSchema === undefined ? {} : { outputSchema: outputSchema as unknown as JsonObject }),
+      }));
+    },
+    async call(tool, input, signal) {
+      const options = { timeout, maxTotalTimeout: timeout, signal };
+      const answer = await client.callTool({ name: tool, arguments: { ...input } }, options);
+      const { content, structuredContent, isError } = answer;
+      const output = JSON.parse(JSON.stringify({ content, structuredContent })) as JsonObject;
+      if (JSON.stringify(output).length > MAX_OUTPUT) {
+        return failed('too_large', `the tool ran, but its result is larger than ${MAX_OUTPUT} characters`);
+      }
+      return { ok: isError !== true, output };
+    },
+    close: () => client.close(),
+  };
+}
+
+const MAX_OUTPUT = 1024 * 1024;
+
+/** Results are passed on as they are; a server's own schema is not ours to hold it to, nor to compile. */
+const ANYTHING: jsonSchemaValidator = {
+  getValidator:
+    <T>(): JsonSchemaValidator<T> =>
+    (input) => ({ valid: true, data: input as T, errorMessage: undefined }),
+};
+
+async function transportTo(server: AttachedServer, { name, workspace, env }: Connecting) {
+  if ('command' in server) {
+    const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+    const [command, ...args] = server.command;
+    return new StdioClientTransport({
+      command,
+      args,
+      cwd: workspace,
+      env: cleanEnvironment(env, workspace, server.env ?? {}),
+      stderr: 'ignore',
+    });
+  }
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const headers: Record<string, string> = {};
+  for (const [header, variable] of Object.entries(server.headers_from_env ?? {})) {
+    const value = env[variable];
+    if (value === undefined || value === '') {
+      throw new Error(`\`${variable}\`, which server \`${name}\` needs for \`${header}\`, is not set`);
+    }
+    headers[header] = value;
+  }
+  // A redirect would carry the headers to a place nobody named.
+  return new StreamableHTTPClientTransport(new URL(server.url), {
+    requestInit: { headers, redirect: 'error' },
+  });
+}

@@ -1,0 +1,138 @@
+import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { ToolContext, ToolImplementation } from '../runtime/ports.ts';
+import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
+import { findBeneath } from '../workspace/openBeneath.ts';
+import { relativePath } from '../workspace/relativePath.ts';
+import { defineTool, ToolFailure } from './defineTool.ts';
+import { pathsIn, readGitCommand } from './gitCommand.ts';
+import { folderInside, PROGRAM_INPUTS, runInWorkspace } from './runInWorkspace.ts';
+
+/**
+ * Runs one git command in the workspace, from its words and without a shell. Whatever a repository's own
+ * configuration could have git start is switched off, or git is not run at all.
+ */
+export const git: ToolImplementation = defineTool({
+  name: 'git',
+  description:
+    'Runs one git command in the workspace; no hooks, no pager, no editor, no programs of the repository',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['command'],
+    properties: {
+      command: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 10_000,
+        description: 'A line such as `git status`',
+      },
+      ...PROGRAM_INPUTS,
+    },
+  },
+  async run(input, context) {
+    const words = readGitCommand(String(input.command));
+    const environment = gitEnvironment(context.workspace);
+    const cwd = await folderInside(context.workspace, input.cwd);
+    await refuseLinks(context.workspace, cwd, words);
+    await refusePrograms(context, cwd, environment);
+    const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
+    return runInWorkspace(
+      { argv: ['git', '--no-pager', ...settings, ...words], input, environment },
+      context,
+    );
+  },
+});
+
+/** Git does not look where a link leads unless it reads a file it was given; then it does not ask. */
+async function refuseLinks(root: string, cwd: string, words: readonly [string, ...string[]]): Promise<void> {
+  for (const path of words.slice(1).flatMap(pathsIn)) {
+    const normal = relativePath(cwd === root ? path : `${cwd.slice(root.length + 1)}/${path}`);
+    if (normal === null || normal === '') continue;
+    const found = await findBeneath(root, normal);
+    if (found.kind !== 'link' || (found.at === normal && words[0] !== 'apply')) continue;
+    throw new ToolFailure('path_is_link', `\`${path}\` leads through the link \`${found.at}\``);
+  }
+}
+
+/** Settings that win over any file. */
+const SETTINGS = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.pager=cat',
+  'core.askPass=',
+  'core.sshCommand=ssh',
+  'core.gitProxy=',
+  'core.alternateRefsCommand=',
+  'core.attributesFile=/dev/null',
+  'credential.helper=',
+  'commit.gpgSign=false',
+  'tag.gpgSign=false',
+  'log.showSignature=false',
+  'diff.external=',
+  'diff.ignoreSubmodules=all',
+  'submodule.recurse=false',
+  'fetch.recurseSubmodules=false',
+  'push.recurseSubmodules=no',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'protocol.ext.allow=never',
+  'protocol.file.allow=never',
+] as const;
+
+function gitEnvironment(workspace: string): Readonly<Record<string, string>> {
+  return {
+    // The workspace's own repository or none: never one that happens to lie above it.
+    GIT_CEILING_DIRECTORIES: dirname(workspace),
+    GIT_ALLOW_PROTOCOL: 'https:http:ssh:git',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: '',
+    SSH_ASKPASS: '',
+    GIT_EDITOR: 'false',
+    GIT_SEQUENCE_EDITOR: 'false',
+    GIT_PAGER: 'cat',
+    GIT_MERGE_AUTOEDIT: 'no',
+    GIT_OPTIONAL_LOCKS: '0',
+  };
+}
+
+/** Keys of a repository's own configuration that start a program, or lead elsewhere, and that no setting undoes. */
+const PROGRAM_KEYS =
+  /^(?:filter\..+\.(?:clean|smudge|process)|diff\..+\.(?:command|textconv)|merge\..+\.driver|gpg(?:\..+)?\.program|remote\..+\.(?:uploadpack|receivepack|vcs)|trailer\..+\.(?:command|cmd)|interactive\.difffilter|submodule\..+\.update|credential\..+\.helper|core\.worktree|include(?:if\..+)?\.path)$/i;
+
+async function refusePrograms(
+  context: ToolContext,
+  cwd: string,
+  fixed: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { runProgram } = await import('../workspace/runProgram.ts');
+  const ask = (...argv: string[]) =>
+    runProgram({
+      argv: ['git', ...argv],
+      cwd,
+      environment: cleanEnvironment(process.env, context.workspace, fixed),
+      timeoutMs: 10_000,
+      maxOutputBytes: 1024 * 1024,
+      signal: context.signal,
+    });
+  const top = await ask('rev-parse', '--show-toplevel');
+  if (top.how.kind !== 'exited' || top.how.code !== 0) {
+    throw new ToolFailure('no_repository', 'the workspace is no git repository that git can use');
+  }
+  const place = top.stdout.toString().trim();
+  if ((await realpath(place).catch(() => '')) !== context.workspace) {
+    throw new ToolFailure('git_refused', 'the repository says its files are elsewhere');
+  }
+  const listed = await ask('config', '--list', '--show-scope', '--name-only', '-z');
+  if (listed.how.kind !== 'exited' || listed.how.code !== 0) {
+    throw new ToolFailure('git_refused', 'the configuration of the repository cannot be read');
+  }
+  const fields = listed.stdout.toString().split('\0');
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [scope, key] = [fields[at], fields[at + 1] ?? ''];
+    if ((scope === 'local' || scope === 'worktree') && PROGRAM_KEYS.test(key)) {
+      const message = `the repository's own configuration sets \`${key}\`, which can start a program; a human must remove it`;
+      throw new ToolFailure('git_refused', message);
+    }
+  }
+}

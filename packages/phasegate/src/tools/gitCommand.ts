@@ -1,0 +1,131 @@
+import { parseCommandLine } from '@phasegate/core';
+import { ToolFailure } from './defineTool.ts';
+
+/**
+ * The words behind `git` of a line that is one git command and nothing else. It is a list of what may pass: commands
+ * that start other programs, write elsewhere or change the configuration are not in it.
+ */
+export function readGitCommand(line: string): readonly [string, ...string[]] {
+  const parsed = parseCommandLine(line);
+  if (!parsed.ok) throw refused(`the command cannot be read with certainty: ${parsed.reason}`);
+  const [words, ...others] = parsed.commands;
+  if (words === undefined || others.length > 0) throw refused('one git command at a time');
+  const [program, ...rest] = words;
+  if (program !== 'git') throw refused(`\`${program}\` is not git`);
+  const at = rest.findIndex((word) => !HARMLESS_GLOBALS.has(word));
+  const command = rest[at];
+  if (command === undefined) throw refused('there is no git command');
+  if (command.startsWith('-'))
+    throw refused(`the option \`${command}\` before the command is not taken here`);
+  if (!COMMANDS.has(command)) throw refused(`\`git ${command}\` is not carried out here`);
+  refuseOptions(command, rest.slice(at + 1));
+  refusePaths(rest.slice(at + 1));
+  return [command, ...rest.slice(at + 1)];
+}
+
+const HARMLESS_GLOBALS: ReadonlySet<string> = new Set([
+  '--no-pager',
+  '-P',
+  '--no-optional-locks',
+  '--literal-pathspecs',
+]);
+
+const COMMANDS: ReadonlySet<string> = new Set(
+  (
+    'add apply blame branch cat-file check-ignore checkout cherry cherry-pick clean commit count-objects describe ' +
+    'diff diff-files diff-index diff-tree fetch for-each-ref grep log ls-files ls-tree merge merge-base mv name-rev ' +
+    'notes pull push range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show ' +
+    'show-branch show-ref stash status switch symbolic-ref tag version whatchanged'
+  ).split(' '),
+);
+
+/**
+ * Long options that name a program, a file to write, or a file to read through whatever link it is. Git takes any
+ * beginning of them that is not ambiguous.
+ */
+const REFUSED_OPTIONS = [
+  '--contents',
+  '--exec',
+  '--file',
+  '--ignore-revs-file',
+  '--no-index',
+  '--open-files-in-pager',
+  '--output',
+  '--pathspec-from-file',
+  '--receive-pack',
+  '--template',
+  '--unsafe-paths',
+  '--upload-pack',
+] as const;
+
+/** The same as letters, by command; what follows `textAfter` in a word is text. */
+const REFUSED_LETTERS: Readonly<Record<string, { readonly letters: RegExp; readonly textAfter: string }>> = {
+  blame: { letters: /S/, textAfter: 'L' },
+  commit: { letters: /[Ft]/, textAfter: 'm' },
+  diff: { letters: /O/, textAfter: 'S' },
+  grep: { letters: /[Of]/, textAfter: 'e' },
+  merge: { letters: /F/, textAfter: 'm' },
+  notes: { letters: /F/, textAfter: 'm' },
+  rebase: { letters: /x/, textAfter: 'X' },
+  tag: { letters: /F/, textAfter: 'm' },
+};
+
+function refuseOptions(command: string, words: readonly string[]): void {
+  const rule = REFUSED_LETTERS[command];
+  for (const word of words) {
+    if (word === '--') return;
+    const [name = ''] = word.split('=');
+    const long =
+      name.startsWith('--') && name.length > 2 && REFUSED_OPTIONS.some((option) => option.startsWith(name));
+    const cluster = /^-[^-]/.test(word) ? (word.slice(1).split(rule?.textAfter ?? '\0')[0] ?? '') : '';
+    if (long || rule?.letters.test(cluster) === true) {
+      throw refused(`the option \`${word}\` is not taken here`);
+    }
+  }
+}
+
+/** Everything in a word that git could take for a path: itself, what is behind `=`, what is joined to a short option. */
+export function pathsIn(word: string): readonly string[] {
+  const equals = word.indexOf('=');
+  const joined = /^-[A-Za-z]./.test(word) ? word.slice(2) : '';
+  return [word, equals === -1 ? '' : word.slice(equals + 1), joined].filter((path) => path !== '');
+}
+
+/** Options whose value is text and no path. */
+const TEXTS: ReadonlySet<string> = new Set([
+  '-m',
+  '--message',
+  '--grep',
+  '--author',
+  '--date',
+  '-S',
+  '-G',
+  '-e',
+  '--format',
+]);
+
+/**
+ * A path that leaves the workspace, wherever it stands: as a word, behind `=`, or joined to a short option. A range
+ * of revisions such as `main..topic` has no `..` between slashes.
+ */
+function refusePaths(words: readonly string[]): void {
+  for (const [index, word] of words.entries()) {
+    if (TEXTS.has(words[index - 1] ?? '') || isText(word)) continue;
+    if (!pathsIn(word).some(leaves)) continue;
+    throw new ToolFailure('path_outside', `\`${word}\` is not a path inside the workspace`);
+  }
+}
+
+function isText(word: string): boolean {
+  const equals = word.indexOf('=');
+  return (equals !== -1 && TEXTS.has(word.slice(0, equals))) || /^-[mSG]./.test(word);
+}
+
+function leaves(path: string): boolean {
+  if (path.startsWith('/') || path.startsWith('~') || path.includes('\\')) return true;
+  return path.split('/').includes('..');
+}
+
+function refused(message: string): ToolFailure {
+  return new ToolFailure('git_refused', message);
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { outputOf, use, workspaceWith } from './fixtures/workspace.ts';
+import { grep } from './grep.ts';
+
+describe('grep', () => {
+  test('finds a text as it stands, with its file and line', async () => {
+    const workspace = workspaceWith({
+      'src/a.ts': 'one\na.b (c)\n',
+      'src/b.ts': 'axb (c)\n',
+      'x.bin': Buffer.from([0, 97]),
+    });
+
+    expect(outputOf(await use(grep, workspace, { pattern: 'a.b (c)' }))).toEqual({
+      matches: [{ path: 'src/a.ts', line: 2, text: 'a.b (c)' }],
+      skipped: ['x.bin'],
+      truncated: false,
+    });
+  });
+
+  test('takes a regular expression when told so, and one file as well as a folder', async () => {
+    const workspace = workspaceWith({ 'src/a.ts': 'Alpha\nbeta\n', 'src/b.ts': 'alpha\n' });
+    const ask = { pattern: '^a\\w+$', regex: true };
+
+    expect(outputOf(await use(grep, workspace, { ...ask, path: 'src' })).matches).toEqual([
+      { path: 'src/b.ts', line: 1, text: 'alpha' },
+    ]);
+    expect(
+      outputOf(await use(grep, workspace, { ...ask, path: 'src/a.ts', ignore_case: true })).matches,
+    ).toEqual([{ path: 'src/a.ts', line: 1, text: 'Alpha' }]);
+    expect(await use(grep, workspace, { pattern: '(', regex: true })).toMatchObject({
+      ok: false,
+      output: { error: 'input_invalid' },
+    });
+  });
+
+  test('stops at its limit and says that there is more', async () => {
+    const workspace = workspaceWith({ a: 'x\nx\nx\n', b: 'x\n' });
+
+    const found = outputOf(await use(grep, workspace, { pattern: 'x', limit: 3 }));
+
+    expect(found.matches).toHaveLength(3);
+    expect(found.truncated).toBe(true);
+    expect(outputOf(await use(grep, workspace, { pattern: 'x', limit: 4 })).truncated).toBe(false);
+  });
+
+  test('shows nothing of files the phase does not let it show', async () => {
+    const workspace = workspaceWith({ 'src/a': 'key', 'private/b': 'key' });
+
+    const result = await use(
+      grep,
+      workspace,
+      { pattern: 'key' },
+      { mayRead: (path) => path.startsWith('src/') },
+    );
+
+    expect(outputOf(result).matches).toEqual([{ path: 'src/a', line: 1, text: 'key' }]);
+  });
+
+  test('an expression made to run for ever is ended, and nobody else waits for it', async () => {
+    const workspace = workspaceWith({ a: `${'a'.repeat(5_000)}!` });
+    const controller = new AbortController();
+    let turns = 0;
+    const ticking = setInterval(() => {
+      turns += 1;
+      // The loop goes round while the expression runs; after a few rounds the call is ended from outside.
+      if (turns === 5) controller.abort(new Error('enough'));
+    }, 20);
+
+    const result = await use(
+      grep,
+      workspace,
+      { pattern: '^(?:a+)+$', regex: true },
+      { signal: controller.signal },
+    );
+    clearInterval(ticking);
+
+    expect(result).toMatchObject({ ok: false, output: { error: 'aborted' } });
+  });
+
+  test('is judged as the file it names, or as everything below the folder', () => {
+    const { root } = workspaceWith({ 'src/a.ts': '' });
+
+    expect(grep.judged?.({ path: 'src' }, root)).toEqual({ path: 'src/**' });
+    expect(grep.judged?.({ path: 'src/a.ts' }, root)).toEqual({ path: 'src/a.ts' });
+    expect(grep.judged?.({}, root)).toEqual({ path: '**' });
+    expect(grep.judged?.({ path: 'out' }, root)).toEqual({ path: 'out' });
+  });
+});

@@ -1,0 +1,306 @@
+import type {
+  AuditRecord,
+  Json,
+  JsonObject,
+  Mode,
+  PhaseId,
+  PhaseView,
+  Progress,
+  Ring,
+  RunStatus,
+} from '@phasegate/core';
+import type { WireBlocker } from './PhasegateClientError.ts';
+
+/** What is told of a run, whoever reads it. The fields of the phase are absent once the run has ended. */
+export interface RunFields extends Partial<Omit<PhaseView, 'phase'>> {
+  readonly workflow: string;
+  readonly title: string;
+  readonly target: string | null;
+  readonly params: JsonObject;
+  readonly status: RunStatus;
+  readonly mode: Mode;
+  readonly ring: Ring;
+  readonly trusted: boolean;
+  readonly epoch: number;
+  readonly holder: string | null;
+  /** Null once the run has ended. */
+  readonly phase: PhaseId | null;
+  readonly current_phase: PhaseId | null;
+  readonly completed_phases: readonly PhaseId[];
+  readonly progress: Progress;
+  readonly attempts: number;
+  /** Why the attempt before failed. */
+  readonly feedback: string | null;
+  readonly gate: Gate | null;
+  readonly questions: readonly { readonly text: string; readonly options: readonly string[] }[];
+  readonly answers: readonly GivenAnswer[];
+  readonly escalation: RunEscalation | null;
+  /** Why the run was stopped. */
+  readonly reason: string | null;
+  readonly started_at: string;
+  readonly updated_at: string;
+  /** The one legal thing to do next. */
+  readonly next_action: string;
+}
+
+/** One run as its reader may see it. */
+export interface Run extends RunFields {
+  readonly run: string;
+}
+
+/** A run, or an item of its phase, as the agent that works on it sees it. */
+export interface Task extends RunFields {
+  readonly id: string;
+  /** Only where one item of a parallel phase was claimed. */
+  readonly item?: { readonly key: string; readonly value: Json };
+}
+
+/** A gate that is open. What stands in `context` is for humans only. */
+export interface Gate {
+  readonly id: string;
+  readonly prompt: string;
+  readonly options: readonly { readonly label: string; readonly requires_input: boolean }[];
+  readonly since: string;
+  readonly expires_at: string | null;
+  readonly approvers?: readonly string[];
+  readonly quorum?: number;
+  readonly votes?: readonly { readonly by: string; readonly option: string }[];
+  readonly context?: JsonObject;
+}
+
+/** A human's answer to one of an agent's questions. */
+export interface GivenAnswer {
+  /** From 1. */
+  readonly question: number;
+  readonly text: string;
+  readonly by: string;
+  readonly at: string;
+  readonly elicited: boolean;
+}
+
+/** Why a human must act. */
+export interface RunEscalation {
+  readonly reason: string;
+  readonly message: string;
+  readonly since: string;
+  readonly blockers: readonly WireBlocker[];
+}
+
+/** What was claimed, with the token for its phase. The client keeps the token by itself. */
+export interface Claim {
+  readonly task: Task;
+  readonly phase_token: string;
+  readonly expires_at: string;
+}
+
+/** A transition that was allowed. One that was refused is thrown, with its blockers. */
+export type Transition = Moved | Waiting | Ended;
+
+/** The run is in the next phase and the client holds the token for it, or one item of a parallel phase is done. */
+export interface Moved {
+  readonly allowed: true;
+  readonly status: 'active';
+  readonly phase: PhaseId;
+  /** Absent after an item: nothing is in hand any more. */
+  readonly phase_token?: string;
+  readonly expires_at?: string;
+  readonly task: Task | null;
+  readonly phase_completed?: PhaseId;
+  readonly item_completed?: string;
+  /** What strict enforcement would have refused, in permissive mode. */
+  readonly would_refuse?: readonly WireBlocker[];
+  readonly next_action: string;
+}
+
+/** The phase's checks have passed and a human must choose. The token goes on reading. */
+export interface Waiting {
+  readonly allowed: true;
+  readonly status: 'waiting';
+  /** The phase that waits: it is not completed. */
+  readonly phase: PhaseId;
+  readonly gate: Gate | null;
+  readonly would_refuse?: readonly WireBlocker[];
+  readonly next_action: string;
+}
+
+/** The run has come to its end. */
+export interface Ended {
+  readonly allowed: true;
+  readonly status: 'completed';
+  readonly phase: null;
+  readonly task: Task | null;
+  readonly phase_completed?: PhaseId;
+  readonly message?: string;
+  readonly would_refuse?: readonly WireBlocker[];
+  readonly next_action: string;
+}
+
+/** The verdict on a tool call that is not carried out. */
+export interface ToolVerdict {
+  readonly allowed: boolean;
+  /** Why it was refused, in words and as a code. */
+  readonly reason?: string;
+  readonly code?: string;
+  readonly next_action?: string;
+  readonly would_refuse?: readonly WireBlocker[];
+}
+
+/** What came of a tool call: carried out, or refused. */
+export type ToolOutcome = ToolAnswer | RefusedTool;
+
+/** A tool call that was carried out. Whether the tool itself succeeded stands in `result.ok`. */
+export interface ToolAnswer extends ToolVerdict {
+  readonly allowed: true;
+  readonly result: ToolResult;
+  readonly receipt: Receipt | null;
+}
+
+/** A tool call that was refused. */
+export interface RefusedTool extends ToolVerdict {
+  readonly allowed: false;
+  readonly result: null;
+  readonly receipt: null;
+}
+
+/** What a tool gave back. */
+export interface ToolResult {
+  readonly ok: boolean;
+  readonly output: Json;
+  /** Of a command. */
+  readonly exit_code?: number | null;
+}
+
+/** Signed record of something the server ran. */
+export interface Receipt {
+  readonly id: string;
+  readonly run: string;
+  readonly phase: PhaseId;
+  readonly epoch: number;
+  readonly agent: string;
+  readonly tool: string;
+  readonly input_hash: string;
+  readonly output_hash: string;
+  readonly ok: boolean;
+  readonly exit_code: number | null;
+  readonly tree: string | null;
+  readonly started_at: string;
+  readonly ended_at: string;
+  readonly signature: string;
+}
+
+/** The current phase. Its fields are absent once the run has ended. */
+export interface PhaseAnswer extends Partial<Omit<PhaseView, 'phase'>> {
+  readonly run: string;
+  readonly status: RunStatus;
+  readonly phase: PhaseId | null;
+  readonly message?: string;
+  readonly gate: Gate | null;
+  readonly next_action: string;
+}
+
+/** One task of a phase. */
+export interface PhaseTask {
+  readonly run: string;
+  readonly phase: PhaseId;
+  readonly task_number: number;
+  readonly task_content: string;
+  readonly source: 'static' | 'dynamic';
+  readonly next_action: string;
+}
+
+/** One line of the list of runs. */
+export interface RunLine {
+  readonly run: string;
+  readonly workflow: string;
+  readonly target: string | null;
+  readonly status: RunStatus;
+  readonly phase: PhaseId | null;
+  readonly holder: string | null;
+  readonly epoch: number;
+  readonly priority: number;
+  readonly capabilities: readonly string[];
+  readonly started_at: string;
+  readonly updated_at: string;
+}
+
+/** A page of runs, newest first. */
+export interface RunPage {
+  readonly runs: readonly RunLine[];
+  /** Of the next page; null after the last. */
+  readonly next_offset: number | null;
+}
+
+/** A run that was made. */
+export interface StartedRun {
+  readonly run: string;
+  readonly workflow: string;
+  readonly status: RunStatus;
+  readonly phase: PhaseId | null;
+  readonly ring: Ring;
+  readonly trusted: boolean;
+  readonly next_action: string;
+  readonly would_refuse?: readonly WireBlocker[];
+}
+
+/** The gate a run waits at, as a human is shown it. */
+export interface GateCard {
+  readonly gate: string;
+  readonly card: JsonObject;
+  /** The hash of the card; a decision carries it. */
+  readonly shown: string;
+}
+
+/** An audit record with its place among the records of all chains. */
+export interface EventRecord extends AuditRecord {
+  readonly id: number;
+}
+
+/** A page of the audit. */
+export interface AuditPage {
+  readonly records: readonly (AuditRecord & { readonly id?: number })[];
+  /** `after` of the next page; null after the last. */
+  readonly next_after: number | null;
+}
+
+/** What checking every chain found. */
+export interface AuditReport {
+  readonly ok: boolean;
+  readonly runs: number;
+  readonly records: number;
+  readonly unanchored: number;
+  readonly findings: readonly {
+    readonly kind: string;
+    readonly run: string | null;
+    readonly seq: number | null;
+    readonly message: string;
+  }[];
+}
+
+/** What the agent of a token may see of its run at one moment. Under 100 KB. */
+export interface AgentSnapshot {
+  readonly time: string;
+  readonly task: Partial<Task>;
+  /** Paths of what was cut so that the snapshot stays small. */
+  readonly truncated: readonly string[];
+}
+
+/** The project as a human may see it at one moment. Under 100 KB. */
+export interface HumanSnapshot {
+  readonly time: string;
+  /** How many runs there are, by status. */
+  readonly runs: Readonly<Record<string, number>>;
+  readonly open: readonly Partial<RunLine>[];
+  readonly leases: readonly Partial<Lease>[];
+  readonly waiting: readonly { readonly run?: string; readonly gate?: Partial<Gate> }[];
+  readonly events: readonly Partial<EventRecord>[];
+  readonly truncated: readonly string[];
+}
+
+/** An agent's hold on a run or on one item of it. */
+export interface Lease {
+  readonly run: string;
+  readonly item: string | null;
+  readonly agent: string;
+  readonly epoch: number;
+  readonly expires_at: string;
+}

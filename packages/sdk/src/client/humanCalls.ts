@@ -1,0 +1,139 @@
+import type { JsonObject, RunStatus } from '@phasegate/core';
+import type { AuditPage, AuditReport, EventRecord, GateCard, Run, RunPage, StartedRun } from './answers.ts';
+import { type FollowOptions, followEvents } from './followEvents.ts';
+import type { Call, Http } from './http.ts';
+import type { Session } from './session.ts';
+
+/** What a human does, or a tool that acts for one. */
+export interface HumanCalls {
+  /** Signs a human in. In a browser the session is the cookie; elsewhere this client keeps it in memory. */
+  signIn(credentials: SignInRequest): Promise<SignedIn>;
+  /** Ends the session. */
+  signOut(): Promise<void>;
+  /** Runs, newest first. */
+  listRuns(query?: RunListQuery): Promise<RunPage>;
+  /** One run. An agent reads its own with its key. */
+  getRun(run: string): Promise<Run>;
+  /** Starts a run, or queues it. */
+  startRun(request: RunRequest): Promise<StartedRun>;
+  /** The gate a run waits at, as it is to be shown. */
+  getGate(run: string): Promise<GateCard>;
+  /**
+   * Decides at the gate a run waits at. Without `shown` the card is fetched and its hash sent: whoever shows the card
+   * to a person passes the `gate` and `shown` of that card, so that nothing else can be decided on.
+   */
+  decide(run: string, decision: DecisionRequest): Promise<Run>;
+  /** Answers one of an agent's questions, by one of its options or in other words. */
+  answer(run: string, answer: AnswerRequest): Promise<Run>;
+  /** Lets an escalated run go on; the note is told to whoever works on it. */
+  resume(run: string, note?: string): Promise<Run>;
+  /** Ends a run. */
+  stop(run: string, reason: string): Promise<Run>;
+  /** Everything that happens, as it happens; taken up again after a cut, so that nothing is missed. */
+  events(options?: FollowOptions): AsyncIterable<EventRecord>;
+  /** A page of the audit: of one run, or of all chains. */
+  audit(query?: AuditQuery): Promise<AuditPage>;
+  /** Checks every chain of the audit. */
+  verifyAudit(): Promise<AuditReport>;
+}
+
+/** A human's passphrase, or the code of a sign-in link. The name may be left out where there is one human only. */
+export type SignInRequest =
+  | { readonly name?: string; readonly passphrase: string }
+  | { readonly code: string };
+
+/** Who signed in. */
+export interface SignedIn {
+  readonly name: string;
+  readonly kind: 'human';
+  /** False where no human is set up yet: then nobody can decide at a gate. */
+  readonly can_decide: boolean;
+  readonly expires_at: string;
+}
+
+/** Which runs to list. */
+export interface RunListQuery {
+  readonly status?: RunStatus;
+  readonly workflow?: string;
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+/** What a run is started with. */
+export interface RunRequest {
+  readonly workflow: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly target?: string | null;
+  readonly queue?: boolean;
+  /** Higher is claimed first. */
+  readonly priority?: number;
+  /** What an agent must be able to do to claim it. */
+  readonly capabilities?: readonly string[];
+}
+
+/** A human's choice at a gate. */
+export interface DecisionRequest {
+  readonly option: string;
+  readonly input?: string;
+  /** Of the card that was shown; both or neither. */
+  readonly gate?: string;
+  readonly shown?: string;
+}
+
+/** A human's answer: one of the options, or other words. */
+export type AnswerRequest = { readonly question: number } & (
+  | { readonly option: string }
+  | { readonly text: string }
+);
+
+/** Which records to read. */
+export interface AuditQuery {
+  readonly run?: string;
+  readonly after?: number;
+  readonly limit?: number;
+}
+
+/** What a human does, over HTTP. */
+export function createHumanCalls(http: Http, session: Session): HumanCalls {
+  const get = async (path: string, query: Call['query'] = {}): Promise<unknown> =>
+    (await http.send({ method: 'GET', path, query, safe: true }, session.bearer())).body;
+  const post = async (path: string, body: object): Promise<unknown> =>
+    (
+      await http.send(
+        { method: 'POST', path, body: body as JsonObject, safe: false, long: true },
+        session.bearer(),
+      )
+    ).body;
+  const getGate = async (run: string) => (await get(`${pathOf(run)}/gate`)) as GateCard;
+
+  return {
+    async signIn(credentials) {
+      const body = credentials as JsonObject;
+      const answer = await http.send({ method: 'POST', path: '/session', body, safe: false }, null);
+      session.open(answer.headers);
+      return answer.body as SignedIn;
+    },
+    async signOut() {
+      await http.send({ method: 'DELETE', path: '/session', safe: true }, session.bearer());
+      session.close();
+    },
+    listRuns: async (query = {}) => (await get('/runs', { ...query })) as RunPage,
+    getRun: async (run) => (await get(pathOf(run))) as Run,
+    startRun: async (request) => (await post('/runs', request)) as StartedRun,
+    getGate,
+    async decide(run, { option, input, ...card }) {
+      const { gate, shown } = card.shown === undefined ? await getGate(run) : card;
+      return (await post(`${pathOf(run)}/decisions`, { gate, option, input, shown })) as Run;
+    },
+    answer: async (run, answer) => (await post(`${pathOf(run)}/answers`, answer)) as Run,
+    resume: async (run, note) => (await post(`${pathOf(run)}/resume`, { note })) as Run,
+    stop: async (run, reason) => (await post(`${pathOf(run)}/stop`, { reason })) as Run,
+    events: (options) => followEvents<EventRecord>(http, session.bearer, options),
+    audit: async (query = {}) => (await get('/audit', { ...query })) as AuditPage,
+    verifyAudit: async () => (await get('/audit/verify')) as AuditReport,
+  };
+}
+
+function pathOf(run: string): string {
+  return `/runs/${encodeURIComponent(run)}`;
+}

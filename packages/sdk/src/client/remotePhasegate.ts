@@ -1,0 +1,168 @@
+import {
+  type Blocker,
+  type Command,
+  ERROR_CODES,
+  type ErrorCode,
+  type JsonObject,
+  type Phasegate,
+  PhasegateError,
+  type Submitted,
+  type Verdict,
+} from '@phasegate/core';
+import type { AgentCalls } from './agentCalls.ts';
+
+import type { Hold } from './hold.ts';
+import type { HumanCalls } from './humanCalls.ts';
+import { PhasegateClientError, type WireBlocker } from './PhasegateClientError.ts';
+import { blockersFrom, phaseViewOf, runSummaryOf, runViewOf } from './runView.ts';
+
+type Calls = AgentCalls & HumanCalls;
+
+/** The engine's own interface over HTTP. Refusals come back as verdicts, faults as `PhasegateError`, as in process. */
+export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
+  const view = async (runId: string) => runViewOf(await calls.getRun(runId));
+
+  const demandInHand = (runId: string) => {
+    if (hold.current()?.id === runId) return;
+    throw new PhasegateError('not_permitted', `run \`${runId}\` is not the task in hand`);
+  };
+
+  const answerOf = async (runId: string, command: Command): Promise<object> => {
+    switch (command.kind) {
+      case 'complete':
+        return complete(runId, command);
+      case 'fetch_task':
+        demandInHand(runId);
+        return calls.getTask(command.phase, command.task);
+      case 'ask':
+        demandInHand(runId);
+        return calls.askHuman(command.questions);
+      case 'report_blocked':
+        demandInHand(runId);
+        return calls.reportBlocked(command.reason);
+      case 'decide': {
+        // The server signs with the key of whoever signed in; a signature made elsewhere is not sent.
+        const { gate, option, input, shown } = command;
+        return calls.decide(runId, { gate, option, shown, ...(input === undefined ? {} : { input }) });
+      }
+      case 'answer':
+        return calls.answer(runId, { question: command.question, text: command.text });
+      case 'resume':
+        return calls.resume(runId, command.note);
+      case 'stop':
+        return calls.stop(runId, command.reason);
+      default:
+        throw new PhasegateError('not_permitted', `\`${command.kind}\` is the server's own to do`);
+    }
+  };
+
+  /** A token completes its own phase and item, whatever is asked: so what is asked must be that. */
+  const complete = async (runId: string, command: Extract<Command, { kind: 'complete' }>) => {
+    demandInHand(runId);
+    const { phase, item = null, outcome, target, reason } = command;
+    const token = hold.phase() ?? (await calls.getPhase()).phase;
+    if (String(token) !== String(phase) || (hold.current()?.item ?? null) !== item) {
+      throw new PhasegateError('not_permitted', `the token in hand is for phase \`${token}\``);
+    }
+    if (outcome === 'skip') throw new PhasegateError('not_permitted', '`skip` comes from handlers only');
+    return calls.requestTransition(target, command.evidence, {
+      ...(outcome === undefined ? {} : { outcome }),
+      ...(reason === undefined ? {} : { reason }),
+    });
+  };
+
+  const submit = async (runId: string, command: Command): Promise<Submitted> => {
+    const { verdict, answer } = await judged(() => answerOf(runId, command));
+    return { verdict, answer, view: await view(runId) };
+  };
+
+  return {
+    start: translating(async (request) => {
+      const { verdict, answer } = await judged(() => calls.startRun(request));
+      if (!verdict.allowed) return { verdict, view: null };
+      return { verdict, view: await view(String(answer.run)) };
+    }),
+    view: translating(view),
+    phase: translating(async (runId, requested) => {
+      const named =
+        typeof requested === 'number' ? requested : requested === undefined ? undefined : String(requested);
+      if (hold.current()?.id === runId) {
+        const { verdict, answer } = await judged(() => calls.getPhase(named), 'phase_sequence_violation');
+        const phase = phaseViewOf(answer as never);
+        if (verdict.allowed && phase !== null) return { ok: true, phase };
+        return { ok: false, refusal: { error: 'run_ended', ...answer } };
+      }
+      const { current_phase } = await view(runId);
+      if (current_phase !== null && (named === undefined || String(named) === String(current_phase.phase))) {
+        return { ok: true, phase: current_phase };
+      }
+      throw new PhasegateError('not_permitted', 'a server shows other phases only to the agent of the run');
+    }),
+    overview: translating(async () => {
+      throw new PhasegateError('not_permitted', 'a server does not show the titles of all phases');
+    }),
+    runs: translating(async (query) => (await calls.listRuns(query)).runs.map(runSummaryOf)),
+    submit: translating(submit),
+    judgeTool: translating(async (runId, { tool, input }) => {
+      if (runId === null) throw new PhasegateError('not_permitted', 'a server judges tools only for a run');
+      demandInHand(runId);
+      const {
+        allowed,
+        code = 'tool_not_allowed',
+        reason = '',
+        next_action = '',
+        would_refuse,
+      } = await calls.checkTool(tool, input);
+      return allowed ? passed(would_refuse) : refused([{ code, message: reason, next_action }]);
+    }),
+    history: translating(async (runId, page) => {
+      if (runId === null) throw new PhasegateError('not_permitted', "a server shows runs' chains only");
+      return (await calls.audit({ run: runId, ...page })).records;
+    }),
+  };
+}
+
+interface Judged {
+  readonly verdict: Verdict;
+  readonly answer: JsonObject;
+}
+
+/** A refusal of the workflow is a verdict; anything else that goes wrong is thrown. */
+async function judged(act: () => Promise<object>, also?: string): Promise<Judged> {
+  try {
+    const answer = (await act()) as JsonObject;
+    return { verdict: passed(answer.would_refuse as unknown as readonly WireBlocker[] | undefined), answer };
+  } catch (error) {
+    if (!(error instanceof PhasegateClientError) || error.status !== 409) throw error;
+    const { blockers, answer, code, message, nextAction } = error;
+    if (blockers.length === 0 && code !== also) throw error;
+    const all = blockers.length > 0 ? blockers : [{ code, message, next_action: nextAction ?? '' }];
+    return { verdict: refused(all), answer };
+  }
+}
+
+function passed(wouldRefuse: readonly WireBlocker[] | undefined): Verdict & { readonly allowed: true } {
+  return wouldRefuse === undefined
+    ? { allowed: true }
+    : { allowed: true, wouldRefuse: blockersFrom(wouldRefuse) };
+}
+
+function refused(blockers: readonly WireBlocker[]): Verdict & { readonly allowed: false } {
+  return { allowed: false, blockers: blockersFrom(blockers) as readonly [Blocker, ...Blocker[]] };
+}
+
+/** Faults in the engine's words, as its surfaces expect them. */
+function translating<A extends readonly unknown[], R>(
+  act: (...given: A) => Promise<R>,
+): (...given: A) => Promise<R> {
+  return async (...given) => {
+    try {
+      return await act(...given);
+    } catch (error) {
+      if (!(error instanceof PhasegateClientError)) throw error;
+      const code = Object.hasOwn(ERROR_CODES, error.code) ? (error.code as ErrorCode) : 'not_permitted';
+      const hint = error.nextAction === null ? {} : { hint: error.nextAction };
+      throw new PhasegateError(code, error.message, { cause: error, ...hint });
+    }
+  };
+}

@@ -1,0 +1,93 @@
+import type {
+  Blocker,
+  BlockerCode,
+  Escalation,
+  GateView,
+  NextAction,
+  PhaseView,
+  RunSummary,
+  RunView,
+} from '@phasegate/core';
+import type { Gate, PhaseAnswer, Run, RunFields, RunLine } from './answers.ts';
+import type { WireBlocker } from './PhasegateClientError.ts';
+
+/** A run off the wire, as the engine shows it. */
+export function runViewOf(run: Run): RunView {
+  return {
+    run: run.run,
+    workflow: run.workflow,
+    title: run.title,
+    target: run.target,
+    params: run.params,
+    status: run.status,
+    mode: run.mode,
+    ring: run.ring,
+    trusted: run.trusted,
+    epoch: run.epoch,
+    holder: run.holder,
+    phase: run.phase,
+    current_phase: phaseViewOf(run),
+    completed_phases: run.completed_phases,
+    progress: run.progress,
+    attempts: run.attempts,
+    feedback: run.feedback,
+    gate: run.gate === null ? null : gateViewOf(run.gate),
+    questions: run.questions,
+    answers: run.answers,
+    escalation: escalationOf(run),
+    reason: run.reason,
+    started_at: run.started_at,
+    updated_at: run.updated_at,
+    next_action: nextActionOf(run),
+  };
+}
+
+/** The phase of an answer; null where it has none. */
+export function phaseViewOf(answer: RunFields | PhaseAnswer): PhaseView | null {
+  const { phase, phase_number, phase_overview, source_id } = answer;
+  if (phase === null || phase_number === undefined) return null;
+  return {
+    phase,
+    phase_number,
+    phase_name: answer.phase_name ?? String(phase),
+    phase_content: answer.phase_content ?? '',
+    artifacts_from_previous: answer.artifacts_from_previous ?? {},
+    checkpoint_criteria: answer.checkpoint_criteria ?? {},
+    tasks: answer.tasks ?? [],
+    task_count: answer.task_count ?? 0,
+    ...(phase_overview === undefined ? {} : { phase_overview }),
+    ...(source_id === undefined ? {} : { source_id }),
+  };
+}
+
+/** One line of the list of runs. */
+export function runSummaryOf({ started_at, updated_at, ...line }: RunLine): RunSummary {
+  return { ...line, startedAt: started_at, updatedAt: updated_at };
+}
+
+/** Blockers off the wire. What comes next is in the server's words only. */
+export function blockersFrom(blockers: readonly WireBlocker[]): readonly Blocker[] {
+  return blockers.map(({ code, message, next_action }) => ({
+    code: code as BlockerCode,
+    message,
+    nextAction: { act: 'none', text: next_action },
+  }));
+}
+
+function gateViewOf(gate: Gate): GateView {
+  return { approvers: [], quorum: 1, votes: [], context: {}, ...gate };
+}
+
+function escalationOf({ escalation }: Run): Escalation | null {
+  if (escalation === null) return null;
+  const reason = escalation.reason as Escalation['reason'];
+  return { ...escalation, reason, blockers: blockersFrom(escalation.blockers) };
+}
+
+/** The text is the server's; the act is what a run of that status always comes to. */
+function nextActionOf({ status, phase, next_action: text }: Run): NextAction {
+  if (status === 'queued') return { act: 'claim', text };
+  if (status === 'waiting' || status === 'escalated') return { act: 'wait_for_human', text };
+  if (status !== 'active' || phase === null) return { act: 'none', text };
+  return { act: 'complete_phase', phase, text };
+}

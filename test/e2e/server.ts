@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { afterAll } from 'vitest';
+import { PROGRAM, type TestProject } from './cli.ts';
+
+/** The real server of a project, in a process of its own. */
+export interface Served {
+  readonly url: string;
+  readonly pid: number;
+  /** Null where a human is set up. */
+  readonly signIn: string | null;
+  /** Settles with how the process ended. */
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  kill(signal: NodeJS.Signals): void;
+  stderr(): string;
+  /** Sends JSON and reads JSON. */
+  send(method: string, path: string, request?: Sending): Promise<Answer>;
+}
+
+/** What a request carries. */
+export interface Sending {
+  readonly bearer?: string;
+  readonly cookie?: string;
+  readonly body?: unknown;
+}
+
+/** What came back. */
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+const running: { readonly child: ChildProcess; readonly ended: Served['ended'] }[] = [];
+
+afterAll(async () => {
+  for (const { child, ended } of running) {
+    child.kill('SIGKILL');
+    await ended;
+  }
+});
+
+/** Starts the server and waits until it says where it is; it is ended when all tests of the file have finished. */
+export async function serve(
+  project: TestProject,
+  words: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Served> {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', '--json', ...words], {
+    cwd: project.root,
+    env: { ...project.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  const ended = endOf(child);
+  running.push({ child, ended });
+  const line = await Promise.race([firstLine(child), ended.then(() => null)]);
+  if (line === null) throw new Error(`the server did not start: ${stderr}`);
+  const { url, pid, sign_in } = JSON.parse(line) as { url: string; pid: number; sign_in: string | null };
+  return {
+    url,
+    pid,
+    signIn: sign_in,
+    ended,
+    kill: (signal) => void child.kill(signal),
+    stderr: () => stderr,
+    send: (method, path, request) => send(`${url}${path}`, method, request),
+  };
+}
+
+/** Uses a sign-in link as a browser would and gives the cookie. */
+export async function signIn(link: string | null): Promise<string> {
+  const response = await fetch(link ?? '', { redirect: 'manual' });
+  return response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+}
+
+async function send(url: string, method: string, { bearer, cookie, body }: Sending = {}): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(cookie === undefined ? {} : { cookie }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
+}
+
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).once('line', resolve);
+  });
+}
+
+function endOf(child: ChildProcess): Served['ended'] {
+  return new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+}
