@@ -12,11 +12,18 @@ import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
 import { toSvg } from '../packages/phasegate/src/surfaces/cli/graph/svg.ts';
 import { checksPage } from './docs/checksPage.ts';
 import { commandsPage } from './docs/commandsPage.ts';
+import { followGuide } from './docs/followGuide.ts';
+import { referencePage } from './docs/referencePage.ts';
 import { type Snippet, snippetsIn } from './docs/snippetsIn.ts';
+import { workflowPage } from './docs/workflowPage.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const GUIDES = readdirSync(join(ROOT, 'docs/guide')).filter((name) => name.endsWith('.md'));
-const WITH_WORKFLOWS = ['README.md', ...GUIDES.map((name) => `docs/guide/${name}`)];
+const WITH_WORKFLOWS = [
+  'README.md',
+  'docs/reference/workflow-yaml.md',
+  ...GUIDES.map((name) => `docs/guide/${name}`),
+];
 
 const shown = WITH_WORKFLOWS.flatMap((page) =>
   snippetsIn(read(page)).map((snippet) => ({ page, ...snippet })),
@@ -68,6 +75,60 @@ test('docs/reference/checks.md says what the checks say of themselves', () => {
   expect(read('docs/reference/checks.md') === checksPage(), renew).toBe(true);
 });
 
+test('docs/reference/workflow-yaml.md says what the schema says, with an example for each phase [S2.85 S2.102]', () => {
+  const renew = 'docs/reference/workflow-yaml.md is stale: run `npx node test/docs/writeWorkflow.ts`';
+
+  const page = workflowPage();
+
+  expect(read('docs/reference/workflow-yaml.md') === page, renew).toBe(true);
+  for (const phase of ['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE']) expect(page).toContain(`### ${phase}\n`);
+});
+
+test('docs/reference/api.md says what the OpenAPI document says [S2.103]', () => {
+  const renew = 'docs/reference/api.md is stale: run `npx node test/docs/writeApi.ts`';
+
+  expect(read('docs/reference/api.md') === referencePage(), renew).toBe(true);
+});
+
+test('whoever follows the guide to agents has one that works through its queue [S2.100 S2.101]', async () => {
+  const { lines, statuses } = await followGuide(read('docs/guide/agents.md'));
+
+  const walk = (topic: string) => [`${topic} DRAFT -> REVIEW`, `${topic} REVIEW -> completed`];
+  expect(lines).toEqual(['tides', 'moss', 'glass'].flatMap(walk));
+  expect(statuses).toEqual(['completed', 'completed', 'completed']);
+});
+
+test('the architecture is drawn: who talks to whom, and every room [S2.104]', () => {
+  const page = read('ARCHITECTURE.md');
+  const { rooms } = JSON.parse(read('layers.json')) as { rooms: Record<string, unknown> };
+
+  expect(page).toContain('```mermaid\nflowchart');
+  expect(page).toContain('```mermaid\nsequenceDiagram');
+  for (const room of Object.keys(rooms)) {
+    const name = room.split('/').at(-1) ?? room;
+    if (!['phasegate', 'ground', 'templates'].includes(name)) expect(page).toContain(name);
+  }
+});
+
+test('the rollout guide names every metric there is, among them the gate pass rate, and no other [S2.76 S2.90]', () => {
+  const guide = read('docs/guide/rollout.md');
+  const source = read('packages/phasegate/src/surfaces/rest/metrics.ts');
+  const names = (text: string) => [...new Set(text.match(/\bphasegate_[a-z_]+/g))].sort();
+
+  expect(names(guide)).toEqual(names(source));
+  expect(guide).toContain('sum(rate(phasegate_transitions_total{verdict="allowed"}');
+});
+
+test('the workflow of the migration guide holds as it is, permissive, and when it is made strict [S2.89]', async () => {
+  const [workflow] = snippetsIn(read('docs/guide/migration.md'));
+  const text = workflow?.text ?? '';
+
+  expect(text).toContain('mode: permissive');
+  expect(await problemsOf({ language: 'yaml', text: text.replace('permissive', 'strict'), line: 1 })).toEqual(
+    [],
+  );
+});
+
 test('docs/tdd.svg is what `graph` draws of examples/tdd', async () => {
   const renew =
     'docs/tdd.svg is stale: run `npm run build && npx phasegate graph tdd --project examples/tdd --format svg --output docs/tdd.svg`';
@@ -90,6 +151,17 @@ test.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...pagesIn('docs')
   },
 );
 
+test.each(pagesIn('docs'))('every place %s points to inside of a page is a heading of it', (page) => {
+  const links = [...read(page).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)];
+
+  const missing = links.filter(([, to = '', anchor = '']) => {
+    const target = to === '' ? page : join(page, '..', to);
+    return target.endsWith('.md') && !anchorsOf(read(target)).includes(anchor);
+  });
+
+  expect(missing.map(([link]) => link)).toEqual([]);
+});
+
 /** Every error the real catalog finds, as `validate` prints them. */
 async function problemsOf({ language, text }: Snippet): Promise<readonly string[]> {
   const project = mkdtempSync(join(tmpdir(), 'phasegate-docs-'));
@@ -103,6 +175,16 @@ async function problemsOf({ language, text }: Snippet): Promise<readonly string[
   } finally {
     rmSync(project, { recursive: true, force: true });
   }
+}
+
+/** The anchors GitHub gives the headings of a page. */
+function anchorsOf(markdown: string): readonly string[] {
+  return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 }
 
 function read(path: string): string {

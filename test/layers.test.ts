@@ -35,6 +35,23 @@ test('what is written by authors stands on the sdk, that on core, and nothing be
   expect(seenFrom('surfaces/cli')).toEqual(['core', 'runtime/ports', 'templates']);
 });
 
+test('engine, API and client are modules of their own: the client knows the engine’s words only, the API neither [S2.51]', () => {
+  const house = readHouse(root);
+  const layers = readLayers(root);
+  const { arrows } = arrowsOf(house);
+  const sees = (from: string, to: string) =>
+    arrows.some((arrow) => roomOf(arrow.from, layers) === from && roomOf(arrow.to, layers) === to);
+
+  for (const room of ['core/engine', 'surfaces/rest', 'sdk']) {
+    expect([...house.files.keys()].some((file) => roomOf(file, layers) === room)).toBe(true);
+  }
+  expect(sees('surfaces/rest', 'sdk')).toBe(false);
+  expect(sees('surfaces/rest', 'runtime')).toBe(false);
+  expect(sees('sdk', 'surfaces/rest')).toBe(false);
+  expect(sees('core/engine', 'sdk')).toBe(false);
+  expect(sees('sdk', 'core')).toBe(true);
+});
+
 describe('the reader of imports', () => {
   test('finds every kind of import, type or value', () => {
     const source = `

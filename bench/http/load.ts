@@ -16,10 +16,12 @@ export interface Load {
   readonly walk: boolean;
 }
 
-/** What came of it: every answer was a 200. Times in milliseconds. */
+/** What came of it: every answer was a 200. Times in milliseconds, without each connection's first answer. */
 export interface Loaded {
+  /** A second. */
+  readonly rate: number;
+  /** All of them, with those before time was taken. */
   readonly answers: number;
-  readonly seconds: number;
   readonly p50: number;
   readonly p99: number;
 }

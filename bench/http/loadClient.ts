@@ -9,25 +9,44 @@ process.on('message', (load: Load) => {
   );
 });
 
-/** Every connection asks, waits for the whole answer, and asks again. */
+/** Every connection asks, waits for the whole answer, and asks again. Time is taken once each was answered once. */
 async function run(load: Load): Promise<Loaded> {
-  const latencies: number[] = [];
-  const start = performance.now();
-  const until = load.seconds === null ? Number.POSITIVE_INFINITY : start + load.seconds * 1000;
-  await Promise.all(load.conversations.map((tokens) => converse(load, { tokens, until, latencies })));
-  const seconds = (performance.now() - start) / 1000;
+  const course: Course = { latencies: [], start: 0, until: Number.POSITIVE_INFINITY };
+  let absent = load.conversations.length;
+  const { promise: everyone, resolve: begin } = Promise.withResolvers<void>();
+  const arrive = () => {
+    absent -= 1;
+    if (absent === 0) {
+      course.start = performance.now();
+      if (load.seconds !== null) course.until = course.start + load.seconds * 1000;
+      begin();
+    }
+    return everyone;
+  };
+  await Promise.all(load.conversations.map((tokens) => converse({ load, tokens, course, arrive })));
+  const { latencies } = course;
+  const seconds = (performance.now() - course.start) / 1000;
   latencies.sort((one, other) => one - other);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
-  return { answers: latencies.length, seconds, p50: at(0.5), p99: at(0.99) };
+  const all = latencies.length + load.conversations.length;
+  return { rate: latencies.length / seconds, answers: all, p50: at(0.5), p99: at(0.99) };
+}
+
+interface Course {
+  readonly latencies: number[];
+  start: number;
+  until: number;
 }
 
 interface Conversation {
+  readonly load: Load;
   readonly tokens: readonly string[];
-  readonly until: number;
-  readonly latencies: number[];
+  readonly course: Course;
+  /** Waits for all the others. */
+  readonly arrive: () => Promise<void>;
 }
 
-function converse(load: Load, { tokens, until, latencies }: Conversation): Promise<void> {
+function converse({ load, tokens, course, arrive }: Conversation): Promise<void> {
   const { port, path, body, walk } = load;
   const request = (token: string) =>
     `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n` +
@@ -37,15 +56,21 @@ function converse(load: Load, { tokens, until, latencies }: Conversation): Promi
     let next = request(left.shift() ?? '');
     let sentAt = 0;
     let received = '';
+    let waiting = true;
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     socket.setEncoding('latin1');
     const send = () => {
       sentAt = performance.now();
       socket.write(next, 'latin1');
     };
+    const end = () => {
+      socket.removeAllListeners('close');
+      socket.end();
+      resolve();
+    };
     /** What to ask after an answer; undefined at the end. */
-    const after = (answer: string): string | undefined => {
-      if (!walk) return performance.now() < until ? next : undefined;
+    const after = (answer: string, now: number): string | undefined => {
+      if (!walk) return now < course.until ? next : undefined;
       const fresh = /"phase_token":"([^"]+)"/.exec(answer)?.[1] ?? left.shift();
       return fresh === undefined ? undefined : request(fresh);
     };
@@ -56,18 +81,16 @@ function converse(load: Load, { tokens, until, latencies }: Conversation): Promi
       received = received === '' ? chunk : received + chunk;
       if (!isWhole(received)) return;
       const now = performance.now();
-      latencies.push(now - sentAt);
       const answer = received;
       received = '';
       if (!answer.startsWith('HTTP/1.1 200 ')) return void socket.destroy(new Error(answer.slice(0, 1000)));
-      const following = after(answer);
-      if (following !== undefined) {
-        next = following;
-        return send();
-      }
-      socket.removeAllListeners('close');
-      socket.end();
-      resolve();
+      if (!waiting) course.latencies.push(now - sentAt);
+      const following = after(answer, now);
+      if (following === undefined) return end();
+      next = following;
+      if (!waiting) return send();
+      waiting = false;
+      void arrive().then(send);
     });
   });
 }

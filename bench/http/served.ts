@@ -12,6 +12,8 @@ export interface Served {
   readonly port: number;
   /** Starts and claims runs; gives the token of each. */
   claim(count: number): Promise<readonly string[]>;
+  /** What one transition of a run is answered. */
+  transition(body: string): Promise<unknown>;
   /** How many records of an event are in the audit, read from the file by another process than the server. */
   recorded(event: string): number;
   /** Ends the server and gives whether the whole audit verifies. */
@@ -41,17 +43,19 @@ export async function serve(workflow: string, flags: readonly string[] = []): Pr
   );
   const reader = new DatabaseSync(file, { readOnly: true });
   const count = reader.prepare('SELECT count(*) AS n FROM audit WHERE event = ?');
+  const claim = async () => {
+    await ask('/runs', String(session), { workflow: 'bench' });
+    const claimed = await ask('/tasks/claim', String(key), { agent_id: 'bench' });
+    return String(claimed.phase_token);
+  };
   return {
     port: Number(new URL(url).port),
     async claim(count) {
       const tokens: string[] = [];
-      for (let index = 0; index < count; index++) {
-        await ask('/runs', String(session), { workflow: 'bench' });
-        const claimed = await ask('/tasks/claim', String(key), { agent_id: 'bench' });
-        tokens.push(String(claimed.phase_token));
-      }
+      for (let index = 0; index < count; index++) tokens.push(await claim());
       return tokens;
     },
+    transition: async (body) => ask('/tasks/transition', await claim(), JSON.parse(body) as object),
     recorded: (event) => Number(count.get(event)?.n),
     async close() {
       reader.close();

@@ -7,10 +7,11 @@ import { createOpenProject, createSeal, createTokens, openKeys, openSqliteStore 
 import type { Payload } from './bareCommits.ts';
 import { folder } from './measure.ts';
 
-const PHASES = ['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE'];
+/** The phases of every benchmark's runs. */
+export const PHASES = ['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE'];
 const AGENT: Principal = { kind: 'agent', name: 'bench' };
 
-/** A 1 KB artifact and the schema it is held against at every transition. */
+/** A 1 KB artifact, submitted at every transition. */
 export const ARTIFACT = {
   summary: 'what was done in this phase, '.repeat(12),
   steps: Array.from({ length: 8 }, (_, index) => ({
@@ -21,7 +22,8 @@ export const ARTIFACT = {
   scope: ['src/**', 'test/**'],
 };
 
-const SCHEMA = {
+/** What the artifact is held against. */
+export const SCHEMA = {
   type: 'object',
   required: ['summary', 'steps', 'scope'],
   additionalProperties: false,

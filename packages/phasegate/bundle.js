@@ -25,7 +25,7 @@ await build({
   input: { main: 'dist/main.js' },
   cwd: import.meta.dirname,
   platform: 'node',
-  external: [/^node:/, /^(?!\.|\/|@phasegate\/core)[a-z@]/],
+  external: [/^node:/, /^(?!\.|\/|@phasegate\/)[a-z@]/],
   plugins: [plainBuiltins],
   logLevel: 'warn',
   output: {

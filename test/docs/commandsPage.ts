@@ -1,5 +1,6 @@
 import type { CliCommand, OptionSpecs } from '../../packages/phasegate/src/surfaces/cli/command.ts';
 import { COMMANDS, type CommandEntry } from '../../packages/phasegate/src/surfaces/cli/commandTable.ts';
+import { RUN_FROM_ENVIRONMENT, SERVER_REFUSED } from '../../packages/phasegate/src/surfaces/cli/help.ts';
 import { GLOBAL_OPTIONS } from '../../packages/phasegate/src/surfaces/cli/parseArguments.ts';
 import { table } from './table.ts';
 
@@ -14,6 +15,11 @@ export async function commandsPage(): Promise<string> {
     'code. RUN is the id that `start` prints. The commands on runs act as the agent whose key is in `PHASEGATE_KEY`, else as',
     'the agent `local`; those for humans ask for a passphrase on the terminal, or read it from a file descriptor.',
     '',
+    'With `--url` or `PHASEGATE_URL` a command asks the server of a project instead of opening the project here, and prints',
+    'the same. There an agent always needs its key, and whoever has none is asked for a passphrase; the session ends with',
+    'the command. Commands that use no server refuse `--url`; those that only read files or look at this machine (`doctor`,',
+    '`list`, `validate`, `graph`, `tasks`, `search`, `index`) do not mind `PHASEGATE_URL`, the others refuse it, too.',
+    '',
     'Every command takes:',
     '',
     ...optionTable(GLOBAL_OPTIONS),
@@ -26,7 +32,11 @@ export async function commandsPage(): Promise<string> {
 }
 
 function commandSection({ name, summary }: CommandEntry, command: CliCommand): readonly string[] {
-  const { usage, details, options, examples } = command;
+  const { usage, details, options, examples, runFromEnvironment, server } = command;
+  const notes = [
+    ...(runFromEnvironment === true ? [RUN_FROM_ENVIRONMENT] : []),
+    ...(server === 'used' ? [] : [SERVER_REFUSED]),
+  ];
   return [
     `### ${name}`,
     '',
@@ -36,6 +46,7 @@ function commandSection({ name, summary }: CommandEntry, command: CliCommand): r
     ...usage.map((line) => `phasegate ${line}`),
     '```',
     ...(details === undefined ? [] : ['', details]),
+    ...(notes.length === 0 ? [] : ['', notes.join(' ')]),
     ...(Object.keys(options).length === 0 ? [] : ['', ...optionTable(options)]),
     '',
     examples.length === 1 ? 'Example:' : 'Examples:',

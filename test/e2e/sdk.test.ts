@@ -279,8 +279,9 @@ describe("the engine's own interface over HTTP", () => {
     expect(await phasegate.submit(run, { kind: 'fetch_task', phase: 'PLAN', task: 1 })).toMatchObject({
       answer: { task_content: expect.stringContaining('Look around') },
     });
-    await expect(phasegate.submit(run, { ...complete, phase: 'TDD' })).rejects.toMatchObject({
-      code: 'not_permitted',
+    expect(await phasegate.submit(run, { ...complete, phase: 'TDD' })).toMatchObject({
+      verdict: { allowed: false, blockers: [{ code: 'phase_sequence_violation' }] },
+      answer: { checkpoint_passed: false, error: 'phase_sequence_violation', current_phase: 'PLAN' },
     });
     expect(await phasegate.submit(run, complete)).toMatchObject({
       verdict: { allowed: true },

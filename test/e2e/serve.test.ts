@@ -220,10 +220,12 @@ test('PHASEGATE_URL is not ignored: a command that cannot use a server says so',
   const project = makeProject({ 'agent_workflow.yaml': ERRAND });
   const env = { PHASEGATE_URL: 'http://127.0.0.1:1' };
 
-  expect(await phasegate(project, ['runs', '--json'], { env })).toMatchObject({
-    code: 2,
-    stdout: expect.stringContaining('PHASEGATE_URL'),
-  });
+  for (const command of ['backup', 'runs']) {
+    expect(await phasegate(project, [command, '--json'], { env })).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('PHASEGATE_URL'),
+    });
+  }
   expect((await phasegate(project, ['--help'], { env })).code).toBe(0);
 });
 

@@ -24,9 +24,7 @@ describe.each([
   ['subprocess', true],
   ['tmux', tmuxInstalled],
 ] as const)('an agent started by the %s adapter', (adapter, installed) => {
-  const spawning = test.skipIf(!installed);
-
-  spawning(
+  test.skipIf(!installed)(
     'completes the five phases through the SDK, every gate enforced [S2.10 S2.25 S2.58 S2.61 S2.88]',
     async () => {
       const bed = await makeBed(adapter);
@@ -45,7 +43,7 @@ describe.each([
     },
   );
 
-  spawning(
+  test.skipIf(!installed)(
     'has the contract and its credentials, and no secret on a command line [S2.59 S2.60 adv.H8]',
     async () => {
       const bed = await makeBed(adapter);
@@ -72,20 +70,23 @@ describe.each([
     },
   );
 
-  spawning('that crashes is started again from its last checkpoint, and told why [S2.92 C15]', async () => {
-    const bed = await makeBed(adapter);
-    const run = await bed.queue();
+  test.skipIf(!installed)(
+    'that crashes is started again from its last checkpoint, and told why [S2.92 C15 adv.K1]',
+    async () => {
+      const bed = await makeBed(adapter);
+      const run = await bed.queue();
 
-    const ended = await bed.agent('crash-once');
+      const ended = await bed.agent('crash-once');
 
-    expect(ended).toMatchObject({ code: 0, json: { run, outcome: 'completed', starts: 2 } });
-    expect(ended.stderr).toContain('"event":"lost"');
-    const [, second] = bed.seen();
-    expect(second?.prompt).toContain('it ended with exit code 3');
-    expect(second?.prompt).toContain('current phase: TDD (1 of 5 completed: PLAN)');
-    const released = (await bed.records(run)).find(({ event }) => event === 'run_released');
-    expect(released?.data).toMatchObject({ cause: 'exited' });
-  });
+      expect(ended).toMatchObject({ code: 0, json: { run, outcome: 'completed', starts: 2 } });
+      expect(ended.stderr).toContain('"event":"lost"');
+      const [, second] = bed.seen();
+      expect(second?.prompt).toContain('it ended with exit code 3');
+      expect(second?.prompt).toContain('current phase: TDD (1 of 5 completed: PLAN)');
+      const released = (await bed.records(run)).find(({ event }) => event === 'run_released');
+      expect(released?.data).toMatchObject({ cause: 'exited' });
+    },
+  );
 });
 
 test('the run completes even if the agent forgets to finish it [fail.11]', async () => {

@@ -37,13 +37,25 @@ function titleAfter(tokens: readonly Token[], start: number): string | null {
     const modifier = tokens[at + 1]?.text ?? '';
     if (modifier === 'skip' || modifier === 'todo') return null;
     table ||= ['each', 'for', 'skipIf', 'runIf', 'extend'].includes(modifier);
-    at += 2;
+    at = afterTypes(tokens, at + 2);
     if (table && tokens[at]?.text === '(') {
       at = afterGroup(tokens, at);
       table = false;
     }
   }
   return tokens[at]?.text === '(' ? (tokens[at + 1]?.literal ?? null) : null;
+}
+
+/** The place after the type arguments that begin at `start`, or `start` where there are none. */
+function afterTypes(tokens: readonly Token[], start: number): number {
+  if (tokens[start]?.text !== '<') return start;
+  let depth = 0;
+  for (let at = start; at < tokens.length; at += 1) {
+    // Two that close at once are one token, as in a shift.
+    for (const sign of tokens[at]?.text.match(/^(?:<+|>+)$/)?.[0] ?? '') depth += sign === '<' ? 1 : -1;
+    if (depth === 0) return at + 1;
+  }
+  return tokens.length;
 }
 
 /** The place after the parenthesis that closes the one at `open`. */

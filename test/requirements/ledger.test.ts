@@ -37,6 +37,30 @@ test('every requirement a test cites exists', () => {
   expect(unknownCitations(readLedger(), readCitations(root))).toEqual([]);
 });
 
+test('enforcement has tests of each of its parts: the engine, tokens, artifacts, gates [S2.86 S2.99]', () => {
+  const citations = readCitations(root);
+  const parts = {
+    'packages/core/src/engine/': [
+      'S2.29',
+      'S2.42',
+      'S2.43',
+      'S2.44',
+      'S2.45',
+      'S2.46',
+      'S2.48',
+      'S2.50',
+      'S2.66',
+    ],
+    'packages/phasegate/src/checks/': ['S2.49'],
+    'packages/phasegate/src/runtime/tokens.test.ts': ['S2.13', 'S2.33', 'S2.34', 'S2.35', 'S2.38', 'S2.41'],
+  };
+
+  for (const [place, ids] of Object.entries(parts)) {
+    const proven = new Set(citations.filter(({ file }) => file.startsWith(place)).map(({ id }) => id));
+    expect([place, ids.filter((id) => !proven.has(id))]).toEqual([place, []]);
+  }
+});
+
 test('phase gating is proven by far more than twenty tests, and by several kinds of them [S0.66]', () => {
   const citations = readCitations(root).filter(({ id }) => id.startsWith('S0.'));
   const tests = new Set(citations.map(({ file, line }) => `${file}:${line}`));
@@ -73,6 +97,8 @@ test('citations are read from titles of every spelling', () => {
       it("quoted [adv.A1]", () => {});
       test.each([['x (y)', f(1)]])('a table of %s [fail.3]', () => {});
       test.concurrent('at once [S4.83]', () => {});
+      test.each<readonly [string, Map<string, readonly number[]>]>([['x', m]])('typed %s [S2.55]', () => {});
+      test.skipIf(process.platform === 'win32')('where it can be [C7]', () => {});
       test(
         'on its own line [C26]',
         () => {},
@@ -87,6 +113,8 @@ test('citations are read from titles of every spelling', () => {
     'adv.A1',
     'fail.3',
     'S4.83',
+    'S2.55',
+    'C7',
     'C26',
   ]);
 });

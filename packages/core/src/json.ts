@@ -18,12 +18,17 @@ export function own(value: unknown, key: string): Json | undefined {
 /** Deeper than any evidence made by hand or tool, and shallow enough for every recursive reader. */
 export const DEPTH_LIMIT = 200;
 
-/** True for a value that is nested deeper than the limit. Looked at level by level, so that it cannot recurse itself. */
+/** True for a value that is nested deeper than the limit. It goes no deeper itself. */
 export function tooDeep(value: Json): boolean {
-  let level: readonly Json[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > DEPTH_LIMIT) return true;
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  return isDeeper(value, DEPTH_LIMIT);
+}
+
+/** Every tool call goes through here, so nothing is made on the way. */
+function isDeeper(value: Json, left: number): boolean {
+  if (left < 0) return true;
+  if (typeof value !== 'object' || value === null) return false;
+  for (const key in value) {
+    if (Object.hasOwn(value, key) && isDeeper((value as JsonObject)[key] as Json, left - 1)) return true;
   }
   return false;
 }

@@ -44,7 +44,7 @@ test('the config `init` writes is the defaults', async () => {
 });
 
 test('the config `init` writes is valid with its examples switched on', async () => {
-  const examples = configTemplate.replace(/^# (?=workflows:|docs:)/gm, '');
+  const examples = configTemplate.replace(/^# (?=workflows:|docs:|port:)/gm, '');
 
   const config = await loadConfig(folder({ 'phasegate.config.yaml': examples }));
 

@@ -27,7 +27,6 @@ export interface LocalProjectOptions {
  * completing a phase must not pay for loading YAML, and validating a file must not pay for opening a database.
  */
 export async function openLocalProject({ projectDir, env }: LocalProjectOptions): Promise<Project> {
-  refuseServer(env);
   const root = projectDir === undefined ? findProjectRoot(process.cwd()) : resolve(projectDir);
   // Asked for when it is needed: reading a definition in a folder that can have no state is no mistake.
   const where: Where = {
@@ -223,16 +222,6 @@ function lazyCatalog(root: string, shelves: Shelves): Catalog {
     load: async (name, starting) => (await get()).load(name, starting),
     validate: async (paths) => (await get()).validate(paths),
   };
-}
-
-/** Whoever names a server expects it to be used: going on without it would be another project. */
-function refuseServer(env: LocalProjectOptions['env']): void {
-  if ((env.PHASEGATE_URL ?? '') === '') return;
-  throw new PhasegateError(
-    'usage',
-    '`PHASEGATE_URL` is set, and in this release commands open the project themselves; only the SDK uses a server',
-    { hint: 'unset PHASEGATE_URL; PHASEGATE_KEY says which agent you are' },
-  );
 }
 
 /** Where a project is, and in which environment. */

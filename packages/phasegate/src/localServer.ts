@@ -95,6 +95,7 @@ async function listen(request: ServeRequest, open: OpenProject, binding: Binding
     port: binding.port,
     ...(binding.tls === undefined ? {} : { tls: binding.tls }),
     app: { fetch: (incoming, env) => built().fetch(incoming, env), endStreams: () => app?.endStreams() },
+    hot: () => app?.hot ?? null,
   });
   const url = urlOf(request, binding, http.port);
   const settings = settingsOf(request, binding, url);
@@ -181,6 +182,7 @@ function settingsOf(request: ServeRequest, { host, tls }: Binding, url: string):
     origin: behindProxy && outside !== undefined ? `https://${outside}` : url,
     hosts: [...new Set([...LOOPBACK, ...(EVERYWHERE.includes(host) ? [] : [host]), ...allowHosts])],
     secure: tls !== undefined || behindProxy,
+    behindProxy,
     maxBody: LARGEST_BODY,
     maxStreams: MOST_STREAMS,
     verbose,

@@ -27,6 +27,7 @@ runCli({
   stderr,
   isTty,
   openProject: openLocalProject,
+  openRemote: async (options) => (await import('./remoteProject.ts')).openRemoteProject(options),
   machine: {
     stopping,
     serveMcp: async (serving) => {

@@ -1,7 +1,9 @@
 export { BoundedInt, ChoiceSet, Constant } from '@phasegate/core';
 export { Arg } from './arg.ts';
-export type { AgentCalls } from './client/agentCalls.ts';
+export type { AgentCalls, AgentSelf, ClaimOptions, TransitionOptions } from './client/agentCalls.ts';
 export type {
+  Agent,
+  AgentList,
   AgentSnapshot,
   AuditPage,
   AuditReport,
@@ -31,6 +33,7 @@ export type {
   ToolVerdict,
   Transition,
   Waiting,
+  WorkflowLine,
 } from './client/answers.ts';
 export { type ConnectOptions, connect, type PhasegateClient } from './client/connect.ts';
 export {

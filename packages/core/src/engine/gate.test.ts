@@ -11,6 +11,8 @@ const options = [
   { label: 'Reject', next: null },
 ] as const;
 const human = { prompt: 'Ship it?', context: ['metrics.delta', 'nothing.here'], options };
+/** On to the phase's own next, or to the third. */
+const OPEN = [{ label: 'Approve' }, { label: 'Skip ahead', next: 3 }] as const;
 const GRACE = { kind: 'human', name: 'grace' } as const;
 
 function waiting(change: Partial<typeof human> & Record<string, unknown> = {}): Run {
@@ -45,6 +47,24 @@ describe('a human gate', () => {
     });
     expect(JSON.stringify(answer)).not.toContain('SECRET-OF-2');
     expect(submit(run, command, { answer: () => result('failed') }).run.status).toBe('waiting');
+  });
+
+  test('is not waited for by an agent that expects to go where no option leads', () => {
+    const run = started(
+      workflowOf(
+        phases(4, (index) => (index === 0 ? { gates: [{ human: { ...human, options: OPEN } }] } : {})),
+      ),
+    );
+
+    for (const target of [4, 'nowhere', null]) {
+      expect(submit(run, complete(run, {}, { target }))).toMatchObject({
+        verdict: { allowed: false, blockers: [{ code: 'not_the_next_phase' }] },
+        run: { status: 'active', work: { attempts: 0 } },
+      });
+    }
+    for (const target of [2, 3]) {
+      expect(submit(run, complete(run, {}, { target })).run.status).toBe('waiting');
+    }
   });
 
   test('leads where the chosen option says [S3.17 S3.18 S3.63 S3.64]', () => {

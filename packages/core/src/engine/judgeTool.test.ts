@@ -114,6 +114,36 @@ describe('a tool call', () => {
     expect(code(judgeTool(waiting, { tool: 'read_files', input: { path: 'a' } }))).toBe('allowed');
   });
 
+  test('waiting widens nothing: what the phase denies by name or by path stays denied [adv.K4 adv.C3]', () => {
+    const denying: Partial<PhaseDraft> = {
+      allowedTools: ['read_files', 'grep'],
+      forbiddenTools: ['list_files'],
+      toolConstraints: { read_files: { denied: ['secret/**'] }, grep: { allowed: ['src/**'] } },
+    };
+    const run = started(workflowOf(phases(2, (index) => (index === 0 ? denying : {}))));
+    const escalated = submit(run, { kind: 'report_blocked', reason: 'let me read it' }).run;
+    expect(escalated.status).toBe('escalated');
+
+    for (const [tool, path, active, waiting] of [
+      ['read_files', 'secret/key', 'tool_constraint', 'tool_constraint'],
+      ['read_files', '../a', 'outside_write_scope', 'outside_write_scope'],
+      ['read_files', '/etc/hostname', 'outside_write_scope', 'outside_write_scope'],
+      ['grep', 'docs/a', 'tool_constraint', 'tool_constraint'],
+      ['list_files', 'src/**', 'tool_forbidden', 'tool_forbidden'],
+      ['read_files', 'src/a', 'allowed', 'allowed'],
+      ['grep', 'src/a', 'allowed', 'allowed'],
+      ['write_files', 'src/a', 'tool_not_allowed', 'run_escalated'],
+    ] as const) {
+      const use = { tool, input: { path } };
+      expect([tool, path, code(judgeTool(run, use)), code(judgeTool(escalated, use))]).toEqual([
+        tool,
+        path,
+        active,
+        waiting,
+      ]);
+    }
+  });
+
   test('every refusal says why and what may be done instead [adv.L6 adv.L7]', () => {
     const run = started(workflowOf(phases(1, () => policy)));
 

@@ -39,7 +39,7 @@ export function judgeTool(run: Run | null, use: ToolUse): Verdict {
 }
 
 function judgeIdle(run: Run | null, use: ToolUse): Verdict {
-  if (READING_TOOLS.includes(use.tool)) return ALLOWED;
+  if (READING_TOOLS.includes(use.tool)) return judgeReading(run, use);
   if (run === null)
     return no('no_run', `without a run only reading is allowed, not \`${use.tool}\``, actionFor(run));
   const codes: Partial<Record<Run['status'], BlockerCode>> = {
@@ -53,6 +53,16 @@ function judgeIdle(run: Run | null, use: ToolUse): Verdict {
     `the run is ${run.status}, so only reading is allowed, not \`${use.tool}\``,
     actionFor(run),
   );
+}
+
+/** Waiting widens nothing: what the phase forbids, or keeps a tool from touching, it does while it waits too. */
+function judgeReading(run: Run | null, use: ToolUse): Verdict {
+  const phase = run === null || run.phase === null ? undefined : phaseById(run.workflow, run.phase);
+  if (run === null || phase === undefined) return ALLOWED;
+  if (phase.tools.forbidden.some((name) => coversTool(name, use.tool))) {
+    return no('tool_forbidden', `\`${use.tool}\` is forbidden in phase \`${phase.id}\``, actionFor(run));
+  }
+  return judgePaths(run, phase, use);
 }
 
 type Commands = ReturnType<typeof parseCommandLine>;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
-import type { Outcome, Phase } from '../model/workflow.ts';
+import { edgesOf } from '../model/edges.ts';
+import type { Outcome, Phase, PhaseId } from '../model/workflow.ts';
 import { ALLOWED, blocker, completeAction } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
@@ -23,8 +24,12 @@ export interface Completing {
 export function considerLeaving(run: Run, done: Completing, circumstance: Circumstance): Considered {
   const by = circumstance.principal.name;
   const { now } = circumstance;
-  const { phase, evidence, outcome, state, would } = done;
+  const { phase, evidence, outcome, state, would, expected } = done;
   if (phase.humanGate !== null) {
+    // Which way it will be a human says; that it is none of the ways there are can be said at once.
+    if (expected !== undefined && !leadsTo(phase, expected)) {
+      return refuseWork(run, now, { blockers: [notNext(phase, expected)], counted: false });
+    }
     const wait = {
       for: 'gate' as const,
       gate: `${phase.humanGate.id}#${run.epoch}`,
@@ -42,7 +47,7 @@ export function considerLeaving(run: Run, done: Completing, circumstance: Circum
     run,
     { phase, evidence, outcome, state, by, now, wouldRefuse: would },
     circumstance,
-    done.expected,
+    expected,
   );
 }
 
@@ -91,13 +96,7 @@ export function followRoute(
       break;
   }
   if (expected !== undefined && expected !== routed.target) {
-    return refuse([
-      blocker(
-        'not_the_next_phase',
-        `phase \`${phase.id}\` does not lead to \`${expected}\` now`,
-        completeAction(phase),
-      ),
-    ]);
+    return refuse([notNext(phase, expected)]);
   }
   const permissive = run.workflow.enforcement.mode === 'permissive';
   const crossing = cross(run, leaving, {
@@ -110,6 +109,16 @@ export function followRoute(
   if (!crossing.ok) return refuse(crossing.blockers);
   const event = crossing.event as RunEvent & { type: 'phase_completed' };
   return { verdict: passed(event.wouldRefuse), events: [event] };
+}
+
+/** A human's `null` stops the run, which is not the end an agent can expect. */
+function leadsTo(phase: Phase, expected: PhaseId | null): boolean {
+  return edgesOf(phase).some(({ to, by }) => to === expected && (to !== null || by !== 'option'));
+}
+
+function notNext(phase: Phase, expected: PhaseId | null): Blocker {
+  const message = `phase \`${phase.id}\` does not lead to \`${expected}\` now`;
+  return blocker('not_the_next_phase', message, completeAction(phase));
 }
 
 /** The refusal of an outcome a phase has no way for. */

@@ -73,6 +73,7 @@ function howTo(url: string): string {
 Any of these; they are the same run.
 
 - **MCP.** The server is \`${url}/mcp\` (Streamable HTTP) with your key as bearer; the file named by PHASEGATE_MCP_CONFIG has the entry for your client. Call \`get_current_phase\`, \`get_task\` and \`complete_phase\` with PHASEGATE_RUN as session_id; every answer has next_action.
+- **Shell.** \`phasegate next\` shows the phase, \`phasegate task PHASE N\` a task, \`phasegate done --evidence -\` completes the phase with JSON from stdin, \`phasegate blocked --reason TEXT\` reports that you cannot; the run is the one in PHASEGATE_RUN. Add \`--json\` to read the answers with a program.
 - **SDK.** \`import { connectFromEnvironment } from '@phasegate/sdk'\`; \`connectFromEnvironment()\` has this run in hand: \`getPhase\`, \`useTool\`, \`requestTransition\`.
 - **HTTP.** \`${url}/api/v1\`, described in \`${url}/openapi.json\`. \`POST /tasks/token\` with your key as bearer and \`{"task_id": PHASEGATE_RUN}\` gives the phase token that all else takes: \`POST /tools/execute\`, \`POST /tasks/transition\`.
 

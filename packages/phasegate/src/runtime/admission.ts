@@ -15,7 +15,9 @@ export interface AdmissionParts {
 }
 
 /** Lets in whoever shows a token that is good now. On the path of every call: two reads and nothing in vain. */
-export function createAdmission({ store, tokens, renewals, refusals }: AdmissionParts): Claims['admit'] {
+export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | 'admitAtOnce'> {
+  const { store, tokens, renewals, refusals } = parts;
+
   async function refuse(fault: TokenFault, claims: PhaseClaims | null): Promise<never> {
     const about =
       claims === null
@@ -29,28 +31,39 @@ export function createAdmission({ store, tokens, renewals, refusals }: Admission
     throw tokenRefused(fault);
   }
 
-  return async (token) => {
-    const pending = tokens.check(token);
-    const checked: CheckedToken = pending instanceof Promise ? await pending : pending;
-    if (!checked.ok) return refuse(checked.fault, checked.claims);
-    const { claims } = checked;
-    const item = claims.item ?? null;
-    const [stored, lease] = await Promise.all([
-      store.load(claims.task_id),
-      store.lease(claims.task_id, item),
-    ]);
-    const fault = faultOf(claims, stored?.run, lease);
-    if (fault !== null) return refuse(fault, claims);
-    const { run } = stored as { readonly run: Run };
-    renewals.renew(lease as LeaseRecord, run);
-    const admitted: Admitted = {
+  function welcome(claims: PhaseClaims, run: Run, lease: LeaseRecord): Admitted {
+    renewals.renew(lease, run);
+    return {
       principal: { kind: 'agent', name: claims.agent_id },
       runId: run.id,
       phase: claims.phase,
       epoch: run.epoch,
-      item,
+      item: claims.item ?? null,
     };
-    return admitted;
+  }
+
+  return {
+    async admit(token) {
+      const pending = tokens.check(token);
+      const checked: CheckedToken = pending instanceof Promise ? await pending : pending;
+      if (!checked.ok) return refuse(checked.fault, checked.claims);
+      const { claims } = checked;
+      const [stored, lease] = await Promise.all([
+        store.load(claims.task_id),
+        store.lease(claims.task_id, claims.item ?? null),
+      ]);
+      const fault = faultOf(claims, stored?.run, lease);
+      if (fault !== null) return refuse(fault, claims);
+      return welcome(claims, (stored as { readonly run: Run }).run, lease as LeaseRecord);
+    },
+
+    admitAtOnce(token) {
+      const claims = tokens.known(token);
+      if (claims === null || store.peek === undefined) return null;
+      const { run, lease } = store.peek(claims.task_id, claims.item ?? null);
+      if (run === undefined || lease === undefined || faultOf(claims, run, lease) !== null) return null;
+      return welcome(claims, run, lease);
+    },
   };
 }
 

@@ -153,7 +153,7 @@ export function createClaims(parts: ClaimParts): Claims {
     },
 
     token,
-    admit: createAdmission(parts),
+    ...createAdmission(parts),
     transition,
     release: parts.releases.release,
     leases: () => store.leases(),

@@ -50,6 +50,7 @@ export type {
   Project,
   TrustCard,
 } from './ports/project.ts';
+export type { ReachedProject, RemoteProject } from './ports/remote.ts';
 export type {
   ParsedSource,
   SourceCriterion,

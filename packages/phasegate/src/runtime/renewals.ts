@@ -23,7 +23,7 @@ export function createRenewals(parts: {
 
   const renew = (lease: LeaseRecord, run: Run) => {
     const time = now();
-    if (Date.parse(lease.expiresAt) - time >= (leaseMs(run) * 2) / 3) return;
+    if (endOf(lease) - time >= (leaseMs(run) * 2) / 3) return;
     const key = `${lease.run}\n${lease.item ?? ''}`;
     // Calls come faster than commits; one write renews for all of them.
     if (underWay.has(key)) return;
@@ -57,5 +57,15 @@ export function createRenewals(parts: {
   };
 }
 
+/** Every call asks for it, and a lease is asked about many times before it is another one. */
+function endOf(lease: LeaseRecord): number {
+  const known = ends.get(lease);
+  if (known !== undefined) return known;
+  const end = Date.parse(lease.expiresAt);
+  ends.set(lease, end);
+  return end;
+}
+
+const ends = new WeakMap<LeaseRecord, number>();
 const LOOK_AGAIN_MS = 1000;
 const REMEMBERED = 1000;

@@ -236,6 +236,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   async function judgeUse(run: Run | null, use: ToolUse, principal: Principal): Promise<Verdict> {
     const mine = run === null || principal.kind !== 'agent' || isHeldBy(run, principal.name);
     const verdict = judgeTool(mine ? run : null, use);
+    const permissive = run?.workflow.enforcement.mode === 'permissive';
     const data = verdict.allowed
       ? { tool: use.tool, phase: run === null ? null : run.phase, allowed: true }
       : {
@@ -244,12 +245,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           allowed: false,
           code: verdict.blockers[0].code,
           message: verdict.blockers[0].message,
+          // Judged all the same, and let through (C9): whoever reads the audit must see that it was.
+          ...(permissive ? { let_through: true } : {}),
         };
     const note = { time: timeFor(run), principal: nameOf(principal), event: 'tool_judged' as const, data };
     // INVARIANT: the verdict is on disk, for the epoch it was judged in, before anyone acts on it.
     const kept = await store.note(run === null ? null : run.id, [note], run?.epoch);
     if (!kept) throw new PhasegateError('run_changed', 'the phase changed while the call was judged');
-    if (verdict.allowed || run?.workflow.enforcement.mode !== 'permissive') return verdict;
+    if (verdict.allowed || !permissive) return verdict;
     return { allowed: true, wouldRefuse: verdict.blockers };
   }
 

@@ -55,19 +55,15 @@ function chainDrafts(
  */
 function canonicalRecord(record: Omit<SealedRecord, 'hash' | 'data'>): string {
   return (
-    `{"data":${record.dataText},"event":${text(record.event)},"prev":${text(record.prev)}` +
-    `,"principal":${text(record.principal)},"run":${record.run === null ? 'null' : text(record.run)}` +
-    `,"seq":${record.seq},"time":${text(record.time)}}`
+    `{"data":${record.dataText},"event":${canonicalJson(record.event)},"prev":${canonicalJson(record.prev)}` +
+    `,"principal":${canonicalJson(record.principal)},"run":${canonicalJson(record.run)}` +
+    `,"seq":${record.seq},"time":${canonicalJson(record.time)}}`
   );
 }
 
 /** The JSON line holds no raw newline, so no other split of the same bytes into fields exists. */
 function frameRow({ runId, version, seq, hash: head, state }: SealedRow): string {
   return `${JSON.stringify(['row', runId, version, seq, head])}\n${state}`;
-}
-
-function text(value: string): string {
-  return JSON.stringify(value.isWellFormed() ? value : value.toWellFormed());
 }
 
 function der(encoded: string): Buffer {

@@ -23,8 +23,19 @@ export const TOKEN_FAULTS = {
 export type TokenFault = keyof typeof TOKEN_FAULTS;
 
 /** The fault of a refused token: expired, dead (good once, or for something else), or not one of ours. */
-export function tokenRefused(fault: TokenFault, cause?: unknown): PhasegateError {
-  return new PhasegateError(CODES[fault] ?? 'token_invalid', TOKEN_FAULTS[fault], { cause });
+export function tokenRefused(fault: TokenFault, cause?: unknown): TokenRefused {
+  return new TokenRefused(fault, cause);
+}
+
+/** A refused token, with which of the reasons it was. */
+export class TokenRefused extends PhasegateError {
+  readonly fault: TokenFault;
+
+  constructor(fault: TokenFault, cause?: unknown) {
+    super(CODES[fault] ?? 'token_invalid', TOKEN_FAULTS[fault], { cause });
+    this.name = 'TokenRefused';
+    this.fault = fault;
+  }
 }
 
 /** What is not simply invalid. */

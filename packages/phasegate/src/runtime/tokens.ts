@@ -10,6 +10,8 @@ export interface Tokens {
   issue(request: TokenRequest): IssuedToken;
   /** What a token says, or what is wrong with it; at once for one that was seen before. */
   check(token: string): CheckedToken | Promise<CheckedToken>;
+  /** What a token says that was verified before and has not expired; null for any other. */
+  known(token: string): PhaseClaims | null;
   /** The claims of a valid token that serves what is expected. Throws `tokenRefused`. */
   verify(token: string, expected?: ExpectedToken): Promise<PhaseClaims>;
 }
@@ -77,6 +79,12 @@ export function createTokens(options: KeyringOptions): Tokens {
 
   return {
     check,
+
+    known(token) {
+      keys();
+      const known = verified.get(token);
+      return known === undefined || known.claims.exp <= Math.floor(now() / 1000) ? null : known.claims;
+    },
 
     issue(request) {
       const { expirySeconds, ...purpose } = request;

@@ -106,7 +106,7 @@ function commandOf(admitted: Admitted, request: TransitionRequest): Command {
   const item = admitted.item ?? request.item;
   return {
     kind: 'complete',
-    phase: admitted.phase,
+    phase: request.phase ?? admitted.phase,
     evidence: artifacts,
     ...(target === undefined ? {} : { target }),
     ...(outcome === undefined ? {} : { outcome }),

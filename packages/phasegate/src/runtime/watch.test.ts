@@ -176,6 +176,33 @@ describe('a gate', () => {
   });
 });
 
+test('with nobody there a gate parks its own run, loudly, and no other; one approver of three will do [fail.28 adv.K8]', async () => {
+  const human = {
+    prompt: 'Go?',
+    options: [{ label: 'Yes' }],
+    approvers: ['eve', 'nobody', 'nobody-else'],
+    timeout: { after: '1h', then: 'park' },
+  } as const;
+  const it = openWith([{ id: 'PLAN', gates: [{ id: 'ok', human }] }, { id: 'BUILD' }]);
+  const [parked, other] = [await queue(it), await queue(it)];
+  const { look, stop } = watching(it);
+
+  await done(it, await claim(it, ADA));
+  await done(it, await claim(it, BOB));
+  await approve(it, other);
+  const fresh = await it.project.claims.token(other, BOB);
+  await done(it, fresh);
+  it.pass(3_601);
+  await look();
+
+  expect((await it.store.load(other))?.run.status).toBe('completed');
+  expect((await it.store.load(parked))?.run).toMatchObject({ status: 'escalated', phase: 'PLAN' });
+  const said = await events(it, parked);
+  expect(said).toContain('gate_timed_out');
+  expect(said.filter((event) => event === 'gate_decided' || event === 'phase_completed')).toEqual([]);
+  await stop();
+});
+
 describe('a run in which nothing happens', () => {
   test('is reported once for each visit of a phase, also by the next watch [adv.M6 S2.75]', async () => {
     const it = openWith([...TWO, { id: 'SHIP' }]);

@@ -82,6 +82,10 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
         const row = rows.get(runId);
         return row && { run: row.run, version: row.version };
       }),
+    peek(runId, item) {
+      if (closed) throw new PhasegateError('store_unavailable', 'the store was closed');
+      return { run: rows.get(runId)?.run, lease: leases.get(runId)?.get(item) };
+    },
     create: (run, audit, project) =>
       changing(() => {
         if (rows.has(run.id)) return false;

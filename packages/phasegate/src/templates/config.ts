@@ -8,4 +8,7 @@ export const configTemplate = `# Phasegate: the settings of this project. Data, 
 
 # The documents that \`phasegate search\` and an agent's search_standards look through.
 # docs: ["docs/**/*.md"]
+
+# Where \`phasegate serve\` listens.
+# port: 8000
 `;

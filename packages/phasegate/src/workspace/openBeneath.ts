@@ -1,5 +1,5 @@
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** What stands at a path of the workspace. */
@@ -26,7 +26,8 @@ export async function findBeneath(root: string, path: string): Promise<Found> {
 
 /**
  * Opens a regular file below a real folder for reading, following no link. Node has no `openat`, so the path is
- * looked at before and after opening; whoever swaps a component for a link in between is caught by the second look.
+ * looked at before, and afterwards the file itself is asked where it lies: whoever swaps a component for a link and
+ * back in between is caught by that.
  */
 export async function openBeneath(
   root: string,
@@ -40,12 +41,21 @@ export async function openBeneath(
   try {
     const opened = await file.stat();
     const same = opened.isFile() && opened.ino === found.stats.ino && opened.dev === found.stats.dev;
-    if (!same || (await realpath(place)) !== place)
+    if (!same || (await placeOf(file, place)) !== place)
       throw new Error(`\`${path}\` changed while it was opened`);
     return { found, file };
   } catch (error) {
     await file.close();
     throw error;
+  }
+}
+
+/** Where an open file lies. Where the system does not say, all that is known is where its path leads by now. */
+async function placeOf(file: FileHandle, path: string): Promise<string> {
+  try {
+    return await readlink(`/proc/self/fd/${file.fd}`);
+  } catch {
+    return realpath(path);
   }
 }
 

@@ -1,10 +1,13 @@
-import type { BlockerCode, ErrorCode, JsonObject } from '@phasegate/core';
+import type { BlockerCode, ErrorCode, JsonObject, NextAction, PhasegateError } from '@phasegate/core';
+import { faultOf } from './faultOf.ts';
 
 /** Why something was refused, as it comes over the wire. */
 export interface WireBlocker {
   readonly code: BlockerCode | (string & {});
   readonly message: string;
   readonly next_action: string;
+  /** The same in parts, for programs. */
+  readonly next_step?: NextAction;
 }
 
 /** One thing wrong with a request. */
@@ -59,5 +62,10 @@ export class PhasegateClientError extends Error {
     this.uncertain = details.uncertain ?? false;
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.answer = details.answer ?? {};
+  }
+
+  /** The same as the engine's own error, for surfaces that do not know where the engine is. */
+  asFault(): PhasegateError {
+    return faultOf(this);
   }
 }

@@ -20,6 +20,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** What an agent does: claim, work with the phase's tools, hand in, and ask for help. */
 export interface AgentCalls {
+  /** The agent the key belongs to. */
+  whoAmI(): Promise<AgentSelf>;
   /**
    * Claims the next queued run, or an open item of a parallel phase; null when there is nothing to do. What was in
    * hand before stays this agent's until its lease runs out: `rejoinTask` takes it up again.
@@ -27,7 +29,7 @@ export interface AgentCalls {
    * Never tried again once the request may have been sent, as that could take a second run: an error with
    * `uncertain` means that a run may have been claimed, which then returns to the queue when its lease runs out.
    */
-  claimTask(agentId: string, options?: { readonly capabilities?: readonly string[] }): Promise<Claim | null>;
+  claimTask(agentId: string, options?: ClaimOptions): Promise<Claim | null>;
   /** Takes up a task this agent holds already: after a restart, an answer that was lost, or one claimed before. */
   rejoinTask(taskId?: string, options?: { readonly item?: string }): Promise<Claim>;
   /** Gives the task in hand back to the queue. */
@@ -36,7 +38,7 @@ export interface AgentCalls {
   requestTransition(
     target: PhaseId | null | undefined,
     artifacts: Fields,
-    options?: { readonly outcome?: 'ok' | 'fail' | 'iterate'; readonly reason?: string },
+    options?: TransitionOptions,
   ): Promise<Transition>;
   /** Has a tool carried out. A refused call is thrown; a tool that failed is an answer whose result is not `ok`. */
   useTool(name: string, input: Fields): Promise<ToolAnswer>;
@@ -63,6 +65,32 @@ export interface AgentCalls {
   waitForHuman(options?: { readonly signal?: AbortSignal; readonly pollMs?: number }): Promise<Run>;
 }
 
+/** An agent as its key names it. */
+export interface AgentSelf {
+  readonly name: string;
+  /** Null where nobody said; then what the agent says when it claims counts. */
+  readonly capabilities: readonly string[] | null;
+}
+
+/** Which work to claim. */
+export interface ClaimOptions {
+  /** What the agent can do, where nobody said so when it was added. */
+  readonly capabilities?: readonly string[];
+  /** This run and no other; it is refused where it cannot be had. */
+  readonly task?: string;
+}
+
+/** What goes with a transition. */
+export interface TransitionOptions {
+  readonly outcome?: 'ok' | 'fail' | 'iterate';
+  /** Why, with the outcome `fail`. */
+  readonly reason?: string;
+  /** The phase that is to be left; another than the current one is refused as a skipped one. */
+  readonly phase?: PhaseId;
+  /** An item of a parallel phase, where the whole run is in hand. */
+  readonly item?: string;
+}
+
 /** What an agent does, over HTTP. */
 export function createAgentCalls(http: Http, hold: Hold, key: string | null): AgentCalls {
   const inRun = () => {
@@ -74,8 +102,11 @@ export function createAgentCalls(http: Http, hold: Hold, key: string | null): Ag
     (await hold.call({ method: 'POST', path: '/tools/execute', body, safe: false, long: true })).body;
 
   return {
+    whoAmI: async () =>
+      (await http.send({ method: 'GET', path: '/agent', safe: true }, key)).body as AgentSelf,
     async claimTask(agentId, options = {}) {
-      const body = { agent_id: agentId, ...given({ capabilities: options.capabilities }) };
+      const { capabilities, task } = options;
+      const body = given({ agent_id: agentId, capabilities, task_id: task });
       const answer = await http.send({ method: 'POST', path: '/tasks/claim', body, safe: false }, key);
       if (answer.status === 204) return null;
       const claim = answer.body as Claim;
@@ -92,8 +123,7 @@ export function createAgentCalls(http: Http, hold: Hold, key: string | null): Ag
       hold.drop();
     },
     async requestTransition(target, artifacts, options = {}) {
-      const { outcome, reason } = options;
-      const body = { ...given({ target, outcome, reason }), artifacts: artifacts as JsonObject };
+      const body = { ...given({ target, ...options }), artifacts: artifacts as JsonObject };
       const answer = await hold.call({
         method: 'POST',
         path: '/tasks/transition',

@@ -3,6 +3,7 @@ import type {
   Json,
   JsonObject,
   Mode,
+  NextAction,
   PhaseId,
   PhaseView,
   Progress,
@@ -41,6 +42,8 @@ export interface RunFields extends Partial<Omit<PhaseView, 'phase'>> {
   readonly updated_at: string;
   /** The one legal thing to do next. */
   readonly next_action: string;
+  /** The same in parts, for programs. */
+  readonly next_step?: NextAction;
 }
 
 /** One run as its reader may see it. */
@@ -66,6 +69,8 @@ export interface Gate {
   readonly quorum?: number;
   readonly votes?: readonly { readonly by: string; readonly option: string }[];
   readonly context?: JsonObject;
+  /** The hash a decision must carry; for humans, from `getRun`. */
+  readonly shown?: string;
 }
 
 /** A human's answer to one of an agent's questions. */
@@ -105,6 +110,8 @@ export interface Moved {
   readonly phase_token?: string;
   readonly expires_at?: string;
   readonly task: Task | null;
+  /** The run as it is now, where `task` is null. */
+  readonly run?: Run;
   readonly phase_completed?: PhaseId;
   readonly item_completed?: string;
   /** What strict enforcement would have refused, in permissive mode. */
@@ -294,6 +301,34 @@ export interface HumanSnapshot {
   readonly waiting: readonly { readonly run?: string; readonly gate?: Partial<Gate> }[];
   readonly events: readonly Partial<EventRecord>[];
   readonly truncated: readonly string[];
+}
+
+/** An agent and what it holds. */
+export interface Agent {
+  readonly name: string;
+  /** Null where nobody said; then what the agent says when it claims counts. */
+  readonly capabilities: readonly string[] | null;
+  readonly added_at: string;
+  readonly leases: readonly Lease[];
+}
+
+/** The agents of a project. */
+export interface AgentList {
+  readonly agents: readonly Agent[];
+  /** Every lease, also of those who have no key. */
+  readonly leases: readonly Lease[];
+}
+
+/** One workflow of the project. */
+export interface WorkflowLine {
+  readonly id: string;
+  readonly title: string;
+  readonly description?: string;
+  /** By name; absent where nothing is known without running code. */
+  readonly params?: JsonObject;
+  readonly phases: number | null;
+  readonly dynamic?: boolean;
+  readonly problem?: string;
 }
 
 /** An agent's hold on a run or on one item of it. */

@@ -193,6 +193,7 @@ describe('a refusal', () => {
       code: 'tool_forbidden',
       message: 'not in PLAN',
       nextAction: 'read',
+      blockers: [{ code: 'tool_forbidden', message: 'not in PLAN', next_action: 'read' }],
     });
     expect(await client.checkTool('bash', { command: 'ls' })).toEqual(refusal);
     const outcomes = await client.useTools([

@@ -34,7 +34,7 @@ export interface PhasegateClient extends AgentCalls, FileCalls, HumanCalls {
   getStateSnapshot(): Promise<AgentSnapshot | HumanSnapshot>;
   /**
    * The same as the engine's own interface, for surfaces that do not know which they hold. What a server does not offer
-   * to this principal throws `not_permitted`, and the `answer` of a command is in the words of the server.
+   * to this principal throws `not_permitted`.
    */
   asPhasegate(): Phasegate;
 }

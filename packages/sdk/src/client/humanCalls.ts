@@ -1,5 +1,15 @@
 import type { JsonObject, RunStatus } from '@phasegate/core';
-import type { AuditPage, AuditReport, EventRecord, GateCard, Run, RunPage, StartedRun } from './answers.ts';
+import type {
+  AgentList,
+  AuditPage,
+  AuditReport,
+  EventRecord,
+  GateCard,
+  Run,
+  RunPage,
+  StartedRun,
+  WorkflowLine,
+} from './answers.ts';
 import { type FollowOptions, followEvents } from './followEvents.ts';
 import type { Call, Http } from './http.ts';
 import type { Session } from './session.ts';
@@ -10,6 +20,17 @@ export interface HumanCalls {
   signIn(credentials: SignInRequest): Promise<SignedIn>;
   /** Ends the session. */
   signOut(): Promise<void>;
+  /** The workflows that can be started. An agent may ask, too. */
+  listWorkflows(): Promise<readonly WorkflowLine[]>;
+  /** The agents and what they hold. */
+  listAgents(): Promise<AgentList>;
+  /** Makes a key for an agent, shown this once. An agent of that name gets a new one. */
+  addAgent(
+    name: string,
+    options?: { readonly capabilities?: readonly string[] },
+  ): Promise<{ readonly name: string; readonly key: string }>;
+  /** Withdraws an agent's key; what it holds goes back to the queue. */
+  removeAgent(name: string): Promise<void>;
   /** Runs, newest first. */
   listRuns(query?: RunListQuery): Promise<RunPage>;
   /** One run. An agent reads its own with its key. */
@@ -89,6 +110,8 @@ export type AnswerRequest = { readonly question: number } & (
 /** Which records to read. */
 export interface AuditQuery {
   readonly run?: string;
+  /** The project's own chain, instead of all of them. */
+  readonly chain?: 'project';
   readonly after?: number;
   readonly limit?: number;
 }
@@ -116,6 +139,15 @@ export function createHumanCalls(http: Http, session: Session): HumanCalls {
     async signOut() {
       await http.send({ method: 'DELETE', path: '/session', safe: true }, session.bearer());
       session.close();
+    },
+    listWorkflows: async () =>
+      ((await get('/workflows')) as { readonly workflows: readonly WorkflowLine[] }).workflows,
+    listAgents: async () => (await get('/agents')) as AgentList,
+    addAgent: async (name, options = {}) =>
+      (await post('/agents', { name, ...options })) as { readonly name: string; readonly key: string },
+    async removeAgent(name) {
+      const path = `/agents/${encodeURIComponent(name)}`;
+      await http.send({ method: 'DELETE', path, safe: false }, session.bearer());
     },
     listRuns: async (query = {}) => (await get('/runs', { ...query })) as RunPage,
     getRun: async (run) => (await get(pathOf(run))) as Run,

@@ -1,22 +1,27 @@
 import {
   type Blocker,
   type Command,
-  ERROR_CODES,
-  type ErrorCode,
   type JsonObject,
   type Phasegate,
   PhasegateError,
+  type RunQuery,
+  type RunSummary,
+  type RunView,
   type Submitted,
   type Verdict,
 } from '@phasegate/core';
 import type { AgentCalls } from './agentCalls.ts';
-
+import type { Run, Task } from './answers.ts';
+import { contractAnswer, fieldsOf } from './contractAnswer.ts';
 import type { Hold } from './hold.ts';
 import type { HumanCalls } from './humanCalls.ts';
 import { PhasegateClientError, type WireBlocker } from './PhasegateClientError.ts';
-import { blockersFrom, phaseViewOf, runSummaryOf, runViewOf } from './runView.ts';
+import { blockersFrom, phaseViewOf, runSummaryOf, runViewOf, taskViewOf } from './runView.ts';
 
 type Calls = AgentCalls & HumanCalls;
+
+/** Most entries a server gives at once. */
+const PAGE = 1000;
 
 /** The engine's own interface over HTTP. Refusals come back as verdicts, faults as `PhasegateError`, as in process. */
 export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
@@ -56,41 +61,54 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
     }
   };
 
-  /** A token completes its own phase and item, whatever is asked: so what is asked must be that. */
+  /** A token for an item completes that item, whatever is asked: so what is asked must be that. */
   const complete = async (runId: string, command: Extract<Command, { kind: 'complete' }>) => {
     demandInHand(runId);
-    const { phase, item = null, outcome, target, reason } = command;
-    const token = hold.phase() ?? (await calls.getPhase()).phase;
-    if (String(token) !== String(phase) || (hold.current()?.item ?? null) !== item) {
-      throw new PhasegateError('not_permitted', `the token in hand is for phase \`${token}\``);
+    const { phase, item, outcome, target, reason } = command;
+    const held = hold.current()?.item ?? null;
+    if (held !== null && item !== undefined && item !== held) {
+      throw new PhasegateError('not_permitted', `the token in hand is for item \`${held}\``);
     }
     if (outcome === 'skip') throw new PhasegateError('not_permitted', '`skip` comes from handlers only');
     return calls.requestTransition(target, command.evidence, {
+      phase,
       ...(outcome === undefined ? {} : { outcome }),
       ...(reason === undefined ? {} : { reason }),
+      ...(item === undefined || held !== null ? {} : { item }),
     });
   };
 
   const submit = async (runId: string, command: Command): Promise<Submitted> => {
-    const { verdict, answer } = await judged(() => answerOf(runId, command));
-    return { verdict, answer, view: await view(runId) };
+    const { verdict, said } = await judged(() => answerOf(runId, command));
+    const after = (verdict.allowed ? viewIn(said) : null) ?? (await view(runId));
+    return { verdict, view: after, answer: contractAnswer({ command, verdict, said, view: after }) };
+  };
+
+  const runs = async ({ limit = 100, ...query }: RunQuery = {}): Promise<readonly RunSummary[]> => {
+    const found: RunSummary[] = [];
+    for (let offset: number | null = 0; offset !== null && found.length < limit; ) {
+      const page = await calls.listRuns({ ...query, limit: Math.min(limit - found.length, PAGE), offset });
+      found.push(...page.runs.map(runSummaryOf));
+      offset = page.next_offset;
+    }
+    return found;
   };
 
   return {
     start: translating(async (request) => {
-      const { verdict, answer } = await judged(() => calls.startRun(request));
+      const { verdict, said } = await judged(() => calls.startRun(request));
       if (!verdict.allowed) return { verdict, view: null };
-      return { verdict, view: await view(String(answer.run)) };
+      return { verdict, view: await view(String(said.run)) };
     }),
     view: translating(view),
     phase: translating(async (runId, requested) => {
       const named =
         typeof requested === 'number' ? requested : requested === undefined ? undefined : String(requested);
       if (hold.current()?.id === runId) {
-        const { verdict, answer } = await judged(() => calls.getPhase(named), 'phase_sequence_violation');
-        const phase = phaseViewOf(answer as never);
+        const { verdict, said } = await judged(() => calls.getPhase(named), 'phase_sequence_violation');
+        const phase = phaseViewOf(said as never);
         if (verdict.allowed && phase !== null) return { ok: true, phase };
-        return { ok: false, refusal: { error: 'run_ended', ...answer } };
+        return { ok: false, refusal: { error: 'run_ended', ...said } };
       }
       const { current_phase } = await view(runId);
       if (current_phase !== null && (named === undefined || String(named) === String(current_phase.phase))) {
@@ -101,7 +119,7 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
     overview: translating(async () => {
       throw new PhasegateError('not_permitted', 'a server does not show the titles of all phases');
     }),
-    runs: translating(async (query) => (await calls.listRuns(query)).runs.map(runSummaryOf)),
+    runs: translating(runs),
     submit: translating(submit),
     judgeTool: translating(async (runId, { tool, input }) => {
       if (runId === null) throw new PhasegateError('not_permitted', 'a server judges tools only for a run');
@@ -116,28 +134,36 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
       return allowed ? passed(would_refuse) : refused([{ code, message: reason, next_action }]);
     }),
     history: translating(async (runId, page) => {
-      if (runId === null) throw new PhasegateError('not_permitted', "a server shows runs' chains only");
-      return (await calls.audit({ run: runId, ...page })).records;
+      const chain = runId === null ? ({ chain: 'project' } as const) : { run: runId };
+      return (await calls.audit({ ...chain, limit: PAGE, ...page })).records;
     }),
   };
 }
 
+/** The run an answer holds, where it does. */
+function viewIn(said: JsonObject): RunView | null {
+  if (typeof said.run === 'string' && said.title !== undefined) return runViewOf(said as unknown as Run);
+  const { task, run } = said as { readonly task?: Task | null; readonly run?: Run };
+  if (task !== undefined && task !== null) return taskViewOf(task);
+  return typeof run === 'object' ? runViewOf(run) : null;
+}
+
 interface Judged {
   readonly verdict: Verdict;
-  readonly answer: JsonObject;
+  readonly said: JsonObject;
 }
 
 /** A refusal of the workflow is a verdict; anything else that goes wrong is thrown. */
 async function judged(act: () => Promise<object>, also?: string): Promise<Judged> {
   try {
-    const answer = (await act()) as JsonObject;
-    return { verdict: passed(answer.would_refuse as unknown as readonly WireBlocker[] | undefined), answer };
+    const said = fieldsOf(await act());
+    return { verdict: passed(said.would_refuse as unknown as readonly WireBlocker[] | undefined), said };
   } catch (error) {
     if (!(error instanceof PhasegateClientError) || error.status !== 409) throw error;
     const { blockers, answer, code, message, nextAction } = error;
     if (blockers.length === 0 && code !== also) throw error;
     const all = blockers.length > 0 ? blockers : [{ code, message, next_action: nextAction ?? '' }];
-    return { verdict: refused(all), answer };
+    return { verdict: refused(all), said: answer };
   }
 }
 
@@ -159,10 +185,7 @@ function translating<A extends readonly unknown[], R>(
     try {
       return await act(...given);
     } catch (error) {
-      if (!(error instanceof PhasegateClientError)) throw error;
-      const code = Object.hasOwn(ERROR_CODES, error.code) ? (error.code as ErrorCode) : 'not_permitted';
-      const hint = error.nextAction === null ? {} : { hint: error.nextAction };
-      throw new PhasegateError(code, error.message, { cause: error, ...hint });
+      throw error instanceof PhasegateClientError ? error.asFault() : error;
     }
   };
 }

@@ -8,7 +8,7 @@ import type {
   RunSummary,
   RunView,
 } from '@phasegate/core';
-import type { Gate, PhaseAnswer, Run, RunFields, RunLine } from './answers.ts';
+import type { Gate, PhaseAnswer, Run, RunFields, RunLine, Task } from './answers.ts';
 import type { WireBlocker } from './PhasegateClientError.ts';
 
 /** A run off the wire, as the engine shows it. */
@@ -42,6 +42,11 @@ export function runViewOf(run: Run): RunView {
   };
 }
 
+/** What an agent works on, as the engine shows its run. */
+export function taskViewOf({ id, item: _item, ...fields }: Task): RunView {
+  return runViewOf({ run: id, ...fields });
+}
+
 /** The phase of an answer; null where it has none. */
 export function phaseViewOf(answer: RunFields | PhaseAnswer): PhaseView | null {
   const { phase, phase_number, phase_overview, source_id } = answer;
@@ -65,17 +70,19 @@ export function runSummaryOf({ started_at, updated_at, ...line }: RunLine): RunS
   return { ...line, startedAt: started_at, updatedAt: updated_at };
 }
 
-/** Blockers off the wire. What comes next is in the server's words only. */
+/** Blockers off the wire. */
 export function blockersFrom(blockers: readonly WireBlocker[]): readonly Blocker[] {
-  return blockers.map(({ code, message, next_action }) => ({
+  return blockers.map(({ code, message, next_action, next_step }) => ({
     code: code as BlockerCode,
     message,
-    nextAction: { act: 'none', text: next_action },
+    nextAction: next_step ?? { act: 'none', text: next_action },
   }));
 }
 
 function gateViewOf(gate: Gate): GateView {
-  return { approvers: [], quorum: 1, votes: [], context: {}, ...gate };
+  const { id, prompt, options, since, expires_at } = gate;
+  const { approvers = [], quorum = 1, votes = [], context = {} } = gate;
+  return { id, prompt, options, since, expires_at, approvers, quorum, votes, context };
 }
 
 function escalationOf({ escalation }: Run): Escalation | null {
@@ -84,8 +91,9 @@ function escalationOf({ escalation }: Run): Escalation | null {
   return { ...escalation, reason, blockers: blockersFrom(escalation.blockers) };
 }
 
-/** The text is the server's; the act is what a run of that status always comes to. */
-function nextActionOf({ status, phase, next_action: text }: Run): NextAction {
+/** Where the server gives no parts, the text is its own and the act what a run of that status always comes to. */
+function nextActionOf({ status, phase, next_action: text, next_step }: Run): NextAction {
+  if (next_step !== undefined) return next_step;
   if (status === 'queued') return { act: 'claim', text };
   if (status === 'waiting' || status === 'escalated') return { act: 'wait_for_human', text };
   if (status !== 'active' || phase === null) return { act: 'none', text };

@@ -1,9 +1,11 @@
-import { CAPABILITY } from '@phasegate/core';
+import { CAPABILITY, LEASE_SECONDS, MAX_RECLAIMS } from '@phasegate/core';
 import * as z from 'zod';
 import { type Rules, rulesAsJsonSchema, strictMap } from './strictMap.ts';
 
 const about = <T extends z.ZodType>(schema: T, description: string): T => schema.meta({ description });
-const maybe = (schema: z.ZodType, description: string) => about(schema.optional(), description);
+/** A key that may be left out; `preset` is what it means then, told to editors and readers, never filled in here. */
+const maybe = (schema: z.ZodType, description: string, preset?: string | number | boolean) =>
+  schema.optional().meta({ description, ...(preset === undefined ? {} : { default: preset }) });
 
 const text = z.string();
 const texts = z.array(z.string());
@@ -31,7 +33,8 @@ const check = strictMap(
     name: maybe(text, 'The same as `label`.'),
     needs: maybe(
       z.enum(['claimed', 'observed', 'verified']),
-      'The least class of evidence its answer must have.',
+      "The least class of evidence its answer must have: the agent's word, or what the engine ran itself.",
+      'claimed',
     ),
   },
 );
@@ -41,7 +44,7 @@ const option = strictMap(
   {
     label: about(text, 'What the human chooses.'),
     next: maybe(target, "Where it leads; left out: the phase's own way; `null` ends the run."),
-    requires_input: maybe(z.boolean(), 'Whether the human must write something.'),
+    requires_input: maybe(z.boolean(), 'Whether the human must write something.', false),
   },
 );
 
@@ -52,7 +55,7 @@ const human = strictMap(
     context: maybe(texts, 'Paths into the checkpoint that are shown.'),
     options: about(z.array(option), 'The answers there are.'),
     approvers: maybe(texts, 'Names of the humans who may decide; left out: any.'),
-    quorum: maybe(z.number().int().min(1), 'How many different humans must choose the same.'),
+    quorum: maybe(z.number().int().min(1), 'How many different humans must choose the same.', 1),
     timeout: maybe(
       strictMap(
         { name: 'timeout', description: 'When nobody decides in time.' },
@@ -62,6 +65,7 @@ const human = strictMap(
           ['then' as string]: maybe(
             z.enum(['park', 'stop']),
             'Hand the run to a human, or end it. Nothing approves by itself.',
+            'park',
           ),
         },
       ),
@@ -91,7 +95,10 @@ const gateInPlace = strictMap(
 );
 
 const loop = {
-  max_iterations: maybe(z.number().int(), 'How often the way back may be taken.'),
+  max_iterations: maybe(
+    z.number().int(),
+    'How often the way back may be taken; left out: until its target was visited ten times.',
+  ),
   on_exhausted: maybe(target, 'Where to go then; left out: to a human.'),
 };
 /** The shape of a `next` that asks a question. */
@@ -125,24 +132,33 @@ const artifact = z.union([
     { name: 'artifact', description: 'Evidence with a JSON Schema.' },
     {
       type: about(text, 'Its name.'),
-      schema: maybe(schemaInPlace, 'The name of a schema, a path to one, or one in place.'),
+      schema: maybe(
+        schemaInPlace,
+        'The name of a schema, a path to one, or one in place; left out: any value.',
+      ),
       description: maybe(text, 'What it is.'),
-      verify: maybe(z.unknown(), 'How the engine verifies it itself.'),
+      verify: maybe(
+        z.unknown(),
+        'How the engine verifies it itself; not in this release, so a workflow with it is invalid.',
+      ),
     },
   ),
 ]);
 
 const evidenceShape = {
   type: about(text, '`int`, `str`, `list`, `bool`, `number` or `object`.'),
-  rule: maybe(z.enum(['present', 'positive', 'non_empty', 'optional']), 'What its value must be.'),
+  rule: maybe(z.enum(['present', 'positive', 'non_empty', 'optional']), 'What its value must be.', 'present'),
   description: maybe(text, 'What it is.'),
 };
 
 const phaseShape: Readonly<Record<string, z.ZodType>> = {
-  name: maybe(text, 'What humans call it.'),
-  description: maybe(text, 'One sentence about it.'),
+  name: maybe(text, 'What humans call it; left out: the id.'),
+  description: maybe(text, 'One sentence about it, shown above the instructions.'),
   instructions: maybe(text, 'What the agent is told.'),
-  command: maybe(text, 'A command that does the work, split into words without a shell.'),
+  command: maybe(
+    text,
+    'A command that does the work, split into words without a shell; shown to the agent, not run in this release.',
+  ),
   dispatch: maybe(
     strictMap(
       { name: 'dispatch', description: 'Hands the work to another agent.' },
@@ -150,12 +166,12 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
         agent: about(text, 'Which agent.'),
         script: maybe(text, 'What it runs.'),
         prompt: maybe(text, 'What it is told.'),
-        supports_questions: maybe(z.boolean(), 'Whether it may ask a human.'),
+        supports_questions: maybe(z.boolean(), 'Whether it may ask a human.', false),
       },
     ),
-    'The agent that does the work.',
+    'The agent that does the work; shown to whoever holds the run.',
   ),
-  allowed_tools: maybe(texts, 'Tools and groups of tools; anything else is refused.'),
+  allowed_tools: maybe(texts, 'Tools and groups of tools; anything else is refused. Left out: no tool.'),
   forbidden_tools: maybe(texts, 'Tools that are refused whatever else is said.'),
   tool_constraints: maybe(
     z.record(
@@ -163,14 +179,20 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
       strictMap(
         { name: 'tool_constraint', description: 'What a tool may be called with.' },
         {
-          allowed: maybe(texts, 'Path globs for file tools, word patterns for `bash`.'),
+          allowed: maybe(
+            texts,
+            'Path globs for file tools, word patterns for `bash` and `git`; every call must match one.',
+          ),
           denied: maybe(texts, 'What is refused among them.'),
         },
       ),
     ),
     'Limits on single tools, inside `writes`.',
   ),
-  writes: maybe(texts, 'The one write scope, as globs.'),
+  writes: maybe(
+    texts,
+    'The one write scope, as globs from the root; left out: what the constraints of the writing tools allow, else nothing.',
+  ),
   tasks: maybe(
     z.array(
       strictMap(
@@ -182,11 +204,11 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
         },
       ),
     ),
-    'Pieces of instruction, fetched one at a time.',
+    'Pieces of instruction; the phase is not complete before each was fetched.',
   ),
-  preconditions: maybe(z.array(check), 'Must hold to enter.'),
-  postconditions: maybe(z.array(check), 'Must hold to leave.'),
-  required_artifacts: maybe(z.array(artifact), 'Evidence with a JSON Schema.'),
+  preconditions: maybe(z.array(check), 'Must hold to enter; looked at when the phase before is completed.'),
+  postconditions: maybe(z.array(check), 'Must hold to leave; one that does not is a failed attempt.'),
+  required_artifacts: maybe(z.array(artifact), 'Evidence with a JSON Schema, by name or as a map.'),
   required_evidence: maybe(
     z.union([
       z.record(z.string(), strictMap({ name: 'evidence', description: 'A named value.' }, evidenceShape)),
@@ -199,9 +221,12 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
     ]),
     'Named values that must be submitted.',
   ),
-  gate: maybe(z.union([z.string().min(1), gateInPlace]), 'The gate behind the phase.'),
-  gates: maybe(z.array(z.union([z.string().min(1), gateInPlace])), 'The gates behind the phase.'),
-  parallel: maybe(z.boolean(), 'Whether it is done once per item of `parallel_key`.'),
+  gate: maybe(z.union([z.string().min(1), gateInPlace]), 'The gate behind the phase, by name or in place.'),
+  gates: maybe(
+    z.array(z.union([z.string().min(1), gateInPlace])),
+    'The gates behind the phase; one with a human at most.',
+  ),
+  parallel: maybe(z.boolean(), 'Whether it is done once per item of `parallel_key`.', false),
   parallel_key: maybe(text, 'Path into the checkpoint that holds the list of items.'),
   next: maybe(route, 'Where it leads; left out: the following phase; `null`: the end.'),
   transitions: maybe(route, 'The same as `next`.'),
@@ -230,7 +255,7 @@ const param = strictMap(
     max: maybe(z.number(), 'The most it may be.'),
     constant: maybe(z.unknown(), 'The one value it has.'),
     default: maybe(z.unknown(), 'What it is when it is not given.'),
-    required: maybe(z.boolean(), 'Whether a run needs it.'),
+    required: maybe(z.boolean(), 'Whether a run needs it.', false),
   },
 );
 
@@ -241,9 +266,12 @@ const capability = z.string().meta({ pattern: CAPABILITY });
 export const workflowSchema = strictMap(
   { description: 'A workflow contract.' },
   {
-    workflow: about(text, "The workflow's id."),
+    workflow: about(text, "The workflow's id: what `start` is given."),
     title: maybe(text, 'What humans call it.'),
-    version: maybe(z.union([z.string(), z.number()]), "The author's own version."),
+    version: maybe(
+      z.union([z.string(), z.number()]),
+      "The author's own version; means nothing to the engine.",
+    ),
     description: maybe(text, 'One sentence about it.'),
     entry: maybe(id, 'The first phase; left out: the first one written.'),
     params: maybe(z.record(z.string(), param), 'Parameters of a run.'),
@@ -255,32 +283,39 @@ export const workflowSchema = strictMap(
         {
           mode: maybe(
             z.enum(['strict', 'permissive', 'advisory']),
-            '`permissive` records and blocks nothing.',
+            '`permissive`, also spelled `advisory`, records what it would refuse and lets it pass.',
+            'strict',
           ),
           ring: maybe(
             z.enum(['served', 'hooked', 'sandboxed', 'isolated']),
-            'How an agent must be attached.',
+            'How an agent must be attached; only `served` is in this release.',
+            'served',
           ),
           phase_tokens: maybe(
             strictMap(
               { name: 'phase_tokens', description: 'Phase tokens.' },
-              { expiry_seconds: maybe(z.number().int(), 'How long a token lives.') },
+              { expiry_seconds: maybe(z.number().int(), 'How long a token lives, from 60 to 86400.', 7200) },
             ),
             'How long phase tokens live.',
           ),
           lease_seconds: maybe(
             z.number().int().min(1).max(86_400),
-            'How long an agent may be silent before its run goes to another; left out: 300.',
+            'How long an agent may be silent before its run goes to another.',
+            LEASE_SECONDS,
           ),
           max_reclaims: maybe(
             z.number().int().min(0).max(100),
-            'How often a run is handed out again after its agent was lost; left out: 3. Then a human must act.',
+            'How often a run is handed out again after its agent was lost. Then a human must act.',
+            MAX_RECLAIMS,
           ),
         },
       ),
       'Mode, ring, tokens and leases.',
     ),
-    capabilities: maybe(z.array(capability), 'What an agent must be able to do to claim a run.'),
+    capabilities: maybe(
+      z.array(capability),
+      'What an agent must be able to do to claim a run, beside what the run itself asks for.',
+    ),
     gates: maybe(
       z.union([z.record(z.string(), gate), z.array(gateInList)]),
       'Gates by name, or a list with `id`.',

@@ -40,6 +40,11 @@ export interface Claims {
    * has recorded that. This is on the path of every tool call.
    */
   admit(token: string): Promise<Admitted>;
+  /**
+   * As `admit`, at once, for a token that was seen before and is good now. Null for any other, and where nobody knows
+   * at once: nothing is recorded then, and `admit` is to be asked.
+   */
+  admitAtOnce(token: string): Admitted | null;
   /** Completes the admitted phase or item. Allowed calls under way are waited for, or ended, first. */
   transition(admitted: Admitted, request: TransitionRequest): Promise<Transition>;
   /** The agent's process is gone or it gives the run back: the run stands at its last checkpoint, for another. */
@@ -81,6 +86,8 @@ export interface TransitionRequest {
   readonly target?: PhaseId | null;
   /** Key of the item, where the run's own holder completes one of a parallel phase; a token's own item goes first. */
   readonly item?: string;
+  /** What the agent means to complete; another than the admitted phase is refused as a skipped one. */
+  readonly phase?: PhaseId;
   readonly outcome?: 'ok' | 'fail' | 'iterate';
   readonly reason?: string;
 }

@@ -12,6 +12,11 @@ import type { WebhookProgress, WebhookRecord } from './webhooks.ts';
 export interface Store {
   /** The run and its version, or undefined. Throws `state_tampered` when the row does not match its seal. */
   load(runId: string): Promise<StoredRun | undefined>;
+  /**
+   * The run and a lease on it as `load` and `lease` give them, at once. A store that has to wait for them has no such
+   * way. On the path of every tool call.
+   */
+  peek?(runId: string, item: string | null): Peeked;
   /** Makes a run; its events open its chain and `project` goes on the project's chain. False when the id is taken. */
   create(run: Run, audit: readonly AuditDraft[], project: readonly AuditDraft[]): Promise<boolean>;
   /** Writes run and audit if the stored version is still `version`; else nothing, and false. */
@@ -82,6 +87,12 @@ export interface Beside {
 export interface StoredRun {
   readonly run: Run;
   readonly version: number;
+}
+
+/** What is at hand of a run and a lease on it. */
+export interface Peeked {
+  readonly run: Run | undefined;
+  readonly lease: LeaseRecord | undefined;
 }
 
 /** A human and the wrapped key only their passphrase opens. */

@@ -1,11 +1,16 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { AuditRecord, Json } from '@phasegate/core';
 import type { FeedRecord, SealedRecord } from '../../runtime/ports.ts';
 import { integer, lazily, type SqlRow, text } from './statements.ts';
 
 /** The chains. The project's own has the empty name. */
 export interface AuditTable {
+  /** Some are held back: several rows at a time cost less. Nobody may read before `settle`. */
   append(records: readonly SealedRecord[]): void;
+  /** Writes what was held back; the last of a batch. */
+  settle(): void;
+  /** The batch never happened. */
+  discarded(): void;
   page(run: string | null, page: { readonly after: number; readonly limit: number }): readonly AuditRecord[];
   /**
    * Records of all chains by the number of their row. Records are only ever added, one writer after another, so the
@@ -18,10 +23,9 @@ export interface AuditTable {
 
 /** Opens the table. */
 export function openAuditTable(database: DatabaseSync): AuditTable {
-  const insert = lazily(
-    database,
-    'INSERT INTO audit (run, seq, time, principal, event, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-  );
+  const insert = lazily(database, `${INSERT} ${ROW}`);
+  const insertMany = lazily(database, `${INSERT} ${new Array(AT_ONCE).fill(ROW).join(', ')}`);
+  let held: SQLInputValue[] = [];
   const read = lazily(database, 'SELECT * FROM audit WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?');
   const readFeed = lazily(
     database,
@@ -31,8 +35,18 @@ export function openAuditTable(database: DatabaseSync): AuditTable {
   return {
     append(records) {
       for (const { run, seq, time, principal, event, dataText, prev, hash } of records) {
-        insert().run(run ?? '', seq, time, principal, event, dataText, prev, hash);
+        held.push(run ?? '', seq, time, principal, event, dataText, prev, hash);
+        if (held.length < AT_ONCE * COLUMNS) continue;
+        insertMany().run(...held);
+        held = [];
       }
+    },
+    settle() {
+      for (let at = 0; at < held.length; at += COLUMNS) insert().run(...held.slice(at, at + COLUMNS));
+      held = [];
+    },
+    discarded() {
+      held = [];
     },
     page(run, { after, limit }) {
       return read()
@@ -46,6 +60,11 @@ export function openAuditTable(database: DatabaseSync): AuditTable {
     feedEnd: () => integer(newest().get() ?? {}, 'id'),
   };
 }
+
+const AT_ONCE = 8;
+const COLUMNS = 8;
+const INSERT = 'INSERT INTO audit (run, seq, time, principal, event, data, prev, hash) VALUES';
+const ROW = '(?, ?, ?, ?, ?, ?, ?, ?)';
 
 /** A record from its row. Data that cannot be parsed was edited: it becomes null, which no hash will fit. */
 export function auditRecord(row: SqlRow): AuditRecord {

@@ -95,6 +95,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       lookAround();
     },
     finish() {
+      audit.settle();
       runs.write();
       foldIfDue();
     },
@@ -104,7 +105,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       if (unfolded) foldLater();
     },
     rollback() {
-      for (const table of tables) table.discarded();
+      for (const table of [...tables, audit]) table.discarded();
       foldedAt = Number.NEGATIVE_INFINITY;
       unfolded = true;
       if (!closed && database.isTransaction) database.exec('ROLLBACK');
@@ -167,6 +168,15 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         const row = runs.current(runId);
         return row && { run: row.run, version: row.version };
       }),
+    peek(runId, item) {
+      if (closed) throw unavailable(file, 'it was closed');
+      try {
+        lookOnce();
+        return { run: runs.current(runId)?.run, lease: leases.current(runId, item) };
+      } catch (error) {
+        throw storeFault(error, file);
+      }
+    },
     create(run, drafts, project) {
       const state = stateText(run);
       return commits.submit(() => {

@@ -46,7 +46,8 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
       if (changed !== undefined) return changed ?? undefined;
       const known = kept.get(key);
       if (known !== undefined && (known.generation === generation || source.unchanged(key, known.row))) {
-        keep(key, known.row);
+        // Which row was used last matters only where one may have to go.
+        if (known.generation !== generation || kept.size * 2 > source.most) keep(key, known.row);
         return known.row;
       }
       const row = source.read(key);

@@ -1,4 +1,5 @@
 import { type AuditRecord, type Phasegate, PhasegateError } from '@phasegate/core';
+import type { FeedRecord, ReachedProject } from '../../runtime/ports.ts';
 
 const PAGE = 1000;
 
@@ -15,6 +16,19 @@ export async function* auditRecords(
   yield* projectChain(gate, after);
   const runs = await gate.runs({ limit: Number.MAX_SAFE_INTEGER });
   for (const { run } of runs) yield* chain(gate, run, after);
+}
+
+/** The records of all chains after an id, in the order they became durable. */
+export async function* feedRecords(
+  { feed }: Pick<ReachedProject, 'feed'>,
+  after: number,
+): AsyncGenerator<FeedRecord> {
+  for (let last = after; ; ) {
+    const page = await feed.after(last, PAGE);
+    yield* page;
+    if (page.length < PAGE) return;
+    last = page.at(-1)?.id ?? last;
+  }
 }
 
 async function* chain(

@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
-import type { Phasegate } from '@phasegate/core';
+import type { Param, Phasegate } from '@phasegate/core';
 import type {
   Catalog,
   OpenProject,
   OpenServer,
   Project,
+  ReachedProject,
   SpawnAgent,
   Standards,
 } from '../../runtime/ports.ts';
@@ -27,6 +28,13 @@ export interface CliCommand {
   readonly positionals: readonly string[];
   /** Whether the words after `--` are a command of their own, with all their dashes. */
   readonly takesCommand?: true;
+  /** Whether RUN, its first word, may be left out where PHASEGATE_RUN names it. */
+  readonly runFromEnvironment?: true;
+  /**
+   * What it does with the server of `--url` or PHASEGATE_URL: it is `used`; it is `ignored`, as the command is about
+   * files or programs here, and only PHASEGATE_URL may be set then; left out, the command refuses both.
+   */
+  readonly server?: 'used' | 'ignored';
   run(invocation: Invocation): Promise<ExitCode>;
 }
 
@@ -64,10 +72,22 @@ export interface Invocation {
   project(): Promise<Project>;
   /** The project with its store open; closed when the command ends. */
   open(): Promise<OpenProject>;
+  /** The server that was named; null where there is none. */
+  readonly server: Server | null;
+  /** The project wherever it is: over the server that was named, else with its store open. */
+  reach(): Promise<ReachedProject>;
+  /** The params a workflow declares, from wherever its definition is. */
+  declaredParams(workflow: string): Promise<Readonly<Record<string, Pick<Param, 'type'>>>>;
   /** What only a process of its own can do; null where this is none. */
   readonly machine: Machine | null;
   /** Closes the store and forgets the project, so that the next call finds it anew. */
   close(): Promise<void>;
+}
+
+/** A server, and what named it. */
+export interface Server {
+  readonly url: string;
+  readonly from: '--url' | 'PHASEGATE_URL';
 }
 
 /** What a process of its own can do beside running commands. Given by `main.ts`: rooms do not know each other. */

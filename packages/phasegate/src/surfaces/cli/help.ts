@@ -3,6 +3,12 @@ import { COMMANDS, type CommandEntry } from './commandTable.ts';
 import type { Paint } from './paint.ts';
 import { GLOBAL_OPTIONS } from './parseArguments.ts';
 
+/** What is said of commands whose run may be in the environment. */
+export const RUN_FROM_ENVIRONMENT = 'RUN may be left out where PHASEGATE_RUN names it.';
+
+/** What is said of commands that use no server. */
+export const SERVER_REFUSED = 'Works where the project is, not over `--url`.';
+
 /** The list of commands. */
 export function overview(paint: Paint): string {
   const lines = [
@@ -26,6 +32,8 @@ export function commandHelp(entry: CommandEntry, command: CliCommand, paint: Pai
   const lines = [capital(entry.summary), '', paint.bold('Usage:')];
   lines.push(...command.usage.map((line) => `  phasegate ${line}`));
   if (command.details !== undefined) lines.push('', command.details);
+  if (command.runFromEnvironment === true) lines.push('', RUN_FROM_ENVIRONMENT);
+  if (command.server !== 'used') lines.push('', SERVER_REFUSED);
   if (Object.keys(command.options).length > 0) {
     lines.push('', paint.bold('Options:'), ...optionLines(command.options, paint));
   }

@@ -19,7 +19,7 @@ export function splitParams(words: readonly string[], option: 'param' | 'option'
 /** The values, by what the workflow declares: text for a string, else JSON where it is JSON. */
 export function readParams(
   written: readonly WrittenParam[],
-  declared: Readonly<Record<string, Param>>,
+  declared: Readonly<Record<string, Pick<Param, 'type'>>>,
 ): JsonObject {
   const params = new Map<string, Json>();
   for (const { key, text } of written) {
@@ -34,7 +34,7 @@ export function readParams(
   return Object.fromEntries(params);
 }
 
-function valueFrom(text: string, param: Param | undefined): Json {
+function valueFrom(text: string, param: Pick<Param, 'type'> | undefined): Json {
   if (param?.type === 'string') return text;
   try {
     return JSON.parse(text) as Json;

@@ -79,6 +79,22 @@ describe('arguments', () => {
   });
 });
 
+describe('a run the environment names', () => {
+  const given = (...words: readonly string[]) =>
+    parseArguments(words, { ...SAMPLE, runFromEnvironment: true }, { name: 'sample', run: 'r9' }).positionals;
+
+  test('stands for RUN only where that is left out', () => {
+    expect(given()).toEqual(['r9']);
+    expect(given('-')).toEqual(['r9', '-']);
+    expect(given('r1')).toEqual(['r1']);
+    expect(given('r1', '-')).toEqual(['r1', '-']);
+  });
+
+  test('is nothing to a command that wants its RUN said', () => {
+    expect(() => parseArguments([], SAMPLE, { name: 'sample', run: 'r9' })).toThrow('needs `RUN`');
+  });
+});
+
 const SAMPLE: CliCommand = {
   usage: ['sample RUN [FILE]'],
   examples: [],
@@ -93,7 +109,7 @@ const SAMPLE: CliCommand = {
 };
 
 function parse(...words: readonly string[]) {
-  return parseArguments(words, SAMPLE, 'sample');
+  return parseArguments(words, SAMPLE, { name: 'sample' });
 }
 
 function fault(...words: readonly string[]): PhasegateError {

@@ -11,6 +11,11 @@ export const GLOBAL_OPTIONS = {
     value: 'DIR',
     summary: 'the project (default: the nearest one upward from here)',
   },
+  url: {
+    type: 'text',
+    value: 'URL',
+    summary: 'the server of the project, where it is not to be opened here (also PHASEGATE_URL)',
+  },
   'no-color': { type: 'flag', summary: 'no colours (also NO_COLOR)' },
   help: { type: 'flag', short: 'h', summary: 'show this help' },
 } as const satisfies OptionSpecs;
@@ -24,13 +29,25 @@ export function splitCommand(argv: readonly string[]): {
     const word = argv[index] as string;
     if (!word.startsWith('-')) return { name: word, rest: argv.toSpliced(index, 1) };
     if (word === '--') break;
-    if (word === '--project') index++;
+    if (word === '--project' || word === '--url') index++;
   }
   return { name: undefined, rest: argv };
 }
 
+/** What is known before the words are read. */
+export interface Known {
+  /** The command's name. */
+  readonly name: string;
+  /** The run the environment names. */
+  readonly run?: string | undefined;
+}
+
 /** Parses the words after a command's name; everything wrong with them is a `usage` fault that says what is right. */
-export function parseArguments(words: readonly string[], command: CliCommand, name: string): Arguments {
+export function parseArguments(
+  words: readonly string[],
+  command: CliCommand,
+  { name, run }: Known,
+): Arguments {
   const specs: OptionSpecs = { ...command.options, ...GLOBAL_OPTIONS };
   const values = new Map<string, string[]>();
   const flags = new Set<string>();
@@ -59,6 +76,7 @@ export function parseArguments(words: readonly string[], command: CliCommand, na
       take(values, spec, { name: token.name, value: token.value, inline });
     }
   }
+  if (run !== undefined && run !== '' && lacksRun(positionals, command)) positionals.unshift(run);
   if (!flags.has('help')) checkCount(positionals, command, name);
   return {
     positionals,
@@ -109,6 +127,13 @@ function unknownOption(raw: string, specs: OptionSpecs, command: string): Error 
     `\`phasegate ${command}\` has no option \`${raw}\`${didYouMean(raw, known)}`,
     `see \`phasegate ${command} --help\``,
   );
+}
+
+/** Too few words, or `-` where RUN would be, which is no run. */
+function lacksRun(positionals: readonly string[], command: CliCommand): boolean {
+  if (command.runFromEnvironment !== true) return false;
+  const needed = command.positionals.filter((word) => !word.startsWith('[')).length;
+  return positionals.length < needed || positionals[0] === '-';
 }
 
 function checkCount(positionals: readonly string[], command: CliCommand, name: string): void {

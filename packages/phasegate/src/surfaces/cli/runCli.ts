@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { didYouMean } from '@phasegate/core';
-import type { OpenProject, Project } from '../../runtime/ports.ts';
-import type { CliCommand, ExitCode, Invocation, Machine } from './command.ts';
+import type { OpenProject, Project, RemoteProject } from '../../runtime/ports.ts';
+import type { CliCommand, ExitCode, Invocation, Machine, Server } from './command.ts';
 import { COMMANDS, type CommandEntry } from './commandTable.ts';
 import type { Environment } from './environment.ts';
 import { reportFailure } from './failure.ts';
@@ -10,6 +10,7 @@ import { makeOutput, type Output } from './output.ts';
 import { paintFor, wantsColour } from './paint.ts';
 import { parseArguments, splitCommand } from './parseArguments.ts';
 import { makePrompts } from './prompts.ts';
+import { serverFor } from './serverFor.ts';
 import { usageError } from './usage.ts';
 import { VERSION } from './version.ts';
 
@@ -24,6 +25,8 @@ export interface CliRequest {
   /** Whether someone can be asked: stdin and stderr are terminals. */
   readonly isTty: boolean;
   openProject(options: { readonly projectDir?: string; readonly env: Environment }): Promise<Project>;
+  /** Reaches a project over its server; absent where none can be reached from here. */
+  openRemote?(options: { readonly url: string; readonly env: Environment }): Promise<RemoteProject>;
   /** Absent where this is no process of its own. */
   readonly machine?: Machine;
 }
@@ -49,9 +52,10 @@ async function dispatch(request: CliRequest, out: Output): Promise<ExitCode> {
   if (name === 'help') return help(rest, out);
   const entry = findCommand(name);
   const command = await entry.load();
-  const args = parseArguments(rest, command, name);
+  const args = parseArguments(rest, command, { name, run: request.env.PHASEGATE_RUN });
   if (args.flag('help')) return printHelp(entry, command, out);
-  const invocation = invocationOf(request, args, out);
+  const server = serverFor({ name, command, args, env: request.env });
+  const invocation = invocationOf({ ...request, server }, args, out);
   try {
     return await command.run(invocation);
   } finally {
@@ -59,15 +63,30 @@ async function dispatch(request: CliRequest, out: Output): Promise<ExitCode> {
   }
 }
 
-function invocationOf(request: CliRequest, args: Invocation['args'], out: Output): Invocation {
-  const { env, stdin, stderr, isTty, openProject } = request;
+function invocationOf(
+  request: CliRequest & Pick<Invocation, 'server'>,
+  args: Invocation['args'],
+  out: Output,
+): Invocation {
+  const { env, stdin, stderr, isTty, openProject, server } = request;
   const projectDir = args.text('project');
   let project: Promise<Project> | undefined;
   let opened: Promise<OpenProject> | undefined;
+  let remote: Promise<RemoteProject> | undefined;
   const find = async () => {
     if (projectDir !== undefined) await demandFolder(projectDir);
     project ??= openProject({ env, ...(projectDir === undefined ? {} : { projectDir }) });
     return project;
+  };
+  const open = () => {
+    opened ??= find().then((found) => found.open());
+    return opened;
+  };
+  const overServer = async ({ url, from }: Server) => {
+    if (request.openRemote === undefined)
+      throw usageError(`the server of \`${from}\` cannot be used from here`);
+    remote ??= request.openRemote({ url, env });
+    return remote;
   };
   return {
     args,
@@ -77,17 +96,23 @@ function invocationOf(request: CliRequest, args: Invocation['args'], out: Output
     prompts: isTty ? makePrompts(stdin, stderr) : null,
     machine: request.machine ?? null,
     project: find,
-    open: () => {
-      opened ??= find().then((found) => found.open());
-      return opened;
+    open,
+    server,
+    reach: () => (server === null ? open() : overServer(server)),
+    declaredParams: async (workflow) => {
+      if (server !== null) return (await overServer(server)).declaredParams(workflow);
+      return (await (await find()).catalog.load(workflow)).workflow.params;
     },
     close: async () => {
       const last = opened;
+      const away = remote;
       project = undefined;
       opened = undefined;
+      remote = undefined;
       // A store that never opened has nothing to close, and its fault is already on its way to the caller.
       const store = await last?.catch(() => undefined);
       await store?.close();
+      await (await away?.catch(() => undefined))?.close();
     },
   };
 }
@@ -106,7 +131,7 @@ async function withoutCommand(words: readonly string[], out: Output): Promise<Ex
   const asked = words.includes('--help') || words.includes('-h');
   const unknown = words.find((word) => !['--json', '--no-color', '--help', '-h'].includes(word));
   if (!asked && unknown !== undefined) {
-    const known = ['--json', '--no-color', '--help', '--version', '--project'];
+    const known = ['--json', '--no-color', '--help', '--version', '--project', '--url'];
     const option = unknown.replace(/=.*/s, '');
     throw usageError(`\`phasegate\` has no option \`${option}\`${didYouMean(option, known)}`, SEE_HELP);
   }

@@ -1,6 +1,7 @@
 import { PhasegateError, type Principal } from '@phasegate/core';
 import type { AgentPrincipal, Humans, IdentifiedAgent, UnlockedHuman } from '../../runtime/ports.ts';
-import type { Invocation, OptionSpecs } from './command.ts';
+import type { Invocation, OptionSpecs, Server } from './command.ts';
+import type { Environment } from './environment.ts';
 import { FD_HINT, passphraseFrom } from './passphrase.ts';
 import { usageError } from './usage.ts';
 
@@ -29,6 +30,7 @@ export async function unlockHuman(invocation: Invocation, unlocking: Unlocking =
   const { args, stdin, prompts } = invocation;
   // Read before the store is opened: a descriptor nobody opened must not turn out to be the database's.
   const given = unlocking.read ?? (await passphraseFrom(args, 'passphrase-fd', stdin));
+  if (invocation.server !== null) return signIn(invocation, given);
   const humans = unlocking.humans === undefined ? (await invocation.open()).humans : await unlocking.humans();
   const name = await whichHuman(humans, invocation);
   if (given !== undefined) return humans.unlock(name, given);
@@ -37,18 +39,28 @@ export async function unlockHuman(invocation: Invocation, unlocking: Unlocking =
   return humans.unlock(name, await prompts.password(`Passphrase of ${name}`));
 }
 
-/** The human where a human's credential is given, else the agent. */
+/** The human where a human's credential is given, or at a server no agent's; else the agent. */
 export async function callerOf(invocation: Invocation): Promise<Principal> {
-  const { args } = invocation;
-  if (args.text('as') === undefined && args.text('passphrase-fd') === undefined) return agentOf(invocation);
-  return (await unlockHuman(invocation)).principal;
+  const { args, env, server } = invocation;
+  const human =
+    args.text('as') !== undefined ||
+    args.text('passphrase-fd') !== undefined ||
+    (server !== null && !hasAgentKey(env));
+  return human ? (await unlockHuman(invocation)).principal : agentOf(invocation);
+}
+
+/** What anyone may read where the project is, a server shows to a human only. */
+export async function signInAtServer(invocation: Invocation): Promise<void> {
+  if (invocation.server !== null) await unlockHuman(invocation);
 }
 
 /** The agent whose key is in the environment, else the local one. A key that is no agent's is never the local one. */
 export async function identifyAgent({
   env,
   open,
-}: Pick<Invocation, 'env' | 'open'>): Promise<IdentifiedAgent> {
+  server,
+}: Pick<Invocation, 'env' | 'open' | 'server'>): Promise<IdentifiedAgent> {
+  if (server !== null) return agentAtServer(env, server);
   const key = env.PHASEGATE_KEY ?? '';
   if (key === '') return { principal: LOCAL_AGENT, capabilities: null };
   const project = await open();
@@ -61,16 +73,52 @@ export async function identifyAgent({
 }
 
 /** The agent that calls. */
-export async function agentOf(invocation: Pick<Invocation, 'env' | 'open'>): Promise<AgentPrincipal> {
+export async function agentOf(
+  invocation: Pick<Invocation, 'env' | 'open' | 'server'>,
+): Promise<AgentPrincipal> {
   return (await identifyAgent(invocation)).principal;
 }
 
 /** The human where one is set up, proven by their passphrase; null before that, when anyone may. */
 export async function humanOnceSetUp(invocation: Invocation): Promise<UnlockedHuman | null> {
+  if (invocation.server !== null) return unlockHuman(invocation);
   // Read before the store is opened, for the reason given above.
   const read = await passphraseFrom(invocation.args, 'passphrase-fd', invocation.stdin);
   if ((await (await invocation.open()).humans.list()).length === 0) return null;
   return unlockHuman(invocation, { read });
+}
+
+function hasAgentKey(env: Environment): boolean {
+  return (env.PHASEGATE_KEY ?? '') !== '' || (env.PHASEGATE_CREDENTIALS_FD ?? '') !== '';
+}
+
+/** The server knows whose key it is and what they can do; the name here is only for show. */
+function agentAtServer(env: Environment, { from }: Server): IdentifiedAgent {
+  if (hasAgentKey(env)) {
+    return { principal: { kind: 'agent', name: env.PHASEGATE_AGENT ?? 'agent' }, capabilities: null };
+  }
+  throw usageError(
+    `\`${from}\` names a server, and there an agent needs the key it was given, in \`PHASEGATE_KEY\``,
+    'make one with `phasegate agents add NAME`',
+  );
+}
+
+/** The server looks who there is, and says so to nobody who has not signed in. */
+async function signIn(invocation: Invocation, given: string | undefined): Promise<UnlockedHuman> {
+  const { args, prompts, server } = invocation;
+  const name = args.text('as');
+  const { humans } = await invocation.reach();
+  if (given !== undefined) return humans.unlock(name, given);
+  if (prompts !== null) {
+    return humans.unlock(
+      name,
+      await prompts.password(`Passphrase${name === undefined ? '' : ` of ${name}`}`),
+    );
+  }
+  throw usageError(
+    `at the server of \`${server?.from}\` this is for a human, who must give their passphrase, and there is no terminal`,
+    FD_HINT,
+  );
 }
 
 async function whichHuman(humans: Humans, { args, prompts }: Invocation): Promise<string> {

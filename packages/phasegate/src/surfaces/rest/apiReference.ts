@@ -61,14 +61,18 @@ export function shapesOf(document: JsonObject): readonly Shape[] {
 /** The reference as Markdown, for `docs/reference/api.md`. */
 export function apiReferenceMarkdown(document: JsonObject): string {
   const info = own(document, 'info') ?? null;
+  const groups = groupsOf(document);
+  const usual = usualErrors(groups);
   const parts = [
     `# API reference`,
     `Generated from the OpenAPI document of version ${textAt(info, 'version')}, which the server has at \`/openapi.json\` and as a page at \`/docs\`. Do not edit.`,
     textAt(info, 'description'),
-    ...groupsOf(document).flatMap((group) => [
+    `A route's table has its answers, and an error where it means more there than here:`,
+    answerTable(usual),
+    ...groups.flatMap((group) => [
       `## ${group.name}`,
       `${group.description}.`,
-      ...group.operations.flatMap(operationLines),
+      ...group.operations.flatMap((operation) => operationLines(operation, usual)),
     ]),
     '## Schemas',
     ...shapesOf(document).flatMap(shapeLines),
@@ -96,22 +100,46 @@ export function typeOf(schema: Json): string {
   return `${typeof type === 'string' ? type : 'any JSON'}${boundsOf(schema)}`;
 }
 
-function operationLines(operation: Operation): readonly string[] {
+type Answers = Operation['answers'];
+
+/** What most routes say of an error, told once: a table of the same lines for every route would hide the others. */
+function usualErrors(groups: readonly Group[]): Answers {
+  const errors = groups.flatMap(({ operations }) =>
+    operations.flatMap(({ answers }) => answers.filter(({ status }) => Number(status) >= 400)),
+  );
+  return [...Map.groupBy(errors, ({ status }) => status)]
+    .map(([, same]) => [...Map.groupBy(same, ({ description }) => description).values()])
+    .flatMap((meanings) => meanings.toSorted((one, other) => other.length - one.length)[0]?.[0] ?? [])
+    .toSorted((one, other) => Number(one.status) - Number(other.status));
+}
+
+function operationLines(operation: Operation, usual: Answers): readonly string[] {
   const { method, path, summary, description, parameters, body, answers } = operation;
   return [
     `### \`${method} ${path}\``,
-    `**${summary}.** ${description}`,
+    `**${summary}${summary.endsWith('?') ? '' : '.'}** ${description}`,
     ...(parameters.length === 0 ? [] : [fieldTable('parameter', parameters)]),
     ...(body === null ? [] : [`Body: [${body.name}](#${body.name.toLowerCase()})`, ...exampleLines(body)]),
-    table(
-      ['status', 'when', 'body'],
-      answers.map(({ status, description: when, shape }) => [
-        status,
-        when,
-        shape === '' ? '' : `[${shape}](#${shape.toLowerCase()})`,
-      ]),
+    answerTable(
+      answers.filter(
+        (answer) =>
+          !usual.some(
+            ({ status, description: when }) => status === answer.status && when === answer.description,
+          ),
+      ),
     ),
   ];
+}
+
+function answerTable(answers: Answers): string {
+  return table(
+    ['status', 'when', 'body'],
+    answers.map(({ status, description, shape }) => [
+      status,
+      description,
+      shape === '' ? '' : `[${shape}](#${shape.toLowerCase()})`,
+    ]),
+  );
 }
 
 function shapeLines(shape: Shape): readonly string[] {

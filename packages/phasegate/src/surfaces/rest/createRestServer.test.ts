@@ -111,7 +111,7 @@ test('a body of 100 MB in pieces is refused without being kept, and the server g
   });
   const piece = Buffer.alloc(1024 * 1024, 0x20);
   socket.write(
-    'POST /api/v1/tasks/claim HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+    'POST /api/v1/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
   );
   for (let sent = 0; sent < 100 && !socket.destroyed; sent++) {
     socket.write('100000\r\n');

@@ -1,5 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
 import { createCallers, wrongKind } from './callers.ts';
@@ -7,6 +7,8 @@ import { createCredentialRefusals } from './credentialRefusals.ts';
 import { createEventStreams } from './events.ts';
 import { guardProvenance, guardResponse } from './guards.ts';
 import { createHealth } from './health.ts';
+import type { HotRoutes } from './hotLane.ts';
+import { createHotRoutes } from './hotRoutes.ts';
 import { instrumentProject } from './instrumentProject.ts';
 import { guardJsonBody } from './jsonBody.ts';
 import { countRequests } from './log.ts';
@@ -14,7 +16,7 @@ import { methodsOf } from './methodsOf.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { McpCaller, McpMount, RestEnv, RestParts } from './parts.ts';
 import { problemOf, RequestRefused } from './problem.ts';
-import { registerRoutes } from './routes/index.ts';
+import { ENDPOINTS, registerRoutes } from './routes/index.ts';
 import { registerSessionRoutes } from './sessionRoutes.ts';
 import { createSessions } from './sessions.ts';
 import { createSignIn } from './signIn.ts';
@@ -30,6 +32,8 @@ export interface RestApp {
   /** The project as the routes see it: counted and traced. What serves beside them should use it too. */
   readonly project: RestParts['project'];
   readonly metrics: Metrics;
+  /** The routes that can do without most of this; null where every request is to be logged or traced. */
+  readonly hot: HotRoutes | null;
   /** Ends event streams and says that the server is not ready any more; what is under way goes on. */
   endStreams(): void;
   close(): Promise<void>;
@@ -55,9 +59,9 @@ export function createRestApp(given: RestParts): RestApp {
   app.use(countRequests(log, metrics, settings.verbose === true));
   if (tracing.request !== null) app.use(tracing.request);
   app.use(guardProvenance(settings));
-  app.use('/api/*', guardJsonBody(settings));
   // Whoever signs in has no credential yet, and perhaps the cookie of a session that has ended.
   app.use('/api/*', (c, next) => (signsIn(c) ? bindNobody(c, next) : callers(c, next)));
+  app.use('/api/*', guardBodies(settings));
   app.use('/mcp', callers);
 
   for (const path of ['/healthz', '/readyz', '/metrics']) app.use(path, callers, health.guard);
@@ -76,6 +80,10 @@ export function createRestApp(given: RestParts): RestApp {
     signInLink: (human) => `${settings.origin}/sign-in?code=${sessions.newCode(human)}`,
     project: parts.project,
     metrics,
+    hot:
+      settings.verbose === true || settings.tracing === true
+        ? null
+        : createHotRoutes({ parts, metrics, routes: HOT_ROUTES }),
     endStreams() {
       health.leave();
       streams.close();
@@ -87,6 +95,23 @@ export function createRestApp(given: RestParts): RestApp {
     },
   };
 }
+
+/** What every agent asks all day long. */
+const HOT_ROUTES = ENDPOINTS.filter(({ operationId }) =>
+  ['checkTool', 'requestTransition'].includes(operationId),
+);
+
+/** Bodies are read for whoever has a credential, and a small one of who wants one: nobody fills the memory unnamed. */
+function guardBodies(settings: RestParts['settings']): MiddlewareHandler<RestEnv> {
+  const whole = guardJsonBody(settings);
+  const small = guardJsonBody({ maxBody: LARGEST_SIGN_IN });
+  return (c, next) => {
+    if (signsIn(c)) return small(c, next);
+    return c.get('caller').kind === 'nobody' ? next() : whole(c, next);
+  };
+}
+
+const LARGEST_SIGN_IN = 16 * 1024;
 
 function signsIn(c: Context<RestEnv>): boolean {
   return c.req.method === 'POST' && c.req.path === '/api/v1/session';

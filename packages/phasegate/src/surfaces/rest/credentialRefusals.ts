@@ -1,4 +1,4 @@
-import { type ErrorCode, type JsonObject, PhasegateError } from '@phasegate/core';
+import { type ErrorCode, type JsonObject, own, PhasegateError } from '@phasegate/core';
 import type { Context } from 'hono';
 import { addressOf } from './address.ts';
 import type { Metrics } from './metrics.ts';
@@ -43,7 +43,7 @@ export function createCredentialRefusals(
 
   return {
     async settle(c, error) {
-      // A bad token is recorded by whoever admits tokens. One that is only too old was ours, so it is no guess.
+      // A bad token is recorded by whoever admits tokens.
       const ours = error instanceof CredentialRefused;
       const token = error instanceof PhasegateError && error.code.startsWith('token_');
       if (!ours && !token) return error;
@@ -54,7 +54,7 @@ export function createCredentialRefusals(
         const where = { address, method: method.slice(0, 20), path: path.slice(0, 200) };
         await parts.project.noteCredentialFailure({ ...error.record, ...where });
       }
-      if (!(ours ? error.guess : error.code === 'token_invalid')) return error;
+      if (!(ours ? error.guess : isGuess(error))) return error;
       const { over, retryAfter } = guesses.failed(address);
       if (!over) return error;
       return new RequestRefused('rate_limited', 'too many credentials from this address were refused', {
@@ -62,6 +62,15 @@ export function createCredentialRefusals(
       });
     },
   };
+}
+
+/**
+ * One that is too old or was replaced was ours, so it is no guess; nor is one of a secret that is gone: after two
+ * rotations every agent of a machine shows one, and needs to hear that it is to take a fresh one.
+ */
+function isGuess(error: PhasegateError): boolean {
+  const fault = own(error, 'fault');
+  return error.code === 'token_invalid' && fault !== 'unknown_key' && fault !== 'superseded';
 }
 
 const LIMIT = 20;

@@ -67,8 +67,13 @@ export const RESPONSE_HEADERS: readonly (readonly [string, string])[] = [
   ['cache-control', 'no-store'],
 ];
 
-function demandKnownHost(host: string, { hosts }: RestSettings): void {
-  if (hosts.some((name) => bareHost(name) === bareHost(host))) return;
+/** Whether this server is known by a name, with or without a port. */
+export function isKnownHost(host: string, { hosts }: Pick<RestSettings, 'hosts'>): boolean {
+  return hosts.some((name) => bareHost(name) === bareHost(host));
+}
+
+function demandKnownHost(host: string, settings: RestSettings): void {
+  if (isKnownHost(host, settings)) return;
   throw new RequestRefused('not_permitted', `this server is not known as \`${shown(host)}\``);
 }
 

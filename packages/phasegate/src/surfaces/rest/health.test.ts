@@ -34,7 +34,7 @@ describe('the routes machines watch', () => {
     const open = openDoor({
       settings: { origin: 'https://gate.example', hosts: ['gate.example', 'localhost'], secure: true },
     });
-    const proxied = openDoor({ settings: { secure: true } });
+    const proxied = openDoor({ settings: { secure: true, behindProxy: true } });
     const far = { incoming: { socket: { remoteAddress: '10.0.0.7' } } as IncomingMessage };
 
     expect((await local.app.request(path)).status).toBe(200);

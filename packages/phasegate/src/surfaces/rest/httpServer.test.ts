@@ -17,20 +17,64 @@ test('answers what the app answers', async () => {
   expect(await response.text()).toBe('you asked for /x');
 });
 
-test('a fast lane is asked first, and what it leaves goes to the app', async () => {
+test('a fast lane is asked first, and what it leaves goes to the app, on one connection', async () => {
   const server = await serving(
-    { fetch: async () => new Response('app') },
+    { fetch: async (request) => new Response(`app: ${await request.text()}`) },
+    { hot: () => laneFor('/fast') },
+  );
+  const { socket } = await opened(server, post('/fast', 'a'));
+  const heard = said(socket);
+
+  await heard('lane: a');
+  socket.write(post('/fast', 'b'));
+  await heard('lane: b');
+  socket.write(post('/slow', 'c'));
+  await heard('app: c');
+  socket.write(post('/fast', 'd'));
+  await heard('app: d');
+});
+
+test('closing answers who waits in the fast lane, and shows out who does not', async () => {
+  const begun = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  const lane = laneFor('/fast');
+  const server = await serving(
+    { fetch: async () => new Response() },
     {
-      hot: (request, response) => {
-        if (request.url !== '/fast') return false;
-        response.end('lane');
-        return true;
-      },
+      hot: () => ({
+        ...lane,
+        async answer(request) {
+          begun.resolve();
+          await finish.promise;
+          return lane.answer(request);
+        },
+      }),
     },
   );
-  const get = async (path: string) => (await fetch(`http://127.0.0.1:${server.port}${path}`)).text();
+  const waits = await opened(server, post('/fast', 'x'));
+  const idle = await opened(server, '');
+  await begun.promise;
 
-  expect([await get('/fast'), await get('/slow')]).toEqual(['lane', 'app']);
+  const closed = server.close();
+  expect(await idle.closed).toBe('');
+  finish.resolve();
+
+  expect(await waits.closed).toMatch(/connection: close[\s\S]*lane: x$/);
+  await closed;
+});
+
+test('a client of the fast lane that never ends its request, or says nothing, is shown out', async () => {
+  const limits = { headersMs: 100, requestMs: 200 };
+  const server = await serving(
+    { fetch: async () => new Response() },
+    { limits, hot: () => laneFor('/fast') },
+  );
+
+  const half = await opened(server, post('/fast', 'x').slice(0, -1));
+  const silent = await opened(server, '');
+
+  expect(await half.closed).toContain('408');
+  expect(await silent.closed).toBe('');
 });
 
 test('speaks TLS with the certificate it is given', async () => {
@@ -166,6 +210,40 @@ test('closing does not wait for ever', async () => {
 
   expect(await never).toBe('cut');
 });
+
+/** A lane that repeats what it is sent to one path. */
+function laneFor(path: string) {
+  return {
+    paths: new Set([path]),
+    answer: async ({ body }: { readonly body: Buffer }) => ({
+      status: 200,
+      headers: '',
+      body: `lane: ${body}`,
+    }),
+  };
+}
+
+function post(path: string, body: string): string {
+  const type = 'Content-Type: text/plain\r\nAuthorization: Bearer x';
+  return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** Waits until the server has said something. */
+function said(socket: Socket): (text: string) => Promise<void> {
+  let all = '';
+  let check = () => {};
+  socket.on('data', (chunk) => {
+    all += String(chunk);
+    check();
+  });
+  return (text) =>
+    new Promise((resolve) => {
+      check = () => {
+        if (all.includes(text)) resolve();
+      };
+      check();
+    });
+}
 
 async function serving(
   app: Partial<HttpOptions['app']> & Pick<HttpOptions['app'], 'fetch'>,

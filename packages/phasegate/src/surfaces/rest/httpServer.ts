@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { own, PhasegateError } from '@phasegate/core';
 import { RESPONSE_HEADERS } from './guards.ts';
+import { createHotLane, type HotLane, type HotRoutes } from './hotLane.ts';
 import { problemOf, RequestRefused } from './problem.ts';
 
 /** What is served, where, and how patiently. */
@@ -21,10 +22,10 @@ export interface HttpOptions {
   readonly port: number;
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
   /**
-   * Asked before everything else; true means it has answered, or will. It stands before the guards too, so what it
-   * takes on it must guard itself.
+   * Asked before everything else, where there is no TLS. It stands before the guards too, so what it takes on it must
+   * guard itself. Null where nothing is to go that way.
    */
-  readonly hot?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  readonly hot?: () => HotRoutes | null;
   readonly limits?: Partial<HttpLimits>;
 }
 
@@ -73,9 +74,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     underWay.add(response);
     response.once('close', () => underWay.delete(response));
     if (closing) response.setHeader('connection', 'close');
-    if (hot?.(request, response) === true) return;
     void listener(request, response);
   });
+  const lane = hot === undefined || tls !== undefined ? null : openHotLane(server, hot, limits);
   await listen(server, options);
 
   let closed: Promise<void> | undefined;
@@ -84,8 +85,12 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const response of underWay) if (!response.headersSent) response.setHeader('connection', 'close');
     app.endStreams();
+    lane?.close();
     server.closeIdleConnections();
-    const patience = setTimeout(() => server.closeAllConnections(), limits.graceMs);
+    const patience = setTimeout(() => {
+      lane?.destroy();
+      server.closeAllConnections();
+    }, limits.graceMs);
     // A connection that went idle after its last answer would be kept open for its next request.
     const sweep = setInterval(() => server.closeIdleConnections(), 50);
     await stopped;
@@ -99,6 +104,26 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       return closed;
     },
   };
+}
+
+/** Puts the lane between the port and the HTTP server, which gets every connection that is not for the lane. */
+function openHotLane(
+  server: Server,
+  hot: () => HotRoutes | null,
+  { headersMs, idleMs }: HttpLimits,
+): HotLane {
+  const read = server.listeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  const handOver = (socket: Socket) => {
+    for (const listener of read) listener.call(server, socket);
+  };
+  const lane = createHotLane({ handOver, headersMs, idleMs });
+  server.on('connection', (socket: Socket) => {
+    const routes = hot();
+    if (routes === null) handOver(socket);
+    else lane.take(socket, routes);
+  });
+  return lane;
 }
 
 const LIMITS: HttpLimits = {

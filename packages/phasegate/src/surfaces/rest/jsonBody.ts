@@ -52,10 +52,16 @@ export async function readLimited(c: Context<RestEnv>, limit: number): Promise<U
   if (body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body) {
+      size += chunk.length;
+      if (size > limit) throw tooLarge(limit);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof RequestRefused) throw error;
+    // Whoever hangs up in the middle of a body is no fault of the server.
+    throw new RequestRefused('request_invalid', 'the body did not come whole', { status: 400 });
   }
   return Buffer.concat(chunks);
 }

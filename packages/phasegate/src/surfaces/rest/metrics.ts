@@ -72,27 +72,44 @@ export function createMetrics(project: Pick<OpenProject, 'as' | 'claims'>): Metr
   });
   for (const verdict of ['allowed', 'refused']) transitions.inc({ verdict }, 0);
 
-  // A child of a counter is found once: finding it costs more than counting.
-  const judged = new Map<string, { inc(): void }>();
-  const judgedAs = (tool: string, verdict: string) => {
-    const key = `${tool} ${verdict}`;
-    const present = judged.get(key);
-    if (present !== undefined) return present;
-    const child = verdicts.labels({ tool, verdict });
-    judged.set(key, child);
-    return child;
-  };
+  // Finding a child of a counter costs more than counting, so it is done when somebody asks.
+  const judged = createTally(([tool = '', verdict = ''], count) => verdicts.inc({ tool, verdict }, count));
+  const answered = createTally(([route = '', method = '', status = ''], count) =>
+    requests.inc({ route, method, status }, count),
+  );
 
   return {
     request: (route, method, status) =>
-      requests.inc({ route, method: METHODS.has(method) ? method : 'other', status }),
-    verdict: (tool, allowed) => judgedAs(labelOf(tool), allowed ? 'allowed' : 'refused').inc(),
+      answered.count(`${route} ${METHODS.has(method) ? method : 'other'} ${status}`),
+    verdict: (tool, allowed) => judged.count(`${labelOf(tool)} ${allowed ? 'allowed' : 'refused'}`),
     transition: (allowed) => transitions.inc({ verdict: allowed ? 'allowed' : 'refused' }),
     claim: (outcome) => claims.inc({ outcome }),
     credentialFailed: (reason) => failures.inc({ reason }),
     stream: (change) => streams.inc(change),
-    text: () => registry.metrics(),
+    text() {
+      judged.settle();
+      answered.settle();
+      return registry.metrics();
+    },
     contentType: registry.contentType,
+  };
+}
+
+interface Tally {
+  /** Labels with a space between them: none has one in it. */
+  count(labels: string): void;
+  /** Passes on what was counted since the last time. */
+  settle(): void;
+}
+
+function createTally(pass: (labels: readonly string[], count: number) => void): Tally {
+  const counts = new Map<string, number>();
+  return {
+    count: (labels) => void counts.set(labels, (counts.get(labels) ?? 0) + 1),
+    settle() {
+      for (const [labels, count] of counts) pass(labels.split(' '), count);
+      counts.clear();
+    },
   };
 }
 

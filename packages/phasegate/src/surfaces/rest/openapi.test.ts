@@ -119,6 +119,7 @@ const ROUTES = [
   'delete /api/v1/agents/{name}',
   'delete /api/v1/session',
   'delete /api/v1/webhooks/{id}',
+  'get /api/v1/agent',
   'get /api/v1/agents',
   'get /api/v1/audit',
   'get /api/v1/audit/verify',

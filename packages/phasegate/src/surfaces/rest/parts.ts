@@ -31,6 +31,8 @@ export interface RestSettings {
   readonly hosts: readonly string[];
   /** Whether what comes in came by TLS, here or at a proxy: then cookies are `Secure`. */
   readonly secure: boolean;
+  /** Whether a proxy forwards to the server: then a peer on this machine may speak for anyone. */
+  readonly behindProxy?: boolean;
   /** Largest body in bytes. */
   readonly maxBody: number;
   /** Most event streams at a time. */

@@ -86,7 +86,7 @@ export function problemOf(error: unknown, instance?: string, log?: Log): Respons
   const body: Record<string, Json> = { ...standard(code, status), ...at(instance) };
   if (status >= 500 || !known) {
     const id = randomUUID();
-    log?.error({ id, code, instance: instance ?? null, cause: textOf(error) }, 'a request failed');
+    log?.error({ id, error: code, instance: instance ?? null, cause: textOf(error) }, 'a request failed');
     return problemResponse({ ...body, detail: ERROR_CODES[code], message: ERROR_CODES[code], id });
   }
   body.detail = error.message;

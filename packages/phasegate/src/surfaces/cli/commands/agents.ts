@@ -1,7 +1,7 @@
 import type { LeaseRecord } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import { table } from '../text/table.ts';
-import { HUMAN_OPTIONS, humanOnceSetUp } from '../unlockHuman.ts';
+import { HUMAN_OPTIONS, humanOnceSetUp, signInAtServer } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate agents`: who may claim runs, and who holds which. */
@@ -20,6 +20,7 @@ export const agents: CliCommand = {
     ...HUMAN_OPTIONS,
   },
   positionals: ['[list|add|remove]', '[NAME]'],
+  server: 'used',
   async run(invocation) {
     const [action = 'list', name] = invocation.args.positionals as [string?, string?];
     switch (action) {
@@ -35,8 +36,10 @@ export const agents: CliCommand = {
   },
 };
 
-async function listAgents({ out, open }: Invocation): Promise<ExitCode> {
-  const project = await open();
+async function listAgents(invocation: Invocation): Promise<ExitCode> {
+  const { out } = invocation;
+  await signInAtServer(invocation);
+  const project = await invocation.reach();
   const known = await project.agents.list();
   const leases = await project.claims.leases();
   // Whoever holds something is shown, also `local`, which has no key.
@@ -78,7 +81,7 @@ async function addAgent(invocation: Invocation, name: string): Promise<ExitCode>
   const { args, out } = invocation;
   const capabilities = args.texts('capability');
   const by = await humanOnceSetUp(invocation);
-  const made = await (await invocation.open()).agents.add(name, {
+  const made = await (await invocation.reach()).agents.add(name, {
     by,
     ...(capabilities.length === 0 ? {} : { capabilities }),
   });
@@ -92,7 +95,7 @@ async function addAgent(invocation: Invocation, name: string): Promise<ExitCode>
 
 async function removeAgent(invocation: Invocation, name: string): Promise<ExitCode> {
   const by = await humanOnceSetUp(invocation);
-  await (await invocation.open()).agents.remove(name, by);
+  await (await invocation.reach()).agents.remove(name, by);
   await invocation.out.result(
     { name, removed: true },
     () => `${name} may no longer call; what it held is in the queue`,

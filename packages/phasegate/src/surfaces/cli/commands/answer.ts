@@ -20,13 +20,14 @@ export const answer: CliCommand = {
     ...HUMAN_OPTIONS,
   },
   positionals: ['RUN'],
+  server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
     const runId = args.positionals[0] as string;
     const question = questionNumber(args);
     checkForm(args);
     const human = await unlockHuman(invocation);
-    const gate = (await invocation.open()).as(human.principal);
+    const gate = (await invocation.reach()).as(human.principal);
     const { questions } = await gate.view(runId);
     const asked = questions[question - 1];
     const option = args.text('option');

@@ -16,12 +16,14 @@ export const ask: CliCommand = {
   ],
   options: {},
   positionals: ['RUN', '[FILE|-]'],
+  runFromEnvironment: true,
+  server: 'used',
   async run(invocation) {
     const { args, stdin, out } = invocation;
     const [runId, source = '-'] = args.positionals as [string, string?];
     const questions = questionsOf(await readJson(source, stdin));
     const agent = await agentOf(invocation);
-    const submitted = await (await invocation.open()).as(agent).submit(runId, { kind: 'ask', questions });
+    const submitted = await (await invocation.reach()).as(agent).submit(runId, { kind: 'ask', questions });
     return reportRun(out, submitted);
   },
 };

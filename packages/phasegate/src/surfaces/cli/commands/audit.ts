@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import type { AuditRecord } from '@phasegate/core';
-import { auditRecords } from '../auditRecords.ts';
+import { auditRecords, feedRecords } from '../auditRecords.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
-import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
+import { callerOf, HUMAN_OPTIONS, signInAtServer } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate audit`: verify, export, tail. */
@@ -24,6 +24,7 @@ export const audit: CliCommand = {
     ...HUMAN_OPTIONS,
   },
   positionals: ['verify|export|tail'],
+  server: 'used',
   async run(invocation) {
     const [action] = invocation.args.positionals;
     switch (action) {
@@ -39,8 +40,10 @@ export const audit: CliCommand = {
   },
 };
 
-async function verifyAudit({ out, open }: Invocation): Promise<ExitCode> {
-  const report = await (await open()).verifyAudit();
+async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
+  const { out } = invocation;
+  await signInAtServer(invocation);
+  const report = await (await invocation.reach()).verifyAudit();
   await out.result(report, () => {
     const checked = `${report.records} records of ${report.runs} runs`;
     if (report.ok) return `${out.paint.green('the audit verifies')}: ${checked}`;
@@ -57,7 +60,7 @@ async function verifyAudit({ out, open }: Invocation): Promise<ExitCode> {
 
 async function exportAudit(invocation: Invocation): Promise<ExitCode> {
   const { args, out } = invocation;
-  const gate = (await invocation.open()).as(await callerOf(invocation));
+  const gate = (await invocation.reach()).as(await callerOf(invocation));
   const records = auditRecords(gate, args.text('run'));
   const file = args.text('output');
   if (file !== undefined) {
@@ -90,13 +93,7 @@ async function tailAudit(invocation: Invocation): Promise<ExitCode> {
   if (follow && out.json) throw usageError('`--follow` and `--json` exclude each other');
   const lines = args.text('lines') ?? '20';
   if (!/^\d{1,6}$/.test(lines)) throw usageError('`-n` needs a number');
-  const gate = (await invocation.open()).as(await callerOf(invocation));
-  const seen = new Map<string | null, number>();
-  const fresh = async (): Promise<readonly AuditRecord[]> => {
-    const records = await gather(auditRecords(gate, args.text('run'), seen));
-    for (const { run, seq } of records) seen.set(run, seq);
-    return records.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : a.seq - b.seq));
-  };
+  const fresh = await freshRecords(invocation);
   const all = await fresh();
   const last = Number(lines) === 0 ? [] : all.slice(-Number(lines));
   await out.result({ records: last }, () => last.map(recordLine).join('\n'));
@@ -105,6 +102,33 @@ async function tailAudit(invocation: Invocation): Promise<ExitCode> {
     for (const record of await fresh()) await out.result({}, () => recordLine(record));
   }
   return 0;
+}
+
+/** Gives, each time, the records that came since the time before. */
+async function freshRecords(invocation: Invocation): Promise<() => Promise<readonly AuditRecord[]>> {
+  const caller = await callerOf(invocation);
+  const project = await invocation.reach();
+  const run = invocation.args.text('run');
+  const inOrder = (records: AuditRecord[]) =>
+    records.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : a.seq - b.seq));
+  if (invocation.server !== null && run === undefined) {
+    // One question instead of one for each run.
+    let last = 0;
+    return async () => {
+      const records: AuditRecord[] = [];
+      for await (const { id, ...record } of feedRecords(project, last)) {
+        records.push(record);
+        last = id;
+      }
+      return inOrder(records);
+    };
+  }
+  const seen = new Map<string | null, number>();
+  return async () => {
+    const records = await gather(auditRecords(project.as(caller), run, seen));
+    for (const record of records) seen.set(record.run, record.seq);
+    return inOrder(records);
+  };
 }
 
 async function gather(records: AsyncIterable<AuditRecord>): Promise<AuditRecord[]> {

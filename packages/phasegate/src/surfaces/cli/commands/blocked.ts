@@ -9,12 +9,14 @@ export const blocked: CliCommand = {
   examples: ['phasegate blocked RUN --reason "the test database cannot be reached"'],
   options: { reason: { type: 'text', value: 'T', summary: 'why the phase cannot be completed' } },
   positionals: ['RUN'],
+  runFromEnvironment: true,
+  server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
     const runId = args.positionals[0] as string;
     const reason = required(args, 'reason');
     const agent = await agentOf(invocation);
-    const submitted = await (await invocation.open())
+    const submitted = await (await invocation.reach())
       .as(agent)
       .submit(runId, { kind: 'report_blocked', reason });
     return reportRun(out, submitted);

@@ -19,12 +19,13 @@ export const claim: CliCommand = {
     },
   },
   positionals: ['[RUN]'],
+  server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
     const [runId] = args.positionals as [string?];
     const { principal, capabilities } = await identifyAgent(invocation);
     const able = capabilities ?? args.texts('capability');
-    const { claims } = await invocation.open();
+    const { claims } = await invocation.reach();
     const claimed =
       runId === undefined
         ? await claims.claim(principal, able)

@@ -24,11 +24,12 @@ export const decide: CliCommand = {
     ...HUMAN_OPTIONS,
   },
   positionals: ['RUN'],
+  server: 'used',
   async run(invocation) {
     const { args, out, prompts } = invocation;
     const runId = args.positionals[0] as string;
     const human = await unlockHuman(invocation);
-    const project = await invocation.open();
+    const project = await invocation.reach();
     const gatekeeper = project.as(human.principal);
     const { gate: view, status } = await gatekeeper.view(runId);
     const card = await project.gateCard(runId);

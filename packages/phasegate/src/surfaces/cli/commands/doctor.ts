@@ -10,6 +10,7 @@ export const doctor: CliCommand = {
   examples: ['phasegate doctor', 'phasegate doctor --json'],
   options: {},
   positionals: [],
+  server: 'ignored',
   async run(invocation) {
     const { out } = invocation;
     const findings = await examine(invocation);

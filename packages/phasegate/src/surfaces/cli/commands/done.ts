@@ -25,6 +25,8 @@ export const done: CliCommand = {
     item: { type: 'text', value: 'KEY', summary: 'the item, in a parallel phase' },
   },
   positionals: ['RUN'],
+  runFromEnvironment: true,
+  server: 'used',
   async run(invocation) {
     const { args, stdin, out } = invocation;
     const runId = args.positionals[0] as string;
@@ -32,7 +34,7 @@ export const done: CliCommand = {
     const source = args.text('evidence');
     const evidence = source === undefined ? {} : await readEvidence(source, stdin);
     const agent = await agentOf(invocation);
-    const gate = (await invocation.open()).as(agent);
+    const gate = (await invocation.reach()).as(agent);
     const named = args.text('phase');
     const phase = named === undefined ? await currentPhase(gate, runId) : phaseIdOf(named);
     const reason = args.text('reason');

@@ -23,6 +23,7 @@ export const graph: CliCommand = {
     ...HUMAN_OPTIONS,
   },
   positionals: ['WORKFLOW'],
+  server: 'ignored',
   async run(invocation) {
     const { args, out, project } = invocation;
     const format = formatOf(args.text('format'), out.json);
@@ -47,7 +48,7 @@ async function withRun(invocation: Invocation, drawn: WorkflowGraph): Promise<Wo
   const runId = invocation.args.text('run');
   if (runId === undefined) return drawn;
   const caller = await callerOf(invocation);
-  const view = await (await invocation.open()).as(caller).view(runId);
+  const view = await (await invocation.reach()).as(caller).view(runId);
   if (view.workflow !== drawn.workflow) {
     throw usageError(`run \`${runId}\` is a run of \`${view.workflow}\`, not of \`${drawn.workflow}\``);
   }

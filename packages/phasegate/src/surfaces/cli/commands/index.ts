@@ -9,6 +9,7 @@ export const index: CliCommand = {
   examples: ['phasegate index', 'phasegate index --rebuild --json'],
   options: { rebuild: { type: 'flag', summary: 'forget the index and make it anew' } },
   positionals: [],
+  server: 'ignored',
   async run({ args, out, project }) {
     const { standards } = await project();
     try {

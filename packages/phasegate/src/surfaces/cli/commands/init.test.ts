@@ -55,6 +55,26 @@ test('over a setup with a human it needs that human', async () => {
   expect((await shell.callAs('open sesame', ['init', '--yes'])).code).toBe(0);
 });
 
+test('writes the port the server is to listen on, and says where it could not', async () => {
+  const shell = makeShell();
+
+  expect((await shell.call(['init', '--yes', '--port', '8123', '--json'])).code).toBe(0);
+  expect(readFileSync(join(shell.root, 'phasegate.config.yaml'), 'utf8')).toMatch(/^port: 8123$/m);
+  expect((await shell.call(['list', '--json'])).code).toBe(0);
+
+  expect(await shell.call(['init', '--yes', '--port', '9000'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('write `port: 9000` into it'),
+  });
+  expect(readFileSync(join(shell.root, 'phasegate.config.yaml'), 'utf8')).not.toContain('9000');
+  for (const port of ['0', '65536', 'eighty', '-1', '8e3']) {
+    expect(await shell.call(['init', '--yes', `--port=${port}`])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('from 1 to 65535'),
+    });
+  }
+});
+
 test('an unknown template and settings for clients are refused', async () => {
   const shell = makeShell();
 

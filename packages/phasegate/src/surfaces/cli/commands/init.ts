@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { didYouMean, PhasegateError } from '@phasegate/core';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
-import { DEFAULT_TEMPLATE, filesOf, TEMPLATES, type Template } from '../../../templates/index.ts';
+import { CONFIG, DEFAULT_TEMPLATE, filesOf, TEMPLATES, type Template } from '../../../templates/index.ts';
 import type { Arguments, CliCommand, Invocation } from '../command.ts';
 import { askNewPassphrase, FD_HINT, passphraseFrom } from '../passphrase.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
@@ -10,7 +10,7 @@ import { writeMissing } from '../writeMissing.ts';
 
 /** `phasegate init`: what a project needs to begin, keeping all that is there. */
 export const init: CliCommand = {
-  usage: ['init [--template NAME] [--name HUMAN] [--passphrase-fd N] [--yes]'],
+  usage: ['init [--template NAME] [--port N] [--name HUMAN] [--passphrase-fd N] [--yes]'],
   details:
     'Writes `phasegate.config.yaml` and an example workflow, sets up the human who decides at gates, and accepts\n' +
     'what it wrote in their name. What is already there is kept. Over a setup that has a human it needs that\n' +
@@ -26,7 +26,7 @@ export const init: CliCommand = {
     name: { type: 'text', value: 'HUMAN', summary: 'the name of the human who decides (default: yours)' },
     yes: { type: 'flag', summary: 'ask nothing' },
     client: { type: 'texts', value: 'NAME', summary: 'not in this release' },
-    port: { type: 'text', value: 'N', summary: 'not in this release' },
+    port: { type: 'text', value: 'N', summary: 'where `phasegate serve` listens (default 8000)' },
     ...HUMAN_OPTIONS,
   },
   positionals: [],
@@ -34,11 +34,12 @@ export const init: CliCommand = {
     const { args, out } = invocation;
     refuseWhatIsToCome(args);
     const template = templateOf(args);
+    const port = portOf(args);
     const projectDir = args.text('project');
     if (projectDir !== undefined) await makeFolder(projectDir);
     const { root, stateDir } = await invocation.project();
     const operator = await settleOperator(invocation);
-    const { created, kept, ours } = await writeMissing(root, filesOf(template));
+    const { created, kept, ours } = await writeMissing(root, filesOf(template, port));
     const human = await setUpOperator(invocation, operator);
     const trusted = human === null ? [] : await acceptTemplate(invocation, template, { human, ours });
     const startable = human === null || trusted.includes(template.workflow);
@@ -58,6 +59,9 @@ export const init: CliCommand = {
           `project ${out.paint.bold(root)}`,
           ...created.map((path) => `${out.paint.green('created')}  ${path}`),
           ...kept.map((path) => `${out.paint.dim('kept')}     ${path}`),
+          ...(port === undefined || created.includes(CONFIG)
+            ? []
+            : [`the config is yours: write \`port: ${port}\` into it`]),
           human === null
             ? 'no human is set up: any workflow starts and nobody can decide; add one with `phasegate humans add NAME`'
             : `human    ${human.principal.name}`,
@@ -121,13 +125,19 @@ async function acceptTemplate(
 }
 
 function refuseWhatIsToCome(args: Arguments): void {
-  for (const option of ['client', 'port']) {
-    if (args.texts(option).length === 0) continue;
-    throw usageError(
-      `\`--${option}\` is not in this release: settings for clients come with the hooks`,
-      'run `phasegate init` without it',
-    );
+  if (args.texts('client').length === 0) return;
+  throw usageError(
+    '`--client` is not in this release: settings for clients come with the hooks',
+    'run `phasegate init` without it',
+  );
+}
+
+function portOf(args: Arguments): number | undefined {
+  const given = args.text('port');
+  if (given === undefined || (/^[1-9]\d{0,4}$/.test(given) && Number(given) < 65536)) {
+    return given === undefined ? undefined : Number(given);
   }
+  throw usageError(`\`--port\` needs a number from 1 to 65535, not \`${given}\``);
 }
 
 function templateOf(args: Arguments): Template {

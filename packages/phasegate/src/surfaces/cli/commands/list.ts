@@ -11,6 +11,7 @@ export const list: CliCommand = {
   examples: ['phasegate list', 'phasegate list --json'],
   options: {},
   positionals: [],
+  server: 'ignored',
   async run({ out, project }) {
     const { root, catalog } = await project();
     const entries = await catalog.list();

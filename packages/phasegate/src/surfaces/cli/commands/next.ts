@@ -10,11 +10,13 @@ export const next: CliCommand = {
   examples: ['phasegate next RUN', 'phasegate next RUN --json'],
   options: {},
   positionals: ['RUN'],
+  runFromEnvironment: true,
+  server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
     const runId = args.positionals[0] as string;
     const agent = await agentOf(invocation);
-    const view = await (await invocation.open()).as(agent).view(runId);
+    const view = await (await invocation.reach()).as(agent).view(runId);
     const { run, status, feedback, current_phase: phase } = view;
     const next_action = spellNextAction(view.next_action, runId);
     if (phase === null) {

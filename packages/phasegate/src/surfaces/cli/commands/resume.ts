@@ -9,12 +9,13 @@ export const resume: CliCommand = {
   examples: ['phasegate resume RUN --note "the fixture is fixed, try again"'],
   options: { note: { type: 'text', value: 'T', summary: 'what the agent should know' }, ...HUMAN_OPTIONS },
   positionals: ['RUN'],
+  server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
     const runId = args.positionals[0] as string;
     const note = args.text('note');
     const human = await unlockHuman(invocation);
-    const submitted = await (await invocation.open())
+    const submitted = await (await invocation.reach())
       .as(human.principal)
       .submit(runId, { kind: 'resume', ...(note === undefined ? {} : { note }) });
     return reportRun(out, submitted);

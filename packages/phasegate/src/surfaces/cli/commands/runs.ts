@@ -20,11 +20,12 @@ export const runs: CliCommand = {
     ...HUMAN_OPTIONS,
   },
   positionals: [],
+  server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
     const query = queryOf(args);
     const caller = await callerOf(invocation);
-    const found = await (await invocation.open()).as(caller).runs(query);
+    const found = await (await invocation.reach()).as(caller).runs(query);
     await out.result({ runs: found.map(line) }, () => {
       if (found.length === 0) return 'no runs';
       return table([

@@ -24,6 +24,7 @@ export const search: CliCommand = {
     results: { type: 'text', short: 'n', value: 'N', summary: 'how many passages (default: 5)' },
   },
   positionals: ['QUERY…'],
+  server: 'ignored',
   async run({ args, out, project }) {
     const { standards } = await project();
     const limit = whole(args.text('results'), '-n');

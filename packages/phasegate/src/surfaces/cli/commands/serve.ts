@@ -35,7 +35,7 @@ export const serve: CliCommand = {
   async run(invocation) {
     const { args, out, machine, stdin } = invocation;
     if (machine === null) throw usageError('nothing can be served from here');
-    const request = requestOf(args);
+    const request = { ...requestOf(args), tracing: invocation.env.PHASEGATE_TRACING === '1' };
     // Read before any file is opened: a descriptor nobody opened must not turn out to be one of those.
     const passphrase = await passphraseFrom(args, 'passphrase-fd', stdin);
     const stopping = machine.stopping();

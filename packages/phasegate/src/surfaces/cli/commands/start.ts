@@ -34,9 +34,12 @@ export const start: CliCommand = {
     ...HUMAN_OPTIONS,
   },
   positionals: ['WORKFLOW'],
+  server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
     const workflow = args.positionals[0] as string;
+    // A server tells the params to callers it knows; here a definition that is wrong is said before anyone is asked.
+    const known = invocation.server === null ? null : await callerOf(invocation);
     const params = await paramsOf(invocation, workflow);
     const target = args.text('target');
     const request: StartRequest = {
@@ -46,8 +49,8 @@ export const start: CliCommand = {
       ...queuePlace(args),
       ...(target === undefined ? {} : { target }),
     };
-    const caller = await callerOf(invocation);
-    const { verdict, view } = await (await invocation.open()).as(caller).start(request);
+    const caller = known ?? (await callerOf(invocation));
+    const { verdict, view } = await (await invocation.reach()).as(caller).start(request);
     if (view === null) return reportNotStarted(out, verdict);
     const { run, status, phase, ring, trusted } = view;
     const next_action = spellNextAction(view.next_action, run);
@@ -75,13 +78,12 @@ function queuePlace(args: Arguments): Pick<StartRequest, 'priority' | 'capabilit
   };
 }
 
-async function paramsOf({ args, project }: Invocation, name: string): Promise<JsonObject> {
+async function paramsOf({ args, declaredParams }: Invocation, name: string): Promise<JsonObject> {
   const written = [
     ...splitParams(args.texts('param'), 'param'),
     ...splitParams(args.texts('option'), 'option'),
   ];
   // The definition is read only where a value's type depends on it.
   if (written.length === 0) return {};
-  const { workflow } = await (await project()).catalog.load(name);
-  return readParams(written, workflow.params);
+  return readParams(written, await declaredParams(name));
 }

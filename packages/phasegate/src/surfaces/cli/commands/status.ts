@@ -10,11 +10,13 @@ export const status: CliCommand = {
   examples: ['phasegate status RUN', 'phasegate status RUN --json'],
   options: HUMAN_OPTIONS,
   positionals: ['RUN'],
+  runFromEnvironment: true,
+  server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
     const runId = args.positionals[0] as string;
     const caller = await callerOf(invocation);
-    const project = await invocation.open();
+    const project = await invocation.reach();
     const view = await project.as(caller).view(runId);
     // The card holds the agent's evidence and the gate's context: for humans only.
     const card = caller.kind === 'human' && view.gate !== null ? await project.gateCard(runId) : null;

@@ -9,12 +9,13 @@ export const stop: CliCommand = {
   examples: ['phasegate stop RUN --reason "no longer needed"'],
   options: { reason: { type: 'text', value: 'T', summary: 'why' }, ...HUMAN_OPTIONS },
   positionals: ['RUN'],
+  server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
     const runId = args.positionals[0] as string;
     const reason = required(args, 'reason');
     const human = await unlockHuman(invocation);
-    const submitted = await (await invocation.open())
+    const submitted = await (await invocation.reach())
       .as(human.principal)
       .submit(runId, { kind: 'stop', reason });
     return reportRun(out, submitted);

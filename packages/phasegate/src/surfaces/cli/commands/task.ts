@@ -13,12 +13,14 @@ export const task: CliCommand = {
   examples: ['phasegate task RUN PLAN 1', 'phasegate task RUN 2 3 --json'],
   options: {},
   positionals: ['RUN', 'PHASE', 'N'],
+  runFromEnvironment: true,
+  server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
     const [runId, phase, number] = args.positionals as [string, string, string];
     if (!/^\d{1,6}$/.test(number)) throw usageError(`\`${number}\` is not the number of a task`);
     const agent = await agentOf(invocation);
-    const submitted = await (await invocation.open())
+    const submitted = await (await invocation.reach())
       .as(agent)
       .submit(runId, { kind: 'fetch_task', phase: phaseIdOf(phase), task: Number(number) });
     const { verdict } = submitted;

@@ -16,6 +16,7 @@ export const tasks: CliCommand = {
     parser: { type: 'text', value: 'NAME', summary: 'the parser (default spec_tasks_parser)' },
   },
   positionals: ['FILE'],
+  server: 'ignored',
   async run({ args, out, project }) {
     const { root, sources } = await project();
     const name = args.text('parser') ?? 'spec_tasks_parser';

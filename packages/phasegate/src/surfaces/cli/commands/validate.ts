@@ -9,6 +9,7 @@ export const validate: CliCommand = {
   examples: ['phasegate validate', 'phasegate validate agent_workflow.yaml', 'phasegate validate --json'],
   options: {},
   positionals: ['[PATH…]'],
+  server: 'ignored',
   async run({ args, out, project }) {
     const { root, catalog } = await project();
     const { checked, problems } = await catalog.validate(args.positionals);

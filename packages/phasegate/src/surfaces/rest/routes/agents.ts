@@ -23,7 +23,7 @@ export const AGENT_ROUTES: readonly Endpoint[] = [
         added_at: addedAt,
         leases: leases.filter(({ agent }) => agent === name),
       }));
-      return reply(200, { agents });
+      return reply(200, { agents, leases });
     },
   }),
   endpoint({

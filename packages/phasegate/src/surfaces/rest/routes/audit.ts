@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { RequestRefused } from '../problem.ts';
 import { auditPage, auditReport } from '../schemas/records.ts';
 import { numberInQuery, PAGE_LIMIT, textUpTo, WORD_LIMIT } from '../schemas/values.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
@@ -14,22 +15,29 @@ export const AUDIT_ROUTES: readonly Endpoint[] = [
     who: ['human'],
     summary: 'Read the audit',
     description:
-      'With `run` the chain of that run, and `after` is a `seq`; without, all chains in the order they became durable, and `after` is an `id`. Oldest first.',
+      'With `run` the chain of that run, with `chain` the one of the project, and `after` is a `seq`; without, all chains in the order they became durable, and `after` is an `id`. Oldest first.',
     query: z.strictObject({
       run: textUpTo(WORD_LIMIT).optional(),
+      chain: z.literal('project').optional().openapi({ description: "the project's own chain alone" }),
       after: numberInQuery({ min: 0, max: Number.MAX_SAFE_INTEGER, preset: 0 }),
       limit: numberInQuery({ min: 1, max: PAGE_LIMIT, preset: 100 }),
     }),
     answers: { 200: { description: 'a page of records', schema: auditPage } },
     async handle({ caller, query, parts: { project } }) {
-      const { run, after, limit } = query;
-      if (run === undefined) {
+      const { run, chain, after, limit } = query;
+      if (run !== undefined && chain !== undefined) {
+        const message = 'excludes `run`';
+        throw new RequestRefused('request_invalid', `\`chain\` ${message}`, {
+          fields: [{ field: 'chain', message }],
+        });
+      }
+      if (run === undefined && chain === undefined) {
         const found = await project.feed.after(after, limit + 1);
         const records = found.slice(0, limit);
         const next_after = found.length > limit ? (records.at(-1)?.id ?? null) : null;
         return reply(200, { records, next_after });
       }
-      const found = await project.as(humanOf(caller)).history(run, { after, limit: limit + 1 });
+      const found = await project.as(humanOf(caller)).history(run ?? null, { after, limit: limit + 1 });
       const records = found.slice(0, limit);
       const next_after = found.length > limit ? (records.at(-1)?.seq ?? null) : null;
       return reply(200, { records, next_after });

@@ -63,7 +63,10 @@ function fieldsOf(view: RunView, reader: Reader): Omit<RunAnswer, 'run'> {
     questions: questions.map(({ text, options }) => ({ text, options })),
     answers: answers.map((answer) => ({ ...answer })),
     escalation:
-      escalation === null ? null : { ...escalation, blockers: wireBlockers(escalation.blockers, view) },
+      escalation === null
+        ? null
+        : { ...escalation, blockers: wireBlockers(escalation.blockers, view, reader) },
     next_action: nextCall(view, reader),
+    next_step: view.next_action,
   };
 }

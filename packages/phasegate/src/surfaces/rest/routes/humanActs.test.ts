@@ -39,7 +39,10 @@ describe('POST /runs/:id/decisions', () => {
       [409, 'input_required'],
       [409, 'gate_unknown'],
     ]);
-    for (const { body } of answers) expect(body.next_action).toContain('/decisions with');
+    for (const { body } of answers) {
+      expect(body.next_action).toContain('/decisions with');
+      expect(body.blockers).toMatchObject([{ next_action: body.next_action }]);
+    }
     expect((await bed.get(`/runs/${run}`, maria)).body).toMatchObject({
       status: 'waiting',
       completed_phases: [],
@@ -114,11 +117,13 @@ describe('GET /runs/:id/gate', () => {
 
   test('is shown to a human with all that was submitted, and to the agent without', async () => {
     const { bed, run, maria, token } = await atGate();
+    const { shown } = (await bed.get(`/runs/${run}/gate`, maria)).body;
 
     const human = await bed.get(`/runs/${run}`, maria);
     const agent = await bed.get(`/runs/${run}`, token);
 
-    expect(human.body.gate).toMatchObject({ quorum: 1, context: expect.any(Object) });
+    expect(human.body.gate).toMatchObject({ quorum: 1, context: expect.any(Object), shown });
+    expect(agent.body.gate).not.toHaveProperty('shown');
     expect(JSON.stringify(human.body.gate)).toContain('all is well');
     expect(agent.body.gate).not.toHaveProperty('context');
     expect(JSON.stringify(agent.body.gate)).not.toContain('all is well');

@@ -1,4 +1,11 @@
-import { type Blocker, isJsonObject, type NextAction, own, type RunView } from '@phasegate/core';
+import {
+  type Blocker,
+  isJsonObject,
+  type JsonObject,
+  type NextAction,
+  own,
+  type RunView,
+} from '@phasegate/core';
 import type { BlockerAnswer } from '../schemas/index.ts';
 
 /** What of a run the next call is spelled from. */
@@ -37,12 +44,20 @@ export function spellNextAction(action: NextAction, place: Place): string {
   }
 }
 
-/** Blockers as they are answered. */
-export function wireBlockers(blockers: readonly Blocker[], place: Place): readonly BlockerAnswer[] {
+/** Blockers as they are answered: a human who is refused is told their own next call, not the agent's. */
+export function wireBlockers(
+  blockers: readonly Blocker[],
+  place: Place,
+  reader: Reader = 'agent',
+): readonly (Omit<BlockerAnswer, 'next_step'> & { readonly next_step: JsonObject & NextAction })[] {
   return blockers.map(({ code, message, nextAction }) => ({
     code,
     message,
-    next_action: spellNextAction(nextAction, place),
+    next_action:
+      reader === 'human' && nextAction.act === 'wait_for_human'
+        ? humansCall(place)
+        : spellNextAction(nextAction, place),
+    next_step: { ...nextAction },
   }));
 }
 

@@ -16,6 +16,7 @@ describe('GET /audit', () => {
       after = body.next_after ?? null;
     }
     const one = await bed.get(`/audit?run=${run}`, human);
+    const project = await bed.get('/audit?chain=project', human);
 
     const ids = records.map((record) => Number(own(record, 'id')));
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
@@ -28,6 +29,9 @@ describe('GET /audit', () => {
       {},
       {},
     ]);
+    expect((project.body.records as Json[]).map((record) => own(record, 'run'))).toContain(null);
+    expect((project.body.records as Json[]).every((record) => own(record, 'run') === null)).toBe(true);
+    expect((await bed.get(`/audit?chain=project&run=${run}`, human)).status).toBe(422);
     expect((await bed.get('/audit?run=none', human)).status).toBe(404);
     expect((await bed.get('/audit?limit=5000', human)).body).toMatchObject({
       problems: [{ field: 'limit' }],

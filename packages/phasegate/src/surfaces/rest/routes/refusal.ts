@@ -23,7 +23,7 @@ export function refusalOf({ verdict, view, answer }: Submitted, refused: Refused
     run_status: run_status ?? view.status,
     current_phase: view.phase,
     instance: refused.instance,
-    blockers: wireBlockers(verdict.blockers, view),
+    blockers: wireBlockers(verdict.blockers, view, refused.reader),
     next_action: nextCall(view, refused.reader),
   });
 }
@@ -36,7 +36,12 @@ export function notStarted(blockers: readonly [Blocker, ...Blocker[]], instance:
     error: first.code,
     message: blockers.map(({ message }) => message).join('; '),
     instance,
-    blockers: blockers.map(({ code, message }) => ({ code, message, next_action })),
+    blockers: blockers.map(({ code, message, nextAction }) => ({
+      code,
+      message,
+      next_action,
+      next_step: { ...nextAction },
+    })),
     next_action,
   });
 }

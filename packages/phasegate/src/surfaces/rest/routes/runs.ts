@@ -90,7 +90,12 @@ export const RUN_ROUTES: readonly Endpoint[] = [
     async handle({ caller, params, parts }) {
       if (caller.kind === 'human') {
         const view = await parts.project.as(humanOf(caller)).view(params.id);
-        return reply(200, describeRun(view, 'human'));
+        const described = describeRun(view, 'human');
+        if (view.gate === null || described.gate === null) return reply(200, described);
+        // The card and the view are read one after the other: a hash of another gate would be no help.
+        const card = await parts.project.gateCard(params.id);
+        if (card === null || card.gate !== view.gate.id) return reply(200, described);
+        return reply(200, { ...described, gate: { ...described.gate, shown: card.shown } });
       }
       if (caller.kind === 'token') demandOwnRun(caller, params.id);
       const agent = caller.kind === 'token' ? caller.admitted.principal : caller.agent.principal;

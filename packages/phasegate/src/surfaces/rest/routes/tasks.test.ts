@@ -41,6 +41,32 @@ describe('POST /tasks/claim', () => {
     expect(await bed.project.claims.leases()).toEqual([]);
   });
 
+  test('with a task id claims that run and no other, and gives it to its holder again', async () => {
+    const bed = openApiBed(FIVE);
+    const [one, two] = [await bed.agent('a1'), await bed.agent('a2')];
+    await queue(bed);
+    const late = await queue(bed);
+
+    const claimed = await bed.post('/tasks/claim', one, { agent_id: 'a1', task_id: late });
+    const again = await bed.post('/tasks/claim', one, { agent_id: 'a1', task_id: late });
+    const others = await bed.post('/tasks/claim', two, { agent_id: 'a2', task_id: late });
+
+    expect(claimed.body.task).toMatchObject({
+      id: late,
+      next_step: { act: 'get_task', phase: 'PLAN', task: 1, text: expect.any(String) },
+    });
+    expect(again).toMatchObject({ status: 200, body: { task: { id: late, holder: 'a1' } } });
+    expect(others).toMatchObject({ status: 403, body: { error: 'not_permitted' } });
+  });
+
+  test('names an agent by its key', async () => {
+    const bed = openApiBed(FIVE);
+    const [plain, able] = [await bed.agent('plain'), await bed.agent('able', ['go'])];
+
+    expect((await bed.get('/agent', plain)).body).toEqual({ name: 'plain', capabilities: null });
+    expect((await bed.get('/agent', able)).body).toEqual({ name: 'able', capabilities: ['go'] });
+  });
+
   test('lets what an agent was given bound what it says of itself', async () => {
     const bed = openApiBed({ ...FIVE, capabilities: ['typescript'] });
     const [unable, able] = [
@@ -149,8 +175,9 @@ describe('POST /tasks/release', () => {
   });
 });
 
-async function queue(bed: ApiBed): Promise<void> {
-  await bed.project.as({ kind: 'human', name: 'operator' }).start({ workflow: 'any', queue: true });
+async function queue(bed: ApiBed): Promise<string> {
+  const human = bed.project.as({ kind: 'human', name: 'operator' });
+  return (await human.start({ workflow: 'any', queue: true })).view?.run ?? '';
 }
 
 function claimsIn(token: string): Record<string, unknown> {

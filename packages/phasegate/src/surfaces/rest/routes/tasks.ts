@@ -3,6 +3,7 @@ import { demandSameAgent } from '../callers.ts';
 import type { TransitionedAnswer } from '../schemas/index.ts';
 import { transitionRefused } from '../schemas/refusals.ts';
 import {
+  agentSelf,
   claimed,
   claimRequest,
   released,
@@ -12,13 +13,27 @@ import {
   transitionRequest,
   transitionWaits,
 } from '../schemas/tasks.ts';
-import { describeClaimed, describeGate, describeTask } from './describeRun.ts';
+import { describeClaimed, describeGate, describeRun, describeTask } from './describeRun.ts';
 import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
 import { nextCall, wireBlockers } from './nextAction.ts';
 import { refusalOf } from './refusal.ts';
 
 /** Work for agents: claiming it, and leaving its phases. */
 export const TASK_ROUTES: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/agent',
+    operationId: 'whoAmI',
+    tag: 'tasks',
+    who: ['agent'],
+    summary: 'Whose key this is',
+    description: 'The name to claim by, and what the agent can do, where that was said when it was added.',
+    answers: { 200: { description: 'the agent', schema: agentSelf } },
+    async handle({ caller }) {
+      const { principal, capabilities } = caller.agent;
+      return reply(200, { name: principal.name, capabilities });
+    },
+  }),
   endpoint({
     method: 'post',
     path: '/tasks/claim',
@@ -27,7 +42,7 @@ export const TASK_ROUTES: readonly Endpoint[] = [
     who: ['agent'],
     summary: 'Claim the next task',
     description:
-      'Hands out the queued run, or the open item of a parallel phase, that this agent can do: highest priority first, then the oldest, each once. It comes with a phase token and a lease that any call renews. `agent_id` must be the agent the key belongs to. Where the agent was given capabilities, `capabilities` can only narrow them.',
+      'Hands out the queued run, or the open item of a parallel phase, that this agent can do: highest priority first, then the oldest, each once. It comes with a phase token and a lease that any call renews. `agent_id` must be the agent the key belongs to. Where the agent was given capabilities, `capabilities` can only narrow them. With `task_id` that run is claimed, or it is said why not; one this agent holds already is given to it again.',
     body: claimRequest,
     answers: {
       200: { description: 'the task and the token for it', schema: claimed },
@@ -36,10 +51,12 @@ export const TASK_ROUTES: readonly Endpoint[] = [
     async handle({ caller, body, parts }) {
       const { principal } = caller.agent;
       demandSameAgent(caller, body.agent_id);
-      const found = await parts.project.claims.claim(
-        principal,
-        capabilitiesOf(caller.agent, body.capabilities),
-      );
+      const able = capabilitiesOf(caller.agent, body.capabilities);
+      const { claims } = parts.project;
+      const found =
+        body.task_id === undefined
+          ? await claims.claim(principal, able)
+          : await claims.claimRun(body.task_id, principal, able);
       return found === null ? empty(204) : reply(200, describeClaimed(found));
     },
   }),
@@ -105,13 +122,14 @@ export const TASK_ROUTES: readonly Endpoint[] = [
       },
     },
     async handle({ caller, body, parts, instance }) {
-      const { target, artifacts, outcome, reason, item } = body;
+      const { target, artifacts, outcome, reason, item, phase } = body;
       const transition = await parts.project.claims.transition(caller.admitted, {
         artifacts,
         ...(target === undefined ? {} : { target }),
         ...(outcome === undefined ? {} : { outcome }),
         ...(reason === undefined ? {} : { reason }),
         ...(item === undefined ? {} : { item }),
+        ...(phase === undefined ? {} : { phase }),
       });
       const refused = refusalOf(transition, { instance, reader: 'agent', more: { allowed: false } });
       if (refused !== null) return refused;
@@ -140,7 +158,9 @@ function describeTransition(transition: Transition): TransitionedAnswer {
     status: view.status,
     phase: view.phase,
     ...(next === null ? {} : { phase_token: next.token, expires_at: next.tokenExpiresAt }),
-    task: next === null ? (ended ? describeTask(view) : null) : describeTask(next.view, next.item),
+    ...(next !== null || ended
+      ? { task: describeTask(next?.view ?? view, next?.item) }
+      : { task: null, run: describeRun(view, 'agent') }),
     ...(typeof phase_completed === 'string' || typeof phase_completed === 'number'
       ? { phase_completed }
       : {}),

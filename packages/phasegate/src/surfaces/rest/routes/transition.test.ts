@@ -4,6 +4,26 @@ import { type ApiBed, openApiBed } from './fixtures/apiBed.ts';
 import { BROKEN, FIVE, PARALLEL, PERMISSIVE, PLAN } from './fixtures/workflows.ts';
 
 describe('POST /tasks/transition', () => {
+  test('refuses a phase that is named and not the current one as a skipped one, on record', async () => {
+    const bed = openApiBed(FIVE);
+    const { run, token } = await bed.claimed(await bed.agent('a1'), 'a1');
+
+    const skipping = await bed.post('/tasks/transition', token, { phase: 'IMPL', artifacts: {} });
+
+    expect(skipping).toMatchObject({
+      status: 409,
+      body: {
+        allowed: false,
+        error: 'phase_sequence_violation',
+        blockers: [{ code: 'phase_sequence_violation', next_step: { act: 'get_task', phase: 'PLAN' } }],
+      },
+    });
+    expect(JSON.stringify(skipping.body)).not.toContain('Make it pass');
+    expect((await bed.store.history(run, { after: 0, limit: 100 })).at(-1)).toMatchObject({
+      event: 'phase_refused',
+    });
+  });
+
   test('walks the five phases with a new token for each, waits at the gate, and ends without one [S2.16 S2.28 S2.30 S2.57]', async () => {
     const bed = openApiBed(FIVE);
     const key = await bed.agent('a1');

@@ -70,6 +70,7 @@ export const agentList = z
         leases: listOf(lease),
       }),
     ),
+    leases: listOf(lease).openapi({ description: 'every lease, also of those who have no key' }),
   })
   .openapi('AgentList');
 

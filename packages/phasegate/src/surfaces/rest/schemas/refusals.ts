@@ -1,12 +1,32 @@
 import { z } from '@hono/zod-openapi';
 import { anyJson, jsonObject, listOf, phaseId, runStatus } from './values.ts';
 
+/** The one legal thing to do next, in parts: `next_action` is the call that does it. */
+export const nextStep = z
+  .object({
+    act: z.enum([
+      'complete_phase',
+      'get_task',
+      'use_allowed_tool',
+      'wait_for_human',
+      'claim',
+      'start',
+      'none',
+    ]),
+    phase: phaseId.optional(),
+    task: z.int().optional().openapi({ description: 'number of the task to read' }),
+    item: z.string().optional().openapi({ description: 'the next open item of a parallel phase' }),
+    text: z.string(),
+  })
+  .openapi('NextStep');
+
 /** Why something was refused, and the one legal call to make next. */
 export const blocker = z
   .object({
     code: z.string().openapi({ example: 'incomplete_checkpoint' }),
     message: z.string(),
     next_action: z.string(),
+    next_step: nextStep.optional(),
   })
   .openapi('Blocker');
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { blocker } from './refusals.ts';
+import { blocker, nextStep } from './refusals.ts';
 import {
   agentName,
   anyJson,
@@ -28,6 +28,10 @@ export const gate = z
     quorum: z.int().optional(),
     votes: listOf(z.object({ by: z.string(), option: z.string() })).optional(),
     context: jsonObject.optional(),
+    shown: z
+      .string()
+      .optional()
+      .openapi({ description: 'the hash a decision must carry, of all that is shown' }),
   })
   .openapi('Gate');
 
@@ -78,6 +82,7 @@ const runFields = {
   started_at: time,
   updated_at: time,
   next_action: z.string().openapi({ description: 'the one legal call to make next' }),
+  next_step: nextStep,
 };
 
 /** One run as its reader may see it. */

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { blocker } from './refusals.ts';
-import { gate, task } from './runs.ts';
+import { gate, run, task } from './runs.ts';
 import {
   agentName,
   capabilityList,
@@ -21,11 +21,22 @@ const token = z.string().openapi({
   example: 'eyJhbGciOiJIUzI1NiIsImtpZCI6IjEifQ.eyJwaGFzZSI6IlBMQU4ifQ.c2lnbmF0dXJl',
 });
 
+/** An agent as its key names it. */
+export const agentSelf = z
+  .object({
+    name: z.string(),
+    capabilities: listOf(z.string()).nullable().openapi({ description: 'null where nobody said' }),
+  })
+  .openapi('AgentSelf');
+
 /** An agent asks for work. */
 export const claimRequest = z
   .strictObject({
     agent_id: agentName,
     capabilities: capabilityList.optional(),
+    task_id: textUpTo(WORD_LIMIT)
+      .optional()
+      .openapi({ description: 'this run and no other; left out: the next one in the queue' }),
   })
   .openapi('ClaimRequest', { example: { agent_id: 'agent-7', capabilities: ['typescript'] } });
 
@@ -59,6 +70,9 @@ export const transitionRequest = z
       description: 'an item of a parallel phase, for the token of the run; a token for an item names its own',
     }),
     reason: textUpTo(TEXT_LIMIT).optional().openapi({ description: 'why, with outcome `fail`' }),
+    phase: phaseNamed.optional().openapi({
+      description: 'the phase to be left; another than the current one is refused as a skipped one',
+    }),
   })
   .openapi('TransitionRequest', {
     example: { target: 'TDD', artifacts: { plan: { steps: ['write the test'] }, scope: ['src/**'] } },
@@ -73,6 +87,7 @@ export const transitioned = z
     phase_token: token.optional().openapi({ description: 'absent at the end and after an item' }),
     expires_at: time.optional(),
     task: orNull(task),
+    run: run.optional().openapi({ description: 'the run as it is now, where `task` is null' }),
     phase_completed: phaseId.optional(),
     item_completed: z.string().optional(),
     message: z.string().optional(),

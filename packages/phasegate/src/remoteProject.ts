@@ -1,0 +1,190 @@
+import { type Command, isJsonObject, type Param, type Phasegate, PhasegateError } from '@phasegate/core';
+import {
+  type ClaimOptions,
+  connect,
+  connectFromEnvironment,
+  type PhasegateClient,
+  PhasegateClientError,
+} from '@phasegate/sdk';
+import type { AuditReport, Claimed, FeedRecord, RemoteProject, UnlockedHuman } from './runtime/ports.ts';
+
+/** Which server, and as whom. */
+export interface RemoteProjectOptions {
+  readonly url: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * A project over its server. An agent is whoever PHASEGATE_KEY belongs to, a human whoever signs in; both may be the
+ * same process, each with a client of their own. Nothing is decided here.
+ */
+export async function openRemoteProject(options: RemoteProjectOptions): Promise<RemoteProject> {
+  const agent = lazily(() => told(async () => agentClient(options)));
+  let human: PhasegateClient | undefined;
+
+  const signedIn = (): PhasegateClient => {
+    if (human !== undefined) return human;
+    throw new PhasegateError('not_permitted', 'nobody has signed in at the server');
+  };
+
+  async function unlock(name: string | undefined, passphrase: string): Promise<UnlockedHuman> {
+    const client = connect({ url: options.url });
+    const session = await client
+      .signIn({ passphrase, ...(name === undefined ? {} : { name }) })
+      .catch((error: unknown) => {
+        if (!(error instanceof PhasegateClientError) || error.code !== 'request_invalid') throw error;
+        if (name !== undefined || error.problems[0]?.field !== 'name') throw error;
+        throw new PhasegateError('usage', 'there are several humans: say who with `--as NAME`');
+      });
+    human = client;
+    // The server keeps the human's key as long as the session lasts, and signs with it what is decided.
+    return { principal: { kind: 'human', name: session.name }, sign: () => '' };
+  }
+
+  async function claimed(options: ClaimOptions): Promise<Claimed | null> {
+    const client = await agent();
+    const { name } = await client.whoAmI();
+    const claim = await client.claimTask(name, options);
+    if (claim === null) return null;
+    const { task, phase_token, expires_at } = claim;
+    const view = await client.asPhasegate().view(task.id);
+    return { view, item: task.item ?? null, token: phase_token, tokenExpiresAt: expires_at };
+  }
+
+  return {
+    as: (principal) => (principal.kind === 'human' ? signedIn().asPhasegate() : agentGate(agent)),
+    gateCard: (runId) =>
+      told(async () => {
+        try {
+          const { gate, card, shown } = await signedIn().getGate(runId);
+          return { gate, card, shown };
+        } catch (error) {
+          if (error instanceof PhasegateClientError && error.code === 'run_not_waiting') return null;
+          throw error;
+        }
+      }),
+    humans: { unlock: (name, passphrase) => told(() => unlock(name, passphrase)) },
+    agents: {
+      list: () =>
+        told(async () =>
+          (await signedIn().listAgents()).agents.map(({ name, capabilities, added_at }) => ({
+            name,
+            capabilities,
+            addedAt: added_at,
+          })),
+        ),
+      add: (name, { capabilities }) =>
+        told(() => signedIn().addAgent(name, capabilities === undefined ? {} : { capabilities })),
+      remove: (name) => told(() => signedIn().removeAgent(name)),
+    },
+    claims: {
+      claim: (_agent, able) => told(() => claimed(saying(able))),
+      claimRun: (runId, _agent, able) =>
+        told(async () => {
+          const taken = await claimed({ ...saying(able), task: runId });
+          if (taken !== null) return taken;
+          throw new PhasegateError('not_permitted', `run \`${runId}\` is not to be had`);
+        }),
+      leases: () =>
+        told(async () =>
+          (await signedIn().listAgents()).leases.map(({ expires_at, ...lease }) => ({
+            ...lease,
+            expiresAt: expires_at,
+            jti: null,
+            previousJti: null,
+          })),
+        ),
+    },
+    feed: {
+      after: (id, limit) =>
+        told(async () => (await signedIn().audit({ after: id, limit })).records as readonly FeedRecord[]),
+    },
+    verifyAudit: () => told(async () => (await signedIn().verifyAudit()) as AuditReport),
+    declaredParams: (workflow) =>
+      told(async () => {
+        const listed = await (human ?? (await agent())).listWorkflows();
+        const found =
+          listed.find(({ id }) => id === workflow) ?? listed.find(({ title }) => title === workflow);
+        return typesIn(found?.params);
+      }),
+    async close() {
+      const last = human;
+      human = undefined;
+      // A session that cannot be ended now ends by itself.
+      await last?.signOut().catch(() => undefined);
+    },
+  };
+}
+
+/** The engine's interface for the agent; what needs the run in hand takes it up first. */
+function agentGate(agent: () => Promise<PhasegateClient>): Phasegate {
+  const gate = async () => (await agent()).asPhasegate();
+  return {
+    start: async (request) => (await gate()).start(request),
+    view: async (runId) => (await gate()).view(runId),
+    phase: async (runId, requested) => (await gate()).phase(runId, requested),
+    overview: async (runId) => (await gate()).overview(runId),
+    runs: async (query) => (await gate()).runs(query),
+    async submit(runId, command) {
+      await told(async () => takeUp(await agent(), runId, command));
+      return (await gate()).submit(runId, command);
+    },
+    judgeTool: async (runId, use) => (await gate()).judgeTool(runId, use),
+    history: async (runId, page) => (await gate()).history(runId, page),
+  };
+}
+
+/** Has a token for what the command is about: the item it names, where that is this agent's, else the run. */
+async function takeUp(client: PhasegateClient, runId: string, command: Command): Promise<void> {
+  const item = command.kind === 'complete' ? command.item : undefined;
+  if (item !== undefined && (await client.rejoinTask(runId, { item }).catch(unlessNotHeld)) !== null) return;
+  if ((await client.rejoinTask(runId).catch(unlessNotHeld)) !== null) return;
+  throw new PhasegateError('not_permitted', `run \`${runId}\` is not this agent's`, {
+    hint: `\`phasegate status ${runId}\` says how it stands; a queued run is taken by \`phasegate claim ${runId}\``,
+  });
+}
+
+function unlessNotHeld(error: unknown): null {
+  if (error instanceof PhasegateClientError && error.code === 'not_permitted') return null;
+  throw error;
+}
+
+function agentClient({ url, env }: RemoteProjectOptions): PhasegateClient {
+  const { PHASEGATE_KEY: key = '', PHASEGATE_URL: own } = env;
+  if (key !== '') return connect({ url, key });
+  if (url !== own) {
+    throw new PhasegateError(
+      'usage',
+      'what was handed over to this agent is for another server than `--url`',
+    );
+  }
+  return connectFromEnvironment({ ...env, PHASEGATE_KEY: undefined, PHASEGATE_RUN: undefined });
+}
+
+/** An agent that says nothing of itself can do what it was given, not nothing. */
+function saying(able: readonly string[]): { readonly capabilities?: readonly string[] } {
+  return able.length === 0 ? {} : { capabilities: able };
+}
+
+function typesIn(params: unknown): Readonly<Record<string, Pick<Param, 'type'>>> {
+  if (!isJsonObject(params)) return {};
+  const declared = Object.entries(params).filter(([, param]) => isJsonObject(param));
+  return Object.fromEntries(declared) as unknown as Readonly<Record<string, Pick<Param, 'type'>>>;
+}
+
+/** What goes wrong in the words of the engine, as surfaces expect it. */
+async function told<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw error instanceof PhasegateClientError ? error.asFault() : error;
+  }
+}
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

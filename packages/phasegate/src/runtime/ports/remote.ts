@@ -1,0 +1,25 @@
+import type { Param } from '@phasegate/core';
+import type { Agents } from './agents.ts';
+import type { Feed } from './feed.ts';
+import type { Humans } from './humans.ts';
+import type { Claims } from './leases.ts';
+import type { OpenProject } from './project.ts';
+
+/** What of an open project can also be had from elsewhere, over its server. */
+export interface ReachedProject extends Pick<OpenProject, 'as' | 'gateCard' | 'verifyAudit'> {
+  readonly humans: Pick<Humans, 'unlock'>;
+  readonly agents: Pick<Agents, 'list' | 'add' | 'remove'>;
+  readonly claims: Pick<Claims, 'claim' | 'claimRun' | 'leases'>;
+  readonly feed: Pick<Feed, 'after'>;
+}
+
+/**
+ * A project over its server. A principal names only the kind of the caller there: who they are is the credential's to
+ * say, the agent's key or the session that unlocking a human opens.
+ */
+export interface RemoteProject extends ReachedProject {
+  /** What is known of a workflow's params without its definition. */
+  declaredParams(workflow: string): Promise<Readonly<Record<string, Pick<Param, 'type'>>>>;
+  /** Ends the session, where there is one. */
+  close(): Promise<void>;
+}

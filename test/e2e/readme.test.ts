@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { makeProject, PROGRAM, phasegate, type TestProject } from './cli.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SECRET = { passphrase: 'open sesame' };
+/** All that is written by whoever tries it. */
+const AGENT = `import { connectFromEnvironment } from '@phasegate/sdk';
+
+const EVIDENCE = {
+  PLAN: { plan: { summary: 'a greeting for all', steps: ['greet'], acceptance_criteria: ['it greets'] } },
+  TDD: { test_run_result: { command: 'npm test', passed: 0, failed: 1 } },
+  IMPL: { test_run_result: { command: 'npm test', passed: 1, failed: 0 } },
+  REVIEW: { review: { summary: 'it greets everyone', risks: [] } },
+  COMPLETE: { report: { summary: 'a greeting was made' } },
+};
+const agent = connectFromEnvironment();
+let { phase, status } = await agent.getPhase();
+while (phase !== null && status === 'active') {
+  ({ phase, status } = await agent.requestTransition(undefined, EVIDENCE[phase]));
+}
+`;
+const servers: ReturnType<typeof shell>[] = [];
+
+afterAll(async () => {
+  for (const { child, ended } of servers) {
+    child.kill('SIGTERM');
+    await ended;
+  }
+});
+
+test('the few lines of the README are all it takes: no YAML to write, no server to configure [fail.44]', async () => {
+  const lines = linesUnder('## Many agents');
+  const [serve = '', add = '', start = '', agent = ''] = lines;
+  expect(lines).toHaveLength(4);
+  expect(AGENT.split('\n').length).toBeLessThan(20);
+  const project = makeProject();
+  const env = tools(project);
+  const port = await freePort();
+
+  await phasegate(project, ['init', '--name', 'maria', '--port', String(port)], SECRET);
+  const server = shell(project, serve, env);
+  servers.push(server);
+  await server.says('serving at');
+  // Where a human is set up, keys are made by that human.
+  expect(await shell(project, `${add} --passphrase-fd 3 3<secret`, env).ended).toBe(0);
+  const queued = shell(project, start, env);
+  expect(await queued.ended).toBe(0);
+  const run = /run-\w+/.exec(queued.text())?.[0] ?? '';
+
+  expect(await shell(project, agent, env).ended).toBe(0);
+  expect(await statusOf(project, run)).toMatchObject({ status: 'waiting', phase: 'REVIEW' });
+  await phasegate(project, ['decide', run, '--option', 'Approve'], SECRET);
+  expect(await shell(project, agent, env).ended).toBe(0);
+
+  expect(await statusOf(project, run)).toMatchObject({ status: 'completed', progress: { completed: 5 } });
+  expect((await phasegate(project, ['audit', 'verify'])).code).toBe(0);
+});
+
+/** The commands of the first block under a heading, without what they say about themselves. */
+function linesUnder(heading: string): readonly string[] {
+  const [, after = ''] = readFileSync(join(ROOT, 'README.md'), 'utf8').split(heading);
+  const block = /^```sh\n([\s\S]*?)^```$/m.exec(after)?.[1] ?? '';
+  return block
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/ +#.*$/, ''));
+}
+
+/** What is installed: the command, the SDK, and an agent. */
+function tools({ base, root, env }: TestProject): Readonly<Record<string, string>> {
+  const bin = join(base, 'bin');
+  mkdirSync(bin);
+  for (const [name, program] of [
+    ['phasegate', PROGRAM],
+    ['my-agent', join(root, 'agent.mjs')],
+  ] as const) {
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`);
+    chmodSync(join(bin, name), 0o755);
+  }
+  writeFileSync(join(root, 'agent.mjs'), AGENT);
+  writeFileSync(join(root, 'secret'), SECRET.passphrase);
+  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+  return { ...env, PATH: `${bin}:${env.PATH}` };
+}
+
+function shell({ root }: TestProject, line: string, env: Readonly<Record<string, string>>) {
+  const child = spawn('/bin/sh', ['-c', `exec ${line}`], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  const heard = new EventTarget();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      heard.dispatchEvent(new Event('text'));
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  return {
+    child,
+    ended,
+    text: () => text,
+    async says(words: string) {
+      while (!text.includes(words)) {
+        const over = await Promise.race([once(heard, 'text').then(() => false), ended.then(() => true)]);
+        if (over) throw new Error(`it ended: ${text}`);
+      }
+    },
+  };
+}
+
+async function statusOf(project: TestProject, run: string) {
+  return (await phasegate(project, ['status', run, '--json', '--as', 'maria'], SECRET)).json;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
