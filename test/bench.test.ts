@@ -12,3 +12,29 @@ test('what rendering costs is measured by a program that runs [S1.82]', () => {
   expect(printed).toMatch(/^cached access .* ms/m);
   expect(Number(/a session keeps +(\d+) KiB/.exec(printed)?.[1])).toBeLessThan(1024);
 });
+
+test.each([
+  ['check', 'verdicts'],
+  ['transitionHttp', 'transitions'],
+])(
+  'the %s benchmark runs against a real server, and all it was answered is in the audit [S2.72]',
+  (name, what) => {
+    const program = fileURLToPath(new URL(`../bench/${name}.ts`, import.meta.url));
+
+    const printed = execFileSync(process.execPath, [program, 'tiny'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+
+    expect(printed).toMatch(/bare node:http echo +\d+\/s +p50 .* ms +p99 .* ms/);
+    expect(printed).toMatch(/phasegate +\d+\/s +p50 .* ms +p99 .* ms +\d+% of the echo/);
+    const counted = new RegExp(
+      `^(\\d+) ${what} were answered, (\\d+) are in the audit, which verifies$`,
+      'm',
+    );
+    const [, answered, recorded] = counted.exec(printed) ?? [];
+    expect(Number(answered)).toBeGreaterThan(0);
+    expect(recorded).toBe(answered);
+  },
+  60_000,
+);

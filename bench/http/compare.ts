@@ -32,7 +32,8 @@ export function report(name: string, { echo, ours, share }: Compared, aim: strin
 }
 
 function line({ rate, p50, p99 }: Omit<Loaded, 'answers'>): string {
-  return `${Math.round(rate)}/s`.padStart(8) + `   p50 ${p50.toFixed(2)} ms   p99 ${p99.toFixed(2)} ms`;
+  const perSecond = `${Math.round(rate)}/s`.padStart(8);
+  return `${perSecond}   p50 ${p50.toFixed(2)} ms   p99 ${p99.toFixed(2)} ms`;
 }
 
 function middle(rounds: readonly Loaded[]): Omit<Loaded, 'answers'> {

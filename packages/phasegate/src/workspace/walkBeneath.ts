@@ -1,7 +1,7 @@
-import { opendir, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { opendir } from 'node:fs/promises';
 import type { Match } from './findFiles.ts';
 import { findBeneath } from './openBeneath.ts';
+import { openFolderBeneath } from './openFolderBeneath.ts';
 import { PathRefused } from './pathRefused.ts';
 import { relativePath } from './relativePath.ts';
 
@@ -62,21 +62,23 @@ async function entriesOf(
   folder: string,
   limit: number,
 ): Promise<{ readonly entries: readonly Match[]; readonly whole: boolean }> {
-  const place = join(root, folder);
   const entries: Match[] = [];
   let whole = true;
-  for await (const entry of await opendir(place)) {
-    signal.throwIfAborted();
-    if (entries.length >= limit) {
-      whole = false;
-      break;
+  // Held while it is read: a folder that becomes a link between two looks would lead us outside.
+  const held = await openFolderBeneath(root, folder, { make: false });
+  try {
+    for await (const entry of await opendir(held.at('.'))) {
+      signal.throwIfAborted();
+      if (entries.length >= limit) {
+        whole = false;
+        break;
+      }
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      entries.push({ path, kind: kindOf(entry) });
     }
-    const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-    entries.push({ path, kind: kindOf(entry) });
-  }
-  // A folder that became a link between two looks would have led us outside.
-  if ((await realpath(place)) !== place) {
-    throw new PathRefused('path_changed', `the folder \`${folder || '.'}\` changed while it was read`);
+    await held.recheck();
+  } finally {
+    await held.close();
   }
   return { entries: entries.sort((a, b) => (a.path < b.path ? -1 : 1)), whole };
 }

@@ -188,9 +188,10 @@ const TWISTS: Readonly<Record<string, (request: Lines, side: Side) => void>> = {
   },
   'a header more': (request) => request.headers.set('X-Request-Id', 'a b c'),
   'a header that goes on': (request) => request.headers.set('X-Folded', 'a\r\n b'),
+  'a transfer encoding': (request) => request.headers.set('Transfer-Encoding', 'chunked'),
   'two lengths': (request) => request.headers.set('content-length', '1'),
   'bytes that are no text': (request) => {
-    request.body = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]);
+    request.body = Buffer.from('{"tool":"read_files","input":{"path":"\xff"}}', 'latin1');
   },
 };
 
