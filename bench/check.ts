@@ -9,7 +9,7 @@
  */
 import { openInProcess } from './check/inProcess.ts';
 import { openPeers } from './check/peers.ts';
-import { QUESTIONS, WORKFLOW } from './check/policy.ts';
+import { QUESTIONS, RULES, WORKFLOW } from './check/policy.ts';
 import { compare, report } from './http/compare.ts';
 import { type Loaded, startEcho, startLoadClient } from './http/load.ts';
 import { serve } from './http/served.ts';
@@ -98,7 +98,9 @@ async function inProcess(): Promise<void> {
   }
   await ours.close();
   const rateOf = (name: string) => median(rates[name] ?? [0]);
-  print(`\nin process, token checked and verdict on disk, ${once} at a time`);
+  print(
+    `\nin process, token checked and verdict on disk, ${once} at a time; a policy of ${RULES.length} rules`,
+  );
   print(`  all on one run        ${perSecond(rateOf('one'))}`);
   print(`  on ${String(runs).padEnd(3)} runs           ${perSecond(rateOf('each'))}`);
   for (const peer of peers) {

@@ -242,6 +242,28 @@ describe('a browser that shows a page of somebody else’s', () => {
     expect((await siege.ask('GET', '/session')).status).toBe(200);
   });
 
+  test('gets nothing for a token either, by any name and on any way there is to a verdict', async () => {
+    const cursor = (await siege.records()).at(-1)?.id ?? 0;
+    const pages: readonly (readonly [string, string])[] = [
+      ...evil,
+      ['Host', 'evil.example'],
+      ['Cookie', 'phasegate_session=x'],
+    ];
+
+    for (const [path, body] of [
+      ['/api/v1/tools/check', { tool: 'read_files', input: { path: 'brief.md' } }],
+      ['/api/v1/tasks/transition', { artifacts: {} }],
+    ] as const) {
+      for (const page of pages) {
+        const headers = [bearer(token), page];
+        const got = await siege.send({ method: 'POST', path, headers, body, from: newAddress() });
+        expect(got.status, `${path} ${page}`).toBe(page[0] === 'Cookie' ? 401 : 403);
+      }
+    }
+    const told = (await siege.records(cursor)).map(({ event }) => event);
+    expect(told.filter((event) => event !== 'credential_failed')).toEqual([]);
+  });
+
   test('sends nothing that is read, in the types it may send without asking', async () => {
     const cookie = ['Cookie', `phasegate_session=${siege.human}`] as const;
     const post = { method: 'POST', path: '/api/v1/runs' };
