@@ -124,6 +124,7 @@ export {
   type ToolPolicy,
   type Work,
   type Workflow,
+  type WorkflowDatabase,
 } from './model/workflow.ts';
 export type {
   AuditRecord,

@@ -35,6 +35,7 @@ export interface WorkflowDraft {
   };
   /** What an agent must be able to do to claim a run. */
   readonly capabilities?: readonly string[];
+  readonly database?: { readonly file: string; readonly migrations?: string; readonly keep?: number };
   readonly gates?: Readonly<Record<string, GateDraft>>;
   /** Absent: the first phase. */
   readonly entry?: PhaseId;
