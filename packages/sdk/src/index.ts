@@ -68,6 +68,8 @@ export type {
   CheckFunction,
   Condition,
   ConditionalNext,
+  DatabaseDefinition,
+  DatabaseHelper,
   EvidenceDefinition,
   GateDefinition,
   GateOption,
@@ -80,7 +82,14 @@ export type {
   WorkflowStep,
 } from './definition.ts';
 export { Dispatch } from './dispatch.ts';
-export { AgentRole, Outcome, QRStatus } from './outcome.ts';
+export { formatOutput, type OutputContext } from './formatOutput.ts';
+export { AgentRole, Outcome, outcomeOfStatus, QRStatus } from './outcome.ts';
+export {
+  type NeedsUserInput,
+  parseNeedsUserInput,
+  QUESTION_RELAY_HANDLER,
+  SUB_AGENT_QUESTION_FORMAT,
+} from './questions.ts';
 export type {
   Checkpoint,
   CompletedSteps,
@@ -93,4 +102,5 @@ export type {
   StepOutput,
   StepResult,
 } from './stepContext.ts';
+export type { StepDatabase } from './stepDatabase.ts';
 export { StepDef, Workflow, type WorkflowOptions } from './Workflow.ts';

@@ -31,7 +31,11 @@ export interface AttemptWork {
 export interface Attempt {
   /** Absolute path; `PHASEGATE_DB` of a command, and what `ctx.db` opens. */
   readonly file: string;
-  /** The run is about to be saved as accepted: from here on a crash is recovered from. */
+  /**
+   * The run is about to be saved as accepted: from here on a crash is recovered from. Throws where it could not be
+   * installed: `database_changed`, `database_busy`, or `database_refused` for a copy that is damaged or has another
+   * schema. May be called again before `install`.
+   */
   prepare(mark: AttemptMark): Promise<void>;
   /** Puts the copy in the database's place. Throws `database_changed` if someone else wrote to it meanwhile. */
   install(): Promise<void>;
@@ -45,6 +49,8 @@ export interface AttemptMark {
   /** Of the run before. */
   readonly epoch: number;
   readonly item: string | null;
+  /** How many completions the run had before; tells a transition from a mere claim, which raises the epoch too. */
+  readonly completions?: number;
 }
 
 /** A backup of an author's database. */
