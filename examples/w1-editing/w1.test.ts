@@ -35,14 +35,14 @@ describe('the definition', () => {
     );
 
     expect(commands).toEqual([
-      'w1:strategic',
-      'w1:create-version',
-      'w1:write',
-      'w1:editor-review',
-      'w1:domain-review',
-      'review:chapters',
-      'w1:human-gate',
-      'w1:finalize',
+      'node commands/strategic.ts',
+      'node commands/create-version.ts',
+      'node commands/write.ts --area {item} --run {run}',
+      'node commands/editor-review.ts',
+      'node commands/domain-review.ts',
+      'node commands/review-chapters.ts',
+      'node commands/human-gate.ts',
+      'node commands/finalize.ts',
     ]);
     expect(new Set(commands).size).toBe(STEPS.length);
   });

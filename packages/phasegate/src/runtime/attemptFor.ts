@@ -1,0 +1,19 @@
+import { type Command, phaseById, type Run } from '@phasegate/core';
+import type { Attempt } from './ports.ts';
+import type { RuntimeParts } from './runtimeParts.ts';
+
+/**
+ * A copy of the workflow's database for a handler that is about to run, where nobody has begun one. What only checks
+ * look at needs none: they read the database itself.
+ */
+export async function attemptFor(
+  { databases }: Pick<RuntimeParts, 'databases'>,
+  run: Run,
+  command: Command,
+): Promise<Attempt | undefined> {
+  const { database } = run.workflow;
+  if (database === undefined || databases === undefined || command.kind !== 'complete') return undefined;
+  if (command.phase !== run.phase || run.status !== 'active') return undefined;
+  if (phaseById(run.workflow, run.phase)?.work.kind !== 'handler') return undefined;
+  return databases.begin({ run: run.id, database });
+}
