@@ -6,6 +6,8 @@ export interface Operation {
   readonly method: string;
   /** With `{name}` for its parts. */
   readonly template: string;
+  /** The kinds of credential that open it, as it says in words. */
+  readonly who: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly body: Json | undefined;
   /** The schema of each status; null where it has no body. */
@@ -26,6 +28,7 @@ export function operationsOf(document: JsonObject): readonly Operation[] {
     Object.entries(methods as JsonObject).map(([method, operation]) => ({
       method: method.toUpperCase(),
       template,
+      who: whoOf(String(own(operation, 'description'))),
       parameters: ((own(operation, 'parameters') ?? []) as readonly JsonObject[]).map(parameterOf),
       body: contentOf(own(operation, 'requestBody') ?? null)?.schema,
       answers: new Map(
@@ -67,6 +70,17 @@ export function objectAt(value: Json, key: string): JsonObject {
   const found = own(value, key);
   if (!isJsonObject(found)) throw new Error(`there is no object \`${key}\``);
   return found;
+}
+
+function whoOf(description: string): readonly string[] {
+  const [, told = ''] = /May be called (.*)\.$/.exec(description) ?? [];
+  const kinds = [
+    ['an agent key', 'agent'],
+    ['a phase token', 'token'],
+    ["a human's session", 'human'],
+    ['by anyone', 'none'],
+  ] as const;
+  return kinds.filter(([words]) => told.includes(words)).map(([, kind]) => kind);
 }
 
 function parameterOf(parameter: JsonObject): Parameter {

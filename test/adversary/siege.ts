@@ -51,8 +51,13 @@ export async function laySiege(options: SiegeOptions): Promise<Siege> {
   const project = makeProject(files);
   if (human) {
     const secret = { passphrase: PASSPHRASE };
-    expect(await phasegate(project, ['humans', 'add', 'maria'], secret)).toMatchObject({ code: 0 });
-    expect(await phasegate(project, ['trust', '--yes'], secret)).toMatchObject({ code: 0 });
+    for (const words of [
+      ['humans', 'add', 'maria'],
+      ['trust', '--yes'],
+    ]) {
+      const { code, stderr } = await phasegate(project, words, secret);
+      expect(code, stderr).toBe(0);
+    }
   }
   const server = await serve(project, verbose ? ['--verbose'] : [], env);
   const send = wireTo(server.url);

@@ -16,6 +16,7 @@ phases:
 
 /** What an agent key opens; every route that is not in one of these lists is a human's. */
 const WITH_KEY = [
+  'GET /api/v1/agent',
   'POST /api/v1/tasks/claim',
   'POST /api/v1/tasks/token',
   'POST /api/v1/tasks/release',

@@ -168,6 +168,25 @@ test('the server is unharmed, and its log holds no secret', async () => {
   await siege.expectUnharmed([...secrets, ...secrets.flatMap((secret) => secret.split('.')[2] ?? [])]);
 });
 
+test('nor does the log of a server that logs every request', async () => {
+  const talking = await laySiege({ files: FILES, env: { ORCHESTRATOR_JWT_SECRET: SECRET }, verbose: true });
+  const shown: string[] = [];
+
+  for (const attempt of TOKEN_CASES) {
+    const headers = attempt.headers(mint);
+    const query = attempt.query === undefined ? '' : `?${attempt.query(mint)}`;
+    const got = await talking.send({
+      path: `/api/v1/runs/${run}/phase${query}`,
+      headers,
+      from: newAddress(),
+    });
+    expect([401, 403], attempt.name).toContain(got.status);
+    shown.push(...headers.map(([, value]) => value.replace(/^Bearer /, '')));
+  }
+
+  await talking.expectUnharmed([SECRET, ...shown.filter((text) => text.length > 20)]);
+});
+
 const REFUSALS: readonly string[] = ['credential_failed', 'token_refused'];
 
 type Route = readonly [method: string, path: string, body?: JsonObject];

@@ -23,12 +23,11 @@ export function tooDeep(value: Json): boolean {
   return isDeeper(value, DEPTH_LIMIT);
 }
 
-/** Every tool call goes through here, so nothing is made on the way. */
 function isDeeper(value: Json, left: number): boolean {
   if (left < 0) return true;
   if (typeof value !== 'object' || value === null) return false;
-  for (const key in value) {
-    if (Object.hasOwn(value, key) && isDeeper((value as JsonObject)[key] as Json, left - 1)) return true;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (isDeeper(member, left - 1)) return true;
   }
   return false;
 }

@@ -39,6 +39,7 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
       phase: claims.phase,
       epoch: run.epoch,
       item: claims.item ?? null,
+      jti: claims.jti,
     };
   }
 

@@ -27,9 +27,10 @@ describe('a claim', () => {
     expect(view).toMatchObject({ run, status: 'active', phase: 'PLAN', holder: 'ada', epoch: 2 });
     expect(item).toBeNull();
     expect(tokenExpiresAt).toBe('2026-11-15T14:00:00.000Z');
-    const admitted = { principal: ADA, runId: run, phase: 'PLAN', epoch: 2, item: null };
-    expect(await it.project.claims.admit(token)).toEqual(admitted);
     const payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    const { jti } = payload;
+    const admitted = { principal: ADA, runId: run, phase: 'PLAN', epoch: 2, item: null, jti };
+    expect(await it.project.claims.admit(token)).toEqual(admitted);
     expect(payload).toMatchObject({
       task_id: run,
       phase: 'PLAN',

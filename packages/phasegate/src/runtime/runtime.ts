@@ -279,7 +279,11 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   /** The verdict on one call, in the run or in none. On the path of every tool call: nothing is made in vain here. */
-  async function judgeUse(run: Run | null, use: ToolUse, principal: Principal): Promise<Verdict> {
+  async function judgeUse(
+    run: Run | null,
+    use: ToolUse,
+    { principal, jti }: { readonly principal: Principal; readonly jti?: string | undefined },
+  ): Promise<Verdict> {
     const mine = run === null || principal.kind !== 'agent' || isHeldBy(run, principal.name);
     const verdict = judgeTool(mine ? run : null, use);
     const permissive = run?.workflow.enforcement.mode === 'permissive';
@@ -294,7 +298,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           // Judged all the same, and let through (C9): whoever reads the audit must see that it was.
           ...(permissive ? { let_through: true } : {}),
         };
-    const note = { time: timeFor(run), principal: nameOf(principal), event: 'tool_judged' as const, data };
+    // Which token it was asked with is the start of any inquiry (S2.83).
+    const known = jti === undefined ? data : { ...data, token: jti };
+    const note = {
+      time: timeFor(run),
+      principal: nameOf(principal),
+      event: 'tool_judged' as const,
+      data: known,
+    };
     // INVARIANT: the verdict is on disk, for the epoch it was judged in, before anyone acts on it.
     const kept = await store.note(run === null ? null : run.id, [note], run?.epoch);
     if (!kept) throw new PhasegateError('run_changed', 'the phase changed while the call was judged');
@@ -305,10 +316,10 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   return {
     shown,
     submit,
-    async judge({ runId, epoch, principal }, use) {
+    async judge({ runId, epoch, principal, jti }, use) {
       const { run } = await load(runId);
       if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
-      return judgeUse(run, use, principal);
+      return judgeUse(run, use, { principal, jti });
     },
     as: (principal, around = {}) => ({
       start: (request) => startRun(parts, { timeFor, lookAll, renderSaved }, { request, principal }),
@@ -333,7 +344,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         const stored = runId === null ? null : await load(runId);
         const run = stored === null ? null : stored.run;
         if (run !== null) heard(run, principal);
-        return judgeUse(run, use, principal);
+        return judgeUse(run, use, { principal });
       },
       async history(runId, page = {}) {
         if (runId !== null) await current(runId, principal);

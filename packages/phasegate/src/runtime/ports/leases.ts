@@ -77,6 +77,8 @@ export interface Admitted {
   readonly phase: PhaseId;
   readonly epoch: number;
   readonly item: string | null;
+  /** Of the token that was shown; every verdict on a call names it. */
+  readonly jti?: string;
 }
 
 /** What an agent submits to leave its phase. */

@@ -183,8 +183,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       return commits.submit(() => {
         if (runs.current(run.id) !== undefined) return false;
         if (project.length > 0) heads.require();
-        workflows.keep(run);
-        return seat({ run, state, version: 1, drafts }, undefined, { project });
+        const kept = { ...run, workflow: workflows.keep(run) };
+        return seat({ run: kept, state, version: 1, drafts }, undefined, { project });
       });
     },
     save(run, version, drafts, beside = {}) {

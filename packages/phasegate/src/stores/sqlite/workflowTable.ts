@@ -8,8 +8,11 @@ import { lazily, text } from './statements.ts';
 export interface WorkflowTable {
   /** Throws `state_tampered` when the stored workflow is not the one its hash names, or is gone. */
   load(hash: string): Workflow;
-  /** Stores a run's own copy, unless that workflow is there already. */
-  keep(run: Run): void;
+  /**
+   * Stores a run's own copy, unless that workflow is there already; gives the one its runs share. What is made of a
+   * workflow when it is first used, such as the checks of its schemas, is then made once for all of them.
+   */
+  keep(run: Run): Workflow;
 }
 
 /** Opens the table; a workflow is read once while any run that is in use has it, as it cannot change. */
@@ -30,14 +33,14 @@ export function openWorkflowTable(database: DatabaseSync): WorkflowTable {
       return workflow;
     },
     keep(run) {
-      if (known.get(run.workflowHash)?.deref() !== run.workflow) {
-        requireOwnWorkflow(run);
-        remember(known, run.workflowHash, run.workflow);
-      }
+      const shared = known.get(run.workflowHash)?.deref();
+      if (shared !== run.workflow) requireOwnWorkflow(run);
+      if (shared === undefined) remember(known, run.workflowHash, run.workflow);
       // Asked each time rather than remembered: a batch that failed has taken its row back.
       if (present().get(run.workflowHash) === undefined) {
         insert().run(run.workflowHash, JSON.stringify(run.workflow));
       }
+      return shared ?? run.workflow;
     },
   };
 }
