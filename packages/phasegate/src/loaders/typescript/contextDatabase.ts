@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DefinedWorkflow } from '@phasegate/sdk';
+// Loaded before any code of an author: afterwards it would be theirs to replace, and the guard lets no other file in.
+import { openSafeDatabase } from '../../database/openSafeDatabase.ts';
 
 /** What `ctx.db` is for one call, and how to be done with it. */
 export interface ContextDatabase {
@@ -8,11 +10,10 @@ export interface ContextDatabase {
 }
 
 /** Opens the workflow's database for one function: the protected database, with the author's own questions to it. */
-export async function openContextDatabase(
+export function openContextDatabase(
   { file, writable }: { readonly file: string; readonly writable: boolean },
   { functions }: DefinedWorkflow,
-): Promise<ContextDatabase> {
-  const { openSafeDatabase } = await import('../../database/index.ts');
+): ContextDatabase {
   const { close, ...safe } = openSafeDatabase(file, { writable, now: Date.now, randomBytes });
   const helpers = Object.entries(functions).flatMap(([ref, helper]) => {
     if (!ref.startsWith(HELPER)) return [];

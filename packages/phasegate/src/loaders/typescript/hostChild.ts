@@ -2,7 +2,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Json } from '@phasegate/core';
 import type { DefinedWorkflow } from '@phasegate/sdk';
 import { answerOf, toJson } from './answerOf.ts';
-import { openContextDatabase } from './contextDatabase.ts';
+import { type ContextDatabase, openContextDatabase } from './contextDatabase.ts';
 import { contextOf } from './contextOf.ts';
 import { CodeChanged, guardModules } from './guardModules.ts';
 import {
@@ -87,12 +87,20 @@ async function callFunction({ ref, context, database }: HostCall): Promise<Json>
   if (run === undefined || kind === undefined || kind === 'helper')
     throw new UnknownFunction(`the workflow has no function \`${ref}\``);
   const declared = Object.keys(workflow.draft.params ?? {});
-  const db = database === undefined ? undefined : await openContextDatabase(database, workflow);
+  const code = workflow;
+  let open: ContextDatabase | undefined;
+  const given = {
+    ...contextOf(context, declared),
+    // Opened by the first look at it: a question that is not about the database must not fail for want of one.
+    get db() {
+      if (database !== undefined) open ??= openContextDatabase(database, code);
+      return open?.db;
+    },
+  };
   try {
-    const given = { ...contextOf(context, declared), db: db?.db } as unknown as Parameters<typeof run>[0];
-    return answerOf(kind, await run(given));
+    return answerOf(kind, await run(given as unknown as Parameters<typeof run>[0]));
   } finally {
-    db?.close();
+    open?.close();
   }
 }
 

@@ -96,6 +96,18 @@ describe('database backups', () => {
   });
 });
 
+test('a backup that newer ones have taken the place of is said to be gone', async () => {
+  const shell = makeProject();
+  shell.write('books.workflow.yaml', BOOKS.replace('keep: 3', 'keep: 1'));
+  await drive(shell);
+  await drive(shell);
+
+  expect((await shell.call(['database', 'backups', '--json'])).json()).toMatchObject({
+    backups: [{ exists: true }, { exists: false }],
+  });
+  expect((await shell.call(['database', 'backups'])).stdout).toMatch(/\.db\n.*\.db \(removed\)\n$/);
+});
+
 describe('database restore', () => {
   test('is for a human: without one nothing is touched', async () => {
     const shell = makeProject();

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { DatabaseBackup } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import { table } from '../text/table.ts';
@@ -12,9 +13,9 @@ export const database: CliCommand = {
     'database migrate WORKFLOW',
   ],
   details:
-    'A workflow in TypeScript may name a SQLite database its steps work on. Before each run it is backed up; `backups`\n' +
-    'lists the copies, and `restore` puts one back after backing up what is there. `migrate` applies the numbered\n' +
-    'migrations that were not yet: no other way changes the schema.',
+    'A workflow may name a SQLite database its steps work on. Before each run it is backed up; `backups`\n' +
+    'lists the copies, and `restore` puts one back after backing up what is there, which is for a human. `migrate`\n' +
+    'applies the numbered migrations that were not yet: no other way changes the schema.',
   examples: ['phasegate database backups', 'phasegate database restore db-0011223344556677'],
   options: HUMAN_OPTIONS,
   positionals: ['backups|restore|migrate', '[RUN|BACKUP|WORKFLOW]'],
@@ -40,7 +41,9 @@ async function backups({ open, out }: Invocation, run: string | undefined): Prom
   const found = all.filter((backup) => run === undefined || backup.run === run);
   await out.result({ backups: found.map(wire) }, () => {
     if (found.length === 0) return 'no backups';
-    const rows = found.map(({ id, createdAt, run: made, path }) => [id, createdAt, made ?? '', path]);
+    const rows = found.map(({ id, createdAt, run: made, path }) => {
+      return [id, createdAt, made ?? '', existsSync(path) ? path : `${path} (removed)`];
+    });
     return table([['backup', 'made', 'run', 'file'], ...rows]);
   });
   return 0;
@@ -66,5 +69,6 @@ async function migrate(invocation: Invocation, name: string): Promise<ExitCode> 
 }
 
 function wire({ id, createdAt, path, run, sizeBytes }: DatabaseBackup): object {
-  return { id, created_at: createdAt, path, run, size_bytes: sizeBytes };
+  // What was made stays on record; its file goes when there are newer ones enough.
+  return { id, created_at: createdAt, path, exists: existsSync(path), run, size_bytes: sizeBytes };
 }
