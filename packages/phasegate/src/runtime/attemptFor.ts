@@ -1,4 +1,4 @@
-import { type Command, phaseById, type Run } from '@phasegate/core';
+import { type Command, PhasegateError, phaseById, type Run } from '@phasegate/core';
 import type { Attempt } from './ports.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 
@@ -16,4 +16,15 @@ export async function attemptFor(
   if (command.phase !== run.phase || run.status !== 'active') return undefined;
   if (phaseById(run.workflow, run.phase)?.work.kind !== 'handler') return undefined;
   return databases.begin({ run: run.id, database });
+}
+
+/** What a step left in its copy is the step's failure, like a postcondition that does not hold; all else is a fault. */
+export function refusedDatabase(error: unknown): string {
+  if (error instanceof PhasegateError && error.code === 'database_refused') return error.message;
+  throw error;
+}
+
+/** The report that the work of a phase failed, without its reason. */
+export function failureOf({ phase, item }: Extract<Command, { kind: 'complete' }>) {
+  return { kind: 'report_failure', phase, ...(item === undefined ? {} : { item }) } as const;
 }

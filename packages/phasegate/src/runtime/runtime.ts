@@ -25,7 +25,7 @@ import {
   viewFor,
   type Workflow,
 } from '@phasegate/core';
-import { attemptFor } from './attemptFor.ts';
+import { attemptFor, failureOf, refusedDatabase } from './attemptFor.ts';
 import { drafts, endOf, nameOf } from './auditDrafts.ts';
 import { droppedLeases } from './droppedLeases.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
@@ -392,16 +392,6 @@ function inItsWords(run: Run, command: Command): Command {
   if (command.kind !== 'complete' && command.kind !== 'fetch_task') return command;
   const phase = findPhase(run.workflow, command.phase);
   return phase === null || phase.id === command.phase ? command : { ...command, phase: phase.id };
-}
-
-/** What a step left in its copy is the step's failure, like a postcondition that does not hold; all else is a fault. */
-function refusedDatabase(error: unknown): string {
-  if (error instanceof PhasegateError && error.code === 'database_refused') return error.message;
-  throw error;
-}
-
-function failureOf({ phase, item }: Extract<Command, { kind: 'complete' }>) {
-  return { kind: 'report_failure', phase, ...(item === undefined ? {} : { item }) } as const;
 }
 
 /** A decision with the command it answers, and for whom. */
