@@ -31,7 +31,8 @@ test('what is written by authors stands on the sdk, that on core, and nothing be
   expect(importsOf(authored).map(({ specifier }) => specifier)).toEqual(['@phasegate/sdk']);
   expect(seenFrom('sdk')).toEqual(['core']);
   expect(seenFrom('core')).toEqual(['core/engine', 'core/ground', 'core/model']);
-  expect(seenFrom('loaders')).toEqual(['core', 'runtime/ports', 'sdk']);
+  // The process that runs an author's functions gives them the protected database.
+  expect(seenFrom('loaders')).toEqual(['core', 'database', 'runtime/ports', 'sdk']);
   expect(seenFrom('surfaces/cli')).toEqual(['core', 'runtime/ports', 'templates']);
 });
 
@@ -50,6 +51,13 @@ test('engine, API and client are modules of their own: the client knows the engi
   expect(sees('sdk', 'surfaces/rest')).toBe(false);
   expect(sees('core/engine', 'sdk')).toBe(false);
   expect(sees('sdk', 'core')).toBe(true);
+});
+
+test('what design 3 does without is not there [S3.83]', () => {
+  const without =
+    /rejection-?tracker|smart-?router|event-?emitter|trigger-?engine|artifact-?types|artifact-?query|routing-?config|(?:^|\/)escalation\.ts$/i;
+
+  expect([...readHouse(root).files.keys()].filter((file) => without.test(file))).toEqual([]);
 });
 
 describe('the reader of imports', () => {

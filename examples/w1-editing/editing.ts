@@ -62,6 +62,7 @@ const SAVED: Database = {
   versionExists: (version) => ['v1', 'v2'].includes(version),
   artifactsExist: () => true,
   workflowStatus: () => 'completed',
+  workFinished: () => true,
 };
 
 /** A run of a book that can be edited, at its first step. */

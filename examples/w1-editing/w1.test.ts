@@ -35,14 +35,14 @@ describe('the definition', () => {
     );
 
     expect(commands).toEqual([
-      'w1:strategic',
-      'w1:create-version',
-      'w1:write',
-      'w1:editor-review',
-      'w1:domain-review',
-      'review:chapters',
-      'w1:human-gate',
-      'w1:finalize',
+      'node commands/strategic.ts',
+      'node commands/create-version.ts',
+      'node commands/write.ts --area {item} --run {run}',
+      'node commands/editor-review.ts',
+      'node commands/domain-review.ts',
+      'node commands/review-chapters.ts',
+      'node commands/human-gate.ts',
+      'node commands/finalize.ts',
     ]);
     expect(new Set(commands).size).toBe(STEPS.length);
   });
@@ -91,12 +91,14 @@ describe('from the command line', () => {
   });
 
   test('without a database to ask, no plan counts as saved [S3.4 C19]', () => {
-    const { run } = JSON.parse(phasegate(['start', 'w1_editing', ...found, '--json']).stdout);
+    const root = mkdtempSync(join(base, 'bare-'));
+    copyFileSync(join(HERE, 'w1.workflow.ts'), join(root, 'w1.workflow.ts'));
+    const { run } = JSON.parse(phasegate(['start', 'w1_editing', ...found, '--json'], { root }).stdout);
 
-    const { status, stdout } = phasegate(
-      ['done', run, '--evidence', '-', '--json'],
-      JSON.stringify(GOOD['strategic-planning']),
-    );
+    const { status, stdout } = phasegate(['done', run, '--evidence', '-', '--json'], {
+      root,
+      input: JSON.stringify(GOOD['strategic-planning']),
+    });
 
     expect(status).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -107,7 +109,7 @@ describe('from the command line', () => {
   });
 });
 
-function phasegate(words: readonly string[], input = '') {
-  const argv = [PROGRAM, ...words, '--project', HERE];
+function phasegate(words: readonly string[], { root = HERE, input = '' } = {}) {
+  const argv = [PROGRAM, ...words, '--project', root];
   return spawnSync(process.execPath, argv, { env, input, encoding: 'utf8' });
 }

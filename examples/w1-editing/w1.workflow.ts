@@ -2,8 +2,8 @@ import { defineWorkflow } from '@phasegate/sdk';
 
 /**
  * Edits a book in rounds: plan, copy to a new version, write, have it reviewed twice, measure, and ask a human.
- * `ctx.db` holds the project's own questions to its database; commands write there, and what they wrote is looked
- * at afterwards rather than believed.
+ * Commands write to a copy of the database; what they wrote is looked at through `ctx.db` rather than believed, and
+ * only then becomes the book's.
  */
 export default defineWorkflow({
   type: 'w1_editing',
@@ -14,11 +14,31 @@ export default defineWorkflow({
     analysisPath: { description: 'The analysis the plan is made from' },
     previousVersionId: { description: 'The version to start from' },
     threshold: { type: 'number', default: 0.1, description: 'How much better the book must get' },
+    scenario: { default: 'scenarios/smooth.json', description: 'What goes wrong on the way' },
+  },
+  database: {
+    file: 'data/book.db',
+    migrations: 'migrations',
+    helpers: {
+      strategicPlanExists: (db, run) =>
+        db.get('SELECT 1 FROM strategic_plans WHERE run = ?', run) !== undefined,
+      versionExists: (db, version) => db.get('SELECT 1 FROM versions WHERE id = ?', version) !== undefined,
+      artifactsExist: (db, run) =>
+        db.get("SELECT 1 FROM artifacts WHERE run = ? AND kind = 'version'", run) !== undefined,
+      workflowStatus: (db, run) => db.get('SELECT status FROM workflow_status WHERE run = ?', run)?.status,
+      workFinished: (db, { runId, step, item = null }) =>
+        db.get(
+          'SELECT finished FROM work WHERE run = ? AND step = ? AND item IS ? ORDER BY id DESC',
+          runId,
+          step,
+          item,
+        )?.finished === 1,
+    },
   },
   steps: [
     {
       name: 'strategic-planning',
-      command: 'w1:strategic',
+      command: 'node commands/strategic.ts',
       preconditions: [
         { name: 'book_exists', check: (ctx) => ctx.book !== null, error: 'Book not found' },
         { name: 'analysis_exists', check: (ctx) => ctx.analysisPath !== null, error: 'No analysis file' },
@@ -34,7 +54,7 @@ export default defineWorkflow({
     },
     {
       name: 'create-version',
-      command: 'w1:create-version',
+      command: 'node commands/create-version.ts',
       preconditions: [
         {
           name: 'plan_exists',
@@ -58,7 +78,7 @@ export default defineWorkflow({
     },
     {
       name: 'writer',
-      command: 'w1:write',
+      command: 'node commands/write.ts --area {item} --run {run}',
       // One item for each area the plan named; every item is completed, and judged, on its own.
       parallel: true,
       parallelKey: 'improvementAreas',
@@ -68,17 +88,27 @@ export default defineWorkflow({
           check: (ctx) => ctx.result.modifiedChapters.length > 0,
           error: 'No chapters were modified',
         },
+        {
+          name: 'work_saved',
+          check: (ctx) => ctx.db.workFinished(ctx),
+          error: 'Chapters not saved to DB',
+        },
       ],
       next: 'editor-review',
     },
     {
       name: 'editor-review',
-      command: 'w1:editor-review',
+      command: 'node commands/editor-review.ts',
       postconditions: [
         {
           name: 'review_complete',
           check: (ctx) => ctx.result.decision !== null,
           error: 'Editor did not provide decision',
+        },
+        {
+          name: 'work_saved',
+          check: (ctx) => ctx.db.workFinished(ctx),
+          error: 'Review not saved to DB',
         },
       ],
       next: {
@@ -90,12 +120,17 @@ export default defineWorkflow({
     },
     {
       name: 'domain-expert-review',
-      command: 'w1:domain-review',
+      command: 'node commands/domain-review.ts',
       postconditions: [
         {
           name: 'review_complete',
           check: (ctx) => ctx.result.decision !== null,
           error: 'Domain expert did not provide decision',
+        },
+        {
+          name: 'work_saved',
+          check: (ctx) => ctx.db.workFinished(ctx),
+          error: 'Review not saved to DB',
         },
       ],
       next: {
@@ -107,12 +142,17 @@ export default defineWorkflow({
     },
     {
       name: 'chapter-review',
-      command: 'review:chapters',
+      command: 'node commands/review-chapters.ts',
       postconditions: [
         {
           name: 'metrics_calculated',
           check: (ctx) => ctx.result.metrics !== null,
           error: 'Metrics not calculated',
+        },
+        {
+          name: 'work_saved',
+          check: (ctx) => ctx.db.workFinished(ctx),
+          error: 'Metrics not saved to DB',
         },
       ],
       next: {
@@ -124,7 +164,14 @@ export default defineWorkflow({
     },
     {
       name: 'human-gate',
-      command: 'w1:human-gate',
+      command: 'node commands/human-gate.ts',
+      postconditions: [
+        {
+          name: 'work_saved',
+          check: (ctx) => ctx.db.workFinished(ctx),
+          error: 'Summary not saved to DB',
+        },
+      ],
       humanGate: {
         prompt: 'Review the changes and metrics. How would you like to proceed?',
         context: ['metrics.baseline', 'metrics.current', 'metrics.delta', 'modifiedChapters'],
@@ -139,7 +186,7 @@ export default defineWorkflow({
     },
     {
       name: 'finalize',
-      command: 'w1:finalize',
+      command: 'node commands/finalize.ts',
       postconditions: [
         {
           name: 'artifacts_registered',

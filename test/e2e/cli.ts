@@ -91,6 +91,8 @@ export interface Call {
   readonly result: Promise<Called>;
   /** Gives the program its stdin and closes it. */
   feed(text: string): void;
+  /** Waits until the text stands on its stderr. */
+  says(text: string): Promise<void>;
   kill(): void;
 }
 
@@ -127,7 +129,11 @@ export function begin(project: TestProject, words: readonly string[], options: C
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
-  child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
+  let heard = () => {};
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr.push(chunk);
+    heard();
+  });
   const result = new Promise<Called>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) =>
@@ -138,6 +144,14 @@ export function begin(project: TestProject, words: readonly string[], options: C
     pid: child.pid as number,
     result,
     feed: (text) => giveTo(child.stdin, text),
+    says: (text) =>
+      new Promise((resolve, reject) => {
+        heard = () => {
+          if (Buffer.concat(stderr).includes(text)) resolve();
+        };
+        child.on('close', () => reject(new Error(`it ended before it said \`${text}\``)));
+        heard();
+      }),
     kill: () => child.kill('SIGKILL'),
   };
 }

@@ -1,7 +1,6 @@
-import { stripVTControlCharacters } from 'node:util';
-import { spawn } from '@lydell/node-pty';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { complete, copyOf, makeProject, PROGRAM, phasegate, startRun, type TestProject } from './cli.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { complete, copyOf, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
+import { onTerminal } from './onTerminal.ts';
 
 const SECRET = 'open sesame';
 const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint the door'] } };
@@ -108,67 +107,6 @@ test.concurrent('on a terminal `trust` shows what changed and asks', async () =>
   const refused = await phasegate(project, ['start', 'minimal', '--json']);
   expect(refused.json).toMatchObject({ error: 'untrusted_workflow' });
 });
-
-const terminals: (() => void)[] = [];
-
-afterAll(() => {
-  for (const close of terminals) close();
-});
-
-interface Terminal {
-  /** Waits until the text stands on the screen. */
-  sees(text: string): Promise<void>;
-  types(keys: string): void;
-  ends(): Promise<number>;
-  /** All that was ever written, without what a terminal obeys. */
-  text(): string;
-}
-
-function onTerminal(project: TestProject, words: readonly string[]): Terminal {
-  const { XDG_STATE_HOME, HOME, PATH, USER } = project.env;
-  const terminal = spawn(process.execPath, [PROGRAM, ...words], {
-    cwd: project.root,
-    env: { XDG_STATE_HOME, HOME, PATH, USER, TERM: 'xterm' },
-    cols: 120,
-    rows: 50,
-  });
-  let written = '';
-  let exitCode: number | undefined;
-  let look = () => {};
-  const ended = new Promise<number>((resolve) => {
-    terminal.onExit((exit) => {
-      exitCode = exit.exitCode;
-      look();
-      resolve(exit.exitCode);
-    });
-  });
-  terminal.onData((data) => {
-    written += data;
-    look();
-  });
-  terminals.push(() => {
-    if (exitCode === undefined) terminal.kill('SIGKILL');
-  });
-  return {
-    sees: (text) =>
-      new Promise((resolve, reject) => {
-        look = () => {
-          if (stripVTControlCharacters(written).includes(text)) resolve();
-          else if (exitCode !== undefined) {
-            reject(
-              new Error(
-                `ended with ${exitCode} before it said \`${text}\`:\n${stripVTControlCharacters(written)}`,
-              ),
-            );
-          }
-        };
-        look();
-      }),
-    types: (keys) => terminal.write(keys),
-    ends: () => ended,
-    text: () => stripVTControlCharacters(written),
-  };
-}
 
 let original: { readonly project: TestProject; readonly run: string };
 

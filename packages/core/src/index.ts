@@ -11,6 +11,7 @@ export { holds, holdsAnItem } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool } from './engine/judgeTool.ts';
 export { phaseText, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
+export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';
 export type {
   Answer,
   CheckResult,
@@ -31,6 +32,7 @@ export type {
 } from './engine/run.ts';
 export { checkpointOf, scopeFor } from './engine/scope.ts';
 export { checksForStart, decideStart, type StartDecision, type Starting } from './engine/start.ts';
+export { type ResumeContext, resumeContextOf, stepInputFor } from './engine/stepInput.ts';
 export { mayWrite } from './engine/toolPolicy.ts';
 export type { Blocker, BlockerCode, NextAction, Verdict } from './engine/verdict.ts';
 export type { GateView, PhaseAnswer, PhaseView, Progress, RunView } from './engine/viewFor.ts';
@@ -71,7 +73,7 @@ export type {
   RouteDraft,
   WorkflowDraft,
 } from './model/draft.ts';
-export { type Edge, edgesOf, leadsBack } from './model/edges.ts';
+export { type Edge, edgesOf, leadsBack, successorsOf } from './model/edges.ts';
 export type { Expression, ExpressionError, Scope } from './model/expression.ts';
 export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/expression.ts';
 export { compileGlob, globProblem, matchGlob } from './model/glob.ts';
@@ -124,6 +126,7 @@ export {
   type ToolPolicy,
   type Work,
   type Workflow,
+  type WorkflowDatabase,
 } from './model/workflow.ts';
 export type {
   AuditRecord,

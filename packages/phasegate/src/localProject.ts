@@ -1,10 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { fold, PhasegateError } from '@phasegate/core';
+import { fold, PhasegateError, type Run } from '@phasegate/core';
 import { type Config, findProjectRoot, loadConfig, stateDirFor } from './config.ts';
 import type {
   Catalog,
+  Databases,
   Functions,
   OpenProject,
   Project,
@@ -107,11 +108,15 @@ async function open({ root, env, stateDir, catalog, functions }: Opening): Promi
     openStore(stateDir, join(stateDir, DATABASE)),
   ]);
   const attached = lazyServers(root, env);
+  const databases = lazyDatabases({ root, stateDir }, async (runId) => (await store.load(runId))?.run);
+  // What a crash left between a run and its database is finished before anyone looks at either.
+  if (existsSync(join(stateDir, 'attempts'))) await databases.recover();
   const project = createOpenProject({
     store,
     catalog,
     checks: async () => (await import('./checks/index.ts')).CHECKS,
     functions,
+    databases: databases.port,
     workspace: root,
     now: Date.now,
     newId: () => `run-${randomBytes(10).toString('hex')}`,
@@ -127,6 +132,33 @@ async function open({ root, env, stateDir, catalog, functions }: Opening): Promi
     async close() {
       await project.close();
       await attached.close();
+    },
+  };
+}
+
+/** The authors' databases, loaded when a workflow that has one is first worked on. */
+function lazyDatabases(
+  { root, stateDir }: Pick<Where, 'root' | 'stateDir'>,
+  load: (runId: string) => Promise<Run | undefined>,
+): { readonly port: Databases; recover(): Promise<void> } {
+  let made: Promise<Databases> | undefined;
+  const get = () => {
+    made ??= import('./database/index.ts').then(async ({ createDatabases }) => {
+      const newId = () => `db-${randomBytes(8).toString('hex')}`;
+      const databases = createDatabases({ root, stateDir, now: Date.now, newId, busyMs: 5000 });
+      await databases.recover(load);
+      return databases;
+    });
+    return made;
+  };
+  return {
+    recover: async () => void (await get()),
+    port: {
+      begin: async (work) => (await get()).begin(work),
+      recover: async (from) => (await get()).recover(from),
+      backup: async (runId, database) => (await get()).backup(runId, database),
+      restore: async (backup, database) => (await get()).restore(backup, database),
+      migrate: async (database) => (await get()).migrate(database),
     },
   };
 }

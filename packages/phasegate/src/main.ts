@@ -40,6 +40,7 @@ runCli({
       const launcher = [process.execPath, ...process.execArgv, argv[1] ?? ''];
       return spawnLocalAgent({ env, launcher, terminal: isTty })(request);
     },
+    driveRun: async (request) => (await import('./localRunner.ts')).driveLocalRun(request),
     runLaunch: async (folder) => (await import('./agents/runLaunch.ts')).runLaunch(folder),
   },
 }).then((code) => {

@@ -5,8 +5,8 @@ import type { StepContext } from './stepContext.ts';
 /** A function an author wrote, whatever it is for. */
 export type WorkflowFunction = (ctx: StepContext) => unknown;
 
-/** What a function is for, which says what it must return. */
-export type FunctionKind = 'check' | 'condition' | 'handler' | 'body';
+/** What a function is for, which says what it must return. A `helper` is given the database, and called by the others only. */
+export type FunctionKind = 'check' | 'condition' | 'handler' | 'body' | 'helper';
 
 /** A place in the draft. */
 export type Path = readonly (string | number)[];

@@ -19,6 +19,7 @@ const KEYS = [
   'postconditions',
   'parallel',
   'parallelKey',
+  'timeout',
   'humanGate',
   'gate',
   'gates',
@@ -89,6 +90,10 @@ export function compileStep(compilation: Compilation, value: unknown, path: Path
       ),
       gates: compileGates(compilation, fields, { path: at('gates'), owner }),
       parallel: compileParallel(compilation, fields, path),
+      timeout:
+        typeof fields.timeout === 'string'
+          ? fields.timeout
+          : compilation.number(fields.timeout, at('timeout')),
       next: compileRoute(compilation, fields.next, { path: at('next'), owner }),
     }),
   };

@@ -40,7 +40,7 @@ describe('the workflow of design 3', () => {
       'finalize',
     ]);
     expect(phaseOf(w1, 'writer')).toMatchObject({
-      work: { kind: 'command', command: 'w1:write' },
+      work: { kind: 'command', command: 'node commands/write.ts --area {item} --run {run}' },
       parallel: { key: 'improvementAreas' },
     });
   });
@@ -56,9 +56,14 @@ describe('the workflow of design 3', () => {
       ['version_created', 'New version not created (modified in place)'],
       ['version_persisted', 'Version not saved to DB'],
       ['chapters_modified', 'No chapters were modified'],
+      ['work_saved', 'Chapters not saved to DB'],
       ['review_complete', 'Editor did not provide decision'],
+      ['work_saved', 'Review not saved to DB'],
       ['review_complete', 'Domain expert did not provide decision'],
+      ['work_saved', 'Review not saved to DB'],
       ['metrics_calculated', 'Metrics not calculated'],
+      ['work_saved', 'Metrics not saved to DB'],
+      ['work_saved', 'Summary not saved to DB'],
       ['artifacts_registered', 'Artifacts not registered'],
       ['workflow_completed', 'Workflow not marked complete'],
     ]);

@@ -9,6 +9,7 @@ import {
   type WorkflowDraft,
 } from '@phasegate/core';
 import { Compilation, defined, type FunctionKind, type Path, type WorkflowFunction } from './compilation.ts';
+import { compileDatabase } from './compileDatabase.ts';
 import { compileGate } from './compileGate.ts';
 import { compileParam } from './compileParams.ts';
 import { compileStep } from './compileStep.ts';
@@ -38,6 +39,7 @@ const KEYS = [
   'schemas',
   'enforcement',
   'capabilities',
+  'database',
   'gates',
   'steps',
 ];
@@ -81,6 +83,7 @@ export function defineWorkflow(definition: WorkflowDefinition): DefinedWorkflow 
       ),
       enforcement: compileEnforcement(compilation, fields.enforcement),
       capabilities: compilation.texts(fields.capabilities, ['capabilities']),
+      database: compileDatabase(compilation, fields.database),
       gates: compilation.map(fields.gates, ['gates'], (gate, path, name) =>
         compileGate(compilation, gate, { path, owner: `gates/${name}` }),
       ),

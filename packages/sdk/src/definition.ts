@@ -2,7 +2,8 @@ import type { EvidenceClass, EvidenceRule, Json, JsonObject, Mode, PhaseId, Ring
 import type { Arg } from './arg.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Outcome } from './outcome.ts';
-import type { StepContext } from './stepContext.ts';
+import type { Dynamic, StepContext } from './stepContext.ts';
+import type { StepDatabase } from './stepDatabase.ts';
 
 /** A workflow as an author writes it in code. */
 export interface WorkflowDefinition {
@@ -29,9 +30,25 @@ export interface WorkflowDefinition {
   };
   /** What an agent must be able to do to claim a run. */
   readonly capabilities?: readonly string[];
+  /** The project's own SQLite database: commands get a copy as `PHASEGATE_DB`, functions get it as `ctx.db`. */
+  readonly database?: DatabaseDefinition;
   readonly gates?: Readonly<Record<string, GateDefinition>>;
   readonly steps: readonly WorkflowStep[];
 }
+
+/** A protected SQLite database; paths are relative to the project. */
+export interface DatabaseDefinition {
+  readonly file: string;
+  /** Folder of numbered migrations, the only way to change the schema. */
+  readonly migrations?: string;
+  /** How many backups to keep; left out: 10. */
+  readonly keep?: number;
+  /** Questions and changes by name: `ctx.db.planExists(ctx.runId)` calls `planExists` with the database first. */
+  readonly helpers?: Readonly<Record<string, DatabaseHelper>>;
+}
+
+/** A function of the author's on the database. */
+export type DatabaseHelper = (db: StepDatabase, ...args: readonly Dynamic[]) => unknown;
 
 /** One step. It needs a `name` or an `id`; everything else may be left out. */
 export interface WorkflowStep {
@@ -55,6 +72,8 @@ export interface WorkflowStep {
   readonly parallel?: boolean;
   /** Path into the checkpoint that holds the list of items. */
   readonly parallelKey?: string;
+  /** How long its command or agent may take: seconds, or a duration such as `5m`. */
+  readonly timeout?: number | string;
   readonly humanGate?: HumanGate;
   readonly gate?: string | GateDefinition;
   readonly gates?: readonly (string | GateDefinition)[];

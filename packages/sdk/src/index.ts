@@ -71,6 +71,8 @@ export type {
   CheckFunction,
   Condition,
   ConditionalNext,
+  DatabaseDefinition,
+  DatabaseHelper,
   EvidenceDefinition,
   GateDefinition,
   GateOption,
@@ -83,7 +85,14 @@ export type {
   WorkflowStep,
 } from './definition.ts';
 export { Dispatch } from './dispatch.ts';
-export { AgentRole, Outcome, QRStatus } from './outcome.ts';
+export { formatOutput, type OutputContext } from './formatOutput.ts';
+export { AgentRole, Outcome, outcomeOfStatus, QRStatus } from './outcome.ts';
+export {
+  type NeedsUserInput,
+  parseNeedsUserInput,
+  QUESTION_RELAY_HANDLER,
+  SUB_AGENT_QUESTION_FORMAT,
+} from './questions.ts';
 export type {
   Checkpoint,
   CompletedSteps,
@@ -96,4 +105,5 @@ export type {
   StepOutput,
   StepResult,
 } from './stepContext.ts';
+export type { StepDatabase } from './stepDatabase.ts';
 export { StepDef, Workflow, type WorkflowOptions } from './Workflow.ts';

@@ -27,6 +27,8 @@ export interface StepContext {
   readonly iteration: number;
   readonly target: string | null;
   readonly attempt: number;
+  /** The workflow's database; undefined where it has none. */
+  readonly db: Dynamic;
   readonly [name: string]: Dynamic;
 }
 
@@ -96,6 +98,10 @@ export interface StepInput {
   readonly retryContext?: { readonly error: string; readonly attempt: number };
   /** In a parallel step. */
   readonly item?: Json;
+  /** What a human wrote for whoever works on this step. */
+  readonly note?: string;
+  /** What a human answered to questions asked in this step. */
+  readonly answers?: readonly { readonly question: number; readonly text: string }[];
 }
 
 /** What a step's command prints as the last line of stdout. Only `result` and `error` are taken from it. */

@@ -20,6 +20,13 @@ export type Command =
   | { readonly kind: 'fetch_task'; readonly phase: PhaseId; readonly task: number }
   | { readonly kind: 'ask'; readonly questions: readonly Question[] }
   | { readonly kind: 'report_blocked'; readonly reason: string }
+  /** The work of the current phase, or of one item, did not come off: an attempt, without evidence. */
+  | {
+      readonly kind: 'report_failure';
+      readonly phase: PhaseId;
+      readonly reason: string;
+      readonly item?: string;
+    }
   | {
       readonly kind: 'decide';
       readonly gate: string;

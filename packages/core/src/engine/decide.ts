@@ -5,6 +5,7 @@ import type { Circumstance, Command, Fact, Look } from './command.ts';
 import { considerComplete } from './complete.ts';
 import { type Considered, NOT_LOOKED_AT } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { considerFailure } from './failure.ts';
 import { considerDecide, considerExpiry } from './gate.ts';
 import {
   considerAnswer,
@@ -64,6 +65,8 @@ function consider(run: Run, command: Command, circumstance: Circumstance): Consi
       return considerAsk(run, command, circumstance);
     case 'report_blocked':
       return considerBlocked(run, command, circumstance);
+    case 'report_failure':
+      return considerFailure(run, command, circumstance);
     case 'decide':
       return considerDecide(run, command, circumstance);
     case 'answer':

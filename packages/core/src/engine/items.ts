@@ -84,7 +84,7 @@ export function failedItems(run: Run, now: string, reason: 'attempts' | 'crashes
 export function readItem(
   run: Run,
   phase: Phase,
-  command: Extract<Command, { kind: 'complete' }>,
+  command: Extract<Command, { kind: 'complete' | 'report_failure' }>,
 ): Item | 'all' | Blocker | null {
   const items = run.work.items;
   // Names an item that is open, so that the next call is one that can be made.

@@ -1,5 +1,6 @@
 import { fillTemplate } from '../model/template.ts';
 import type { Content, Phase, Workflow } from '../model/workflow.ts';
+import { QUESTION_RELAY_HANDLER } from './questionRelay.ts';
 import type { PhaseWork } from './run.ts';
 
 /** Title and instructions made by a phase's own function, in place of the written ones. */
@@ -60,6 +61,11 @@ export function feedbackOf(work: PhaseWork): string | null {
   return lines.length === 0 ? null : lines.join('\n');
 }
 
+/** What the next attempt is told of the last (S3.42). */
+export function previousAttempt(error: string): string {
+  return `Previous attempt failed: ${error}`;
+}
+
 // Filled once: workflows are frozen, so the content object stands for its text.
 const filled = new WeakMap<Content, string>();
 
@@ -76,7 +82,7 @@ function contentOf(content: Content | null, template: string | undefined): strin
 function feedbackLines(work: PhaseWork | null): readonly string[] {
   if (work === null) return [];
   return [
-    work.failure === null ? '' : `Previous attempt failed: ${work.failure}`,
+    work.failure === null ? '' : previousAttempt(work.failure),
     work.note === null ? '' : `From a human: ${work.note}`,
     ...work.answers.map((answer) => `Answer to question ${answer.question}: ${answer.text}`),
   ].filter((line) => line !== '');
@@ -87,6 +93,7 @@ function workLines(phase: Phase): readonly string[] {
   if (phase.work.kind === 'dispatch') {
     return [
       `Done by a sub-agent in the role \`${phase.work.agent}\`${phase.work.script ? ` with \`${phase.work.script}\`` : ''}`,
+      ...(phase.work.supportsQuestions ? [QUESTION_RELAY_HANDLER] : []),
     ];
   }
   return [];
@@ -127,7 +134,7 @@ function itemLines(work: PhaseWork | null): readonly string[] {
   const list = Object.entries(work.items)
     .map(
       ([key, item]) =>
-        `- \`${key}\`: ${item.status}${item.holder === undefined ? '' : `, held by \`${item.holder}\``}${item.error === null ? '' : ` (Previous attempt failed: ${item.error})`}`,
+        `- \`${key}\`: ${item.status}${item.holder === undefined ? '' : `, held by \`${item.holder}\``}${item.error === null ? '' : ` (${previousAttempt(item.error)})`}`,
     )
     .join('\n');
   return [`Items, each completed on its own:\n${list}`];

@@ -40,6 +40,7 @@ export type BlockerCode =
   | 'check_timed_out'
   | 'evidence_class_too_low'
   | 'handler_failed'
+  | 'work_failed'
   | 'precondition_failed'
   | 'condition_unanswerable'
   | 'outcome_not_allowed'

@@ -5,6 +5,7 @@ import type { CompileContext, PhasePlace } from './compileContext.ts';
 import { compileGates } from './compileGates.ts';
 import { compileTools } from './compileTools.ts';
 import type { ArtifactDraft, PhaseDraft, RouteDraft } from './draft.ts';
+import { parseDuration } from './duration.ts';
 import { compileSchema } from './jsonSchema.ts';
 import type { DraftPath } from './problems.ts';
 import { didYouMean, suggest } from './suggest.ts';
@@ -57,6 +58,7 @@ export function compilePhase(context: CompileContext, index: number, number: num
     humanGate: gates.human,
     parallel: phase.parallel ?? null,
     next,
+    ...compileTimeout(place),
   };
 }
 
@@ -86,6 +88,21 @@ function checkWork({ context, path }: PhasePlace, work: Work, next: Route): void
       '`skip` comes from handlers only, and this phase has none',
     );
   }
+}
+
+const LONGEST_SECONDS = 7 * 86_400;
+
+function compileTimeout({ context, phase, path }: PhasePlace): Pick<Phase, 'timeoutSeconds'> {
+  const { timeout } = phase;
+  if (timeout === undefined) return {};
+  const seconds = typeof timeout === 'number' ? timeout : parseDuration(timeout);
+  if (seconds !== null && Number.isInteger(seconds) && seconds >= 1 && seconds <= LONGEST_SECONDS) {
+    return { timeoutSeconds: seconds };
+  }
+  const message =
+    'a `timeout` is a whole number of seconds or a duration such as `90s`, `5m` or `2h`, at most `7d`';
+  context.problems.error([...path, 'timeout'], 'bad_value', message);
+  return {};
 }
 
 function checkParallel({ context, phase, path }: PhasePlace): void {

@@ -1,4 +1,5 @@
 import type { PhasePlace } from './compileContext.ts';
+import { reachesDatabase } from './compileDatabase.ts';
 import { compileGlob, globProblem } from './glob.ts';
 import type { DraftPath } from './problems.ts';
 import { commandPatternProblem } from './shellWords.ts';
@@ -108,6 +109,10 @@ function checkGlobShape(place: PhasePlace, glob: string, at: DraftPath): boolean
 /** A glob that names the guard's own files is a mistake; one that is merely wide has them taken out. */
 function checkGlob(place: PhasePlace, glob: string, at: DraftPath): void {
   if (!checkGlobShape(place, glob, at)) return;
+  if (reachesDatabase(place.context.draft, glob)) {
+    const message = `\`${glob}\` would let phase \`${place.phase.id}\` write the database past its protection, or what stands behind it`;
+    place.context.problems.error(at, 'guarded_path', message);
+  }
   const literal = glob.replace(/(^|\/)\*\*$/, '$1x').replace(/\*/g, 'x');
   const guarded =
     glob !== '**' &&

@@ -2,6 +2,7 @@ import type { Json } from '../json.ts';
 import { isCapability } from './capabilities.ts';
 import { checkGraph } from './checkGraph.ts';
 import type { CompileContext, Known } from './compileContext.ts';
+import { compileDatabase } from './compileDatabase.ts';
 import { compilePhase } from './compilePhase.ts';
 import type { DraftProblem, ParamDraft, WorkflowDraft } from './draft.ts';
 import { compileSchema } from './jsonSchema.ts';
@@ -63,6 +64,7 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
     module: draft.module ?? null,
     templates: draft.templates ?? null,
     ...compileCapabilities(draft, problems),
+    ...compileDatabase(draft, problems),
   };
   checkUnusedGates(context);
   checkTemplates(workflow, problems);

@@ -35,6 +35,8 @@ export interface WorkflowDraft {
   };
   /** What an agent must be able to do to claim a run. */
   readonly capabilities?: readonly string[];
+  /** The author's own SQLite database; paths are relative to the project. */
+  readonly database?: { readonly file: string; readonly migrations?: string; readonly keep?: number };
   readonly gates?: Readonly<Record<string, GateDraft>>;
   /** Absent: the first phase. */
   readonly entry?: PhaseId;
@@ -92,6 +94,8 @@ export interface PhaseDraft {
   /** Names of gates, or gates in place. */
   readonly gates?: readonly (string | GateDraft)[];
   readonly parallel?: { readonly key: string };
+  /** How long its command or agent may take: seconds, or a duration such as `5m`. */
+  readonly timeout?: number | string;
   /** Absent: the following phase as written; after the last, the end. */
   readonly next?: RouteDraft;
 }

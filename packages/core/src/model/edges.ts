@@ -1,4 +1,12 @@
-import type { Outcome, Phase, PhaseId, Route, Target, Workflow } from './workflow.ts';
+import {
+  type Outcome,
+  type Phase,
+  type PhaseId,
+  phaseById,
+  type Route,
+  type Target,
+  type Workflow,
+} from './workflow.ts';
 
 /** One way out of a phase. */
 export interface Edge {
@@ -26,6 +34,12 @@ export function edgesOf(phase: Phase): readonly Edge[] {
     return fail === undefined ? edges : [...edges, { ...fail, label: 'fail' }];
   }
   return [...edges, ...routeEdges(from, phase.next)];
+}
+
+/** Where a phase may lead, each once: what an agent's hint about the way on can be held against. */
+export function successorsOf(workflow: Workflow, id: PhaseId): readonly Target[] {
+  const phase = phaseById(workflow, id);
+  return phase === undefined ? [] : [...new Set(edgesOf(phase).map((edge) => edge.to))];
 }
 
 function routeEdges(from: PhaseId, route: Route): readonly Edge[] {

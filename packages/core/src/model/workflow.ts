@@ -46,6 +46,18 @@ export interface Workflow {
   readonly templates: Templates | null;
   /** What an agent must be able to do to claim a run; absent where nothing is asked. */
   readonly capabilities?: readonly string[];
+  /** The author's own SQLite database, protected; absent where there is none. */
+  readonly database?: WorkflowDatabase;
+}
+
+/** The database a workflow's steps work on. */
+export interface WorkflowDatabase {
+  /** Relative to the project. */
+  readonly file: string;
+  /** Folder of numbered migrations, relative to the project; null where there are none. */
+  readonly migrations: string | null;
+  /** How many backups to keep. */
+  readonly keep: number;
 }
 
 /** Texts with `[PLACEHOLDER]`s. */
@@ -111,6 +123,8 @@ export interface Phase {
   readonly humanGate: HumanGate | null;
   readonly parallel: Parallel | null;
   readonly next: Route;
+  /** How long its command or agent may take; absent: what the runner is told. */
+  readonly timeoutSeconds?: number;
 }
 
 /** The name of a function of a TypeScript workflow, e.g. `steps/writer/postconditions/chapters_modified`. */

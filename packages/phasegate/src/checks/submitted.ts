@@ -14,6 +14,8 @@ export interface SubmittedRule {
   /** Parameters beside `artifact`, as JSON Schemas. */
   readonly properties?: JsonObject;
   readonly required?: readonly string[];
+  /** Parameters of which only one may be given. */
+  readonly exclusive?: readonly [string, string];
   judge(subject: SubmittedSubject): CheckAnswer;
 }
 
@@ -23,6 +25,8 @@ export interface SubmittedSubject {
   readonly name: string;
   readonly value: Json;
   readonly with: JsonObject;
+  /** How often the phase was entered, from 1. */
+  readonly iteration: number;
   /** Another artifact by name, newest first. */
   artifact(name: string): Json | undefined;
 }
@@ -37,6 +41,7 @@ export function submittedCheck(rule: SubmittedRule): CheckImplementation {
       type: 'object',
       additionalProperties: false,
       ...(rule.required === undefined ? {} : { required: rule.required }),
+      ...(rule.exclusive === undefined ? {} : { not: { required: rule.exclusive } }),
       properties: {
         artifact: {
           type: 'string',
@@ -54,7 +59,10 @@ export function submittedCheck(rule: SubmittedRule): CheckImplementation {
       if (value === undefined || value === null) {
         return refused(`no \`${name}\` was submitted; expected that ${rule.summary}`);
       }
-      return rule.judge({ name, value, with: parameters, artifact });
+      const entered = own(subject.scope, 'iteration');
+      // A phase is never entered less than once; what is unknown is judged as strictly as the first time.
+      const iteration = typeof entered === 'number' && entered >= 1 ? entered : 1;
+      return rule.judge({ name, value, with: parameters, iteration, artifact });
     },
   };
 }

@@ -1,6 +1,13 @@
 import { isJsonObject, type Json, own } from '@phasegate/core';
 import { shown } from './scopePath.ts';
+import { blockingSeverities } from './severityLadder.ts';
 import { held, refused, type SubmittedRule, type SubmittedSubject } from './submitted.ts';
+
+const SEVERITIES = {
+  type: 'array',
+  minItems: 1,
+  items: { type: 'string', minLength: 1, description: 'A severity' },
+};
 
 /** Checks on the reviews an agent submitted. */
 export const SUBMITTED_REVIEW: readonly SubmittedRule[] = [
@@ -36,12 +43,27 @@ export const SUBMITTED_REVIEW: readonly SubmittedRule[] = [
     artifact: 'review',
     properties: {
       severities: {
+        ...SEVERITIES,
+        description: 'Severities that block, however often the phase was entered; left out: the ladder says',
+      },
+      ladder: {
         type: 'array',
         minItems: 1,
-        items: { type: 'string', minLength: 1, description: 'A severity' },
-        description: 'Severities that block; `MUST` by default',
+        maxItems: 100,
+        description:
+          'Which severities block from which visit of the phase on; by default `MUST`, `SHOULD` and `COULD` from 1, `MUST` and `SHOULD` from 3, `MUST` from 5',
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['from', 'block'],
+          properties: {
+            from: { type: 'integer', minimum: 1, description: 'The first visit it is about' },
+            block: { ...SEVERITIES, description: 'Severities that block then' },
+          },
+        },
       },
     },
+    exclusive: ['severities', 'ladder'],
     judge: noneBlocking,
   },
 ];
@@ -56,9 +78,9 @@ function allModels({ name, value, with: { models = [] } }: SubmittedSubject) {
   return held(`${reviews.length} reviews have a decision`);
 }
 
-function noneBlocking({ name, value, with: { severities = ['MUST'] } }: SubmittedSubject) {
-  if (!isNames(severities)) throw new TypeError('`severities` must be names');
-  const blocking = new Set(severities.map((severity) => severity.toUpperCase()));
+function noneBlocking({ name, value, with: parameters, iteration }: SubmittedSubject) {
+  const rung = blockingSeverities(parameters, iteration);
+  const blocking = new Set(rung.severities.map((severity) => severity.trim().toUpperCase()));
   const findings: Json[] = [];
   for (const review of reviewsIn(value) ?? []) {
     const listed = own(review, 'findings');
@@ -72,13 +94,19 @@ function noneBlocking({ name, value, with: { severities = ['MUST'] } }: Submitte
     if (typeof severity !== 'string' || severity.trim() === '') {
       return refused(`a finding in \`${name}\` has no \`severity\`: ${shown(finding)}`);
     }
+    if (rung.known?.includes(severity.trim().toUpperCase()) === false) {
+      const expected = rung.known.map((one) => `\`${one}\``).join(', ');
+      return refused(
+        `a finding in \`${name}\` has the severity ${shown(severity)}, expected one of ${expected}`,
+      );
+    }
   }
   const found = findings.filter((finding) =>
     blocking.has(String(own(finding, 'severity')).trim().toUpperCase()),
   );
   if (found.length > 0)
-    return refused(`\`${name}\` has ${found.length} blocking findings, first ${shown(found[0])}`);
-  return held(`\`${name}\` has no blocking finding`);
+    return refused(`\`${name}\` has ${found.length} blocking findings${rung.when}, first ${shown(found[0])}`);
+  return held(`\`${name}\` has no blocking finding${rung.when}`);
 }
 
 /** The reviews, each with a decision, or what is wrong. */

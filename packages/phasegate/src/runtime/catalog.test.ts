@@ -87,6 +87,19 @@ describe('loading', () => {
     expect(renamed.hash).not.toBe(before.hash);
   });
 
+  test('migrations of its database are part of what a human accepts', async () => {
+    await put('a.flow.json', { id: 'x', database: { file: 'data/x.db', migrations: 'migrations' } });
+    await mkdir(join(root, 'migrations'));
+    await writeFile(join(root, 'migrations/0001-start.sql'), 'CREATE TABLE one (id)');
+    const before = await catalog().load('x');
+    await writeFile(join(root, 'migrations/0002-more.sql'), 'CREATE TABLE two (id)');
+    const after = await catalog().load('x');
+
+    expect(Object.keys(after.files)).toContain('migrations/0002-more.sql');
+    expect(after.hash).toBe(before.hash);
+    expect(after.closure).not.toBe(before.closure);
+  });
+
   test('an unknown, an ambiguous and an invalid name each have their code', async () => {
     await put('a.flow.json', { id: 'twice' });
     await put('b.flow.json', { id: 'twice' });

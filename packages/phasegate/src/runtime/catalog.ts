@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import {
   canonicalJson,
@@ -64,7 +64,7 @@ export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog
       throw new PhasegateError('workflow_ambiguous', `${paths} both define \`${name}\`; name the file`);
     }
     const loader = loaderFor(entry.path) as Loader;
-    return valid(await loader.load({ root, path: entry.path }, starting), entry);
+    return valid(await loader.load({ root, path: entry.path }, starting), entry, root);
   }
 
   return {
@@ -97,8 +97,8 @@ export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog
   };
 }
 
-function valid(loaded: Loaded, entry: CatalogEntry): CatalogWorkflow {
-  const { workflow, problems, files } = loaded;
+function valid(loaded: Loaded, entry: CatalogEntry, root: string): CatalogWorkflow {
+  const { workflow, problems } = loaded;
   const errors = problems.filter((problem) => problem.severity === 'error');
   if (workflow === null || errors.length > 0) {
     const [only] = errors;
@@ -108,6 +108,7 @@ function valid(loaded: Loaded, entry: CatalogEntry): CatalogWorkflow {
     const count = errors.length === 1 ? 'a problem' : `${errors.length} problems`;
     throw new PhasegateError('workflow_invalid', `\`${entry.path}\` has ${count}`, { problems: errors });
   }
+  const files = { ...loaded.files, ...migrationFiles(workflow.database?.migrations ?? null, root) };
   return {
     workflow,
     path: entry.path,
@@ -117,6 +118,17 @@ function valid(loaded: Loaded, entry: CatalogEntry): CatalogWorkflow {
     files,
     notes: problems,
   };
+}
+
+/** Migrations run with the workflow, so what a human accepts covers them. */
+function migrationFiles(folder: string | null, root: string): Readonly<Record<string, string>> {
+  if (folder === null) return {};
+  const place = join(root, folder);
+  const names = existsSync(place) ? readdirSync(place).filter((name) => name.endsWith('.sql')) : [];
+  const hashes = names
+    .sort()
+    .map((name) => [`${folder}/${name}`, hash('sha256', readFileSync(join(place, name)), 'hex')] as const);
+  return Object.fromEntries(hashes);
 }
 
 function isErrorCode(code: string): code is ErrorCode {

@@ -8,6 +8,8 @@ export interface Looking {
   readonly workspace: string;
   /** Absolute path of the module with the run's functions; null when it has none. */
   readonly module: string | null;
+  /** The workflow's own database, or the copy an attempt works on; null where it has none. */
+  readonly database: string | null;
 }
 
 /** Functions are small questions; one that takes longer is taken to hang. */
@@ -24,7 +26,7 @@ export async function lookAt(look: Look, looking: Looking): Promise<Fact> {
     case 'check':
       return { kind: 'check', result: await answerCheck(look, looking) };
     case 'handler':
-      return { kind: 'handler', result: readHandler(await call(look.ref, look.subject, looking)) };
+      return { kind: 'handler', result: readHandler(await call(look.ref, look.subject, looking, true)) };
     case 'condition': {
       const answer = await call(look.ref, look.subject, looking);
       if (!answer.ok) return { kind: 'condition', result: { ok: false, reason: answer.reason } };
@@ -81,7 +83,13 @@ function readHandler(answer: FunctionAnswer): Extract<Fact, { kind: 'handler' }>
   return { ok: true, outcome, state: state as Record<string, never> };
 }
 
-async function call(ref: string, subject: Subject, looking: Looking): Promise<FunctionAnswer> {
+/** Only a handler may write to the database: a check that did would change what it is asked about. */
+async function call(
+  ref: string,
+  subject: Subject,
+  looking: Looking,
+  writable = false,
+): Promise<FunctionAnswer> {
   if (looking.module === null || subject.code === null) {
     return { ok: false, kind: 'unknown_function', reason: `there is no module for \`${ref}\`` };
   }
@@ -92,6 +100,7 @@ async function call(ref: string, subject: Subject, looking: Looking): Promise<Fu
     ref,
     context: { ...subject.scope, runId, phase, target, attempt },
     timeoutMs: FUNCTION_TIMEOUT_MS,
+    ...(looking.database === null ? {} : { database: { file: looking.database, writable } }),
   });
   if (!answer.ok && answer.kind === 'code_changed') throw new CodeChanged(answer.reason);
   return answer;

@@ -1,11 +1,4 @@
-import {
-  canonicalJson,
-  type GateDecision,
-  gateCard,
-  PhasegateError,
-  type Principal,
-  type Run,
-} from '@phasegate/core';
+import { canonicalJson, type GateDecision, gateCard, PhasegateError, type Run } from '@phasegate/core';
 import { createAgents } from './agents.ts';
 import { nameOf } from './auditDrafts.ts';
 import { createClaims } from './claims.ts';
@@ -13,7 +6,15 @@ import { createFeed } from './feed.ts';
 import { verifyHumanSignature } from './humanKeys.ts';
 import { createInFlight } from './inFlight.ts';
 import { createHumans } from './people.ts';
-import type { HumanRecord, OpenProject, Seal, ToolImplementation, TrustCard, TrustRecord } from './ports.ts';
+import type {
+  Databases,
+  HumanRecord,
+  OpenProject,
+  Seal,
+  ToolImplementation,
+  TrustCard,
+  TrustRecord,
+} from './ports.ts';
 import { createRefusalNotes } from './refusalNotes.ts';
 import { createReleases } from './releases.ts';
 import { createRenewals } from './renewals.ts';
@@ -72,6 +73,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   });
   const releases = createReleases({ store, runtime, inFlight, now: parts.now });
   const feed = createFeed(store);
+  const databases = parts.databases ?? NO_DATABASES;
 
   async function load(runId: string): Promise<Run> {
     const stored = await store.load(runId);
@@ -80,7 +82,36 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   }
 
   return {
-    as: (principal: Principal) => runtime.as(principal),
+    as: (principal, around) => runtime.as(principal, around),
+    load,
+    databases,
+    async backUpFor(runId) {
+      const { workflow } = await load(runId);
+      if (workflow.database === undefined) return null;
+      const backup = await databases.backup(runId, workflow.database);
+      const data = { run: runId, id: backup.id, file: workflow.database.file, path: backup.path };
+      const event = 'user_database_backed_up' as const;
+      await store.putBackup(backup, [{ time: now(), principal: 'engine:phasegate', event, data }]);
+      return backup;
+    },
+    databaseBackups: () => store.databaseBackups(),
+    async restoreDatabase(backupId, human) {
+      const backup = (await store.databaseBackups()).find(({ id }) => id === backupId);
+      const database = backup?.run == null ? undefined : (await load(backup.run)).workflow.database;
+      if (backup === undefined || database === undefined) {
+        throw new PhasegateError('usage', `there is no backup \`${backupId}\` of a run's database`, {
+          hint: 'phasegate database backups',
+        });
+      }
+      // Linked to the same run, so that what was there before can be found and put back as well.
+      const before = { ...(await databases.restore(backup, database)), run: backup.run };
+      const data = { backup: backup.id, run: backup.run, file: database.file, before: before.id };
+      const event = 'user_database_restored' as const;
+      const note = { time: now(), principal: `human:${human.principal.name}`, event, data };
+      if (before.id === backup.id) await store.note(null, [note]);
+      else await store.putBackup(before, [note]);
+      return before;
+    },
     humans: createHumans(store, now),
     agents: createAgents({ store, now, releaseAll: releases.releaseAll }),
     claims: createClaims({ store, runtime, tokens, inFlight, renewals, refusals, releases, now: parts.now }),
@@ -202,4 +233,17 @@ function changeOf(
   if (before === undefined) return 'added';
   if (after === undefined) return 'removed';
   return before === after ? 'same' : 'changed';
+}
+
+/** Stands where nobody gave a way to authors' databases: every use of one is refused. */
+const NO_DATABASES: Databases = {
+  begin: async () => refuseDatabase(),
+  recover: async () => undefined,
+  backup: async () => refuseDatabase(),
+  restore: async () => refuseDatabase(),
+  migrate: async () => refuseDatabase(),
+};
+
+function refuseDatabase(): never {
+  throw new PhasegateError('usage', 'this project was opened without a way to databases of workflows');
 }

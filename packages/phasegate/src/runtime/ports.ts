@@ -20,6 +20,13 @@ export type {
   FunctionCall,
   Functions,
 } from './ports/checks.ts';
+export type {
+  Attempt,
+  AttemptMark,
+  AttemptWork,
+  DatabaseBackup,
+  Databases,
+} from './ports/database.ts';
 export type { Feed, FeedRecord } from './ports/feed.ts';
 export type { Humans, UnlockedHuman } from './ports/humans.ts';
 export type {
@@ -51,6 +58,7 @@ export type {
   TrustCard,
 } from './ports/project.ts';
 export type { ReachedProject, RemoteProject } from './ports/remote.ts';
+export type { Driven, DriveRequest, DriveRun, RunnerProgress } from './ports/runner.ts';
 export type {
   ParsedSource,
   SourceCriterion,

@@ -9,7 +9,7 @@ import {
   type Run,
   scopeFor,
 } from '@phasegate/core';
-import type { Functions } from './ports.ts';
+import type { FunctionCall, Functions } from './ports.ts';
 
 /** Texts of phases that a function of the workflow makes. */
 export interface Rendering {
@@ -47,7 +47,14 @@ export function createRendering(parts: {
     const answer =
       file === null || run.workflow.code === null
         ? undefined
-        : await parts.functions.call({ file, code: run.workflow.code, ref, context, timeoutMs: 30_000 });
+        : await parts.functions.call({
+            file,
+            code: run.workflow.code,
+            ref,
+            context,
+            timeoutMs: 30_000,
+            ...databaseOf(parts.workspace, run),
+          });
     const made = answer?.ok === true ? answer.value : null;
     const [title, body] = [own(made, 'title'), own(made, 'body')];
     if (typeof title === 'string' && typeof body === 'string') return { title, body };
@@ -69,4 +76,10 @@ export function createRendering(parts: {
   }
 
   return { render, renderSaved };
+}
+
+/** What a text may read of the workflow's database. */
+function databaseOf(workspace: string, { workflow }: Run): Pick<FunctionCall, 'database'> {
+  const file = modulePath(workspace, workflow.database?.file ?? null);
+  return file === null ? {} : { database: { file, writable: false } };
 }

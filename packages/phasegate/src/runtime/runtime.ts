@@ -23,11 +23,21 @@ import {
   type ToolUse,
   type Verdict,
   viewFor,
+  type Workflow,
 } from '@phasegate/core';
+import { attemptFor, failureOf, refusedDatabase } from './attemptFor.ts';
 import { drafts, endOf, nameOf } from './auditDrafts.ts';
 import { droppedLeases } from './droppedLeases.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
-import type { Admitted, AuditDraft, Beside, CheckImplementation, LeaseChange, StoredRun } from './ports.ts';
+import type {
+  Admitted,
+  Attempt,
+  AuditDraft,
+  Beside,
+  CheckImplementation,
+  LeaseChange,
+  StoredRun,
+} from './ports.ts';
 import { createRendering, modulePath } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { startRun } from './startRun.ts';
@@ -35,7 +45,7 @@ import { tokenRefused } from './tokenFaults.ts';
 
 /** The runtime: loads the run, has the checks looked at, asks the engine, saves. */
 export interface Runtime {
-  as(principal: Principal): Phasegate;
+  as(principal: Principal, around?: { readonly attempt?: Attempt }): Phasegate;
   /** As `as(principal).submit`, with what is to be written beside the run. Gives the run as it is now, too. */
   submit(runId: string, command: Command, how: Submitting): Promise<Kept>;
   /** As `judgeTool`, for the holder of a token: the run must still be in the token's epoch, else `token_dead`. */
@@ -49,6 +59,8 @@ export interface Submitting {
   readonly principal: Principal;
   /** Of the token it comes with: a run that moved on refuses it with `token_dead`. */
   readonly epoch?: number;
+  /** The copy of the workflow's database the work was done on. */
+  readonly attempt?: Attempt;
   /** Called with the decision, before it is saved; called again when it has to be decided once more. */
   readonly beside?: (before: Run, decision: Decision) => Companions;
 }
@@ -84,11 +96,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     return card === null ? undefined : parts.hash(canonicalJson(card));
   };
 
-  const looking = (module: string | null): Looking => ({
+  const looking = (workflow: Workflow, attempt: Attempt | undefined): Looking => ({
     checks,
     functions: parts.functions,
     workspace: parts.workspace,
-    module: modulePath(parts.workspace, module),
+    module: modulePath(parts.workspace, workflow.module),
+    database: attempt?.file ?? modulePath(parts.workspace, workflow.database?.file ?? null),
   });
 
   /** INVARIANT: time never goes back past what the run has seen, whatever the clock does. */
@@ -107,23 +120,29 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   /** Looks of one round do not depend on each other. */
   async function lookAll(
     looks: readonly Look[],
-    module: string | null,
+    workflow: Workflow,
     facts: Record<string, Fact>,
+    attempt?: Attempt,
   ): Promise<void> {
-    const answers = await Promise.all(looks.map((look) => lookAt(look, looking(module))));
+    const around = looking(workflow, attempt);
+    const answers = await Promise.all(looks.map((look) => lookAt(look, around)));
     looks.forEach((look, index) => {
       facts[look.id] = answers[index] as Fact;
     });
   }
 
-  async function judgeCommand(run: Run, command: Command, principal: Principal): Promise<Judged> {
+  async function judgeCommand(
+    run: Run,
+    command: Command,
+    { principal, attempt }: { readonly principal: Principal; readonly attempt: Attempt | undefined },
+  ): Promise<Judged> {
     const bare: Circumstance = { principal, now: timeFor(run), facts: {}, ...shownFor(run, command) };
     try {
       const facts: Record<string, Fact> = {};
       for (;;) {
         const step = decideOrLook(run, command, { ...bare, facts });
         if (!('looks' in step)) return { ...step, command, by: principal };
-        await lookAll(step.looks, run.workflow.module, facts);
+        await lookAll(step.looks, run.workflow, facts, attempt);
       }
     } catch (error) {
       if (!(error instanceof CodeChanged)) throw error;
@@ -152,15 +171,42 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       if (how.epoch !== undefined && how.epoch !== run.epoch) throw tokenRefused('dead_epoch');
       const command = inItsWords(run, asked);
       if (command.kind === 'decide') await demandSignature(run, command, principal);
-      const decision = await judgeCommand(run, command, principal);
-      if (await keep(run, version, { decision, beside: how.beside?.(run, decision) })) {
-        heard(decision.run, principal);
-        return { submitted: await submitted(run, decision, principal), run: decision.run };
+      const attempt = how.attempt ?? (await attemptFor(parts, run, command));
+      try {
+        const kept = await decideAndKeep({ run, version }, command, { ...how, attempt });
+        if (kept !== null) return kept;
+      } finally {
+        if (attempt !== how.attempt) await attempt?.discard();
       }
     }
     throw new PhasegateError('run_changed', `run \`${runId}\` was changed by someone else at the same time`, {
       hint: `phasegate status ${runId}`,
     });
+  }
+
+  /** Null where someone else changed the run meanwhile. */
+  async function decideAndKeep(
+    { run, version }: StoredRun,
+    command: Command,
+    how: Omit<Submitting, 'attempt'> & { readonly attempt: Attempt | undefined },
+  ): Promise<Kept | null> {
+    const { principal, attempt } = how;
+    const decision = await judgeCommand(run, command, { principal, attempt });
+    const installing = command.kind === 'complete' && decision.verdict.allowed ? attempt : undefined;
+    const item = command.kind === 'complete' ? (command.item ?? null) : null;
+    // INVARIANT: from before the run is saved until its database is, a crash can be recovered from.
+    const { id, epoch, completions } = run;
+    const fault = await installing
+      ?.prepare({ run: id, epoch, item, completions: completions.length })
+      .catch(refusedDatabase);
+    if (fault != null && command.kind === 'complete') {
+      const failure: Command = { ...failureOf(command), reason: fault };
+      return decideAndKeep({ run, version }, failure, { ...how, attempt: undefined });
+    }
+    if (!(await keep(run, version, { decision, beside: how.beside?.(run, decision) }))) return null;
+    await installing?.install();
+    heard(decision.run, principal);
+    return { submitted: await submitted(run, decision, principal), run: decision.run };
   }
 
   /** What is told is made when it is read: a runner that only wants the verdict pays for no text. */
@@ -275,7 +321,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
       return judgeUse(run, use, { principal, jti });
     },
-    as: (principal) => ({
+    as: (principal, around = {}) => ({
       start: (request) => startRun(parts, { timeFor, lookAll, renderSaved }, { request, principal }),
       async view(runId) {
         const run = await current(runId, principal);
@@ -288,7 +334,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         return answer;
       },
       overview: async (runId) => overviewOf((await current(runId, principal)).workflow),
-      submit: async (runId, command) => (await submit(runId, command, { principal })).submitted,
+      submit: async (runId, command) => (await submit(runId, command, { principal, ...around })).submitted,
       async runs(query = {}) {
         const all = await store.list(query);
         if (principal.kind !== 'agent') return all;

@@ -1,5 +1,5 @@
 import type { Command, Principal, Run } from '@phasegate/core';
-import type { Catalog, CheckImplementation, Functions, Store, TrustRecord } from './ports.ts';
+import type { Catalog, CheckImplementation, Databases, Functions, Store, TrustRecord } from './ports.ts';
 
 /** What the runtime is built from; `main.ts` chooses. */
 export interface RuntimeParts {
@@ -8,6 +8,8 @@ export interface RuntimeParts {
   /** The shelf of checks, asked for when there is something to look at. */
   readonly checks: () => Promise<readonly CheckImplementation[]>;
   readonly functions: Functions;
+  /** The authors' own databases; absent where there can be none. */
+  readonly databases?: Databases;
   /** Absolute path of the workspace. */
   readonly workspace: string;
   /** Milliseconds since the epoch. */

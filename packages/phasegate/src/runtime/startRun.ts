@@ -12,6 +12,7 @@ import {
   type Starting,
   type StartRequest,
   viewFor,
+  type Workflow,
 } from '@phasegate/core';
 import { drafts, nameOf } from './auditDrafts.ts';
 import type { Rendering } from './rendering.ts';
@@ -23,7 +24,7 @@ export const RING: Ring = 'served';
 /** What starting needs of the runtime beside its parts. */
 export interface Starter extends Pick<Rendering, 'renderSaved'> {
   timeFor(run: Run | null): string;
-  lookAll(looks: readonly Look[], module: string | null, facts: Record<string, Fact>): Promise<void>;
+  lookAll(looks: readonly Look[], workflow: Workflow, facts: Record<string, Fact>): Promise<void>;
 }
 
 /** Starts a run, or queues it, if the workflow is trusted and its first phase may be entered. */
@@ -65,7 +66,7 @@ export async function startRun(
   for (;;) {
     const looks = checksForStart(starting, { ...bare, facts });
     if (looks.length === 0) break;
-    await lookAll(looks, found.workflow.module, facts);
+    await lookAll(looks, found.workflow, facts);
   }
   const decision = decideStart(starting, { ...bare, facts });
   if (decision.run === null) {

@@ -78,4 +78,6 @@ const EVENTS: Readonly<Record<AuditDraft['event'], true>> = {
   server_stopped: true,
   signed_in: true,
   token_secret_rotated: true,
+  user_database_backed_up: true,
+  user_database_restored: true,
 };

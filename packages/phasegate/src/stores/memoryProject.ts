@@ -1,6 +1,7 @@
 import type {
   AgentRecord,
   AuditDraft,
+  DatabaseBackup,
   HumanRecord,
   Store,
   TrustRecord,
@@ -27,6 +28,8 @@ export interface MemoryProject {
     | 'putWebhook'
     | 'removeWebhook'
     | 'putProgress'
+    | 'putBackup'
+    | 'databaseBackups'
   >;
   /** All there ever were, for `verify`. */
   humans(): readonly StoredHuman[];
@@ -44,6 +47,7 @@ export function createMemoryProject(means: {
   const agents = createRoll<AgentRecord>();
   const trust: TrustRecord[] = [];
   const webhooks = new Map<string, WebhookRecord & WebhookProgress>();
+  const backups: DatabaseBackup[] = [];
 
   return {
     humans: () => people.all().map(([human, removed]) => ({ human, removed, sealed: true })),
@@ -104,6 +108,13 @@ export function createMemoryProject(means: {
           webhooks.set(id, { ...webhook, cursor, failures, retryAt });
           append(drafts);
         }),
+
+      putBackup: (backup, drafts) =>
+        changing(() => {
+          backups.unshift(backup);
+          append(drafts);
+        }),
+      databaseBackups: () => asking(() => [...backups]),
     },
   };
 }

@@ -10,6 +10,10 @@ export interface Program {
   readonly maxOutputBytes: number;
   /** Keeps this much of the end of each stream and lets the program print on. */
   readonly tailBytes?: number;
+  /** Given to the program on standard input; left out, it has none. */
+  readonly input?: string;
+  /** Told what is printed as it comes; standard output is then not kept, only the tail. */
+  readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
   readonly signal: AbortSignal;
 }
 
@@ -56,7 +60,7 @@ function start(program: Program): { readonly child: ChildProcess } | Ended {
     const child = spawn(file, rest, {
       cwd: program.cwd,
       env: program.environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [program.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       shell: false,
       detached: true,
     });
@@ -112,7 +116,7 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   const finish = () => {
     for (const timer of timers) clearTimeout(timer);
     program.signal.removeEventListener('abort', abort);
-    process.removeListener('exit', leave);
+    stayWith.delete(leave);
     child.stdout?.destroy();
     child.stderr?.destroy();
     // A program may end before the last of what it printed was read.
@@ -125,6 +129,8 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
     printed[stream] += chunk.length;
     if (tailBytes !== undefined) {
       streams[stream] = [Buffer.concat([...streams[stream], chunk]).subarray(-tailBytes)];
+    } else if (program.onOutput !== undefined) {
+      if (how === null || how.kind === 'exited') program.onOutput(stream, chunk);
     } else if (stream === 'stdout' && bytes <= limit) {
       // What comes after the limit is not kept: a flood must not fill our memory while its sender dies.
       streams.stdout.push(chunk);
@@ -133,6 +139,9 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   };
   child.stdout?.on('data', (chunk: Buffer) => keep('stdout', chunk));
   child.stderr?.on('data', (chunk: Buffer) => keep('stderr', chunk));
+  // A program may end, or close its input, without having read it all.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(program.input);
   child.once('error', (error) => {
     how ??= { kind: 'not_started', code: codeOf(error) };
     if (child.pid === undefined) finish();
@@ -143,10 +152,24 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
     later(finish, DRAIN_MS);
   });
   child.once('close', finish);
-  process.once('exit', leave);
+  endWithUs(leave);
   later(() => stop({ kind: 'timed_out' }), program.timeoutMs);
   if (program.signal.aborted) abort();
   else program.signal.addEventListener('abort', abort, { once: true });
+}
+
+// One listener for all: many programs run at once in a parallel step.
+const stayWith = new Set<() => void>();
+let listening = false;
+
+/** No program outlives this process, as far as this process gets to say so. */
+function endWithUs(leave: () => void): void {
+  stayWith.add(leave);
+  if (listening) return;
+  listening = true;
+  process.once('exit', () => {
+    for (const act of stayWith) act();
+  });
 }
 
 function codeOf(error: unknown): string {

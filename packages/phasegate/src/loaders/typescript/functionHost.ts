@@ -39,7 +39,7 @@ export function createFunctions({ root, loadTimeoutMs = 10_000 }: FunctionHostOp
         drop(key, 'its process was ended because its code changed');
         return changed(file);
       }
-      const result = await host.process.call(request.ref, request.context, request.timeoutMs);
+      const result = await host.process.call(request);
       if (result.ok) return result;
       // A call that waited behind one that hung has done nothing wrong.
       return result.unsent === true ? this.call(request) : { ok: false, ...result.failure };

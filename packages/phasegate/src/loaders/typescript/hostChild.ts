@@ -1,7 +1,8 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Json, JsonObject } from '@phasegate/core';
+import type { Json } from '@phasegate/core';
 import type { DefinedWorkflow } from '@phasegate/sdk';
 import { answerOf, toJson } from './answerOf.ts';
+import { type ContextDatabase, openContextDatabase } from './contextDatabase.ts';
 import { contextOf } from './contextOf.ts';
 import { CodeChanged, guardModules } from './guardModules.ts';
 import {
@@ -36,10 +37,7 @@ process.on('message', (request: HostRequest) => {
 async function answer(request: HostRequest): Promise<HostAnswer> {
   const { id } = request;
   try {
-    const value =
-      request.kind === 'open'
-        ? await openModule(request.opening)
-        : await callFunction(request.ref, request.context);
+    const value = request.kind === 'open' ? await openModule(request.opening) : await callFunction(request);
     if (JSON.stringify(value).length > MAX_ANSWER_BYTES) {
       return {
         id,
@@ -54,6 +52,8 @@ async function answer(request: HostRequest): Promise<HostAnswer> {
 }
 
 async function openModule(opening: Opening): Promise<Json> {
+  // Before any code of the author's runs: what opens databases must not be theirs to replace.
+  await import('../../database/index.ts');
   guardModules(opening);
   const exports: Record<string, unknown> = await import(pathToFileURL(opening.module).href);
   workflow = workflowOf(exports);
@@ -78,17 +78,33 @@ function isWorkflow(value: unknown): value is DefinedWorkflow {
   );
 }
 
-async function callFunction(ref: string, context: JsonObject): Promise<Json> {
+async function callFunction({ ref, context, database }: HostCall): Promise<Json> {
   if (workflow === undefined) throw new UnknownFunction('no workflow is loaded');
   if (ref === DESCRIBE) return describe(workflow);
   const run = Object.hasOwn(workflow.functions, ref) ? workflow.functions[ref] : undefined;
   const kind = workflow.kinds[ref];
-  if (run === undefined || kind === undefined)
+  // Helpers are for `ctx.db` alone; the engine never asks one.
+  if (run === undefined || kind === undefined || kind === 'helper')
     throw new UnknownFunction(`the workflow has no function \`${ref}\``);
   const declared = Object.keys(workflow.draft.params ?? {});
-  const given = contextOf(context, declared) as unknown as Parameters<typeof run>[0];
-  return answerOf(kind, await run(given));
+  const code = workflow;
+  let open: ContextDatabase | undefined;
+  const given = {
+    ...contextOf(context, declared),
+    // Opened by the first look at it: a question that is not about the database must not fail for want of one.
+    get db() {
+      if (database !== undefined) open ??= openContextDatabase(database, code);
+      return open?.db;
+    },
+  };
+  try {
+    return answerOf(kind, await run(given as unknown as Parameters<typeof run>[0]));
+  } finally {
+    open?.close();
+  }
 }
+
+type HostCall = Extract<HostRequest, { kind: 'call' }>;
 
 function describe({ draft, problems, functions }: DefinedWorkflow): Json {
   const described: Described = { draft, problems, functions: Object.keys(functions).length, printed };

@@ -2,7 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { type Json, type JsonObject, PhasegateError } from '@phasegate/core';
+import { type Json, PhasegateError } from '@phasegate/core';
+import type { FunctionCall } from '../../runtime/ports.ts';
 import type { HostAnswer, HostFailure, HostRequest, Opening } from './hostProtocol.ts';
 
 /** An answer, or why there is none. */
@@ -66,8 +67,10 @@ export class HostProcess {
   }
 
   /** Calls one of its functions. */
-  call(ref: string, context: JsonObject, timeoutMs: number): Promise<HostResult> {
-    return this.#ask((id) => ({ id, kind: 'call', ref, context }), timeoutMs);
+  call(call: Omit<FunctionCall, 'file' | 'code'>): Promise<HostResult> {
+    const { ref, context, timeoutMs, database } = call;
+    const given = database === undefined ? {} : { database };
+    return this.#ask((id) => ({ id, kind: 'call', ref, context, ...given }), timeoutMs);
   }
 
   kill(reason: string): void {

@@ -3,7 +3,14 @@ import type { DraftProblem, Json, JsonObject, WorkflowDraft } from '@phasegate/c
 /** What the engine asks of the process that runs a workflow's code. */
 export type HostRequest =
   | { readonly id: number; readonly kind: 'open'; readonly opening: Opening }
-  | { readonly id: number; readonly kind: 'call'; readonly ref: string; readonly context: JsonObject };
+  | {
+      readonly id: number;
+      readonly kind: 'call';
+      readonly ref: string;
+      readonly context: JsonObject;
+      /** What `ctx.db` opens; absent where there is none. */
+      readonly database?: { readonly file: string; readonly writable: boolean };
+    };
 
 /** Which module to load, and which bytes it may be made of. */
 export interface Opening {

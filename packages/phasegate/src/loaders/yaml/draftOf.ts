@@ -51,6 +51,7 @@ export function draftOf(value: JsonObject, map: SourceMap, readSchema: SchemaRea
       schemas,
       enforcement: enforcementDraft(spots, spots.get(root, 'enforcement', ['enforcement'])),
       capabilities: spots.texts(root, 'capabilities', ['capabilities']),
+      database: databaseDraft(spots, spots.get(root, 'database', ['database'])),
       gates: gatesDraft(spots, spots.get(root, 'gates', ['gates'])),
     }),
     phases: phasesDraft(spots, spots.get(root, 'phases', ['phases']), {
@@ -71,6 +72,18 @@ function enforcementDraft(spots: Spots, spot: Spot): WorkflowDraft['enforcement'
     leaseSeconds: spots.number(spot, 'lease_seconds', ['enforcement', 'leaseSeconds']),
     maxReclaims: spots.number(spot, 'max_reclaims', ['enforcement', 'maxReclaims']),
   });
+}
+
+function databaseDraft(spots: Spots, spot: Spot): WorkflowDraft['database'] {
+  const file = spots.text(spot, 'file', ['database', 'file']);
+  if (file === undefined) return undefined;
+  return {
+    file,
+    ...defined({
+      migrations: spots.text(spot, 'migrations', ['database', 'migrations']),
+      keep: spots.number(spot, 'keep', ['database', 'keep']),
+    }),
+  };
 }
 
 function gatesDraft(spots: Spots, spot: Spot): WorkflowDraft['gates'] {

@@ -69,6 +69,7 @@ export function phaseDraft(
       ),
       gates: gateDrafts(spots, spot, at('gates')),
       parallel: parallelDraft(spots, spot, at('parallel')),
+      timeout: spots.text(spot, 'timeout', at('timeout')) ?? spots.number(spot, 'timeout', at('timeout')),
       next: routeDraft(spots, spot, at('next')),
     }),
   };

@@ -228,6 +228,10 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
   ),
   parallel: maybe(z.boolean(), 'Whether it is done once per item of `parallel_key`.', false),
   parallel_key: maybe(text, 'Path into the checkpoint that holds the list of items.'),
+  timeout: maybe(
+    z.union([z.string(), z.number().int().min(1)]),
+    'How long its command or agent may take: seconds, or a duration such as `90s`, `5m` or `2h`.',
+  ),
   next: maybe(route, 'Where it leads; left out: the following phase; `null`: the end.'),
   transitions: maybe(route, 'The same as `next`.'),
 };
@@ -315,6 +319,17 @@ export const workflowSchema = strictMap(
     capabilities: maybe(
       z.array(capability),
       'What an agent must be able to do to claim a run, beside what the run itself asks for.',
+    ),
+    database: maybe(
+      strictMap(
+        { name: 'database', description: "The project's own SQLite database, protected." },
+        {
+          file: about(text, 'Its path, relative to the project; commands get a copy as `PHASEGATE_DB`.'),
+          migrations: maybe(text, 'Folder of numbered migrations, the only way to change the schema.'),
+          keep: maybe(z.number().int().min(1).max(1000), 'How many backups to keep; left out: 10.'),
+        },
+      ),
+      "The project's own SQLite database that steps work on.",
     ),
     gates: maybe(
       z.union([z.record(z.string(), gate), z.array(gateInList)]),

@@ -27,7 +27,9 @@ export type ProjectEvent =
   | 'server_started'
   | 'server_stopped'
   | 'signed_in'
-  | 'token_secret_rotated';
+  | 'token_secret_rotated'
+  | 'user_database_backed_up'
+  | 'user_database_restored';
 
 /** Events of a run's chain that change no state. */
 export type NoteEvent =

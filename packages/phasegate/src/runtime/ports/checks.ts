@@ -41,6 +41,8 @@ export interface FunctionCall {
   readonly ref: string;
   readonly context: JsonObject;
   readonly timeoutMs: number;
+  /** What `ctx.db` opens; absent where the workflow has no database. */
+  readonly database?: { readonly file: string; readonly writable: boolean };
 }
 
 /** What a function returned, or how it failed. */

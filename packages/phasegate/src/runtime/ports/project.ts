@@ -1,6 +1,7 @@
-import type { JsonObject, Phasegate, Principal, Problem, Workflow } from '@phasegate/core';
+import type { JsonObject, Phasegate, Principal, Problem, Run, Workflow } from '@phasegate/core';
 import type { Agents } from './agents.ts';
 import type { AuditReport } from './audit.ts';
+import type { Attempt, DatabaseBackup, Databases } from './database.ts';
 import type { Feed } from './feed.ts';
 import type { Humans, UnlockedHuman } from './humans.ts';
 import type { Claims } from './leases.ts';
@@ -64,7 +65,17 @@ export interface CatalogWorkflow {
 
 /** A project with its store open. */
 export interface OpenProject {
-  as(principal: Principal): Phasegate;
+  /** With an attempt, checks and handlers look at its copy of the workflow's database, which is installed if accepted. */
+  as(principal: Principal, around?: { readonly attempt?: Attempt }): Phasegate;
+  /** The whole run, for whoever drives it; never for what an agent is shown. Throws `run_unknown`. */
+  load(runId: string): Promise<Run>;
+  readonly databases: Databases;
+  /** Backs up a run's database, records it and links it to the run; null where the workflow has none. */
+  backUpFor(runId: string): Promise<DatabaseBackup | null>;
+  /** Backups of authors' databases, newest first. */
+  databaseBackups(): Promise<readonly DatabaseBackup[]>;
+  /** Puts a backup back in its database's place; a human's verb. Gives the backup of what was there before. */
+  restoreDatabase(backupId: string, human: UnlockedHuman): Promise<DatabaseBackup>;
   /** The gate a run waits at, as a human is shown it, with its hash. Null when it waits at none. */
   gateCard(
     runId: string,

@@ -1,6 +1,7 @@
 import type { AuditRecord, Run, RunQuery, RunSummary } from '@phasegate/core';
 import type { AgentRecord } from './agents.ts';
 import type { AuditDraft, AuditReport } from './audit.ts';
+import type { DatabaseBackup } from './database.ts';
 import type { FeedRecord } from './feed.ts';
 import type { LeaseChange, LeaseRecord } from './leases.ts';
 import type { WebhookProgress, WebhookRecord } from './webhooks.ts';
@@ -71,6 +72,10 @@ export interface Store {
 
   /** Checks every chain, seal and head; yields what it finds, nothing when all is well. */
   verify(): Promise<AuditReport>;
+  /** Records a backup of an author's database. */
+  putBackup(backup: DatabaseBackup, audit: readonly AuditDraft[]): Promise<void>;
+  /** Backups of authors' databases, newest first. */
+  databaseBackups(): Promise<readonly DatabaseBackup[]>;
   /** A consistent copy while others write. */
   backup(file: string): Promise<BackupRecord>;
   close(): Promise<void>;

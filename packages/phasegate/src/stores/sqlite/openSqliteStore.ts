@@ -5,6 +5,7 @@ import { withFacts } from '../projectNote.ts';
 import { stateText } from '../storedRun.ts';
 import { openAgentTable } from './agentTable.ts';
 import { openAuditTable } from './auditTable.ts';
+import { openBackupTable } from './backupTable.ts';
 import { openDatabase } from './database.ts';
 import { storeFault, unavailable } from './faults.ts';
 import { createGroupCommit } from './groupCommit.ts';
@@ -241,6 +242,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       people: openPeopleTable(database, seal),
       agents,
       webhooks: openWebhookTable(database, seal),
+      backups: openBackupTable(database),
       time: () => new Date(now()).toISOString(),
     }),
 

@@ -1,6 +1,7 @@
 import type { Store } from '../../runtime/ports.ts';
 import { withFacts } from '../projectNote.ts';
 import type { AgentTable } from './agentTable.ts';
+import type { BackupTable } from './backupTable.ts';
 import type { GroupCommit } from './groupCommit.ts';
 import type { HeadTable } from './headTable.ts';
 import type { PeopleTable } from './peopleTable.ts';
@@ -22,6 +23,8 @@ export type ProjectParts = Pick<
   | 'putWebhook'
   | 'removeWebhook'
   | 'putProgress'
+  | 'putBackup'
+  | 'databaseBackups'
 >;
 
 /** Builds it on its tables. Each change is recorded on the project's chain, with what `verify` holds it against. */
@@ -34,10 +37,11 @@ export function projectParts(parts: {
   readonly people: PeopleTable;
   readonly agents: AgentTable;
   readonly webhooks: WebhookTable;
+  readonly backups: BackupTable;
   /** ISO time. */
   readonly time: () => string;
 }): ProjectParts {
-  const { commits, asking, lookAround, heads, people, agents, webhooks, time } = parts;
+  const { commits, asking, lookAround, heads, people, agents, webhooks, backups, time } = parts;
 
   /** Does the work in a transaction that goes on with the project's chain. */
   function changing<T>(work: () => T): Promise<T> {
@@ -105,5 +109,12 @@ export function projectParts(parts: {
         if (drafts.length > 0) heads.require();
         if (webhooks.putProgress(progress)) heads.append(drafts);
       }),
+
+    putBackup: (backup, drafts) =>
+      changing(() => {
+        backups.put(backup);
+        heads.append(drafts);
+      }),
+    databaseBackups: () => asking(() => backups.list()),
   };
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Param, Phasegate } from '@phasegate/core';
 import type {
   Catalog,
+  DriveRun,
   OpenProject,
   OpenServer,
   Project,
@@ -96,6 +97,7 @@ export interface Machine {
   readonly serveMcp: ServeMcp;
   readonly openServer: OpenServer;
   readonly spawnAgent: SpawnAgent;
+  readonly driveRun: DriveRun;
   /** Carries out the order that was left in a folder, on this process's terminal. */
   runLaunch(folder: string): Promise<void>;
   /** Aborted when the process is asked to end; from then on a second signal ends it at once. */

@@ -120,6 +120,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   {
+    name: 'run',
+    group: 'Runs',
+    summary: 'drive a run: execute its steps, start agents, pause where a human must act',
+    load: async () => (await import('./commands/run.ts')).run,
+  },
+  {
     name: 'claim',
     group: 'Agents and server',
     summary: 'take a queued run as an agent',
@@ -190,6 +196,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'State and audit',
     summary: 'verify, export or follow the audit',
     load: async () => (await import('./commands/audit.ts')).audit,
+  },
+  {
+    name: 'database',
+    group: 'State and audit',
+    summary: 'list and restore backups of the databases workflows work on, and migrate them',
+    load: async () => (await import('./commands/database.ts')).database,
   },
   {
     name: 'backup',

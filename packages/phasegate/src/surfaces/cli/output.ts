@@ -12,6 +12,10 @@ export interface Output {
   raw(text: string): Promise<void>;
   /** A line beside the result. */
   log(text: string): Promise<void>;
+  /** Bytes for the terminal beside the result, without a line's end. */
+  line(text: string): Promise<void>;
+  /** Of the terminal beside the result, in columns. */
+  readonly width: number;
   /** True once the reader has gone away (`| head`): nothing more can be said. */
   readonly closed: boolean;
 }
@@ -19,7 +23,7 @@ export interface Output {
 /** What an output is made from. */
 export interface OutputOptions {
   readonly stdout: Writable;
-  readonly stderr: Writable;
+  readonly stderr: Writable & { readonly columns?: number };
   readonly json: boolean;
   readonly paint: Paint;
   /** JSON for a human's eyes is indented. */
@@ -37,6 +41,11 @@ export function makeOutput({ stdout, stderr, json, paint, terminal }: OutputOpti
       out.write(json ? jsonText(value, terminal) : withNewline(visible(text(), paint.enabled))),
     raw: (text) => out.write(text),
     log: (text) => err.write(withNewline(visible(text, paint.enabled))),
+    line: (text) => err.write(text),
+    get width() {
+      // A terminal that does not know says 0.
+      return stderr.columns || 80;
+    },
     get closed() {
       return out.closed();
     },

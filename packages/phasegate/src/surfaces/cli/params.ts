@@ -1,5 +1,24 @@
 import { canonicalJson, type Json, type JsonObject, type Param } from '@phasegate/core';
+import type { Invocation, OptionSpecs } from './command.ts';
 import { usageError } from './usage.ts';
+
+/** What a run is started with. */
+export const START_OPTIONS = {
+  target: { type: 'text', value: 'FILE', summary: 'what the run is about' },
+  param: { type: 'texts', value: 'k=v', summary: 'a parameter of the workflow' },
+  option: { type: 'texts', value: 'k=v', summary: 'the same as --param' },
+} as const satisfies OptionSpecs;
+
+/** The params a command line gives, as the workflow of this name declares them. */
+export async function paramsOf({ args, declaredParams }: Invocation, name: string): Promise<JsonObject> {
+  const written = [
+    ...splitParams(args.texts('param'), 'param'),
+    ...splitParams(args.texts('option'), 'option'),
+  ];
+  // The definition is read only where a value's type depends on it.
+  if (written.length === 0) return {};
+  return readParams(written, await declaredParams(name));
+}
 
 /** One `k=v` as it was written. */
 export interface WrittenParam {

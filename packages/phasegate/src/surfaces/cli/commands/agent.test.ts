@@ -106,6 +106,7 @@ function machine(spawn: (request: SpawnRequest) => Spawned | Promise<Spawned>): 
     serveMcp: unused,
     openServer: unused,
     runLaunch: unused,
+    driveRun: unused,
     stopping: () => new AbortController().signal,
     spawnAgent: async (request) => spawn(request),
   };

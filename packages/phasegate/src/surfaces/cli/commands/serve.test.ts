@@ -136,6 +136,7 @@ function machine() {
   const machine: Machine = {
     serveMcp: unused,
     spawnAgent: unused,
+    driveRun: unused,
     runLaunch: unused,
     stopping: () => asked.signal,
     openServer: async (request) => {

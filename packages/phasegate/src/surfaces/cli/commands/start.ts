@@ -1,7 +1,7 @@
-import type { JsonObject, StartRequest } from '@phasegate/core';
-import type { Arguments, CliCommand, Invocation } from '../command.ts';
+import type { StartRequest } from '@phasegate/core';
+import type { Arguments, CliCommand } from '../command.ts';
 import { spellNextAction, wireBlockers } from '../nextAction.ts';
-import { readParams, splitParams } from '../params.ts';
+import { paramsOf, START_OPTIONS } from '../params.ts';
 import { reportNotStarted } from '../reportSubmitted.ts';
 import { describeRun } from '../text/describeRun.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -21,9 +21,7 @@ export const start: CliCommand = {
     'phasegate start tdd --queue --priority 5 --capability python',
   ],
   options: {
-    target: { type: 'text', value: 'FILE', summary: 'what the run is about' },
-    param: { type: 'texts', value: 'k=v', summary: 'a parameter of the workflow' },
-    option: { type: 'texts', value: 'k=v', summary: 'the same as --param' },
+    ...START_OPTIONS,
     queue: { type: 'flag', summary: 'leave the run for an agent to claim' },
     priority: {
       type: 'text',
@@ -76,14 +74,4 @@ function queuePlace(args: Arguments): Pick<StartRequest, 'priority' | 'capabilit
     ...(priority === undefined ? {} : { priority: Number(priority) }),
     ...(capabilities.length === 0 ? {} : { capabilities }),
   };
-}
-
-async function paramsOf({ args, declaredParams }: Invocation, name: string): Promise<JsonObject> {
-  const written = [
-    ...splitParams(args.texts('param'), 'param'),
-    ...splitParams(args.texts('option'), 'option'),
-  ];
-  // The definition is read only where a value's type depends on it.
-  if (written.length === 0) return {};
-  return readParams(written, await declaredParams(name));
 }

@@ -1,0 +1,3 @@
+import { reviewAs } from './review.ts';
+
+await reviewAs('domain expert');

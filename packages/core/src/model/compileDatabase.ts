@@ -1,0 +1,56 @@
+import type { WorkflowDraft } from './draft.ts';
+import { compileGlob } from './glob.ts';
+import type { DraftPath, Problems } from './problems.ts';
+import { GUARDED_PATHS } from './tools.ts';
+import type { Workflow } from './workflow.ts';
+
+/** How many backups of a workflow's database are kept where it does not say. */
+const BACKUPS_KEPT = 10;
+
+/** The database of a workflow; nothing where it has none, so that a workflow from before keeps its hash. */
+export function compileDatabase({ database }: WorkflowDraft, problems: Problems): Pick<Workflow, 'database'> {
+  if (database === undefined) return {};
+  const { keep = BACKUPS_KEPT } = database;
+  const file = pathFrom(database.file);
+  const migrations = database.migrations === undefined ? null : pathFrom(database.migrations);
+  checkPath(problems, file, ['database', 'file']);
+  if (GUARDED_PATHS.some((guarded) => compileGlob(guarded)(file))) {
+    const message = `\`${file}\` is among the guard's own files, so no step could work on it`;
+    problems.error(['database', 'file'], 'guarded_path', message);
+  }
+  if (migrations !== null) checkPath(problems, migrations, ['database', 'migrations']);
+  if (!Number.isInteger(keep) || keep < 1 || keep > 1000) {
+    const message = 'a whole number of backups is kept, from 1 to 1000';
+    problems.error(['database', 'keep'], 'bad_value', message);
+  }
+  return { database: { file, migrations, keep } };
+}
+
+/**
+ * True when a write scope reaches the database, its backups or its migrations. Steps change it through the copy they
+ * are given: whoever may write the file itself has gone around every check on it.
+ */
+export function reachesDatabase({ database }: WorkflowDraft, glob: string): boolean {
+  if (database === undefined) return false;
+  const file = pathFrom(database.file);
+  const folder = file.slice(0, file.lastIndexOf('/') + 1);
+  const protectedPaths = [
+    ...['', '-wal', '-shm', '-journal'].map((suffix) => `${file}${suffix}`),
+    `${folder}backups/x.db`,
+    ...(database.migrations === undefined ? [] : [`${pathFrom(database.migrations)}/001-x.sql`]),
+  ];
+  return protectedPaths.some(compileGlob(glob));
+}
+
+function pathFrom(path: string): string {
+  return path.replace(/^(?:\.\/)+/, '').replace(/\/$/, '');
+}
+
+function checkPath(problems: Problems, path: string, at: DraftPath): void {
+  const segments = path.split('/');
+  const inside = segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
+  const plain = path.length <= 500 && !/[\\:*?"<>|\p{Cc}]/u.test(path);
+  if (inside && plain) return;
+  const shown = path === '' || path.length > 500 ? 'this' : `\`${path}\``;
+  problems.error(at, 'bad_path', `${shown} is no plain path inside the project, written with \`/\``);
+}

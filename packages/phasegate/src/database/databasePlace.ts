@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { readdir, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { PhasegateError } from '@phasegate/core';
+import { findBeneath } from '../workspace/openBeneath.ts';
+import { readBeneath } from '../workspace/readBeneath.ts';
+import { relativePath } from '../workspace/relativePath.ts';
+import { orderMigrations } from './migrations.ts';
+
+/** Where a database of the project is. */
+export interface DatabasePlace {
+  /** Absolute, through no link. */
+  readonly file: string;
+  readonly exists: boolean;
+  /** Where attempts at it are; two projects' or worktrees' databases never share one. */
+  readonly folder: string;
+}
+
+/** Finds a database by its path in the project; one outside, or behind a link, is refused. */
+export async function findDatabase(root: string, given: string, stateDir: string): Promise<DatabasePlace> {
+  const real = await realpath(root);
+  const path = inside(given);
+  const found = await findBeneath(real, path);
+  if (found.kind === 'link') throw throughLink(path, found.at);
+  if (found.kind !== 'file' && found.kind !== 'missing') {
+    throw new PhasegateError('file_unreadable', `the database \`${path}\` is no file`);
+  }
+  // Backups are put there and removed from there.
+  const backups = dirname(path) === '.' ? 'backups' : `${dirname(path)}/backups`;
+  const beside = await findBeneath(real, backups);
+  if (beside.kind === 'link') throw throughLink(backups, beside.at);
+  const file = join(real, path);
+  const key = createHash('sha256').update(file).digest('hex').slice(0, 32);
+  return { file, exists: found.kind === 'file', folder: join(stateDir, 'attempts', key) };
+}
+
+/** Reads the migrations of a folder of the project, in order. */
+export async function readMigrations(root: string, given: string) {
+  const real = await realpath(root);
+  const path = inside(given);
+  const found = await findBeneath(real, path);
+  if (found.kind === 'link') throw throughLink(path, found.at);
+  if (found.kind !== 'folder') {
+    throw new PhasegateError('file_unreadable', `there is no folder \`${path}\` with migrations`);
+  }
+  const names = (await readdir(join(real, path))).filter((name) => name.endsWith('.sql'));
+  const files = names.map(async (name) => {
+    try {
+      return { name, content: (await readBeneath(real, `${path}/${name}`, MAX_BYTES)).content };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new PhasegateError('file_unreadable', `the migration \`${name}\` cannot be read: ${reason}`, {
+        cause: error,
+      });
+    }
+  });
+  return orderMigrations(await Promise.all(files));
+}
+
+const MAX_BYTES = 10_000_000;
+
+function inside(given: string): string {
+  const path = relativePath(given);
+  if (path !== null && path !== '') return path;
+  throw new PhasegateError('path_outside', `\`${given}\` is not a path inside the project`);
+}
+
+function throughLink(path: string, at: string): PhasegateError {
+  return new PhasegateError(
+    'path_outside',
+    `\`${path}\` leads through the link \`${at}\`, which is not followed`,
+  );
+}

@@ -1,0 +1,62 @@
+import { writeFileSync } from 'node:fs';
+import { PhasegateError, type Run } from '@phasegate/core';
+import { agentPrompt } from './agentPrompt.ts';
+import { agentWords } from './agentWords.ts';
+import { agentEnvironment } from './childEnvironment.ts';
+import { attemptsOf, type Driving, failureOf, isStillOpen, type StepAtWork, type StepEnd } from './parts.ts';
+import { runInTerminal } from './runInTerminal.ts';
+import { type ProgramEnd, runStepProgram } from './runStepProgram.ts';
+import { makeStepFolder, stepFolder } from './stepFolder.ts';
+
+/**
+ * Starts an agent for one phase. It completes the phase itself; one that ends while the phase is still open has
+ * failed, whatever it says.
+ */
+export async function agentStep(driving: Driving, step: StepAtWork): Promise<StepEnd> {
+  const { request, principal } = driving;
+  const { run, phase, item } = step;
+  const folder = stepFolder(request.project.stateDir, step);
+  let prompt: string;
+  try {
+    prompt = agentPrompt(await request.open.as(principal).view(run.id), step);
+  } catch (error) {
+    if (!(error instanceof PhasegateError) || error.code !== 'function_failed') throw error;
+    return { kind: 'failed', reason: error.message };
+  }
+  if (request.agentCommand === null) {
+    request.report({ event: 'prompt', phase: phase.id, text: prompt });
+    return { kind: 'awaited' };
+  }
+  makeStepFolder(folder);
+  writeFileSync(folder.promptFile, prompt, { mode: 0o600 });
+  const { argv, onInput } = agentWords(request.agentCommand, folder.promptFile);
+  const environment = agentEnvironment(driving, step, { prompt: folder.promptFile, state: folder.state });
+  const ended: ProgramEnd =
+    request.adapter === 'tmux'
+      ? await runInTerminal(driving, step, { argv, environment })
+      : await runStepProgram(driving, step, {
+          argv,
+          environment,
+          input: onInput ? prompt : '',
+          holdResult: false,
+        });
+  if (ended.kind === 'aborted') return ended;
+  const now = await request.open.load(run.id);
+  if (!isStillOpen(now, step)) return movedTo(now, step);
+  // A refusal it was told of was counted then; ending is no second failure of the same attempt.
+  if (attemptsOf(now, item) > attemptsOf(run, item)) {
+    return { kind: 'moved', accepted: false, message: failureOf(now, item) ?? 'it was refused' };
+  }
+  const how = ended.kind === 'failed' ? `: ${ended.reason}` : '';
+  const what = item === null ? 'the phase' : `item \`${item}\``;
+  return { kind: 'failed', reason: `the agent ended without completing ${what}${how}` };
+}
+
+function movedTo(now: Run, { item }: StepAtWork): StepEnd {
+  if (now.status === 'escalated') return { kind: 'moved', accepted: false, message: now.escalation.message };
+  const failed = item !== null && now.work.items?.[item]?.status === 'failed';
+  if (failed) return { kind: 'moved', accepted: false, message: failureOf(now, item) ?? 'it failed' };
+  if (item !== null) return { kind: 'moved', accepted: true, message: `item \`${item}\` is done` };
+  const message = now.status === 'active' ? `goes on with \`${now.phase}\`` : `the run is ${now.status}`;
+  return { kind: 'moved', accepted: true, message };
+}

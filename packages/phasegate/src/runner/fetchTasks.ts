@@ -1,0 +1,17 @@
+import { own } from '@phasegate/core';
+import type { Driving, Step } from './parts.ts';
+
+/** Reads every task of a phase for whoever does its work; the engine completes none whose tasks nobody read. */
+export async function fetchTasks(
+  { request, principal }: Driving,
+  { run, phase }: Step,
+): Promise<readonly string[]> {
+  const gate = request.open.as(principal);
+  const texts: string[] = [];
+  for (let task = 1; task <= phase.tasks.length; task++) {
+    const { answer } = await gate.submit(run.id, { kind: 'fetch_task', phase: phase.id, task });
+    const text = own(answer, 'task_content');
+    if (typeof text === 'string') texts.push(text);
+  }
+  return texts;
+}

@@ -1,0 +1,45 @@
+import { PhasegateError, type Run } from '@phasegate/core';
+import type { DriveRequest } from '../runtime/ports.ts';
+import type { Driving } from './parts.ts';
+
+/** How often it is looked whether the run is still ours; also renews a lease, whatever its length. */
+const LOOK_MS = 1500;
+
+/** Keeps the hold on a run while a step takes its time, and says when it is lost or a human stopped the run. */
+export function keepHold(
+  request: DriveRequest,
+  principal: Driving['principal'],
+): { readonly lost: AbortSignal; stop(): void } {
+  const lost = new AbortController();
+  const gate = request.open.as(principal);
+  let timer: NodeJS.Timeout | undefined;
+  let over = false;
+  const look = async () => {
+    try {
+      // Reading as the agent is what renews its lease.
+      await gate.history(request.run, { limit: 1 });
+      const run = await request.open.load(request.run);
+      if (run.status === 'stopped' || !isOurs(run, principal.name)) lost.abort();
+    } catch (error) {
+      // A store that is busy for a moment is asked again; whoever submits next is told.
+      if (error instanceof PhasegateError && error.code === 'not_permitted') lost.abort();
+    }
+    again();
+  };
+  const again = () => {
+    if (!over && !lost.signal.aborted) timer = setTimeout(() => void look(), LOOK_MS);
+  };
+  again();
+  return {
+    lost: lost.signal,
+    stop() {
+      over = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Whether this agent may drive a run: it holds it, or nobody does and a human must act before anybody can. */
+export function isOurs({ holder, status }: Run, agent: string): boolean {
+  return holder === agent || (holder === null && (status === 'waiting' || status === 'escalated'));
+}

@@ -1,0 +1,89 @@
+import { type Blocker, type Command, PhasegateError, type Submitted, type Verdict } from '@phasegate/core';
+import { attemptsOf, type Driving, isStillOpen, type StepAtWork, type StepEnd } from './parts.ts';
+
+/** What the engine made of a step. */
+export interface Judged {
+  readonly accepted: boolean;
+  readonly message: string;
+}
+
+/** Hands in what came of a step. What the engine refuses without counting it is a failed attempt of the step's. */
+export async function submitStep(
+  driving: Driving,
+  step: StepAtWork,
+  end: Extract<StepEnd, { kind: 'result' | 'failed' | 'asked' }>,
+): Promise<Judged> {
+  if (end.kind === 'failed') return reportFailure(driving, step, end.reason);
+  // A question changes no database, and its step is done anew when it is answered.
+  const attempt = end.kind === 'asked' ? null : step.attempt;
+  const submitted = await submit(driving, { ...step, attempt }, commandFor(step, end));
+  const { verdict } = submitted;
+  if (verdict.allowed) return { accepted: true, message: acceptedMessage(submitted, step, verdict) };
+  const message = reasonOf(verdict.blockers);
+  const now = await driving.request.open.load(step.run.id);
+  const counted = attemptsOf(now, step.item) > attemptsOf(step.run, step.item);
+  if (counted || !isStillOpen(now, step)) return { accepted: false, message };
+  return reportFailure(driving, step, message);
+}
+
+async function reportFailure(driving: Driving, step: StepAtWork, reason: string): Promise<Judged> {
+  const { phase, item } = step;
+  // Without the copy of the database: what the failed attempt wrote is thrown away.
+  await submit(
+    driving,
+    { ...step, attempt: null },
+    { kind: 'report_failure', phase: phase.id, reason, ...(item === null ? {} : { item }) },
+  );
+  return { accepted: false, message: reason };
+}
+
+function commandFor(
+  { phase, item }: StepAtWork,
+  end: Extract<StepEnd, { kind: 'result' | 'asked' }>,
+): Command {
+  if (end.kind === 'asked') return { kind: 'ask', questions: end.questions };
+  const { evidence, outcome, reason, target } = end;
+  return {
+    kind: 'complete',
+    phase: phase.id,
+    evidence,
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(item === null ? {} : { item }),
+    // One item does not say where the whole phase leads.
+    ...(target === undefined || item !== null ? {} : { target }),
+  };
+}
+
+/** The work is done; that others changed the run meanwhile is no reason to do it again. */
+const ROUNDS = 20;
+
+async function submit(driving: Driving, step: StepAtWork, command: Command): Promise<Submitted> {
+  const { open } = driving.request;
+  const { attempt } = step;
+  const gate = open.as(driving.principal, attempt === null ? {} : { attempt });
+  for (let round = 1; ; round++) {
+    try {
+      return await gate.submit(step.run.id, command);
+    } catch (error) {
+      const conflict = error instanceof PhasegateError && error.code === 'run_changed';
+      // With a copy of the database the step is done anew, on the database as it is then.
+      if (!conflict || attempt !== null || round === ROUNDS) throw error;
+    }
+  }
+}
+
+function acceptedMessage(
+  { view }: Submitted,
+  { item }: StepAtWork,
+  { wouldRefuse }: Verdict & { readonly allowed: true },
+): string {
+  const would = wouldRefuse === undefined ? '' : `; it would have been refused: ${reasonOf(wouldRefuse)}`;
+  if (item !== null) return `item \`${item}\` is done${would}`;
+  if (view.status === 'active') return `goes on with \`${view.phase}\`${would}`;
+  return `the run is ${view.status}${would}`;
+}
+
+function reasonOf(blockers: readonly Blocker[]): string {
+  return blockers.map(({ message }) => message).join('; ');
+}

@@ -1,0 +1,90 @@
+import { blockersOf, type JsonObject, type Phase, phaseById, type Run } from '@phasegate/core';
+import type { DriveRequest } from '../runtime/ports.ts';
+import { shellWord } from './agentPrompt.ts';
+import { questionsAsData } from './answers.ts';
+import { attemptsOf } from './parts.ts';
+import { lastLines, stepFolder } from './stepFolder.ts';
+
+/** What a human is shown where a run waits for one: what it is about, what they may choose, and how. */
+export async function waitingCard(
+  { open, project }: Pick<DriveRequest, 'open' | 'project'>,
+  run: Run,
+): Promise<JsonObject> {
+  const people = (await open.humans.list()).length;
+  const nobody =
+    people > 0 ? {} : { needs: 'no human is set up: `phasegate humans add NAME`, or `phasegate init`' };
+  if (run.status === 'escalated') return { ...escalationCard(run, project.stateDir), ...nobody };
+  if (run.status !== 'waiting') throw new TypeError('the run waits for nobody');
+  if (run.wait.for === 'gate') return { ...(await gateCard(open, run)), ...nobody };
+  const { questions, answers, since } = run.wait;
+  return {
+    for: 'questions',
+    run: run.id,
+    phase: run.phase,
+    since,
+    questions: questionsAsData(questions, run.id).map((question, index) => ({
+      ...question,
+      answered: answers.some((answer) => answer.question === index + 1),
+    })),
+    afterwards: `phasegate run ${run.id}`,
+    ...nobody,
+  };
+}
+
+async function gateCard(open: DriveRequest['open'], run: Run): Promise<JsonObject> {
+  const human = { kind: 'human' as const, name: 'phasegate run' };
+  const { gate } = await open.as(human).view(run.id);
+  const shown = await open.gateCard(run.id);
+  return {
+    for: 'gate',
+    run: run.id,
+    phase: run.phase,
+    gate: gate?.id ?? null,
+    since: gate?.since ?? null,
+    expires_at: gate?.expires_at ?? null,
+    prompt: gate?.prompt ?? '',
+    context: gate?.context ?? {},
+    approvers: gate?.approvers ?? [],
+    quorum: gate?.quorum ?? 1,
+    votes: gate?.votes ?? [],
+    shown: shown?.shown ?? null,
+    options: (gate?.options ?? []).map(({ label, requires_input }) => ({
+      label,
+      requires_input,
+      how: `phasegate decide ${run.id} --option ${shellWord(label)}${requires_input ? ' --input TEXT' : ''}`,
+    })),
+    afterwards: `phasegate run ${run.id}`,
+  };
+}
+
+function escalationCard(run: Run & { readonly status: 'escalated' }, stateDir: string): JsonObject {
+  const { reason, message, since, blockers } = run.escalation;
+  const phase = phaseById(run.workflow, run.phase) as Phase;
+  const items = Object.entries(run.work.items ?? {}).filter(([, item]) => item.status !== 'completed');
+  return {
+    for: 'escalation',
+    run: run.id,
+    phase: run.phase,
+    since,
+    reason,
+    message,
+    blockers: blockersOf(blockers),
+    attempts: run.work.attempts,
+    failure: run.work.failure,
+    ...(run.work.items === null
+      ? { printed_last: lastLines(stepFolder(stateDir, { run, phase, item: null })) }
+      : {
+          items: items.map(([key, { status, error }]) => ({
+            item: key,
+            status,
+            attempts: attemptsOf(run, key),
+            error,
+            printed_last: lastLines(stepFolder(stateDir, { run, phase, item: key })),
+          })),
+        }),
+    how: [
+      `phasegate resume ${run.id} --note TEXT, then phasegate run ${run.id}`,
+      `phasegate stop ${run.id} --reason TEXT`,
+    ],
+  };
+}

@@ -1,0 +1,202 @@
+import { type Phasegate, PhasegateError, parseCommandLine, type Run } from '@phasegate/core';
+import type { Driven, DriveRequest, OpenProject } from '../../../runtime/ports.ts';
+import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
+import { shellWord } from '../nextAction.ts';
+import { paramsOf, START_OPTIONS } from '../params.ts';
+import { showProgress } from '../progress.ts';
+import { reportNotStarted } from '../reportSubmitted.ts';
+import { visibleJson } from '../text/visible.ts';
+import { agentOf } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+
+/** `phasegate run`: drives a run to its end, or to where a human must act. */
+export const run: CliCommand = {
+  usage: [
+    'run WORKFLOW [--param k=v…] [--target FILE] [--agent COMMAND] [--workers N]',
+    'run RUN [--retry] [--agent COMMAND] [--workers N]',
+  ],
+  details:
+    'Starts a run of WORKFLOW, or goes on with RUN: executes command and handler steps, starts COMMAND for steps of an\n' +
+    'agent and for dispatched sub-agents, and pauses where a human must decide. COMMAND is split into words without\n' +
+    'a shell; `{prompt}` in them becomes the path of the prompt file, and without it the prompt is on standard input.\n' +
+    'Without --agent the prompt is printed and the run pauses. Ctrl-C leaves a run that can be gone on with: the step\n' +
+    'that was interrupted is done again from its beginning.\n\n' +
+    'Progress goes to stderr, with --json as one JSON object a line. The exit code is 0 where the run is completed, or\n' +
+    'paused for a human or an agent; 1 where it is escalated, stopped or interrupted.',
+  examples: [
+    'phasegate run w1_editing --param book=moby-dick',
+    'phasegate run tdd --agent "claude -p"',
+    'phasegate run RUN --agent "node agent.js --prompt {prompt}" --retry',
+  ],
+  options: {
+    agent: { type: 'text', value: 'COMMAND', summary: 'the program for agent steps and sub-agents' },
+    adapter: { type: 'text', value: 'NAME', summary: 'subprocess (default) or tmux' },
+    workers: { type: 'text', value: 'N', summary: 'items of a parallel step at a time (default 4)' },
+    'step-timeout': { type: 'text', value: 'SECONDS', summary: 'for steps without a limit (default 1800)' },
+    'wait-for-human': { type: 'flag', summary: 'at a gate, wait for the human and go on' },
+    retry: { type: 'flag', summary: 'go on with a step that failed once, without being asked' },
+    ...START_OPTIONS,
+  },
+  positionals: ['WORKFLOW|RUN'],
+  async run(invocation) {
+    const { args, out, machine } = invocation;
+    if (machine === null) throw usageError('nothing can be driven from here');
+    const wanted = wantedOf(args);
+    const agent = await agentOf(invocation);
+    const open = await invocation.open();
+    const id = await findOrStart(invocation, open.as(agent));
+    if (id === null) return 1;
+    if (!(await goesOn(invocation, await open.load(id)))) return 1;
+    const driven = await drive(invocation, machine, { ...wanted, open, run: id, agent: agent.name });
+    await out.result(driven, () => summary(driven));
+    return EXIT_CODES[driven.outcome];
+  },
+};
+
+/** Pausing where someone else has to act is what was asked for; whoever scripts this tells them apart by `outcome`. */
+const EXIT_CODES: Readonly<Record<Driven['outcome'], ExitCode>> = {
+  completed: 0,
+  waiting: 0,
+  awaiting_agent: 0,
+  escalated: 1,
+  stopped: 1,
+  interrupted: 1,
+};
+
+type Wanted = Pick<DriveRequest, 'agentCommand' | 'adapter' | 'workers' | 'stepTimeout' | 'waitForHuman'>;
+
+function wantedOf(args: Arguments): Wanted {
+  const adapter = args.text('adapter') ?? 'subprocess';
+  if (adapter !== 'subprocess' && adapter !== 'tmux') {
+    throw usageError(`there is no adapter \`${adapter}\``, 'adapters: subprocess, tmux');
+  }
+  return {
+    adapter,
+    agentCommand: agentCommand(args.text('agent')),
+    workers: wholeNumber(args, 'workers', { preset: 4, most: 64 }),
+    stepTimeout: wholeNumber(args, 'step-timeout', { preset: 1800, most: 86_400 }),
+    waitForHuman: args.flag('wait-for-human'),
+  };
+}
+
+function agentCommand(line: string | undefined): Wanted['agentCommand'] {
+  if (line === undefined) return null;
+  // To a shell, braces are more than letters; the place of the prompt is not for one.
+  const parsed = parseCommandLine(line.replaceAll(PROMPT, (_, name) => `${MARK}${name}${MARK}`));
+  const [words, more] = parsed.ok ? parsed.commands : [];
+  const [file, ...rest] = (words ?? []).map((word) => word.replaceAll(MARKED, (_, name) => `{${name}}`));
+  if (file !== undefined && more === undefined) return [file, ...rest];
+  const why = parsed.ok ? 'it must be one command' : parsed.reason;
+  throw usageError(
+    `\`--agent ${line}\` cannot be used: ${why}`,
+    'it is started without a shell; for more, `--agent "sh -c \'…\'"`',
+  );
+}
+
+const PROMPT = /\{(prompt(?:_file)?)\}/g;
+/** A character for private use: nobody types it. */
+const MARK = '\uE000';
+const MARKED = new RegExp(`${MARK}(\\w+)${MARK}`, 'g');
+
+function wholeNumber(
+  args: Arguments,
+  name: string,
+  { preset, most }: { readonly preset: number; readonly most: number },
+): number {
+  const text = args.text(name);
+  if (text === undefined) return preset;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
+  throw usageError(`\`--${name}\` needs a number from 1 to ${most}, not \`${text}\``);
+}
+
+/** The run of that id; else a new run of the workflow of that name; null where none could be started. */
+async function findOrStart(invocation: Invocation, phasegate: Phasegate): Promise<string | null> {
+  const { args, out } = invocation;
+  const word = args.positionals[0] as string;
+  const known = await phasegate.view(word).catch((error: unknown) => {
+    if (error instanceof PhasegateError && error.code === 'run_unknown') return null;
+    throw error;
+  });
+  const target = args.text('target');
+  if (known !== null) {
+    const given = target !== undefined || args.texts('param').length + args.texts('option').length > 0;
+    if (!given) return known.run;
+    throw usageError(`run \`${word}\` is under way: \`--target\` and \`--param\` are for starting one`);
+  }
+  if (/^run-[0-9a-f]{20}$/.test(word)) {
+    throw new PhasegateError('run_unknown', `there is no run \`${word}\``, { hint: 'phasegate runs' });
+  }
+  const params = await paramsOf(invocation, word);
+  const { verdict, view } = await phasegate.start({
+    workflow: word,
+    params,
+    ...(target === undefined ? {} : { target }),
+  });
+  if (view === null) {
+    await reportNotStarted(out, verdict);
+    return null;
+  }
+  await out.log(out.json ? JSON.stringify({ event: 'run_started', run: view.run }) : `run ${view.run}`);
+  return view.run;
+}
+
+/** S3.45, S3.46: what failed once is tried again only when a human says so, here or by `--retry`. */
+async function goesOn(
+  { args, out, prompts }: Invocation,
+  { id, phase, status, work }: Run,
+): Promise<boolean> {
+  const failed = status === 'active' ? failuresOf(work) : [];
+  if (failed.length === 0 || args.flag('retry')) return true;
+  // With `--json` too: the faults of the command say it then.
+  const said = failed.map(({ item, error }) => (item === null ? error : `item \`${item}\`: ${error}`));
+  if (prompts === null) {
+    throw usageError(
+      `step \`${phase}\` failed before: ${said.join('; ')}; there is no terminal to ask how to go on`,
+      `go on with \`phasegate run ${shellWord(id)} --retry\`, or \`phasegate stop ${shellWord(id)} --reason T\``,
+    );
+  }
+  const told = [`step ${phase} failed before:`, ...said.map((line) => `- ${line}`)].join('\n');
+  await out.log(
+    out.json ? visibleJson(JSON.stringify({ event: 'failed_before', run: id, phase, failed })) : told,
+  );
+  const answer = await prompts.select('How shall it go on?', [AGAIN, LEAVE]);
+  return answer === AGAIN;
+}
+
+/** What has failed since a human last gave the run back. */
+function failuresOf({ attempts, failure, items }: Run['work']) {
+  const own = attempts > 0 && failure !== null ? [{ item: null, error: failure }] : [];
+  const ofItems = Object.entries(items ?? {}).flatMap(([item, { status, attempts: tried, error }]) =>
+    status === 'completed' || tried === 0 || error === null ? [] : [{ item, error }],
+  );
+  return [...own, ...ofItems];
+}
+
+const AGAIN = 'try it again';
+const LEAVE = 'leave the run as it is';
+
+async function drive(
+  invocation: Invocation,
+  machine: Machine,
+  wanted: Wanted & { readonly open: OpenProject; readonly run: string; readonly agent: string },
+): Promise<Driven> {
+  const { env, out } = invocation;
+  const progress = showProgress(out, { live: invocation.prompts !== null });
+  try {
+    return await machine.driveRun({
+      ...wanted,
+      project: await invocation.project(),
+      environment: env,
+      signal: machine.stopping(),
+      report: progress.report,
+    });
+  } finally {
+    await progress.end();
+  }
+}
+
+function summary({ run: id, outcome, message }: Driven): string {
+  const again = outcome === 'interrupted' ? `; go on with \`phasegate run ${shellWord(id)}\`` : '';
+  return `run ${id}: ${message}${again}`;
+}

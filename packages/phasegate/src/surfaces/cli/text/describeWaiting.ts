@@ -1,0 +1,82 @@
+import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import { describeJson } from './describeJson.ts';
+
+/** What a run that is driven waits for: what a human is asked, what they may choose, and how. */
+export function describeWaiting(what: JsonObject): string {
+  const lines = linesFor(what);
+  const more = ['afterwards', 'needs'].flatMap((key) => {
+    const said = what[key];
+    return typeof said === 'string' ? [key === 'afterwards' ? `afterwards: ${said}` : said] : [];
+  });
+  return ['', ...lines, ...more, ''].join('\n');
+}
+
+function linesFor(what: JsonObject): readonly string[] {
+  switch (what.for) {
+    case 'gate':
+      return gateLines(what);
+    case 'questions':
+      return ['a human must answer:', ...list(what.questions).flatMap(questionLines)];
+    case 'escalation':
+      return escalationLines(what);
+    default:
+      return [describeJson(what).trimStart()];
+  }
+}
+
+function gateLines(what: JsonObject): readonly string[] {
+  const context = isJsonObject(what.context) ? what.context : {};
+  const votes = list(what.votes).map((vote) => `${word(vote, 'by')} chose ${word(vote, 'option')}`);
+  const approvers = list(what.approvers).join(', ');
+  return [
+    `a human must decide at gate \`${word(what, 'gate')}\`: ${word(what, 'prompt')}`,
+    ...(Object.keys(context).length === 0 ? [] : [describeJson(context, '  ').slice(1)]),
+    ...votes,
+    ...(typeof what.quorum === 'number' && what.quorum > 1
+      ? [`${what.quorum} humans must choose the same`]
+      : []),
+    ...(approvers === '' ? [] : [`for ${approvers}`]),
+    ...(typeof what.expires_at === 'string' ? [`until ${what.expires_at}`] : []),
+    ...list(what.options).flatMap((option) => [`- ${word(option, 'label')}`, `    ${word(option, 'how')}`]),
+  ];
+}
+
+function questionLines(question: Json): readonly string[] {
+  const answered = own(question, 'answered') === true;
+  const lines = [`${word(question, 'number')}. ${word(question, 'text')}${answered ? ' (answered)' : ''}`];
+  if (answered) return lines;
+  const options = list(own(question, 'options')).map((option) => `   - ${word(option)}`);
+  return [...lines, ...options, `   ${word(question, 'how')}`];
+}
+
+function escalationLines(what: JsonObject): readonly string[] {
+  const { blockers, items, printed_last: printed, how, attempts, message } = what;
+  const told = list(blockers).map((blocker) => word(blocker, 'message'));
+  return [
+    `a human must act: ${word(message)}`,
+    `phase ${word(what, 'phase')}, since ${word(what, 'since')}, failed attempts: ${word(attempts)}`,
+    ...told.filter((said) => said !== message).map((said) => `- ${said}`),
+    ...list(items).flatMap((item) => [
+      `- item ${word(item, 'item')} is ${word(item, 'status')}: ${word(item, 'error')}`,
+      ...lastPrinted(own(item, 'printed_last')),
+    ]),
+    ...lastPrinted(printed),
+    ...list(how).map((said) => `- ${word(said)}`),
+  ];
+}
+
+function lastPrinted(printed: Json | undefined): readonly string[] {
+  const lines = list(printed).filter((line) => line !== '');
+  return lines.length === 0 ? [] : ['  what it printed last:', ...lines.map((line) => `    ${word(line)}`)];
+}
+
+function list(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A member, or the value itself, in words. */
+function word(value: Json | undefined, key?: string): string {
+  const found = key === undefined ? value : own(value, key);
+  if (found === undefined || found === null) return 'none';
+  return typeof found === 'string' ? found : describeJson(found);
+}
