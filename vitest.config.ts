@@ -8,6 +8,10 @@ export default defineConfig({
     alias: [
       { find: /^@phasegate\/core$/, replacement: source('core') },
       { find: /^@phasegate\/sdk$/, replacement: source('sdk') },
+      {
+        find: /^@phasegate\/sdk\/testing$/,
+        replacement: source('sdk').replace('index.ts', 'testing/index.ts'),
+      },
       { find: /^phasegate$/, replacement: source('phasegate') },
     ],
   },

@@ -13,6 +13,14 @@ test('what rendering costs is measured by a program that runs [S1.82]', () => {
   expect(Number(/a session keeps +(\d+) KiB/.exec(printed)?.[1])).toBeLessThan(1024);
 });
 
+test('what walking every state costs is measured by a program that runs', () => {
+  const program = fileURLToPath(new URL('../bench/modelCheck.ts', import.meta.url));
+
+  const printed = execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' });
+
+  expect(printed).toMatch(/^10 phases +\d+ states \(all\) .* states\/s +clean$/m);
+});
+
 test.each([
   ['check', 'verdicts'],
   ['transitionHttp', 'transitions'],

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import * as core from '@phasegate/core';
 import * as sdk from '@phasegate/sdk';
+import * as testing from '@phasegate/sdk/testing';
 import * as phasegate from 'phasegate';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../packages/phasegate/src/surfaces/cli/commandTable.ts';
@@ -15,6 +16,7 @@ test('@phasegate/core exports exactly these values', () => {
     'CONTRACT_TOOLS',
     'ChoiceSet',
     'Constant',
+    'DEFAULT_BOUNDS',
     'DEPTH_LIMIT',
     'ERROR_CODES',
     'EVIDENCE_CLASSES',
@@ -37,6 +39,7 @@ test('@phasegate/core exports exactly these values', () => {
     'canonicalJson',
     'capabilitiesNeeded',
     'capabilityBlocker',
+    'checkWorkflow',
     'checkpointCriteria',
     'checkpointOf',
     'checksFor',
@@ -119,6 +122,21 @@ test('@phasegate/sdk exports exactly these values', () => {
   ]);
 });
 
+test('@phasegate/sdk/testing exports exactly these values', () => {
+  expect(Object.keys(testing).sort()).toEqual([
+    'BoundedInt',
+    'ChoiceSet',
+    'Constant',
+    'MOST_CASES',
+    'countInputs',
+    'extractSchema',
+    'generateInputs',
+    'readDomain',
+    'stepOrder',
+    'testEveryCase',
+  ]);
+});
+
 test('phasegate exports exactly these values', () => {
   expect(Object.keys(phasegate).sort()).toEqual([
     'createMemoryStore',
@@ -135,7 +153,7 @@ test('phasegate exports exactly these values', () => {
 
 test('the packages have exactly these entries and this command', () => {
   expect(manifest('core')).toEqual({ exports: ['.'], bin: [] });
-  expect(manifest('sdk')).toEqual({ exports: ['.'], bin: [] });
+  expect(manifest('sdk')).toEqual({ exports: ['.', './testing'], bin: [] });
   expect(manifest('phasegate')).toEqual({
     exports: ['.', './store-contract', './schemas/workflow.json'],
     bin: ['phasegate'],
@@ -148,6 +166,8 @@ test('the command line has exactly these commands', () => {
     'doctor',
     'list',
     'validate',
+    'test',
+    'check',
     'graph',
     'tasks',
     'search',

@@ -70,6 +70,7 @@ export type {
   KnownCheck,
   ParamDraft,
   PhaseDraft,
+  PropertyDraft,
   RouteDraft,
   WorkflowDraft,
 } from './model/draft.ts';
@@ -115,6 +116,8 @@ export {
   type ParamDomain,
   type Phase,
   type PhaseId,
+  type Property,
+  type PropertySubject,
   phaseById,
   RINGS,
   type Ring,
@@ -137,3 +140,5 @@ export type {
   StartRequest,
   Submitted,
 } from './phasegate.ts';
+export { checkWorkflow, DEFAULT_BOUNDS } from './proofs/checkWorkflow.ts';
+export type { Bounds, CheckReport, Finding, FindingCode } from './proofs/report.ts';

@@ -41,6 +41,7 @@ runCli({
       return spawnLocalAgent({ env, launcher, terminal: isTty })(request);
     },
     driveRun: async (request) => (await import('./localRunner.ts')).driveLocalRun(request),
+    testWorkflow: async (request) => (await import('./localTests.ts')).testLocalWorkflow(request),
     runLaunch: async (folder) => (await import('./agents/runLaunch.ts')).runLaunch(folder),
   },
 }).then((code) => {

@@ -2,7 +2,7 @@ import type { GateDraft } from '@phasegate/core';
 import { type Compilation, defined, type Path } from './compilation.ts';
 import { compileConditions } from './compileCondition.ts';
 
-const HUMAN_KEYS = ['prompt', 'context', 'options', 'approvers', 'quorum', 'timeout'];
+const HUMAN_KEYS = ['prompt', 'context', 'options', 'approvers', 'quorum', 'required', 'timeout'];
 
 /** Compiles a gate with blockers, a human's decision, or both. */
 export function compileGate(
@@ -50,6 +50,7 @@ export function compileHuman(
       context: compilation.texts(fields.context, [...path, 'context']),
       approvers: compilation.texts(fields.approvers, [...path, 'approvers']),
       quorum: compilation.number(fields.quorum, [...path, 'quorum']),
+      required: compilation.flag(fields.required, [...path, 'required']),
       timeout: times?.after === undefined ? undefined : { after: times.after, ...times },
     }),
   };

@@ -15,6 +15,7 @@ const KEYS = [
   'command',
   'handler',
   'args',
+  'onlyWhen',
   'preconditions',
   'postconditions',
   'parallel',
@@ -75,6 +76,9 @@ export function compileStep(compilation: Compilation, value: unknown, path: Path
       writes: compilation.texts(fields.writes, at('writes')),
       tasks: compilation.list(fields.tasks, at('tasks'), (item, place) =>
         compileTask(compilation, item, place),
+      ),
+      onlyWhen: compilation.map(fields.onlyWhen, at('onlyWhen'), (values, place) =>
+        compilation.list(values, place, (value, spot) => compilation.json(value, spot)),
       ),
       preconditions: compileConditions(compilation, fields.preconditions, {
         path: at('preconditions'),

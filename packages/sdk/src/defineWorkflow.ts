@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type ParamDraft,
   type PhaseDraft,
+  type PropertyDraft,
   RINGS,
   type WorkflowDraft,
 } from '@phasegate/core';
@@ -42,6 +43,7 @@ const KEYS = [
   'database',
   'gates',
   'steps',
+  'properties',
 ];
 
 /**
@@ -63,7 +65,10 @@ export function defineWorkflow(definition: WorkflowDefinition): DefinedWorkflow 
       compilation.map((item as { args?: unknown }).args, [...path, 'args'], (arg, at) =>
         compileParam(compilation, arg, at),
       );
-    if (phase && found) args[String(phase.id)] = found;
+    if (phase && found) {
+      args[String(phase.id)] = found;
+      return { ...phase, args: Object.keys(found) };
+    }
     // A step that cannot be read keeps its place, so that the places of the others stay right.
     return phase ?? ({ id: `step ${String(path.at(-1))}` } satisfies PhaseDraft);
   });
@@ -88,6 +93,9 @@ export function defineWorkflow(definition: WorkflowDefinition): DefinedWorkflow 
         compileGate(compilation, gate, { path, owner: `gates/${name}` }),
       ),
       entry: compilation.id(fields.initialStep, ['entry']),
+      properties: compilation.list(fields.properties, ['properties'], (item, path) =>
+        compileProperty(compilation, item, path),
+      ),
     }),
     phases: phases ?? [],
   };
@@ -117,6 +125,21 @@ function withArgs(
     }
   });
   return Object.keys(all).length === 0 && params === undefined ? undefined : all;
+}
+
+function compileProperty(compilation: Compilation, value: unknown, path: Path): PropertyDraft | undefined {
+  const fields = compilation.fields(value, path, ['name', 'always', 'never', 'before']);
+  if (fields === undefined) return undefined;
+  if (fields.name === undefined) compilation.problem(path, 'missing_key', 'a property needs a `name`');
+  const names = (key: string) => {
+    const given = fields[key];
+    const list = given === undefined || Array.isArray(given) ? given : [given];
+    return compilation.list(list, [...path, key], (item, at) => compilation.id(item, at));
+  };
+  return {
+    name: compilation.text(fields.name, [...path, 'name']) ?? '',
+    ...defined({ always: names('always'), never: names('never'), before: names('before') }),
+  };
 }
 
 function compileSchema(

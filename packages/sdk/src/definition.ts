@@ -34,6 +34,19 @@ export interface WorkflowDefinition {
   readonly database?: DatabaseDefinition;
   readonly gates?: Readonly<Record<string, GateDefinition>>;
   readonly steps: readonly WorkflowStep[];
+  /** What must be true of every run, proven by `phasegate check`. */
+  readonly properties?: readonly PropertyDefinition[];
+}
+
+/** A promise about every run: one of `always`, `never` and `before`, with names of steps and human gates. */
+export interface PropertyDefinition {
+  readonly name: string;
+  /** Every run that reaches the end has passed these. */
+  readonly always?: PhaseId | readonly PhaseId[];
+  /** No run reaches this; of several, no run reaches them all. */
+  readonly never?: PhaseId | readonly PhaseId[];
+  /** Each is passed before the one after it is entered. */
+  readonly before?: readonly PhaseId[];
 }
 
 /** A protected SQLite database; paths are relative to the project. */
@@ -67,6 +80,8 @@ export interface WorkflowStep {
   readonly handler?: Handler | Dispatch;
   /** The params its handler reads; they become params of the workflow. */
   readonly args?: Readonly<Record<string, Arg>>;
+  /** The values of params with which the step is entered at all, e.g. `{ mode: ['full'] }`. */
+  readonly onlyWhen?: Readonly<Record<string, readonly Json[]>>;
   readonly preconditions?: readonly Condition[];
   readonly postconditions?: readonly Condition[];
   readonly parallel?: boolean;
@@ -150,6 +165,8 @@ export interface HumanGate {
   /** Names of the humans who may decide; left out: any. */
   readonly approvers?: readonly string[];
   readonly quorum?: number;
+  /** Whether `phasegate check` must prove that no run reaches the end without this decision. */
+  readonly required?: boolean;
   readonly timeout?: { readonly after: string; readonly then?: 'park' | 'stop' };
 }
 

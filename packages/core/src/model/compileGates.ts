@@ -88,6 +88,7 @@ function compileHuman(
     approvers,
     quorum,
     timeout: compileTimeout(place, draft, path),
+    ...(draft.required === true ? { required: true } : {}),
   };
 }
 

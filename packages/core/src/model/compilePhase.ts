@@ -7,6 +7,7 @@ import { compileTools } from './compileTools.ts';
 import type { ArtifactDraft, PhaseDraft, RouteDraft } from './draft.ts';
 import { parseDuration } from './duration.ts';
 import { compileSchema } from './jsonSchema.ts';
+import { onlyWhenChecks } from './onlyWhen.ts';
 import type { DraftPath } from './problems.ts';
 import { didYouMean, suggest } from './suggest.ts';
 import {
@@ -49,7 +50,10 @@ export function compilePhase(context: CompileContext, index: number, number: num
       content: task.content ?? null,
     })),
     ...compileTools(place),
-    preconditions: compileChecks(place, phase.preconditions ?? [], 'preconditions'),
+    preconditions: [
+      ...compileChecks(place, phase.preconditions ?? [], 'preconditions'),
+      ...onlyWhenChecks(place),
+    ],
     evidence,
     postconditions: compileChecks(place, phase.postconditions ?? [], 'postconditions'),
     blockers: gates.blockers.map((blocker, position) =>
@@ -59,6 +63,8 @@ export function compilePhase(context: CompileContext, index: number, number: num
     parallel: phase.parallel ?? null,
     next,
     ...compileTimeout(place),
+    ...(phase.args === undefined ? {} : { args: phase.args }),
+    ...(phase.onlyWhen === undefined ? {} : { onlyWhen: phase.onlyWhen }),
   };
 }
 

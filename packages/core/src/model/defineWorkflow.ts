@@ -4,6 +4,7 @@ import { checkGraph } from './checkGraph.ts';
 import type { CompileContext, Known } from './compileContext.ts';
 import { compileDatabase } from './compileDatabase.ts';
 import { compilePhase } from './compilePhase.ts';
+import { compileProperties } from './compileProperties.ts';
 import type { DraftProblem, ParamDraft, WorkflowDraft } from './draft.ts';
 import { compileSchema } from './jsonSchema.ts';
 import { paramProblem } from './params.ts';
@@ -65,6 +66,7 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
     templates: draft.templates ?? null,
     ...compileCapabilities(draft, problems),
     ...compileDatabase(draft, problems),
+    ...compileProperties(draft, phases, problems),
   };
   checkUnusedGates(context);
   checkTemplates(workflow, problems);

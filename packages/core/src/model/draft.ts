@@ -41,12 +41,22 @@ export interface WorkflowDraft {
   /** Absent: the first phase. */
   readonly entry?: PhaseId;
   readonly phases: readonly PhaseDraft[];
+  /** What the author promises about every run. */
+  readonly properties?: readonly PropertyDraft[];
   /** Hash of the module and all it imports, where the workflow has functions. */
   readonly code?: string | null;
   /** The module those functions are in, relative to the project. */
   readonly module?: string | null;
   /** Templates of the phases and tasks that come from a source. */
   readonly templates?: Templates;
+}
+
+/** A promise about every run, as written: one of `always`, `never` and `before`, with names of phases and gates. */
+export interface PropertyDraft {
+  readonly name: string;
+  readonly always?: readonly PhaseId[];
+  readonly never?: readonly PhaseId[];
+  readonly before?: readonly PhaseId[];
 }
 
 /** A phase as written. */
@@ -96,6 +106,10 @@ export interface PhaseDraft {
   readonly parallel?: { readonly key: string };
   /** How long its command or agent may take: seconds, or a duration such as `5m`. */
   readonly timeout?: number | string;
+  /** Names of the params its work reads. */
+  readonly args?: readonly string[];
+  /** The values of params with which it is entered at all. */
+  readonly onlyWhen?: Readonly<Record<string, readonly Json[]>>;
   /** Absent: the following phase as written; after the last, the end. */
   readonly next?: RouteDraft;
 }
@@ -133,6 +147,8 @@ export interface GateDraft {
     }[];
     readonly approvers?: readonly string[];
     readonly quorum?: number;
+    /** Whether no run may reach the end without this decision. */
+    readonly required?: boolean;
     /** `after` is a duration such as `90s`, `30m`, `24h`, `7d`. */
     readonly timeout?: { readonly after: string; readonly then?: string };
   };

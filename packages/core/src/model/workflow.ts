@@ -48,7 +48,25 @@ export interface Workflow {
   readonly capabilities?: readonly string[];
   /** The author's own SQLite database, protected; absent where there is none. */
   readonly database?: WorkflowDatabase;
+  /** What the author promises about every run, for `phasegate check` to prove; absent where nothing is. */
+  readonly properties?: readonly Property[];
 }
+
+/** A promise about every run. */
+export interface Property {
+  readonly name: string;
+  /**
+   * `always`: a run that reaches the end has passed all of these. `never`: no run reaches all of these.
+   * `before`: each is passed before the one after it is entered.
+   */
+  readonly kind: 'always' | 'never' | 'before';
+  readonly of: readonly PropertySubject[];
+}
+
+/** What a property is about: a phase, or the human gate of that id. */
+export type PropertySubject =
+  | { readonly kind: 'phase'; readonly phase: PhaseId }
+  | { readonly kind: 'gate'; readonly gate: string };
 
 /** The database a workflow's steps work on. */
 export interface WorkflowDatabase {
@@ -125,6 +143,10 @@ export interface Phase {
   readonly next: Route;
   /** How long its command or agent may take; absent: what the runner is told. */
   readonly timeoutSeconds?: number;
+  /** The params its work reads; absent where nothing was said. */
+  readonly args?: readonly string[];
+  /** The values of params with which it is entered at all; a precondition holds the run to it. */
+  readonly onlyWhen?: Readonly<Record<string, readonly Json[]>>;
 }
 
 /** The name of a function of a TypeScript workflow, e.g. `steps/writer/postconditions/chapters_modified`. */
@@ -217,6 +239,8 @@ export interface HumanGate {
   /** How many different humans must choose the same option. */
   readonly quorum: number;
   readonly timeout: GateTimeout | null;
+  /** Whether `phasegate check` must prove that no run reaches the end without it; absent where not asked. */
+  readonly required?: boolean;
 }
 
 /** One answer a human may give. */

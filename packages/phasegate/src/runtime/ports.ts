@@ -87,6 +87,19 @@ export type {
   WrappedKey,
 } from './ports/store.ts';
 export type {
+  CheckAnswers,
+  ContractStep,
+  ContractTest,
+  ContractTests,
+  Expectation,
+  HumanChoice,
+  ScriptedAgent,
+  TestCategory,
+  TestRequest,
+  TestResult,
+  TestWorkflow,
+} from './ports/testing.ts';
+export type {
   ExecutedCall,
   Receipt,
   Toolbox,

@@ -6,6 +6,7 @@ import {
   own,
   type ParamDraft,
   type PhaseDraft,
+  type PropertyDraft,
   RINGS,
   readPhaseId,
   type WorkflowDraft,
@@ -15,6 +16,7 @@ import { phaseDraft } from './phaseDraft.ts';
 import type { SchemaReader } from './schemaFiles.ts';
 import type { SourceMap } from './sourceMap.ts';
 import { defined, phaseIdOf, type Spot, Spots, textOf } from './spots.ts';
+import type { YamlPath } from './yamlTree.ts';
 
 /** One more than a workflow may have, so that too many are still too many. */
 const MAX_PHASES = 1001;
@@ -53,6 +55,9 @@ export function draftOf(value: JsonObject, map: SourceMap, readSchema: SchemaRea
       capabilities: spots.texts(root, 'capabilities', ['capabilities']),
       database: databaseDraft(spots, spots.get(root, 'database', ['database'])),
       gates: gatesDraft(spots, spots.get(root, 'gates', ['gates'])),
+      properties: spots.items(spots.get(root, 'properties', ['properties']), ['properties'], (spot, path) =>
+        propertyDraft(spots, spot, path),
+      ),
     }),
     phases: phasesDraft(spots, spots.get(root, 'phases', ['phases']), {
       readSchema,
@@ -84,6 +89,18 @@ function databaseDraft(spots: Spots, spot: Spot): WorkflowDraft['database'] {
       keep: spots.number(spot, 'keep', ['database', 'keep']),
     }),
   };
+}
+
+function propertyDraft(spots: Spots, spot: Spot, path: YamlPath): PropertyDraft | undefined {
+  const name = spots.text(spot, 'name', [...path, 'name']);
+  if (name === undefined) return undefined;
+  const names = (key: 'always' | 'never' | 'before') => {
+    const { value } = spots.get(spot, key, [...path, key]);
+    if (value === undefined) return undefined;
+    const list = Array.isArray(value) ? value : [value];
+    return list.map((item: Json) => phaseIdOf(item)).filter((id) => id !== undefined);
+  };
+  return { name, ...defined({ always: names('always'), never: names('never'), before: names('before') }) };
 }
 
 function gatesDraft(spots: Spots, spot: Spot): WorkflowDraft['gates'] {

@@ -61,6 +61,7 @@ function humanDraft(spots: Spots, spot: Spot, path: YamlPath): GateDraft['human'
       context: spots.texts(spot, 'context', [...path, 'context']),
       approvers: spots.texts(spot, 'approvers', [...path, 'approvers']),
       quorum: spots.number(spot, 'quorum', [...path, 'quorum']),
+      required: spots.flag(spot, 'required', [...path, 'required']),
       timeout: times.after === undefined ? undefined : { after: times.after, ...times },
     }),
   };

@@ -51,6 +51,11 @@ export function phaseDraft(
       tasks: spots.items(spots.get(spot, 'tasks', at('tasks')), at('tasks'), (task, place) =>
         taskDraft(spots, task, place),
       ),
+      onlyWhen: spots.members(
+        spots.get(spot, 'only_when', at('onlyWhen')),
+        at('onlyWhen'),
+        (values, place) => spots.items(values, place, ({ value }) => value) ?? [],
+      ),
       preconditions: checkDrafts(
         spots,
         spots.get(spot, 'preconditions', at('preconditions')),

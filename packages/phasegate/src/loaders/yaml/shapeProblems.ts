@@ -18,8 +18,8 @@ type Issue = z.core.$ZodIssue;
 const MAX_PROBLEMS = 500;
 
 /** Everything wrong with the shape of a contract: keys, types, and values out of a fixed set. */
-export function shapeProblems(value: Json): readonly ShapeProblem[] {
-  return issuesOf(workflowSchema, [], value).slice(0, MAX_PROBLEMS);
+export function shapeProblems(value: Json, schema: z.ZodType = workflowSchema): readonly ShapeProblem[] {
+  return issuesOf(schema, [], value).slice(0, MAX_PROBLEMS);
 }
 
 function issuesOf(schema: z.ZodType, base: YamlPath, value: Json): readonly ShapeProblem[] {

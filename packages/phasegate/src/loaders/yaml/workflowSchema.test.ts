@@ -57,6 +57,11 @@ function visit(schema: Json, path: string, silent: string[]): void {
     if (!isJsonObject(property) || !property.description) silent.push(`${path}/${name}`);
   }
   for (const [key, member] of Object.entries(schema)) {
+    // A field may be called `properties`, so what holds fields is told from a field by where it stands.
+    if (key === 'properties' && member === properties) {
+      for (const [name, field] of Object.entries(properties)) visit(field, `${path}/${name}`, silent);
+      continue;
+    }
     // `allOf` holds rules about fields, not the fields themselves.
     if (key !== 'allOf') visit(member as Json, `${path}/${key}`, silent);
   }

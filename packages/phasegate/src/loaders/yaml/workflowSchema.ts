@@ -56,6 +56,7 @@ const human = strictMap(
     options: about(z.array(option), 'The answers there are.'),
     approvers: maybe(texts, 'Names of the humans who may decide; left out: any.'),
     quorum: maybe(z.number().int().min(1), 'How many different humans must choose the same.', 1),
+    required: maybe(z.boolean(), 'Whether `phasegate check` must prove that no run ends without it.', false),
     timeout: maybe(
       strictMap(
         { name: 'timeout', description: 'When nobody decides in time.' },
@@ -206,6 +207,10 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
     ),
     'Pieces of instruction; the phase is not complete before each was fetched.',
   ),
+  only_when: maybe(
+    z.record(z.string(), z.array(z.union([z.string(), z.number(), z.boolean()]))),
+    'The values of params with which it is entered at all, such as `{ mode: [full] }`.',
+  ),
   preconditions: maybe(z.array(check), 'Must hold to enter; looked at when the phase before is completed.'),
   postconditions: maybe(z.array(check), 'Must hold to leave; one that does not is a failed attempt.'),
   required_artifacts: maybe(z.array(artifact), 'Evidence with a JSON Schema, by name or as a map.'),
@@ -260,6 +265,26 @@ const param = strictMap(
     constant: maybe(z.unknown(), 'The one value it has.'),
     default: maybe(z.unknown(), 'What it is when it is not given.'),
     required: maybe(z.boolean(), 'Whether a run needs it.', false),
+  },
+);
+
+const subjects = z.union([id, z.array(id)]);
+const property = strictMap(
+  {
+    name: 'property',
+    description: 'A promise about every run, proven by `phasegate check`.',
+    some: ['always', 'never', 'before'],
+    exclusive: [
+      ['always', 'never'],
+      ['always', 'before'],
+      ['never', 'before'],
+    ],
+  },
+  {
+    name: about(text, 'What it is called in reports.'),
+    always: maybe(subjects, 'Phases and human gates that every run that reaches the end has passed.'),
+    never: maybe(subjects, 'A phase or gate that no run reaches; several: that no run reaches them all.'),
+    before: maybe(z.array(id), 'Each is passed before the one after it is entered.'),
   },
 );
 
@@ -331,6 +356,7 @@ export const workflowSchema = strictMap(
       ),
       "The project's own SQLite database that steps work on.",
     ),
+    properties: maybe(z.array(property), 'What must be true of every run.'),
     gates: maybe(
       z.union([z.record(z.string(), gate), z.array(gateInList)]),
       'Gates by name, or a list with `id`.',

@@ -9,6 +9,7 @@ import type {
   ReachedProject,
   SpawnAgent,
   Standards,
+  TestWorkflow,
 } from '../../runtime/ports.ts';
 import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
@@ -98,6 +99,7 @@ export interface Machine {
   readonly openServer: OpenServer;
   readonly spawnAgent: SpawnAgent;
   readonly driveRun: DriveRun;
+  readonly testWorkflow: TestWorkflow;
   /** Carries out the order that was left in a folder, on this process's terminal. */
   runLaunch(folder: string): Promise<void>;
   /** Aborted when the process is asked to end; from then on a second signal ends it at once. */

@@ -36,6 +36,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/validate.ts')).validate,
   },
   {
+    name: 'test',
+    group: 'Workflows',
+    summary: 'run every case of every step, and the contract tests beside a workflow',
+    load: async () => (await import('./commands/test.ts')).test,
+  },
+  {
+    name: 'check',
+    group: 'Workflows',
+    summary: 'walk every state of a workflow and print what is wrong with the shortest way there',
+    load: async () => (await import('./commands/check.ts')).check,
+  },
+  {
     name: 'graph',
     group: 'Workflows',
     summary: 'draw a workflow, and where a run is in it',

@@ -107,6 +107,7 @@ function machine(spawn: (request: SpawnRequest) => Spawned | Promise<Spawned>): 
     openServer: unused,
     runLaunch: unused,
     driveRun: unused,
+    testWorkflow: unused,
     stopping: () => new AbortController().signal,
     spawnAgent: async (request) => spawn(request),
   };

@@ -173,6 +173,7 @@ async function drive(shell: Shell): Promise<string> {
     runLaunch: none,
     stopping: () => new AbortController().signal,
     driveRun: driveLocalRun,
+    testWorkflow: none,
   };
   const called: Called = await shell.callWith(machine, ['run', 'books', '--json']);
   expect(called.json()).toMatchObject({ outcome: 'completed' });

@@ -381,6 +381,7 @@ function machine(
     runLaunch: none,
     stopping: () => signal,
     driveRun: async (request) => drive(request),
+    testWorkflow: none,
   };
 }
 

@@ -137,6 +137,7 @@ function machine() {
     serveMcp: unused,
     spawnAgent: unused,
     driveRun: unused,
+    testWorkflow: unused,
     runLaunch: unused,
     stopping: () => asked.signal,
     openServer: async (request) => {

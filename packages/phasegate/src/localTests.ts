@@ -1,0 +1,177 @@
+import { hash, randomBytes } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fold } from '@phasegate/core';
+import { CHECKS } from './checks/index.ts';
+import { createDatabases } from './database/index.ts';
+import { readContract } from './loaders/contracts/readContract.ts';
+import { createFunctions } from './loaders/typescript/functionHost.ts';
+import { openLocalProject } from './localProject.ts';
+import { driveLocalRun } from './localRunner.ts';
+import { openKeys, tokenSecretsOf } from './runtime/keys.ts';
+import { createOpenProject, decisionIsSigned } from './runtime/openProject.ts';
+import type { CatalogWorkflow, ContractTests, Functions, Project, TestWorkflow } from './runtime/ports.ts';
+import { createSeal } from './runtime/seal.ts';
+import { createTokens } from './runtime/tokens.ts';
+import { createMemoryStore } from './stores/memory.ts';
+import { answeredChecks, answeredFunctions } from './testing/answeredChecks.ts';
+import type { Bed, Beds } from './testing/bed.ts';
+import { testWorkflow } from './testing/testWorkflow.ts';
+
+/** Tests a workflow of a project on this machine. Nothing of the project is written, nor of its state. */
+export const testLocalWorkflow: TestWorkflow = async (request) => {
+  const scratch = mkdtempSync(join(realpathSync(tmpdir()), 'phasegate-test-'));
+  const environment = { ...request.environment, XDG_STATE_HOME: join(scratch, 'state') };
+  let functions: Functions | undefined;
+  try {
+    const first = await request.project.catalog.load(request.workflow);
+    const contracts = await contractsBeside(request.project.root, first);
+    const project = worksOnFiles(first, contracts)
+      ? await openCopy(request.project.root, scratch, environment)
+      : request.project;
+    const starting =
+      contracts[0] === undefined ? undefined : { params: contracts[0].params, target: contracts[0].target };
+    const reload = () => project.catalog.load(request.workflow, starting);
+    const found = await reload();
+    functions = createFunctions({ root: project.root });
+    const beds = bedsIn({ project, functions, keys: join(scratch, 'keys'), environment });
+    return await testWorkflow(
+      {
+        beds,
+        found,
+        contracts,
+        reload,
+        clock: () => performance.now(),
+        hash: sha256,
+        drive: (bed, run, alone, log) =>
+          driveLocalRun({
+            // The runner asks the catalog whether the code is still the same; it must ask about the same workflow.
+            project: {
+              ...project,
+              root: project.root,
+              stateDir: join(scratch, 'state'),
+              catalog: only(project, alone),
+            },
+            open: bed.open,
+            run,
+            agent: 'tester',
+            agentCommand: null,
+            adapter: 'subprocess',
+            workers: 1,
+            stepTimeout: 60,
+            environment,
+            waitForHuman: false,
+            signal: request.signal,
+            report: (progress) => {
+              if (progress.event === 'output') log(progress.line);
+              if (progress.event === 'step_ended' && !progress.accepted) log(progress.message);
+            },
+          }),
+      },
+      request,
+    );
+  } finally {
+    await functions?.close();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+};
+
+interface BedParts {
+  readonly project: Project;
+  readonly functions: Functions;
+  readonly keys: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+function bedsIn({ project, functions, keys, environment }: BedParts): Beds {
+  mkdirSync(keys, { recursive: true, mode: 0o700 });
+  const seal = createSeal(openKeys(keys));
+  return {
+    make: async (found, { real }): Promise<Bed> => {
+      const answering = { answers: {}, real, unanswered: new Set<string>() };
+      const store = createMemoryStore({ seal, fold, verifyDecision: decisionIsSigned });
+      const newId = () => `db-${randomBytes(8).toString('hex')}`;
+      const open = createOpenProject({
+        store,
+        catalog: only(project, found),
+        checks: async () => answeredChecks(CHECKS, found.workflow, answering),
+        functions: answeredFunctions(functions, found.workflow, answering),
+        databases: createDatabases({
+          root: project.root,
+          stateDir: keys,
+          now: Date.now,
+          newId,
+          busyMs: 5000,
+        }),
+        workspace: project.root,
+        now: Date.now,
+        newId: () => `run-${randomBytes(10).toString('hex')}`,
+        hash: sha256,
+        backupFile: () => join(keys, 'backup.db'),
+        tokens: createTokens({ secrets: tokenSecretsOf(keys), environment, now: Date.now }),
+        seal,
+        tools: async () => [],
+      });
+      return { open, store, answering, close: () => open.close() };
+    },
+  };
+}
+
+/** A catalog that knows this workflow as it was loaded; one that is made at the start is made for each run. */
+function only({ catalog }: Project, found: CatalogWorkflow): Project['catalog'] {
+  const dynamic = found.workflow.templates !== null;
+  return { ...catalog, load: async (name, starting) => (dynamic ? catalog.load(name, starting) : found) };
+}
+
+/** Commands and databases write: they get a copy of the project to write to. */
+function worksOnFiles({ workflow }: CatalogWorkflow, contracts: readonly ContractTests[]): boolean {
+  return (
+    workflow.database !== undefined ||
+    workflow.phases.some(({ work }) => work.kind === 'command') ||
+    contracts.some(({ real, tests }) => real || tests.some((test) => test.real))
+  );
+}
+
+const LEFT_OUT = new Set(['node_modules', '.git', '.phasegate']);
+
+async function openCopy(root: string, scratch: string, env: BedParts['environment']): Promise<Project> {
+  const copy = join(scratch, 'project');
+  cpSync(root, copy, { recursive: true, filter: (path) => path === root || !LEFT_OUT.has(basename(path)) });
+  for (let folder = root; ; folder = dirname(folder)) {
+    const modules = join(folder, 'node_modules');
+    if (existsSync(modules)) symlinkSync(realpathSync(modules), join(copy, 'node_modules'), 'junction');
+    if (existsSync(modules) || folder === dirname(folder)) break;
+  }
+  return openLocalProject({ projectDir: copy, env });
+}
+
+/** `NAME.contract.yaml` beside the workflow's file, NAME being its id or its file's name. */
+async function contractsBeside(
+  root: string,
+  { path, format, workflow }: CatalogWorkflow,
+): Promise<readonly ContractTests[]> {
+  const folder = dirname(path);
+  const stem = basename(path).replace(/(?:\.workflow)?\.[^.]+$/, '');
+  const named = (file: string) => file.replace(/\.contract\.ya?ml$/, '');
+  const files = readdirSync(join(root, folder))
+    .filter((file) => named(file) !== file)
+    .filter((file) => format === 'markdown' || [workflow.id, stem].includes(named(file)))
+    .sort();
+  return Promise.all(
+    files.map((file) => readContract(root, folder === '.' ? file : `${folder}/${file}`, workflow)),
+  );
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text, 'hex');
+}

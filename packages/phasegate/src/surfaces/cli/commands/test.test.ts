@@ -1,0 +1,268 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { testLocalWorkflow } from '../../../localTests.ts';
+import type { Machine } from '../command.ts';
+import { type Called, makeShell, type Shell } from '../fixtures/callCli.ts';
+
+const WORKFLOW = `
+workflow: small
+params: { mode: { type: string, choices: [full, quick], default: full } }
+phases:
+  PLAN:
+    instructions: Plan it
+    required_artifacts: [{ type: plan, schema: { type: object, required: [summary] } }]
+    gate: { human: { prompt: "Good?", options: [{ label: Yes }, { label: No, next: PLAN, requires_input: true }] } }
+    next: DEEP
+  DEEP:
+    instructions: Think
+    only_when: { mode: [full] }
+    allowed_tools: [read_files]
+    next: null
+`;
+
+const CONTRACT = `
+evidence: { PLAN: { plan: { summary: x } } }
+tests:
+  - { name: honest, agent: honest }
+  - { name: forgetful, agent: forgetful }
+  - { name: cheating, agent: cheating }
+  - name: by hand
+    steps:
+      - { agent: { complete: PLAN, evidence: {} }, expect: { code: incomplete_checkpoint, phase: PLAN } }
+      - { agent: { complete: PLAN, evidence: { plan: { summary: x } } }, expect: { status: waiting } }
+      - { human: { choose: "No" }, expect: { code: input_required } }
+      - { human: { choose: "No", input: better }, expect: { phase: PLAN, status: active } }
+      - { tool: { tool: read_files, input: { path: a } }, expect: { allowed: false } }
+`;
+
+describe('what is tested', () => {
+  test('every case of every step, the four kinds, and the contract tests beside the workflow [S4.83]', async () => {
+    const called = await run(project(), ['small', '--json']);
+
+    expect(called).toMatchObject({ code: 0 });
+    const { tests } = called.json() as { tests: { name: string; category: string; status: string }[] };
+    const steps = tests.filter(({ category }) => category === 'steps').map(({ name }) => name);
+    expect(steps).toEqual(['small-1.PLAN-mode=full', 'small-1.PLAN-mode=quick', 'small-2.DEEP-mode=full']);
+    expect(new Set(tests.map(({ category }) => category))).toEqual(
+      new Set(['import', 'structure', 'domains', 'steps', 'contract']),
+    );
+    expect(tests.every(({ status }) => status === 'passed')).toBe(true);
+  });
+
+  test('only what is asked for, by name and by kind [S4.83]', async () => {
+    const names = async (...words: string[]) =>
+      ((await run(project(), ['small', '--json', ...words])).json().tests as { name: string }[]).map(
+        ({ name }) => name,
+      );
+
+    expect(await names('-k', 'quick')).toEqual(['small-1.PLAN-mode=quick']);
+    expect(await names('--category', 'domains')).toEqual(['small: param mode']);
+    expect(await names('--category', 'steps', '-k', 'DEEP')).toEqual(['small-2.DEEP-mode=full']);
+  });
+
+  test('a test that fails is told with its line, in words and as JUnit, and the exit code is 1', async () => {
+    const shell = project({
+      'small.contract.yaml': 'tests:\n  - name: a <b>\n    steps:\n      - { agent: { complete: PLAN } }\n',
+    });
+    const report = join(shell.root, 'report.xml');
+
+    const called = await run(shell, ['small', '--category', 'contract', '--junit', report]);
+
+    expect(called.code).toBe(1);
+    expect(called.stdout).toContain(
+      'small.contract.yaml:4: expected it to be allowed, refused with incomplete_checkpoint',
+    );
+    const xml = readFileSync(report, 'utf8');
+    expect(xml).toContain('<testsuite name="small.contract" tests="1" failures="1" skipped="0"');
+    expect(xml).toContain('name="small: a &lt;b&gt;"');
+    expect(xml).toMatch(/<failure message="small\.contract\.yaml:4: /);
+  });
+
+  test('a quick run is not let into a step that is only for full ones [S4.70 S4.75]', async () => {
+    const contract = `
+tests:
+  - name: quick
+    params: { mode: quick }
+    steps:
+      - { agent: { complete: PLAN, evidence: { plan: { summary: x } } }, expect: { status: waiting } }
+      - { human: { choose: "Yes" }, expect: { code: precondition_failed, status: waiting, phase: PLAN } }
+`;
+
+    expect(await run(project({ 'small.contract.yaml': contract }), ['small'])).toMatchObject({ code: 0 });
+  });
+
+  test('a check that looks at the world is answered by the test, or really looks, and never just passes', async () => {
+    const workflow =
+      'workflow: small\nphases: { A: { postconditions: [{ name: there, check: files, with: { exist: [x] } }] } }\n';
+    const outcome = async (more: string, files: Record<string, string> = {}) => {
+      const contract = `${more}\ntests: [{ name: honest, agent: honest }]\n`;
+      const shell = project({ 'small.workflow.yaml': workflow, 'small.contract.yaml': contract, ...files });
+      return run(shell, ['small', '--category', 'contract']);
+    };
+
+    expect(await outcome('checks: { there: pass }')).toMatchObject({ code: 0 });
+    expect(await outcome('checks: { there: fail }')).toMatchObject({ code: 1 });
+    expect(await outcome('real: true', { x: '1' })).toMatchObject({ code: 0 });
+    expect(await outcome('real: true')).toMatchObject({ code: 1 });
+    const silent = await outcome('');
+    expect([silent.code, silent.stdout]).toEqual([1, expect.stringContaining('nobody answered `there`')]);
+  });
+});
+
+describe('steps with work of their own', () => {
+  test('a handler is called in every case, and one that throws in one of them is found there [S4.67 S4.69 S4.74]', async () => {
+    const workflow = `
+import { BoundedInt, defineWorkflow, Outcome } from '@phasegate/sdk';
+export default defineWorkflow({
+  type: 'think',
+  steps: [
+    {
+      id: 'refine',
+      args: { confidence: new BoundedInt(1, 3) },
+      handler: (ctx) => {
+        if (ctx.iteration === 2 && ctx.confidence === 3) throw new Error('not sure');
+        return [ctx.confidence === 1 ? Outcome.ITERATE : Outcome.OK, {}];
+      },
+      next: { [Outcome.OK]: 'end', [Outcome.ITERATE]: 'refine', maxIterations: 2 },
+    },
+    { id: 'end', handler: () => [Outcome.FAIL, {}], next: { [Outcome.OK]: null } },
+  ],
+});
+`;
+    const shell = makeShell({ 'think.workflow.ts': workflow });
+
+    const { tests, failed } = (await run(shell, ['think', '--category', 'steps', '--json'])).json() as {
+      tests: { name: string; status: string; message: string }[];
+      failed: number;
+    };
+
+    expect(tests).toHaveLength(7);
+    expect(failed).toBe(2);
+    expect(tests.filter(({ status }) => status === 'failed')).toMatchObject([
+      { name: 'think-1.refine-confidence=3,iteration=2', message: expect.stringContaining('not sure') },
+      { name: 'think-2.end', message: expect.stringContaining('outcome_not_allowed') },
+    ]);
+  });
+
+  test('a command runs in a process of its own, in a copy of the project, and its failure is the case’s [S4.68]', async () => {
+    const step = `
+const input = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+require('node:fs').writeFileSync('written', 'x');
+console.log('mode ' + input.checkpoint.mode);
+if (input.checkpoint.mode === 'b') process.exit(3);
+console.log(JSON.stringify({ success: true, result: {} }));
+`;
+    const workflow = `
+workflow: commands
+params: { mode: { choices: [a, b] } }
+phases: { RUN: { command: "${process.execPath} step.cjs" } }
+`;
+    const shell = makeShell({ 'step.cjs': step, 'commands.workflow.yaml': workflow });
+
+    const called = await run(shell, ['commands', '--category', 'steps', '--json']);
+
+    expect(called.json().tests).toMatchObject([
+      { name: 'commands-1.RUN-mode=a', status: 'passed' },
+      { name: 'commands-1.RUN-mode=b', status: 'failed', message: expect.stringContaining('mode b') },
+    ]);
+    expect(existsSync(join(shell.root, 'written'))).toBe(false);
+  });
+});
+
+describe('bad input ends with exit code 2', () => {
+  test.each([
+    ['', /small\.contract\.yaml:1:1: the file is empty/],
+    ['tests: []\n', /small\.contract\.yaml:1:8: `tests` must be at least 1/],
+    ['test:\n', /small\.contract\.yaml:1:1: unknown key `test` \(did you mean `tests`\?\)/],
+    ['tests: [{ name: a, agent: clever }]\n', /:1:27: `agent` must be one of/],
+    ['tests: [{ name: a }]\n', /:1:9: one of `agent` and `steps` is needed/],
+    [
+      'tests:\n  - name: a\n    steps: [{ agent: { complete: PLANN } }]\n',
+      /:3:34: there is no phase `PLANN` \(did you mean `PLAN`\?\)/,
+    ],
+    ['evidence: { NO: {} }\ntests: [{ name: a, agent: honest }]\n', /:1:13: there is no phase `NO`/],
+    ['params: { mood: x }\ntests: [{ name: a, agent: honest }]\n', /:1:11: there is no param `mood`/],
+    ['checks: { x: pass }\ntests: [{ name: a, agent: honest }]\n', /:1:11: there is no check `x`/],
+    [
+      'tests:\n  - { name: a, agent: honest }\n  - { name: a, agent: honest }\n',
+      /:3:13: there are two tests `a`/,
+    ],
+    ['tests: [\n', /small\.contract\.yaml:\d+:\d+: /],
+  ])('the file %j', async (contract, message) => {
+    const called = await run(project({ 'small.contract.yaml': contract }), ['small']);
+
+    expect([called.code, called.stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
+
+  test('a param without end, and what to do about it', async () => {
+    const shell = makeShell({ 'o.workflow.yaml': 'workflow: o\nparams: { topic: {} }\nphases: { A: {} }\n' });
+
+    const open = await run(shell, ['o']);
+    shell.write(
+      'o.contract.yaml',
+      'domains: { topic: { choices: [x, y] } }\ntests: [{ name: a, agent: honest }]\n',
+    );
+    const closed = await run(shell, ['o', '--category', 'steps', '--json']);
+
+    expect([open.code, open.stderr]).toEqual([
+      2,
+      expect.stringMatching(/param `topic` of step `A`[\s\S]*`domains`/),
+    ]);
+    expect(closed.json()).toMatchObject({ passed: 2, failed: 0 });
+  });
+
+  test('a product that is too large, with its size', async () => {
+    const params = '{ a: { type: integer, min: 1, max: 500 }, b: { type: integer, min: 1, max: 500 } }';
+    const shell = makeShell({ 'big.workflow.yaml': `workflow: big\nparams: ${params}\nphases: { A: {} }\n` });
+
+    const called = await run(shell, ['big']);
+
+    expect([called.code, called.stderr]).toEqual([2, expect.stringContaining('there are 250000 cases')]);
+  });
+
+  test.each([
+    [['small', '--category', 'speed'], 'there is no category `speed`'],
+    [['small', '-k', 'nothing like it'], 'no test was run'],
+    [[], 'WORKFLOW'],
+  ])('the words %j', async (words, message) => {
+    const called = await run(project(), words);
+
+    expect([called.code, called.stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  test('a workflow with problems is told as `validate` tells it [S3.78]', async () => {
+    const shell = makeShell({
+      'bad.workflow.yaml': 'workflow: bad\nphases:\n  A: { next: B }\n',
+      'odd.workflow.ts':
+        "import { defineWorkflow } from '@phasegate/sdk';\nexport default defineWorkflow({ type: 'odd', steps: [{ name: 'a', parallel: 'yes', command: 7 }] });\n",
+    });
+
+    const bad = await run(shell, ['bad']);
+    const odd = await run(shell, ['odd']);
+
+    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('bad.workflow.yaml:3:14')]);
+    expect([odd.code, odd.stderr]).toEqual([
+      2,
+      expect.stringContaining('`parallel` must be `true` or `false`'),
+    ]);
+  });
+});
+
+function project(files: Readonly<Record<string, string>> = {}): Shell {
+  return makeShell({ 'small.workflow.yaml': WORKFLOW, 'small.contract.yaml': CONTRACT, ...files });
+}
+
+async function run(shell: Shell, words: readonly string[]): Promise<Called> {
+  const none = () => expect.fail('this is not asked for here');
+  const machine: Machine = {
+    serveMcp: none,
+    openServer: none,
+    spawnAgent: none,
+    runLaunch: none,
+    driveRun: none,
+    stopping: () => new AbortController().signal,
+    testWorkflow: testLocalWorkflow,
+  };
+  return shell.callWith(machine, ['test', ...words]);
+}

@@ -1,0 +1,61 @@
+import { canonicalJson, type Phase, type Principal, phaseById, type Submitted } from '@phasegate/core';
+import type { CatalogWorkflow, HumanChoice, OpenProject, Store, UnlockedHuman } from '../runtime/ports.ts';
+import type { Answering } from './answeredChecks.ts';
+
+/** A real runtime on a store in memory with one workflow, for one test. */
+export interface Bed {
+  readonly open: OpenProject;
+  readonly store: Store;
+  readonly answering: Answering;
+  close(): Promise<void>;
+}
+
+/** Makes beds; `main` puts the rooms together. */
+export interface Beds {
+  make(found: CatalogWorkflow, options: { readonly real: boolean }): Promise<Bed>;
+}
+
+/** Who holds the runs of tests. */
+export const TESTER: Principal & { readonly kind: 'agent' } = { kind: 'agent', name: 'tester' };
+
+const PASSPHRASE = 'only in memory';
+
+/** Reads every task of the current phase that was not read yet, as an agent must before completing it. */
+export async function readTasks({ open }: Bed, runId: string): Promise<void> {
+  const run = await open.load(runId);
+  const phase = phaseById(run.workflow, run.phase);
+  if (run.status !== 'active' || phase === undefined) return;
+  for (let task = 1; task <= phase.tasks.length; task++) {
+    await open.as(TESTER).submit(runId, { kind: 'fetch_task', phase: phase.id, task });
+  }
+}
+
+/** A human decides at the gate a run waits at. */
+export async function decideGate(bed: Bed, runId: string, choice: HumanChoice): Promise<Submitted> {
+  const { open } = bed;
+  const run = await open.load(runId);
+  const gate = (phaseById(run.workflow, run.phase) as Phase | undefined)?.humanGate;
+  const human = await humanFor(bed, choice.as ?? gate?.approvers[0] ?? 'human');
+  const card = await open.gateCard(runId);
+  const by = human.principal.name;
+  const { choose: option, input } = choice;
+  const asked = { gate: card?.gate ?? gate?.id ?? 'none', option, shown: card?.shown ?? '' };
+  const signature = human.sign(canonicalJson({ run: runId, ...asked, input, by }));
+  return open
+    .as(human.principal)
+    .submit(runId, { kind: 'decide', ...asked, ...(input === null ? {} : { input }), signature });
+}
+
+const humans = new WeakMap<Bed, Map<string, UnlockedHuman>>();
+
+/** The human of that name, made when first needed: a run must have been started before, as it is trusted by nobody. */
+export async function humanFor(bed: Bed, name: string): Promise<UnlockedHuman> {
+  const known = humans.get(bed) ?? new Map<string, UnlockedHuman>();
+  humans.set(bed, known);
+  const found = known.get(name);
+  if (found !== undefined) return found;
+  await bed.open.humans.add(name, PASSPHRASE, [...known.values()][0] ?? null);
+  const human = await bed.open.humans.unlock(name, PASSPHRASE);
+  known.set(name, human);
+  return human;
+}
