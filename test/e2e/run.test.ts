@@ -302,7 +302,8 @@ describe('W1 killed', () => {
       for (; last.signal !== null; kills++) last = await drive(book, ['run', run]);
 
       expect(last.json).toMatchObject({ outcome: 'completed' });
-      expect(kills).toBeGreaterThanOrEqual(2 * TO_THE_GATE.length);
+      // In the middle of each step for sure; the moment after one may come when there is nobody left to kill.
+      expect(kills).toBeGreaterThan(TO_THE_GATE.length);
       expect(tablesOf(book, run)).toEqual(tablesOf(calm, undisturbed.run));
       expect(completedSteps(book, run)).toEqual(completedSteps(calm, undisturbed.run));
       expectBackedUp(book, run);
