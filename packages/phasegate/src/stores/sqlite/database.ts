@@ -29,7 +29,9 @@ export function requireKnownVersion(database: DatabaseSync, file: string): numbe
   const version = numberOf(database, 'PRAGMA user_version');
   if (numberOf(database, 'PRAGMA application_id') !== APPLICATION_ID) {
     const empty = version === 0 && numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
-    if (!empty) throw corrupt(file, 'it is a database, but not one of Phasegate');
+    // Asked again: another first process may have made it ours between two of these questions.
+    if (!empty && numberOf(database, 'PRAGMA application_id') !== APPLICATION_ID)
+      throw corrupt(file, 'it is a database, but not one of Phasegate');
   }
   if (version > MIGRATIONS.length) {
     throw new PhasegateError(
