@@ -5,6 +5,7 @@ export { canClaim, capabilitiesNeeded, capabilityBlocker } from './engine/capabi
 export type { Circumstance, Command, Fact, Facts, Look, Subject } from './engine/command.ts';
 export { checksFor, type Decision, decide, decideOrLook } from './engine/decide.ts';
 export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
+export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
 export { checkpointCriteria, evidenceProblems, validateCheckpoint } from './engine/evidence.ts';
 export { gateCard } from './engine/gate.ts';
 export { holds, holdsAnItem } from './engine/holding.ts';
@@ -12,6 +13,15 @@ export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool } from './engine/judgeTool.ts';
 export { phaseText, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';
+export {
+  eventOfRecord,
+  judgedInput,
+  type Recording,
+  readRecording,
+  recorded,
+  type Unrecorded,
+} from './engine/recording.ts';
+export { itemsFor } from './engine/route.ts';
 export type {
   Answer,
   CheckResult,
@@ -141,4 +151,5 @@ export type {
   Submitted,
 } from './phasegate.ts';
 export { checkWorkflow, DEFAULT_BOUNDS } from './proofs/checkWorkflow.ts';
+export { type ChainRecord, type RecordedStep, recordedSteps } from './proofs/recordedSteps.ts';
 export type { Bounds, CheckReport, Finding, FindingCode } from './proofs/report.ts';

@@ -78,3 +78,32 @@ export type RunEventType = RunEvent['type'];
 
 /** Why an agent no longer holds what it held. All but `given_back` count as a crash. */
 export type ReleaseCause = 'lease_expired' | 'exited' | 'agent_removed' | 'given_back';
+
+/** Every event there is; the compiler sees to it that none is missing. */
+const RUN_EVENTS: Readonly<Record<RunEventType, true>> = {
+  run_started: true,
+  run_claimed: true,
+  run_released: true,
+  item_claimed: true,
+  item_released: true,
+  task_fetched: true,
+  phase_refused: true,
+  item_completed: true,
+  gate_opened: true,
+  gate_decided: true,
+  gate_timed_out: true,
+  phase_completed: true,
+  question_asked: true,
+  question_answered: true,
+  run_escalated: true,
+  run_resumed: true,
+  run_stopped: true,
+};
+
+/** Names of all events of a run. */
+export const RUN_EVENT_TYPES = Object.keys(RUN_EVENTS) as readonly RunEventType[];
+
+/** Whether a record of that name is an event of a run. */
+export function isRunEvent(name: string): name is RunEventType {
+  return Object.hasOwn(RUN_EVENTS, name);
+}

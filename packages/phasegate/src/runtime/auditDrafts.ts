@@ -1,27 +1,28 @@
-import type { Json, Principal, Run, RunEvent } from '@phasegate/core';
-import type { AuditDraft, NoteEvent } from './ports.ts';
+import {
+  type Json,
+  type JsonObject,
+  judgedInput,
+  type Principal,
+  type Recording,
+  type Run,
+  type RunEvent,
+  recorded,
+  type ToolUse,
+  type Verdict,
+} from '@phasegate/core';
+import type { AuditDraft } from './ports.ts';
 
-/** One audit record per event: the chain is the run's history, not a copy of it. */
-export function drafts(events: readonly RunEvent[], principal: Principal): readonly AuditDraft[] {
-  return events.map((event) => {
+/** One audit record per event: the chain is the run's history, not a copy of it. The first says what it was decided from. */
+export function drafts(
+  events: readonly RunEvent[],
+  principal: Principal,
+  recording: Recording,
+): readonly AuditDraft[] {
+  return events.map((event, index) => {
     const { at, type, ...data } = event;
-    return {
-      time: at,
-      principal: nameOf(principal),
-      event: type,
-      data: data as unknown as Json,
-    };
+    const told = index === 0 ? { ...data, recorded: recorded(recording, events) } : data;
+    return { time: at, principal: nameOf(principal), event: type, data: told as unknown as Json };
   });
-}
-
-/** The event behind an audit record, or null for a note that changed no state. */
-export function eventOf(record: {
-  readonly time: string;
-  readonly event: string;
-  readonly data: Json;
-}): RunEvent | null {
-  if (Object.hasOwn(NOTES, record.event)) return null;
-  return { ...(record.data as object), at: record.time, type: record.event } as RunEvent;
 }
 
 /** What the project's chain notes when a run has ended. */
@@ -31,17 +32,17 @@ export function endOf(run: Run, principal: Principal): readonly AuditDraft[] {
   return [{ time: run.updatedAt, principal: nameOf(principal), event: 'run_ended', data }];
 }
 
+/** What is noted of a verdict on a tool call. */
+export function judgedData(run: Run | null, use: ToolUse, verdict: Verdict): JsonObject {
+  const asked = { tool: use.tool, input: judgedInput(use), phase: run === null ? null : run.phase };
+  if (verdict.allowed) return { ...asked, allowed: true };
+  const [{ code, message }] = verdict.blockers;
+  // Judged all the same, and let through (C9): whoever reads the audit must see that it was.
+  const through = run?.workflow.enforcement.mode === 'permissive' ? { let_through: true } : {};
+  return { ...asked, allowed: false, code, message, ...through };
+}
+
 /** A principal in one word, as the audit names it. */
 export function nameOf(principal: Principal): string {
   return `${principal.kind}:${principal.name}`;
 }
-
-/** The events of a run's chain that change no state. */
-const NOTES: Readonly<Record<NoteEvent, true>> = {
-  tool_judged: true,
-  tool_executed: true,
-  command_refused: true,
-  token_issued: true,
-  token_refused: true,
-  run_stuck: true,
-};

@@ -128,7 +128,7 @@ describe('a claim', () => {
       { principal: EVE, now: it.now(), facts: {} },
     );
     if (run === null) throw new Error('it was not started');
-    await it.store.create({ ...run, ring: 'served' }, drafts(started, EVE), []);
+    await it.store.create({ ...run, ring: 'served' }, drafts(started, EVE, { command: null, facts: {} }), []);
 
     expect(await it.store.queue()).toHaveLength(1);
     expect(await it.project.claims.claim(ADA, [])).toBeNull();

@@ -15,6 +15,7 @@ import type {
   TrustCard,
   TrustRecord,
 } from './ports.ts';
+import { recordingsIn } from './recordings.ts';
 import { createRefusalNotes } from './refusalNotes.ts';
 import { createReleases } from './releases.ts';
 import { createRenewals } from './renewals.ts';
@@ -84,6 +85,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   return {
     as: (principal, around) => runtime.as(principal, around),
     load,
+    recordings: (of) => recordingsIn(store, load, of),
     databases,
     async backUpFor(runId) {
       const { workflow } = await load(runId);

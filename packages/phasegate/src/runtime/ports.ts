@@ -55,6 +55,8 @@ export type {
   CatalogWorkflow,
   OpenProject,
   Project,
+  RecordedRun,
+  RecordingQuery,
   TrustCard,
 } from './ports/project.ts';
 export type { ReachedProject, RemoteProject } from './ports/remote.ts';
@@ -94,6 +96,7 @@ export type {
   Expectation,
   HumanChoice,
   ScriptedAgent,
+  SeenRun,
   TestCategory,
   TestRequest,
   TestResult,

@@ -18,6 +18,7 @@ import {
   PhasegateError,
   type Principal,
   phaseAnswer,
+  type Recording,
   type Run,
   type Submitted,
   type ToolUse,
@@ -26,7 +27,7 @@ import {
   type Workflow,
 } from '@phasegate/core';
 import { attemptFor, failureOf, refusedDatabase } from './attemptFor.ts';
-import { drafts, endOf, nameOf } from './auditDrafts.ts';
+import { drafts, endOf, judgedData, nameOf } from './auditDrafts.ts';
 import { droppedLeases } from './droppedLeases.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
 import type {
@@ -141,7 +142,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const facts: Record<string, Fact> = {};
       for (;;) {
         const step = decideOrLook(run, command, { ...bare, facts });
-        if (!('looks' in step)) return { ...step, command, by: principal };
+        if (!('looks' in step)) return { ...step, command, by: principal, recording: { command, facts } };
         await lookAll(step.looks, run.workflow, facts, attempt);
       }
     } catch (error) {
@@ -151,6 +152,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         ...decide(run, escalate, { principal: ENGINE, now: bare.now, facts: {} }),
         command,
         by: ENGINE,
+        recording: { command: escalate, facts: {} },
       };
     }
   }
@@ -226,8 +228,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   async function keep(before: Run, version: number, { decision, beside = {} }: Keeping): Promise<boolean> {
     const { events, verdict, run, by } = decision;
     if (events.length > 0) {
-      const notes = beside.notes ?? [];
-      const audit = notes.length === 0 ? drafts(events, by) : [...drafts(events, by), ...notes];
+      const audit = [...drafts(events, by, decision.recording), ...(beside.notes ?? [])];
       return store.save(run, version, audit, companyOf(before, run, by, beside.leases ?? []));
     }
     if (verdict.allowed) return true;
@@ -287,17 +288,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     const mine = run === null || principal.kind !== 'agent' || isHeldBy(run, principal.name);
     const verdict = judgeTool(mine ? run : null, use);
     const permissive = run?.workflow.enforcement.mode === 'permissive';
-    const data = verdict.allowed
-      ? { tool: use.tool, phase: run === null ? null : run.phase, allowed: true }
-      : {
-          tool: use.tool,
-          phase: run === null ? null : run.phase,
-          allowed: false,
-          code: verdict.blockers[0].code,
-          message: verdict.blockers[0].message,
-          // Judged all the same, and let through (C9): whoever reads the audit must see that it was.
-          ...(permissive ? { let_through: true } : {}),
-        };
+    const data = judgedData(run, use, verdict);
     // Which token it was asked with is the start of any inquiry (S2.83).
     const known = jti === undefined ? data : { ...data, token: jti };
     const note = {
@@ -394,5 +385,9 @@ function inItsWords(run: Run, command: Command): Command {
   return phase === null || phase.id === command.phase ? command : { ...command, phase: phase.id };
 }
 
-/** A decision with the command it answers, and for whom. */
-type Judged = Decision & { readonly command: Command; readonly by: Principal };
+/** A decision with the command it answers, for whom, and what it was made from. */
+type Judged = Decision & {
+  readonly command: Command;
+  readonly by: Principal;
+  readonly recording: Recording;
+};

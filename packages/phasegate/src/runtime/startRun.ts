@@ -77,7 +77,11 @@ export async function startRun(
   }
   const note = { time: bare.now, principal: nameOf(principal), event: 'run_started' as const };
   const data = { run: starting.id, workflow: found.workflow.id, workflow_hash: found.hash };
-  const made = await store.create(decision.run, drafts(decision.events, principal), [{ ...note, data }]);
+  const made = await store.create(
+    decision.run,
+    drafts(decision.events, principal, { command: null, facts }),
+    [{ ...note, data }],
+  );
   if (!made) throw new PhasegateError('internal', 'the new run has the id of another');
   return {
     verdict: decision.verdict,

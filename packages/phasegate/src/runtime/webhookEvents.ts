@@ -1,4 +1,4 @@
-import { isJsonObject, own } from '@phasegate/core';
+import { isJsonObject, isRunEvent, own, RUN_EVENT_TYPES, type RunEventType } from '@phasegate/core';
 import type { AuditDraft, FeedRecord, WebhookRecord } from './ports.ts';
 
 /** What a human should look at: sent where a webhook names no events. */
@@ -14,12 +14,12 @@ export const ALERTS: readonly AuditDraft['event'][] = [
 
 /** Whether there is an event of that name. */
 export function isEvent(name: string): boolean {
-  return Object.hasOwn(EVENTS, name);
+  return isRunEvent(name) || Object.hasOwn(OTHERS, name);
 }
 
 /** Names of all events, for whoever has to choose. */
 export function eventNames(): readonly string[] {
-  return Object.keys(EVENTS);
+  return [...RUN_EVENT_TYPES, ...Object.keys(OTHERS)];
 }
 
 /** Whether a webhook is to be told of a record. */
@@ -36,25 +36,8 @@ function data(record: FeedRecord): object {
   return isJsonObject(record.data) ? record.data : {};
 }
 
-/** Every name an audit record can have; the compiler sees to it that none is missing. */
-const EVENTS: Readonly<Record<AuditDraft['event'], true>> = {
-  run_started: true,
-  run_claimed: true,
-  run_released: true,
-  item_claimed: true,
-  item_released: true,
-  task_fetched: true,
-  phase_refused: true,
-  item_completed: true,
-  gate_opened: true,
-  gate_decided: true,
-  gate_timed_out: true,
-  phase_completed: true,
-  question_asked: true,
-  question_answered: true,
-  run_escalated: true,
-  run_resumed: true,
-  run_stopped: true,
+/** Names of what happens to a project or changes no run; the compiler sees to it that none is missing. */
+const OTHERS: Readonly<Record<Exclude<AuditDraft['event'], RunEventType>, true>> = {
   run_ended: true,
   run_stuck: true,
   tool_judged: true,

@@ -1,11 +1,4 @@
-import {
-  type AuditRecord,
-  canonicalJson,
-  isJsonObject,
-  type Json,
-  type Run,
-  type RunEvent,
-} from '@phasegate/core';
+import { canonicalJson, eventOfRecord, type Json, type Run, type RunEvent } from '@phasegate/core';
 import type { AuditFinding } from '../runtime/ports.ts';
 import type { AuditRow, Verification } from './auditSource.ts';
 import { moveHead } from './headSum.ts';
@@ -27,7 +20,8 @@ export async function verifyRun(verification: Verification, row: AuditRow): Prom
     }
     tally.records += 1;
     if (record.seq === row.headed.seq) headedHash = record.hash;
-    if (verification.knowledge.fold !== undefined && isRunEvent(record)) events.push(eventOf(record));
+    const event = verification.knowledge.fold === undefined ? null : eventOfRecord(record);
+    if (event !== null) events.push(event);
     await verification.breathe();
   }
 
@@ -123,34 +117,4 @@ function compareDecisions(verification: Verification, run: Run, seq: number): vo
 
 function stateEdited(row: AuditRow, what: string): AuditFinding {
   return { kind: 'state_edited', run: row.id, seq: row.head.seq, message: `run \`${row.id}\` ${what}` };
-}
-
-const RUN_EVENTS: Readonly<Record<RunEvent['type'], true>> = {
-  run_started: true,
-  run_claimed: true,
-  run_released: true,
-  item_claimed: true,
-  item_released: true,
-  task_fetched: true,
-  phase_refused: true,
-  item_completed: true,
-  gate_opened: true,
-  gate_decided: true,
-  gate_timed_out: true,
-  phase_completed: true,
-  question_asked: true,
-  question_answered: true,
-  run_escalated: true,
-  run_resumed: true,
-  run_stopped: true,
-};
-
-function isRunEvent(record: AuditRecord): boolean {
-  return Object.hasOwn(RUN_EVENTS, record.event);
-}
-
-/** A record's data is the event, with or without the parts that the record already has. */
-function eventOf(record: AuditRecord): RunEvent {
-  const data = isJsonObject(record.data) ? record.data : {};
-  return { type: record.event, at: record.time, ...data } as RunEvent;
 }

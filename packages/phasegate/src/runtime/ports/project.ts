@@ -1,4 +1,13 @@
-import type { JsonObject, Phasegate, Principal, Problem, Run, Workflow } from '@phasegate/core';
+import type {
+  AuditRecord,
+  JsonObject,
+  Phasegate,
+  Principal,
+  Problem,
+  Run,
+  RunQuery,
+  Workflow,
+} from '@phasegate/core';
 import type { Agents } from './agents.ts';
 import type { AuditReport } from './audit.ts';
 import type { Attempt, DatabaseBackup, Databases } from './database.ts';
@@ -69,6 +78,11 @@ export interface OpenProject {
   as(principal: Principal, around?: { readonly attempt?: Attempt }): Phasegate;
   /** The whole run, for whoever drives it; never for what an agent is shown. Throws `run_unknown`. */
   load(runId: string): Promise<Run>;
+  /**
+   * Runs with all that is recorded of them, newest first, or the named ones in their order; one at a time, as they may
+   * be many. Throws `run_unknown`. For whoever looks at the project as a whole; never for what an agent is shown.
+   */
+  recordings(of: RecordingQuery): AsyncIterable<RecordedRun>;
   readonly databases: Databases;
   /** Backs up a run's database, records it and links it to the run; null where the workflow has none. */
   backUpFor(runId: string): Promise<DatabaseBackup | null>;
@@ -105,6 +119,17 @@ export interface OpenProject {
   verifyAudit(): Promise<AuditReport>;
   backup(file?: string): Promise<BackupRecord>;
   close(): Promise<void>;
+}
+
+/** Which recorded runs are wanted. */
+export interface RecordingQuery extends Pick<RunQuery, 'workflow' | 'limit'> {
+  readonly runs?: readonly string[];
+}
+
+/** A run and its chain. */
+export interface RecordedRun {
+  readonly run: Run;
+  readonly records: readonly AuditRecord[];
 }
 
 /** What a human is asked to accept. */

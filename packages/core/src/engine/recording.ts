@@ -1,0 +1,129 @@
+import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '../json.ts';
+import type { Command, Fact, Facts } from './command.ts';
+import { isRunEvent, type RunEvent } from './events.ts';
+import type { ToolUse } from './judgeTool.ts';
+
+/** What a decision was made from, kept with its first event so that the same can be decided again. */
+export interface Recording {
+  /** Null for the start of a run, whose event says it all. */
+  readonly command: Command | null;
+  readonly facts: Facts;
+}
+
+/** A record of a run's chain, as far as reading it needs. */
+export interface RecordedEvent {
+  readonly time: string;
+  readonly event: string;
+  readonly data: Json;
+}
+
+/** Why a decision cannot be made again. */
+export type Unrecorded = 'not_recorded' | 'other_version' | 'too_large';
+
+/** Raised when a recording is written in another form. */
+export const RECORDING_VERSION = 1;
+
+/** Beyond this what was refused is not kept: an agent must not fill the disk with what nobody accepted. */
+const LARGEST = 65_536;
+
+/** A recording as it is kept with the first of the events it led to. What the event says itself is not said twice. */
+export function recorded({ command, facts }: Recording, events: readonly RunEvent[]): JsonObject {
+  const told = toldBy(events);
+  const kept: JsonObject = {
+    version: RECORDING_VERSION,
+    ...(command === null ? {} : { command: withoutTold(command, told) }),
+    ...(Object.keys(facts).length === 0 ? {} : { facts: mapFacts(facts, (fact) => shortened(fact, told)) }),
+  };
+  if (canonicalJson(kept).length <= LARGEST) return kept;
+  return { version: RECORDING_VERSION, left_out: true };
+}
+
+/** What a record's decision was made from, or why nobody can tell; undefined where it only goes on with an earlier one. */
+export function readRecording(
+  record: RecordedEvent,
+  following: readonly RunEvent[],
+): Recording | Unrecorded | undefined {
+  const kept = own(record.data, 'recorded');
+  if (kept === undefined) return undefined;
+  if (own(kept, 'version') !== RECORDING_VERSION) return 'other_version';
+  if (own(kept, 'left_out') === true) return 'too_large';
+  const told = toldBy(following);
+  const command = own(kept, 'command');
+  const facts = own(kept, 'facts') ?? {};
+  return {
+    command: command === undefined ? null : ({ ...restored(command, told) } as unknown as Command),
+    facts: mapFacts(facts as unknown as Facts, (fact) => lengthened(fact, told)),
+  };
+}
+
+/** The event behind a record of a run's chain; null for a note that changed no state. */
+export function eventOfRecord(record: RecordedEvent): RunEvent | null {
+  if (!isRunEvent(record.event)) return null;
+  const { recorded: _, ...data } = isJsonObject(record.data) ? record.data : ({} as JsonObject);
+  return { ...data, type: record.event, at: record.time } as unknown as RunEvent;
+}
+
+/** Of a tool call what it was judged by: never what was to be written. */
+export function judgedInput({ input }: ToolUse): JsonObject {
+  const kept: Record<string, Json> = {};
+  for (const key of ['path', 'paths', 'command']) {
+    const value = own(input, key);
+    if (value === undefined) continue;
+    const length = typeof value === 'string' ? value.length : canonicalJson(value).length;
+    if (length <= LONGEST_INPUT) kept[key] = value;
+  }
+  return kept;
+}
+
+const LONGEST_INPUT = 4096;
+
+interface Told {
+  readonly evidence: JsonObject | undefined;
+  readonly state: JsonObject | undefined;
+}
+
+function toldBy(events: readonly RunEvent[]): Told {
+  for (const event of events) {
+    if (event.type === 'phase_completed') return event;
+    if (event.type === 'item_completed') return { evidence: event.evidence, state: undefined };
+    if (event.type === 'gate_opened') return event.wait;
+  }
+  return { evidence: undefined, state: undefined };
+}
+
+function withoutTold(command: Command, told: Told): JsonObject {
+  // A signature stands in the decision it is about.
+  const { evidence, signature: _, ...rest } = command as unknown as JsonObject;
+  const same = evidence === undefined || evidence === told.evidence;
+  return same ? defined(rest) : defined({ ...rest, evidence });
+}
+
+function defined(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
+
+function restored(command: Json, told: Told): JsonObject {
+  const given = isJsonObject(command) ? command : {};
+  if (given.kind === 'decide') return { signature: '', ...given };
+  if (given.kind !== 'complete') return given;
+  return { ...given, evidence: given.evidence ?? told.evidence ?? {} };
+}
+
+function shortened(fact: Fact, told: Told): Fact {
+  if (fact.kind === 'check' && fact.result.status === 'passed') {
+    return { kind: 'check', result: { ...fact.result, reason: '' } };
+  }
+  if (fact.kind !== 'handler' || !fact.result.ok || fact.result.state !== told.state) return fact;
+  const { state: _, ...result } = fact.result;
+  return { kind: 'handler', result } as unknown as Fact;
+}
+
+function lengthened(fact: Fact, told: Told): Fact {
+  if (fact.kind !== 'handler' || !fact.result.ok || Object.hasOwn(fact.result, 'state')) return fact;
+  return { kind: 'handler', result: { ...fact.result, state: told.state ?? {} } };
+}
+
+function mapFacts<T>(facts: Facts, change: (fact: Fact) => T): JsonObject & Facts {
+  const changed = Object.entries(facts).map(([id, fact]) => [id, change(fact)]);
+  return Object.fromEntries(changed) as JsonObject & Facts;
+}
