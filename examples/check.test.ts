@@ -1,20 +1,48 @@
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { checkWorkflow } from '@phasegate/core';
-import { expect, test } from 'vitest';
+import { checkWorkflow, type FindingCode } from '@phasegate/core';
+import { describe, expect, test } from 'vitest';
 import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
+import type { Project, StartingWith } from '../packages/phasegate/src/runtime/ports.ts';
 
-test.each([
-  ['tdd', 'tdd'],
-  ['many-agents', 'change'],
-  ['w1-editing', 'w1_editing'],
-  ['spec-execution', 'spec_execution_v1'],
-  ['test-generation', 'test_generation_v3'],
-])('every state of the example %s was walked and nothing is wrong with it', async (folder, id) => {
-  const projectDir = fileURLToPath(new URL(folder, import.meta.url));
-  const { catalog } = await openLocalProject({ projectDir, env: process.env });
+/** What a workflow that takes phases from a source is started with. */
+const STARTED_WITH: Readonly<Record<string, StartingWith>> = {
+  spec_execution_v1: { params: { spec_path: 'specs/payments-retry' }, target: null },
+};
 
-  const report = checkWorkflow((await catalog.load(id)).workflow);
+const FOLDERS = readdirSync(fileURLToPath(new URL('.', import.meta.url)), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== 'flawed')
+  .map(({ name }) => name);
 
-  expect(report.findings.filter(({ severity }) => severity === 'error')).toEqual([]);
-  expect(report.bound).toBeNull();
+describe.each(FOLDERS)('the example %s', (folder) => {
+  test('passes `check`: every state of all its workflows was walked and nothing is wrong [S4.59]', async () => {
+    const { catalog } = await open(folder);
+    const entries = await catalog.list();
+
+    expect(entries).not.toEqual([]);
+    for (const { id } of entries) {
+      const report = checkWorkflow((await catalog.load(id, STARTED_WITH[id])).workflow);
+
+      expect(report.findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+      expect(report.bound).toBeNull();
+      expect(report.findings.map(({ code }) => code)).not.toContain<FindingCode>('source_not_read');
+    }
+  });
 });
+
+test('the phases of a source are walked when it is named, and a note says so when it is not', async () => {
+  const { catalog } = await open('spec-execution');
+
+  const fixed = checkWorkflow((await catalog.load('spec_execution_v1')).workflow);
+  const started = checkWorkflow(
+    (await catalog.load('spec_execution_v1', STARTED_WITH.spec_execution_v1)).workflow,
+  );
+
+  expect(fixed).toMatchObject({ clean: true, findings: [{ code: 'source_not_read', severity: 'note' }] });
+  expect(started).toMatchObject({ clean: true, findings: [] });
+  expect(started.states).toBeGreaterThan(fixed.states);
+});
+
+function open(folder: string): Promise<Project> {
+  return openLocalProject({ projectDir: fileURLToPath(new URL(folder, import.meta.url)), env: process.env });
+}

@@ -13,12 +13,30 @@ test('what rendering costs is measured by a program that runs [S1.82]', () => {
   expect(Number(/a session keeps +(\d+) KiB/.exec(printed)?.[1])).toBeLessThan(1024);
 });
 
-test('what walking every state costs is measured by a program that runs', () => {
+test('what walking every state costs is measured beside xstate on the same states, by a program that runs', () => {
   const program = fileURLToPath(new URL('../bench/modelCheck.ts', import.meta.url));
 
   const printed = execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' });
 
-  expect(printed).toMatch(/^10 phases +\d+ states \(all\) .* states\/s +clean$/m);
+  const [, states] = /^ +phasegate check +(\d+) states .* states\/s .*clean$/m.exec(printed) ?? [];
+  expect(printed).toMatch(/^10 phases$/m);
+  expect(Number(states)).toBeGreaterThan(0);
+  for (const peer of ['getShortestPaths', 'getAdjacencyMap'])
+    expect(printed).toMatch(
+      new RegExp(`^ +xstate ${peer} +${states} states .* states/s +ours is [\\d.]+ times as fast$`, 'm'),
+    );
+});
+
+test('what deciding recorded runs again costs is measured by a program that runs', () => {
+  const program = fileURLToPath(new URL('../bench/replay.ts', import.meta.url));
+
+  const printed = execFileSync(process.execPath, [program, 'tiny'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+
+  expect(printed).toMatch(/^20 runs, \d+ decisions replayed in [\d.]+ s \(aim 60 s\)$/m);
+  expect(printed).toMatch(/^reading their \d+ records alone takes [\d.]+ s: replay is [\d.]+ times that$/m);
 });
 
 test.each([

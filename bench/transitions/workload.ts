@@ -83,6 +83,7 @@ export async function openWorkload(at = folder()): Promise<Workload> {
     catalog: {
       load: async () => found,
       list: async () => [],
+      describe: async () => [],
       validate: async () => ({ checked: [], problems: [] }),
     },
     checks: async () => [],

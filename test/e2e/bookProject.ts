@@ -56,6 +56,13 @@ export function edit(project: TestProject, scenario: string | readonly object[])
   ];
 }
 
+/** Starts a run that does nothing yet, so that its id is known whatever becomes of it. */
+export async function started(project: TestProject, scenario: readonly object[]): Promise<string> {
+  const words = edit(project, scenario).map((word) => (word === 'run' ? 'start' : word));
+  const { json } = await phasegate(project, [...words, '--json']);
+  return String(json.run);
+}
+
 /** Drives with `--json`, without a terminal: what was reported, and what came of it. */
 export async function drive(
   project: TestProject,

@@ -71,8 +71,6 @@ test('two runs, each completed by 16 processes at once, do not disturb each othe
 
 test('16 processes that start a project together share one state [fail.21]', {
   timeout: 240_000,
-  // Failed once on a busy machine, for a reason not found yet; not in a dozen runs alone.
-  retry: 2,
 }, async () => {
   const project = makeProject({ 'relay.workflow.yaml': WORKFLOW });
 

@@ -2,7 +2,7 @@ export { answerFor, blockersOf } from './engine/answers.ts';
 export { apply, begin, fold } from './engine/apply.ts';
 export { nextActionFor } from './engine/blockers.ts';
 export { canClaim, capabilitiesNeeded, capabilityBlocker } from './engine/capabilities.ts';
-export type { Circumstance, Command, Fact, Facts, Look, Subject } from './engine/command.ts';
+export type { Circumstance, Command, Fact, Facts, Look, Reachability, Subject } from './engine/command.ts';
 export { checksFor, type Decision, decide, decideOrLook } from './engine/decide.ts';
 export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
@@ -16,9 +16,11 @@ export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/ques
 export {
   eventOfRecord,
   judgedInput,
+  RECORDING_VERSION,
   type Recording,
   readRecording,
   recorded,
+  recordedRefusal,
   type Unrecorded,
 } from './engine/recording.ts';
 export { itemsFor } from './engine/route.ts';
@@ -89,11 +91,14 @@ export type { Expression, ExpressionError, Scope } from './model/expression.ts';
 export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/expression.ts';
 export { compileGlob, globProblem, matchGlob } from './model/glob.ts';
 export {
+  type GraphCoverage,
   type GraphEdge,
   type GraphNode,
   graphOf,
+  type NodeCoverage,
   type NodeStatus,
   type RunPlace,
+  type TimesSeen,
   type WorkflowGraph,
 } from './model/graph.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';
@@ -150,6 +155,57 @@ export type {
   StartRequest,
   Submitted,
 } from './phasegate.ts';
-export { checkWorkflow, DEFAULT_BOUNDS } from './proofs/checkWorkflow.ts';
-export { type ChainRecord, type RecordedStep, recordedSteps } from './proofs/recordedSteps.ts';
-export type { Bounds, CheckReport, Finding, FindingCode } from './proofs/report.ts';
+export { checkWorkflow, DEFAULT_BOUNDS } from './proofs/check/checkWorkflow.ts';
+export type { Bounds, CheckReport, Finding, FindingCode } from './proofs/check/report.ts';
+export { type Coverable, type CoverableKind, coverables } from './proofs/coverage/coverables.ts';
+export {
+  type BySource,
+  type Coverage,
+  type CoverageCount,
+  type CoverageRecording,
+  type CoverageSource,
+  type CoverageSubject,
+  type CoverageTally,
+  type Covered,
+  coverageByKind,
+  coverageCount,
+  coverageOf,
+  startCoverage,
+} from './proofs/coverage/coverage.ts';
+export { markCoverage } from './proofs/coverage/coverageMarks.ts';
+export { provesReachable } from './proofs/migration/reachable.ts';
+export { type ChainRecord, type RecordedStep, recordedSteps } from './proofs/replay/recordedSteps.ts';
+export {
+  FLIPS,
+  type Flip,
+  type Outlook,
+  REPLAY_KINDS,
+  type Reads,
+  type ReplayedStep,
+  type Replaying,
+  type ReplayKind,
+  type ReplayReport,
+} from './proofs/replay/replayReport.ts';
+export { replayRun } from './proofs/replay/replayRun.ts';
+export { RateCounter, type RecordedWalk, ratesFrom } from './proofs/simulation/rateCounter.ts';
+export { type RateProblem, rateProblems } from './proofs/simulation/rateProblems.ts';
+export type {
+  PhaseRates,
+  RateInput,
+  RateName,
+  RateSource,
+  Rates,
+  RecordedPhase,
+  RecordedRates,
+} from './proofs/simulation/rates.ts';
+export { DEFAULT_STEPS, type SimulateOptions, simulate } from './proofs/simulation/simulate.ts';
+export type {
+  Bin,
+  SimulatedPhase,
+  Simulation,
+  Spread,
+  Stranded,
+  StuckWhy,
+  TimeKind,
+  TimeSpent,
+} from './proofs/simulation/simulation.ts';

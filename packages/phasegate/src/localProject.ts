@@ -62,6 +62,9 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
     standards,
     sources,
     open: () => open({ root, env, stateDir: where.stateDir, catalog, functions }),
+    async readRates(file, text, workflow) {
+      return (await import('./loaders/rates/readRates.ts')).readRates(file, text, workflow);
+    },
     async rotateTokenSecret() {
       const { rotateTokenSecret } = await import('./runtime/keys.ts');
       return { kid: rotateTokenSecret(where.stateDir).tokens.current.kid };
@@ -251,6 +254,7 @@ function lazyCatalog(root: string, shelves: Shelves): Catalog {
   };
   return {
     list: async () => (await get()).list(),
+    describe: async () => (await get()).describe(),
     load: async (name, starting) => (await get()).load(name, starting),
     validate: async (paths) => (await get()).validate(paths),
   };

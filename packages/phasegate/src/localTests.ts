@@ -14,6 +14,7 @@ import { basename, dirname, join } from 'node:path';
 import { fold } from '@phasegate/core';
 import { CHECKS } from './checks/index.ts';
 import { createDatabases } from './database/index.ts';
+import { placeOfKey } from './loaders/contracts/placeOfKey.ts';
 import { readContract } from './loaders/contracts/readContract.ts';
 import { createFunctions } from './loaders/typescript/functionHost.ts';
 import { openLocalProject } from './localProject.ts';
@@ -26,6 +27,7 @@ import { createTokens } from './runtime/tokens.ts';
 import { createMemoryStore } from './stores/memory.ts';
 import { answeredChecks, answeredFunctions } from './testing/answeredChecks.ts';
 import type { Bed, Beds } from './testing/bed.ts';
+import { observedBeds } from './testing/observedBeds.ts';
 import { testWorkflow } from './testing/testWorkflow.ts';
 
 /** Tests a workflow of a project on this machine. Nothing of the project is written, nor of its state. */
@@ -44,7 +46,10 @@ export const testLocalWorkflow: TestWorkflow = async (request) => {
     const reload = () => project.catalog.load(request.workflow, starting);
     const found = await reload();
     functions = createFunctions({ root: project.root });
-    const beds = bedsIn({ project, functions, keys: join(scratch, 'keys'), environment });
+    const beds = observedBeds(
+      bedsIn({ project, functions, keys: join(scratch, 'keys'), environment }),
+      request,
+    );
     return await testWorkflow(
       {
         beds,
@@ -52,6 +57,10 @@ export const testLocalWorkflow: TestWorkflow = async (request) => {
         contracts,
         reload,
         clock: () => performance.now(),
+        placeOf: (param) =>
+          Object.hasOwn(contracts[0]?.domains ?? {}, param)
+            ? placeOfKey(project.root, contracts[0]?.file ?? '', ['domains', param])
+            : placeOfKey(project.root, found.path, ['params', param]),
         hash: sha256,
         drive: (bed, run, alone, log) =>
           driveLocalRun({
@@ -60,7 +69,7 @@ export const testLocalWorkflow: TestWorkflow = async (request) => {
               ...project,
               root: project.root,
               stateDir: join(scratch, 'state'),
-              catalog: only(project, alone),
+              catalog: only(project, alone, true),
             },
             open: bed.open,
             run,
@@ -97,13 +106,13 @@ function bedsIn({ project, functions, keys, environment }: BedParts): Beds {
   mkdirSync(keys, { recursive: true, mode: 0o700 });
   const seal = createSeal(openKeys(keys));
   return {
-    make: async (found, { real }): Promise<Bed> => {
+    make: async (found, { real, asGiven = false }): Promise<Bed> => {
       const answering = { answers: {}, real, unanswered: new Set<string>() };
       const store = createMemoryStore({ seal, fold, verifyDecision: decisionIsSigned });
       const newId = () => `db-${randomBytes(8).toString('hex')}`;
       const open = createOpenProject({
         store,
-        catalog: only(project, found),
+        catalog: only(project, found, asGiven),
         checks: async () => answeredChecks(CHECKS, found.workflow, answering),
         functions: answeredFunctions(functions, found.workflow, answering),
         databases: createDatabases({
@@ -128,8 +137,8 @@ function bedsIn({ project, functions, keys, environment }: BedParts): Beds {
 }
 
 /** A catalog that knows this workflow as it was loaded; one that is made at the start is made for each run. */
-function only({ catalog }: Project, found: CatalogWorkflow): Project['catalog'] {
-  const dynamic = found.workflow.templates !== null;
+function only({ catalog }: Project, found: CatalogWorkflow, asGiven: boolean): Project['catalog'] {
+  const dynamic = !asGiven && found.workflow.templates !== null;
   return { ...catalog, load: async (name, starting) => (dynamic ? catalog.load(name, starting) : found) };
 }
 

@@ -137,7 +137,8 @@ export class Compilation {
     }
     const deeper = [...above, value];
     if (Array.isArray(value)) {
-      return value.map((item, index) => this.#json(item, [...path, index], deeper) ?? null);
+      // A list with holes is walked whole: `map` would leave them in.
+      return Array.from(value, (item, index) => this.#json(item, [...path, index], deeper) ?? null);
     }
     if (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null) {
       return this.#wrong(path, 'plain JSON', value);

@@ -23,11 +23,11 @@ function compileCondition(
   const fields = compilation.fields(value, path, KEYS);
   if (fields === undefined) return undefined;
   const label = compilation.text(fields.name, [...path, 'name']);
+  const error = compilation.text(fields.error, [...path, 'error']);
+  const message = compilation.text(fields.message, [...path, 'message']);
   const common = {
     label,
-    message:
-      compilation.text(fields.error, [...path, 'error']) ??
-      compilation.text(fields.message, [...path, 'message']),
+    message: error ?? message,
     needs: compilation.choice(fields.needs, [...path, 'needs'], EVIDENCE_CLASSES),
   };
   const parameters = compilation.json(compilation.fields(fields.with, [...path, 'with'], null), [
@@ -50,8 +50,8 @@ function compileCondition(
     });
   }
   if (typeof check !== 'string') {
-    const message = '`check` must be a function, an expression or the name of a check';
-    compilation.problem([...path, 'check'], check === undefined ? 'missing_key' : 'wrong_type', message);
+    const wrong = '`check` must be a function, an expression or the name of a check';
+    compilation.problem([...path, 'check'], check === undefined ? 'missing_key' : 'wrong_type', wrong);
     return undefined;
   }
   if (SINGLE_WORD.test(check)) return defined({ check, with: parameters as CheckDraft['with'], ...common });

@@ -49,14 +49,12 @@ export function compileStep(compilation: Compilation, value: unknown, path: Path
   const owner = `steps/${id}`;
   const at = (key: string) => [...path, key];
   const title = compilation.text(fields.title, at('name'));
+  const name = fields.id === undefined ? undefined : compilation.text(fields.name, at('name'));
   const body = compileBody(compilation, fields.body, { path: at('body'), owner });
   return {
     id,
     ...defined({
-      name:
-        title ??
-        body.title ??
-        (fields.id === undefined ? undefined : compilation.text(fields.name, at('name'))),
+      name: title ?? body.title ?? name,
       description: compilation.text(fields.description, at('description')),
       instructions: instructionsOf(compilation, fields, { path, body: body.text }),
       render: body.render,
@@ -234,7 +232,8 @@ function compileGates(compilation: Compilation, fields: Fields, { path, owner }:
   if (fields.gate !== undefined && fields.gates !== undefined) {
     compilation.problem(path, 'conflict', 'a step has a `gate` or `gates`, not both');
   }
-  const named = fields.gates ?? (fields.gate === undefined ? undefined : [fields.gate]);
+  const single = fields.gate === undefined ? undefined : [fields.gate];
+  const named = fields.gates === undefined ? single : fields.gates;
   const gates = compilation.list(named, path, (item, at) =>
     typeof item === 'string' ? item : compileGate(compilation, item, { path: at, owner: `${owner}/gate` }),
   );

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { type PhaseId, reclaimsOf, type Workflow } from '../model/workflow.ts';
 import type { RunEvent } from './events.ts';
 import { inHands } from './holding.ts';
-import type { Item, PhaseWork, Run, RunCore } from './run.ts';
+import { type Item, type PhaseWork, type Run, type RunCore, timesOf } from './run.ts';
 
 type Started = Extract<RunEvent, { type: 'run_started' }>;
 
@@ -57,7 +57,8 @@ export function apply(run: Run, event: RunEvent): Run {
     case 'item_completed': {
       const done = { status: 'completed' as const, evidence: event.evidence, error: null };
       const work = withItem(run.work, event.item, done, 'holder');
-      return settled({ ...run, updatedAt: event.at, work });
+      const state = merge(run.state, event.state ?? {});
+      return settled({ ...run, updatedAt: event.at, state, work });
     }
     case 'gate_opened':
       return { ...core, status: 'waiting', phase: event.phase, wait: event.wait };
@@ -82,6 +83,8 @@ export function apply(run: Run, event: RunEvent): Run {
       return goingOn({ ...core, work: afterResume(run.work, event.note) }, here(run));
     case 'run_stopped':
       return { ...core, status: 'stopped', phase: null, reason: event.reason, stoppedIn: here(run) };
+    case 'run_migrated':
+      return afterMigration(run, event);
   }
 }
 
@@ -231,7 +234,7 @@ function afterCompletion(
       ...run.completions,
       {
         phase: event.phase,
-        visit: run.visits[from] ?? 1,
+        visit: timesOf(run.visits, from) || 1,
         at: event.at,
         by: event.by,
         outcome: event.outcome,
@@ -240,7 +243,7 @@ function afterCompletion(
     ],
     state: merge(run.state, event.state),
     iterations: event.iterated
-      ? { ...run.iterations, [from]: (run.iterations[from] ?? 0) + 1 }
+      ? { ...run.iterations, [from]: timesOf(run.iterations, from) + 1 }
       : run.iterations,
   };
   if (event.next === null) {
@@ -249,7 +252,7 @@ function afterCompletion(
   const to = String(event.next);
   const entered: RunCore = {
     ...done,
-    visits: { ...run.visits, [to]: (run.visits[to] ?? 0) + 1 },
+    visits: { ...run.visits, [to]: timesOf(run.visits, to) + 1 },
     work: { ...freshWork(event.at, event.items), note: humanInput(run) },
   };
   return goingOn(entered, event.next);
@@ -282,6 +285,13 @@ function afterResume({ crashes: _, ...work }: PhaseWork, note: string | null): P
 
 function tryAgain({ crashes: _, ...item }: Item): Item {
   return item.status === 'failed' ? { ...item, status: 'pending', attempts: 0 } : item;
+}
+
+/** The visit goes on with its attempts; what was read is another text now, and what was refused another rule. */
+function afterMigration(run: Run, event: Extract<RunEvent, { type: 'run_migrated' }>): Run {
+  const { at, workflow, workflowHash, params, trusted } = event;
+  const work = { ...run.work, fetched: [], refusal: null };
+  return { ...run, updatedAt: at, workflow, workflowHash, params, trusted, work, epoch: run.epoch + 1 };
 }
 
 function merge(state: JsonObject, updates: JsonObject): JsonObject {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts';
-import type { Check, FunctionRef, Outcome, PhaseId } from '../model/workflow.ts';
+import type { Check, FunctionRef, Outcome, PhaseId, Workflow } from '../model/workflow.ts';
 import type { ReleaseCause } from './events.ts';
 import type { CheckResult, Escalation, Principal, Question } from './run.ts';
 
@@ -40,6 +40,15 @@ export type Command =
   | { readonly kind: 'answer'; readonly question: number; readonly text: string; readonly elicited?: boolean }
   | { readonly kind: 'resume'; readonly note?: string }
   | { readonly kind: 'stop'; readonly reason: string }
+  /** Only the runtime makes one: it has loaded the workflow, asked whether a human accepted it, and had it proven. */
+  | {
+      readonly kind: 'migrate';
+      readonly workflow: Workflow;
+      readonly workflowHash: string;
+      /** Whether a human accepted its files. */
+      readonly trusted: boolean;
+      readonly proof: Reachability;
+    }
   /** An agent takes a queued run, or an open item of a parallel phase. */
   | { readonly kind: 'claim'; readonly item?: string }
   /** The engine's own, and for `given_back` the holder's: who holds the run, or one item of it, no longer does. */
@@ -54,6 +63,11 @@ export type Command =
   | { readonly kind: 'expire' }
   /** The engine's own: something makes going on impossible to judge. */
   | { readonly kind: 'escalate'; readonly reason: Escalation['reason']; readonly message: string };
+
+/** Whether a run could be where it is under another workflow: by which way, or why not. */
+export type Reachability =
+  | { readonly reachable: true; readonly trace: readonly string[] }
+  | { readonly reachable: false; readonly reason: string };
 
 /** Everything `decide` may know beside the run: who, when, and what was looked at. */
 export interface Circumstance {

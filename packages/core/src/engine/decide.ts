@@ -16,6 +16,7 @@ import {
   considerStop,
   considerTask,
 } from './interventions.ts';
+import { considerMigrate } from './migrate.ts';
 import type { Run } from './run.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -75,6 +76,8 @@ function consider(run: Run, command: Command, circumstance: Circumstance): Consi
       return considerResume(run, command, circumstance);
     case 'stop':
       return considerStop(run, command, circumstance);
+    case 'migrate':
+      return considerMigrate(run, command, circumstance);
     case 'claim':
       return considerClaim(run, command, circumstance);
     case 'release':

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts';
-import type { Outcome, PhaseId, Ring, Target } from '../model/workflow.ts';
+import type { Outcome, PhaseId, Ring, Target, Workflow } from '../model/workflow.ts';
 import type { Answer, Escalation, GateDecision, GateWait, Item, Question, QueuePlace } from './run.ts';
 import type { Blocker } from './verdict.ts';
 
@@ -47,6 +47,8 @@ export type RunEvent = { readonly at: string } & (
       readonly phase: PhaseId;
       readonly item: string;
       readonly evidence: JsonObject;
+      /** What its handler returned, where it returned something. */
+      readonly state?: JsonObject;
     }
   | { readonly type: 'gate_opened'; readonly phase: PhaseId; readonly wait: GateWait }
   | { readonly type: 'gate_decided'; readonly decision: GateDecision; readonly final: boolean }
@@ -71,6 +73,18 @@ export type RunEvent = { readonly at: string } & (
   | { readonly type: 'run_escalated'; readonly escalation: Escalation }
   | { readonly type: 'run_resumed'; readonly note: string | null; readonly by: string }
   | { readonly type: 'run_stopped'; readonly reason: string; readonly by: string }
+  /** The run goes on under another version of its workflow, which is told whole: the chain needs nothing beside it. */
+  | {
+      readonly type: 'run_migrated';
+      readonly workflow: Workflow;
+      readonly workflowHash: string;
+      /** Hash of the workflow it had until now. */
+      readonly from: string;
+      /** Params as the new workflow reads them. */
+      readonly params: JsonObject;
+      readonly trusted: boolean;
+      readonly by: string;
+    }
 );
 
 /** Names of the events. */
@@ -98,6 +112,7 @@ const RUN_EVENTS: Readonly<Record<RunEventType, true>> = {
   run_escalated: true,
   run_resumed: true,
   run_stopped: true,
+  run_migrated: true,
 };
 
 /** Names of all events of a run. */

@@ -6,7 +6,7 @@ import type { Circumstance, Command } from './command.ts';
 
 import { Asking, type Considered, escalation, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
-import { followRoute } from './leaving.ts';
+import { followRoute, passed } from './leaving.ts';
 import type { GateDecision, GateWait, Run } from './run.ts';
 import { checkpointOf, valueAt } from './scope.ts';
 import { addSeconds } from './time.ts';
@@ -190,5 +190,7 @@ function leaveGate(
   const permissive = run.workflow.enforcement.mode === 'permissive';
   const crossing = cross(run, leaving, { target: option.next, iterated: false, asking, permissive });
   if (asking.missing.length > 0) return { looks: asking.missing };
-  return crossing.ok ? { verdict: ALLOWED, events: [crossing.event] } : turnAway(crossing.blockers);
+  if (!crossing.ok) return turnAway(crossing.blockers);
+  const { event } = crossing;
+  return { verdict: event.type === 'phase_completed' ? passed(event.wouldRefuse) : ALLOWED, events: [event] };
 }

@@ -5,6 +5,7 @@ import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import { holdsAnItem } from './holding.ts';
+import { withFailedItems } from './items.ts';
 import type { Answer, Question, Run } from './run.ts';
 import type { Blocker } from './verdict.ts';
 
@@ -89,7 +90,11 @@ export function considerAnswer(run: Run, command: Of<'answer'>, circumstance: Ci
     elicited,
   };
   const final = answers.length + 1 === questions.length;
-  return { verdict: ALLOWED, events: [{ at: now, type: 'question_answered', answer, final }] };
+  // Items may have failed while nobody could be handed them.
+  return withFailedItems(run, now, {
+    verdict: ALLOWED,
+    events: [{ at: now, type: 'question_answered', answer, final }],
+  });
 }
 
 /** The honest way out: the agent says the evidence cannot be had, and a human takes over. */

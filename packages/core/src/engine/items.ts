@@ -1,10 +1,10 @@
 import type { Phase } from '../model/workflow.ts';
 import { apply } from './apply.ts';
-import { ALLOWED, blocker, nextActionFor } from './blockers.ts';
+import { blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, escalation, refuseWork } from './deciding.ts';
 import type { RunEvent } from './events.ts';
-import { type Completing, considerLeaving } from './leaving.ts';
+import { type Completing, considerLeaving, passed } from './leaving.ts';
 import { joinedResult } from './route.ts';
 import type { Item, Run } from './run.ts';
 import { checkBlockers } from './transition.ts';
@@ -23,6 +23,7 @@ export function considerItem(
     phase: done.phase.id,
     item: key,
     evidence: done.evidence,
+    ...(Object.keys(done.state).length === 0 ? {} : { state: done.state }),
   };
   const { now, principal } = circumstance;
   const itself = apply(run, completed);
@@ -31,7 +32,7 @@ export function considerItem(
   if (open.length > 0) {
     const events: RunEvent[] = [completed];
     if (open.every((item) => item.status === 'failed')) events.push(failedItems(itself, now));
-    return { verdict: ALLOWED, events };
+    return { verdict: passed(done.would), events };
   }
   // The join belongs to whoever made it possible: they go on with the run, in an epoch of their own.
   const events: readonly RunEvent[] =

@@ -99,6 +99,30 @@ describe('a tool call', () => {
     );
   });
 
+  test.each([
+    ['git', 'git status', 'allowed'],
+    ['bash', 'ls && git status', 'allowed'],
+    ['bash', 'ls', 'allowed'],
+    ['git', 'git push', 'tool_constraint'],
+    ['bash', 'git push', 'tool_constraint'],
+    ['bash', 'ls; /usr/bin/git push', 'tool_constraint'],
+    ['bash', 'git $(echo push)', 'command_unparseable'],
+  ])('`%s` is no way around a constraint on git: `%s` is %s [adv.B1 adv.B5]', (tool, command, expected) => {
+    const both = { allowedTools: ['bash', 'git'], toolConstraints: { git: { denied: ['git push **'] } } };
+
+    expect(judge(both, tool, { command })).toBe(expected);
+  });
+
+  test('what is denied by its name is denied by its path, and what is allowed by its name is not allowed by a path', () => {
+    const shell = { allowedTools: ['bash'], toolConstraints: { bash: { denied: ['rm **'] } } };
+
+    expect(judge(shell, 'bash', { command: './rm -rf src' })).toBe('tool_constraint');
+    expect(judge(shell, 'bash', { command: '/bin/rm -rf src' })).toBe('tool_constraint');
+    expect(judge(shell, 'bash', { command: '/bin/ls src' })).toBe('allowed');
+    const tests = { allowedTools: ['bash'], toolConstraints: { bash: { allowed: ['npm test'] } } };
+    expect(judge(tests, 'bash', { command: './npm test' })).toBe('tool_constraint');
+  });
+
   test('without a run, or while one waits or is over, only reading is allowed [adv.H6 adv.H9]', () => {
     const human = { prompt: '?', options: [{ label: 'Yes' }] };
     const run = started(

@@ -65,9 +65,11 @@ function judgeReading(run: Run | null, use: ToolUse): Verdict {
   return judgePaths(run, phase, use);
 }
 
-type Commands = ReturnType<typeof parseCommandLine>;
+/** A command line as it was read. */
+export type Commands = ReturnType<typeof parseCommandLine>;
 
-function commandsOf(use: ToolUse): Commands | null {
+/** The commands of a use of the shell or of git; null for every other tool. */
+export function commandsOf(use: ToolUse): Commands | null {
   if (use.tool !== 'bash' && use.tool !== 'git') return null;
   const line = own(use.input, 'command');
   if (typeof line !== 'string') return { ok: false, reason: 'there is no command' };
@@ -97,13 +99,17 @@ function judgePolicy(run: Run, phase: Phase, use: ToolUse, commands: Commands | 
 }
 
 /** Whether a command line runs git: a line that cannot be read may, and is judged as if it did. */
-function usesGit(use: ToolUse, commands: Commands | null): 'no' | 'some' | 'only' {
+export function usesGit(use: ToolUse, commands: Commands | null): 'no' | 'some' | 'only' {
   if (use.tool === 'git') return 'only';
   if (commands === null) return 'no';
   if (!commands.ok) return 'some';
-  const programs = commands.commands.map((words) => (words[0] ?? '').split('/').at(-1));
+  const programs = commands.commands.map(programOf);
   if (programs.length > 0 && programs.every((program) => program === 'git')) return 'only';
   return programs.includes('git') ? 'some' : 'no';
+}
+
+function programOf(words: readonly string[]): string | undefined {
+  return (words[0] ?? '').split('/').at(-1);
 }
 
 function judgePaths(run: Run, phase: Phase, use: ToolUse): Verdict {
@@ -137,10 +143,10 @@ function judgePaths(run: Run, phase: Phase, use: ToolUse): Verdict {
 }
 
 function judgeCommands(run: Run, phase: Phase, use: ToolUse, commands: Commands | null): Verdict {
-  const applying = (use.tool === 'git' ? ['bash', 'git'] : ['bash']).filter(
-    (tool) => constraintOn(phase, tool) !== undefined,
-  );
-  const restricted = applying.length > 0 || !phase.tools.allowed.includes('bash');
+  const isConstrained = (tool: string) => constraintOn(phase, tool) !== undefined;
+  // What git may do it may do under whatever tool: `bash` is no way around a constraint on `git`.
+  const git = usesGit(use, commands) !== 'no' && isConstrained('git');
+  const restricted = isConstrained('bash') || git || !phase.tools.allowed.includes('bash');
   if (!restricted || commands === null) return ALLOWED;
   if (!commands.ok) {
     return no(
@@ -153,6 +159,7 @@ function judgeCommands(run: Run, phase: Phase, use: ToolUse, commands: Commands 
     if (use.tool === 'git' && words[0] !== 'git') {
       return no('tool_not_allowed', `\`${words[0]}\` is not git`, actionFor(run));
     }
+    const applying = (programOf(words) === 'git' ? ['bash', 'git'] : ['bash']).filter(isConstrained);
     if (applying.every((tool) => mayRun(phase, tool, words))) continue;
     return no(
       'tool_constraint',
@@ -163,7 +170,8 @@ function judgeCommands(run: Run, phase: Phase, use: ToolUse, commands: Commands 
   return ALLOWED;
 }
 
-function pathsOf(input: JsonObject): readonly string[] | null {
+/** The paths a tool is used on, or null where they cannot be told. */
+export function pathsOf(input: JsonObject): readonly string[] | null {
   const path = own(input, 'path');
   const paths = own(input, 'paths');
   const all = [...(path === undefined ? [] : [path]), ...(Array.isArray(paths) ? paths : [])];
@@ -172,7 +180,7 @@ function pathsOf(input: JsonObject): readonly string[] | null {
 }
 
 /** A relative path without `.`; null for one that is absolute, leaves the workspace or cannot be a path. */
-function normalise(path: string): string | null {
+export function normalise(path: string): string | null {
   if (path.startsWith('/') || path.includes('\0') || path.includes('\\') || /^[A-Za-z]:/.test(path))
     return null;
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');

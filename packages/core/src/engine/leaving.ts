@@ -8,7 +8,7 @@ import type { RunEvent } from './events.ts';
 import { routeFrom } from './route.ts';
 import type { Run } from './run.ts';
 import { cross } from './transition.ts';
-import type { Blocker } from './verdict.ts';
+import type { Blocker, Verdict } from './verdict.ts';
 
 /** A phase whose checks have passed. */
 export interface Completing {
@@ -26,6 +26,11 @@ export function considerLeaving(run: Run, done: Completing, circumstance: Circum
   const { now } = circumstance;
   const { phase, evidence, outcome, state, would, expected } = done;
   if (phase.humanGate !== null) {
+    // A human's yes must lead somewhere.
+    if (!hasWay(phase, outcome) && phase.humanGate.options.some(({ next }) => next === undefined)) {
+      const counted = phase.work.kind === 'handler';
+      return refuseWork(run, now, { blockers: [outcomeBlocker(phase, outcome)], counted });
+    }
     // Which way it will be a human says; that it is none of the ways there are can be said at once.
     if (expected !== undefined && !leadsTo(phase, expected)) {
       return refuseWork(run, now, { blockers: [notNext(phase, expected)], counted: false });
@@ -121,6 +126,10 @@ function notNext(phase: Phase, expected: PhaseId | null): Blocker {
   return blocker('not_the_next_phase', message, completeAction(phase));
 }
 
+function hasWay({ next }: Phase, outcome: Outcome): boolean {
+  return next.kind !== 'outcomes' || Object.hasOwn(next.map, outcome) || next.otherwise !== undefined;
+}
+
 /** The refusal of an outcome a phase has no way for. */
 export function outcomeBlocker(phase: Phase, outcome: Outcome): Blocker {
   return blocker(
@@ -130,6 +139,7 @@ export function outcomeBlocker(phase: Phase, outcome: Outcome): Blocker {
   );
 }
 
-function passed(would: readonly Blocker[]) {
+/** Allowed, with what would have been refused in strict mode. */
+export function passed(would: readonly Blocker[]): Verdict {
   return would.length === 0 ? ALLOWED : { allowed: true as const, wouldRefuse: would };
 }

@@ -1,7 +1,9 @@
 import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '../json.ts';
+import { PATH_TOOLS } from '../model/tools.ts';
 import type { Command, Fact, Facts } from './command.ts';
 import { isRunEvent, type RunEvent } from './events.ts';
 import type { ToolUse } from './judgeTool.ts';
+import type { Blocker } from './verdict.ts';
 
 /** What a decision was made from, kept with its first event so that the same can be decided again. */
 export interface Recording {
@@ -38,6 +40,25 @@ export function recorded({ command, facts }: Recording, events: readonly RunEven
   return { version: RECORDING_VERSION, left_out: true };
 }
 
+/**
+ * The recording of a refusal that changed nothing, where the workflow had a say in it: any other principal who may not
+ * act is turned away under every workflow. A card that had changed is no fault of the workflow either.
+ */
+export function recordedRefusal(
+  recording: Recording,
+  blockers: readonly Pick<Blocker, 'code'>[],
+): { readonly recorded?: JsonObject } {
+  const kind = recording.command?.kind;
+  if (kind === undefined || !dependsOnWorkflow(kind, blockers)) return {};
+  return { recorded: recorded(recording, []) };
+}
+
+/** Whether another workflow could have let pass what was refused without an event. */
+export function dependsOnWorkflow(command: string, blockers: readonly { readonly code: unknown }[]): boolean {
+  if (command !== 'decide' && command !== 'fetch_task') return false;
+  return blockers.every(({ code }) => code !== 'shown_changed');
+}
+
 /** What a record's decision was made from, or why nobody can tell; undefined where it only goes on with an earlier one. */
 export function readRecording(
   record: RecordedEvent,
@@ -63,37 +84,50 @@ export function eventOfRecord(record: RecordedEvent): RunEvent | null {
   return { ...data, type: record.event, at: record.time } as unknown as RunEvent;
 }
 
-/** Of a tool call what it was judged by: never what was to be written. */
-export function judgedInput({ input }: ToolUse): JsonObject {
+/** Of a tool call what it was judged by: never what was to be written, nor what another server is told. */
+export function judgedInput({ tool, input }: ToolUse): JsonObject {
   const kept: Record<string, Json> = {};
-  for (const key of ['path', 'paths', 'command']) {
+  for (const key of judgedKeys(tool)) {
     const value = own(input, key);
     if (value === undefined) continue;
     const length = typeof value === 'string' ? value.length : canonicalJson(value).length;
-    if (length <= LONGEST_INPUT) kept[key] = value;
+    if (length > LONGEST_INPUT) return { left_out: true };
+    kept[key] = value;
   }
   return kept;
 }
 
 const LONGEST_INPUT = 4096;
 
+function judgedKeys(tool: string): readonly string[] {
+  if (tool === 'bash' || tool === 'git') return ['command'];
+  return PATH_TOOLS.includes(tool) ? ['path', 'paths'] : [];
+}
+
 interface Told {
   readonly evidence: JsonObject | undefined;
   readonly state: JsonObject | undefined;
+  readonly signature: string | undefined;
+  readonly workflow?: JsonObject;
 }
 
 function toldBy(events: readonly RunEvent[]): Told {
+  const nothing: Told = { evidence: undefined, state: undefined, signature: undefined };
   for (const event of events) {
-    if (event.type === 'phase_completed') return event;
-    if (event.type === 'item_completed') return { evidence: event.evidence, state: undefined };
-    if (event.type === 'gate_opened') return event.wait;
+    if (event.type === 'gate_decided') return { ...nothing, signature: event.decision.signature };
+    if (event.type === 'item_completed') return { ...nothing, evidence: event.evidence, state: event.state };
+    if (event.type === 'run_migrated')
+      return { ...nothing, workflow: event.workflow as unknown as JsonObject };
+    if (event.type !== 'gate_opened' && event.type !== 'phase_completed') continue;
+    const { evidence, state } = event.type === 'gate_opened' ? event.wait : event;
+    return { ...nothing, evidence, state };
   }
-  return { evidence: undefined, state: undefined };
+  return nothing;
 }
 
 function withoutTold(command: Command, told: Told): JsonObject {
-  // A signature stands in the decision it is about.
-  const { evidence, signature: _, ...rest } = command as unknown as JsonObject;
+  // A signature stands in the decision it is about, a workflow in the migration to it.
+  const { evidence, signature: _, workflow: __, ...rest } = command as unknown as JsonObject;
   const same = evidence === undefined || evidence === told.evidence;
   return same ? defined(rest) : defined({ ...rest, evidence });
 }
@@ -104,7 +138,8 @@ function defined(object: JsonObject): JsonObject {
 
 function restored(command: Json, told: Told): JsonObject {
   const given = isJsonObject(command) ? command : {};
-  if (given.kind === 'decide') return { signature: '', ...given };
+  if (given.kind === 'decide') return { ...given, signature: told.signature ?? '' };
+  if (given.kind === 'migrate') return { ...given, workflow: told.workflow ?? {} };
   if (given.kind !== 'complete') return given;
   return { ...given, evidence: given.evidence ?? told.evidence ?? {} };
 }

@@ -221,6 +221,33 @@ describe('outcomes', () => {
     }
   });
 
+  test('of a handler without a way is refused before a human is asked for a yes that leads nowhere [adv.L4]', () => {
+    const gated = (options: readonly { label: string; next?: number }[]) =>
+      started(
+        workflowOf(
+          phases(2, (index) =>
+            index === 0
+              ? {
+                  work: { kind: 'handler', ref: 'steps/1/handler' },
+                  gates: [{ human: { prompt: 'Ship?', options } }],
+                  next: { outcomes: { ok: 2 } },
+                }
+              : {},
+          ),
+          { code: 'c', module: 'm.ts' },
+        ),
+      );
+    const skip = { answer: () => ({ ok: true, outcome: 'skip', state: {} }) as const };
+
+    const run = gated([{ label: 'Yes' }, { label: 'Again', next: 1 }]);
+    expect(submit(run, complete(run), skip)).toMatchObject({
+      verdict: { blockers: [{ code: 'outcome_not_allowed' }] },
+      run: { status: 'active', work: { attempts: 1 } },
+    });
+    const free = gated([{ label: 'On', next: 2 }]);
+    expect(submit(free, complete(free), skip).run.status).toBe('waiting');
+  });
+
   test('a target the agent expects and the engine does not is refused', () => {
     const run = started(workflowOf(phases(3)));
 
@@ -300,4 +327,45 @@ describe('a parallel phase', () => {
 
     expect(run).toThrow(/items_invalid/);
   });
+});
+
+describe('a way that is taken when a loop is exhausted', () => {
+  test('and leads back itself is not taken for ever [C11]', () => {
+    const route = {
+      condition: 'result.good === true',
+      onTrue: null,
+      onFalse: 2,
+      maxIterations: 1,
+      onExhausted: 1,
+    };
+    let run = started(workflowOf(phases(2, (index) => (index === 1 ? { next: route } : {}))));
+
+    for (let step = 0; step < 100 && run.status === 'active'; step++) {
+      run = submit(run, complete(run, { good: false })).run;
+    }
+
+    expect(run).toMatchObject({ status: 'escalated', escalation: { reason: 'iterations' } });
+    expect(run.visits['1']).toBe(10);
+  });
+});
+
+test('a phase called like part of an object is counted like any other', () => {
+  const [first, second] = phases(2);
+  const route = { condition: 'result.good === true', onTrue: null, onFalse: 'toString', maxIterations: 2 };
+  const run = started(
+    workflowOf([
+      { ...first, id: 'toString' },
+      { ...second, id: 'valueOf', next: route },
+    ]),
+  );
+  const there = submit(run, complete(run)).run;
+
+  const { run: after } = submit(there, complete(there, { good: false }));
+
+  expect(after).toMatchObject({ status: 'active', phase: 'toString' });
+  expect(Object.entries(after.visits)).toEqual([
+    ['toString', 2],
+    ['valueOf', 1],
+  ]);
+  expect(Object.entries(after.iterations)).toEqual([['valueOf', 1]]);
 });

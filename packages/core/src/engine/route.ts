@@ -2,9 +2,9 @@ import { type Json, type JsonObject, own } from '../json.ts';
 import { DEFAULT_VISITS } from '../model/checkGraph.ts';
 import { leadsBack } from '../model/edges.ts';
 import { evaluate } from '../model/expression.ts';
-import type { Outcome, Phase, Target } from '../model/workflow.ts';
+import type { Outcome, Phase, PhaseId, Target } from '../model/workflow.ts';
 import type { Asking } from './deciding.ts';
-import type { Item, Run } from './run.ts';
+import { type Item, type Run, timesOf } from './run.ts';
 import { checkpointOf, type Judged, scopeFor, subjectFor, valueAt } from './scope.ts';
 
 /** Where a completed phase leads. */
@@ -42,13 +42,14 @@ export function itemsFor(
   const values = valueAt(checkpointOf(run), key);
   if (!Array.isArray(values)) return { ok: false, reason: `\`${key}\` holds no list of items` };
   if (values.length === 0) return { ok: false, reason: `\`${key}\` holds no items` };
-  const items: Record<string, Item> = {};
+  const items = new Map<string, Item>();
   values.forEach((value: Json, index) => {
-    const name = itemName(value, index);
-    const free = Object.hasOwn(items, name) ? `${name}#${index + 1}` : name;
-    items[free] = { status: 'pending', value, evidence: null, attempts: 0, error: null };
+    let name = itemName(value, index);
+    while (items.has(name)) name = `${name}#${index + 1}`;
+    items.set(name, { status: 'pending', value, evidence: null, attempts: 0, error: null });
   });
-  return { ok: true, items };
+  // Made of entries, so that an item called `__proto__` is one.
+  return { ok: true, items: Object.fromEntries(items) };
 }
 
 /** The joined result of a parallel phase (design 4a: after the join `result.items` maps key to result). */
@@ -92,18 +93,27 @@ function bounded(run: Run, phase: Phase, target: Target): Routed {
   if (target === null || !leadsBack(run.workflow, phase.id, target))
     return { kind: 'to', target, iterated: false };
   const limit = phase.next.kind === 'to' ? null : phase.next.maxIterations;
-  const taken = run.iterations[String(phase.id)] ?? 0;
-  if (limit !== null ? taken < limit : (run.visits[String(target)] ?? 0) < DEFAULT_VISITS) {
+  const taken = timesOf(run.iterations, phase.id);
+  if (limit !== null ? taken < limit : timesOf(run.visits, target) < DEFAULT_VISITS) {
     return { kind: 'to', target, iterated: true };
   }
-  if (phase.next.kind !== 'to' && phase.next.onExhausted !== undefined) {
-    return { kind: 'to', target: phase.next.onExhausted, iterated: false };
+  const instead = phase.next.kind === 'to' ? undefined : phase.next.onExhausted;
+  if (instead !== undefined) {
+    const again = instead !== null && leadsBack(run.workflow, phase.id, instead);
+    if (!again || timesOf(run.visits, instead) < DEFAULT_VISITS) {
+      return { kind: 'to', target: instead, iterated: false };
+    }
+    return { kind: 'exhausted', message: visitedOut(instead) };
   }
   const message =
     limit !== null
       ? `the way back from \`${phase.id}\` to \`${target}\` was taken ${limit} times, which is its limit`
-      : `phase \`${target}\` was visited ${DEFAULT_VISITS} times, which is the limit of an unbounded loop`;
+      : visitedOut(target);
   return { kind: 'exhausted', message };
+}
+
+function visitedOut(target: PhaseId): string {
+  return `phase \`${target}\` was visited ${DEFAULT_VISITS} times, which is the limit of an unbounded loop`;
 }
 
 function itemName(value: Json, index: number): string {

@@ -185,3 +185,8 @@ export interface CheckResult {
   readonly reason: string;
   readonly class: EvidenceClass;
 }
+
+/** How often, by id as text: a phase may be called `toString`, and an object has that without being asked. */
+export function timesOf(counts: Readonly<Record<string, number>>, id: PhaseId): number {
+  return Object.hasOwn(counts, String(id)) ? (counts[String(id)] as number) : 0;
+}

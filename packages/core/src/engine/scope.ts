@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { own } from '../json.ts';
 import type { Phase } from '../model/workflow.ts';
 import type { Subject } from './command.ts';
-import type { Completion, Item, Run } from './run.ts';
+import { type Completion, type Item, type Run, timesOf } from './run.ts';
 
 /** What is being judged, beside the run itself. */
 export interface Judged {
@@ -19,7 +19,7 @@ export function scopeFor(run: Run, { phase, evidence, item }: Judged): JsonObjec
     params: run.params,
     state: run.state,
     checkpoint: checkpointOf(run, evidence),
-    iteration: run.visits[String(phase.id)] ?? 1,
+    iteration: timesOf(run.visits, phase.id) || 1,
   };
   if (evidence !== undefined) {
     for (const artifact of phase.evidence.artifacts) {

@@ -5,8 +5,29 @@ const INSTANT = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})\.(\d{3})Z$/;
  * exception: a `Date` in this package is a mistake, wherever it stands. Instants in this form compare as text.
  */
 export function addSeconds(instant: string, seconds: number): string {
+  const match = partsOf(instant);
+  const total = secondsIn(match) + seconds;
+  const days = Math.floor(total / 86_400);
+  const rest = total - days * 86_400;
+  const clock = [Math.floor(rest / 3600), Math.floor(rest / 60) % 60, rest % 60]
+    .map((part) => pad(part, 2))
+    .join(':');
+  return `${calendarDay(days)}T${clock}.${match[7]}Z`;
+}
+
+/** How many seconds, with thousandths, one ISO instant lies after another. */
+export function secondsBetween(from: string, to: string): number {
+  const [start, end] = [partsOf(from), partsOf(to)];
+  return secondsIn(end) - secondsIn(start) + (Number(end[7]) - Number(start[7])) / 1000;
+}
+
+function partsOf(instant: string): RegExpExecArray {
   const match = INSTANT.exec(instant);
   if (match === null) throw new TypeError('an instant looks like `2026-01-31T12:00:00.000Z`');
+  return match;
+}
+
+function secondsIn(match: RegExpExecArray): number {
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
     number,
     number,
@@ -15,13 +36,7 @@ export function addSeconds(instant: string, seconds: number): string {
     number,
     number,
   ];
-  const total = dayNumber(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second + seconds;
-  const days = Math.floor(total / 86_400);
-  const rest = total - days * 86_400;
-  const clock = [Math.floor(rest / 3600), Math.floor(rest / 60) % 60, rest % 60]
-    .map((part) => pad(part, 2))
-    .join(':');
-  return `${calendarDay(days)}T${clock}.${match[7]}Z`;
+  return dayNumber(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
 }
 
 /** Days since 0000-03-01: years that begin in March put the leap day at their end. */

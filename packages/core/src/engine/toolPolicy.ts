@@ -64,12 +64,21 @@ function onCommands(phase: Phase, tool: string, constraint: ToolConstraint): OnC
   const { commands } = policyOf(phase);
   const known = commands.get(tool);
   if (known !== undefined) return known;
-  const compiled = within(constraint, (patterns): OnCommand => {
-    const matchers = patterns.map(compileCommandPattern);
-    return (words) => matchers.some((matches) => matches(words));
-  });
+  const judged = within(constraint, matchingAny);
+  const denied = within({ allowed: [], denied: constraint.denied }, matchingAny);
+  // What is denied as `rm` is denied as `/bin/rm` too; what is allowed as `rm` is not.
+  const compiled: OnCommand = (words) => judged(words) && denied(byItsName(words));
   commands.set(tool, compiled);
   return compiled;
+}
+
+function matchingAny(patterns: readonly string[]): OnCommand {
+  const matchers = patterns.map(compileCommandPattern);
+  return (words) => matchers.some((matches) => matches(words));
+}
+
+function byItsName([program = '', ...rest]: readonly string[]): readonly string[] {
+  return [program.slice(program.lastIndexOf('/') + 1), ...rest];
 }
 
 /** Denied before allowed; where nothing is allowed by name, all that is not denied is. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject, own } from '../json.ts';
 import type { PhasePlace } from './compileContext.ts';
 import { type Expression, parseExpression, pathsOf, SCOPE_ROOTS } from './expression.ts';
 import type { DraftPath } from './problems.ts';
@@ -77,7 +77,7 @@ function resultProblem(place: PhasePlace, steps: readonly (string | number)[]): 
 
 function schemaOf(place: PhasePlace, type: string): JsonObject | null {
   const schema = place.phase.artifacts?.find((artifact) => artifact.type === type)?.schema;
-  const resolved = typeof schema === 'string' ? place.context.draft.schemas?.[schema] : schema;
+  const resolved = typeof schema === 'string' ? own(place.context.draft.schemas, schema) : schema;
   return isJsonObject(resolved) ? resolved : null;
 }
 

@@ -147,7 +147,7 @@ function compileEvidence(place: PhasePlace): EvidenceRules {
   };
   const fields = (phase.fields ?? []).map((field, index): EvidenceField => {
     once(field.name, [...path, 'fields', index, 'name']);
-    const type = FIELD_TYPES[field.type];
+    const type = Object.hasOwn(FIELD_TYPES, field.type) ? FIELD_TYPES[field.type] : undefined;
     if (type === undefined) {
       const hint = didYouMean(field.type, Object.keys(FIELD_TYPES));
       const message = `evidence \`${field.name}\` has the unknown type \`${field.type}\`${hint}`;
@@ -179,7 +179,10 @@ function compileArtifact({ context, path }: PhasePlace, artifact: ArtifactDraft,
   function artifactSchema(): JsonObject | boolean | null {
     if (artifact.schema === undefined) return null;
     if (typeof artifact.schema === 'string') {
-      const found = context.draft.schemas?.[artifact.schema];
+      // Only a schema of the author's own: `__proto__` would find one that takes everything.
+      const found = context.schemas.has(artifact.schema)
+        ? context.draft.schemas?.[artifact.schema]
+        : undefined;
       if (found !== undefined) return found;
       const hint = didYouMean(artifact.schema, context.schemas);
       context.problems.error(

@@ -15,6 +15,30 @@ export interface WorkflowGraph {
   } | null;
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
+  /** How much of the workflow was seen, where that is marked. */
+  readonly coverage?: GraphCoverage;
+}
+
+/** How much was seen of a number of things: by anything, by tests, by real runs. */
+export interface GraphCoverage {
+  readonly total: number;
+  readonly seen: number;
+  readonly tests: number;
+  readonly runs: number;
+}
+
+/** How often something was seen. */
+export interface TimesSeen {
+  readonly tests: number;
+  readonly runs: number;
+}
+
+/** How often a phase was entered, and how much was seen of what stands in it. */
+export interface NodeCoverage extends TimesSeen {
+  readonly seen: number;
+  readonly total: number;
+  /** The same by kind: its gate, options, checks and deny rules; only what the phase has. */
+  readonly parts: readonly { readonly what: string; readonly seen: number; readonly total: number }[];
 }
 
 /** A phase, or the end. */
@@ -33,6 +57,8 @@ export interface GraphNode {
   readonly parallel: string | null;
   /** Where the run stands with it; null without a run. */
   readonly status: NodeStatus | null;
+  /** Only where coverage is marked. */
+  readonly coverage?: NodeCoverage;
 }
 
 /** A node's place in a run. `stopped` is the phase in which a run was ended by a human. */
@@ -51,6 +77,8 @@ export interface GraphEdge {
   readonly back: boolean;
   /** How often a way back may be taken, where the author said so. */
   readonly max: number | null;
+  /** Only where coverage is marked. */
+  readonly coverage?: TimesSeen;
 }
 
 /** What a picture needs to know of a run; every `Run` is one. */
@@ -66,9 +94,11 @@ export interface RunPlace {
 /** The graph of a workflow; with a run, every node says where that run stands with it. */
 export function graphOf(workflow: Workflow, run?: RunPlace): WorkflowGraph {
   const edges = workflow.phases.flatMap((phase) =>
-    waysOf(phase).map(({ from, to, label, human, max }): GraphEdge => {
+    waysOf(phase).map((way): GraphEdge => {
+      const { from, to, max } = way;
       const back = leadsBack(workflow, from, to);
-      return { from, to, label, human, back, max: back ? max : null };
+      const human = way.by === 'option' || way.option !== null;
+      return { from, to, label: wordsOn(way), human, back, max: back ? max : null };
     }),
   );
   const nodes = workflow.phases.map((phase) => nodeOf(workflow, phase, run));
@@ -122,24 +152,29 @@ function statusOf(id: PhaseId, run: RunPlace): NodeStatus {
   return run.completions.some((completion) => completion.phase === id) ? 'completed' : 'ahead';
 }
 
-type Way = Omit<GraphEdge, 'back'>;
+/** A way as it is drawn: an edge, and the human's option that must be chosen for the phase's own route to be taken. */
+export interface Way extends Edge {
+  /** Null where no human's choice stands before the route, or where the choice itself says where to go. */
+  readonly option: string | null;
+}
 
-function waysOf(phase: Phase): readonly Way[] {
+/** Every way out of a phase, one per edge of its graph and in the same order. */
+export function waysOf(phase: Phase): readonly Way[] {
   // Options that name no phase follow the phase's own route, so each of its ways is drawn once per such option.
   const following = phase.humanGate?.options.filter((option) => option.next === undefined) ?? [];
   return edgesOf(phase).flatMap((edge): readonly Way[] => {
-    const way = wayOf(edge);
-    if (edge.by === 'option' || following.length === 0 || reportsFailure(edge)) return [way];
-    return following.map((option) => ({
-      ...way,
-      human: true,
-      label: way.label === '' ? option.label : `${option.label}: ${way.label}`,
-    }));
+    if (edge.by === 'option' || following.length === 0 || reportsFailure(edge)) {
+      return [{ ...edge, option: null }];
+    }
+    return following.map(({ label }) => ({ ...edge, option: label }));
   });
 }
 
-function wayOf({ from, to, label, by, max }: Edge): Way {
-  return { from, to, label: label === '_default' ? 'else' : label, human: by === 'option', max };
+/** What is written on a way: an outcome, a condition, `else`, `exhausted`, and the option before it. */
+export function wordsOn({ label, option }: Way): string {
+  const words = label === '_default' ? 'else' : label;
+  if (option === null) return words;
+  return words === '' ? option : `${option}: ${words}`;
 }
 
 /** An agent that reports `fail` goes that way without a human's choice. */

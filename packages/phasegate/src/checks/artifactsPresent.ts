@@ -6,6 +6,7 @@ export const artifactsPresent: CheckImplementation = {
   name: 'artifacts_present',
   summary: 'artifacts of all the named types were submitted',
   class: 'claimed',
+  reads: 'subject',
   parameters: {
     type: 'object',
     additionalProperties: false,

@@ -12,6 +12,7 @@ export const command: CheckImplementation = {
   name: 'command',
   summary: 'a command, run by the engine in the workspace, ends as expected',
   class: 'verified',
+  reads: 'workspace',
   parameters: {
     type: 'object',
     additionalProperties: false,

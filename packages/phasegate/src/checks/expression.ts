@@ -7,6 +7,7 @@ export const expression: CheckImplementation = {
   name: 'expression',
   summary: 'a condition on the submitted result, earlier artifacts, params and state is true',
   class: 'claimed',
+  reads: 'subject',
   conditions: ['condition'],
   parameters: {
     type: 'object',

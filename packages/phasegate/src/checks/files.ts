@@ -16,6 +16,7 @@ export const files: CheckImplementation = {
   name: 'files',
   summary: 'files of the workspace exist, are absent, are not empty or contain a text',
   class: 'verified',
+  reads: 'workspace',
   parameters: {
     type: 'object',
     additionalProperties: false,

@@ -7,6 +7,7 @@ export const jsonSchema: CheckImplementation = {
   name: 'json_schema',
   summary: 'a submitted value fits a JSON Schema',
   class: 'claimed',
+  reads: 'subject',
   parameters: {
     type: 'object',
     additionalProperties: false,

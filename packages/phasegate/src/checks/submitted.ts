@@ -37,6 +37,7 @@ export function submittedCheck(rule: SubmittedRule): CheckImplementation {
     name: rule.name,
     summary: rule.summary,
     class: 'claimed',
+    reads: 'subject',
     parameters: {
       type: 'object',
       additionalProperties: false,

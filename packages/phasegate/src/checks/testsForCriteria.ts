@@ -8,6 +8,7 @@ export const testsForCriteria: CheckImplementation = {
   name: 'tests_exist_for_acceptance_criteria',
   summary: 'every acceptance criterion of the submitted plan is named by a submitted test',
   class: 'claimed',
+  reads: 'subject',
   parameters: {
     type: 'object',
     additionalProperties: false,

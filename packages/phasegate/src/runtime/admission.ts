@@ -68,7 +68,7 @@ export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | '
   };
 }
 
-/** What is wrong with a genuine token as things stand. A run that ended or moved on has another epoch. */
+/** What is wrong with a genuine token as things stand. A run that moved on has another epoch; one that ended has no phase. */
 function faultOf(
   claims: PhaseClaims,
   run: Run | undefined,

@@ -11,6 +11,7 @@ import {
   PhasegateError,
   type Problem,
 } from '@phasegate/core';
+import { describeWorkflows } from './describeWorkflows.ts';
 import type { Catalog, CatalogEntry, CatalogWorkflow, Loaded, Loader, StartingWith } from './ports.ts';
 
 /** What a catalog is made of. */
@@ -70,6 +71,7 @@ export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog
   return {
     list,
     load,
+    describe: () => describeWorkflows({ list, load }),
     async validate(paths) {
       const wanted = (path: string) => loaderFor(path) !== undefined;
       const checked =

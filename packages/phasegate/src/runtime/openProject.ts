@@ -5,19 +5,22 @@ import { createClaims } from './claims.ts';
 import { createFeed } from './feed.ts';
 import { verifyHumanSignature } from './humanKeys.ts';
 import { createInFlight } from './inFlight.ts';
+import { lookingAgain } from './lookingAgain.ts';
 import { createHumans } from './people.ts';
 import type {
   Databases,
   HumanRecord,
+  Migrations,
   OpenProject,
   Seal,
   ToolImplementation,
   TrustCard,
   TrustRecord,
 } from './ports.ts';
-import { recordingsIn } from './recordings.ts';
+import { recordingsIn, refusedStartsIn } from './recordings.ts';
 import { createRefusalNotes } from './refusalNotes.ts';
 import { createReleases } from './releases.ts';
+import { createRendering } from './rendering.ts';
 import { createRenewals } from './renewals.ts';
 import { createRuntime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
@@ -57,14 +60,15 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const inFlight = createInFlight();
   const stopping = new AbortController();
   const watches = new Set<Watch>();
+  const accepted = async ({ hash, workflow, by, at, signature }: TrustRecord) => {
+    const human = (await store.humans()).find((record) => record.name === by);
+    const text = trustText({ closure: hash, workflow, by, at });
+    return human !== undefined && verifyHumanSignature(human.publicKey, text, signature);
+  };
   const runtime = createRuntime({
     ...parts,
     heard: renewals.heard,
-    async accepted({ hash, workflow, by, at, signature }) {
-      const human = (await store.humans()).find((record) => record.name === by);
-      const text = trustText({ closure: hash, workflow, by, at });
-      return human !== undefined && verifyHumanSignature(human.publicKey, text, signature);
-    },
+    accepted,
     async signed(run, principal, command) {
       const human = (await store.humans()).find((record) => record.name === principal.name);
       if (human === undefined) return false;
@@ -76,6 +80,12 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const feed = createFeed(store);
   const databases = parts.databases ?? NO_DATABASES;
 
+  // Loaded when asked for: the proof needs all of `check`, and few processes migrate a run.
+  async function migrations(): Promise<Migrations> {
+    const { createMigrations } = await import('./migrate.ts');
+    return createMigrations({ ...parts, ...createRendering(parts), accepted, inFlight });
+  }
+
   async function load(runId: string): Promise<Run> {
     const stored = await store.load(runId);
     if (stored === undefined) throw new PhasegateError('run_unknown', `there is no run \`${runId}\``);
@@ -86,6 +96,8 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     as: (principal, around) => runtime.as(principal, around),
     load,
     recordings: (of) => recordingsIn(store, load, of),
+    refusedStarts: (closure) => refusedStartsIn(store, closure),
+    lookingAgain: () => lookingAgain(parts),
     databases,
     async backUpFor(runId) {
       const { workflow } = await load(runId);
@@ -128,6 +140,8 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       },
     }),
     feed,
+    migrationCard: async (runId) => (await migrations()).migrationCard(runId),
+    migrate: async (runId, to, human) => (await migrations()).migrate(runId, to, human),
     webhooks: createWebhooks({ store, now }),
 
     noteCredentialFailure: (data) => refusals.note({ run: null, principal: 'unknown', data }),

@@ -49,10 +49,12 @@ export type {
   Spawned,
   SpawnRequest,
 } from './ports/machine.ts';
+export type { MigrationCard, Migrations } from './ports/migrations.ts';
 export type {
   Catalog,
   CatalogEntry,
   CatalogWorkflow,
+  DescribedWorkflow,
   OpenProject,
   Project,
   RecordedRun,
@@ -93,6 +95,7 @@ export type {
   ContractStep,
   ContractTest,
   ContractTests,
+  Demands,
   Expectation,
   HumanChoice,
   ScriptedAgent,

@@ -1,4 +1,4 @@
-import type { AuditRecord, Run } from '@phasegate/core';
+import { type AuditRecord, type Json, own, type Run, type Workflow } from '@phasegate/core';
 import type { RecordedRun, RecordingQuery, Store } from './ports.ts';
 
 /** Runs of a store with their chains, one at a time. */
@@ -12,16 +12,35 @@ export async function* recordingsIn(
     limit: limit ?? Number.MAX_SAFE_INTEGER,
   };
   const ids = runs ?? (await store.list(wanted)).map(({ run }) => run);
-  for (const id of ids) yield { run: await load(id), records: await chainOf(store, id) };
+  for (const id of ids) {
+    const [run, records] = [await load(id), await chainOf(store, id)];
+    yield { run, startedWith: await startedWith(store, run, records), records };
+  }
+}
+
+/** The blockers of every start of a workflow that was refused, by the closure of its files; those made no run. */
+export async function refusedStartsIn(store: Store, closure: string): Promise<readonly Json[]> {
+  const refused = (await chainOf(store, null)).filter(
+    ({ event, data }) => event === 'start_refused' && own(data, 'closure') === closure,
+  );
+  return refused.map(({ data }) => own(data, 'blockers') ?? []);
 }
 
 const PAGE = 1000;
 
-async function chainOf(store: Store, runId: string): Promise<readonly AuditRecord[]> {
+/** All records of a run's chain, or the project's. */
+export async function chainOf(store: Store, runId: string | null): Promise<readonly AuditRecord[]> {
   const records: AuditRecord[] = [];
   for (;;) {
     const page = await store.history(runId, { after: records.at(-1)?.seq ?? 0, limit: PAGE });
     records.push(...page);
     if (page.length < PAGE) return records;
   }
+}
+
+/** A run that was migrated has another workflow now than its first records are about. */
+async function startedWith(store: Store, run: Run, [first]: readonly AuditRecord[]): Promise<Workflow> {
+  const hash = own(first?.data ?? null, 'workflowHash');
+  if (typeof hash !== 'string' || hash === run.workflowHash) return run.workflow;
+  return (await store.workflow(hash)) ?? run.workflow;
 }

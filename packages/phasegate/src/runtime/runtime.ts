@@ -20,6 +20,7 @@ import {
   phaseAnswer,
   type Recording,
   type Run,
+  recordedRefusal,
   type Submitted,
   type ToolUse,
   type Verdict,
@@ -165,6 +166,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   /** One call is one transaction with the expected version; on a conflict it is decided once more on fresh state. */
   async function submit(runId: string, asked: Command, how: Submitting): Promise<Kept> {
     const { principal } = how;
+    // INVARIANT: what a migration was proven by is nobody's word but `createMigrations`'s.
+    if (asked.kind === 'migrate')
+      throw new PhasegateError('not_permitted', 'a run is migrated by `migrate` only');
     // Items are worked on side by side, and one that was done does not make another's verdict stale for good.
     const rounds = 'item' in asked ? ITEM_ROUNDS : 2;
     for (let round = 0; round < rounds; round++) {
@@ -236,6 +240,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     const data = {
       command: decision.command.kind,
       blockers: verdict.blockers.map(({ code, message }) => ({ code, message })),
+      ...recordedRefusal(decision.recording, verdict.blockers),
     };
     await store.note(run.id, [{ time, principal: nameOf(by), event: 'command_refused', data }]);
     return true;

@@ -6,6 +6,7 @@ import { type Clause, create, type Expect, requireStored } from './contractClaus
 import { FEED_CLAUSES } from './contractFeed.ts';
 import { LEASE_CLAUSES, sampleLease } from './contractLeases.ts';
 import { PEOPLE_CLAUSES } from './contractPeople.ts';
+import { WORKFLOW_CLAUSES } from './contractWorkflows.ts';
 import { afterDraft, sampleDraft, sampleRun, sampleWorkflow } from './sampleRun.ts';
 
 /** A store under test. */
@@ -202,6 +203,7 @@ const RUN_CLAUSES: readonly Clause[] = [
 
 const CLAUSES: readonly Clause[] = [
   ...RUN_CLAUSES,
+  ...WORKFLOW_CLAUSES,
   ...AUDIT_CLAUSES,
   ...FEED_CLAUSES,
   ...LEASE_CLAUSES,

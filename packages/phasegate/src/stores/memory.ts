@@ -1,4 +1,4 @@
-import type { AuditRecord, Run } from '@phasegate/core';
+import type { AuditRecord, Run, Workflow } from '@phasegate/core';
 import { PhasegateError } from '@phasegate/core';
 import type {
   AuditDraft,
@@ -17,11 +17,12 @@ import { withFacts } from './projectNote.ts';
 import { digestOf, sealRun } from './runSeal.ts';
 import { runFromState, stateText, summaryOf } from './storedRun.ts';
 import { verifyAudit } from './verifyAudit.ts';
-import { requireOwnWorkflow } from './workflowHash.ts';
+import { changesWorkflow, requireOwnWorkflow } from './workflowHash.ts';
 
 /** A store that forgets: for tests and for trying a workflow out. It chains and seals as the durable ones do. */
 export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal } & AuditKnowledge): Store {
   const rows = new Map<string, Row>();
+  const workflows = new Map<string, Workflow>();
   const chains = new Map<string | null, AuditRecord[]>();
   const feed: FeedRecord[] = [];
   /** By run, then by item. */
@@ -51,6 +52,11 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     rows.set(run.id, { run, state, version, head, mac });
     for (const change of beside.leases ?? []) changeLease(change);
     append(null, withFacts(beside.project ?? [], ['run_started', 'run_ended'], { run: run.id, ...head }));
+  }
+
+  function keepWorkflow(run: Run): void {
+    requireOwnWorkflow(run);
+    workflows.set(run.workflowHash, run.workflow);
   }
 
   function changeLease(change: LeaseChange): void {
@@ -89,7 +95,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     create: (run, audit, project) =>
       changing(() => {
         if (rows.has(run.id)) return false;
-        requireOwnWorkflow(run);
+        keepWorkflow(run);
         // What is kept is what a file would give back, so that a value JSON cannot hold shows in tests too.
         const kept = runFromState(stateText(run), () => run.workflow);
         seat(kept, 1, { run: audit, project });
@@ -97,7 +103,9 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
       }),
     save: (run, version, audit, beside = {}) =>
       changing(() => {
-        if (rows.get(run.id)?.version !== version) return false;
+        const before = rows.get(run.id);
+        if (before === undefined || before.version !== version) return false;
+        if (changesWorkflow(before.run, run, audit)) keepWorkflow(run);
         const kept = runFromState(stateText(run), () => run.workflow);
         seat(kept, version + 1, { ...beside, run: audit });
         return true;
@@ -115,6 +123,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
       }),
     history: (runId, { after, limit }) =>
       asking(() => (chains.get(runId) ?? []).slice(after, limit < 0 ? undefined : after + limit)),
+    workflow: (hash) => asking(() => workflows.get(hash)),
     list: ({ status, workflow, limit }) =>
       asking(() =>
         [...rows.values()]
@@ -153,7 +162,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
 
     async verify() {
       await asking(() => undefined);
-      return verifyAudit(sourceOf({ rows, chains, project }), seal, knowledge);
+      return verifyAudit(sourceOf({ rows, workflows, chains, project }), seal, knowledge);
     },
     async backup() {
       throw new PhasegateError('store_unavailable', 'a store in memory has no file to back up');
@@ -185,10 +194,11 @@ function compare(one: string, other: string): number {
 /** Memory has no one who could change it from outside, so it signs no head. */
 function sourceOf(memory: {
   readonly rows: ReadonlyMap<string, Row>;
+  readonly workflows: ReadonlyMap<string, Workflow>;
   readonly chains: ReadonlyMap<string | null, readonly AuditRecord[]>;
   readonly project: MemoryProject;
 }): AuditSource {
-  const { rows, chains, project } = memory;
+  const { rows, workflows, chains, project } = memory;
   return {
     rows: () => [...rows.values()].map(auditRow),
     records: (run) => chains.get(run) ?? [],
@@ -196,7 +206,7 @@ function sourceOf(memory: {
     hashAt: (run, seq) => chains.get(run)?.[seq - 1]?.hash,
     orphans: () => [],
     head: () => null,
-    workflow: (hash) => [...rows.values()].find(({ run }) => run.workflowHash === hash)?.run.workflow ?? null,
+    workflow: (hash) => workflows.get(hash) ?? null,
     humans: project.humans,
     agents: project.agents,
     unsealed: () => [],

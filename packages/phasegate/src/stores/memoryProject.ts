@@ -3,34 +3,17 @@ import type {
   AuditDraft,
   DatabaseBackup,
   HumanRecord,
-  Store,
   TrustRecord,
   WebhookProgress,
   WebhookRecord,
 } from '../runtime/ports.ts';
 import type { StoredAgent, StoredHuman } from './auditSource.ts';
 import { withFacts } from './projectNote.ts';
+import type { ProjectStore } from './projectStore.ts';
 
 /** What a store in memory knows of the project: who takes part, and who is told. */
 export interface MemoryProject {
-  readonly parts: Pick<
-    Store,
-    | 'humans'
-    | 'putHuman'
-    | 'removeHuman'
-    | 'trusted'
-    | 'trustedBefore'
-    | 'putTrust'
-    | 'agents'
-    | 'putAgent'
-    | 'removeAgent'
-    | 'webhooks'
-    | 'putWebhook'
-    | 'removeWebhook'
-    | 'putProgress'
-    | 'putBackup'
-    | 'databaseBackups'
-  >;
+  readonly parts: ProjectStore;
   /** All there ever were, for `verify`. */
   humans(): readonly StoredHuman[];
   agents(): readonly StoredAgent[];

@@ -5,6 +5,7 @@ import { moveHead } from './headSum.ts';
 import { runSealHolds } from './runSeal.ts';
 import { runFromState, stateText, summaryOf } from './storedRun.ts';
 import { checkChain, edited, rolledBack, tailCut } from './verifyChain.ts';
+import { workflowHash } from './workflowHash.ts';
 
 /** Checks one run: its chain, its seal, its state against its events, its part of the signed head. */
 export async function verifyRun(verification: Verification, row: AuditRow): Promise<void> {
@@ -68,7 +69,7 @@ function compareHeads(
 }
 
 function compareState(verification: Verification, row: AuditRow, events: readonly RunEvent[]): void {
-  const { knowledge, source } = verification;
+  const { source } = verification;
   const workflow = source.workflow(row.workflowHash);
   if (workflow === null) {
     verification.report(stateEdited(row, 'has a workflow that was changed or is missing'));
@@ -79,24 +80,30 @@ function compareState(verification: Verification, row: AuditRow, events: readonl
   if (canonicalJson(columns as Json) !== canonicalJson(row.columns as Json)) {
     verification.report(stateEdited(row, 'is listed otherwise than it is'));
   }
-  if (knowledge.fold !== undefined && !foldHolds(knowledge.fold, run, events)) {
+  if (!foldHolds(verification, run, events)) {
     verification.report(stateEdited(row, 'is not what its events make it'));
   }
   compareDecisions(verification, run, row.head.seq);
 }
 
-function foldHolds(
-  fold: (workflow: Run['workflow'], events: readonly RunEvent[]) => Run,
-  run: Run,
-  events: readonly RunEvent[],
-): boolean {
+function foldHolds({ knowledge, source }: Verification, run: Run, events: readonly RunEvent[]): boolean {
+  if (knowledge.fold === undefined) return true;
   try {
-    const folded = JSON.parse(stateText(fold(run.workflow, events))) as Json;
+    // Migrations tell the workflows that came after the first.
+    const [started] = events;
+    const hash = started?.type === 'run_started' ? started.workflowHash : run.workflowHash;
+    const workflow = source.workflow(hash);
+    if (workflow === null || !events.every(tellsItsWorkflow)) return false;
+    const folded = JSON.parse(stateText(knowledge.fold(workflow, events))) as Json;
     return canonicalJson(folded) === canonicalJson(JSON.parse(stateText(run)) as Json);
   } catch {
     // Events that cannot be folded do not make the state.
     return false;
   }
+}
+
+function tellsItsWorkflow(event: RunEvent): boolean {
+  return event.type !== 'run_migrated' || workflowHash(event.workflow) === event.workflowHash;
 }
 
 function compareDecisions(verification: Verification, run: Run, seq: number): void {

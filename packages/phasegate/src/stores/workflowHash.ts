@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, type Json, PhasegateError, type Run, type Workflow } from '@phasegate/core';
+import { canonicalJson, type Json, own, PhasegateError, type Run, type Workflow } from '@phasegate/core';
+import type { AuditDraft } from '../runtime/ports.ts';
 
 /** SHA-256 of the canonical JSON of a workflow: what a run remembers its rules by. */
 export function workflowHash(workflow: Workflow): string {
@@ -12,5 +13,16 @@ export function requireOwnWorkflow(run: Run): void {
   throw new PhasegateError(
     'internal',
     `run \`${run.id}\` names the workflow \`${run.workflowHash}\` but carries another`,
+  );
+}
+
+/** Whether a run changes its workflow with this write. Refuses one whose audit does not tell of it. */
+export function changesWorkflow(before: Run, run: Run, drafts: readonly AuditDraft[]): boolean {
+  if (before.workflowHash === run.workflowHash) return false;
+  const told = drafts.findLast(({ event }) => event === 'run_migrated');
+  if (own(told?.data ?? null, 'workflowHash') === run.workflowHash) return true;
+  throw new PhasegateError(
+    'internal',
+    `run \`${run.id}\` cannot change its workflow unless its audit says so`,
   );
 }

@@ -12,7 +12,15 @@ export interface Bed {
 
 /** Makes beds; `main` puts the rooms together. */
 export interface Beds {
-  make(found: CatalogWorkflow, options: { readonly real: boolean }): Promise<Bed>;
+  make(found: CatalogWorkflow, options: BedOptions): Promise<Bed>;
+}
+
+/** How a bed is made. */
+export interface BedOptions {
+  /** Whether checks that look at the world really do. */
+  readonly real: boolean;
+  /** Runs have the workflow exactly as it is given, also where it is otherwise made when a run starts. */
+  readonly asGiven?: boolean;
 }
 
 /** Who holds the runs of tests. */

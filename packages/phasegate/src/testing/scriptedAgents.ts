@@ -1,13 +1,7 @@
-import {
-  GUARDED_PATHS,
-  type JsonObject,
-  type Phase,
-  phaseById,
-  type Run,
-  type Verdict,
-} from '@phasegate/core';
+import { type JsonObject, type Phase, phaseById, type Run } from '@phasegate/core';
 import type { ContractTest, ContractTests, ScriptedAgent } from '../runtime/ports.ts';
 import { type Bed, decideGate, readTasks, TESTER } from './bed.ts';
+import { cheatAtGate, PRANKS, wantsEvidence } from './pranks.ts';
 
 /** No walk through a workflow that ends takes more. */
 const MOST_STEPS = 500;
@@ -46,9 +40,13 @@ async function playOnce(bed: Bed, { run, phase, first, script }: Scene): Promise
     const wrong = script.agent === 'cheating' ? await cheatAtGate(bed, run) : null;
     return wrong ?? choose(bed, { run, phase }, script.test);
   }
-  const wrong = first ? await PRANKS[script.agent](bed, run, phase) : null;
+  const { demands, evidence: given } = script.tests;
+  const wrong = first ? await PRANKS[script.agent](bed, { run, phase, tests: script.tests }) : null;
   if (wrong !== null) return wrong;
-  const evidence = script.tests.evidence[String(phase.id)];
+  // Where a workflow only advises, a prank is told off and moves the run all the same.
+  const { epoch, status } = await bed.open.load(run.id);
+  if (epoch !== run.epoch || status !== run.status) return null;
+  const evidence = given[String(phase.id)];
   if (evidence === undefined && wantsEvidence(phase)) {
     return `there is no \`evidence\` for phase \`${phase.id}\`, so nobody can be honest about it`;
   }
@@ -57,6 +55,10 @@ async function playOnce(bed: Bed, { run, phase, first, script }: Scene): Promise
   if (refused !== null && after.status !== 'escalated') return `phase \`${phase.id}\`: ${refused}`;
   if (refused === null && after.epoch === run.epoch && after.status === 'active') {
     return `phase \`${phase.id}\` was completed, and the run did not move`;
+  }
+  const gated = phase.humanGate !== null || demands.gates.includes(String(phase.id));
+  if (refused === null && gated && after.status !== 'waiting') {
+    return `phase \`${phase.id}\` was left without a human's decision`;
   }
   return null;
 }
@@ -94,72 +96,4 @@ async function choose(
     }
   }
   return null;
-}
-
-type Prank = (bed: Bed, run: Run, phase: Phase) => Promise<string | null>;
-
-const PRANKS: Readonly<Record<ScriptedAgent, Prank>> = {
-  honest: async () => null,
-  forgetful: async (bed, run, phase) => {
-    const agent = bed.open.as(TESTER);
-    const first = { kind: 'complete', phase: phase.id, ...itemOf(run) } as const;
-    if (phase.tasks.length > 0) {
-      const { verdict } = await agent.submit(run.id, { ...first, evidence: {} });
-      if (passes(verdict)) return `phase \`${phase.id}\` was completed without reading its tasks`;
-    }
-    if (!wantsEvidence(phase)) return null;
-    await readTasks(bed, run.id);
-    const { verdict } = await agent.submit(run.id, { ...first, evidence: {} });
-    return passes(verdict) ? `phase \`${phase.id}\` was completed without its evidence` : null;
-  },
-  cheating: async (bed, run, phase) => {
-    const agent = bed.open.as(TESTER);
-    const later = run.workflow.phases.find(
-      ({ id }) => id !== phase.id && !run.completions.some((completion) => completion.phase === id),
-    );
-    if (later !== undefined) {
-      const { verdict } = await agent.submit(run.id, { kind: 'complete', phase: later.id, evidence: {} });
-      if (passes(verdict)) return `phase \`${later.id}\` was completed out of \`${phase.id}\``;
-      if ((await agent.phase(run.id, later.id)).ok) return `\`${later.id}\` could be read in \`${phase.id}\``;
-    }
-    for (const tool of phase.tools.forbidden) {
-      const verdict = await agent.judgeTool(run.id, { tool, input: { path: 'README.md', command: 'true' } });
-      if (passes(verdict)) return `the forbidden tool \`${tool}\` was allowed in \`${phase.id}\``;
-    }
-    const guarded = (GUARDED_PATHS[0] ?? '.phasegate/**').replace(/\*.*$/, 'x');
-    const written = await agent.judgeTool(run.id, { tool: 'write_files', input: { path: guarded } });
-    return passes(written) ? `\`${guarded}\` could be written in \`${phase.id}\`` : null;
-  },
-};
-
-async function cheatAtGate(bed: Bed, run: Run): Promise<string | null> {
-  const card = await bed.open.gateCard(run.id);
-  const option = phaseById(run.workflow, run.phase)?.humanGate?.options[0]?.label ?? '';
-  if (card === null) return null;
-  const decision = {
-    kind: 'decide',
-    gate: card.gate,
-    option,
-    shown: card.shown,
-    signature: 'forged',
-  } as const;
-  const accepted = await bed.open
-    .as(TESTER)
-    .submit(run.id, decision)
-    .then(({ verdict }) => passes(verdict))
-    .catch(() => false);
-  return accepted ? `an agent decided at the gate of \`${run.phase}\`` : null;
-}
-
-function passes(verdict: Verdict): boolean {
-  return verdict.allowed && (verdict.wouldRefuse ?? []).length === 0;
-}
-
-function wantsEvidence({ evidence }: Phase): boolean {
-  return evidence.artifacts.length > 0 || evidence.fields.some(({ rule }) => rule !== 'optional');
-}
-
-function itemOf(run: Run): { readonly item?: string } {
-  const [item] = Object.keys(run.work.items ?? {});
-  return item === undefined ? {} : { item };
 }

@@ -4,12 +4,16 @@ import {
   type JsonObject,
   type Phase,
   type Run,
+  type Target,
   type Workflow,
 } from '@phasegate/core';
 import { type Domain, readDomain, type TestInput } from '@phasegate/sdk/testing';
 import type { CatalogWorkflow, ContractTests, Driven } from '../runtime/ports.ts';
 import { type Bed, type Beds, readTasks, TESTER } from './bed.ts';
 import { blockersOf } from './contractRun.ts';
+import { withValueAt } from './jsonPath.ts';
+import { type Placed, placeRun } from './placeRun.ts';
+import { type WayOut, waysOut } from './waysOut.ts';
 
 /** What cases are run with. */
 export interface CaseParts {
@@ -25,114 +29,184 @@ export interface CaseParts {
 export type CaseEnd = { readonly skipped: boolean; readonly message: string } | null;
 
 /**
- * Invokes one step with the params of a case, on the real runtime: its text is made, its handler or command does its
- * work, and its outcome must be one its `next` knows. What stands around a step is for contract tests.
+ * Completes one step with the params of a case, on the real runtime: its text is made, its handler or command does its
+ * work or an agent hands in evidence, and the run must go on by each way there is. What checks and humans say of it is
+ * for contract tests.
  */
 export async function runCase(parts: CaseParts, input: TestInput): Promise<CaseEnd> {
-  const { beds, found, tests } = parts;
+  const { found, tests } = parts;
   const phase = found.workflow.phases.find(({ id }) => id === input.step) as Phase;
-  const skipped = tests?.skip[String(phase.id)] ?? (phase.parallel === null ? null : PARALLEL);
-  if (skipped !== null) return { skipped: true, message: skipped };
-  const alone = aloneIn(found, phase, parts.hash);
-  const bed = await beds.make(alone, { real: false });
-  try {
-    const wrong = await invoke(parts, bed, { alone, phase, input });
-    return wrong === null ? null : { skipped: false, message: wrong };
-  } finally {
-    await bed.close();
+  const skipped = tests?.skip[String(phase.id)];
+  if (skipped !== undefined) return { skipped: true, message: skipped };
+  const playing = { alone: aloneIn(found, phase, parts.hash), phase, input };
+  const first = await onBed(parts, playing, null);
+  if (first.end !== null) return first.end;
+  for (const way of first.ways.slice(1)) {
+    const { end } = await onBed(parts, playing, way);
+    if (end !== null) return end;
   }
+  return null;
 }
 
-const PARALLEL = 'it is done once per item, and the items come from another step';
-
-interface Invoked {
+interface Playing {
+  /** The workflow with this step as its beginning. */
   readonly alone: CatalogWorkflow;
   readonly phase: Phase;
   readonly input: TestInput;
 }
 
-async function invoke(parts: CaseParts, bed: Bed, { alone, phase, input }: Invoked): Promise<string | null> {
-  const { workflow } = alone;
-  const params = paramsFor(workflow, input.params, parts.tests);
-  const started = await bed.open
-    .as(TESTER)
-    .start({ workflow: workflow.id, params, target: parts.tests?.target ?? null });
-  if (started.view === null) return refusalText(started.verdict);
-  const id = started.view.run;
-  await arrange(bed, id, { phase, parts, iteration: input.params.iteration });
-  if (phase.work.kind === 'handler') {
-    await readTasks(bed, id);
-    const { verdict } = await bed.open
-      .as(TESTER)
-      .submit(id, { kind: 'complete', phase: phase.id, evidence: {} });
-    return verdict.allowed ? null : refusalText(verdict);
-  }
-  if (phase.work.kind === 'command') {
-    const lines: string[] = [];
-    const driven = await parts.drive(bed, id, alone, (line) => void lines.push(line));
-    return driven.outcome === 'completed' ? null : [driven.message, ...lines.slice(-5)].join('\n');
-  }
-  const view = await bed.open.as(TESTER).view(id);
-  return view.current_phase?.phase_content ? null : `phase \`${phase.id}\` has nothing to say to its agent`;
+interface Played {
+  readonly end: CaseEnd;
+  /** All the ways there are, the first of which is taken where none is asked for. */
+  readonly ways: readonly WayOut[];
 }
 
-/** Puts the run where the case is about: after the steps before it, in its iteration. */
+async function onBed(parts: CaseParts, playing: Playing, asked: WayOut | null): Promise<Played> {
+  const { alone, phase, input } = playing;
+  const bed = await parts.beds.make(alone, { real: false, asGiven: true });
+  try {
+    const seed = seedOf(parts.found.workflow, phase);
+    const params = {
+      ...paramsFor(parts.found.workflow, input.params, parts.tests),
+      ...(seed === null ? {} : { [seed.name]: seed.value }),
+    };
+    const target = parts.tests?.target ?? null;
+    const started = await bed.open.as(TESTER).start({ workflow: alone.workflow.id, params, target });
+    if (started.view === null) {
+      const without = blockersOf(started.verdict).find(({ code }) => code === 'items_invalid');
+      if (without !== undefined) return { end: { skipped: true, message: without.message }, ways: [] };
+      return failed(refusalText(started.verdict));
+    }
+    const placed = await arrange(bed, started.view.run, { parts, playing });
+    if (!placed.ok) return { end: { skipped: true, message: placed.reason }, ways: [] };
+    const ways = waysOut(placed.run, phase, placed.evidence);
+    const way = asked ?? ways[0];
+    if (way === undefined) return failed(`phase \`${phase.id}\` has no outcome an agent may report`);
+    const wrong = await complete(parts, bed, { playing, run: placed.run, way });
+    if (wrong === null) return { end: null, ways };
+    return failed(`${way.words === '' ? '' : `with ${way.words}: `}${wrong}${made(placed, phase, way)}`);
+  } finally {
+    await bed.close();
+  }
+}
+
+function failed(message: string): Played {
+  return { end: { skipped: false, message }, ways: [] };
+}
+
+/** Of what a command printed: enough for what was thrown and where. */
+const LAST_LINES = 15;
+
+async function complete(
+  parts: CaseParts,
+  bed: Bed,
+  { playing, run, way }: { readonly playing: Playing; readonly run: Run; readonly way: WayOut },
+): Promise<string | null> {
+  const { alone, phase } = playing;
+  if (phase.work.kind === 'command') {
+    const lines: string[] = [];
+    const driven = await parts.drive(bed, run.id, alone, (line) => void lines.push(line));
+    const wentOn = driven.outcome === 'awaiting_agent' && driven.phase !== phase.id;
+    return driven.outcome === 'completed' || wentOn
+      ? null
+      : [driven.message, ...lines.slice(-LAST_LINES)].join('\n');
+  }
+  const view = await bed.open.as(TESTER).view(run.id);
+  if (phase.work.kind !== 'handler' && !view.current_phase?.phase_content) {
+    return `phase \`${phase.id}\` has nothing to say to its agent`;
+  }
+  await readTasks(bed, run.id);
+  // What becomes of a phase that failed is said once, and not item by item.
+  const keys = run.work.items === null || way.outcome === 'fail' ? [undefined] : Object.keys(run.work.items);
+  for (const item of keys) {
+    const { verdict } = await bed.open.as(TESTER).submit(run.id, {
+      kind: 'complete',
+      phase: phase.id,
+      evidence: way.evidence,
+      ...(way.outcome === null ? {} : { outcome: way.outcome }),
+      ...(way.outcome === 'fail' ? { reason: 'it did not come off' } : {}),
+      ...(item === undefined ? {} : { item }),
+    });
+    const blockers = blockersOf(verdict);
+    // A loop that may not be taken again is where a human comes in, as it should be.
+    if (blockers.some(({ code }) => code === 'iterations_exhausted')) return null;
+    if (blockers.length > 0) return refusalText(verdict);
+  }
+  return null;
+}
+
 async function arrange(
   { store }: Bed,
   runId: string,
-  {
-    phase,
-    parts,
-    iteration,
-  }: { readonly phase: Phase; readonly parts: CaseParts; readonly iteration: Json | undefined },
-): Promise<void> {
+  { parts, playing }: { readonly parts: CaseParts; readonly playing: Playing },
+): Promise<Placed> {
+  const { phase, input } = playing;
   const stored = await store.load(runId);
-  if (stored === undefined) return;
-  const { run, version } = stored;
+  if (stored === undefined) return { ok: false, reason: 'the run is not there' };
+  const { iteration } = input.params;
+  const { found, tests } = parts;
+  const params = { ...stored.run.params };
+  const seed = seedOf(found.workflow, phase);
+  if (seed !== null) delete params[seed.name];
   const times = typeof iteration === 'number' ? iteration : 1;
-  const order = parts.found.workflow.phases;
-  const completions = order
-    .slice(
-      0,
-      order.findIndex(({ id }) => id === phase.id),
-    )
-    .flatMap(({ id }) => {
-      const evidence = parts.tests?.evidence[String(id)];
-      return evidence === undefined
-        ? []
-        : [{ phase: id, visit: 1, at: run.startedAt, by: TESTER.name, outcome: 'ok' as const, evidence }];
-    });
-  if (times === 1 && completions.length === 0) return;
-  const placed: Run = {
-    ...run,
-    completions,
-    visits: { [String(phase.id)]: times },
-    iterations: times === 1 ? {} : { [String(phase.id)]: times - 1 },
-  };
-  await store.save(placed, version, []);
+  const placed = placeRun({ ...stored.run, params }, { phase, phases: found.workflow.phases, tests, times });
+  if (placed.ok) await store.save(placed.run, stored.version, []);
+  return placed;
 }
 
-/** The workflow with this step as its beginning and its end. */
+/** Whoever reads of a failure must know what was only made up. */
+function made(placed: Placed & { readonly ok: true }, { id, work }: Phase, { evidence }: WayOut): string {
+  if (!placed.madeUp || work.kind === 'command' || work.kind === 'handler') return '';
+  const text = JSON.stringify(evidence);
+  const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return ` (the evidence was made up: ${shown}; give \`evidence\` of \`${id}\` in the contract tests)`;
+}
+
+/** The workflow with this step as its beginning, and nothing in the way but what the params gate out. */
 function aloneIn(found: CatalogWorkflow, phase: Phase, hash: CaseParts['hash']): CatalogWorkflow {
-  const only: Phase = {
-    ...phase,
-    preconditions: phase.preconditions.filter(({ id }) => id.startsWith(`${phase.id}/only_when/`)),
-    postconditions: [],
-    blockers: [],
-    evidence: { fields: [], artifacts: [] },
-    humanGate: null,
-    next: endOf(phase.next),
-  };
-  const phases = found.workflow.phases.map((other) => (other.id === phase.id ? only : other));
-  const workflow: Workflow = { ...found.workflow, entry: phase.id, phases };
+  const phases = found.workflow.phases.map((other): Phase => {
+    const ungated: Phase = {
+      ...other,
+      preconditions: other.preconditions.filter(({ id }) => id.startsWith(`${other.id}/only_when/`)),
+      postconditions: [],
+      blockers: [],
+      humanGate: null,
+    };
+    if (other.id !== phase.id) return { ...ungated, work: { kind: 'agent' }, render: null };
+    return phase.work.kind === 'command' ? { ...ungated, next: notAgain(phase) } : ungated;
+  });
+  const params = paramsWithSeed(found.workflow, phase);
+  const workflow: Workflow = { ...found.workflow, params, entry: phase.id, phases };
   return { ...found, workflow, hash: hash(canonicalJson(workflow as unknown as Json)) };
 }
 
-function endOf(next: Phase['next']): Phase['next'] {
-  if (next.kind !== 'outcomes') return { kind: 'to', target: null };
-  const map = Object.fromEntries(Object.keys(next.map).map((outcome) => [outcome, null]));
-  const otherwise = 'otherwise' in next ? { otherwise: null } : {};
-  return { kind: 'outcomes', map, maxIterations: null, ...otherwise };
+/** A command that leads to itself would be run again, which is another case. */
+function notAgain({ id, next }: Phase): Phase['next'] {
+  const off = (target: Target) => (target === id ? null : target);
+  if (next.kind === 'to') return { kind: 'to', target: off(next.target) };
+  if (next.kind === 'when') return { ...next, onTrue: off(next.onTrue), onFalse: off(next.onFalse) };
+  const map = Object.fromEntries(Object.entries(next.map).map(([outcome, to]) => [outcome, off(to)]));
+  return { ...next, map };
+}
+
+/**
+ * A run cannot begin with items that steps before it give: it begins with one that a param of the same name gives, and
+ * gets those it is about where it is placed. Null where the workflow has such a param of its own.
+ */
+function seedOf(
+  { params }: Workflow,
+  { parallel }: Phase,
+): { readonly name: string; readonly value: Json } | null {
+  const [name, ...rest] = parallel?.key.split('.') ?? [];
+  if (name === undefined || Object.hasOwn(params, name)) return null;
+  return { name, value: withValueAt(undefined, rest, ['item']) };
+}
+
+function paramsWithSeed(workflow: Workflow, phase: Phase): Workflow['params'] {
+  const seed = seedOf(workflow, phase);
+  if (seed === null) return workflow.params;
+  const type = Array.isArray(seed.value) ? 'list' : 'object';
+  return { ...workflow.params, [seed.name]: { type, description: '', domain: null, required: false } };
 }
 
 /** The params of the case that the workflow has, and for those it must have beside them the first value there is. */

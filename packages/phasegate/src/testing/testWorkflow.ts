@@ -1,4 +1,3 @@
-import { generateInputs } from '@phasegate/sdk/testing';
 import type {
   CatalogWorkflow,
   ContractTests,
@@ -6,6 +5,7 @@ import type {
   TestRequest,
   TestResult,
 } from '../runtime/ports.ts';
+import { casesOf, type PlaceOfParam } from './casesOf.ts';
 import { faultText, runContract } from './contractRun.ts';
 import { type CaseEnd, type CaseParts, runCase, testDomains } from './stepCase.ts';
 import { domainTests, type PlainTest, structureTests } from './structureTests.ts';
@@ -17,6 +17,7 @@ export interface TestParts extends Omit<CaseParts, 'tests'> {
   reload(): Promise<CatalogWorkflow>;
   /** Milliseconds of some clock. */
   readonly clock: () => number;
+  readonly placeOf: PlaceOfParam;
 }
 
 type Wanted = Pick<TestRequest, 'filter' | 'category' | 'signal' | 'report'>;
@@ -59,6 +60,8 @@ async function* testsOf(parts: TestParts, only: TestCategory | null): AsyncGener
       }),
     );
 
+  // Before anything is run: whoever has too many cases should not wait for the others first.
+  const inputs = wanted('steps') ? await casesOf(workflow, testDomains(tests), parts.placeOf) : [];
   if (wanted('import')) {
     yield {
       name: `${workflow.id}: loads, and loads again to the same workflow`,
@@ -69,10 +72,8 @@ async function* testsOf(parts: TestParts, only: TestCategory | null): AsyncGener
   }
   if (wanted('structure')) yield* plain('structure', structureTests(workflow));
   if (wanted('domains')) yield* plain('domains', domainTests(workflow, testDomains(tests)));
-  if (wanted('steps')) {
-    for (const input of generateInputs(workflow, { domains: testDomains(tests) })) {
-      yield { name: input.id, category: 'steps', run: () => runCase({ ...parts, tests }, input) };
-    }
+  for (const input of inputs) {
+    yield { name: input.id, category: 'steps', run: () => runCase({ ...parts, tests }, input) };
   }
   if (!wanted('contract')) return;
   for (const file of contracts) {

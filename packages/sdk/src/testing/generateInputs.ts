@@ -96,6 +96,6 @@ function tooMany(schema: Readonly<Record<string, StepSchema>>, count: number, li
     .map(([name, domain]) => `\`${name}\` ${sizeOf(domain)}`);
   const message = `there are ${count} cases, and the limit is ${limit}; step \`${step}\` has most: ${sizes.join(' x ')}`;
   return new PhasegateError('usage', message, {
-    hint: 'narrow a domain, read a param only in the steps that need it (`args`), or raise the limit',
+    hint: 'narrow a domain, name fewer values for tests under `domains`, or read a param only in the steps that need it (`args`)',
   });
 }

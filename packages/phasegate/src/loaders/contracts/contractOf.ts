@@ -3,6 +3,7 @@ import type {
   ContractStep,
   ContractTest,
   ContractTests,
+  Demands,
   Expectation,
   HumanChoice,
 } from '../../runtime/ports.ts';
@@ -45,6 +46,15 @@ export function contractOf(
     evidence: mapOf(value.evidence) as ContractTests['evidence'],
     domains: mapOf(value.domains) as ContractTests['domains'],
     skip: mapOf(value.skip) as ContractTests['skip'],
+    demands: demandsOf(mapOf(value.demands)),
+  };
+}
+
+function demandsOf({ gates, evidence, forbidden }: JsonObject): Demands {
+  return {
+    gates: Array.isArray(gates) ? gates.map((id) => String(phaseOf(id))) : [],
+    evidence: mapOf(evidence) as Demands['evidence'],
+    forbidden: mapOf(forbidden) as Demands['forbidden'],
   };
 }
 

@@ -5,6 +5,7 @@ import { strictMap } from '../yaml/strictMap.ts';
 const id = z.union([z.string().min(1), z.number().int().min(0)]);
 const values = z.record(z.string(), z.unknown());
 const answers = z.record(z.string(), z.enum(['pass', 'fail'])).optional();
+const names = z.record(z.string(), z.array(z.string().min(1)).min(1));
 const choice = {
   choose: z.string().min(1),
   input: z.string().optional(),
@@ -93,6 +94,10 @@ export const contractSchema: z.ZodType = strictMap(
       )
       .optional(),
     skip: z.record(z.string(), z.string().min(1)).optional(),
+    demands: strictMap(
+      { description: 'What must hold whatever the workflow says.', some: ['gates', 'evidence', 'forbidden'] },
+      { gates: z.array(id).min(1).optional(), evidence: names.optional(), forbidden: names.optional() },
+    ).optional(),
     tests: z.array(test).min(1).optional(),
   },
 );

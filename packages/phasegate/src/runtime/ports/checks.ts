@@ -1,4 +1,4 @@
-import type { EvidenceClass, Json, JsonObject, Subject } from '@phasegate/core';
+import type { EvidenceClass, Json, JsonObject, Reads, Subject } from '@phasegate/core';
 
 /** A check on the shelf. */
 export interface CheckImplementation {
@@ -9,6 +9,11 @@ export interface CheckImplementation {
   readonly class: EvidenceClass;
   /** Keys of `with` that hold a condition; `defineWorkflow` parses them. */
   readonly conditions?: readonly string[];
+  /**
+   * What its answer depends on beside `with`: nothing but the subject, so that it can be asked again later; or nothing
+   * but the workspace. Absent: both, so that an answer serves for the very same subject and moment only.
+   */
+  readonly reads?: Exclude<Reads, 'both'>;
   /** May throw or hang: the runtime turns both into a refusal. */
   run(input: CheckInput): Promise<CheckAnswer>;
 }

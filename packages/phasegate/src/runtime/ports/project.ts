@@ -1,9 +1,12 @@
 import type {
   AuditRecord,
+  Json,
   JsonObject,
   Phasegate,
   Principal,
   Problem,
+  Rates,
+  Replaying,
   Run,
   RunQuery,
   Workflow,
@@ -15,6 +18,7 @@ import type { Feed } from './feed.ts';
 import type { Humans, UnlockedHuman } from './humans.ts';
 import type { Claims } from './leases.ts';
 import type { Loader, Peeked, StartingWith } from './loaders.ts';
+import type { Migrations } from './migrations.ts';
 import type { SourceParsers } from './sources.ts';
 import type { Standards } from './standards.ts';
 import type { BackupRecord, TrustRecord } from './store.ts';
@@ -33,6 +37,8 @@ export interface Project {
   /** Parsers of the sources that dynamic workflows are made from; loaded when first asked. */
   sources(): Promise<SourceParsers>;
   open(): Promise<OpenProject>;
+  /** Reads the text of a file of rates for a simulation; throws `workflow_invalid` with all that is wrong with it. */
+  readRates(file: string, text: string, workflow: Workflow): Promise<Rates>;
   /** Makes a new secret for phase tokens, which every process takes up; the present one still verifies. */
   rotateTokenSecret(): Promise<{ readonly kid: string }>;
   /** The humans as a backup has them, for when the database itself cannot be read. The backup is not changed. */
@@ -47,6 +53,8 @@ export interface Catalog {
   list(): Promise<readonly CatalogEntry[]>;
   /** By id, title, or path of its file. Throws `workflow_unknown`, `workflow_ambiguous`, `workflow_invalid`. */
   load(name: string, starting?: StartingWith): Promise<CatalogWorkflow>;
+  /** What can be started, with its params; no code is run for it. */
+  describe(): Promise<readonly DescribedWorkflow[]>;
   /** Checks the named files, or all found. Throws `file_unreadable` for a path that is not there. */
   validate(
     paths: readonly string[],
@@ -58,6 +66,14 @@ export interface CatalogEntry extends Peeked {
   readonly path: string;
   readonly format: Loader['format'];
 }
+
+/** A workflow as whoever may start it is told of it. */
+export type DescribedWorkflow = JsonObject & {
+  readonly id: string;
+  readonly title: string;
+  /** How many; null where that is not known without running code. */
+  readonly phases: number | null;
+};
 
 /** A valid workflow with where it came from. */
 export interface CatalogWorkflow {
@@ -73,7 +89,7 @@ export interface CatalogWorkflow {
 }
 
 /** A project with its store open. */
-export interface OpenProject {
+export interface OpenProject extends Migrations {
   /** With an attempt, checks and handlers look at its copy of the workflow's database, which is installed if accepted. */
   as(principal: Principal, around?: { readonly attempt?: Attempt }): Phasegate;
   /** The whole run, for whoever drives it; never for what an agent is shown. Throws `run_unknown`. */
@@ -83,6 +99,10 @@ export interface OpenProject {
    * be many. Throws `run_unknown`. For whoever looks at the project as a whole; never for what an agent is shown.
    */
   recordings(of: RecordingQuery): AsyncIterable<RecordedRun>;
+  /** The blockers of every refused start of a workflow whose files have this closure: such a start made no run. */
+  refusedStarts(closure: string): Promise<readonly Json[]>;
+  /** What a recorded run can be decided again with: checks that can be asked again, for `replayRun`. */
+  lookingAgain(): Promise<Pick<Replaying, 'reads' | 'look'>>;
   readonly databases: Databases;
   /** Backs up a run's database, records it and links it to the run; null where the workflow has none. */
   backUpFor(runId: string): Promise<DatabaseBackup | null>;
@@ -129,6 +149,8 @@ export interface RecordingQuery extends Pick<RunQuery, 'workflow' | 'limit'> {
 /** A run and its chain. */
 export interface RecordedRun {
   readonly run: Run;
+  /** The workflow its first records are about; another than the run's where it was migrated. */
+  readonly startedWith: Workflow;
   readonly records: readonly AuditRecord[];
 }
 

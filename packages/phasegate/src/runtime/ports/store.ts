@@ -1,4 +1,4 @@
-import type { AuditRecord, Run, RunQuery, RunSummary } from '@phasegate/core';
+import type { AuditRecord, Run, RunQuery, RunSummary, Workflow } from '@phasegate/core';
 import type { AgentRecord } from './agents.ts';
 import type { AuditDraft, AuditReport } from './audit.ts';
 import type { DatabaseBackup } from './database.ts';
@@ -20,7 +20,10 @@ export interface Store {
   peek?(runId: string, item: string | null): Peeked;
   /** Makes a run; its events open its chain and `project` goes on the project's chain. False when the id is taken. */
   create(run: Run, audit: readonly AuditDraft[], project: readonly AuditDraft[]): Promise<boolean>;
-  /** Writes run and audit if the stored version is still `version`; else nothing, and false. */
+  /**
+   * Writes run and audit if the stored version is still `version`; else nothing, and false. A run that has another
+   * workflow now must be told so by its audit; the ones it had are kept.
+   */
   save(run: Run, version: number, audit: readonly AuditDraft[], beside?: Beside): Promise<boolean>;
   /** Appends to a run's chain (or the project's, with null) without changing state, if the epoch is still the given one. */
   note(runId: string | null, audit: readonly AuditDraft[], epoch?: number): Promise<boolean>;
@@ -29,6 +32,8 @@ export interface Store {
     runId: string | null,
     page: { readonly after: number; readonly limit: number },
   ): Promise<readonly AuditRecord[]>;
+  /** The workflow of that hash, where any run has or had it. Throws `state_tampered` when it was changed. */
+  workflow(hash: string): Promise<Workflow | undefined>;
   list(query: RunQuery): Promise<readonly RunSummary[]>;
   /** Queued runs in the order they are to be claimed: highest priority first, then the oldest. */
   queue(): Promise<readonly RunSummary[]>;

@@ -1,4 +1,13 @@
-import type { JsonObject, Outcome, ParamDraft, PhaseId, ToolUse } from '@phasegate/core';
+import type {
+  AuditRecord,
+  Json,
+  JsonObject,
+  Outcome,
+  ParamDraft,
+  PhaseId,
+  ToolUse,
+  Workflow,
+} from '@phasegate/core';
 import type { Project } from './project.ts';
 
 /** What is tested: that a workflow loads, its shape, each step in every case, and the domains of its params. */
@@ -16,6 +25,16 @@ export interface TestRequest {
   readonly signal: AbortSignal;
   /** Told of each test as it ends. */
   report(result: TestResult): void;
+  /** Told of each run a test made, before it is forgotten; left out, nothing is read back. */
+  observe?(seen: SeenRun): void;
+  /** Told of the blockers of each start that was refused in a test, as it made no run. */
+  observeRefusedStart?(blockers: Json): void;
+}
+
+/** A run that a test made: the workflow it really had, and all that was recorded of it. */
+export interface SeenRun {
+  readonly workflow: Workflow;
+  readonly records: readonly AuditRecord[];
 }
 
 /** How one test ended. */
@@ -50,7 +69,21 @@ export interface ContractTests {
   >;
   /** Steps whose generated cases are left out, and why. */
   readonly skip: Readonly<Record<string, string>>;
+  readonly demands: Demands;
   readonly tests: readonly ContractTest[];
+}
+
+/**
+ * What must hold whatever the workflow says, so that a hole in it is found: by the id of a phase as text. The scripted
+ * agents try to get around it.
+ */
+export interface Demands {
+  /** Phases that are left by a human's decision only. */
+  readonly gates: readonly string[];
+  /** What a phase is not completed without. */
+  readonly evidence: Readonly<Record<string, readonly string[]>>;
+  /** Tools that are refused in a phase. */
+  readonly forbidden: Readonly<Record<string, readonly string[]>>;
 }
 
 /** One test: steps of its own, or a scripted agent. */

@@ -76,7 +76,7 @@ describe('a run in the database', () => {
     expect((await requireStored(store, 'r1')).run).toBe(run);
   });
 
-  test('cannot change its workflow', async () => {
+  test('cannot change its workflow unless its audit says so', async () => {
     const run = sampleRun('r1');
     await create(store, run);
     const moved = sampleRun('r1', { workflow: sampleWorkflow('other') });

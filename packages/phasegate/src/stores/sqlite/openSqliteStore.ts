@@ -3,6 +3,7 @@ import type { AuditDraft, Beside, ChainHead, Seal, Store } from '../../runtime/p
 import type { AuditKnowledge } from '../auditSource.ts';
 import { withFacts } from '../projectNote.ts';
 import { stateText } from '../storedRun.ts';
+import { changesWorkflow } from '../workflowHash.ts';
 import { openAgentTable } from './agentTable.ts';
 import { openAuditTable } from './auditTable.ts';
 import { openBackupTable } from './backupTable.ts';
@@ -192,8 +193,10 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       return commits.submit(() => {
         const before = runs.current(run.id);
         if (before === undefined || before.version !== version) return false;
-        requireSameWorkflow(before.run, run);
-        return seat({ run, state, version: version + 1, drafts }, before, beside);
+        const kept = changesWorkflow(before.run, run, drafts)
+          ? { ...run, workflow: workflows.keep(run) }
+          : run;
+        return seat({ run: kept, state, version: version + 1, drafts }, before, beside);
       });
     },
     note: (runId, drafts, epoch) =>
@@ -209,6 +212,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         return true;
       }),
     history: (runId, page) => asking(() => audit.page(runId, page)),
+    workflow: (hash) => asking(() => workflows.find(hash)),
     list: (query) => asking(() => runs.list(query)),
     queue: () => asking(() => runs.queue()),
 
@@ -289,11 +293,6 @@ interface SeatedRun {
   readonly state: string;
   readonly version: number;
   readonly drafts: readonly AuditDraft[];
-}
-
-function requireSameWorkflow(before: Run, run: Run): void {
-  if (before.workflowHash === run.workflowHash) return;
-  throw new PhasegateError('internal', `run \`${run.id}\` cannot change its workflow`);
 }
 
 function backedUp(time: string, data: AuditDraft['data']): AuditDraft {

@@ -1,31 +1,11 @@
-import type { Store } from '../../runtime/ports.ts';
 import { withFacts } from '../projectNote.ts';
+import type { ProjectStore } from '../projectStore.ts';
 import type { AgentTable } from './agentTable.ts';
 import type { BackupTable } from './backupTable.ts';
 import type { GroupCommit } from './groupCommit.ts';
 import type { HeadTable } from './headTable.ts';
 import type { PeopleTable } from './peopleTable.ts';
 import type { WebhookTable } from './webhookTable.ts';
-
-/** The part of a store that is about the project rather than a run: who takes part, and who is told. */
-export type ProjectParts = Pick<
-  Store,
-  | 'humans'
-  | 'putHuman'
-  | 'removeHuman'
-  | 'trusted'
-  | 'trustedBefore'
-  | 'putTrust'
-  | 'agents'
-  | 'putAgent'
-  | 'removeAgent'
-  | 'webhooks'
-  | 'putWebhook'
-  | 'removeWebhook'
-  | 'putProgress'
-  | 'putBackup'
-  | 'databaseBackups'
->;
 
 /** Builds it on its tables. Each change is recorded on the project's chain, with what `verify` holds it against. */
 export function projectParts(parts: {
@@ -40,7 +20,7 @@ export function projectParts(parts: {
   readonly backups: BackupTable;
   /** ISO time. */
   readonly time: () => string;
-}): ProjectParts {
+}): ProjectStore {
   const { commits, asking, lookAround, heads, people, agents, webhooks, backups, time } = parts;
 
   /** Does the work in a transaction that goes on with the project's chain. */

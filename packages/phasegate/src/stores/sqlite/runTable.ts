@@ -46,6 +46,7 @@ export function openRunTable(database: DatabaseSync, seal: Seal, workflows: Work
   const readRow = lazily(database, 'SELECT version, seq, hash, mac, state FROM runs WHERE id = ?');
   const insertRow = lazily(database, INSERT);
   const updateRow = lazily(database, UPDATE);
+  const updateWorkflow = lazily(database, 'UPDATE runs SET workflow_hash = ? WHERE id = ?');
   const updateHead = lazily(database, 'UPDATE runs SET seq = ?, hash = ?, mac = ? WHERE id = ?');
   const readAll = lazily(database, `${LIST} WHERE (? IS NULL OR workflow_id = ?) ${NEWEST_FIRST}`);
   const readSome = lazily(
@@ -82,7 +83,7 @@ export function openRunTable(database: DatabaseSync, seal: Seal, workflows: Work
     return { run: runFromState(state, workflows.load), version, head, digest: digestOf(state), mac };
   }
 
-  function writeOne(row: RunRow, { state, isNew }: Unwritten): void {
+  function writeOne(row: RunRow, { state, isNew, migrated }: Unwritten): void {
     const { run, version, head, mac } = row;
     if (state === null) {
       requireOne(run, updateHead().run(head.seq, head.hash, mac, run.id).changes);
@@ -105,6 +106,7 @@ export function openRunTable(database: DatabaseSync, seal: Seal, workflows: Work
     if (isNew) {
       insertRow().run(run.id, run.workflowHash, run.workflow.id, run.target, run.startedAt, ...changing);
     } else requireOne(run, updateRow().run(...changing, run.id).changes);
+    if (migrated) updateWorkflow().run(run.workflowHash, run.id);
   }
 
   return {
@@ -112,7 +114,9 @@ export function openRunTable(database: DatabaseSync, seal: Seal, workflows: Work
     place({ run, version, head, state }, before) {
       const isNew = before === undefined || unwritten.get(run.id)?.isNew === true;
       rows.change(run.id, { run, version, head, digest: digestOf(state), mac: '' });
-      unwritten.set(run.id, { state, isNew });
+      const earlier = unwritten.get(run.id)?.migrated === true;
+      const migrated = earlier || (before !== undefined && before.run.workflowHash !== run.workflowHash);
+      unwritten.set(run.id, { state, isNew, migrated });
     },
     grow(before, head) {
       const { id } = before.run;
@@ -173,9 +177,11 @@ interface Unwritten {
   /** Null where only the head moved. */
   readonly state: string | null;
   readonly isNew: boolean;
+  /** Whether it has another workflow than its row says; none but a migration pays for that column. */
+  readonly migrated: boolean;
 }
 
-const HEAD_ONLY: Unwritten = { state: null, isNew: false };
+const HEAD_ONLY: Unwritten = { state: null, isNew: false, migrated: false };
 
 const CHANGING =
   'holder, status, phase, epoch, version, seq, hash, mac, updated_at, priority, capabilities, state';

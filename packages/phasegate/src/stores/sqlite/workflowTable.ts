@@ -8,6 +8,8 @@ import { lazily, text } from './statements.ts';
 export interface WorkflowTable {
   /** Throws `state_tampered` when the stored workflow is not the one its hash names, or is gone. */
   load(hash: string): Workflow;
+  /** The same, or undefined where no run has or had it. */
+  find(hash: string): Workflow | undefined;
   /**
    * Stores a run's own copy, unless that workflow is there already; gives the one its runs share. What is made of a
    * workflow when it is first used, such as the checks of its schemas, is then made once for all of them.
@@ -22,16 +24,19 @@ export function openWorkflowTable(database: DatabaseSync): WorkflowTable {
   const insert = lazily(database, 'INSERT INTO workflows (hash, data) VALUES (?, ?)');
   const known = new Map<string, WeakRef<Workflow>>();
 
+  function load(hash: string): Workflow {
+    const cached = known.get(hash)?.deref();
+    if (cached !== undefined) return cached;
+    const row = read().get(hash);
+    const workflow = row === undefined ? null : parseWorkflow(text(row, 'data'), hash);
+    if (workflow === null) throw tampered(`workflow \`${hash}\``);
+    remember(known, hash, workflow);
+    return workflow;
+  }
+
   return {
-    load(hash) {
-      const cached = known.get(hash)?.deref();
-      if (cached !== undefined) return cached;
-      const row = read().get(hash);
-      const workflow = row === undefined ? null : parseWorkflow(text(row, 'data'), hash);
-      if (workflow === null) throw tampered(`workflow \`${hash}\``);
-      remember(known, hash, workflow);
-      return workflow;
-    },
+    load,
+    find: (hash) => (present().get(hash) === undefined ? undefined : load(hash)),
     keep(run) {
       const shared = known.get(run.workflowHash)?.deref();
       if (shared !== run.workflow) requireOwnWorkflow(run);

@@ -48,9 +48,27 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/check.ts')).check,
   },
   {
+    name: 'simulate',
+    group: 'Workflows',
+    summary: 'simulate many runs: how long they take, how many attempts, where they get stuck',
+    load: async () => (await import('./commands/simulate.ts')).simulate,
+  },
+  {
+    name: 'coverage',
+    group: 'Workflows',
+    summary: 'say what of a workflow its tests and its runs have shown, and what never was',
+    load: async () => (await import('./commands/coverage.ts')).coverage,
+  },
+  {
+    name: 'replay',
+    group: 'Workflows',
+    summary: 'decide recorded runs again under a changed workflow and say which verdicts flip',
+    load: async () => (await import('./commands/replay.ts')).replay,
+  },
+  {
     name: 'graph',
     group: 'Workflows',
-    summary: 'draw a workflow, and where a run is in it',
+    summary: 'draw a workflow, where a run is in it, or what was seen of it',
     load: async () => (await import('./commands/graph.ts')).graph,
   },
   {
@@ -184,6 +202,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'For humans',
     summary: 'end a run',
     load: async () => (await import('./commands/stop.ts')).stop,
+  },
+  {
+    name: 'migrate',
+    group: 'For humans',
+    summary: 'put a run in flight under its workflow as the files have it now, where that is proven possible',
+    load: async () => (await import('./commands/migrate.ts')).migrate,
   },
   {
     name: 'trust',

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
 import { makeShell } from '../fixtures/callCli.ts';
 
 const YAML = (skip: string) => `workflow: w
@@ -54,13 +55,105 @@ test.each(['0', '1.5', 'many'])('`--max-states %s` is wrong usage', async (given
   expect((await shell.call(['check', 'w', '--max-states', given])).code).toBe(2);
 });
 
-test('a property that names nothing is reported where it stands', async () => {
+test('a property that names nothing is said where it stands, and nothing is walked', async () => {
   const shell = makeShell({ 'agent_workflow.yaml': YAML('B').replace('[A, B]', '[A, C]') });
 
-  const { code, stdout } = await shell.call(['validate']);
+  const checked = await shell.call(['check', 'w']);
+  const validated = await shell.call(['validate']);
 
-  expect(code).toBe(2);
-  expect(stdout).toMatch(/^agent_workflow\.yaml:6:38: .*`C`, which is no phase and no human gate/m);
+  const told = /agent_workflow\.yaml:6:38: .*`C`, which is no phase and no human gate/;
+  expect(checked.code).toBe(2);
+  expect(checked.stderr).toMatch(told);
+  expect(checked.stdout).toBe('');
+  expect(validated.code).toBe(2);
+  expect(validated.stdout).toMatch(told);
+});
+
+test.each([
+  ['infinite_domain', '{ type: integer, min: 0, default: 1 }', /give it `choices` or.*`min` and `max`/],
+  [
+    'huge_product',
+    '{ type: integer, min: 0, max: 999999999999, default: 1 }',
+    /1000000000000 values.*fewer values/,
+  ],
+])('%s: a param that cannot be tried is told with its place and what to change', async (code, n, change) => {
+  const text = `workflow: w
+params:
+  known: { type: boolean, default: true }
+  n: ${n}
+phases:
+  A: { next: { condition: params.n > 5, on_true: B, on_false: null } }
+  B: { next: null }
+`;
+  const shell = makeShell({ 'agent_workflow.yaml': text });
+
+  const { code: exit, stdout } = await shell.call(['check', 'w']);
+  const json = (await shell.call(['check', 'w', '--json'])).json();
+
+  expect(exit).toBe(0);
+  expect(stdout).toMatch(new RegExp(`^agent_workflow\\.yaml:4:3: note ${code}: param \`n\` `, 'm'));
+  expect(stdout).toMatch(change);
+  expect(json).toMatchObject({
+    clean: true,
+    findings: [{ code, severity: 'note', file: 'agent_workflow.yaml', line: 4, column: 3 }],
+  });
+});
+
+test('a finding names the file, and the line of its phase or property, in maps and in lists', async () => {
+  const listed = `workflow: w
+phases:
+  - id: A
+    required_artifacts: [{ type: go, schema: { type: boolean } }]
+    next: { condition: go === true, on_true: B, on_false: null }
+  - id: B
+properties:
+  - { name: built, always: B }
+`;
+  const shell = makeShell({ 'agent_workflow.yaml': listed });
+
+  expect((await shell.call(['check', 'w'])).stdout).toMatch(
+    /^agent_workflow\.yaml:8:5: error property_broken: /,
+  );
+  const gated = makeShell({ 'agent_workflow.yaml': YAML('null') });
+  expect((await gated.call(['check', 'w'])).stdout).toMatch(
+    /^agent_workflow\.yaml:11:3: error required_gate_bypassed: /,
+  );
+});
+
+describe('a workflow that takes phases from a source', () => {
+  const example = fileURLToPath(new URL('../../../../../../examples/spec-execution', import.meta.url));
+  const check = (...words: readonly string[]) =>
+    makeShell().call(['check', 'spec_execution_v1', ...words, '--project', example]);
+
+  test('is walked with them where the source is named as for `start`', async () => {
+    const fixed = await check('--json');
+    const started = await check('--json', '--param', 'spec_path=specs/payments-retry');
+
+    expect(fixed.json()).toMatchObject({ clean: true, findings: [{ code: 'source_not_read' }] });
+    expect(started.code).toBe(0);
+    expect(started.json()).toMatchObject({ clean: true, findings: [] });
+    expect(Number(started.json().states)).toBeGreaterThan(Number(fixed.json().states));
+  });
+
+  test('says in words that only the fixed phases were walked', async () => {
+    const { code, stdout } = await check();
+
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /metadata\.json: note source_not_read: only the phases that are fixed were walked/,
+    );
+  });
+
+  test.each([
+    ['spec_path=specs/none', /specs\/none/],
+    ['spec_paht=specs/payments-retry', /no param `spec_paht` \(did you mean `spec_path`\?\)/],
+  ])('refuses `--param %s` instead of walking something else', async (param, told) => {
+    const { code, stderr, stdout } = await check('--param', param);
+
+    expect(code).toBe(2);
+    expect(stderr).toMatch(told);
+    expect(stdout).toBe('');
+  });
 });
 
 test('a property with two kinds, and one without a name, are reported', async () => {

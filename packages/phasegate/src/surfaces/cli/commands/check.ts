@@ -1,30 +1,47 @@
-import { type CheckReport, checkWorkflow, type Finding } from '@phasegate/core';
-import type { CliCommand } from '../command.ts';
+import { type CheckReport, checkWorkflow, decideStart, type Finding, type Workflow } from '@phasegate/core';
+import type { StartingWith } from '../../../runtime/ports.ts';
+import type { CliCommand, Invocation } from '../command.ts';
+import { type DefinitionPlace, definitionPlaces } from '../definitionPlaces.ts';
+import { paramsOf, START_OPTIONS } from '../params.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate check`: walks every state of a workflow before anyone runs it. */
 export const check: CliCommand = {
-  usage: ['check WORKFLOW [--max-states N]'],
+  usage: ['check WORKFLOW [--max-states N] [--target FILE] [--param k=v…] [--option k=v…]'],
   details:
-    'Finds what cannot end, cannot be satisfied or can be gone around, each with the shortest way there. Exits 1 where something was found, or where the bound was reached and so nothing is proven.',
-  examples: ['phasegate check tdd', 'phasegate check tdd --json', 'phasegate check tdd --max-states 1000000'],
+    'Finds what cannot end, cannot be satisfied or can be gone around, each with the shortest way there. Exits 1 where something was found, or where the bound was reached and so nothing is proven.\n' +
+    'With a target or params the workflow is loaded as `start` would, with the phases its source has then. Conditions on params are tried with every value whatever is given.',
+  examples: [
+    'phasegate check tdd',
+    'phasegate check tdd --json',
+    'phasegate check tdd --max-states 1000000',
+    'phasegate check spec_execution_v1 --param spec_path=specs/payments-retry',
+  ],
   options: {
     'max-states': { type: 'text', value: 'N', summary: 'states after which looking ends (200000)' },
+    ...START_OPTIONS,
   },
   positionals: ['WORKFLOW'],
   server: 'ignored',
-  async run({ args, out, project }) {
+  async run(invocation) {
+    const { args, out, project } = invocation;
     const states = statesOf(args.text('max-states'));
-    const { catalog } = await project();
-    const { workflow } = await catalog.load(args.positionals[0] as string);
+    const { root, catalog } = await project();
+    const name = args.positionals[0] as string;
+    const starting = await startingOf(invocation, name);
+    const { workflow, path } = await catalog.load(name, starting);
+    if (starting !== undefined) requireStartable(workflow, starting);
     const report = checkWorkflow(workflow, states === undefined ? {} : { bounds: { states } });
-    await out.result({ ...report }, () => {
-      const lines = report.findings.map(findingText);
+    const findings = await placed(report, { root, path });
+    await out.result({ ...report, findings }, () => {
+      const lines = findings.map(findingText);
       return [...lines, summaryOf(report)].join('\n');
     });
     return report.clean ? 0 : 1;
   },
 };
+
+type Placed = Finding & DefinitionPlace;
 
 function statesOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
@@ -33,9 +50,43 @@ function statesOf(given: string | undefined): number | undefined {
   throw usageError(`\`--max-states\` is a whole number from 1, not \`${given}\``);
 }
 
-function findingText({ code, severity, message, trace }: Finding): string {
+/** What the workflow is loaded for, where that was said. */
+async function startingOf(invocation: Invocation, name: string): Promise<StartingWith | undefined> {
+  const { args } = invocation;
+  const target = args.text('target') ?? null;
+  if (target === null && args.texts('param').length + args.texts('option').length === 0) return undefined;
+  return { params: await paramsOf(invocation, name), target };
+}
+
+/** A run that would be refused for its params has no phases to walk. */
+function requireStartable(workflow: Workflow, { params, target }: StartingWith): void {
+  const { ring } = workflow.enforcement;
+  const { verdict } = decideStart(
+    { id: 'check', workflow, workflowHash: '', target, params, ring, trusted: true, queued: false },
+    { principal: { kind: 'agent', name: 'check' }, now: '2000-01-01T00:00:00.000Z', facts: {} },
+  );
+  const wrong = verdict.allowed ? [] : verdict.blockers.filter(({ code }) => code === 'param_invalid');
+  if (wrong.length > 0) throw usageError(wrong.map(({ message }) => message).join('; '));
+}
+
+async function placed(
+  { findings }: CheckReport,
+  { root, path }: { readonly root: string; readonly path: string },
+): Promise<readonly Placed[]> {
+  if (findings.length === 0) return [];
+  const placeOf = await definitionPlaces(root, path);
+  return findings.map((finding) => {
+    const phase = finding.phases.at(-1);
+    if (finding.about !== undefined) return { ...finding, ...placeOf(finding.about) };
+    if (phase !== undefined) return { ...finding, ...placeOf({ kind: 'phase', name: phase }) };
+    return { ...finding, file: path, line: null, column: null };
+  });
+}
+
+function findingText({ code, severity, message, trace, file, line, column }: Placed): string {
   const steps = trace.map((step, index) => `  ${index + 1}. ${step}`);
-  return [`${severity} ${code}: ${message}`, ...steps].join('\n');
+  const place = line === null ? file : `${file}:${line}:${column}`;
+  return [`${place}: ${severity} ${code}: ${message}`, ...steps].join('\n');
 }
 
 function summaryOf({ workflow, clean, findings, states, transitions, bound }: CheckReport): string {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { graphOf, PhasegateError, type WorkflowGraph } from '@phasegate/core';
+import { graphOf, markCoverage, PhasegateError, type WorkflowGraph } from '@phasegate/core';
+import type { CatalogWorkflow } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { markRun } from '../markRun.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -9,16 +10,20 @@ const FORMATS = ['mermaid', 'dot', 'json', 'svg'] as const;
 
 /** `phasegate graph`: a workflow as a picture. */
 export const graph: CliCommand = {
-  usage: ['graph WORKFLOW [--format mermaid|dot|json|svg] [--run RUN] [--output FILE]'],
-  details: 'Needs no other program: the SVG is drawn here. With a run, the picture shows where it is.',
+  usage: ['graph WORKFLOW [--format mermaid|dot|json|svg] [--run RUN | --coverage] [--output FILE]'],
+  details:
+    'Needs no other program: the SVG is drawn here. With a run, the picture shows where it is. With `--coverage`, what\n' +
+    'contract tests and recorded runs have shown of it and how often; what never was is grey with a broken line.',
   examples: [
     'phasegate graph tdd',
     'phasegate graph tdd --format svg --output tdd.svg',
     'phasegate graph tdd --run RUN --format json',
+    'phasegate graph tdd --coverage --format svg --output coverage.svg',
   ],
   options: {
     format: { type: 'text', value: 'FORMAT', summary: 'mermaid (default), dot, json or svg' },
     run: { type: 'text', value: 'RUN', summary: 'mark where this run is' },
+    coverage: { type: 'flag', summary: 'mark what tests and runs have shown, and what never was' },
     output: { type: 'text', value: 'FILE', summary: 'write to a file instead of stdout' },
     ...HUMAN_OPTIONS,
   },
@@ -28,8 +33,14 @@ export const graph: CliCommand = {
     const { args, out, project } = invocation;
     const format = formatOf(args.text('format'), out.json);
     const { catalog } = await project();
-    const { workflow } = await catalog.load(args.positionals[0] as string);
-    const drawn = await withRun(invocation, graphOf(workflow));
+    if (args.flag('coverage') && args.text('run') !== undefined) {
+      throw usageError('`--run` and `--coverage` are two pictures', 'draw them one after the other');
+    }
+    const found = await catalog.load(args.positionals[0] as string);
+    const plain = graphOf(found.workflow);
+    const drawn = args.flag('coverage')
+      ? await withCoverage(invocation, plain, found)
+      : await withRun(invocation, plain);
     const text = await draw(drawn, format);
     const file = args.text('output');
     if (file !== undefined) {
@@ -53,6 +64,21 @@ async function withRun(invocation: Invocation, drawn: WorkflowGraph): Promise<Wo
     throw usageError(`run \`${runId}\` is a run of \`${view.workflow}\`, not of \`${drawn.workflow}\``);
   }
   return markRun(drawn, view);
+}
+
+async function withCoverage(
+  invocation: Invocation,
+  drawn: WorkflowGraph,
+  found: CatalogWorkflow,
+): Promise<WorkflowGraph> {
+  const { gatherCoverage } = await import('../gatherCoverage.ts');
+  const asked = { found, sources: ['tests', 'runs'], allVersions: false } as const;
+  const { coverage, tests } = await gatherCoverage(invocation, asked);
+  const failed = tests.filter(({ status }) => status === 'failed').length;
+  if (failed > 0) await invocation.out.log(`${failed} of ${tests.length} contract tests failed`);
+  const others = coverage.otherVersions.runs;
+  if (others > 0) await invocation.out.log(`${others} runs of other versions of the workflow are left out`);
+  return markCoverage(drawn, found.workflow, coverage);
 }
 
 type Format = (typeof FORMATS)[number];

@@ -13,7 +13,7 @@ phases:
     instructions: Plan it
     required_artifacts: [{ type: plan, schema: { type: object, required: [summary] } }]
     gate: { human: { prompt: "Good?", options: [{ label: Yes }, { label: No, next: PLAN, requires_input: true }] } }
-    next: DEEP
+    next: { condition: "params.mode === 'full'", onTrue: DEEP, onFalse: null }
   DEEP:
     instructions: Think
     only_when: { mode: [full] }
@@ -61,6 +61,30 @@ describe('what is tested', () => {
     expect(await names('--category', 'steps', '-k', 'DEEP')).toEqual(['small-2.DEEP-mode=full']);
   });
 
+  test('a workflow without params and contract tests is tested all the same, and what is missing is said', async () => {
+    const shell = makeShell({
+      'o.workflow.yaml': `
+workflow: o
+phases:
+  A: { instructions: A, required_artifacts: [{ type: n, schema: { type: integer, minimum: 2, maximum: 1 } }] }
+  B: { instructions: B }
+`,
+    });
+
+    const called = await run(shell, ['o']);
+
+    expect([called.code, called.stdout]).toEqual([
+      0,
+      `skipped  o-1.A
+  no evidence could be made up (\`n\`): give it under \`evidence: { A: … }\` of the contract tests
+import 1, structure 6, steps 2
+8 passed, 0 failed, 1 skipped
+there are no contract tests: \`NAME.contract.yaml\` beside the workflow says what agents and humans may do
+`,
+    ]);
+    expect((await run(shell, ['o', '-k', 'B'])).stdout).toBe('structure 2, steps 1\n3 passed, 0 failed\n');
+  });
+
   test('a test that fails is told with its line, in words and as JUnit, and the exit code is 1', async () => {
     const shell = project({
       'small.contract.yaml': 'tests:\n  - name: a <b>\n    steps:\n      - { agent: { complete: PLAN } }\n',
@@ -89,7 +113,17 @@ tests:
       - { human: { choose: "Yes" }, expect: { code: precondition_failed, status: waiting, phase: PLAN } }
 `;
 
-    expect(await run(project({ 'small.contract.yaml': contract }), ['small'])).toMatchObject({ code: 0 });
+    const shell = project({
+      'small.workflow.yaml': WORKFLOW.replace(/next: \{ condition.*/, 'next: DEEP'),
+      'small.contract.yaml': contract,
+    });
+
+    expect(await run(shell, ['small', '--category', 'contract'])).toMatchObject({ code: 0 });
+    const steps = await run(shell, ['small', '--category', 'steps']);
+    expect([steps.code, steps.stdout]).toEqual([
+      1,
+      expect.stringMatching(/small-1\.PLAN-mode=quick\n {2}precondition_failed: phase `DEEP` is only for/),
+    ]);
   });
 
   test('a check that looks at the world is answered by the test, or really looks, and never just passes', async () => {
@@ -189,6 +223,36 @@ describe('bad input ends with exit code 2', () => {
       /:3:13: there are two tests `a`/,
     ],
     ['tests: [\n', /small\.contract\.yaml:\d+:\d+: /],
+    ['# nothing yet\n\n', /small\.contract\.yaml:1:1: the file is empty/],
+    ['just some words\n', /small\.contract\.yaml:1:1: .*must be/],
+    ['- a\n- b\n', /small\.contract\.yaml:1:1: .*must be/],
+    ['tests: {a: b: c}\n', /small\.contract\.yaml:1:\d+: /],
+    ['a: 1\na: 2\n', /small\.contract\.yaml:2:1: /],
+    ['\0\u0001', /small\.contract\.yaml:1:1: /],
+    [
+      'tests:\n  - name: a\n    agent: honest\n    choose: { PLAN: "Yess" }\n',
+      /:4:21: there is no option `Yess` \(did you mean `Yes`\?\)/,
+    ],
+    [
+      'tests:\n  - { name: a, agent: honest, choose: { DEEP: "Yes" } }\n',
+      /:2:41: phase `DEEP` has no human gate to choose at/,
+    ],
+    [
+      'tests:\n  - name: a\n    steps:\n      - { human: { choose: Maybe } }\n',
+      /:4:28: there is no option `Maybe`/,
+    ],
+    ['domains: { mode: { min: 1 } }\n', /:1:12: the values of `mode` have no end: give `choices`/],
+    ['domains: { mode: { min: 2, max: 1 } }\n', /:1:12: `mode` has no value from 2 to 1/],
+    ['demands: { gates: [PLANS] }\n', /:1:20: there is no phase `PLANS`/],
+    [
+      'demands: { forbidden: { PLAN: [bashh] } }\n',
+      /:1:32: there is no tool `bashh` \(did you mean `bash`\?\)/,
+    ],
+    [
+      'evidence: { PLAN: { plan: {} } }\ndemands: { evidence: { PLAN: [plans] } }\n',
+      /:2:31: `evidence` of `PLAN` has no `plans` to be left out \(did you mean `plan`\?\)/,
+    ],
+    ['demands: {}\n', /:1:1: one of `gates`/],
   ])('the file %j', async (contract, message) => {
     const called = await run(project({ 'small.contract.yaml': contract }), ['small']);
 
@@ -205,20 +269,53 @@ describe('bad input ends with exit code 2', () => {
     );
     const closed = await run(shell, ['o', '--category', 'steps', '--json']);
 
-    expect([open.code, open.stderr]).toEqual([
+    expect([open.code, open.stdout, open.stderr]).toEqual([
       2,
-      expect.stringMatching(/param `topic` of step `A`[\s\S]*`domains`/),
+      '',
+      expect.stringMatching(/o\.workflow\.yaml:2:11: param `topic` of step `A`[\s\S]*`domains`/),
     ]);
     expect(closed.json()).toMatchObject({ passed: 2, failed: 0 });
   });
 
-  test('a product that is too large, with its size', async () => {
-    const params = '{ a: { type: integer, min: 1, max: 500 }, b: { type: integer, min: 1, max: 500 } }';
-    const shell = makeShell({ 'big.workflow.yaml': `workflow: big\nparams: ${params}\nphases: { A: {} }\n` });
+  test('a product that is too large, with its size, where it comes from, and before anything is run', async () => {
+    const params = '{ a: { type: integer, min: 1, max: 9 }, b: { type: integer, min: 1, max: 50000 } }';
+    const files = { 'big.workflow.yaml': `workflow: big\nparams: ${params}\nphases: { A: {} }\n` };
+    const module = `
+import { BoundedInt, defineWorkflow } from '@phasegate/sdk';
+export default defineWorkflow({
+  type: 'typed',
+  params: { few: { choices: [1, 2] }, many: new BoundedInt(1, 1_000_000_000_000) },
+  steps: [{ id: 'many' }],
+});
+`;
+    const shell = makeShell({ ...files, 'typed.workflow.ts': module });
+    const said = (message: string | RegExp) => [2, '', expect.stringMatching(message)];
 
-    const called = await run(shell, ['big']);
+    const written = await run(shell, ['big']);
+    const typed = await run(shell, ['typed']);
+    shell.write(
+      'big.contract.yaml',
+      'domains:\n  a: { min: 1, max: 20000 }\ntests: [{ name: a, agent: honest }]\n',
+    );
+    shell.write(
+      'big.workflow.yaml',
+      'workflow: big\nparams: { a: {}, b: { type: boolean } }\nphases: { A: {} }\n',
+    );
+    const tried = await run(shell, ['big', '-k', 'a']);
 
-    expect([called.code, called.stderr]).toEqual([2, expect.stringContaining('there are 250000 cases')]);
+    expect([written.code, written.stdout, written.stderr]).toEqual(
+      said(
+        /big\.workflow\.yaml:2:49: there are 450000 cases, and the limit is 10000;.*`a` 9 x `b` 50000\n.*narrow/,
+      ),
+    );
+    expect([typed.code, typed.stdout, typed.stderr]).toEqual(
+      said(/typed\.workflow\.ts:5:39: there are 2000000000000 cases/),
+    );
+    expect([tried.code, tried.stdout, tried.stderr]).toEqual(
+      said(/big\.contract\.yaml:2:3: there are 40000 cases/),
+    );
+    // What has nothing to do with the cases can be tested all the same.
+    expect((await run(shell, ['big', '--category', 'structure'])).code).toBe(0);
   });
 
   test.each([

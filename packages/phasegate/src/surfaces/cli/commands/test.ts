@@ -34,7 +34,6 @@ export const test: CliCommand = {
     if (wanted !== undefined && category === null) {
       throw usageError(`there is no category \`${wanted}\``, `categories: ${CATEGORIES.join(', ')}`);
     }
-    const failures: TestResult[] = [];
     const results = await machine.testWorkflow({
       project: await project(),
       workflow,
@@ -42,9 +41,7 @@ export const test: CliCommand = {
       filter: args.text('filter') ?? null,
       environment: env,
       signal: machine.stopping(),
-      report: (result) => {
-        if (result.status === 'failed') failures.push(result);
-      },
+      report: () => undefined,
     });
     // Nothing tested is not the same as nothing wrong.
     if (results.length === 0) throw usageError('no test was run', 'try another `-k` or `--category`');
@@ -54,15 +51,36 @@ export const test: CliCommand = {
       results.filter((result) => result.status === status).length;
     const summary = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
     await out.result({ workflow, ...summary, tests: results }, () => {
-      const { green, red } = out.paint;
-      const lines = failures.map(({ name, message }) => `${red('failed')}  ${name}\n  ${message}`);
+      const { dim, green, red } = out.paint;
+      const told = (status: TestResult['status'], word: string) =>
+        results
+          .filter((result) => result.status === status)
+          .map(({ name, message }) => `${word}  ${name}\n  ${message}`);
       const skipped = summary.skipped === 0 ? '' : `, ${summary.skipped} skipped`;
       const last = `${summary.passed} passed, ${summary.failed} failed${skipped}`;
-      return [...lines, summary.failed === 0 ? green(last) : red(last)].join('\n');
+      const all = category === null && args.text('filter') === undefined;
+      return [
+        ...told('skipped', 'skipped'),
+        ...told('failed', red('failed')),
+        dim(kindsIn(results)),
+        summary.failed === 0 ? green(last) : red(last),
+        ...(all && !results.some((result) => result.category === 'contract') ? [dim(NO_CONTRACT)] : []),
+      ].join('\n');
     });
     return summary.failed === 0 ? 0 : 1;
   },
 };
+
+const NO_CONTRACT =
+  'there are no contract tests: `NAME.contract.yaml` beside the workflow says what agents and humans may do';
+
+/** How many of each kind, so that nothing is taken for tested that was not. */
+function kindsIn(results: readonly TestResult[]): string {
+  return CATEGORIES.flatMap((kind) => {
+    const many = results.filter(({ category }) => category === kind).length;
+    return many === 0 ? [] : [`${kind} ${many}`];
+  }).join(', ');
+}
 
 function write(file: string, text: string): void {
   try {

@@ -1,6 +1,6 @@
 import type { GraphEdge, GraphNode, PhaseId, WorkflowGraph } from '@phasegate/core';
-import { edgeLabel, nodeLabel, plain } from './label.ts';
-import { NEUTRAL, PALETTE } from './palette.ts';
+import { coverageText, edgeLabel, nodeLabel, plain, timesText } from './label.ts';
+import { coloursOf, EXTENTS, extentOf, extentsIn, isUnseen, UNSEEN_EDGE } from './palette.ts';
 
 /** The graph in Graphviz's language. Node ids are made here, labels are quoted strings. */
 export function toDot(graph: WorkflowGraph): string {
@@ -10,7 +10,7 @@ export function toDot(graph: WorkflowGraph): string {
   const name = (id: PhaseId | null) => ids.get(id) ?? 'finish';
   const lines = [
     `digraph workflow {`,
-    `  label=${quoted(plain(graph.title, 120))}; labelloc="t"; rankdir="TB";`,
+    `  label=${quoted(headingOf(graph))}; labelloc="t"; rankdir="TB";`,
     `  fontname="sans-serif"; node [fontname="sans-serif", style="filled"]; edge [fontname="sans-serif", fontsize=10];`,
     `  begin [shape="circle", label="start", fontsize=10, fillcolor="#ffffff"];`,
   ];
@@ -23,23 +23,35 @@ export function toDot(graph: WorkflowGraph): string {
   return `${lines.join('\n')}\n`;
 }
 
+function headingOf(graph: WorkflowGraph): string {
+  const title = plain(graph.title, 120);
+  if (graph.coverage === undefined) return title;
+  const legend = extentsIn(graph).map((extent) => `${EXTENTS[extent].words}: ${EXTENTS[extent].look}`);
+  return [title, coverageText(graph.coverage), legend.join('; ')].join('\n');
+}
+
 function nodeAttributes(node: GraphNode): string {
   const { title, details } = nodeLabel(node);
-  const { fill, stroke, text } = node.status === null ? NEUTRAL : PALETTE[node.status];
+  const { fill, stroke, text } = coloursOf(node);
   const shape = node.kind === 'end' ? 'doublecircle' : node.human ? 'hexagon' : 'box';
   return [
     `shape="${shape}"`,
     `label=${quoted([title, ...details].join('\n'))}`,
     `fillcolor="${fill}", color="${stroke}", fontcolor="${text}"`,
+    ...(extentOf(node) === 'never' ? ['style="filled,dashed"'] : []),
   ].join(', ');
 }
 
 function edgeAttributes(edge: GraphEdge): string {
   const attributes: string[] = [];
-  const label = edgeLabel(edge);
+  const seen = edge.coverage === undefined ? '' : timesText(edge.coverage);
+  const label = [edgeLabel(edge), seen].filter((part) => part !== '').join('\n');
   if (label !== '') attributes.push(`label=${quoted(label)}`);
-  if (edge.back) attributes.push('style="dashed"', 'constraint="false"');
+  const unseen = isUnseen(edge.coverage);
+  if (unseen) attributes.push('style="dotted"', `color="${UNSEEN_EDGE}"`, `fontcolor="${UNSEEN_EDGE}"`);
+  else if (edge.back) attributes.push('style="dashed"');
   else if (edge.human) attributes.push('style="bold"');
+  if (edge.back) attributes.push('constraint="false"');
   return attributes.length === 0 ? '' : ` [${attributes.join(', ')}]`;
 }
 

@@ -1,9 +1,9 @@
-import { graphOf } from '@phasegate/core';
+import { graphOf, type PhaseId, type Workflow, type WorkflowGraph } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
 import { toDot } from './dot.ts';
 import { editing, fivePhases, NASTY_NAMES, nasty, runAt, when, workflowOf } from './fixtures/workflows.ts';
 import { toMermaid } from './mermaid.ts';
-import { NEUTRAL, PALETTE } from './palette.ts';
+import { EXTENTS, NEUTRAL, PALETTE, UNSEEN_EDGE } from './palette.ts';
 import { toSvg } from './svg.ts';
 
 describe('Mermaid', () => {
@@ -192,11 +192,143 @@ describe('SVG', () => {
   });
 });
 
+describe('coverage', () => {
+  test('is drawn as text on every node and edge, with a legend and the share of all', async () => {
+    const graph = covered(fivePhases, ['PLAN', 'TDD']);
+    const svg = await toSvg(graph);
+
+    for (const text of [toMermaid(graph).replaceAll('#37;', '%'), toDot(graph), svg]) {
+      expect(text).toContain('40% seen (2 of 5), 20% by tests, 20% by runs');
+      expect(text).toContain('tests 3×, runs 1×');
+      expect(text.match(/never seen/gu)?.length).toBeGreaterThan(6);
+      expect(text).toContain('seen in part');
+    }
+    expect(svg).toContain('Complete: never seen.');
+    expect(svg).toContain('Make them pass leads to Review (never seen).');
+  });
+
+  test('draws what was never seen with a broken line, not by colour alone', async () => {
+    const graph = covered(fivePhases, ['PLAN', 'TDD']);
+    const unseen = graph.nodes.filter(({ coverage }) => coverage?.tests === 0).length;
+    const ways = graph.edges.filter(({ coverage }) => coverage?.tests === 0).length;
+    const svg = await toSvg(graph);
+
+    // One more is the legend's.
+    expect(svg.match(/stroke-dasharray="5 4"/gu)).toHaveLength(unseen + 1);
+    expect(svg.match(/stroke-dasharray="2 4"/gu)).toHaveLength(ways);
+    expect(toDot(graph).match(/style="filled,dashed"/gu)).toHaveLength(unseen);
+    expect(toDot(graph).match(/style="dotted"/gu)).toHaveLength(ways);
+    expect(toMermaid(graph)).toContain('linkStyle 2,3,4,5,6 stroke:');
+    expect(toMermaid(graph)).toContain('class p2,p3,p4,finish seen_never\n');
+  });
+
+  test('is the legend of a way alone that was never gone', () => {
+    const graph = covered(fivePhases, ['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE', null]);
+
+    expect(toMermaid(graph)).not.toContain('never seen');
+    expect(toMermaid({ ...graph, edges: graph.edges.map(unseenWay) })).toContain(
+      'never seen: grey, broken line',
+    );
+  });
+
+  test('leaves room for its words: no label lies on another or on a node', async () => {
+    for (const workflow of [fivePhases, editing]) {
+      const svg = await toSvg(covered(workflow, [workflow.entry]));
+      const boxes = boxesIn(svg);
+      const [, width = 0, height = 0] = (/viewBox="0 0 (\d+) (\d+)"/u.exec(svg) ?? []).map(Number);
+
+      expect(boxes.length).toBeGreaterThan(workflow.phases.length * 2 - 2);
+      for (const box of boxes) {
+        expect(box.x).toBeGreaterThanOrEqual(0);
+        expect(box.x + box.w).toBeLessThanOrEqual(width);
+        expect(box.y + box.h).toBeLessThanOrEqual(height);
+        expect(boxes.filter((other) => overlap(box, other))).toEqual([box]);
+      }
+    }
+  });
+
+  test('keeps every form whatever the names are', async () => {
+    const graph = covered(nasty, ['n0', 'n1']);
+    const left = toDot(graph)
+      .replaceAll(/"(?:[^"\\\n]|\\["\\n])*"/gu, '""')
+      .split('\n');
+
+    expect(left.filter((line) => !/^(?:digraph workflow \{|\}|| {2}[\w ,=[\]";>-]+;)$/u.test(line))).toEqual(
+      [],
+    );
+    expect(await toSvg(graph)).not.toMatch(/ (?:id|href|on\w+|style)=/u);
+  });
+
+  test('changes nothing where it is not marked', () => {
+    expect(toMermaid(graphOf(fivePhases))).not.toMatch(/seen|legend/u);
+    expect(toDot(graphOf(fivePhases))).not.toContain('seen');
+  });
+});
+
 test('text can be read on every colour: contrast of at least 7 to 1', () => {
-  const ratios = [...Object.values(PALETTE), NEUTRAL].map(({ fill, text }) => contrast(fill, text));
+  const ratios = [
+    ...Object.values(PALETTE),
+    ...Object.values(EXTENTS),
+    NEUTRAL,
+    { fill: '#ffffff', text: UNSEEN_EDGE },
+  ].map(({ fill, text }) => contrast(fill, text));
 
   expect(Math.min(...ratios)).toBeGreaterThanOrEqual(7);
 });
+
+/** The graph with these nodes seen, and the ways between them. */
+function covered(workflow: Workflow, seen: readonly (PhaseId | null)[]): WorkflowGraph {
+  const graph = graphOf(workflow);
+  const times = (was: boolean) => (was ? { tests: 3, runs: 1 } : { tests: 0, runs: 0 });
+  const parts = [
+    { what: 'blockers', seen: 1, total: 4 },
+    { what: 'deny rules', seen: 0, total: 12 },
+  ];
+  return {
+    ...graph,
+    coverage: { total: 5, seen: 2, tests: 1, runs: 1 },
+    nodes: graph.nodes.map((node) => ({
+      ...node,
+      coverage: { ...times(seen.includes(node.id)), seen: 1, total: 4, parts: node.id === null ? [] : parts },
+    })),
+    edges: graph.edges.map((edge) => ({
+      ...edge,
+      coverage: times(seen.includes(edge.from) && seen.includes(edge.to)),
+    })),
+  };
+}
+
+function unseenWay<T>(edge: T): T & { readonly coverage: { readonly tests: number; readonly runs: number } } {
+  return { ...edge, coverage: { tests: 0, runs: 0 } };
+}
+
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly w: number;
+  readonly h: number;
+}
+
+/** Outlines of nodes and of labels. */
+function boxesIn(svg: string): readonly Box[] {
+  const [, left = 0, top = 0] = (/translate\((\S+) (\S+)\)/u.exec(svg) ?? []).map(Number);
+  const drawn = svg.slice(svg.indexOf('translate'), svg.indexOf('</g>\n<g><rect x="24"'));
+  const rects = Array.from(
+    drawn.matchAll(/<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" height="([\d.]+)"/gu),
+    ([, x, y, w, h]) => ({ x: Number(x) + left, y: Number(y) + top, w: Number(w), h: Number(h) }),
+  );
+  const hexagons = Array.from(drawn.matchAll(/<polygon points="([^"]+)"/gu), ([, points = '']) => {
+    const corners = points.split(' ').map((corner) => corner.split(',').map(Number));
+    const [xs, ys] = [corners.map(([x = 0]) => x), corners.map(([, y = 0]) => y)];
+    const [x, y] = [Math.min(...xs), Math.min(...ys)];
+    return { x: x + left, y: y + top, w: Math.max(...xs) - x, h: Math.max(...ys) - y };
+  });
+  return [...rects, ...hexagons];
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
 
 /** The contrast ratio of WCAG 2. */
 function contrast(one: string, other: string): number {

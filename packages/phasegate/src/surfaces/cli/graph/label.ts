@@ -1,4 +1,4 @@
-import type { GraphEdge, GraphNode } from '@phasegate/core';
+import type { GraphCoverage, GraphEdge, GraphNode, TimesSeen } from '@phasegate/core';
 
 /** The words on a node: its title, and lines of detail below it. */
 export interface NodeLabel {
@@ -8,13 +8,31 @@ export interface NodeLabel {
 
 /** What is written on a node, the same in every format. */
 export function nodeLabel(node: GraphNode): NodeLabel {
-  if (node.kind === 'end') return { title: plain(node.name, TITLE_LENGTH), details: [] };
+  if (node.kind === 'end') return { title: plain(node.name, TITLE_LENGTH), details: seenOf(node) };
   const details: string[] = [];
   if (node.id !== null && saysMore(node.id, node)) details.push(plain(String(node.id), DETAIL_LENGTH));
   if (node.parallel !== null) details.push(plain(`for each of ${node.parallel}`, DETAIL_LENGTH));
   if (node.gate !== null)
     details.push(plain(`${node.human ? 'human gate' : 'gate'}: ${node.gate}`, DETAIL_LENGTH));
-  return { title: plain(`${node.number} · ${named(node)}`, TITLE_LENGTH), details };
+  return {
+    title: plain(`${node.number} · ${named(node)}`, TITLE_LENGTH),
+    details: [...details, ...seenOf(node)],
+  };
+}
+
+/** How often something was seen, in words. */
+export function timesText({ tests, runs }: TimesSeen): string {
+  return tests + runs === 0 ? 'never seen' : `tests ${tests}×, runs ${runs}×`;
+}
+
+/** How much of the workflow was seen, in words. */
+export function coverageText({ total, seen, tests, runs }: GraphCoverage): string {
+  return `${percent(seen, total)} seen (${seen} of ${total}), ${percent(tests, total)} by tests, ${percent(runs, total)} by runs`;
+}
+
+/** Whole percents, rounded down: all is only said of all. */
+export function percent(part: number, whole: number): string {
+  return `${whole === 0 ? 100 : Math.floor((100 * part) / whole)}%`;
 }
 
 /** What is written on an edge: what leads this way, and how often at most. */
@@ -32,6 +50,15 @@ export function plain(text: string, limit: number): string {
     .slice(0, limit - 1)
     .join('')
     .trimEnd()}…`;
+}
+
+function seenOf({ coverage }: GraphNode): readonly string[] {
+  if (coverage === undefined) return [];
+  // A count stays on one line with what it counts.
+  const parts = coverage.parts.map(({ what, seen, total }) =>
+    `${what} ${seen}/${total}`.replaceAll(' ', '\u00a0'),
+  );
+  return [timesText(coverage), ...(parts.length === 0 ? [] : [parts.join(', ')])];
 }
 
 const TITLE_LENGTH = 80;

@@ -1,6 +1,6 @@
 import type { EdgeLabel, GraphLabel, NodeLabel } from '@dagrejs/dagre';
 import type { GraphEdge, GraphNode, WorkflowGraph } from '@phasegate/core';
-import { edgeLabel, nodeLabel } from './label.ts';
+import { edgeLabel, nodeLabel, timesText } from './label.ts';
 import { type TextBlock, textBlock } from './textBlock.ts';
 
 /** A graph with a place for everything, top to bottom. Coordinates are centres. */
@@ -128,13 +128,15 @@ function nodeText(node: GraphNode): TextBlock {
 }
 
 function labelText(edge: GraphEdge): TextBlock | null {
-  const text = edgeLabel(edge);
-  return text === '' ? null : textBlock([{ text, size: 12 }], 190);
+  const lines = [edgeLabel(edge), edge.coverage === undefined ? '' : timesText(edge.coverage)];
+  const paragraphs = lines.filter((text) => text !== '').map((text) => ({ text, size: 12 }));
+  return paragraphs.length === 0 ? null : textBlock(paragraphs, 190);
 }
 
 function sizeOf(node: GraphNode): { readonly width: number; readonly height: number } {
   const text = nodeText(node);
-  if (node.kind === 'end') return { width: Math.max(56, text.width + 24), height: 38 };
+  if (node.kind === 'end')
+    return { width: Math.max(56, text.width + 24), height: Math.max(38, text.height + 16) };
   const tips = node.human ? 2 * TIP : 0;
   return { width: Math.max(130, text.width + 32) + tips, height: text.height + 22 };
 }

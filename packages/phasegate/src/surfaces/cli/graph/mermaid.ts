@@ -1,6 +1,6 @@
 import type { GraphEdge, GraphNode, PhaseId, WorkflowGraph } from '@phasegate/core';
-import { edgeLabel, nodeLabel, plain } from './label.ts';
-import { PALETTE } from './palette.ts';
+import { coverageText, edgeLabel, nodeLabel, plain, timesText } from './label.ts';
+import { type Colours, EXTENTS, extentOf, extentsIn, isUnseen, PALETTE, UNSEEN_EDGE } from './palette.ts';
 
 /**
  * The graph as Mermaid text. Node ids are made here (`p0`, `p1`, …), because an author's own id may be a word
@@ -16,7 +16,7 @@ export function toMermaid(graph: WorkflowGraph): string {
   for (const node of graph.nodes) lines.push(`  ${name(node.id)}${shape(node)}`);
   lines.push(`  begin --> ${name(graph.entry)}`);
   for (const edge of graph.edges) lines.push(`  ${name(edge.from)} ${arrow(edge)} ${name(edge.to)}`);
-  lines.push(...colours(graph, name));
+  lines.push(...colours(graph, name), ...coverage(graph, name));
   return `${lines.join('\n')}\n`;
 }
 
@@ -29,20 +29,48 @@ function shape(node: GraphNode): string {
 
 function arrow(edge: GraphEdge): string {
   const line = edge.back ? '-.->' : edge.human ? '==>' : '-->';
-  const label = edgeLabel(edge);
+  const seen = edge.coverage === undefined ? '' : timesText(edge.coverage);
+  const label = [edgeLabel(edge), seen].filter((part) => part !== '').join(' · ');
   return label === '' ? line : `${line}|"${entities(label)}"|`;
 }
 
 function colours(graph: WorkflowGraph, name: (id: PhaseId | null) => string): readonly string[] {
   if (graph.run === null) return [];
-  const lines: string[] = [];
-  for (const [status, { fill, stroke, text }] of Object.entries(PALETTE)) {
+  return Object.entries(PALETTE).flatMap(([status, paint]) => {
     const nodes = graph.nodes.filter((node) => node.status === status).map((node) => name(node.id));
-    if (nodes.length === 0) continue;
-    lines.push(`  classDef ${status} fill:${fill},stroke:${stroke},color:${text},stroke-width:2px`);
-    lines.push(`  class ${nodes.join(',')} ${status}`);
+    return classOf(status, paint, { nodes, more: '' });
+  });
+}
+
+function coverage(graph: WorkflowGraph, name: (id: PhaseId | null) => string): readonly string[] {
+  if (graph.coverage === undefined) return [];
+  const lines: string[] = [];
+  const words = [coverageText(graph.coverage)];
+  for (const extent of extentsIn(graph)) {
+    const nodes = graph.nodes.filter((node) => extentOf(node) === extent).map((node) => name(node.id));
+    const more = extent === 'never' ? ',stroke-dasharray:5 4' : '';
+    lines.push(...classOf(`seen_${extent}`, EXTENTS[extent], { nodes, more }));
+    words.push(`${EXTENTS[extent].words}: ${EXTENTS[extent].look}`);
   }
-  return lines;
+  // Links are counted as they are written; the first is the one from the start.
+  const unseen = graph.edges.flatMap((edge, index) => (isUnseen(edge.coverage) ? [index + 1] : []));
+  if (unseen.length > 0)
+    lines.push(`  linkStyle ${unseen.join(',')} stroke:${UNSEEN_EDGE},stroke-dasharray:2 4`);
+  return [`  legend["${words.map(entities).join('<br/>')}"]`, LEGEND, '  class legend seen_legend', ...lines];
+}
+
+const LEGEND = '  classDef seen_legend fill:#ffffff,stroke:none,color:#1b2440';
+
+function classOf(
+  word: string,
+  { fill, stroke, text }: Colours,
+  { nodes, more }: { readonly nodes: readonly string[]; readonly more: string },
+): readonly string[] {
+  if (nodes.length === 0) return [];
+  return [
+    `  classDef ${word} fill:${fill},stroke:${stroke},color:${text},stroke-width:2px${more}`,
+    `  class ${nodes.join(',')} ${word}`,
+  ];
 }
 
 /**

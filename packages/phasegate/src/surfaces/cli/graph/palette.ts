@@ -1,4 +1,4 @@
-import type { NodeStatus } from '@phasegate/core';
+import type { GraphNode, NodeStatus, TimesSeen, WorkflowGraph } from '@phasegate/core';
 
 /** The colours of one status; text on fill has a contrast of at least 7 to 1. */
 export interface Colours {
@@ -19,3 +19,49 @@ export const PALETTE: Readonly<Record<NodeStatus, Colours>> = {
 
 /** How a node looks when no run is shown. */
 export const NEUTRAL: Colours = { fill: '#f4f6fb', stroke: '#3d4f7c', text: '#1b2440' };
+
+/** How much was seen of a phase and what stands in it. */
+export type Extent = 'all' | 'some' | 'never';
+
+/** One set of colours for what was seen; what never was is also drawn with a broken line and says so. */
+export const EXTENTS: Readonly<Record<Extent, Colours & { readonly words: string; readonly look: string }>> =
+  {
+    all: { fill: '#dcf5e3', stroke: '#1a7f37', text: '#0b3d1b', words: 'all of it seen', look: 'green' },
+    some: { fill: '#fdf0c4', stroke: '#9a6700', text: '#4a3200', words: 'seen in part', look: 'yellow' },
+    never: {
+      fill: '#f6f6f7',
+      stroke: '#8a8f98',
+      text: '#40444b',
+      words: 'never seen',
+      look: 'grey, broken line',
+    },
+  };
+
+/** The extents that a graph shows. */
+export function extentsIn({ nodes, edges }: WorkflowGraph): readonly Extent[] {
+  const shown = new Set<Extent | null>(nodes.map(extentOf));
+  if (edges.some(({ coverage }) => isUnseen(coverage))) shown.add('never');
+  return (Object.keys(EXTENTS) as Extent[]).filter((extent) => shown.has(extent));
+}
+
+/** The line and the words of a way that nothing went. */
+export const UNSEEN_EDGE = '#50555e';
+
+/** How much was seen of a node; null where coverage is not marked. */
+export function extentOf({ coverage }: GraphNode): Extent | null {
+  if (coverage === undefined) return null;
+  if (isUnseen(coverage)) return 'never';
+  return coverage.seen === coverage.total ? 'all' : 'some';
+}
+
+/** Whether coverage is marked and neither a test nor a run was there. */
+export function isUnseen(coverage: TimesSeen | undefined): boolean {
+  return coverage !== undefined && coverage.tests + coverage.runs === 0;
+}
+
+/** The colours of a node: by what was seen, by where a run is, or neither. */
+export function coloursOf(node: GraphNode): Colours {
+  const extent = extentOf(node);
+  if (extent !== null) return EXTENTS[extent];
+  return node.status === null ? NEUTRAL : PALETTE[node.status];
+}

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import type { PhaseDraft, WorkflowDraft } from '../model/draft.ts';
+import {
+  ADA,
+  AGENT,
+  complete,
+  ENGINE,
+  phases,
+  result,
+  started,
+  submit,
+  workflowOf,
+} from './fixtures/walks.ts';
+import type { Run } from './run.ts';
+
+const atItems = (
+  areas: readonly string[],
+  more: Partial<PhaseDraft> = {},
+  workflow: Partial<WorkflowDraft> = {},
+): Run =>
+  started(
+    workflowOf(
+      phases(2, (index) => (index === 0 ? { parallel: { key: 'areas' }, ...more } : {})),
+      { params: { areas: { type: 'list' } }, ...workflow },
+    ),
+    { areas },
+  );
+
+describe('the names of items', () => {
+  test('an item called like part of an object is an item, and its work is not passed over', () => {
+    const run = atItems(['__proto__', 'toString']);
+
+    expect(Object.keys(run.work.items ?? {})).toEqual(['__proto__', 'toString']);
+    const one = submit(run, complete(run, { done: 1 }, { item: '__proto__' }));
+    expect(one.run).toMatchObject({ status: 'active', phase: 1 });
+    const { run: after } = submit(one.run, complete(run, { done: 2 }, { item: 'toString' }));
+    expect(after.phase).toBe(2);
+    expect(Object.entries((after.completions[0]?.evidence.items ?? {}) as object)).toEqual([
+      ['__proto__', { done: 1 }],
+      ['toString', { done: 2 }],
+    ]);
+  });
+
+  test('no two items share a name, whatever the others are called', () => {
+    const { work } = atItems(['a#3', 'a', 'a', 'a#3']);
+
+    expect(Object.keys(work.items ?? {})).toEqual(['a#3', 'a', 'a#3#3', 'a#3#4']);
+  });
+});
+
+describe('an item', () => {
+  test('keeps what its handler returned, not only the last one [S4.10]', () => {
+    const ran = atItems(
+      ['a', 'b'],
+      { work: { kind: 'handler', ref: 'steps/1/handler' } },
+      { code: 'c', module: 'm.ts' },
+    );
+    const state = (name: string) => ({
+      answer: () => ({ ok: true as const, outcome: 'ok' as const, state: { [name]: true } }),
+    });
+
+    const one = submit(ran, complete(ran, {}, { item: 'a' }), state('first')).run;
+    const { run } = submit(one, complete(ran, {}, { item: 'b' }), state('second'));
+
+    expect(run.state).toEqual({ first: true, second: true });
+  });
+
+  test('says in permissive mode what would have been refused [C9]', () => {
+    const run = atItems(
+      ['a', 'b'],
+      { postconditions: [{ check: 'asked', message: 'not good' }] },
+      { enforcement: { mode: 'permissive' } },
+    );
+
+    const { verdict } = submit(run, complete(run, {}, { item: 'a' }), { answer: () => result('failed') });
+
+    expect(verdict).toMatchObject({ allowed: true, wouldRefuse: [{ code: 'check_failed' }] });
+  });
+
+  test('lost while a human was asked leaves no run that waits for nobody', () => {
+    const run = atItems(['a'], {}, { enforcement: { maxReclaims: 1 } });
+    const lost = { kind: 'release', cause: 'exited', holder: AGENT.name, item: 'a' } as const;
+    const claimed = (at: Run) => submit(at, { kind: 'claim', item: 'a' }).run;
+    const once = submit(claimed(run), lost, { principal: ENGINE }).run;
+    const again = claimed(once);
+    const asking = submit(again, { kind: 'ask', questions: [{ text: 'Why?', options: ['x', 'y'] }] }).run;
+    const released = submit(asking, lost, { principal: ENGINE }).run;
+    expect(released).toMatchObject({ status: 'waiting', work: { items: { a: { status: 'failed' } } } });
+
+    const { run: after } = submit(released, { kind: 'answer', question: 1, text: 'x' }, { principal: ADA });
+
+    expect(after).toMatchObject({ status: 'escalated', escalation: { reason: 'attempts' } });
+  });
+});

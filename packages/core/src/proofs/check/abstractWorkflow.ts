@@ -1,0 +1,145 @@
+import type { JsonObject } from '../../json.ts';
+import { DEFAULT_VISITS } from '../../model/checkGraph.ts';
+import { edgesOf, leadsBack } from '../../model/edges.ts';
+import { type Expression, pathsOf } from '../../model/expression.ts';
+import type { Phase, PhaseId, Workflow } from '../../model/workflow.ts';
+import { paramsToTry } from './paramsToTry.ts';
+import { atomsOf } from './partialTruth.ts';
+import { clashOf, conditionOf, leavingConditions } from './phaseConditions.ts';
+import type { Finding } from './report.ts';
+
+/** A workflow in which everything that depends on evidence is asked for, so that it can be answered every way. */
+export interface Abstraction {
+  /** What the engine is given: no evidence, no tasks, conditions as questions, two items where items are made. */
+  readonly workflow: Workflow;
+  readonly conditions: ReadonlyMap<PhaseId, Expression>;
+  /** Answers a condition on evidence can have at all, by phase. */
+  readonly answers: ReadonlyMap<PhaseId, readonly boolean[]>;
+  readonly tried: ReadonlySet<string>;
+  /** Every combination of the params that are tried. */
+  readonly starts: readonly JsonObject[];
+  /** How high a visit is counted. */
+  readonly visitCap: number;
+  /** Phases whose visits matter, by the phase a run is in. */
+  readonly liveVisits: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Phases whose iterations matter, by the phase a run is in. */
+  readonly liveIterations: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly notes: readonly Finding[];
+}
+
+/** Takes from a workflow what nobody knows before it runs. */
+export function abstractionOf(workflow: Workflow, maxParams: number): Abstraction {
+  const expressions = workflow.phases.flatMap(expressionsOf);
+  const { tried, starts, notes } = paramsToTry(workflow, expressions, maxParams);
+  const conditions = new Map<PhaseId, Expression>();
+  const answers = new Map<PhaseId, readonly boolean[]>();
+  const phases = workflow.phases.map((phase): Phase => {
+    const { next } = phase;
+    if (next.kind === 'when' && next.condition.kind === 'expression') {
+      conditions.set(phase.id, next.condition.expression);
+      answers.set(phase.id, answersOf(workflow, phase, next.condition.expression));
+    }
+    const condition =
+      next.kind === 'when' ? { kind: 'function' as const, ref: 'asked', source: 'asked' } : null;
+    return {
+      ...phase,
+      tasks: [],
+      evidence: { fields: [], artifacts: [] },
+      parallel: phase.parallel === null ? null : { key: ABSTRACT_ITEMS },
+      next: next.kind === 'when' && condition !== null ? { ...next, condition } : next,
+    };
+  });
+  return {
+    workflow: { ...workflow, phases, params: triedParams(workflow, tried) },
+    conditions,
+    answers,
+    tried,
+    starts,
+    visitCap: Math.max(DEFAULT_VISITS, ...expressions.flatMap(iterationLimits)),
+    ...liveCounters(workflow),
+    notes,
+  };
+}
+
+/** What a parallel phase works on; the engine reads it where a handler's state would be. */
+export const ABSTRACT_STATE: JsonObject = { given_items: ['first', 'second'] };
+
+// Not `items`: that is what the result of a parallel phase has, which would stand before the state.
+const ABSTRACT_ITEMS = 'given_items';
+
+function expressionsOf(phase: Phase): readonly Expression[] {
+  const checks = [...phase.preconditions, ...phase.postconditions, ...phase.blockers].map(conditionOf);
+  const { next } = phase;
+  const route =
+    next.kind === 'when' && next.condition.kind === 'expression' ? [next.condition.expression] : [];
+  return [...checks.filter((check) => check !== null), ...route];
+}
+
+/** Which answers evidence that passes the phase's checks can lead to; both, where the checks themselves clash. */
+function answersOf(workflow: Workflow, phase: Phase, condition: Expression): readonly boolean[] {
+  const checks = workflow.enforcement.mode === 'permissive' ? [] : leavingConditions(phase);
+  const possible = [true, false].filter(
+    (answer) =>
+      clashOf(workflow, phase, { wanted: [...checks, [condition, answer]], schemas: true }) === null,
+  );
+  return possible.length > 0 ? possible : [true, false];
+}
+
+function triedParams({ params }: Workflow, tried: ReadonlySet<string>): Workflow['params'] {
+  const kept = Object.entries(params).filter(([name]) => tried.has(name));
+  return Object.fromEntries(
+    kept.map(([name, { default: _, ...param }]) => [name, { ...param, required: false }]),
+  );
+}
+
+/** The highest number an expression compares the iteration with, and one more. */
+function iterationLimits(expression: Expression): readonly number[] {
+  return atomsOf(expression).flatMap((atom) => {
+    if (atom.kind !== 'compare' || !pathsOf(atom).some(({ root }) => root === 'iteration')) return [];
+    return [atom.left, atom.right].flatMap((side) =>
+      side.kind === 'literal' && typeof side.value === 'number' ? [Math.ceil(side.value) + 1] : [],
+    );
+  });
+}
+
+/** A counter that no phase ahead reads says nothing about what can still happen: keeping it would only multiply states. */
+function liveCounters(workflow: Workflow): Pick<Abstraction, 'liveVisits' | 'liveIterations'> {
+  const readers = new Map<string, readonly string[]>();
+  const counting = new Set<string>();
+  for (const phase of workflow.phases) {
+    const limit = phase.next.kind === 'to' ? null : phase.next.maxIterations;
+    if (limit !== null) counting.add(String(phase.id));
+    const back = edgesOf(phase).filter(
+      ({ by, to }) => limit === null && by !== 'option' && leadsBack(workflow, phase.id, to),
+    );
+    const asks = expressionsOf(phase).some((one) => pathsOf(one).some(({ root }) => root === 'iteration'));
+    readers.set(String(phase.id), [...back.map(({ to }) => String(to)), ...(asks ? [String(phase.id)] : [])]);
+  }
+  const reachable = reachabilityOf(workflow);
+  const liveVisits = new Map<string, ReadonlySet<string>>();
+  const liveIterations = new Map<string, ReadonlySet<string>>();
+  for (const phase of workflow.phases) {
+    const ahead = reachable.get(String(phase.id)) ?? new Set();
+    liveVisits.set(String(phase.id), new Set([...ahead].flatMap((id) => readers.get(id) ?? [])));
+    liveIterations.set(String(phase.id), new Set([...ahead].filter((id) => counting.has(id))));
+  }
+  return { liveVisits, liveIterations };
+}
+
+/** For each phase, the ids as text of all it can lead to, and its own. */
+export function reachabilityOf(workflow: Workflow): ReadonlyMap<string, ReadonlySet<string>> {
+  const ways = new Map(
+    workflow.phases.map((phase) => [
+      String(phase.id),
+      [...new Set(edgesOf(phase).flatMap(({ to }) => (to === null ? [] : [String(to)])))],
+    ]),
+  );
+  return new Map(
+    workflow.phases.map(({ id }) => {
+      const reached = new Set([String(id)]);
+      // A set is walked in the order of insertion, what is added on the way included.
+      for (const here of reached) for (const next of ways.get(here) ?? []) reached.add(next);
+      return [String(id), reached];
+    }),
+  );
+}

@@ -1,0 +1,108 @@
+import type { Fact, Facts, Look } from '../../engine/command.ts';
+import type { Run } from '../../engine/run.ts';
+import { OUTCOMES, phaseById } from '../../model/workflow.ts';
+import type { Abstraction } from './abstractWorkflow.ts';
+import { type KnownValues, partialTruth, type Truth } from './partialTruth.ts';
+import { conditionOf } from './phaseConditions.ts';
+
+/** One way the world may answer what the engine asks, and that in words. */
+export interface Answered {
+  readonly facts: Facts;
+  readonly words: readonly string[];
+}
+
+/**
+ * Every way to answer these questions that can make a difference. Checks asked together hold together or do not, so
+ * one that fails stands for all that could.
+ */
+export function answersTo(looks: readonly Look[], run: Run, abstraction: Abstraction): readonly Answered[] {
+  const checks = looks.filter((look) => look.kind === 'check');
+  const others = looks.filter((look) => look.kind !== 'check');
+  let ways: readonly Answered[] =
+    checks.length === 0 ? [{ facts: {}, words: [] }] : checkAnswers(checks, run, abstraction);
+  for (const look of others) {
+    const each =
+      look.kind === 'handler' ? handlerAnswers(look, run) : conditionAnswers(look, run, abstraction);
+    ways = ways.flatMap((way) =>
+      each.map(({ facts, words }) => ({
+        facts: { ...way.facts, ...facts },
+        words: [...way.words, ...words],
+      })),
+    );
+  }
+  return ways;
+}
+
+type LookOf<K extends Look['kind']> = Look & { readonly kind: K };
+
+const PASSED: Fact = { kind: 'check', result: { status: 'passed', reason: '', class: 'verified' } };
+const FAILED: Fact = { kind: 'check', result: { status: 'failed', reason: '', class: 'verified' } };
+
+function checkAnswers(
+  looks: readonly LookOf<'check'>[],
+  run: Run,
+  abstraction: Abstraction,
+): readonly Answered[] {
+  const truths = looks.map((look) => truthOf(look, run, abstraction));
+  const passing = Object.fromEntries(looks.map(({ id }) => [id, PASSED]));
+  const failing = truths.findIndex((truth) => truth === 'no' || truth === 'error' || truth === 'unknown');
+  const ways: Answered[] = [];
+  if (!truths.some((truth) => truth === 'no' || truth === 'error')) ways.push({ facts: passing, words: [] });
+  // What cannot hold is what is told, rather than what happens to stand first.
+  const sure = truths.findIndex((truth) => truth === 'no' || truth === 'error');
+  const told = looks[sure === -1 ? failing : sure];
+  if (told !== undefined)
+    ways.push({ facts: { ...passing, [told.id]: FAILED }, words: [`\`${told.check.label}\` does not hold`] });
+  return ways;
+}
+
+function truthOf({ check, subject }: LookOf<'check'>, run: Run, abstraction: Abstraction): Truth {
+  const expression = check.use === 'expression' ? conditionOf(check) : null;
+  return expression === null
+    ? 'unknown'
+    : partialTruth(expression, known(run, subject.scope.iteration, abstraction));
+}
+
+function handlerAnswers(look: LookOf<'handler'>, run: Run): readonly Answered[] {
+  const phase = phaseById(run.workflow, run.phase);
+  const outcomes = phase?.next.kind === 'outcomes' ? OUTCOMES : (['ok'] as const);
+  const failed: Fact = { kind: 'handler', result: { ok: false, reason: 'failed', timedOut: false } };
+  return [
+    ...outcomes.map(
+      (outcome): Answered => ({
+        facts: { [look.id]: { kind: 'handler', result: { ok: true, outcome, state: {} } } },
+        words: [`its handler returns \`${outcome}\``],
+      }),
+    ),
+    { facts: { [look.id]: failed }, words: ['its handler throws'] },
+  ];
+}
+
+function conditionAnswers(
+  look: LookOf<'condition'>,
+  run: Run,
+  abstraction: Abstraction,
+): readonly Answered[] {
+  const { phase, scope } = look.subject;
+  const expression = abstraction.conditions.get(phase);
+  const truth =
+    expression === undefined ? 'unknown' : partialTruth(expression, known(run, scope.iteration, abstraction));
+  if (truth === 'error') {
+    const fact: Fact = { kind: 'condition', result: { ok: false, reason: 'a value it names is missing' } };
+    return [{ facts: { [look.id]: fact }, words: ['its condition has no answer'] }];
+  }
+  const possible =
+    truth === 'unknown' ? (abstraction.answers.get(phase) ?? [true, false]) : [truth === 'yes'];
+  return possible.map((value) => ({
+    facts: { [look.id]: { kind: 'condition', result: { ok: true, value } } },
+    words: [`its condition is ${value}`],
+  }));
+}
+
+function known(run: Run, iteration: unknown, { tried }: Abstraction): KnownValues {
+  return {
+    params: run.params as KnownValues['params'],
+    tried,
+    iteration: typeof iteration === 'number' ? iteration : null,
+  };
+}

@@ -1,0 +1,152 @@
+import type { PhaseWork, Run } from '../../engine/run.ts';
+import { canonicalJson, type JsonObject } from '../../json.ts';
+import { ABSTRACT_STATE, type Abstraction } from './abstractWorkflow.ts';
+import type { Marks } from './monitor.ts';
+import { AGENT, NOW } from './moves.ts';
+
+/** A run with everything forgotten that cannot change what happens next. */
+export function essenceOf(run: Run, abstraction: Abstraction): Run {
+  const here = String(run.phase);
+  const items = run.work.items;
+  const attempts = run.status === 'active' ? run.work.attempts : 0;
+  const core = {
+    ...run,
+    epoch: 1,
+    holder: AGENT.name,
+    completions: [],
+    decisions: [],
+    state: ABSTRACT_STATE,
+    updatedAt: NOW,
+    visits: counted(run.visits, abstraction.liveVisits.get(here), abstraction.visitCap),
+    iterations: counted(run.iterations, abstraction.liveIterations.get(here), Number.POSITIVE_INFINITY),
+    work: {
+      enteredAt: NOW,
+      attempts,
+      failure: null,
+      note: null,
+      refusal: null,
+      fetched: [],
+      answers: [],
+      items: items === null ? null : sorted(items),
+    },
+  };
+  if (core.status === 'waiting' && core.wait.for === 'gate') {
+    const gate = `${core.wait.gate.split('#')[0]}#1`;
+    return {
+      ...core,
+      wait: { ...core.wait, gate, since: NOW, evidence: {}, state: {}, votes: [], wouldRefuse: [] },
+    } as Run;
+  }
+  if (core.status === 'escalated') {
+    return { ...core, escalation: { ...core.escalation, message: '', since: NOW, blockers: [] } } as Run;
+  }
+  return core as Run;
+}
+
+function counted(
+  counts: Readonly<Record<string, number>>,
+  live: ReadonlySet<string> | undefined,
+  cap: number,
+): Readonly<Record<string, number>> {
+  const kept: Record<string, number> = {};
+  for (const id of live ?? []) {
+    const count = counts[id];
+    if (count !== undefined) kept[id] = Math.min(count, cap);
+  }
+  return kept;
+}
+
+/** Which item did what makes no difference, so the same results in another order are the same state. */
+function sorted(items: NonNullable<PhaseWork['items']>): NonNullable<PhaseWork['items']> {
+  const results = Object.values(items)
+    .map(({ status, attempts }) => ({ status, attempts: status === 'pending' ? attempts : 0 }))
+    .sort((one, other) => `${one.status}${one.attempts}`.localeCompare(`${other.status}${other.attempts}`));
+  return Object.fromEntries(
+    Object.keys(items).map((key, index) => [
+      key,
+      { value: key, evidence: null, error: null, ...(results[index] as (typeof results)[number]) },
+    ]),
+  );
+}
+
+/** Which state a bare run is in, with what it has passed: equal for equal states only. */
+export function keyOf(bare: Run, marks: Marks): string {
+  const { attempts, items } = bare.work;
+  return keyFrom(bare, marks, {
+    attempts,
+    items,
+    counts: `${countsIn(bare.visits)}|${countsIn(bare.iterations)}`,
+  });
+}
+
+/** The same without the loops of other phases: what a decision about a bare run can depend on. */
+export function localKeyOf(bare: Run): string {
+  const { attempts, items } = bare.work;
+  const counts = `${countsIn(bare.visits)}|${bare.iterations[String(bare.phase)] ?? ''}`;
+  return keyFrom(bare, '', { attempts, items, counts });
+}
+
+/** The same of a run from which nothing was taken yet. */
+export function keyBefore(run: Run, marks: Marks, abstraction: Abstraction): string {
+  const here = String(run.phase);
+  const visits = countsOf(run.visits, abstraction.liveVisits.get(here), abstraction.visitCap);
+  const iterations = countsOf(run.iterations, abstraction.liveIterations.get(here), Number.POSITIVE_INFINITY);
+  const { items } = run.work;
+  return keyFrom(run, marks, {
+    attempts: run.status === 'active' ? run.work.attempts : 0,
+    items: items === null ? null : sorted(items),
+    counts: `${visits}|${iterations}`,
+  });
+}
+
+function keyFrom(
+  run: Run,
+  marks: Marks,
+  { attempts, items, counts }: Pick<PhaseWork, 'attempts' | 'items'> & { readonly counts: string },
+): string {
+  const results =
+    items === null
+      ? ''
+      : Object.values(items)
+          .map((item) => `${item.status}${item.attempts}`)
+          .join();
+  const why =
+    run.status === 'escalated'
+      ? run.escalation.reason === 'iterations'
+      : run.status === 'waiting' && run.wait.for === 'gate'
+        ? run.wait.outcome
+        : run.status === 'stopped'
+          ? run.stoppedIn
+          : '';
+  return `${typeof run.phase}${run.phase}|${run.status}|${why}|${attempts}|${counts}|${results}|${paramsKey(run.params)}|${marks}`;
+}
+
+// Every run of a start has the very same params, so they are written once.
+const writtenParams = new WeakMap<object, string>();
+
+function paramsKey(params: Run['params']): string {
+  const known = writtenParams.get(params);
+  if (known !== undefined) return known;
+  const written = canonicalJson(params as JsonObject);
+  writtenParams.set(params, written);
+  return written;
+}
+
+function countsOf(
+  counts: Readonly<Record<string, number>>,
+  live: ReadonlySet<string> | undefined,
+  cap: number,
+): string {
+  let written = '';
+  for (const id of live ?? []) {
+    const count = counts[id];
+    if (count !== undefined) written += `${id}:${Math.min(count, cap)},`;
+  }
+  return written;
+}
+
+function countsIn(counts: Readonly<Record<string, number>>): string {
+  let written = '';
+  for (const [id, count] of Object.entries(counts)) written += `${id}:${count},`;
+  return written;
+}

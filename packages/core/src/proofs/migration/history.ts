@@ -1,0 +1,127 @@
+import type { RunEvent } from '../../engine/events.ts';
+import type { GateDecision, Run } from '../../engine/run.ts';
+import type { HumanGate, PhaseId, PropertySubject, Workflow } from '../../model/workflow.ts';
+import { phaseById } from '../../model/workflow.ts';
+import { type Marks, Monitor, nameOf, type Watched, watchedIn } from '../check/monitor.ts';
+
+type Of<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
+
+/** What a recorded run has been through, in the eyes of a workflow that may not be its own. */
+export class History {
+  /** Follows every phase and human gate of the workflow, and its promises. */
+  readonly monitor: Monitor;
+  readonly #workflow: Workflow;
+  readonly #run: Run;
+  readonly #subjects: readonly PropertySubject[];
+  readonly #watched: readonly Watched[];
+
+  constructor(workflow: Workflow, run: Run) {
+    this.#workflow = workflow;
+    this.#run = run;
+    this.#subjects = subjectsOf(workflow);
+    // First, so that the letters of the marks are those of the subjects: a promise is about one of them.
+    this.#watched = [{ name: '', kind: 'always', of: this.#subjects }, ...watchedIn(workflow)];
+    this.monitor = new Monitor(this.#watched);
+  }
+
+  /** The marks of the run after its events. */
+  of(events: readonly RunEvent[]): Marks {
+    let marks: Marks = '';
+    let votes: readonly GateDecision[] = [];
+    let decided: Of<'gate_decided'> | null = null;
+    events.forEach((event, index) => {
+      if (event.type === 'run_started') {
+        marks = this.monitor.started({ ...this.#run, phase: event.phase } as Run);
+      } else if (event.type === 'gate_opened') {
+        votes = [];
+        marks = this.#after(marks, [event], { [event.phase]: this.#isGate(event.phase, event.wait.gate) });
+      } else if (event.type === 'gate_decided') {
+        votes = [...votes, event.decision];
+        decided = event.final ? event : null;
+      } else if (event.type === 'phase_completed') {
+        const asked = decided as Of<'gate_decided'> | null;
+        const counts = asked !== null && this.#isPassed(event.phase, asked.decision, votes);
+        const left = { ...event, next: this.#onward(events, index) };
+        marks = this.#after(marks, asked === null ? [left] : [asked, left], { [event.phase]: counts });
+        decided = null;
+      }
+    });
+    return marks;
+  }
+
+  /** The phases a run has entered, one after another, without those that the workflow does not have. */
+  pathOf(events: readonly RunEvent[]): readonly PhaseId[] {
+    return events.flatMap((event) => {
+      const entered =
+        event.type === 'run_started' ? event.phase : event.type === 'phase_completed' ? event.next : null;
+      return entered === null || phaseById(this.#workflow, entered) === undefined ? [] : [entered];
+    });
+  }
+
+  /** Names of the promises a run with these marks has broken. */
+  brokenIn(marks: Marks): readonly string[] {
+    return this.monitor.brokenIn(marks).flatMap((place) => {
+      const name = this.#watched[place]?.name ?? '';
+      return name === '' ? [] : [`\`${name}\``];
+    });
+  }
+
+  /** The first thing that is passed or reached in these marks and not in the others; null where there is none. */
+  beyond(marks: Marks, others: Marks): string | null {
+    return this.differences(marks, others)[0] ?? null;
+  }
+
+  /** Everything that is passed or reached in these marks and not in the others. */
+  differences(marks: Marks, others: Marks): readonly string[] {
+    return this.#subjects.flatMap((subject, place) =>
+      RANK.indexOf(marks[place] ?? '-') > RANK.indexOf(others[place] ?? '-') ? [nameOf(subject)] : [],
+    );
+  }
+
+  /** As the monitor, for a workflow that has the gate of a phase only where that is said. */
+  #after(marks: Marks, events: readonly RunEvent[], gates: Readonly<Record<string, boolean>>): Marks {
+    const phases = this.#workflow.phases.map((phase) =>
+      gates[phase.id] === false ? { ...phase, humanGate: null } : phase,
+    );
+    return this.monitor.after(marks, { ...this.#run, workflow: { ...this.#workflow, phases } }, events);
+  }
+
+  #gateOf(phase: string | number): HumanGate | null {
+    return phaseById(this.#workflow, phase)?.humanGate ?? null;
+  }
+
+  #isGate(phase: string | number, instance: string): boolean {
+    return this.#gateOf(phase)?.id === instance.slice(0, instance.lastIndexOf('#'));
+  }
+
+  /** A gate that asks for other or more humans now was not passed by what fewer decided. */
+  #isPassed(phase: string | number, decision: GateDecision, votes: readonly GateDecision[]): boolean {
+    const gate = this.#gateOf(phase);
+    if (gate === null || !this.#isGate(phase, decision.gate)) return false;
+    const agreed = votes.filter(
+      ({ option, by }) =>
+        option === decision.option && (gate.approvers.length === 0 || gate.approvers.includes(by)),
+    );
+    return new Set(agreed.map(({ by }) => by)).size >= gate.quorum;
+  }
+
+  /** Where a run came to next: phases that the workflow does not have are passed over. */
+  #onward(events: readonly RunEvent[], index: number): Of<'phase_completed'>['next'] {
+    for (const event of events.slice(index)) {
+      if (event.type !== 'phase_completed') continue;
+      if (event.next === null || phaseById(this.#workflow, event.next) !== undefined) return event.next;
+    }
+    return (events[index] as Of<'phase_completed'>).next;
+  }
+}
+
+/** From nothing to reached to passed. */
+const RANK = ['-', 'r', 'p'];
+
+function subjectsOf({ phases }: Workflow): readonly PropertySubject[] {
+  const gates = phases.flatMap(({ humanGate }) => (humanGate === null ? [] : [humanGate.id]));
+  return [
+    ...phases.map(({ id }): PropertySubject => ({ kind: 'phase', phase: id })),
+    ...[...new Set(gates)].map((gate): PropertySubject => ({ kind: 'gate', gate })),
+  ];
+}

@@ -1,0 +1,106 @@
+import type { Fact, Facts, Look, Subject } from '../../engine/command.ts';
+import type { Json } from '../../json.ts';
+import { jsonEqual } from '../../model/jsonEqual.ts';
+import type { Replaying } from './replayReport.ts';
+
+/** A question and the answer it got. */
+export interface Answered {
+  readonly look: Look;
+  readonly fact: Fact;
+}
+
+/** What deciding again came to. */
+export interface Settled<T> {
+  /** Null where the way on hangs on something nobody looked at. */
+  readonly decision: T | null;
+  readonly answered: readonly Answered[];
+  /** Checks nobody looked at; the decision took them as passed. */
+  readonly open: readonly Look[];
+}
+
+/**
+ * Decides with the answers there are. A check without one is taken as passed and named: what is refused even so is
+ * refused whatever it would have found, and nothing else may be concluded.
+ */
+export async function settle<T extends object>(
+  deciding: (facts: Facts) => T | { readonly looks: readonly Look[] },
+  answer: (look: Look) => Fact | null | Promise<Fact | null>,
+): Promise<Settled<T>> {
+  const answered: Answered[] = [];
+  const open: Look[] = [];
+  const facts: Record<string, Fact> = {};
+  for (;;) {
+    const step = deciding(facts);
+    if (!('looks' in step)) return { decision: step, answered, open };
+    for (const look of step.looks) {
+      const fact = await answer(look);
+      if (fact !== null) answered.push({ look, fact });
+      else open.push(look);
+      if (fact === null && look.kind !== 'check') return { decision: null, answered, open };
+      facts[look.id] = fact ?? TAKEN_AS_PASSED;
+    }
+  }
+}
+
+/** Answers what the changed workflow asks: as it was answered then, or by asking again what reads its subject only. */
+export function answersFrom(
+  then: readonly Answered[],
+  { reads, look: ask }: Pick<Replaying, 'reads' | 'look'>,
+): (look: Look) => Fact | null | Promise<Fact | null> {
+  return (look) => {
+    const recalled = recall(look, then, reads);
+    if (recalled !== null) return recalled;
+    const again = look.kind === 'check' && !isFunction(look) && reads(look.check.use) === 'subject';
+    return again ? ask(look) : null;
+  };
+}
+
+/** A question that nobody can answer now, in words. */
+export function lookName(look: Look): string {
+  if (look.kind === 'handler') return `the handler \`${look.ref}\``;
+  if (look.kind === 'condition') return `the condition \`${look.ref}\``;
+  const { label, use } = look.check;
+  return label === use ? `the check \`${use}\`` : `the check \`${label}\` (${use})`;
+}
+
+const TAKEN_AS_PASSED: Fact = {
+  kind: 'check',
+  result: { status: 'passed', reason: 'nobody looked', class: 'verified' },
+};
+
+/** INVARIANT: an answer serves the very same question only, never one that merely stands in the same place. */
+function recall(look: Look, then: readonly Answered[], reads: Replaying['reads']): Fact | null {
+  const same = then.filter((one) => sameQuestion(look, one.look, reads));
+  const inPlace = same.find((one) => one.look.id === look.id);
+  if (inPlace !== undefined) return inPlace.fact;
+  const [first] = same;
+  // Asked twice with two answers: the world moved in between, and nobody knows which one would have been found.
+  const agreed = same.every((one) => jsonEqual(asJson(one.fact), asJson(first?.fact ?? one.fact)));
+  return first === undefined || !agreed ? null : first.fact;
+}
+
+function sameQuestion(asked: Look, then: Look, reads: Replaying['reads']): boolean {
+  if (asked.kind === 'check') {
+    if (then.kind !== 'check' || asked.check.use !== then.check.use) return false;
+    if (!jsonEqual(asked.check.with, then.check.with)) return false;
+    if (isFunction(asked)) return sameCode(asked.subject, then.subject);
+    return reads(asked.check.use) === 'workspace' || sameSubject(asked.subject, then.subject);
+  }
+  return asked.kind === then.kind && asked.ref === then.ref && sameCode(asked.subject, then.subject);
+}
+
+function sameCode(asked: Subject, then: Subject): boolean {
+  return asked.code !== null && asked.code === then.code && sameSubject(asked, then);
+}
+
+function sameSubject({ code: _, ...asked }: Subject, { code: __, ...then }: Subject): boolean {
+  return jsonEqual(asJson(asked), asJson(then));
+}
+
+function isFunction(look: Extract<Look, { kind: 'check' }>): boolean {
+  return look.check.use === 'function';
+}
+
+function asJson(value: object): Json {
+  return value as unknown as Json;
+}

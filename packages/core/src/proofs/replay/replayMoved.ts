@@ -1,0 +1,52 @@
+import { itemsFor } from '../../engine/route.ts';
+import type { Run } from '../../engine/run.ts';
+import type { Starting } from '../../engine/start.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { jsonEqual } from '../../model/jsonEqual.ts';
+import { paramProblem } from '../../model/params.ts';
+import { type Phase, phaseById, type Workflow } from '../../model/workflow.ts';
+
+/**
+ * A run as it stood, in the changed workflow: what happened stays, and what the changed workflow would have put there
+ * when the phase was entered is put there. A text where it cannot have stood there at all.
+ */
+export function movedTo(run: Run, changed: Workflow): Run | string {
+  const moved: Run = { ...run, workflow: changed, params: withDefaults(run.params, changed) };
+  const phase = phaseById(changed, run.phase);
+  const before = phaseById(run.workflow, run.phase);
+  if (phase === undefined || sameItems(phase, before)) return moved;
+  const items = itemsFor(moved, phase);
+  if (items.ok) return { ...moved, work: { ...run.work, items: items.items } };
+  return `phase \`${phase.id}\` would not have been entered: ${items.reason}`;
+}
+
+/** What a run would be started with: a value that was only the default is not held against the changed workflow. */
+export function startingIn(run: Run, changed: Workflow): Starting {
+  const said = Object.entries(run.params).filter(([name, value]) => {
+    const [old, param] = [run.workflow.params[name], changed.params[name]];
+    const unsaid = old?.default !== undefined && jsonEqual(old.default, value);
+    return !unsaid || (param !== undefined && paramProblem(param, value) === null);
+  });
+  return {
+    id: run.id,
+    workflow: changed,
+    workflowHash: run.workflowHash,
+    target: run.target,
+    params: Object.fromEntries(said),
+    ring: run.ring,
+    trusted: run.trusted,
+    queued: run.status === 'queued',
+    ...(run.queue === undefined ? {} : { queue: run.queue }),
+  };
+}
+
+function withDefaults(params: JsonObject, { params: declared }: Workflow): JsonObject {
+  const missing = Object.entries(declared).flatMap(([name, param]): [string, Json][] =>
+    param.default === undefined || Object.hasOwn(params, name) ? [] : [[name, param.default]],
+  );
+  return missing.length === 0 ? params : { ...params, ...Object.fromEntries(missing) };
+}
+
+function sameItems(phase: Phase, before: Phase | undefined): boolean {
+  return (phase.parallel?.key ?? null) === (before?.parallel?.key ?? null);
+}

@@ -1,0 +1,216 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  PhasegateError,
+  type PhaseRates,
+  RateCounter,
+  type Rates,
+  type RecordedRates,
+  rateProblems,
+  simulate as simulateRuns,
+  type Workflow,
+} from '@phasegate/core';
+import type { CliCommand, Invocation } from '../command.ts';
+import type { Output } from '../output.ts';
+import { panelsOf } from '../plot/panels.ts';
+import { simulationSummary, simulationText, simulationTitle } from '../plot/simulationText.ts';
+import { readLimited } from '../readLimited.ts';
+
+const MAX_RUNS = 1_000_000;
+const MAX_AGENTS = 100_000;
+/** The newest recorded runs say more about the next ones than the first did. */
+const MAX_RECORDED = 1000;
+const MAX_RATES_BYTES = 1_048_576;
+const DEFAULT_SEED = '1';
+
+/** `phasegate simulate`: what many runs of a workflow would come to. */
+export const simulate: CliCommand = {
+  usage: [
+    'simulate WORKFLOW [--agents N] [--runs N] [--seed S] [--rates FILE] [--pass PHASE=RATE] [--plot FILE]',
+  ],
+  details:
+    'Pass rates, times and choices are taken from recorded runs, or from what is given here; what is neither is assumed,\n' +
+    'and marked so. The same seed gives the same result.',
+  examples: [
+    'phasegate simulate tdd',
+    'phasegate simulate tdd --agents 4 --pass IMPL=0.6 --pass TDD=0.8',
+    'phasegate simulate tdd --rates rates.yaml --plot tdd.svg',
+    'phasegate simulate tdd --json',
+  ],
+  options: {
+    agents: { type: 'text', value: 'N', summary: 'agents that work side by side (1)' },
+    runs: { type: 'text', value: 'N', summary: 'runs to simulate (1000)' },
+    seed: { type: 'text', value: 'S', summary: `where the random numbers start (${DEFAULT_SEED})` },
+    rates: { type: 'text', value: 'FILE', summary: 'rates by phase, as YAML or JSON' },
+    pass: { type: 'texts', value: 'PHASE=RATE', summary: 'how likely an attempt at a phase is to pass' },
+    plot: { type: 'text', value: 'FILE', summary: 'write the pictures as SVG too' },
+  },
+  positionals: ['WORKFLOW'],
+  server: 'ignored',
+  async run(invocation) {
+    const { args, out, project } = invocation;
+    const { catalog } = await project();
+    const { workflow, hash } = await catalog.load(args.positionals[0] as string);
+    const wanted = await wantedOf(invocation, workflow);
+    const { recorded, notes } = await recordedRates(invocation, workflow, hash);
+    const made = simulateRuns(workflow, {
+      ...wanted,
+      ...(recorded === null ? {} : { recorded }),
+      ...(invocation.prompts === null || out.json ? {} : { progress: progressOn(out, wanted.runs) }),
+    });
+    const simulation = { ...made, notes: [...notes, ...made.notes] };
+    const file = args.text('plot');
+    if (file !== undefined) {
+      const { svgPlot } = await import('../plot/svgPlot.ts');
+      const title = simulationTitle(simulation);
+      const summary = simulationSummary(simulation);
+      await write(file, svgPlot({ title, summary, panels: panelsOf(simulation) }));
+    }
+    await out.result({ ...simulation, ...(file === undefined ? {} : { plot: file }) }, () =>
+      simulationText(simulation, out.paint),
+    );
+    if (file !== undefined && !out.json) await out.log(`wrote ${file}`);
+    return 0;
+  },
+};
+
+interface Wanted {
+  readonly agents: number;
+  readonly runs: number;
+  readonly seed: string;
+  readonly rates: Rates;
+}
+
+/** What the words and the file of rates ask for; everything wrong with either is said at once. */
+async function wantedOf({ args, project }: Invocation, workflow: Workflow): Promise<Wanted> {
+  const problems: string[] = [];
+  const count = (name: 'agents' | 'runs', most: number, otherwise: number) => {
+    const given = args.text(name);
+    const value = given === undefined ? otherwise : /^\d+$/.test(given) ? Number(given) : Number.NaN;
+    if (!(value >= 1 && value <= most))
+      problems.push(`\`--${name}\` is a whole number from 1 to ${most}, not \`${given}\``);
+    return value;
+  };
+  const agents = count('agents', MAX_AGENTS, 1);
+  const runs = count('runs', MAX_RUNS, 1000);
+  const seed = args.text('seed') ?? DEFAULT_SEED;
+  const pass = passOf(args.texts('pass'), problems);
+  problems.push(...rateProblems(workflow, pass).map(({ message }) => `\`--pass\`: ${message}`));
+  const file = args.text('rates');
+  const rates = file === undefined ? {} : await ratesIn(file, { workflow, project, problems });
+  if (problems.length > 0) throw new PhasegateError('usage', problems.join('; '));
+  const both = [...new Set([...Object.keys(rates), ...Object.keys(pass)])];
+  return {
+    agents,
+    runs,
+    seed,
+    rates: Object.fromEntries(both.map((id) => [id, { ...rates[id], ...pass[id] }])),
+  };
+}
+
+function passOf(words: readonly string[], problems: string[]): Rates {
+  const rates = new Map<string, PhaseRates>();
+  for (const word of words) {
+    const at = word.lastIndexOf('=');
+    const [phase, text] = [word.slice(0, Math.max(at, 0)), word.slice(at + 1).trim()];
+    const pass = text === '' ? Number.NaN : Number(text);
+    if (at < 1 || Number.isNaN(pass)) problems.push(`\`--pass ${word}\` is not of the form \`PHASE=RATE\``);
+    else if ((rates.get(phase)?.pass ?? pass) !== pass) problems.push(`\`--pass ${phase}\` is given twice`);
+    else rates.set(phase, { pass });
+  }
+  return Object.fromEntries(rates);
+}
+
+async function ratesIn(
+  file: string,
+  {
+    workflow,
+    project,
+    problems,
+  }: Pick<Invocation, 'project'> & {
+    readonly workflow: Workflow;
+    readonly problems: readonly string[];
+  },
+): Promise<Rates> {
+  try {
+    return await (await project()).readRates(file, await textOf(file), workflow);
+  } catch (cause) {
+    if (!(cause instanceof PhasegateError) || problems.length === 0) throw cause;
+    const message = [...problems, cause.message].join('; ');
+    throw new PhasegateError('usage', message, { cause, problems: cause.problems });
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  const unreadable = (why: string, cause?: unknown) =>
+    new PhasegateError('file_unreadable', `\`${file}\` ${why}`, { cause });
+  const bytes = await readLimited(createReadStream(file), MAX_RATES_BYTES).catch(
+    (cause: NodeJS.ErrnoException) => {
+      throw unreadable(`cannot be read: ${cause.code ?? cause.message}`, cause);
+    },
+  );
+  if (bytes === undefined) throw unreadable(`is over the limit of ${MAX_RATES_BYTES} bytes`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw unreadable('is not UTF-8', cause);
+  }
+}
+
+/** What recorded runs say. A project without any stays as it is: looking makes nothing. */
+async function recordedRates(
+  { project, open }: Invocation,
+  workflow: Workflow,
+  hash: string,
+): Promise<{ readonly recorded: RecordedRates | null; readonly notes: readonly string[] }> {
+  const found = await project();
+  let stateDir: string;
+  try {
+    stateDir = found.stateDir;
+  } catch (error) {
+    if (!(error instanceof PhasegateError)) throw error;
+    return { recorded: null, notes: [`recorded runs are not looked at: ${error.message}`] };
+  }
+  // `made` without a database is a lost one, and opening it says so.
+  const known = ['state.db', 'made'].some((name) => existsSync(join(stateDir, name)));
+  if (!known) return { recorded: null, notes: [] };
+  const counter = new RateCounter();
+  let others = 0;
+  for await (const walk of (await open()).recordings({ workflow: workflow.id, limit: MAX_RECORDED })) {
+    counter.add(walk);
+    if (walk.run.workflowHash !== hash) others++;
+  }
+  const recorded = counter.rates();
+  const { runs } = recorded;
+  if (runs === 0) return { recorded: null, notes: [] };
+  return {
+    recorded,
+    notes: [
+      ...(others === 0 ? [] : [`${others} of ${runs} recorded runs are of another version of the workflow`]),
+      ...(runs < MAX_RECORDED ? [] : [`only the newest ${MAX_RECORDED} recorded runs are looked at`]),
+    ],
+  };
+}
+
+/** Says on a terminal how far it has come, once it has taken a while. */
+function progressOn(out: Output, runs: number): (ended: number) => void {
+  const since = performance.now();
+  return (ended) => {
+    if (performance.now() - since < 1000) return;
+    // The simulation leaves no room for anything else; what cannot be written is not missed.
+    const text = ended === runs ? CLEAR : `${CLEAR}${ended} of ${runs} runs`;
+    out.line(text).catch(() => {});
+  };
+}
+
+const CLEAR = '\r\u001B[K';
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be written: ${reason}`, { cause });
+  }
+}

@@ -1,0 +1,37 @@
+import { own } from '@phasegate/core';
+import type { Store, TestRequest } from '../runtime/ports.ts';
+import type { Beds } from './bed.ts';
+
+/** Beds that tell of every run in them before they are closed; the same beds where nobody wants to know. */
+export function observedBeds(beds: Beds, watching: Watching): Beds {
+  if (watching.observe === undefined && watching.observeRefusedStart === undefined) return beds;
+  return {
+    make: async (found, options) => {
+      const bed = await beds.make(found, options);
+      return {
+        ...bed,
+        close: async () => {
+          try {
+            await tellRuns(bed.store, watching);
+          } finally {
+            await bed.close();
+          }
+        },
+      };
+    },
+  };
+}
+
+type Watching = Pick<TestRequest, 'observe' | 'observeRefusedStart'>;
+
+async function tellRuns(store: Store, watching: Watching): Promise<void> {
+  for (const { run } of (await store.list({})).toReversed()) {
+    const stored = await store.load(run);
+    if (stored === undefined) continue;
+    const records = await store.history(run, { after: 0, limit: -1 });
+    watching.observe?.({ workflow: stored.run.workflow, records });
+  }
+  for (const { event, data } of await store.history(null, { after: 0, limit: -1 })) {
+    if (event === 'start_refused') watching.observeRefusedStart?.(own(data, 'blockers') ?? []);
+  }
+}

@@ -1,0 +1,303 @@
+import type {
+  Command,
+  Fact,
+  Facts,
+  Json,
+  JsonObject,
+  Outcome,
+  Phase,
+  PhaseId,
+  Principal,
+  Workflow,
+} from '@phasegate/core';
+import type { Asked } from './interpreter.ts';
+import type { Random } from './random.ts';
+import type { State } from './state.ts';
+
+const AGENTS: readonly Principal[] = [
+  { kind: 'agent', name: 'ann' },
+  { kind: 'agent', name: 'ben' },
+];
+const HUMANS: readonly Principal[] = [
+  { kind: 'human', name: 'ada' },
+  { kind: 'human', name: 'bob' },
+  { kind: 'human', name: 'cyd' },
+];
+const ENGINE: Principal = { kind: 'engine', name: 'phasegate' };
+
+/** Who starts a run, and with what. */
+export function anyStart(random: Random, { params }: Workflow) {
+  const by = random.chance(0.85) ? (AGENTS[0] as Principal) : (HUMANS[0] as Principal);
+  const good: Record<string, Json> = {
+    mode: 'quick',
+    size: 3,
+    rate: 0.5,
+    sure: true,
+    areas: anyList(random),
+  };
+  const bad: Record<string, Json> = { mode: 'slow', size: 9, rate: -1, sure: false, areas: 'all' };
+  const given: Record<string, Json> = {};
+  for (const name of Object.keys(params)) {
+    if (name !== 'size' && random.chance(0.4)) continue;
+    given[name] = (random.chance(0.98) ? good : bad)[name] as Json;
+  }
+  if (random.chance(0.01)) given.other = 1;
+  if (random.chance(0.01)) delete given.size;
+  return { by, given, queued: random.chance(0.1) };
+}
+
+/** The next command: mostly one that may well be allowed as the run stands, else anything by anyone. */
+export function anyAsked(random: Random, s: State, at: number): Omit<Asked, 'facts'> {
+  const asked = random.chance(0.8) ? fitting(random, s) : anything(random, s);
+  const late = asked.command.kind === 'expire' && random.chance(0.5) ? 100 : 0;
+  return {
+    ...asked,
+    at: at + late,
+    shown: random.chance(0.98) ? 'card' : random.pick(['other card', undefined]),
+  };
+}
+
+/** Answers to every question that can come up in a phase or on entering another: most are good, some left open. */
+export function anyFacts(random: Random, workflow: Workflow, here: PhaseId | null): Facts {
+  const facts: Record<string, Fact> = {};
+  for (const phase of workflow.phases) {
+    for (const check of phase.preconditions) facts[`enter:${check.id}`] = anyResult(random, 0.85);
+    if (phase.id !== here) continue;
+    for (const check of phase.postconditions) facts[`leave:${check.id}`] = anyResult(random, 0.8);
+    for (const check of phase.blockers) {
+      facts[`leave:${check.id}`] = anyResult(random, 0.8);
+      facts[`join:${check.id}`] = anyResult(random, 0.7);
+    }
+    if (phase.work.kind === 'handler') facts[`${phase.id}/handler`] = anyHandled(random, phase);
+    if (phase.next.kind === 'when') facts[`${phase.id}/next`] = anyAnswer(random);
+  }
+  for (const id of Object.keys(facts)) if (random.chance(0.02)) delete facts[id];
+  return facts;
+}
+
+function anyResult(random: Random, passing: number): Fact {
+  const reason = random.chance(0.5) ? '' : 'because';
+  if (!random.chance(passing))
+    return {
+      kind: 'check',
+      result: { status: random.pick(['failed', 'errored', 'timed_out']), reason, class: 'verified' },
+    };
+  return {
+    kind: 'check',
+    result: {
+      status: 'passed',
+      reason,
+      class: random.pick(['verified', 'verified', 'verified', 'observed', 'claimed']),
+    },
+  };
+}
+
+function anyHandled(random: Random, phase: Phase): Fact {
+  if (random.chance(0.1))
+    return {
+      kind: 'handler',
+      result: { ok: false, reason: random.pick(['threw', 'hung']), timedOut: false },
+    };
+  const outcome = random.chance(phase.next.kind === 'outcomes' ? 0.4 : 0.85)
+    ? 'ok'
+    : random.pick<Outcome>(['skip', 'fail', 'iterate', 'skip']);
+  const state = phase.parallel === null && random.chance(0.7) ? { k: random.int(2) } : {};
+  return { kind: 'handler', result: { ok: true, outcome, state } };
+}
+
+function anyAnswer(random: Random): Fact {
+  if (random.chance(0.08))
+    return { kind: 'condition', result: { ok: false, reason: random.pick(['threw', 'hung']) } };
+  return { kind: 'condition', result: { ok: true, value: random.chance(0.6) } };
+}
+
+type Made = { readonly command: Command; readonly by: Principal };
+
+/** What whoever is asked to act as the run stands would do. */
+function fitting(random: Random, s: State): Made {
+  if (s.status === 'queued')
+    return {
+      command: { kind: 'claim', ...(random.chance(0.2) ? oneItem(random, s) : {}) },
+      by: random.pick(AGENTS),
+    };
+  if (s.status === 'escalated') return { command: { kind: 'resume' }, by: random.pick(HUMANS) };
+  if (s.questions !== null)
+    return {
+      command: { kind: 'answer', question: 1 + random.int(s.questions.count), text: 'so' },
+      by: random.pick(HUMANS),
+    };
+  if (s.gate !== null && random.chance(0.05)) return { command: { kind: 'expire' }, by: ENGINE };
+  if (s.gate !== null) return { command: decision(random, s, true), by: random.pick(HUMANS) };
+  if (s.phase === null) return anything(random, s);
+  const phase = s.workflow.phases.find(({ id }) => id === s.phase) as Phase;
+  const open = [...s.items].filter(([, item]) => item.status === 'pending');
+  const [key, item] = open.length === 0 ? [] : random.pick(open);
+  const holder = item?.holder ?? s.holder ?? open.find(([, one]) => one.holder !== null)?.[1].holder;
+  const by = AGENTS.find(({ name }) => name === holder) ?? (AGENTS[0] as Principal);
+  const task = phase.tasks.findIndex((_, index) => !s.fetched.includes(index + 1)) + 1;
+  if (task > 0 && random.chance(0.8)) return { command: { kind: 'fetch_task', phase: phase.id, task }, by };
+  if (key !== undefined && item?.holder === null && random.chance(0.35))
+    return { command: { kind: 'claim', item: key }, by: random.pick(AGENTS) };
+  return { command: completion(random, s, { phase, item: key }), by };
+}
+
+function completion(
+  random: Random,
+  s: State,
+  { phase, item }: { phase: Phase; item: string | undefined },
+): Command {
+  const { next } = phase;
+  const said: readonly Outcome[] =
+    next.kind === 'outcomes' && phase.work.kind !== 'handler' ? (Object.keys(next.map) as Outcome[]) : [];
+  // Where a gate stands the engine holds an expected way against all its ways, which is tested beside it.
+  const hinted = phase.humanGate === null && next.kind === 'to' && random.chance(0.15);
+  return {
+    kind: 'complete',
+    phase: phase.id,
+    evidence: anyEvidence(random, random.chance(0.93)),
+    ...(said.length > 0 && random.chance(0.6)
+      ? { outcome: random.pick(said), reason: random.chance(0.9) ? 'no luck' : ' ' }
+      : {}),
+    ...(item === undefined ? {} : { item }),
+    ...(hinted && next.kind === 'to'
+      ? { target: random.chance(0.8) ? next.target : random.pick(s.workflow.phases).id }
+      : {}),
+  };
+}
+
+function anyEvidence(random: Random, good: boolean): JsonObject {
+  const evidence: Record<string, Json> = {
+    flag: random.chance(0.6),
+    n: random.chance(0.05) ? 0 : 1 + random.int(3),
+    text: random.chance(0.6) ? 'good' : 'bad',
+    list: anyList(random),
+    data: { parts: anyList(random) },
+    notes: 'written',
+  };
+  if (random.chance(0.5)) evidence.rate = 0.5;
+  if (good) return evidence;
+  const name = random.pick(Object.keys(evidence));
+  if (random.chance(0.4)) delete evidence[name];
+  else
+    evidence[name] = random.pick<Json>([
+      null,
+      0,
+      -1,
+      2.5,
+      '',
+      'text',
+      true,
+      [],
+      {},
+      ['one'],
+      { parts: 'none' },
+    ]);
+  return evidence;
+}
+
+function anyList(random: Random): readonly Json[] {
+  return random.pick<readonly Json[]>([
+    ['north', 'south'],
+    ['north'],
+    ['one', 'one'],
+    [{ id: 7 }, { name: 'x' }, 3],
+    ['a', '', null],
+    ['__proto__'],
+    ['a#3', 'a', 'a'],
+    [],
+  ]);
+}
+
+function decision(random: Random, s: State, good: boolean): Command {
+  const gate =
+    good || random.chance(0.5) ? (s.gate?.name ?? 'ship#1') : random.pick(['ship#1', 'ship#9', '']);
+  const input = random.chance(0.7) ? { input: random.chance(0.9) ? 'fine' : '  ' } : {};
+  const option = random.pick(good ? ['yes', 'yes', 'no'] : ['yes', 'no', 'maybe']);
+  return {
+    kind: 'decide',
+    gate,
+    option,
+    shown: random.chance(0.97) ? 'card' : 'old card',
+    signature: 'signed',
+    ...input,
+  };
+}
+
+function oneItem(random: Random, s: State): { readonly item?: string } {
+  const keys = [...s.items.keys()];
+  return random.chance(0.7) && keys.length > 0 ? { item: random.pick(keys) } : { item: 'elsewhere' };
+}
+
+/** Any command at all, by anyone. */
+function anything(random: Random, s: State): Made {
+  const phases = s.workflow.phases.map(({ id }) => id);
+  const phase: PhaseId =
+    random.chance(0.6) && s.phase !== null ? s.phase : random.pick([...phases, 'NOWHERE']);
+  const holder = s.holder ?? 'ann';
+  const item = random.chance(s.items.size > 0 ? 0.7 : 0.1) ? oneItem(random, s) : {};
+  const reason = random.chance(0.85) ? 'broken' : ' ';
+  const worker = random.chance(0.8)
+    ? (AGENTS.find(({ name }) => name === holder) as Principal)
+    : random.pick([...AGENTS, ...HUMANS]);
+  const human = random.chance(0.8) ? random.pick(HUMANS) : random.pick(AGENTS);
+  const outcome = random.chance(0.3)
+    ? { outcome: random.pick<Outcome>(['ok', 'fail', 'iterate', 'skip']) }
+    : {};
+  switch (random.int(13)) {
+    case 0:
+    case 1:
+      return {
+        command: {
+          kind: 'complete',
+          phase,
+          evidence: anyEvidence(random, random.chance(0.7)),
+          ...item,
+          ...outcome,
+        },
+        by: worker,
+      };
+    case 2:
+      return { command: { kind: 'fetch_task', phase, task: 1 + random.int(3) }, by: worker };
+    case 3:
+      return { command: { kind: 'ask', questions: anyQuestions(random) }, by: worker };
+    case 4:
+      return { command: { kind: 'report_blocked', reason }, by: worker };
+    case 5:
+    case 6:
+      return { command: { kind: 'report_failure', phase, reason, ...item }, by: worker };
+    case 7:
+      return { command: decision(random, s, random.chance(0.6)), by: human };
+    case 8:
+      return { command: { kind: 'answer', question: random.int(4), text: reason }, by: human };
+    case 9:
+      return {
+        command: random.chance(0.5) ? { kind: 'resume', note: 'again' } : { kind: 'stop', reason },
+        by: human,
+      };
+    case 10:
+      return { command: { kind: 'claim', ...item }, by: worker };
+    case 11:
+      return anyRelease(random, s, item);
+    default:
+      if (random.chance(0.8)) return { command: { kind: 'expire' }, by: ENGINE };
+      return {
+        command: { kind: 'escalate', reason: 'code_changed', message: 'changed' },
+        by: random.chance(0.7) ? ENGINE : worker,
+      };
+  }
+}
+
+function anyRelease(random: Random, s: State, item: { readonly item?: string }): Made {
+  const held = item.item === undefined ? s.holder : s.items.get(item.item)?.holder;
+  const holder = random.chance(0.85) ? (held ?? 'ann') : 'ben';
+  const lost = random.chance(0.6);
+  const cause = lost ? random.pick(['lease_expired', 'exited', 'agent_removed'] as const) : 'given_back';
+  const by = lost !== random.chance(0.1) ? ENGINE : (AGENTS.find(({ name }) => name === holder) ?? ENGINE);
+  return { command: { kind: 'release', cause, holder, ...item }, by };
+}
+
+function anyQuestions(random: Random) {
+  const count = random.chance(0.9) ? 1 + random.int(2) : random.pick([0, 4]);
+  const options = random.chance(0.9) ? ['left', 'right'] : ['only'];
+  return Array.from({ length: count }, (_, index) => ({ text: `Which ${index}?`, options }));
+}

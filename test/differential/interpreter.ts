@@ -1,0 +1,292 @@
+/**
+ * A second interpreter of the model, for tests only: what a command does to a run, said in the plainest way. One
+ * mutable state, one function per command, no events, no views. Neither it nor `state.ts` and `values.ts` share code
+ * with the engine (a test reads them and sees that only types are imported), so a mistake has to be made twice to go
+ * unnoticed. A reason is a text: its code, then what it is about; the same reasons in order are the same refusal.
+ *
+ * Left out, and not generated: JSON Schemas of artifacts, conditions other than `path === literal`, an expected way at
+ * a phase with a human gate, elicited answers, migrations.
+ */
+import type { Command, Facts, JsonObject, Phase, Principal, Target, Workflow } from '@phasegate/core';
+import type { Done, Of, State, Told, Would } from './state.ts';
+import {
+  begin,
+  claimRun,
+  codesOf,
+  end,
+  escalate,
+  goOn,
+  mayReport,
+  need,
+  needItem,
+  needPhase,
+  needWorker,
+  object,
+  openItems,
+  phaseOf,
+  refuse,
+  refuseHere,
+  set,
+  stuck,
+  tell,
+  untouched,
+  visitsOf,
+  wasDone,
+} from './state.ts';
+import { answerOf, failing, fits, missing, namesIn } from './values.ts';
+
+/** A command with all it is judged by; `at` is in seconds. */
+export type Asked = { command: Command; by: Principal; at: number; shown: string | undefined; facts: Facts };
+
+/** Begins a run, or says why there is none. */
+export function start(workflow: Workflow, given: JsonObject, holder: string | null, facts: Facts) {
+  const s = begin(workflow, holder);
+  const wrong = Object.keys(given).filter((key) => !Object.hasOwn(workflow.params, key));
+  for (const [name, param] of Object.entries(workflow.params)) {
+    const value = Object.hasOwn(given, name) ? given[name] : param.default;
+    if (value === undefined ? param.required : !fits(param, value)) wrong.push(name);
+    else if (value !== undefined) s.params[name] = value;
+  }
+  const told = tell(() => {
+    need(wrong.length === 0, ...wrong.map((name) => `param_invalid ${name}`));
+    return enter(s, facts, workflow.entry, s.params);
+  });
+  return { told, state: told.codes.length === 0 ? s : null };
+}
+
+/** Lets a command happen to a run, or not, and says what came of it. */
+export function act(s: State, asked: Asked): Told {
+  const { command, by } = asked;
+  return tell(() => {
+    if (/^(decide|answer|resume|stop)$/.test(command.kind)) need(by.kind === 'human', 'not_a_human');
+    if (/^(complete|report_failure|ask|report_blocked)$/.test(command.kind))
+      needWorker(s, by, 'item' in command ? command.item : undefined);
+    return (ACTS[command.kind as Kind] as (s: State, c: Command, asked: Asked) => Would)(s, command, asked);
+  });
+}
+
+type Kind = Exclude<Command['kind'], 'migrate'>;
+
+const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would } = {
+  complete(s, c, asked) {
+    const phase = needPhase(s, c.phase);
+    const by = asked.by.name;
+    const done: Done = { phase, evidence: c.evidence, outcome: c.outcome ?? 'ok', update: {}, by, would: [] };
+    const isSayable = c.outcome === undefined || mayReport(phase, c.outcome, s.holder === by);
+    if (!isSayable) refuse(s, [`outcome_not_allowed ${c.outcome}`]);
+    const failure_reason = (c.reason ?? '').trim();
+    if (c.outcome === 'fail' && failure_reason === '') refuse(s, ['reason_required fail']);
+    const failure = { ...done, evidence: { ...c.evidence, failure_reason } };
+    if (c.outcome === 'fail') return follow(s, asked, failure, c.target);
+    const item = needItem(s, c.item);
+    if (item === 'all') return join(s, asked, done, c.target);
+    const unread = phase.tasks.map((_, index) => index + 1).filter((task) => !s.fetched.includes(task));
+    const formal = missing(phase, c.evidence).map((about) => `incomplete_checkpoint ${about}`);
+    if (unread.length > 0) formal.push(`tasks_not_fetched ${unread}`);
+    done.would.push(...object(s, formal, { counted: false }));
+    if (phase.work.kind === 'handler') {
+      const fact = asked.facts[`${phase.id}/handler`];
+      const result = fact?.kind === 'handler' ? fact.result : { ok: false as const, reason: 'nobody looked' };
+      if (!result.ok) return refuse(s, [`handler_failed ${result.reason}`], { counted: true, item });
+      Object.assign(done, { outcome: result.outcome, update: result.state });
+      const isLost = result.outcome !== 'ok' && phase.next.kind !== 'outcomes';
+      if (isLost) refuse(s, [`outcome_not_allowed ${result.outcome}`], { counted: true, item });
+      if (result.outcome === 'fail') return follow(s, asked, done, c.target);
+    }
+    const work = done.outcome === 'skip' ? [] : phase.postconditions;
+    const failed = failing(asked.facts, 'leave', item ? work : [...work, ...phase.blockers]);
+    done.would.push(...object(s, failed, { counted: true, item }));
+    if (item === undefined) return pass(s, asked, done, c.target);
+    Object.assign(item, { status: 'completed', evidence: c.evidence, holder: null });
+    s.state = { ...s.state, ...done.update };
+    goOn(s);
+    if (openItems(s).length > 0) return stuck(s, 'attempts') ?? done.would;
+    if (s.holder !== by) claimRun(s, by);
+    return join(s, asked, done, c.target);
+  },
+  report_failure(s, c) {
+    needPhase(s, c.phase);
+    const item = needItem(s, c.item);
+    if (isBlank(c.reason)) refuse(s, ['reason_required failure']);
+    const counted = { counted: true, item: item === 'all' ? undefined : item };
+    return refuse(s, [`work_failed ${c.reason.trim()}`], counted);
+  },
+  decide(s, c, asked) {
+    const { gate } = s;
+    need(gate !== null, 'run_not_waiting');
+    ACTS.expire(s, { kind: 'expire' }, asked);
+    const { options, approvers, quorum } = gate.done.phase.humanGate as NonNullable<Phase['humanGate']>;
+    const option = options.find(({ label }) => label === c.option);
+    const by = asked.by.name;
+    need(c.gate === gate.name, 'gate_unknown');
+    need(approvers.length === 0 || approvers.includes(by), 'not_an_approver');
+    need(option, 'option_unknown');
+    need(!option.requiresInput || !isBlank(c.input), 'input_required');
+    need(asked.shown !== undefined && c.shown === asked.shown, 'shown_changed');
+    need(!gate.votes.some((vote) => vote.by === by), 'already_voted');
+    const votes = [...gate.votes, { by, option: c.option }];
+    if (votes.filter((vote) => vote.option === c.option).length < quorum) return set(gate, { votes });
+    if (option.next === undefined) return follow(s, asked, gate.done, undefined);
+    return option.next === null ? end(s, 'stopped') : cross(s, asked.facts, gate.done, { to: option.next });
+  },
+  expire(s, _, { at }) {
+    const timeout = s.gate?.done.phase.humanGate?.timeout;
+    if (!s.gate || !timeout || at < s.gate.since + timeout.afterSeconds) return undefined;
+    if (timeout.afterwards === 'stop') end(s, 'stopped');
+    else escalate(s, 'gate_timed_out');
+    return need(false, 'gate_timed_out') as undefined;
+  },
+  fetch_task(s, c, { by }) {
+    const isOwn = by.kind !== 'agent' || s.holder === by.name;
+    need(isOwn || [...s.items.values()].some(({ holder }) => holder === by.name), 'not_your_run');
+    const isWork = s.status === 'active' && by.kind === 'agent';
+    const isKnown = c.phase === s.phase || (isOwn && wasDone(s, c.phase));
+    if (!isKnown && isWork && isOwn) refuse(s, [`phase_sequence_violation ${c.phase}`]);
+    need(isKnown, 'phase_sequence_violation');
+    need(phaseOf(s, c.phase)?.tasks[c.task - 1], 'task_unknown');
+    if (isWork && c.phase === s.phase && !s.fetched.includes(c.task)) s.fetched.push(c.task);
+    return undefined;
+  },
+  claim(s, c, { by }) {
+    need(by.kind === 'agent', 'not_an_agent');
+    need(s.status === 'queued' || (s.status === 'active' && c.item !== undefined), 'run_not_queued');
+    const item = s.items.get(c.item ?? '');
+    need(item || c.item === undefined, 'item_unknown');
+    need(!item || item.status === 'pending', 'item_done');
+    need(!item?.holder, 'item_held');
+    if (s.status === 'queued') claimRun(s, by.name);
+    return item && set(item, { holder: by.name });
+  },
+  release(s, c, { by }) {
+    const isLost = c.cause !== 'given_back';
+    need(by.kind === 'engine' || (!isLost && by.kind === 'agent' && by.name === c.holder), 'not_your_run');
+    const held = c.item === undefined ? s : s.items.get(c.item);
+    need(s.phase !== null && held?.holder === c.holder, 'not_your_run');
+    const isCrash = isLost && (held !== s || s.status === 'active');
+    const isEnough = isCrash && ++held.crashes > (s.workflow.enforcement.maxReclaims ?? 3);
+    if (held === s) set(s, { epoch: s.epoch + 1, fetched: [] });
+    for (const one of held === s ? [s, ...s.items.values()] : [held])
+      if (one.holder === c.holder) one.holder = null;
+    if (s.status === 'active') goOn(s);
+    if (isEnough && held !== s) held.status = 'failed';
+    if (isEnough && held === s) escalate(s, 'crashes');
+    return stuck(s, 'crashes');
+  },
+  ask(s, { questions }) {
+    const count = questions.length;
+    if (count < 1 || count > 3) refuse(s, ['question_invalid count']);
+    const bad = questions.findIndex(
+      ({ options, text }) => isBlank(text) || options.length < 2 || options.length > 3,
+    );
+    if (bad >= 0) refuse(s, [`question_invalid ${bad}`]);
+    return set(s, { status: 'waiting', questions: { count, answered: [] } });
+  },
+  answer(s, { question, text }) {
+    const { questions } = s;
+    need(questions, 'run_not_waiting');
+    need(
+      question > 0 && question <= questions.count && !questions.answered.includes(question),
+      'question_unknown',
+    );
+    need(!isBlank(text), 'input_required');
+    questions.answered.push(question);
+    return questions.answered.length === questions.count ? (goOn(s) ?? stuck(s, 'attempts')) : undefined;
+  },
+  resume(s) {
+    need(s.status === 'escalated', 'run_not_escalated');
+    for (const item of s.items.values()) {
+      if (item.status === 'failed') set(item, { status: 'pending', attempts: 0 });
+      item.crashes = 0;
+    }
+    return goOn(set(s, { attempts: 0, crashes: 0, refusal: '', refusals: 0 }) ?? s);
+  },
+  stop(s, c) {
+    need(s.phase !== null, 'run_ended');
+    need(!isBlank(c.reason), 'reason_required');
+    return end(s, 'stopped');
+  },
+  escalate(s, c, { by }) {
+    need(by.kind === 'engine' && s.phase !== null && s.status !== 'escalated', 'run_not_active');
+    escalate(s, c.reason);
+    return need(false, 'escalated') as undefined;
+  },
+  report_blocked(s, c) {
+    if (isBlank(c.reason)) refuse(s, ['reason_required blocked']);
+    return escalate(s, 'blocked');
+  },
+};
+
+/** Every item is done: the blockers are asked about all of them together. */
+function join(s: State, asked: Asked, done: Done, expected: Target | undefined): Would {
+  const evidence = { items: Object.fromEntries([...s.items].map(([key, item]) => [key, item.evidence])) };
+  const would = object(s, failing(asked.facts, 'join', done.phase.blockers), { counted: true });
+  return pass(s, asked, { ...done, evidence, would: [...done.would, ...would] }, expected);
+}
+
+/** The work is good: a human is asked where the phase has a gate, else the way on is taken. */
+function pass(s: State, asked: Asked, done: Done, expected: Target | undefined): Would {
+  const { humanGate, next, work } = done.phase;
+  if (humanGate === null) return follow(s, asked, done, expected);
+  const isWay = next.kind !== 'outcomes' || done.outcome in next.map || next.otherwise !== undefined;
+  if (!isWay && humanGate.options.some((option) => option.next === undefined))
+    refuse(s, [`outcome_not_allowed ${done.outcome}`], { counted: work.kind === 'handler' });
+  const gate = { name: `${humanGate.id}#${s.epoch}`, since: asked.at, done, votes: [] };
+  return set(s, { status: 'waiting', gate }) ?? done.would;
+}
+
+/** The phase's own way on: by name, outcome or condition, and back only as often as it may. */
+function follow(s: State, { facts }: Asked, done: Done, expected: Target | undefined): Would {
+  const { id, next } = done.phase;
+  let to: Target | undefined;
+  if (next.kind === 'to') to = next.target;
+  else if (next.kind === 'outcomes') to = done.outcome in next.map ? next.map[done.outcome] : next.otherwise;
+  else {
+    const scope = { result: done.evidence, params: s.params, state: { ...s.state, ...done.update } };
+    const answer = answerOf(next.condition, { ...scope, iteration: visitsOf(s, id) }, facts[`${id}/next`]);
+    if (typeof answer === 'string') return refuseHere(s, [`condition_unanswerable ${answer}`]);
+    to = answer ? next.onTrue : next.onFalse;
+  }
+  if (to === undefined) return refuseHere(s, [`outcome_not_allowed ${done.outcome}`]);
+  const place = (phase: Target) => s.workflow.phases.findIndex((one) => one.id === phase);
+  const isBack = (way: Target) => way !== null && place(way) <= place(id);
+  const { maxIterations = null, onExhausted = undefined } = next.kind === 'to' ? {} : next;
+  const isFree =
+    maxIterations === null ? visitsOf(s, to) < 10 : (s.iterations.get(String(id)) ?? 0) < maxIterations;
+  const isSpent = isBack(to) && !isFree;
+  if (isSpent && (onExhausted === undefined || (isBack(onExhausted) && visitsOf(s, onExhausted) >= 10))) {
+    escalate(s, 'iterations');
+    refuse(s, [`iterations_exhausted ${to}`]);
+  }
+  const way = { to: isSpent ? (onExhausted as Target) : to, back: isBack(to) && isFree };
+  if (expected !== undefined && expected !== way.to) refuseHere(s, [`not_the_next_phase ${expected}`]);
+  return cross(s, facts, done, way);
+}
+
+/** Into the next phase, or to the end, if it lets itself be entered. */
+function cross(s: State, facts: Facts, done: Done, { to, back }: { to: Target; back?: boolean }): Would {
+  const { phase, evidence, outcome, by } = done;
+  const state = { ...s.state, ...done.update };
+  const checkpoint = Object.assign({ ...s.params, ...state }, ...s.done.map((one) => one.evidence), evidence);
+  const would = [...done.would, ...enter(s, facts, to, checkpoint)];
+  s.done.push({ phase: phase.id, visit: visitsOf(s, phase.id), outcome, evidence, by });
+  if (back) s.iterations.set(String(phase.id), (s.iterations.get(String(phase.id)) ?? 0) + 1);
+  set(s, { ...untouched(), state, epoch: s.epoch + 1, phase: to });
+  if (to === null) return end(s, 'completed') ?? would;
+  s.visits.set(String(to), visitsOf(s, to) + 1);
+  return goOn(s) ?? would;
+}
+
+/** What speaks against entering a phase; with nothing serious, its items are laid out. */
+function enter(s: State, facts: Facts, to: Target, checkpoint: JsonObject): string[] {
+  const phase = phaseOf(s, to);
+  const names = phase?.parallel ? namesIn(checkpoint, phase.parallel.key) : [];
+  if (typeof names === 'string') refuseHere(s, [`items_invalid ${to} ${names}`]);
+  const failed = failing(facts, 'enter', phase?.preconditions ?? []);
+  const whys = failed.map((why) => why.replace(/^\w+/, 'precondition_failed'));
+  if (whys.length > 0 && s.workflow.enforcement.mode === 'strict') refuseHere(s, whys);
+  const item = { status: 'pending', evidence: {}, attempts: 0, crashes: 0, holder: null };
+  s.items = new Map(names.map((name) => [name, { ...item }]));
+  return codesOf(whys);
+}
+
+const isBlank = (text: string | undefined) => (text ?? '').trim() === '';
