@@ -36,7 +36,7 @@ test('a stricter blocker is named with the run, the record and the reason', asyn
   expect(text.code).toBe(1);
   expect(text.stdout).toContain(`  now_refused  ${run} #6 in \`PLAN\`, agent:local: complete \`PLAN\``);
   expect(text.stdout).toContain(
-    'was allowed, on to gate `plan_approved#1` behind phase `PLAN`; would be refused, on to phase `PLAN`',
+    'was allowed, on to gate `plan_approved#1` behind phase `PLAN`; would be refused, then at phase `PLAN`',
   );
   expect(text.stdout).toContain('    check_failed: The plan names more paths than this run allows');
   expect(text.stdout).toContain('tdd: 1 run, 6 decisions: 1 verdict flips; 1 now_refused, 5 same');

@@ -214,7 +214,8 @@ function stepText(run: string, { seq, phase, by, asked, kind, was, would, reason
 
 function outlookText({ verdict, leads }: Outlook): string {
   const said = verdict === 'let_through' ? 'refused but let through' : verdict;
-  return leads === '' ? said : `${said}, on to ${leads}`;
+  if (leads === '') return said;
+  return verdict === 'refused' ? `${said}, then at ${leads}` : `${said}, on to ${leads}`;
 }
 
 /** Decisions that cannot be made again, by why, with where they stand. */

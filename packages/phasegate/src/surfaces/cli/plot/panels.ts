@@ -44,7 +44,7 @@ export function panelsOf({ histogram, time, stranded, runs }: Simulation): reado
   return [
     {
       title: `How long runs take (${ended} of ${runs} ended)`,
-      rows: histogram.map(({ from, to, runs: some }) => bar(rangeText(from, to), some / ended, 'plain')),
+      rows: ranges(histogram).map(({ label, runs: some }) => bar(label, some / ended, 'plain')),
       otherwise: 'no run came to an end',
     },
     {
@@ -64,6 +64,20 @@ export function panelsOf({ histogram, time, stranded, runs }: Simulation): reado
       otherwise: 'no run does',
     },
   ];
+}
+
+/** Bins that are too narrow to be told apart in words are one. */
+function ranges(
+  histogram: Simulation['histogram'],
+): readonly { readonly label: string; readonly runs: number }[] {
+  const merged: { label: string; runs: number }[] = [];
+  for (const { from, to, runs } of histogram) {
+    const label = rangeText(from, to);
+    const last = merged.at(-1);
+    if (last?.label === label) last.runs += runs;
+    else merged.push({ label, runs });
+  }
+  return merged;
 }
 
 function rangeText(from: number, to: number): string {
