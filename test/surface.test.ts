@@ -120,6 +120,7 @@ test('@phasegate/core exports exactly these values', () => {
     'tooDeep',
     'validateCheckpoint',
     'viewFor',
+    'withoutRecording',
   ]);
 });
 

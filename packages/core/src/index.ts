@@ -22,6 +22,7 @@ export {
   recorded,
   recordedRefusal,
   type Unrecorded,
+  withoutRecording,
 } from './engine/recording.ts';
 export { itemsFor } from './engine/route.ts';
 export type {

@@ -21,7 +21,14 @@ import { openLocalProject } from './localProject.ts';
 import { driveLocalRun } from './localRunner.ts';
 import { openKeys, tokenSecretsOf } from './runtime/keys.ts';
 import { createOpenProject, decisionIsSigned } from './runtime/openProject.ts';
-import type { CatalogWorkflow, ContractTests, Functions, Project, TestWorkflow } from './runtime/ports.ts';
+import type {
+  CatalogWorkflow,
+  ContractTests,
+  Functions,
+  Project,
+  TestResult,
+  TestWorkflow,
+} from './runtime/ports.ts';
 import { createSeal } from './runtime/seal.ts';
 import { createTokens } from './runtime/tokens.ts';
 import { createMemoryStore } from './stores/memory.ts';
@@ -33,8 +40,18 @@ import { testWorkflow } from './testing/testWorkflow.ts';
 /** Tests a workflow of a project on this machine. Nothing of the project is written, nor of its state. */
 export const testLocalWorkflow: TestWorkflow = async (request) => {
   const scratch = mkdtempSync(join(realpathSync(tmpdir()), 'phasegate-test-'));
+  const remove = () => rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+  // Whoever asks twice to stop is not kept waiting, and `finally` is not reached.
+  process.once('exit', remove);
   const environment = { ...request.environment, XDG_STATE_HOME: join(scratch, 'state') };
   let functions: Functions | undefined;
+  const hurry = () => void functions?.close();
+  request.signal.addEventListener('abort', hurry);
+  // A copy is gone when its paths are read; the files they name are the project's.
+  const told = (result: TestResult): TestResult => ({
+    ...result,
+    message: result.message.replaceAll(copyIn(scratch), request.project.root),
+  });
   try {
     const first = await request.project.catalog.load(request.workflow);
     const contracts = await contractsBeside(request.project.root, first);
@@ -50,7 +67,7 @@ export const testLocalWorkflow: TestWorkflow = async (request) => {
       bedsIn({ project, functions, keys: join(scratch, 'keys'), environment }),
       request,
     );
-    return await testWorkflow(
+    const results = await testWorkflow(
       {
         beds,
         found,
@@ -62,8 +79,11 @@ export const testLocalWorkflow: TestWorkflow = async (request) => {
             ? placeOfKey(project.root, contracts[0]?.file ?? '', ['domains', param])
             : placeOfKey(project.root, found.path, ['params', param]),
         hash: sha256,
-        drive: (bed, run, alone, log) =>
-          driveLocalRun({
+        drive: async (bed, run, alone) => {
+          const printed: string[] = [];
+          const refused: string[] = [];
+          const enough = new AbortController();
+          const driven = await driveLocalRun({
             // The runner asks the catalog whether the code is still the same; it must ask about the same workflow.
             project: {
               ...project,
@@ -80,18 +100,26 @@ export const testLocalWorkflow: TestWorkflow = async (request) => {
             stepTimeout: 60,
             environment,
             waitForHuman: false,
-            signal: request.signal,
+            signal: AbortSignal.any([request.signal, enough.signal]),
             report: (progress) => {
-              if (progress.event === 'output') log(progress.line);
-              if (progress.event === 'step_ended' && !progress.accepted) log(progress.message);
+              if (progress.event === 'output') printed.push(progress.line);
+              if (progress.event !== 'step_ended' || progress.accepted) return;
+              refused.push(progress.message);
+              // The second try of a run is for an agent; the same command would say the same.
+              enough.abort();
             },
-          }),
+          });
+          return { ...driven, message: refused[0] ?? driven.message, printed };
+        },
       },
-      request,
+      { ...request, report: (result) => request.report(told(result)) },
     );
+    return results.map(told);
   } finally {
+    request.signal.removeEventListener('abort', hurry);
     await functions?.close();
-    rmSync(scratch, { recursive: true, force: true });
+    process.off('exit', remove);
+    remove();
   }
 };
 
@@ -153,8 +181,12 @@ function worksOnFiles({ workflow }: CatalogWorkflow, contracts: readonly Contrac
 
 const LEFT_OUT = new Set(['node_modules', '.git', '.phasegate']);
 
+function copyIn(scratch: string): string {
+  return join(scratch, 'project');
+}
+
 async function openCopy(root: string, scratch: string, env: BedParts['environment']): Promise<Project> {
-  const copy = join(scratch, 'project');
+  const copy = copyIn(scratch);
   cpSync(root, copy, { recursive: true, filter: (path) => path === root || !LEFT_OUT.has(basename(path)) });
   for (let folder = root; ; folder = dirname(folder)) {
     const modules = join(folder, 'node_modules');

@@ -82,6 +82,17 @@ describe('a migration', () => {
     expect(migrate(blocked.run, two({ description: 'changed' })).run).toMatchObject({ status: 'escalated' });
   });
 
+  test('does not make trusted what was passed under files that nobody had accepted', () => {
+    const run = started(two());
+    const later = submit(run, complete(run)).run;
+    const after = two({ description: 'changed' });
+
+    expect(run.trusted).toBe(false);
+    expect(migrate(run, after).run.trusted).toBe(true);
+    expect(migrate(later, after).run.trusted).toBe(false);
+    expect(migrate({ ...later, trusted: true }, after).run.trusted).toBe(true);
+  });
+
   test('fills in params that are new and have a default', () => {
     const after = two({}, { params: { mode: { type: 'string', default: 'full' } } });
 

@@ -52,7 +52,8 @@ export function considerMigrate(run: Run, command: Migrate, circumstance: Circum
         workflowHash,
         from: run.workflowHash,
         params: read.values,
-        trusted,
+        // What was passed under files that nobody had accepted is not made good by accepting others.
+        trusted: trusted && (run.trusted || run.completions.length === 0),
         by: principal.name,
       },
     ],

@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import type { Command, Facts } from './command.ts';
 import type { RunEvent } from './events.ts';
 import { ADA, complete, NOW, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
-import { eventOfRecord, judgedInput, readRecording, recorded, recordedRefusal } from './recording.ts';
+import {
+  eventOfRecord,
+  judgedInput,
+  readRecording,
+  recorded,
+  recordedRefusal,
+  withoutRecording,
+} from './recording.ts';
 
 describe('a recording', () => {
   test('gives back the command, with the evidence that its event tells', () => {
@@ -114,6 +121,22 @@ describe('of a tool call', () => {
 
   test('what is too long is left out, and said to be', () => {
     expect(judgedInput({ tool: 'bash', input: { command: 'x'.repeat(4097) } })).toEqual({ left_out: true });
+  });
+});
+
+describe('who may not read all of the audit', () => {
+  test.each([
+    ['phase_refused', { phase: 1, recorded: { version: 1 } }, { phase: 1 }],
+    ['run_migrated', { by: 'ada', workflow: { id: 'w' }, recorded: { version: 1 } }, { by: 'ada' }],
+    ['tool_judged', { tool: 'bash', input: { command: 'x' } }, { tool: 'bash' }],
+    ['run_started', { workflow: 'w', input: 1 }, { workflow: 'w', input: 1 }],
+    ['constructor', { workflow: 'w' }, { workflow: 'w' }],
+    ['signed_in', ['recorded'], ['recorded']],
+  ] as const)('is told of %s what happened, and not from what', (event, data, told) => {
+    const record = { time: NOW, event, data: data as unknown as Json, seq: 7 };
+
+    expect(withoutRecording(record)).toEqual({ ...record, data: told });
+    expect(record.data).toEqual(data);
   });
 });
 

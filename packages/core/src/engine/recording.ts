@@ -84,6 +84,23 @@ export function eventOfRecord(record: RecordedEvent): RunEvent | null {
   return { ...data, type: record.event, at: record.time } as unknown as RunEvent;
 }
 
+/**
+ * A record without what only whoever may read all of the audit is given: what a decision was made from, what a tool was
+ * called with, and the phases that still lie ahead in a workflow that a run was migrated to.
+ */
+export function withoutRecording<T extends RecordedEvent>(record: T): T {
+  const { event, data } = record;
+  const hidden = ['recorded', ...(WITHHELD.get(event) ?? [])];
+  if (!isJsonObject(data) || !hidden.some((key) => Object.hasOwn(data, key))) return record;
+  const told = Object.entries(data).filter(([key]) => !hidden.includes(key));
+  return { ...record, data: Object.fromEntries(told) };
+}
+
+const WITHHELD: ReadonlyMap<string, readonly string[]> = new Map([
+  ['run_migrated', ['workflow']],
+  ['tool_judged', ['input']],
+]);
+
 /** Of a tool call what it was judged by: never what was to be written, nor what another server is told. */
 export function judgedInput({ tool, input }: ToolUse): JsonObject {
   const kept: Record<string, Json> = {};

@@ -2,7 +2,7 @@ import { PhasegateError, type Run } from '@phasegate/core';
 import type { DriveRequest } from '../runtime/ports.ts';
 
 /**
- * Refuses to go on with a run whose workflow's code is not what it was started with: its functions would answer for
+ * Refuses to go on with a run whose workflow's code is not what it was started with or migrated to: its functions would answer for
  * another workflow. The run is left as it is, so that it can go on when the code is back.
  */
 export async function demandSameCode({ project }: DriveRequest, run: Run): Promise<void> {
@@ -18,7 +18,10 @@ export async function demandSameCode({ project }: DriveRequest, run: Run): Promi
   const why = cause instanceof Error ? `: ${cause.message}` : '';
   throw new PhasegateError(
     'code_changed',
-    `the code of workflow \`${id}\` is not what run \`${run.id}\` was started with${why}`,
-    { cause, hint: `bring \`${module ?? id}\` back as it was, or stop the run and start a new one` },
+    `the code of workflow \`${id}\` is not that of run \`${run.id}\`${why}`,
+    {
+      cause,
+      hint: `bring \`${module ?? id}\` back as it was, or migrate the run: phasegate migrate ${run.id}`,
+    },
   );
 }

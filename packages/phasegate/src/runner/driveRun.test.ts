@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { PhaseDraft } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
 import type { DriveRequest } from '../runtime/ports.ts';
@@ -194,6 +196,35 @@ test('a run whose workflow has other code by now is refused with the reason, and
   });
   expect(started.starts()).toEqual([]);
   expect((await started.load()).status).toBe('active');
+});
+
+test('a command that was replaced while it ran counts for nothing, and the new one is run', async () => {
+  const before = [commanded('build', play('waits', 'old'))];
+  const { catalog } = (await driveBed(before)).parts;
+  const edited = (await driveBed([commanded('build', play('result', '{"by":"new"}'))])).parts.catalog;
+  let found = { ...(await catalog.load('work')), closure: 'old' };
+  const bed = await driveBed(before, { parts: { catalog: { ...catalog, load: async () => found } } });
+  await bed.open.humans.add('maria', 'open sesame', null);
+  const maria = await bed.open.humans.unlock('maria', 'open sesame');
+  const migrate = async () => {
+    found = { ...(await edited.load('work')), closure: 'new' };
+    await bed.open.trust('work', 'new', maria);
+    await bed.open.migrate(bed.run, found.hash, maria);
+    writeFileSync(join(bed.root, 'done'), '');
+  };
+  const migrating: Promise<void>[] = [];
+
+  const driven = await bed.drive({
+    report: (progress) => {
+      bed.reports.push(progress);
+      if (progress.event === 'step_started' && migrating.length === 0) migrating.push(migrate());
+    },
+  });
+  await Promise.all(migrating);
+
+  expect(driven).toMatchObject({ outcome: 'completed' });
+  expect((await bed.load()).completions).toMatchObject([{ phase: 'build', evidence: { by: 'new' } }]);
+  expect(bed.starts()).toHaveLength(2);
 });
 
 describe('whose run it is', () => {

@@ -8,7 +8,7 @@ export class Pace {
   #last = '';
   #idle = 0;
   #shown = '';
-  #begun = false;
+  #workflowHash = '';
 
   /** Whether a waiting run was not shown yet as it is now. */
   isNew(run: Run): boolean {
@@ -24,7 +24,7 @@ export class Pace {
   }
 
   /**
-   * Whether this is the first step; called before each. INVARIANT: every step changes the run, or the runner stops.
+   * Whether this is the first step, or the first under its workflow; called before each. INVARIANT: every step changes the run, or the runner stops.
    * It never turns in circles.
    */
   isFirst(run: Run): boolean {
@@ -37,8 +37,8 @@ export class Pace {
         hint: `phasegate status ${run.id}`,
       });
     }
-    const first = !this.#begun;
-    this.#begun = true;
+    const first = run.workflowHash !== this.#workflowHash;
+    this.#workflowHash = run.workflowHash;
     return first;
   }
 }

@@ -60,15 +60,18 @@ const ROUNDS = 20;
 
 async function submit(driving: Driving, step: StepAtWork, command: Command): Promise<Submitted> {
   const { open } = driving.request;
-  const { attempt } = step;
-  const gate = open.as(driving.principal, attempt === null ? {} : { attempt });
+  const { attempt, run } = step;
+  const { workflowHash } = run;
+  // INVARIANT: what was done for one workflow is not handed in under another, whose work is still to be done.
+  const gate = open.as(driving.principal, { workflowHash, ...(attempt === null ? {} : { attempt }) });
   for (let round = 1; ; round++) {
     try {
-      return await gate.submit(step.run.id, command);
+      return await gate.submit(run.id, command);
     } catch (error) {
       const conflict = error instanceof PhasegateError && error.code === 'run_changed';
       // With a copy of the database the step is done anew, on the database as it is then.
       if (!conflict || attempt !== null || round === ROUNDS) throw error;
+      if ((await open.load(run.id)).workflowHash !== workflowHash) throw error;
     }
   }
 }

@@ -176,6 +176,36 @@ test('the command itself is nobody’s to submit, a human’s neither [C18]', as
   }
 });
 
+test('its agent does not read in the audit what lies ahead, a human does', async () => {
+  const { it, files, maria } = await openEdited();
+  const run = await queue(it);
+  await claim(it, ADA);
+  await it.project.as(ADA).judgeTool(run, { tool: 'bash', input: { command: 'echo TOKEN' } });
+  await files.edit([TWO[0] as PhaseDraft, { id: 'PUBLISH', instructions: 'SECRET OF PUBLISH' }]);
+  await it.project.migrate(run, files.hash(), maria);
+
+  const told = await it.project.as(ADA).history(run);
+  const whole = await it.project.as(maria.principal).history(run);
+
+  expect(JSON.stringify(told)).not.toMatch(/SECRET OF PUBLISH|TOKEN|"recorded"/);
+  expect(told.map(({ hash: one }) => one)).toEqual(whole.map(({ hash: one }) => one));
+  expect(JSON.stringify(whole)).toMatch(/TOKEN.*SECRET OF PUBLISH/);
+});
+
+test('work that was done for the workflow of before is not handed in under the new one', async () => {
+  const { it, files, maria } = await openEdited();
+  const run = await queue(it);
+  await claim(it, ADA);
+  const worker = it.project.as(ADA, { workflowHash: files.hash() });
+  await files.edit(LATER);
+  await it.project.migrate(run, files.hash(), maria);
+
+  const handingIn = worker.submit(run, { kind: 'complete', phase: 'PLAN', evidence: {} });
+
+  await expect(handingIn).rejects.toMatchObject({ code: 'run_changed' });
+  expect((await it.project.load(run)).phase).toBe('PLAN');
+});
+
 test('the card says what changed and whether it can be done, and changes nothing', async () => {
   const { it, files } = await openEdited();
   const run = await queue(it);

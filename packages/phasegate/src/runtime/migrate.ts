@@ -42,7 +42,12 @@ export function createMigrations(parts: MigrationParts): Migrations {
 
   /** As at a start: the files may be made for this very run. */
   async function onDisk({ workflow, params, target }: Run): Promise<CatalogWorkflow & { trusted: boolean }> {
-    const found = await catalog.load(workflow.id, { params, target });
+    const found = await catalog.load(workflow.id, { params, target }).catch((error: unknown) => {
+      if (!(error instanceof PhasegateError) || error.code !== 'workflow_ambiguous') throw error;
+      // A run knows its workflow by its id alone, so there is no file to be named here.
+      const message = `several files define \`${workflow.id}\`, and the run does not say which is its own`;
+      throw new PhasegateError('workflow_ambiguous', message, { cause: error, hint: 'phasegate list' });
+    });
     const trust = await store.trusted(found.closure);
     return { ...found, trusted: trust !== undefined && (await parts.accepted(trust)) };
   }

@@ -51,6 +51,7 @@ export type {
 } from './ports/machine.ts';
 export type { MigrationCard, Migrations } from './ports/migrations.ts';
 export type {
+  Around,
   Catalog,
   CatalogEntry,
   CatalogWorkflow,

@@ -13,8 +13,24 @@ export async function* recordingsIn(
   };
   const ids = runs ?? (await store.list(wanted)).map(({ run }) => run);
   for (const id of ids) {
-    const [run, records] = [await load(id), await chainOf(store, id)];
+    const { run, records } = await together(store, load, id);
     yield { run, startedWith: await startedWith(store, run, records), records };
+  }
+}
+
+/** A run and its chain of one moment: whoever works on it in between makes one of them too old for the other. */
+async function together(
+  store: Store,
+  load: (runId: string) => Promise<Run>,
+  id: string,
+): Promise<Pick<RecordedRun, 'run' | 'records'>> {
+  for (;;) {
+    const before = await store.load(id);
+    // It is not there, and that is said in one place.
+    if (before === undefined) return { run: await load(id), records: [] };
+    const records = await chainOf(store, id);
+    const after = await store.load(id);
+    if (after?.version === before.version) return { run: before.run, records };
   }
 }
 

@@ -26,13 +26,16 @@ import {
   type Verdict,
   viewFor,
   type Workflow,
+  withoutRecording,
 } from '@phasegate/core';
 import { attemptFor, failureOf, refusedDatabase } from './attemptFor.ts';
 import { drafts, endOf, judgedData, nameOf } from './auditDrafts.ts';
 import { droppedLeases } from './droppedLeases.ts';
+import { instantOf } from './instantOf.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
 import type {
   Admitted,
+  Around,
   Attempt,
   AuditDraft,
   Beside,
@@ -47,7 +50,7 @@ import { tokenRefused } from './tokenFaults.ts';
 
 /** The runtime: loads the run, has the checks looked at, asks the engine, saves. */
 export interface Runtime {
-  as(principal: Principal, around?: { readonly attempt?: Attempt }): Phasegate;
+  as(principal: Principal, around?: Around): Phasegate;
   /** As `as(principal).submit`, with what is to be written beside the run. Gives the run as it is now, too. */
   submit(runId: string, command: Command, how: Submitting): Promise<Kept>;
   /** As `judgeTool`, for the holder of a token: the run must still be in the token's epoch, else `token_dead`. */
@@ -57,12 +60,10 @@ export interface Runtime {
 }
 
 /** Who submits, and what goes with it. */
-export interface Submitting {
+export interface Submitting extends Around {
   readonly principal: Principal;
   /** Of the token it comes with: a run that moved on refuses it with `token_dead`. */
   readonly epoch?: number;
-  /** The copy of the workflow's database the work was done on. */
-  readonly attempt?: Attempt;
   /** Called with the decision, before it is saved; called again when it has to be decided once more. */
   readonly beside?: (before: Run, decision: Decision) => Companions;
 }
@@ -175,6 +176,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       const { run, version } = await load(runId);
       // INVARIANT: a token serves the epoch it was issued in; who was admitted before the run moved on is too late.
       if (how.epoch !== undefined && how.epoch !== run.epoch) throw tokenRefused('dead_epoch');
+      if (how.workflowHash !== undefined && how.workflowHash !== run.workflowHash)
+        throw new PhasegateError('run_changed', `run \`${runId}\` has another workflow by now`);
       const command = inItsWords(run, asked);
       if (command.kind === 'decide') await demandSignature(run, command, principal);
       const attempt = how.attempt ?? (await attemptFor(parts, run, command));
@@ -346,23 +349,13 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         if (runId !== null) await current(runId, principal);
         else if (principal.kind === 'agent')
           throw new PhasegateError('not_permitted', "the project's own audit is a human's to read");
-        return store.history(runId, { after: page.after ?? 0, limit: page.limit ?? 1000 });
+        const records = await store.history(runId, { after: page.after ?? 0, limit: page.limit ?? 1000 });
+        // INVARIANT: what lies ahead, and what others were refused, is no agent's to read.
+        return principal.kind === 'agent' ? records.map(withoutRecording) : records;
       },
     }),
   };
 }
-
-/** Many calls come within one millisecond, and writing it out costs more than judging them. */
-function instantOf(now: number): string {
-  if (now !== lastTime) {
-    lastTime = now;
-    lastInstant = new Date(now).toISOString();
-  }
-  return lastInstant;
-}
-
-let lastTime = Number.NaN;
-let lastInstant = '';
 
 /** How often what is about one item is decided again while others write the same run. */
 const ITEM_ROUNDS = 50;

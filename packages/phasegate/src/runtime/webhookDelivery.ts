@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { withoutRecording } from '@phasegate/core';
 import type { FeedRecord, Store, WebhookProgress, WebhookRecord } from './ports.ts';
 import { wants } from './webhookEvents.ts';
 
@@ -92,7 +93,8 @@ export function createDelivery({ store, now, onError }: DeliveryParts): Delivery
 
   /** Null when it was taken, else why not. */
   async function send(webhook: Webhook, record: FeedRecord): Promise<string | null> {
-    const { id, event, run, time, data } = record;
+    // What was refused, called or is still to come is not for others to keep.
+    const { id, event, run, time, data } = withoutRecording(record);
     const body = JSON.stringify({ id, event, run, time, data });
     const messageId = `msg_${webhook.id}_${id}`;
     const timestamp = String(Math.floor(now() / 1000));

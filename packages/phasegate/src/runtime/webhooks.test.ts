@@ -115,6 +115,23 @@ describe('a webhook', () => {
     expect(received.map(({ body }) => body.event)).toEqual(['run_claimed', 'token_issued']);
   });
 
+  test('is not told what a decision was made from, nor what a tool was called with', async () => {
+    const it = openWith([{ id: 'PLAN', fields: [{ name: 'plan', type: 'str' }] }]);
+    const { received, url } = await receiver();
+    await add(it, url, ['phase_refused', 'tool_judged', 'run_started']);
+    const { round } = delivering(it);
+
+    const run = await queue(it);
+    const claimed = await claim(it, ADA);
+    await it.project.as(ADA).judgeTool(run, { tool: 'bash', input: { command: 'echo SECRET' } });
+    await done(it, claimed, { artifacts: { draft: 'SECRET' } });
+    await round();
+
+    expect(received.map(({ body }) => body.event)).toEqual(['run_started', 'tool_judged', 'phase_refused']);
+    expect(received.map(({ text }) => text).join()).not.toMatch(/SECRET|"recorded"|"input"/);
+    expect(JSON.stringify(await it.store.feed(0, 99))).toMatch(/echo SECRET.*"draft":"SECRET"/);
+  });
+
   test('that does not take it is tried again later, with the same id, before anything newer', async () => {
     const it = openWith();
     const { received, url } = await receiver(500, 302);

@@ -37,7 +37,7 @@ const MUTATIONS: readonly {
     from: 'if (command.phase !== run.phase) {',
     to: 'if (command.phase === null) {',
     test: 'nothing is to be had by cheating',
-    says: /nothing is to be had by cheating\n {2}phase `TDD` was completed out of `PLAN`/,
+    says: /nothing is to be had by cheating\n {2}agent_workflow\.contract\.yaml: phase `TDD` was completed out of `PLAN`/,
   },
   {
     what: 'evidence is not looked at',
@@ -45,7 +45,7 @@ const MUTATIONS: readonly {
     from: '[...shapeBlockers(phase, command.evidence), ...taskBlockers(run, phase)]',
     to: '[...taskBlockers(run, phase)]',
     test: 'what is forgotten is asked for',
-    says: /what is forgotten is asked for\n {2}phase `\w+` was completed without its evidence/,
+    says: /what is forgotten is asked for\n {2}agent_workflow\.contract\.yaml: phase `\w+` was completed without its evidence/,
   },
   {
     what: 'a human gate is passed by',
@@ -53,7 +53,7 @@ const MUTATIONS: readonly {
     from: 'if (phase.humanGate !== null) {',
     to: 'if (phase.humanGate === undefined) {',
     test: 'an honest agent gets to the end',
-    says: /an honest agent gets to the end\n {2}phase `PLAN` was left without a human's decision/,
+    says: /an honest agent gets to the end\n {2}agent_workflow\.contract\.yaml: phase `PLAN` was left without a human's decision/,
   },
 ];
 

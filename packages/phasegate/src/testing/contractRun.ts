@@ -48,18 +48,33 @@ async function playOn(bed: Bed, { workflow, tests, test }: Playing): Promise<str
     return `the run was not started: ${blockers.map(({ code, message }) => `${code}: ${message}`).join('; ')}`;
   }
   const id = started.view.run;
-  if (test.agent !== null) {
-    const wrong = await play(bed, id, { agent: test.agent, test, tests });
-    if (wrong !== null) return wrong;
-  }
+  const unplayed = await playAgent(bed, id, { tests, test });
+  if (unplayed !== null) return `${tests.file}: ${unplayed}`;
+  let verdict: Verdict = started.verdict;
   for (const step of test.steps) {
     bed.answering.answers = { ...test.checks, ...step.checks };
-    const verdict = await act(bed, id, step.act);
+    verdict = await act(bed, id, step.act);
     const wrong = mismatch(step.expect, verdict, await bed.open.load(id));
     if (wrong !== null) return `${tests.file}:${step.line}: ${wrong}`;
   }
   const end = test.expect ?? (test.agent === null ? null : COMPLETED);
-  return end === null ? null : mismatch(end, null, await bed.open.load(id));
+  const wrong = end === null ? null : mismatch(end, verdict, await bed.open.load(id));
+  return wrong === null ? null : `${tests.file}: at the end of the test: ${wrong}`;
+}
+
+/** Lets the scripted agent of a test work, or an honest one up to where its steps begin. */
+async function playAgent(
+  bed: Bed,
+  runId: string,
+  { tests, test }: Pick<Playing, 'tests' | 'test'>,
+): Promise<string | null> {
+  const { agent, at: until } = test;
+  if (agent === null && until === null) return null;
+  const wrong = await play(bed, runId, { agent: agent ?? 'honest', test, tests, until });
+  if (wrong !== null || until === null) return wrong;
+  const { phase, status } = await bed.open.load(runId);
+  if (phase === until && status === 'active') return null;
+  return `an honest agent does not get to phase \`${until}\`: the run is \`${status}\` in phase \`${phase}\``;
 }
 
 /** Scripted agents go to the end where nothing else is said. */
@@ -88,17 +103,17 @@ async function act(bed: Bed, runId: string, act: ContractStep['act']): Promise<V
   }
 }
 
-function mismatch(expect: Expectation, verdict: Verdict | null, run: Run): string | null {
+function mismatch(expect: Expectation, verdict: Verdict, run: Run): string | null {
   const wrong: string[] = [];
-  const refusal = verdict === null ? [] : blockersOf(verdict);
+  const refusal = blockersOf(verdict);
   const said = refusal.map(({ code, message }) => `${code}: ${message}`).join('; ');
-  if (verdict !== null && expect.allowed !== null && expect.allowed !== (refusal.length === 0)) {
+  if (expect.allowed !== null && expect.allowed !== (refusal.length === 0)) {
     wrong.push(
       expect.allowed
         ? `expected it to be allowed, refused with ${said}`
         : 'expected a refusal, and it was allowed',
     );
-  } else if (expect.code !== null && verdict !== null && !refusal.some(({ code }) => code === expect.code)) {
+  } else if (expect.code !== null && !refusal.some(({ code }) => code === expect.code)) {
     wrong.push(`expected \`${expect.code}\`, refused with ${said || 'nothing'}`);
   }
   if (expect.phase !== undefined && expect.phase !== run.phase) {

@@ -1,4 +1,4 @@
-import { type JsonObject, type Phase, phaseById, type Run } from '@phasegate/core';
+import { type JsonObject, type Phase, type PhaseId, phaseById, type Run } from '@phasegate/core';
 import type { ContractTest, ContractTests, ScriptedAgent } from '../runtime/ports.ts';
 import { type Bed, decideGate, readTasks, TESTER } from './bed.ts';
 import { cheatAtGate, PRANKS, wantsEvidence } from './pranks.ts';
@@ -6,10 +6,13 @@ import { cheatAtGate, PRANKS, wantsEvidence } from './pranks.ts';
 /** No walk through a workflow that ends takes more. */
 const MOST_STEPS = 500;
 
-interface Script {
+/** Who plays, and for which test. */
+export interface Script {
   readonly agent: ScriptedAgent;
   readonly test: ContractTest;
   readonly tests: ContractTests;
+  /** Where to stop working; null for the end of the run. */
+  readonly until: PhaseId | null;
 }
 
 /** Lets a scripted agent work on a run until it ends or stays where it is; gives what was wrong, or null. */
@@ -19,6 +22,7 @@ export async function play(bed: Bed, runId: string, script: Script): Promise<str
     const run = await bed.open.load(runId);
     const phase = phaseById(run.workflow, run.phase);
     if (phase === undefined || run.status === 'escalated') return null;
+    if (run.status === 'active' && phase.id === script.until) return null;
     const first = !seen.has(String(phase.id));
     if (run.status !== 'waiting') seen.add(String(phase.id));
     const wrong = await playOnce(bed, { run, phase, first, script });

@@ -21,8 +21,13 @@ export interface CaseParts {
   readonly found: CatalogWorkflow;
   readonly tests: ContractTests | null;
   readonly hash: (text: string) => string;
-  /** Drives a run whose step is a command, with the command in a process of its own. */
-  drive(bed: Bed, run: string, found: CatalogWorkflow, log: (line: string) => void): Promise<Driven>;
+  /** Drives a run whose step is a command, with the command in a process of its own, until it is refused once. */
+  drive(bed: Bed, run: string, found: CatalogWorkflow): Promise<DrivenCase>;
+}
+
+/** How driving a case ended, and what its command printed. */
+export interface DrivenCase extends Driven {
+  readonly printed: readonly string[];
 }
 
 /** How a case ended: null where it passed. */
@@ -84,7 +89,9 @@ async function onBed(parts: CaseParts, playing: Playing, asked: WayOut | null): 
     if (way === undefined) return failed(`phase \`${phase.id}\` has no outcome an agent may report`);
     const wrong = await complete(parts, bed, { playing, run: placed.run, way });
     if (wrong === null) return { end: null, ways };
-    return failed(`${way.words === '' ? '' : `with ${way.words}: `}${wrong}${made(placed, phase, way)}`);
+    return failed(
+      `${way.words === '' ? '' : `with ${way.words}: `}${wrong}${evidenceText(placed, { phase, way, tests: parts.tests })}`,
+    );
   } finally {
     await bed.close();
   }
@@ -94,9 +101,6 @@ function failed(message: string): Played {
   return { end: { skipped: false, message }, ways: [] };
 }
 
-/** Of what a command printed: enough for what was thrown and where. */
-const LAST_LINES = 15;
-
 async function complete(
   parts: CaseParts,
   bed: Bed,
@@ -104,12 +108,9 @@ async function complete(
 ): Promise<string | null> {
   const { alone, phase } = playing;
   if (phase.work.kind === 'command') {
-    const lines: string[] = [];
-    const driven = await parts.drive(bed, run.id, alone, (line) => void lines.push(line));
+    const driven = await parts.drive(bed, run.id, alone);
     const wentOn = driven.outcome === 'awaiting_agent' && driven.phase !== phase.id;
-    return driven.outcome === 'completed' || wentOn
-      ? null
-      : [driven.message, ...lines.slice(-LAST_LINES)].join('\n');
+    return driven.outcome === 'completed' || wentOn ? null : commandFailure(phase, driven);
   }
   const view = await bed.open.as(TESTER).view(run.id);
   if (phase.work.kind !== 'handler' && !view.current_phase?.phase_content) {
@@ -135,6 +136,21 @@ async function complete(
   return null;
 }
 
+/** Of what a command printed: enough for what was thrown and where. */
+const LAST_LINES = 15;
+
+function commandFailure({ id }: Phase, { message, printed }: DrivenCase): string {
+  // The runtime's own frames would push out what was thrown.
+  const lines = printed.filter((line) => line.trim() !== '' && !/^\s+at .*\bnode:internal\//.test(line));
+  if (lines.length === 0) return message;
+  const shown = [...(lines.length > LAST_LINES ? ['…'] : []), ...lines.slice(-LAST_LINES)];
+  return [message, 'it printed:', ...shown.map((line) => `  ${line}`), aloneText(id)].join('\n');
+}
+
+function aloneText(id: Phase['id']): string {
+  return `the step ran alone, in a copy of the project; if it needs what another step leaves there, name it under \`skip: { ${id}: … }\` of the contract tests`;
+}
+
 async function arrange(
   { store }: Bed,
   runId: string,
@@ -154,10 +170,15 @@ async function arrange(
   return placed;
 }
 
-/** Whoever reads of a failure must know what was only made up. */
-function made(placed: Placed & { readonly ok: true }, { id, work }: Phase, { evidence }: WayOut): string {
-  if (!placed.madeUp || work.kind === 'command' || work.kind === 'handler') return '';
-  const text = JSON.stringify(evidence);
+/** Whoever reads of a failure must know whose evidence it was, and what was only made up. */
+function evidenceText(
+  { madeUp }: Placed & { readonly ok: true },
+  { phase, way, tests }: { readonly phase: Phase; readonly way: WayOut } & Pick<CaseParts, 'tests'>,
+): string {
+  const { id, work } = phase;
+  if (work.kind === 'command' || work.kind === 'handler') return '';
+  if (!madeUp) return ` (with \`evidence\` of \`${id}\` in \`${tests?.file}\`)`;
+  const text = JSON.stringify(way.evidence);
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
   return ` (the evidence was made up: ${shown}; give \`evidence\` of \`${id}\` in the contract tests)`;
 }

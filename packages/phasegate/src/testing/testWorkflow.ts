@@ -22,7 +22,10 @@ export interface TestParts extends Omit<CaseParts, 'tests'> {
 
 type Wanted = Pick<TestRequest, 'filter' | 'category' | 'signal' | 'report'>;
 
-/** Runs every test of a workflow, in order of its kinds; a test that throws has failed. */
+/**
+ * Runs every test of a workflow, in order of its kinds; a test that throws has failed. Once the signal is given no
+ * further result is: whoever gave it knows that there may be more.
+ */
 export async function testWorkflow(parts: TestParts, wanted: Wanted): Promise<readonly TestResult[]> {
   const results: TestResult[] = [];
   for await (const { name, category, run } of testsOf(parts, wanted.category)) {
@@ -30,6 +33,8 @@ export async function testWorkflow(parts: TestParts, wanted: Wanted): Promise<re
     if (wanted.filter !== null && !name.includes(wanted.filter)) continue;
     const before = parts.clock();
     const end = await run().catch((error: unknown) => ({ skipped: false, message: faultText(error) }));
+    // What was cut short says nothing about the workflow.
+    if (wanted.signal.aborted) break;
     const status = end === null ? 'passed' : end.skipped ? 'skipped' : 'failed';
     const ms = Math.round(parts.clock() - before);
     const result: TestResult = { name, category, status, message: end?.message ?? '', ms };

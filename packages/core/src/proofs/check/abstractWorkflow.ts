@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json.ts';
+import { isJsonObject, type Json, type JsonObject, own } from '../../json.ts';
 import { DEFAULT_VISITS } from '../../model/checkGraph.ts';
 import { edgesOf, leadsBack } from '../../model/edges.ts';
 import { type Expression, pathsOf } from '../../model/expression.ts';
@@ -55,7 +55,7 @@ export function abstractionOf(workflow: Workflow, maxParams: number): Abstractio
     answers,
     tried,
     starts,
-    visitCap: Math.max(DEFAULT_VISITS, ...expressions.flatMap(iterationLimits)),
+    visitCap: Math.max(DEFAULT_VISITS, ...expressions.flatMap((one) => iterationLimits(one, starts))),
     ...liveCounters(workflow),
     notes,
   };
@@ -77,10 +77,12 @@ function expressionsOf(phase: Phase): readonly Expression[] {
 
 /** Which answers evidence that passes the phase's checks can lead to; both, where the checks themselves clash. */
 function answersOf(workflow: Workflow, phase: Phase, condition: Expression): readonly boolean[] {
-  const checks = workflow.enforcement.mode === 'permissive' ? [] : leavingConditions(phase);
+  // What is wrong with evidence is then told, and the evidence taken.
+  const strict = workflow.enforcement.mode !== 'permissive';
+  const checks = strict ? leavingConditions(phase) : [];
   const possible = [true, false].filter(
     (answer) =>
-      clashOf(workflow, phase, { wanted: [...checks, [condition, answer]], schemas: true }) === null,
+      clashOf(workflow, phase, { wanted: [...checks, [condition, answer]], schemas: strict }) === null,
   );
   return possible.length > 0 ? possible : [true, false];
 }
@@ -92,14 +94,37 @@ function triedParams({ params }: Workflow, tried: ReadonlySet<string>): Workflow
   );
 }
 
-/** The highest number an expression compares the iteration with, and one more. */
-function iterationLimits(expression: Expression): readonly number[] {
+/** Every number that a part of an expression could compare the iteration with, and one more. */
+function iterationLimits(expression: Expression, starts: readonly JsonObject[]): readonly number[] {
   return atomsOf(expression).flatMap((atom) => {
-    if (atom.kind !== 'compare' || !pathsOf(atom).some(({ root }) => root === 'iteration')) return [];
-    return [atom.left, atom.right].flatMap((side) =>
-      side.kind === 'literal' && typeof side.value === 'number' ? [Math.ceil(side.value) + 1] : [],
-    );
+    const paths = pathsOf(atom);
+    if (!paths.some(({ root }) => root === 'iteration')) return [];
+    const names = paths.flatMap(({ root, steps }) => (root === 'params' ? [String(steps[0])] : []));
+    const given = names.flatMap((name) => starts.map((start) => own(start, name) ?? null));
+    return [...literalsIn(atom), ...given].flatMap(numbersIn).map((number) => Math.ceil(number) + 1);
   });
+}
+
+function literalsIn(expression: Expression): readonly Json[] {
+  switch (expression.kind) {
+    case 'literal':
+      return [expression.value];
+    case 'list':
+      return expression.items.flatMap(literalsIn);
+    case 'compare':
+      return [expression.left, expression.right].flatMap(literalsIn);
+    default:
+      return [];
+  }
+}
+
+/** Numbers and lengths, as a condition may ask for either. */
+function numbersIn(value: Json): readonly number[] {
+  if (typeof value === 'number') return [value];
+  if (typeof value === 'string') return [value.length];
+  if (!Array.isArray(value) && !isJsonObject(value)) return [];
+  const inner: readonly Json[] = Object.values(value);
+  return [inner.length, ...inner.flatMap(numbersIn)];
 }
 
 /** A counter that no phase ahead reads says nothing about what can still happen: keeping it would only multiply states. */
@@ -109,8 +134,10 @@ function liveCounters(workflow: Workflow): Pick<Abstraction, 'liveVisits' | 'liv
   for (const phase of workflow.phases) {
     const limit = phase.next.kind === 'to' ? null : phase.next.maxIterations;
     if (limit !== null) counting.add(String(phase.id));
+    // Where a loop leads when it is exhausted is bounded by visits, whatever bounds the loop.
     const back = edgesOf(phase).filter(
-      ({ by, to }) => limit === null && by !== 'option' && leadsBack(workflow, phase.id, to),
+      ({ by, to }) =>
+        (by === 'exhausted' || (limit === null && by !== 'option')) && leadsBack(workflow, phase.id, to),
     );
     const asks = expressionsOf(phase).some((one) => pathsOf(one).some(({ root }) => root === 'iteration'));
     readers.set(String(phase.id), [...back.map(({ to }) => String(to)), ...(asks ? [String(phase.id)] : [])]);

@@ -2,7 +2,7 @@ import type { Fact, Facts, Look } from '../../engine/command.ts';
 import type { Run } from '../../engine/run.ts';
 import { OUTCOMES, phaseById } from '../../model/workflow.ts';
 import type { Abstraction } from './abstractWorkflow.ts';
-import { type KnownValues, partialTruth, type Truth } from './partialTruth.ts';
+import { ANY_TRUTH, type KnownValues, type PossibleTruth, possibleTruth } from './partialTruth.ts';
 import { conditionOf } from './phaseConditions.ts';
 
 /** One way the world may answer what the engine asks, and that in words. */
@@ -45,22 +45,22 @@ function checkAnswers(
 ): readonly Answered[] {
   const truths = looks.map((look) => truthOf(look, run, abstraction));
   const passing = Object.fromEntries(looks.map(({ id }) => [id, PASSED]));
-  const failing = truths.findIndex((truth) => truth === 'no' || truth === 'error' || truth === 'unknown');
+  const failing = truths.findIndex(({ no, error }) => no || error);
   const ways: Answered[] = [];
-  if (!truths.some((truth) => truth === 'no' || truth === 'error')) ways.push({ facts: passing, words: [] });
   // What cannot hold is what is told, rather than what happens to stand first.
-  const sure = truths.findIndex((truth) => truth === 'no' || truth === 'error');
+  const sure = truths.findIndex(({ yes }) => !yes);
+  if (sure === -1) ways.push({ facts: passing, words: [] });
   const told = looks[sure === -1 ? failing : sure];
   if (told !== undefined)
     ways.push({ facts: { ...passing, [told.id]: FAILED }, words: [`\`${told.check.label}\` does not hold`] });
   return ways;
 }
 
-function truthOf({ check, subject }: LookOf<'check'>, run: Run, abstraction: Abstraction): Truth {
+function truthOf({ check, subject }: LookOf<'check'>, run: Run, abstraction: Abstraction): PossibleTruth {
   const expression = check.use === 'expression' ? conditionOf(check) : null;
   return expression === null
-    ? 'unknown'
-    : partialTruth(expression, known(run, subject.scope.iteration, abstraction));
+    ? ANY_TRUTH
+    : possibleTruth(expression, known(run, subject.scope.iteration, abstraction));
 }
 
 function handlerAnswers(look: LookOf<'handler'>, run: Run): readonly Answered[] {
@@ -86,14 +86,16 @@ function conditionAnswers(
   const { phase, scope } = look.subject;
   const expression = abstraction.conditions.get(phase);
   const truth =
-    expression === undefined ? 'unknown' : partialTruth(expression, known(run, scope.iteration, abstraction));
-  if (truth === 'error') {
+    expression === undefined
+      ? ANY_TRUTH
+      : possibleTruth(expression, known(run, scope.iteration, abstraction));
+  const open = [...(truth.yes ? [true] : []), ...(truth.no ? [false] : [])];
+  if (open.length === 0) {
     const fact: Fact = { kind: 'condition', result: { ok: false, reason: 'a value it names is missing' } };
     return [{ facts: { [look.id]: fact }, words: ['its condition has no answer'] }];
   }
-  const possible =
-    truth === 'unknown' ? (abstraction.answers.get(phase) ?? [true, false]) : [truth === 'yes'];
-  return possible.map((value) => ({
+  const possible = open.filter((value) => abstraction.answers.get(phase)?.includes(value) ?? true);
+  return (possible.length > 0 ? possible : open).map((value) => ({
     facts: { [look.id]: { kind: 'condition', result: { ok: true, value } } },
     words: [`its condition is ${value}`],
   }));

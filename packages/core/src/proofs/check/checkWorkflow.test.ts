@@ -155,6 +155,179 @@ describe('what cannot be walked whole is said', () => {
   });
 });
 
+describe('what no engine would refuse is not taken for impossible', () => {
+  const asked = (ref: string) => ({ ref, source: `${ref}()` });
+  const expression = (condition: string) => ({ check: 'expression', label: condition, with: { condition } });
+  const codes = (workflow: Workflow) => checkWorkflow(workflow).findings.map(({ code }) => code);
+
+  test('a phase is counted under its own name, also where every object has that name', () => {
+    const around = (id: string) =>
+      workflowOf([{ id: 'A' }, { id, next: { condition: asked('again'), onTrue: id, onFalse: null } }]);
+    const { states } = checkWorkflow(around('B'));
+
+    expect(checkWorkflow(around('toString'))).toMatchObject({ clean: true, states });
+    expect(checkWorkflow(around('__proto__'))).toMatchObject({ clean: true, states });
+  });
+
+  test.each([
+    ['a list', 'iteration in [20, 25]'],
+    ['a param', 'iteration >= params.turns'],
+  ])('an iteration that is compared with %s is counted that far', (_, condition) => {
+    const workflow = workflowOf(
+      [{ id: 'A', next: { condition, onTrue: 'B', onFalse: 'A', maxIterations: 30 } }, { id: 'B' }],
+      { params: { turns: { type: 'integer', min: 20, max: 21, required: true } } },
+    );
+
+    expect(codes(workflow)).toEqual([]);
+  });
+
+  test('in permissive mode evidence that breaks its schema and params that gate a phase out go on', () => {
+    const workflow = workflowOf(
+      [
+        {
+          id: 'A',
+          onlyWhen: { mode: ['quick'] },
+          artifacts: [{ type: 'review', schema: { properties: { decision: { enum: ['no'] } } } }],
+          next: { condition: "review.decision === 'yes'", onTrue: 'B', onFalse: null },
+        },
+        { id: 'B', next: { condition: "params.mode === 'slow'", onTrue: 'C', onFalse: null } },
+        { id: 'C' },
+      ],
+      {
+        enforcement: { mode: 'permissive' },
+        params: { mode: { type: 'string', choices: ['quick', 'slow'], required: true } },
+      },
+    );
+
+    expect(codes(workflow)).toEqual([]);
+  });
+
+  test('what each item must be says nothing about what they are together', () => {
+    const workflow = workflowOf([
+      { id: 'A', artifacts: [{ type: 'review' }, { type: 'parts' }] },
+      {
+        id: 'B',
+        parallel: { key: 'parts' },
+        artifacts: [{ type: 'review' }],
+        postconditions: [expression("review === 'yes'")],
+        next: { condition: "artifacts.review === 'yes'", onTrue: null, onFalse: 'C' },
+      },
+      { id: 'C' },
+    ]);
+
+    expect(codes(workflow)).toEqual([]);
+  });
+
+  test('a value that is called `length` is no length, and evidence that is called `params` no param', () => {
+    const plank = { type: 'object', properties: { length: { type: 'number' } } };
+    const workflow = workflowOf(
+      [
+        {
+          id: 'A',
+          artifacts: [{ type: 'plank', schema: plank }],
+          fields: [{ name: 'params', type: 'object' }],
+          postconditions: [
+            expression('plank.length === 2.5'),
+            expression("result.params.mode === 'slow'"),
+            expression("params.mode === 'quick'"),
+          ],
+        },
+      ],
+      { params: { mode: { type: 'string', constant: 'quick', required: true } } },
+    );
+
+    expect(codes(workflow)).toEqual([]);
+  });
+
+  test('an `or` that params decide is decided, on whichever side they stand', () => {
+    const workflow = (condition: string) =>
+      workflowOf(
+        [
+          {
+            id: 'A',
+            fields: [{ name: 'good', type: 'bool' }],
+            next: { condition, onTrue: null, onFalse: 'B' },
+          },
+          { id: 'B', next: { condition: 'params.sure', onTrue: 'C', onFalse: null } },
+          { id: 'C' },
+        ],
+        { params: { sure: { type: 'boolean', required: true } } },
+      );
+
+    // Who is sure never gets to B, so nobody gets to C.
+    expect(codes(workflow('params.sure || result.good'))).toEqual(['unreachable_phase']);
+    expect(codes(workflow('result.good || params.sure'))).toEqual(['unreachable_phase']);
+  });
+});
+
+describe('ways that end nowhere', () => {
+  const human = (more: object) => [
+    {
+      id: 'ship',
+      human: { prompt: 'Good?', options: [{ label: 'Yes' }, { label: 'No', next: null }], ...more },
+    },
+  ];
+
+  test('votes that can be divided for good are a dead end, and a timeout or one voice more is a way out', () => {
+    const both = { approvers: ['ada', 'bob'], quorum: 2 };
+    const gated = (more: object) => checkWorkflow(workflowOf([{ id: 'A', gates: human(more) }]));
+
+    expect(gated(both).findings).toMatchObject([
+      {
+        code: 'dead_end',
+        message: expect.stringMatching(/`ship`.*without 2 of them agreeing.*`timeout`/),
+        trace: [
+          'start',
+          'complete `A` → the human gate of `A`',
+          '`ada` chooses `Yes`, `bob` chooses `No` at `ship`, and nobody else may decide',
+        ],
+      },
+    ]);
+    expect(gated({ ...both, timeout: { after: '1h' } }).findings).toEqual([]);
+    expect(gated({ ...both, approvers: ['ada', 'bob', 'eve'] }).findings).toEqual([]);
+    expect(gated({ quorum: 2 }).findings).toEqual([]);
+  });
+
+  test('a loop whose way out leads back too is exhausted in the end', () => {
+    const workflow = workflowOf(
+      [
+        {
+          id: 'A',
+          next: {
+            condition: 'params.sure',
+            onTrue: 'A',
+            onFalse: null,
+            maxIterations: 1,
+            onExhausted: 'A',
+          },
+        },
+      ],
+      { params: { sure: { type: 'boolean', constant: true, required: true } } },
+    );
+
+    expect(checkWorkflow(workflow).findings).toMatchObject([{ code: 'exhausted_loop', phases: ['A'] }]);
+  });
+
+  test('a run that is only led round is said to be, and not to be unable to leave a phase', () => {
+    const round = (to: string, more: object[] = []) => [
+      { id: `from ${to}`, human: { prompt: 'Where?', options: [{ label: 'On', next: to }, ...more] } },
+    ];
+    const workflow = workflowOf(
+      [
+        { id: 'A', gates: round('B') },
+        { id: 'B', gates: round('A', [{ label: 'End', next: 'C' }]) },
+        { id: 'C', preconditions: [{ check: 'expression', with: { condition: 'params.sure' } }] },
+      ] as never,
+      { params: { sure: { type: 'boolean', constant: false, required: true } } },
+    );
+
+    expect(checkWorkflow(workflow).findings).toMatchObject([
+      { code: 'unreachable_phase', phases: ['C'] },
+      { code: 'dead_end', message: expect.stringContaining('never ends') },
+    ]);
+  });
+});
+
 test.each<[string, PropertyDraft, RegExp]>([
   [
     'unknown_name',

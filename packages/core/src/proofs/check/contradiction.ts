@@ -2,14 +2,26 @@ import type { Json } from '../../json.ts';
 import type { Expression } from '../../model/expression.ts';
 import { ANYTHING, intersect, isEmpty, NOTHING, type ValueSet } from './valueSet.ts';
 
-/** What may stand at a path, told by whoever knows schemas. `length` asks for how long it may be. */
-export type ValuesAt = (path: Expression & { readonly kind: 'path' }, length: boolean) => ValueSet;
+/** What may stand at a path, told by whoever knows schemas. */
+export type ValuesAt = (path: Expression & { readonly kind: 'path' }, length: Length) => ValueSet;
+
+/**
+ * Whether it is asked how long something is: not at all, as `length(x)`, or as `x.length`, which may as well be a
+ * value of that name.
+ */
+export type Length = 'none' | 'called' | 'dotted';
+
+/** One value under one key however it is reached, and what it is called. */
+export type NameOf = (path: Expression & { readonly kind: 'path' }) => {
+  readonly key: string;
+  readonly name: string;
+};
 
 /** The path of which too much is asked, where no values can make all of these true at once; else null. */
 export function contradictionIn(
   expressions: readonly (readonly [Expression, boolean])[],
   valuesAt: ValuesAt,
-  nameOf: (path: Expression & { readonly kind: 'path' }) => string,
+  nameOf: NameOf,
 ): string | null {
   let cases: readonly (readonly Atom[])[] = [[]];
   for (const [expression, positive] of expressions) {
@@ -34,7 +46,7 @@ type Path = Expression & { readonly kind: 'path' };
 
 interface Atom {
   readonly path: Path;
-  readonly length: boolean;
+  readonly length: Length;
   readonly values: ValueSet;
 }
 
@@ -70,12 +82,12 @@ function compared(expression: Expression & { readonly kind: 'compare' }, positiv
   if (path.kind !== 'path' || value === undefined) return [];
   const asked = flipped ? (MIRRORED[operator] ?? operator) : operator;
   const values = required(positive ? asked : (NEGATED[asked] ?? 'not in'), value);
-  return [subject.kind === 'length' ? { path, length: true, values } : atomOf(path, values)];
+  return [subject.kind === 'length' ? { path, length: 'called', values } : atomOf(path, values)];
 }
 
 function atomOf(path: Path, values: ValueSet): Atom {
-  if (path.steps.at(-1) !== 'length') return { path, length: false, values };
-  return { path: { ...path, steps: path.steps.slice(0, -1) }, length: true, values };
+  if (path.steps.at(-1) !== 'length') return { path, length: 'none', values };
+  return { path: { ...path, steps: path.steps.slice(0, -1) }, length: 'dotted', values };
 }
 
 const MIRRORED: Readonly<Record<string, string>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
@@ -116,13 +128,14 @@ function constantOf(expression: Expression): Json | undefined {
   return items.every((item) => item !== undefined) ? items : undefined;
 }
 
-function clashIn(atoms: readonly Atom[], valuesAt: ValuesAt, nameOf: (path: Path) => string): string | null {
+function clashIn(atoms: readonly Atom[], valuesAt: ValuesAt, nameOf: NameOf): string | null {
   const sets = new Map<string, ValueSet>();
   for (const { path, length, values } of atoms) {
-    const name = length ? `length(${nameOf(path)})` : nameOf(path);
-    const set = intersect(sets.get(name) ?? valuesAt(path, length), values);
-    if (isEmpty(set)) return name;
-    sets.set(name, set);
+    const { key, name } = nameOf(path);
+    const place = `${length} ${key}`;
+    const set = intersect(sets.get(place) ?? valuesAt(path, length), values);
+    if (isEmpty(set)) return length === 'none' ? name : `length(${name})`;
+    sets.set(place, set);
   }
   return null;
 }

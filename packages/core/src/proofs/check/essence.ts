@@ -1,5 +1,6 @@
-import type { PhaseWork, Run } from '../../engine/run.ts';
+import { type PhaseWork, type Run, timesOf } from '../../engine/run.ts';
 import { canonicalJson, type JsonObject } from '../../json.ts';
+import { phaseById } from '../../model/workflow.ts';
 import { ABSTRACT_STATE, type Abstraction } from './abstractWorkflow.ts';
 import type { Marks } from './monitor.ts';
 import { AGENT, NOW } from './moves.ts';
@@ -34,7 +35,16 @@ export function essenceOf(run: Run, abstraction: Abstraction): Run {
     const gate = `${core.wait.gate.split('#')[0]}#1`;
     return {
       ...core,
-      wait: { ...core.wait, gate, since: NOW, evidence: {}, state: {}, votes: [], wouldRefuse: [] },
+      wait: {
+        ...core.wait,
+        gate,
+        since: NOW,
+        evidence: {},
+        state: {},
+        // Only votes that nothing can come of any more say what can still happen.
+        votes: isDivided(run) ? core.wait.votes.map((vote) => ({ ...vote, gate, at: NOW })) : [],
+        wouldRefuse: [],
+      },
     } as Run;
   }
   if (core.status === 'escalated') {
@@ -43,15 +53,30 @@ export function essenceOf(run: Run, abstraction: Abstraction): Run {
   return core as Run;
 }
 
+/** Whether no option of the gate a run waits at can get votes enough any more, however long it waits. */
+export function isDivided(run: Run): boolean {
+  if (run.status !== 'waiting' || run.wait.for !== 'gate' || run.wait.votes.length === 0) return false;
+  const gate = phaseById(run.workflow, run.phase)?.humanGate;
+  if (gate == null || gate.timeout !== null || gate.approvers.length === 0) return false;
+  const { votes } = run.wait;
+  const left = [...new Set(gate.approvers)].filter((name) => !votes.some((vote) => vote.by === name)).length;
+  return gate.options.every(
+    ({ label }) => votes.filter(({ option }) => option === label).length + left < gate.quorum,
+  );
+}
+
 function counted(
   counts: Readonly<Record<string, number>>,
   live: ReadonlySet<string> | undefined,
   cap: number,
 ): Readonly<Record<string, number>> {
-  const kept: Record<string, number> = {};
+  let kept: Record<string, number> = {};
   for (const id of live ?? []) {
-    const count = counts[id];
-    if (count !== undefined) kept[id] = Math.min(count, cap);
+    const count = numberOf(counts, id);
+    if (count === undefined) continue;
+    // A phase may be called `__proto__`, which only a literal gives an object as its own.
+    if (id === '__proto__') kept = { ...kept, [id]: Math.min(count, cap) };
+    else kept[id] = Math.min(count, cap);
   }
   return kept;
 }
@@ -82,7 +107,7 @@ export function keyOf(bare: Run, marks: Marks): string {
 /** The same without the loops of other phases: what a decision about a bare run can depend on. */
 export function localKeyOf(bare: Run): string {
   const { attempts, items } = bare.work;
-  const counts = `${countsIn(bare.visits)}|${bare.iterations[String(bare.phase)] ?? ''}`;
+  const counts = `${countsIn(bare.visits)}|${bare.phase === null ? '' : timesOf(bare.iterations, bare.phase)}`;
   return keyFrom(bare, '', { attempts, items, counts });
 }
 
@@ -114,11 +139,11 @@ function keyFrom(
     run.status === 'escalated'
       ? run.escalation.reason === 'iterations'
       : run.status === 'waiting' && run.wait.for === 'gate'
-        ? run.wait.outcome
+        ? `${run.wait.outcome}${isDivided(run) ? ' divided' : ''}`
         : run.status === 'stopped'
           ? run.stoppedIn
           : '';
-  return `${typeof run.phase}${run.phase}|${run.status}|${why}|${attempts}|${counts}|${results}|${paramsKey(run.params)}|${marks}`;
+  return `${typeof run.phase}${run.phase}\0${run.status}|${why}|${attempts}|${counts}|${results}|${paramsKey(run.params)}|${marks}`;
 }
 
 // Every run of a start has the very same params, so they are written once.
@@ -139,14 +164,20 @@ function countsOf(
 ): string {
   let written = '';
   for (const id of live ?? []) {
-    const count = counts[id];
-    if (count !== undefined) written += `${id}:${Math.min(count, cap)},`;
+    const count = numberOf(counts, id);
+    if (count !== undefined) written += `${id}\0${Math.min(count, cap)}\0`;
   }
   return written;
 }
 
 function countsIn(counts: Readonly<Record<string, number>>): string {
   let written = '';
-  for (const [id, count] of Object.entries(counts)) written += `${id}:${count},`;
+  for (const [id, count] of Object.entries(counts)) written += `${id}\0${count}\0`;
   return written;
+}
+
+/** Faster than `timesOf`, as this is asked of every state: what else an object has under a name is no number. */
+function numberOf(counts: Readonly<Record<string, number>>, id: string): number | undefined {
+  const count = counts[id];
+  return typeof count === 'number' ? count : undefined;
 }

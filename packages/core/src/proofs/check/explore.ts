@@ -7,7 +7,7 @@ import { essenceOf, keyBefore } from './essence.ts';
 import { KnownMoves } from './knownMoves.ts';
 import type { Marks, Monitor } from './monitor.ts';
 import { AGENT, type Move, NOW } from './moves.ts';
-import { partialTruth } from './partialTruth.ts';
+import { possibleTruth } from './partialTruth.ts';
 import { conditionOf } from './phaseConditions.ts';
 
 export { essenceOf, keyOf } from './essence.ts';
@@ -114,11 +114,11 @@ export function startMoves(abstraction: Abstraction, params: JsonObject) {
 
 /** True where the params alone keep the first phase from being entered. */
 function isRefused({ workflow, tried }: Abstraction, params: JsonObject): boolean {
+  if (workflow.enforcement.mode === 'permissive') return false;
   const preconditions = workflow.phases.find(({ id }) => id === workflow.entry)?.preconditions ?? [];
   return preconditions.some((check) => {
     const expression = check.use === 'expression' ? conditionOf(check) : null;
-    const truth = expression === null ? 'unknown' : partialTruth(expression, { params, tried, iteration: 1 });
-    return truth === 'no' || truth === 'error';
+    return expression !== null && !possibleTruth(expression, { params, tried, iteration: 1 }).yes;
   });
 }
 

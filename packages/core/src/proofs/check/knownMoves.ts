@@ -1,6 +1,6 @@
 import { apply } from '../../engine/apply.ts';
 import type { RunEvent } from '../../engine/events.ts';
-import type { Run } from '../../engine/run.ts';
+import { type Run, timesOf } from '../../engine/run.ts';
 import type { Abstraction } from './abstractWorkflow.ts';
 import { localKeyOf } from './essence.ts';
 import type { Marks, Monitor } from './monitor.ts';
@@ -32,8 +32,8 @@ export class KnownMoves {
     const key = localKeyOf(bare);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const own = bare.iterations[String(bare.phase)];
-    const local = { ...bare, iterations: own === undefined ? {} : { [String(bare.phase)]: own } };
+    const own = bare.phase === null ? 0 : timesOf(bare.iterations, bare.phase);
+    const local = { ...bare, iterations: own === 0 ? {} : { [String(bare.phase)]: own } };
     const moves = movesOf(local, this.#abstraction).map((move) => ({ move, marks: new Map() }));
     this.#known.set(key, moves);
     return moves;

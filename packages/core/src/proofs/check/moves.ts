@@ -1,7 +1,7 @@
 import type { Circumstance, Command } from '../../engine/command.ts';
 import { type Decision, decide, decideOrLook } from '../../engine/decide.ts';
 import type { Run } from '../../engine/run.ts';
-import { type Phase, phaseById } from '../../model/workflow.ts';
+import { type HumanGate, type Phase, phaseById } from '../../model/workflow.ts';
 import type { Abstraction } from './abstractWorkflow.ts';
 import { answersTo } from './answers.ts';
 
@@ -31,28 +31,52 @@ export function movesOf(run: Run, abstraction: Abstraction): readonly Move[] {
 function workMoves(run: Run & { readonly status: 'active' }, abstraction: Abstraction): readonly Move[] {
   const phase = phaseById(run.workflow, run.phase) as Phase;
   const complete = { kind: 'complete' as const, phase: phase.id, evidence: {} };
-  const pending = Object.entries(run.work.items ?? {}).find(([, { status }]) => status === 'pending');
+  const pending = pendingItems(run);
   const at = `\`${phase.id}\``;
-  const item = pending === undefined ? {} : { item: pending[0] };
-  const moves = decided(
-    run,
-    { ...complete, ...item },
-    { abstraction, words: `complete ${at}${pending ? ' for one item' : ''}` },
-  );
+  const words = `complete ${at}${pending.length > 0 ? ' for one item' : ''}`;
+  const items = pending.length === 0 ? [{}] : pending.map((item) => ({ item }));
+  const moves = items.flatMap((item) => decided(run, { ...complete, ...item }, { abstraction, words }));
+  moves.push(...refusedJoin(run, complete, { abstraction, words, item: pending }));
   if (phase.next.kind === 'outcomes' && phase.work.kind !== 'handler') {
     for (const outcome of ['fail', 'iterate'] as const) {
-      const command: Command = {
-        ...complete,
-        ...(outcome === 'iterate' ? item : {}),
-        outcome,
-        reason: 'it failed',
-      };
-      moves.push(...decided(run, command, { abstraction, words: `complete ${at} with \`${outcome}\`` }));
+      for (const item of outcome === 'iterate' ? items : [{}]) {
+        const command: Command = { ...complete, ...item, outcome, reason: 'it failed' };
+        moves.push(...decided(run, command, { abstraction, words: `complete ${at} with \`${outcome}\`` }));
+      }
     }
   }
   const blocked = decide(run, { kind: 'report_blocked', reason: 'blocked' }, by('agent'));
   moves.push({ decision: blocked, words: `the agent reports ${at} as blocked` });
   return moves;
+}
+
+/** Items that are open, one for each number of attempts: which of them it is makes no difference. */
+function pendingItems(run: Run): readonly string[] {
+  const byAttempts = new Map<number, string>();
+  for (const [key, { status, attempts }] of Object.entries(run.work.items ?? {}))
+    if (status === 'pending' && !byAttempts.has(attempts)) byAttempts.set(attempts, key);
+  return [...byAttempts.values()];
+}
+
+/** The last item is done and the way on is refused, for a reason that is no attempt: a run then stands there joined. */
+function refusedJoin(
+  run: Run,
+  complete: Command & { readonly kind: 'complete' },
+  { abstraction, words, item }: { abstraction: Abstraction; words: string; item: readonly string[] },
+): readonly Move[] {
+  const open = Object.values(run.work.items ?? {}).filter(({ status }) => status !== 'completed');
+  const [last] = item;
+  if (last === undefined || open.length !== 1) return [];
+  // No phase is called that, so a run that expects to get there does not move on.
+  const command = { ...complete, item: last, target: '' };
+  const told = `${words}, and the way on is refused`;
+  const stays = ({ decision: { events } }: Move) =>
+    events[0]?.type === 'item_completed' &&
+    events.every(
+      (event) => event.type === 'item_completed' || (event.type === 'phase_refused' && !event.counted),
+    );
+  const move = decided(run, command, { abstraction, words: told }).find(stays);
+  return move === undefined ? [] : [{ ...move, words: told }];
 }
 
 function gateMoves(run: Run & { readonly status: 'waiting' }, abstraction: Abstraction): readonly Move[] {
@@ -87,9 +111,31 @@ function gateMoves(run: Run & { readonly status: 'waiting' }, abstraction: Abstr
       words: told,
     }));
   });
-  if (gate.timeout === null) return moves;
+  if (gate.timeout === null) return [...moves, ...dividedVotes(run, gate)];
   const expired = decide(run, { kind: 'expire' }, { ...by('engine'), now: LATER });
   return [...moves, { decision: expired, words: `nobody decides at \`${gate.id}\` in time` }];
+}
+
+/** Everyone who may decide has, and no option has votes enough: nothing brings the gate to an end then. */
+function dividedVotes(run: Run & { readonly status: 'waiting' }, gate: HumanGate): readonly Move[] {
+  const approvers = [...new Set(gate.approvers)];
+  const most = gate.quorum - 1;
+  if (run.wait.for !== 'gate' || run.wait.votes.length > 0) return [];
+  if (approvers.length === 0 || approvers.length > gate.options.length * most) return [];
+  const command = { kind: 'decide' as const, gate: run.wait.gate, input: 'yes', shown: '', signature: '' };
+  let divided: Run = run;
+  const events: Decision['events'][number][] = [];
+  const words: string[] = [];
+  for (const [place, name] of approvers.entries()) {
+    // One after another takes the options, so that as many as can be are chosen.
+    const { label } = gate.options[place % gate.options.length] as HumanGate['options'][number];
+    const cast = decide(divided, { ...command, option: label }, by('human', name));
+    divided = cast.run;
+    events.push(...cast.events);
+    words.push(`\`${name}\` chooses \`${label}\``);
+  }
+  const told = `${words.join(', ')} at \`${gate.id}\`, and nobody else may decide`;
+  return [{ decision: { verdict: { allowed: true }, events, run: divided }, words: told }];
 }
 
 /** Decides with every answer that what the engine asks for can have. */

@@ -1,7 +1,15 @@
 import type { Json } from '../../json.ts';
 import { type Expression, evaluate, pathsOf } from '../../model/expression.ts';
 
-/** What is known of a condition: its answer, that it has none, or that it depends on what nobody knows yet. */
+/** What may come of a condition, as far as is known: each is there where it can be. */
+export interface PossibleTruth {
+  readonly yes: boolean;
+  readonly no: boolean;
+  /** That it has no answer, as a value it names is missing or of another kind. */
+  readonly error: boolean;
+}
+
+/** The same in a word: its answer, that it has none, or that it depends on what nobody knows yet. */
 export type Truth = 'yes' | 'no' | 'error' | 'unknown';
 
 /** What is known while a workflow is explored; what is absent may be anything. */
@@ -14,24 +22,44 @@ export interface KnownValues {
 }
 
 /** Evaluates as far as params and iteration decide. */
-export function partialTruth(expression: Expression, known: KnownValues): Truth {
+export function possibleTruth(expression: Expression, known: KnownValues): PossibleTruth {
   if (isDecidable(expression, known)) {
     const scope = { params: { ...known.params }, iteration: known.iteration ?? undefined };
     const result = evaluate(expression, scope);
-    if (!result.ok) return 'error';
-    return result.value ? 'yes' : 'no';
+    if (!result.ok) return { ...NEVER, error: true };
+    return result.value ? { ...NEVER, yes: true } : { ...NEVER, no: true };
   }
   switch (expression.kind) {
-    case 'and':
-      return both(partialTruth(expression.left, known), () => partialTruth(expression.right, known));
-    case 'or':
-      return either(partialTruth(expression.left, known), () => partialTruth(expression.right, known));
-    case 'not':
-      return opposite(partialTruth(expression.operand, known));
+    case 'and': {
+      const left = possibleTruth(expression.left, known);
+      const right = left.yes ? possibleTruth(expression.right, known) : NEVER;
+      return { yes: right.yes, no: left.no || right.no, error: left.error || right.error };
+    }
+    case 'or': {
+      const left = possibleTruth(expression.left, known);
+      const right = left.no ? possibleTruth(expression.right, known) : NEVER;
+      return { yes: left.yes || right.yes, no: right.no, error: left.error || right.error };
+    }
+    case 'not': {
+      const { yes, no, error } = possibleTruth(expression.operand, known);
+      return { yes: no, no: yes, error };
+    }
     default:
-      return 'unknown';
+      return ANY_TRUTH;
   }
 }
+
+/** The same in a word; one that can only be false or have no answer is false. */
+export function partialTruth(expression: Expression, known: KnownValues): Truth {
+  const { yes, no, error } = possibleTruth(expression, known);
+  if (!yes) return no ? 'no' : 'error';
+  return no || error ? 'unknown' : 'yes';
+}
+
+/** What may come of a condition of which nothing is known. */
+export const ANY_TRUTH: PossibleTruth = { yes: true, no: true, error: true };
+
+const NEVER: PossibleTruth = { yes: false, no: false, error: false };
 
 /** True when params that are tried, and the iteration, are all an expression looks at. */
 export function isDecidable(
@@ -48,20 +76,4 @@ export function atomsOf(expression: Expression): readonly Expression[] {
   if (expression.kind === 'and' || expression.kind === 'or')
     return [...atomsOf(expression.left), ...atomsOf(expression.right)];
   return expression.kind === 'not' ? atomsOf(expression.operand) : [expression];
-}
-
-function both(left: Truth, right: () => Truth): Truth {
-  if (left === 'no' || left === 'error') return left;
-  if (left === 'yes') return right();
-  return right() === 'no' ? 'no' : 'unknown';
-}
-
-function either(left: Truth, right: () => Truth): Truth {
-  if (left === 'yes' || left === 'error') return left;
-  return left === 'no' ? right() : 'unknown';
-}
-
-function opposite(truth: Truth): Truth {
-  if (truth === 'yes') return 'no';
-  return truth === 'no' ? 'yes' : truth;
 }

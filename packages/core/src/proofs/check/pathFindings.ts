@@ -1,4 +1,5 @@
 import { type PhaseId, phaseById, type Workflow } from '../../model/workflow.ts';
+import { isDivided } from './essence.ts';
 import { type Explored, type State, traceTo } from './explore.ts';
 import { type Monitor, nameOf, type Watched } from './monitor.ts';
 import type { Finding } from './report.ts';
@@ -79,28 +80,55 @@ function stuck(workflow: Workflow, { states }: Explored): readonly Finding[] {
     before,
     exhausted.flatMap((is, place) => (is ? [place] : [])),
   );
+  const leaving = leavingTheirPhase(states, before);
   const findings: Finding[] = [];
   const told = new Set<PhaseId>();
-  states.forEach(({ run, next }, place) => {
+  states.forEach(({ run }, place) => {
     if (alive.has(place) || run.phase === null || told.has(run.phase)) return;
     const loop = exhausted[place] === true;
-    if (!loop && (towards.has(place) || next.some((other) => states[other]?.run.phase !== run.phase))) return;
+    if (!loop && (towards.has(place) || leaving.has(place))) return;
     told.add(run.phase);
     findings.push(
       loop
         ? exhaustedLoop(run.phase, traceTo(states, place))
-        : deadEnd(workflow, run.phase, traceTo(states, place)),
+        : isDivided(run)
+          ? dividedGate(workflow, run.phase, traceTo(states, place))
+          : deadEnd(workflow, run.phase, traceTo(states, place)),
     );
   });
   if (findings.length > 0) return findings;
   const first = states.findIndex(({ run }, place) => !alive.has(place) && run.phase !== null);
   if (first === -1) return [];
-  return [deadEnd(workflow, states[first]?.run.phase as PhaseId, traceTo(states, first))];
+  return [endlessRound(states[first]?.run.phase as PhaseId, traceTo(states, first))];
+}
+
+/** States from which a run can get to another phase, even if only by way of others in its own. */
+function leavingTheirPhase(
+  states: readonly State[],
+  before: readonly (readonly number[])[],
+): ReadonlySet<number> {
+  const phaseAt = (place: number) => states[place]?.run.phase;
+  const within = before.map((places, place) => places.filter((one) => phaseAt(one) === phaseAt(place)));
+  return leadingTo(
+    within,
+    states.flatMap(({ run, next }, place) => (next.some((one) => phaseAt(one) !== run.phase) ? [place] : [])),
+  );
+}
+
+function endlessRound(phase: PhaseId, trace: readonly string[]): Finding {
+  const message = `a run that gets to phase \`${phase}\` this way never ends: it is led round and round, whatever an agent submits and a human decides`;
+  return { code: 'dead_end', severity: 'error', message, phases: [phase], trace };
 }
 
 function deadEnd(workflow: Workflow, phase: PhaseId, trace: readonly string[]): Finding {
   const name = phaseById(workflow, phase)?.id ?? phase;
   const message = `a run that gets to phase \`${name}\` this way cannot leave it: nothing an agent submits and nothing a human decides leads on`;
+  return { code: 'dead_end', severity: 'error', message, phases: [phase], trace };
+}
+
+function dividedGate(workflow: Workflow, phase: PhaseId, trace: readonly string[]): Finding {
+  const gate = phaseById(workflow, phase)?.humanGate;
+  const message = `all who may decide at \`${gate?.id}\` of phase \`${phase}\` can have done so without ${gate?.quorum} of them agreeing, and nothing leads on then: give the gate a \`timeout\`, more \`approvers\` or a lower \`quorum\``;
   return { code: 'dead_end', severity: 'error', message, phases: [phase], trace };
 }
 

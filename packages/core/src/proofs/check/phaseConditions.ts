@@ -1,6 +1,6 @@
-import { type Expression, parseExpression } from '../../model/expression.ts';
+import { type Expression, parseExpression, pathsOf, SCOPE_ROOTS } from '../../model/expression.ts';
 import type { Check, Phase, Workflow } from '../../model/workflow.ts';
-import { contradictionIn, type ValuesAt } from './contradiction.ts';
+import { contradictionIn, type Length, type NameOf, type ValuesAt } from './contradiction.ts';
 import { evidenceValues, paramValues } from './schemaValues.ts';
 import { ANYTHING } from './valueSet.ts';
 
@@ -27,13 +27,16 @@ export function clashOf(
   return contradictionIn(asked.wanted, valuesAt, (path) => nameIn(phase, path));
 }
 
-/** What must hold to leave a phase, as far as it can be read. */
+/** What must hold of the same evidence that the way on is told by, as far as it can be read. */
 export function leavingConditions(phase: Phase): readonly Wanted[] {
-  const checks =
-    phase.parallel === null ? [...phase.postconditions, ...phase.blockers] : phase.postconditions;
+  // Of a parallel phase that is the joined result, and its postconditions are about each item.
+  const checks = phase.parallel === null ? [...phase.postconditions, ...phase.blockers] : phase.blockers;
   return checks.flatMap((check): Wanted[] => {
     const expression = conditionOf(check);
-    return expression === null ? [] : [[expression, true]];
+    if (expression === null) return [];
+    // What a human decides stands in the checkpoint afterwards, so it is another one.
+    const moves = phase.humanGate !== null && pathsOf(expression).some(({ root }) => root === 'checkpoint');
+    return moves ? [] : [[expression, true]];
   });
 }
 
@@ -59,15 +62,19 @@ function parsed(source: unknown): Expression | null {
   return result.ok ? result.expression : null;
 }
 
-/** The same evidence under one name, however it is reached. */
-function nameIn(phase: Phase, path: Path): string {
-  return stepsIn(phase, path)?.join('.') ?? [path.root, ...path.steps].join('.');
+/** The same evidence under one name, however it is reached, and nothing else under it. */
+function nameIn(phase: Phase, path: Path): ReturnType<NameOf> {
+  const steps = stepsIn(phase, path);
+  const named = steps ?? [path.root, ...path.steps];
+  return { key: JSON.stringify([steps === null, ...named]), name: named.join('.') };
 }
 
 function stepsIn(phase: Phase, { root, steps }: Path): readonly (string | number)[] | null {
   if (root === 'result') return steps;
   if (root === 'artifacts') return asksFor(phase, String(steps[0])) ? steps : null;
-  return asksFor(phase, root) ? [root, ...steps] : null;
+  // An artifact is a root of its own, a field is not; and the name of another root means that.
+  const artifact = phase.evidence.artifacts.some(({ type }) => type === root);
+  return artifact && !SCOPE_ROOTS.includes(root) ? [root, ...steps] : null;
 }
 
 function asksFor({ evidence }: Phase, name: string): boolean {
@@ -77,11 +84,11 @@ function asksFor({ evidence }: Phase, name: string): boolean {
   );
 }
 
-function valuesFor(workflow: Workflow, phase: Phase, path: Path, length: boolean) {
+function valuesFor(workflow: Workflow, phase: Phase, path: Path, length: Length) {
   const steps = stepsIn(phase, path);
   if (steps !== null && steps.length > 0 && phase.parallel === null)
     return evidenceValues(phase, steps, length);
   const param =
     path.root === 'params' && path.steps.length === 1 ? workflow.params[String(path.steps[0])] : undefined;
-  return param === undefined || length ? ANYTHING : paramValues(param);
+  return param === undefined || length !== 'none' ? ANYTHING : paramValues(param);
 }

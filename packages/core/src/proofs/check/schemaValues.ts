@@ -1,21 +1,25 @@
 import { isJsonObject, type Json, type JsonObject, own } from '../../json.ts';
 import type { EvidenceField, Param, Phase } from '../../model/workflow.ts';
+import type { Length } from './contradiction.ts';
 import { ANYTHING, type Edge, NOTHING, type ValueSet } from './valueSet.ts';
 
 type Steps = readonly (string | number)[];
 
 /** What the schemas of a phase's evidence allow at a path, or for its length. Says too much rather than too little. */
-export function evidenceValues(phase: Phase, path: Steps, length: boolean): ValueSet {
+export function evidenceValues(phase: Phase, path: Steps, length: Length): ValueSet {
   const [name, ...steps] = path;
   const artifact = phase.evidence.artifacts.find(({ type }) => type === String(name));
   if (artifact !== undefined) {
     const schema = schemaAt(artifact.schema ?? true, steps);
-    return length ? lengthsOf(schema) : valuesOf(schema);
+    if (length === 'dotted' && !isCounted(schema)) return valuesOf(schemaAt(schema, ['length']));
+    return length === 'none' ? valuesOf(schema) : lengthsOf(schema);
   }
   const field = phase.evidence.fields.find((candidate) => candidate.name === String(name));
   if (field === undefined || steps.length > 0 || field.rule === 'optional')
-    return length ? LENGTHS : ANYTHING;
-  return fieldValues(field, length);
+    return length === 'called' ? LENGTHS : ANYTHING;
+  // An object has no length but what it calls so.
+  if (length === 'dotted' && field.type === 'object') return ANYTHING;
+  return fieldValues(field, length !== 'none');
 }
 
 /** What a param may be. */
@@ -119,6 +123,12 @@ function lengthsOf(schema: Json): ValueSet {
     ...(typeof least === 'number' ? { least: edge(least) } : {}),
     ...(typeof most === 'number' && types?.[0] !== 'string' ? { most: edge(most) } : {}),
   };
+}
+
+/** Whether what is there can only be a text or a list, of which `.length` is how long it is. */
+function isCounted(schema: Json): boolean {
+  const types = isJsonObject(schema) ? typesOf(schema) : null;
+  return types?.every((type) => type === 'string' || type === 'array') === true;
 }
 
 function typesOf(schema: JsonObject): readonly string[] | null {

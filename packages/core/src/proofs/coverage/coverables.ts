@@ -40,7 +40,7 @@ export interface Coverable {
 export function coverables(workflow: Workflow): readonly Coverable[] {
   return workflow.phases.flatMap((phase) => [
     ...visitsOf(phase),
-    ...waysOf(phase).map(transition),
+    ...waysOf(phase).map((way) => transition(phase, way)),
     ...gateParts(phase),
     ...checksOf(phase).flatMap(({ check, place }) => sidesOf(phase, check, place)),
     ...denyRulesOf(phase).map((rule) => denial(phase, rule)),
@@ -108,7 +108,7 @@ function visitsOf({ id }: Phase): readonly Coverable[] {
   ];
 }
 
-function transition(way: Way): Coverable {
+function transition(phase: Phase, way: Way): Coverable {
   const words = wordsOn(way);
   const to = way.to === null ? 'the end' : `\`${way.to}\``;
   const name = `way \`${way.from}\` → ${to}${words === '' ? '' : ` (${words})`}`;
@@ -118,13 +118,13 @@ function transition(way: Way): Coverable {
     phase: way.from,
     name,
     verb: 'goes this way',
-    hint: hintFor(way),
+    hint: hintFor(phase, way),
   };
 }
 
-function hintFor(way: Way): string {
+function hintFor(phase: Phase, way: Way): string {
   const chosen = way.by === 'option' ? way.label : way.option;
-  const before = chosen === null ? '' : `human: { choose: ${yaml(chosen)} }`;
+  const before = chosen === null ? '' : choosing(phase, chosen);
   switch (way.by) {
     case 'option':
       return before;
@@ -146,11 +146,17 @@ function hintFor(way: Way): string {
   }
 }
 
-function gateParts({ id, humanGate }: Phase): readonly Coverable[] {
+/** An option that asks the human for a text is refused without one. */
+function choosing({ humanGate }: Phase, label: string): string {
+  const asks = humanGate?.options.find((option) => option.label === label)?.requiresInput === true;
+  return `human: { choose: ${yaml(label)}${asks ? ', input: …' : ''} }`;
+}
+
+function gateParts(phase: Phase): readonly Coverable[] {
+  const { id, humanGate } = phase;
   if (humanGate === null) return [];
   const name = `gate \`${humanGate.id}\` of \`${id}\``;
   const opens = `agent: { complete: ${yaml(id)}, evidence: … }, expect: { status: waiting }`;
-  const choosing = (label: string) => `human: { choose: ${yaml(label)} }`;
   const first = humanGate.options[0]?.label ?? '';
   return [
     {
@@ -167,7 +173,7 @@ function gateParts({ id, humanGate }: Phase): readonly Coverable[] {
       phase: id,
       name,
       verb: 'decides there',
-      hint: choosing(first),
+      hint: choosing(phase, first),
     },
     ...humanGate.options.map(
       ({ label }): Coverable => ({
@@ -176,7 +182,7 @@ function gateParts({ id, humanGate }: Phase): readonly Coverable[] {
         phase: id,
         name: `option \`${label}\` of gate \`${humanGate.id}\``,
         verb: 'chooses it',
-        hint: choosing(label),
+        hint: choosing(phase, label),
       }),
     ),
   ];

@@ -328,6 +328,7 @@ describe('which runs count', () => {
 
     expect(coverage).toMatchObject({ dynamic: true, counted: { tests: 1 } });
     expect(new Set(coverage.elements.map(({ phase }) => phase))).toEqual(new Set([1, 2, 3]));
+    expect(coverage.elements.map(({ name }) => name)).not.toContain('way `1` → the end');
   });
 });
 

@@ -1,7 +1,8 @@
 import type { Json } from '../../json.ts';
+import { waysOf } from '../../model/graph.ts';
 import type { Workflow } from '../../model/workflow.ts';
 import type { ChainRecord } from '../replay/recordedSteps.ts';
-import { COVERABLE_KINDS, type Coverable, type CoverableKind, coverables } from './coverables.ts';
+import { COVERABLE_KINDS, type Coverable, type CoverableKind, coverables, wayId } from './coverables.ts';
 import { type CoverageHits, coverageHits, refusedStartHits } from './coverageHits.ts';
 
 /** Where something was seen: in the runs that tests made, or in real ones. */
@@ -61,7 +62,7 @@ export function coverageOf(subject: CoverageSubject, recordings: Iterable<Covera
 /** Begins to count. */
 export function startCoverage({ workflow, hash, allVersions = false }: CoverageSubject): CoverageTally {
   const dynamic = workflow.templates !== null;
-  const elements = new Map(coverables(workflow).map((element) => [element.id, element]));
+  const elements = new Map(fixedElements(workflow).map((element) => [element.id, element]));
   const counts = { tests: new Map<string, number>(), runs: new Map<string, number>() };
   const counted = { tests: 0, runs: 0 };
   const otherVersions = { tests: 0, runs: 0 };
@@ -126,6 +127,25 @@ export function coverageByKind({
     kind,
     ...coverageCount(elements.filter((element) => element.kind === kind)),
   })).filter(({ total }) => total > 0);
+}
+
+/**
+ * What can be seen before any run is known. A source always gives a phase, so where they are still to come the last
+ * fixed phase leads there, and never to the end.
+ */
+function fixedElements(workflow: Workflow): readonly Coverable[] {
+  const { phases, templates } = workflow;
+  const elements = coverables(workflow);
+  if (templates === null || phases.some(({ content }) => content?.kind === 'template')) return elements;
+  const last = phases.at(-1);
+  const none = new Set(
+    last === undefined
+      ? []
+      : waysOf(last)
+          .filter(({ to }) => to === null)
+          .map(wayId),
+  );
+  return elements.filter(({ id }) => !none.has(id));
 }
 
 /** Null where the records make no run: what cannot be read shows nothing. */

@@ -28,7 +28,6 @@ export class History {
   of(events: readonly RunEvent[]): Marks {
     let marks: Marks = '';
     let votes: readonly GateDecision[] = [];
-    let decided: Of<'gate_decided'> | null = null;
     events.forEach((event, index) => {
       if (event.type === 'run_started') {
         marks = this.monitor.started({ ...this.#run, phase: event.phase } as Run);
@@ -37,13 +36,12 @@ export class History {
         marks = this.#after(marks, [event], { [event.phase]: this.#isGate(event.phase, event.wait.gate) });
       } else if (event.type === 'gate_decided') {
         votes = [...votes, event.decision];
-        decided = event.final ? event : null;
       } else if (event.type === 'phase_completed') {
-        const asked = decided as Of<'gate_decided'> | null;
-        const counts = asked !== null && this.#isPassed(event.phase, asked.decision, votes);
+        // A decision leads on at once or not at all: what was worked out since then nobody decided on.
+        const asked = decidedBy(events[index - 1]);
         const left = { ...event, next: this.#onward(events, index) };
+        const counts = asked !== null && this.#isPassed(left, asked.decision, votes);
         marks = this.#after(marks, asked === null ? [left] : [asked, left], { [event.phase]: counts });
-        decided = null;
       }
     });
     return marks;
@@ -94,10 +92,16 @@ export class History {
     return this.#gateOf(phase)?.id === instance.slice(0, instance.lastIndexOf('#'));
   }
 
-  /** A gate that asks for other or more humans now was not passed by what fewer decided. */
-  #isPassed(phase: string | number, decision: GateDecision, votes: readonly GateDecision[]): boolean {
+  /** A gate that asks for other or more humans now, or for another choice, was not passed by what was decided. */
+  #isPassed(
+    { phase, next }: Of<'phase_completed'>,
+    decision: GateDecision,
+    votes: readonly GateDecision[],
+  ): boolean {
     const gate = this.#gateOf(phase);
     if (gate === null || !this.#isGate(phase, decision.gate)) return false;
+    const chosen = gate.options.find(({ label }) => label === decision.option);
+    if (chosen === undefined || (chosen.next !== undefined && chosen.next !== next)) return false;
     const agreed = votes.filter(
       ({ option, by }) =>
         option === decision.option && (gate.approvers.length === 0 || gate.approvers.includes(by)),
@@ -113,6 +117,10 @@ export class History {
     }
     return (events[index] as Of<'phase_completed'>).next;
   }
+}
+
+function decidedBy(event: RunEvent | undefined): Of<'gate_decided'> | null {
+  return event?.type === 'gate_decided' && event.final ? event : null;
 }
 
 /** From nothing to reached to passed. */

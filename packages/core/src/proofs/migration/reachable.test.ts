@@ -132,6 +132,43 @@ describe('a run could not have got where it is', () => {
     expect(walk.proven([{ ...PLAN, gates: [gate('fine')] }, BUILD])).toMatchObject({ reachable: false });
   });
 
+  test('past a gate where a human chose what is no option now, or leads elsewhere now [adv.H4]', () => {
+    const draft = (back: string): GateDraft => ({
+      id: 'ok',
+      human: { prompt: 'Go?', options: [{ label: 'Yes' }, { label: 'Back', next: back }] },
+    });
+    const before = [
+      { ...PLAN, next: { to: 'REVIEW' } },
+      { id: 'DRAFT', next: { to: 'BUILD' } },
+      { id: 'REVIEW', gates: [draft('DRAFT')] },
+      BUILD,
+    ];
+    const rejected = walkOf(before).complete().complete().decide('Back').complete();
+    const approved = walkOf(before).complete().complete().decide('Yes');
+    const without: GateDraft = { id: 'ok', human: { prompt: 'Go?', options: [{ label: 'Yes' }] } };
+
+    expect(rejected.run.phase).toBe('BUILD');
+    expect(approved.run.phase).toBe('BUILD');
+    for (const gates of [[draft('PLAN')], [without]]) {
+      const after = [PLAN, { id: 'REVIEW', gates }, BUILD];
+      expect(rejected.proven(after)).toMatchObject({ reachable: false });
+      expect(approved.proven(after)).toMatchObject({ reachable: true });
+    }
+  });
+
+  test('past a gate whose decision led nowhere, and whose work was done again without it [adv.H4]', () => {
+    const gated = { ...PLAN, gates: [gate('ok')] };
+    const walk = walkOf([gated, BUILD]).complete();
+    const decided = walk.decide('Yes').events.find(({ type }) => type === 'gate_decided') as RunEvent;
+    const bare = walkOf([PLAN, BUILD]).complete();
+    const [opening, completed] = bare.events as [RunEvent, RunEvent];
+    const resumed: RunEvent = { at: completed.at, type: 'run_resumed', note: null, by: 'ada' };
+
+    const proof = (events: readonly RunEvent[]) => provesReachable(made([gated, BUILD]), bare.run, events);
+    expect(proof([opening, decided, completed])).toMatchObject({ reachable: true });
+    expect(proof([opening, decided, resumed, completed])).toMatchObject({ reachable: false });
+  });
+
   test('where a human sent it back, and nobody can any more', () => {
     const before = [PLAN, { id: 'DRAFT', gates: [gate('ok')] }, BUILD];
     const walk = walkOf(before).complete().complete().decide('Back');

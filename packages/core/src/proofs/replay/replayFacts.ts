@@ -55,6 +55,16 @@ export function answersFrom(
   };
 }
 
+/** Whether the question was answered then, by code that is not the changed workflow's. */
+export function answeredByOtherCode(look: Look, then: readonly Answered[]): boolean {
+  const asked = look.subject;
+  if (asked.code === null || (look.kind === 'check' && !isFunction(look))) return false;
+  return then.some(
+    ({ look: one }) =>
+      one.subject.code !== asked.code && sameName(look, one) && sameSubject(asked, one.subject),
+  );
+}
+
 /** A question that nobody can answer now, in words. */
 export function lookName(look: Look): string {
   if (look.kind === 'handler') return `the handler \`${look.ref}\``;
@@ -80,13 +90,18 @@ function recall(look: Look, then: readonly Answered[], reads: Replaying['reads']
 }
 
 function sameQuestion(asked: Look, then: Look, reads: Replaying['reads']): boolean {
-  if (asked.kind === 'check') {
-    if (then.kind !== 'check' || asked.check.use !== then.check.use) return false;
-    if (!jsonEqual(asked.check.with, then.check.with)) return false;
-    if (isFunction(asked)) return sameCode(asked.subject, then.subject);
-    return reads(asked.check.use) === 'workspace' || sameSubject(asked.subject, then.subject);
-  }
-  return asked.kind === then.kind && asked.ref === then.ref && sameCode(asked.subject, then.subject);
+  if (!sameName(asked, then)) return false;
+  if (asked.kind !== 'check' || isFunction(asked)) return sameCode(asked.subject, then.subject);
+  return reads(asked.check.use) === 'workspace' || sameSubject(asked.subject, then.subject);
+}
+
+function sameName(asked: Look, then: Look): boolean {
+  if (asked.kind !== 'check') return asked.kind === then.kind && asked.ref === then.ref;
+  return (
+    then.kind === 'check' &&
+    asked.check.use === then.check.use &&
+    jsonEqual(asked.check.with, then.check.with)
+  );
 }
 
 function sameCode(asked: Subject, then: Subject): boolean {

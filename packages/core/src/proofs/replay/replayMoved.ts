@@ -11,7 +11,7 @@ import { type Phase, phaseById, type Workflow } from '../../model/workflow.ts';
  * when the phase was entered is put there. A text where it cannot have stood there at all.
  */
 export function movedTo(run: Run, changed: Workflow): Run | string {
-  const moved: Run = { ...run, workflow: changed, params: withDefaults(run.params, changed) };
+  const moved: Run = { ...run, workflow: changed, params: withDefaults(saidIn(run, changed), changed) };
   const phase = phaseById(changed, run.phase);
   const before = phaseById(run.workflow, run.phase);
   if (phase === undefined || sameItems(phase, before)) return moved;
@@ -20,19 +20,14 @@ export function movedTo(run: Run, changed: Workflow): Run | string {
   return `phase \`${phase.id}\` would not have been entered: ${items.reason}`;
 }
 
-/** What a run would be started with: a value that was only the default is not held against the changed workflow. */
+/** What a run would be started with. */
 export function startingIn(run: Run, changed: Workflow): Starting {
-  const said = Object.entries(run.params).filter(([name, value]) => {
-    const [old, param] = [run.workflow.params[name], changed.params[name]];
-    const unsaid = old?.default !== undefined && jsonEqual(old.default, value);
-    return !unsaid || (param !== undefined && paramProblem(param, value) === null);
-  });
   return {
     id: run.id,
     workflow: changed,
     workflowHash: run.workflowHash,
     target: run.target,
-    params: Object.fromEntries(said),
+    params: saidIn(run, changed),
     ring: run.ring,
     trusted: run.trusted,
     queued: run.status === 'queued',
@@ -40,8 +35,22 @@ export function startingIn(run: Run, changed: Workflow): Starting {
   };
 }
 
-function withDefaults(params: JsonObject, { params: declared }: Workflow): JsonObject {
-  const missing = Object.entries(declared).flatMap(([name, param]): [string, Json][] =>
+/** The params of a run without those that were only the default and that the changed workflow does not take. */
+function saidIn({ params, workflow }: Run, changed: Workflow): JsonObject {
+  const said = Object.entries(params).filter(([name, value]) => {
+    const [old, param] = [declared(workflow, name), declared(changed, name)];
+    const unsaid = old?.default !== undefined && jsonEqual(old.default, value);
+    return !unsaid || (param !== undefined && paramProblem(param, value) === null);
+  });
+  return Object.fromEntries(said);
+}
+
+function declared({ params }: Workflow, name: string): Workflow['params'][string] | undefined {
+  return Object.hasOwn(params, name) ? params[name] : undefined;
+}
+
+function withDefaults(params: JsonObject, { params: known }: Workflow): JsonObject {
+  const missing = Object.entries(known).flatMap(([name, param]): [string, Json][] =>
     param.default === undefined || Object.hasOwn(params, name) ? [] : [[name, param.default]],
   );
   return missing.length === 0 ? params : { ...params, ...Object.fromEntries(missing) };

@@ -24,11 +24,12 @@ export function compared(
   const [before, after] = [RANKS[was.verdict], RANKS[would.verdict]];
   if (after < before) return { kind: 'now_refused', reason: reasons(would) };
   if (after > before) return { kind: 'now_allowed', reason: `was refused: ${reasons(was)}` };
-  if (!sameReasons(was, would)) return { kind: 'other_reason', reason: reasons(would) };
+  const same = sameReasons(was, would);
   if (was.leads !== would.leads) {
-    return { kind: 'other_way', reason: `led to ${was.leads}, would lead to ${would.leads}` };
+    const way = `led to ${was.leads}, would lead to ${would.leads}`;
+    return { kind: 'other_way', reason: same ? way : `${way}; ${reasons(would)}` };
   }
-  return { kind: 'same', reason: '' };
+  return same ? { kind: 'same', reason: '' } : { kind: 'other_reason', reason: reasons(would) };
 }
 
 /** What was asked for, in words. */

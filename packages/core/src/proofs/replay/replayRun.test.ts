@@ -198,7 +198,7 @@ describe('a changed workflow', () => {
 
     const { steps } = await replay(walk, workflowFrom(CODE('h2')));
 
-    expect(steps).toMatchObject([{ kind: 'unknown', reason: 'nobody looked then at the handler `a/run`' }]);
+    expect(steps).toMatchObject([{ kind: 'unknown', reason: OTHER_CODE }]);
   });
 
   test('is asked whether the run could start: params, preconditions and entry', async () => {
@@ -323,6 +323,7 @@ describe('what is on record', () => {
   });
 });
 
+const OTHER_CODE = 'other code than now answered then for the handler `a/run`';
 const FIRST: PhaseDraft = { id: 'A' };
 const PLAIN: WorkflowDraft = { id: 'w', phases: [FIRST, { id: 'B' }, { id: 'C' }] };
 const GATE = { id: 'go', human: { prompt: 'Go?', options: [{ label: 'Yes' }] } };

@@ -8,7 +8,7 @@ import type { Json } from '../../json.ts';
 import { jsonEqual } from '../../model/jsonEqual.ts';
 import { phaseById, type Workflow } from '../../model/workflow.ts';
 import type { RecordedStep } from './recordedSteps.ts';
-import { answersFrom, lookName, type Settled, settle } from './replayFacts.ts';
+import { type Answered, answeredByOtherCode, answersFrom, lookName, settle } from './replayFacts.ts';
 import { movedTo, startingIn } from './replayMoved.ts';
 import { askedIn, askedOf, compared, outlookOf, toolOutlook } from './replayOutlook.ts';
 import type { Outlook, ReplayedStep, Replaying } from './replayReport.ts';
@@ -76,12 +76,12 @@ async function decided(
   }
   const was = outlook(again);
   const now = await settle(changed, answersFrom(then.answered, replaying));
-  if (now.decision === null) return { kind: 'unknown', was, would: null, reason: notLookedAt(now) };
+  const reason = notAnswered(now.open, then.answered);
+  if (now.decision === null) return { kind: 'unknown', was, would: null, reason };
   const would = outlook(now.decision);
   // A check nobody looked at can only add to what refuses: refused without it is refused with it.
-  if (now.open.length > 0 && would.verdict !== 'refused') {
-    return { kind: 'unknown', was, would: null, reason: notLookedAt(now) };
-  }
+  if (now.open.length > 0 && would.verdict !== 'refused')
+    return { kind: 'unknown', was, would: null, reason };
   return { ...compared(was, would), was, would };
 }
 
@@ -103,7 +103,8 @@ function tool(step: Step<'tool'>, changed: Workflow): Found {
     return { kind: 'unknown', was: null, would: null, reason: DRIFTED };
   }
   const was = toolOutlook(own, isPermissive(before.workflow));
-  const gone = goneFor(step, before, changed);
+  // Who had no part in the run was judged without it, and without its phase.
+  const gone = mine(before, step.by) ? goneFor(step, before, changed) : null;
   if (gone !== null) return { ...gone, was, would: null };
   const would = toolOutlook(verdict({ ...before, workflow: changed }), isPermissive(changed));
   return { ...compared(was, would), was, would };
@@ -151,8 +152,15 @@ function outlook({ verdict, run }: Decided): Outlook {
   return outlookOf(verdict, run);
 }
 
-function notLookedAt({ open }: Settled<object>): string {
-  return `nobody looked then at ${open.map(lookName).join(', ')}`;
+function notAnswered(open: readonly Look[], then: readonly Answered[]): string {
+  const { other = [], nobody = [] } = Object.groupBy(open, (look) =>
+    answeredByOtherCode(look, then) ? 'other' : 'nobody',
+  );
+  const listed = (looks: readonly Look[]) => looks.map(lookName).join(', ');
+  return [
+    ...(other.length === 0 ? [] : [`other code than now answered then for ${listed(other)}`]),
+    ...(nobody.length === 0 ? [] : [`nobody looked then at ${listed(nobody)}`]),
+  ].join('; ');
 }
 
 /** As the runtime judges: in a run of another's, an agent is judged as without one. */

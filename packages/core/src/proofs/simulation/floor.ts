@@ -1,5 +1,5 @@
 import type { Decision } from '../../engine/decide.ts';
-import type { Run } from '../../engine/run.ts';
+import type { Escalation, Run } from '../../engine/run.ts';
 import { type PhaseId, phaseById } from '../../model/workflow.ts';
 import { EventQueue } from './eventQueue.ts';
 import { attempt, choose, expire, intervene, type Playing } from './play.ts';
@@ -193,8 +193,10 @@ export class Floor {
       this.#act(walk, { kind: 'escalation', takes, act: () => intervene(run, what) });
       return;
     }
-    const exhausted = run.status === 'escalated' && run.escalation.reason === 'iterations';
-    this.#strand(walk, exhausted ? 'loop' : 'escalated');
+    this.#strand(
+      walk,
+      run.status === 'escalated' ? (STUCK_BY[run.escalation.reason] ?? 'escalated') : 'escalated',
+    );
   }
 
   #act(
@@ -244,6 +246,12 @@ export class Floor {
     return rates;
   }
 }
+
+/** Where it is not the work that made an escalation. */
+const STUCK_BY: Readonly<Partial<Record<Escalation['reason'], StuckWhy>>> = {
+  iterations: 'loop',
+  gate_timed_out: 'gate',
+};
 
 function here({ run }: Walk): PhaseId {
   if (run.phase === null) throw new TypeError('an ended run is in no phase');

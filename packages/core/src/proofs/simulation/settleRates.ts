@@ -1,5 +1,5 @@
 import { leadsBack } from '../../model/edges.ts';
-import type { Outcome, Phase, Workflow } from '../../model/workflow.ts';
+import type { HumanGate, Outcome, Phase, Workflow } from '../../model/workflow.ts';
 import type { Abstraction } from '../check/abstractWorkflow.ts';
 import { outcomesOf } from './rateProblems.ts';
 import type {
@@ -74,7 +74,7 @@ class Settling {
     const decideMinutes =
       phase.humanGate === null
         ? []
-        : this.#list('decide_minutes', counted?.decideMinutes ?? [], ASSUMED.humanMinutes);
+        : this.#list('decide_minutes', counted?.decideMinutes ?? [], inTime(phase.humanGate));
     const { n = 0, resumed = 0, stopped = 0 } = counted?.escalations ?? {};
     const resume = this.#share('resume', { passed: resumed, n }, 0);
     const stop = this.#share('stop', { passed: stopped, n }, 0, 1 - resume);
@@ -214,6 +214,11 @@ class Settling {
     this.#note('options', 'assumed', assumed);
     return assumed;
   }
+}
+
+/** Who is assumed to decide does so before the gate's time is up: else nothing would ever get past it. */
+function inTime({ timeout }: HumanGate): number {
+  return timeout === null ? ASSUMED.humanMinutes : Math.min(ASSUMED.humanMinutes, timeout.afterSeconds / 120);
 }
 
 const NONE: Counted = { passed: 0, n: 0 };

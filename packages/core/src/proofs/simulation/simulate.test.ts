@@ -144,12 +144,18 @@ describe('humans', () => {
     const stopped = gated({ timeout: { after: '2h', then: 'stop' } });
 
     expect(simulated(gated(), { rates: nobody }).stranded).toEqual([{ phase: 'A', why: 'gate', share: 1 }]);
-    expect(simulated(parked, { rates: nobody }).stranded).toEqual([
-      { phase: 'A', why: 'escalated', share: 1 },
-    ]);
+    expect(simulated(parked, { rates: nobody }).stranded).toEqual([{ phase: 'A', why: 'gate', share: 1 }]);
     expect(simulated(stopped, { rates: nobody })).toMatchObject({ stopped: 1, minutes: { p50: 130 } });
     expect(simulated(stopped, { rates: { A: { decide_minutes: 120 } } })).toMatchObject({ stopped: 1 });
     expect(simulated(stopped, { rates: { A: { decide_minutes: 119 } } })).toMatchObject({ completed: 1 });
+  });
+
+  test('who is assumed to decide does so in time, however short that is', () => {
+    const soon = gated({ timeout: { after: '1h', then: 'park' } });
+    const later = gated({ timeout: { after: '1d', then: 'park' } });
+
+    expect(simulated(soon, {})).toMatchObject({ completed: 1, minutes: { p50: 40 } });
+    expect(simulated(later, {})).toMatchObject({ completed: 1, minutes: { p50: 70 } });
   });
 
   test('an escalated run is resumed, stopped or left by their share', () => {

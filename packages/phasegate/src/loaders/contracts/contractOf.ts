@@ -29,11 +29,12 @@ export function contractOf(
       checks: { ...checks, ...(mapOf(test.checks) as ContractTests['checks']) },
       real: typeof test.real === 'boolean' ? test.real : real,
       agent: (test.agent ?? null) as ContractTest['agent'],
+      at: test.at === undefined ? null : phaseOf(test.at),
       choose: Object.fromEntries(
         Object.entries(mapOf(test.choose)).map(([phase, choice]) => [phase, choiceOf(choice)]),
       ),
       steps: steps.map((step, place) => stepOf(step, lineOf(['tests', index, 'steps', place]))),
-      expect: test.expect === undefined ? null : expectationOf(test.expect),
+      expect: test.expect === undefined ? null : endExpectation(test.expect),
     };
   });
   return {
@@ -99,6 +100,14 @@ function expectationOf(value: Json | undefined): Expectation {
     phase: given.phase === undefined || given.phase === null ? given.phase : phaseOf(given.phase),
     status: textOf(given.status),
   };
+}
+
+/** Of a whole test: where nothing is said about a refusal, its last step has said it. */
+function endExpectation(value: Json): Expectation {
+  const expect = expectationOf(value);
+  return own(value, 'allowed') === undefined && expect.allowed === true
+    ? { ...expect, allowed: null }
+    : expect;
 }
 
 function phaseOf(value: Json | undefined): PhaseId {

@@ -54,7 +54,11 @@ const step = strictMap(
 );
 
 const test = strictMap(
-  { description: 'One test.', some: ['agent', 'steps'], exclusive: pairs('agent', 'steps') },
+  {
+    description: 'One test.',
+    some: ['agent', 'steps'],
+    exclusive: [...pairs('agent', 'steps'), ['agent', 'at']],
+  },
   {
     name: z.string().min(1),
     params: values.optional(),
@@ -65,6 +69,7 @@ const test = strictMap(
     choose: z
       .record(z.string(), z.union([z.string().min(1), strictMap({ description: 'A choice.' }, choice)]))
       .optional(),
+    at: id.optional(),
     steps: z.array(step).min(1).optional(),
     expect: expectation,
   },

@@ -74,6 +74,7 @@ export function meaningProblems(value: JsonObject, workflow: Workflow): readonly
     checks(own(test, 'checks'), [...at, 'checks']);
     keys(own(test, 'choose'), [...at, 'choose']);
     if (!open) choiceProblems(own(test, 'choose'), { workflow, say, at: [...at, 'choose'] });
+    if (!open) phase(own(test, 'at'), [...at, 'at']);
     if (!open) phase(own(own(test, 'expect'), 'phase'), [...at, 'expect', 'phase']);
     listOf(own(test, 'steps')).forEach((step, place) => {
       const here = [...at, 'steps', place];

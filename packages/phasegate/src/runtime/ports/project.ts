@@ -88,10 +88,17 @@ export interface CatalogWorkflow {
   readonly notes: readonly Problem[];
 }
 
+/** What work that is handed in was done with. */
+export interface Around {
+  /** Checks and handlers look at its copy of the workflow's database, which is installed if accepted. */
+  readonly attempt?: Attempt;
+  /** Hash of the workflow it was done for: a run that has another by now refuses it with `run_changed`. */
+  readonly workflowHash?: string;
+}
+
 /** A project with its store open. */
 export interface OpenProject extends Migrations {
-  /** With an attempt, checks and handlers look at its copy of the workflow's database, which is installed if accepted. */
-  as(principal: Principal, around?: { readonly attempt?: Attempt }): Phasegate;
+  as(principal: Principal, around?: Around): Phasegate;
   /** The whole run, for whoever drives it; never for what an agent is shown. Throws `run_unknown`. */
   load(runId: string): Promise<Run>;
   /**

@@ -28,11 +28,13 @@ export interface TestRequest {
   /** Told of each run a test made, before it is forgotten; left out, nothing is read back. */
   observe?(seen: SeenRun): void;
   /** Told of the blockers of each start that was refused in a test, as it made no run. */
-  observeRefusedStart?(blockers: Json): void;
+  observeRefusedStart?(blockers: Json, category: SeenRun['category']): void;
 }
 
 /** A run that a test made: the workflow it really had, and all that was recorded of it. */
 export interface SeenRun {
+  /** A case of a single step goes around gates, checks and evidence; a contract test does not. */
+  readonly category: 'steps' | 'contract';
   readonly workflow: Workflow;
   readonly records: readonly AuditRecord[];
 }
@@ -96,6 +98,8 @@ export interface ContractTest {
   /** Where the run must be after all of it; null where nothing was said. */
   readonly expect: Expectation | null;
   readonly agent: ScriptedAgent | null;
+  /** The phase that an honest agent works up to before the steps; null where they begin with the run. */
+  readonly at: PhaseId | null;
   /** What the human chooses at the gate of each phase; the first option where nothing is said. */
   readonly choose: Readonly<Record<string, HumanChoice>>;
   readonly steps: readonly ContractStep[];

@@ -32,7 +32,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'validate',
     group: 'Workflows',
-    summary: 'check definitions and print every problem with its place',
+    summary: 'read definitions and print every problem with its place',
     load: async () => (await import('./commands/validate.ts')).validate,
   },
   {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Coverage, type CoverageSource, type CoverageTally, startCoverage } from '@phasegate/core';
-import type { CatalogWorkflow, TestResult } from '../../runtime/ports.ts';
+import type { CatalogWorkflow, TestRequest, TestResult } from '../../runtime/ports.ts';
 import type { Invocation } from './command.ts';
 import { usageError } from './usage.ts';
 
@@ -16,35 +16,53 @@ export interface CoverageRequest {
 export interface Gathered {
   readonly coverage: Coverage;
   readonly tests: readonly TestResult[];
+  /** Someone asked to stop before every test was played. */
+  readonly interrupted: boolean;
 }
 
 /** Plays the contract tests of a workflow and reads its recorded runs. */
 export async function gatherCoverage(invocation: Invocation, request: CoverageRequest): Promise<Gathered> {
   const { found, sources, allVersions } = request;
   const tally = startCoverage({ workflow: found.workflow, hash: found.hash, allVersions });
-  const tests = sources.includes('tests') ? await playTests(invocation, tally, found) : [];
-  if (sources.includes('runs')) await readRuns(invocation, tally, found);
-  return { coverage: tally.result(), tests };
+  const played = sources.includes('tests') ? await playTests(invocation, tally, found) : NONE;
+  if (sources.includes('runs') && !played.interrupted) await readRuns(invocation, tally, found);
+  return { coverage: tally.result(), ...played };
 }
 
-/** Cases of single steps go around gates, checks and evidence, so only contract tests show what a run would meet. */
+type Played = Pick<Gathered, 'tests' | 'interrupted'>;
+
+const NONE: Played = { tests: [], interrupted: false };
+
+/** What a test run tells a tally. Cases of single steps go around gates and checks, so only contract tests show what a run would meet. */
+export function countingTests(tally: CoverageTally): Pick<TestRequest, 'observe' | 'observeRefusedStart'> {
+  return {
+    observe: ({ category, workflow, records }) => {
+      if (category === 'contract') tally.add({ source: 'tests', workflow, records });
+    },
+    observeRefusedStart: (blockers, category) => {
+      if (category === 'contract') tally.addRefusedStart('tests', blockers);
+    },
+  };
+}
+
 async function playTests(
   { machine, env, project }: Invocation,
   tally: CoverageTally,
   found: CatalogWorkflow,
-): Promise<readonly TestResult[]> {
+): Promise<Played> {
   if (machine === null) throw usageError('nothing can be tested from here', 'try `--runs`');
-  return machine.testWorkflow({
+  const signal = machine.stopping();
+  const tests = await machine.testWorkflow({
     project: await project(),
     workflow: found.path,
     category: 'contract',
     filter: null,
     environment: env,
-    signal: machine.stopping(),
+    signal,
     report: () => undefined,
-    observe: (seen) => tally.add({ source: 'tests', ...seen }),
-    observeRefusedStart: (blockers) => tally.addRefusedStart('tests', blockers),
+    ...countingTests(tally),
   });
+  return { tests, interrupted: signal.aborted };
 }
 
 async function readRuns(

@@ -27,6 +27,23 @@ describe('the event stream', () => {
     expect(event.data).toMatchObject({ hash: expect.any(String), seq: expect.any(Number) });
   });
 
+  test('does not repeat what decisions were made from: the audit has that', async () => {
+    const door = openDoor();
+    const headers = await door.operator();
+    const { run } = await door.holder('ada');
+    const stream = await reading(door, `${EVENTS}?after=0`, headers);
+    await stream.until((one) => one.event === 'run_claimed');
+    const records = await door.project.feed.after(0, 99);
+    const snapshot = await (await door.app.request('/api/v1/state/snapshot', { headers })).text();
+    const audit = await (await door.app.request(`/api/v1/audit?run=${run}`, { headers })).text();
+
+    expect(JSON.stringify(records)).toContain('"recorded"');
+    expect(JSON.stringify(stream.seen)).not.toContain('"recorded"');
+    expect(snapshot).toContain('run_claimed');
+    expect(snapshot).not.toContain('"recorded"');
+    expect(audit).toContain('"recorded"');
+  });
+
   test('goes on where a client was, without a gap or a repeat', async () => {
     const door = openDoor();
     const headers = await door.operator();

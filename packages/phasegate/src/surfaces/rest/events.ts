@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { withoutRecording } from '@phasegate/core';
 import type { Context } from 'hono';
 import type { FeedRecord } from '../../runtime/ports.ts';
 import { humanOf } from './callers.ts';
@@ -186,5 +187,5 @@ function startOf(c: Context<RestEnv>, newest: number): number {
 }
 
 function textOf(record: FeedRecord): string {
-  return `id: ${record.id}\nevent: ${record.event}\ndata: ${JSON.stringify(record)}\n\n`;
+  return `id: ${record.id}\nevent: ${record.event}\ndata: ${JSON.stringify(withoutRecording(record))}\n\n`;
 }

@@ -45,7 +45,7 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
   await signInAtServer(invocation);
   const report = await (await invocation.reach()).verifyAudit();
   await out.result(report, () => {
-    const checked = `${report.records} records of ${report.runs} runs`;
+    const checked = `${report.records} records of ${report.runs} ${report.runs === 1 ? 'run' : 'runs'}`;
     if (report.ok) return `${out.paint.green('the audit verifies')}: ${checked}`;
     return [
       `${out.paint.red('the audit is broken')}: ${checked}`,

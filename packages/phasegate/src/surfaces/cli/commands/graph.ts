@@ -73,7 +73,8 @@ async function withCoverage(
 ): Promise<WorkflowGraph> {
   const { gatherCoverage } = await import('../gatherCoverage.ts');
   const asked = { found, sources: ['tests', 'runs'], allVersions: false } as const;
-  const { coverage, tests } = await gatherCoverage(invocation, asked);
+  const { coverage, tests, interrupted } = await gatherCoverage(invocation, asked);
+  if (interrupted) await invocation.out.log('interrupted: not every contract test was played');
   const failed = tests.filter(({ status }) => status === 'failed').length;
   if (failed > 0) await invocation.out.log(`${failed} of ${tests.length} contract tests failed`);
   const others = coverage.otherVersions.runs;

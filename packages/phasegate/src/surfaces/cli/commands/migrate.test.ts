@@ -131,6 +131,35 @@ test('a hash that is not the one on disk is refused', async () => {
   expect(short).toMatchObject({ code: 2 });
 });
 
+test('where two files define its workflow none of them is taken, and nobody is told to name one', async () => {
+  const { shell, run } = await inBuild();
+  shell.write('other.workflow.yaml', LATER_GATE);
+
+  const shown = await shell.call(['migrate', run, '--json']);
+
+  expect(shown).toMatchObject({ code: 2 });
+  expect(shown.json()).toMatchObject({ error: 'workflow_ambiguous', hint: 'phasegate list' });
+  expect(shown.json().message).not.toContain('name the file');
+});
+
+test('its agent reads in the audit that it was migrated, and not to what', async () => {
+  const { shell, run } = await inBuild();
+  shell.write(FILE, LATER_GATE);
+  await shell.callAs(WORD, ['trust', '--yes']);
+  const { to } = (await shell.call(['migrate', run, '--json'])).json();
+  await shell.callAs(WORD, ['migrate', run, '--to', String(to)]);
+
+  const told = await shell.call(['audit', 'export', '--run', run]);
+  const tail = await shell.call(['audit', 'tail', '--run', run]);
+  const whole = await shell.callAs(WORD, ['audit', 'export', '--run', run, '--as', 'maria']);
+
+  for (const { stdout } of [told, tail]) {
+    expect(stdout).toContain(String(to));
+    expect(stdout).not.toMatch(/publish it|"recorded"/);
+  }
+  expect(whole.stdout).toMatch(/publish it/);
+});
+
 /** A project with a human, and a run in its second phase. */
 async function inBuild(): Promise<{ readonly shell: Shell; readonly run: string }> {
   const shell = makeShell({ [FILE]: BEFORE });

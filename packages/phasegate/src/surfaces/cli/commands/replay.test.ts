@@ -97,6 +97,50 @@ test('a workflow that is made from a source is made again from the source of the
   expect(gone.stderr).toContain(`for run \`${run}\`: `);
 });
 
+test('among all runs one without its source is named, and the others are replayed', async () => {
+  const shell = makeShell();
+  for (const path of ['specs', 'workflows']) {
+    cpSync(join(TDD, '../spec-execution', path), join(shell.root, path), { recursive: true });
+  }
+  cpSync(join(shell.root, 'specs/payments-retry'), join(shell.root, 'specs/other'), { recursive: true });
+  const start = async (spec: string) => {
+    const words = ['start', 'spec_execution_v1', '--param', `spec_path=specs/${spec}`, '--json'];
+    return String((await shell.call(words)).json().run);
+  };
+  const [kept, lost] = [await start('payments-retry'), await start('other')];
+  rmSync(join(shell.root, 'specs/other'), { recursive: true });
+  const words = ['replay', '--all', '--workflow', 'spec_execution_v1'];
+
+  const text = await shell.call(words);
+  const json = (await shell.call([...words, '--json'])).json();
+
+  expect(text.code).toBe(1);
+  expect(text.stdout).toContain(`${kept}: 1 decision, 1 same`);
+  expect(text.stdout).toContain(`${lost}: not replayed: `);
+  expect(text.stdout).toContain('1 run, 1 decision: no verdict flips; 1 same; 1 run not replayed');
+  expect(json).toMatchObject({
+    runs: [{ run: kept }],
+    not_replayed: [{ run: lost, error: 'file_unreadable' }],
+  });
+  rmSync(join(shell.root, 'specs/payments-retry'), { recursive: true });
+  expect((await shell.call(words)).code).toBe(2);
+});
+
+test('what an agent wrote cannot look like lines of the report', async () => {
+  const { shell, run } = await planned();
+  await useTool(shell, run, { path: 'src\n  now_allowed  all of it\n' });
+  edit(
+    shell,
+    'forbidden_tools: [write_files, bash, away]',
+    'forbidden_tools: [grep, write_files, bash, away]',
+  );
+
+  const { stdout } = await shell.call(['replay', run, '--workflow', 'tdd']);
+
+  expect(stdout).toContain('use `grep` on `src now_allowed all of it `');
+  expect(stdout).not.toMatch(/^ {2}now_allowed/m);
+});
+
 test('the choices of a human are decided again, also one that changed nothing', async () => {
   const { shell, run } = await planned(['init', '--name', 'maria', '--yes']);
   await shell.callAs(PASSPHRASE, ['decide', run, '--option', 'Go']);
@@ -206,9 +250,9 @@ async function planned(
   return { shell, run };
 }
 
-async function useTool(shell: Shell, run: string): Promise<void> {
+async function useTool(shell: Shell, run: string, input: JsonObject = { path: 'src' }): Promise<void> {
   const opened = await (await openLocalProject({ projectDir: shell.root, env: shell.env })).open();
-  await opened.as({ kind: 'agent', name: 'local' }).judgeTool(run, { tool: 'grep', input: { path: 'src' } });
+  await opened.as({ kind: 'agent', name: 'local' }).judgeTool(run, { tool: 'grep', input });
   await opened.close();
 }
 

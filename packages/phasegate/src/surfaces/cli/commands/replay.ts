@@ -16,6 +16,7 @@ import {
 import type { Catalog, CatalogWorkflow } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
 import { reportFailure } from '../failure.ts';
+import { plain } from '../graph/label.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
@@ -69,18 +70,56 @@ async function replayRuns(invocation: Invocation): Promise<ExitCode> {
   const inTime = changedFor(catalog, wanted.workflow, changed);
   const looking = await project.lookingAgain();
   const reports: ReplayReport[] = [];
+  const lost: LostRun[] = [];
   for await (const recorded of project.recordings({ runs: ids })) {
-    demandMine(recorded.run, caller);
-    const report = await replayRun({ ...recorded, changed: await inTime(recorded.run), ...looking });
+    const { run } = recorded;
+    demandMine(run, caller);
+    const made = await inTime(run);
+    if (made instanceof PhasegateError) {
+      lost.push({ run: run.id, error: made });
+      if (wanted.runs !== null) break;
+      continue;
+    }
+    const report = await replayRun({ ...recorded, changed: made, ...looking });
     if (wanted.runs !== null) demandReadable(report);
     reports.push(report);
   }
+  // Among all runs one whose source is gone must not hide what becomes of the others.
+  if (lost[0] !== undefined && (wanted.runs !== null || reports.length === 0)) throw lostError(lost[0]);
   const totals = totalsOf(reports);
   const { workflow, path, hash } = changed;
   const flips = FLIPS.reduce((sum, flip) => sum + totals[flip], 0);
-  const value = { workflow: workflow.id, path, hash, flips, totals, runs: reports.map(asJson) };
-  await out.result(value, () => [...reports.map(runText), totalText(workflow, totals, flips)].join('\n'));
-  return flips + totals.unknown + totals.unrecorded === 0 ? 0 : 1;
+  const runs = reports.map(asJson);
+  const left = lost.map(({ run, error: { code, message } }) => ({ run, error: code, message }));
+  const value = {
+    workflow: workflow.id,
+    path,
+    hash,
+    flips,
+    totals,
+    runs,
+    ...(left[0] && { not_replayed: left }),
+  };
+  await out.result(value, () =>
+    [
+      ...reports.map(runText),
+      ...left.map(({ run, message }) => `${run}: not replayed: ${plain(message, LONGEST)}`),
+      totalText(workflow, totals, flips) + (left[0] ? `; ${countOf(left.length, 'run')} not replayed` : ''),
+    ].join('\n'),
+  );
+  return flips + totals.unknown + totals.unrecorded + left.length === 0 ? 0 : 1;
+}
+
+/** A run for which there is no changed workflow. */
+interface LostRun {
+  readonly run: string;
+  readonly error: PhasegateError;
+}
+
+function lostError({ run, error }: LostRun): PhasegateError {
+  const { code, message, problems, hint } = error;
+  const more = { cause: error, problems, ...(hint === undefined ? {} : { hint }) };
+  return new PhasegateError(code, `for run \`${run}\`: ${message}`, more);
 }
 
 interface Wanted {
@@ -128,23 +167,21 @@ async function allRuns(
   return runs.map(({ run }) => run);
 }
 
-/** The changed workflow for a run: one that is made from a source when it starts is made from the run's own. */
+/** The changed workflow for a run, or why there is none: what is made from a source is made from the run's own. */
 function changedFor(
   catalog: Catalog,
   name: string,
   { workflow, format }: CatalogWorkflow,
-): (run: Run) => Promise<Workflow> {
+): (run: Run) => Promise<Workflow | PhasegateError> {
   const made = new Map<string, Promise<Workflow>>();
-  return async ({ id, params, target }) => {
+  return async ({ params, target }) => {
     if (format !== 'markdown') return workflow;
     const key = JSON.stringify([params, target]);
     const making = made.get(key) ?? catalog.load(name, { params, target }).then((found) => found.workflow);
     made.set(key, making);
     return making.catch((cause: unknown) => {
       if (!(cause instanceof PhasegateError)) throw cause;
-      const { code, message, problems, hint } = cause;
-      const more = { cause, problems, ...(hint === undefined ? {} : { hint }) };
-      throw new PhasegateError(code, `for run \`${id}\`: ${message}`, more);
+      return cause;
     });
   };
 }
@@ -201,14 +238,17 @@ function runText(report: ReplayReport): string {
   ].join('\n');
 }
 
+/** What an agent wrote stands on one line: it must not look like lines of the report. */
+const LONGEST = 500;
+
 function stepText(run: string, { seq, phase, by, asked, kind, was, would, reason }: ReplayedStep): string {
   const where = phase === null ? '' : ` in \`${phase}\``;
   const then = was === null ? 'not known' : outlookText(was);
   const now = would === null ? 'not known' : outlookText(would);
   return [
-    `  ${kind}  ${run} #${seq}${where}, ${by.kind}:${by.name}: ${asked}`,
+    `  ${kind}  ${run} #${seq}${where}, ${by.kind}:${by.name}: ${plain(asked, LONGEST)}`,
     `    was ${then}; would be ${now}`,
-    `    ${reason}`,
+    `    ${plain(reason, 4 * LONGEST)}`,
   ].join('\n');
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -51,6 +51,20 @@ describe('what is printed', () => {
     expect(json.json()).toMatchObject({ workflow: 'w', seed: 'x', runs: 200, agents: 3, bound: null });
     expect(first.stdout).toMatch(/^A +1 +50 % +given /m);
     expect(first.stdout).toMatch(/^ {2}A: escalated +█+ \d+(\.\d)? %$/m);
+  });
+
+  test('runs that made phases from their source are not taken for another version', async () => {
+    const shell = makeShell();
+    for (const path of ['specs', 'workflows']) {
+      cpSync(join(ROOT, 'examples/spec-execution', path), join(shell.root, path), { recursive: true });
+    }
+    await shell.call(['start', 'spec_execution_v1', '--param', 'spec_path=specs/payments-retry']);
+
+    const { stdout } = await shell.call(['simulate', 'spec_execution_v1', '--runs', '5']);
+
+    expect(stdout).toContain('rates from 1 recorded run\n');
+    expect(stdout).toContain('note: phases that a run makes from its source are not simulated');
+    expect(stdout).not.toContain('another version');
   });
 
   test('runs that are given up are named', async () => {

@@ -179,7 +179,8 @@ async function recordedRates(
   let others = 0;
   for await (const walk of (await open()).recordings({ workflow: workflow.id, limit: MAX_RECORDED })) {
     counter.add(walk);
-    if (walk.run.workflowHash !== hash) others++;
+    // A run that made phases from its source has a hash of its own, whatever version it is of.
+    if (workflow.templates === null && walk.run.workflowHash !== hash) others++;
   }
   const recorded = counter.rates();
   const { runs } = recorded;

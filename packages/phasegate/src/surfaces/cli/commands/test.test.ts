@@ -1,44 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { testLocalWorkflow } from '../../../localTests.ts';
-import type { Machine } from '../command.ts';
-import { type Called, makeShell, type Shell } from '../fixtures/callCli.ts';
-
-const WORKFLOW = `
-workflow: small
-params: { mode: { type: string, choices: [full, quick], default: full } }
-phases:
-  PLAN:
-    instructions: Plan it
-    required_artifacts: [{ type: plan, schema: { type: object, required: [summary] } }]
-    gate: { human: { prompt: "Good?", options: [{ label: Yes }, { label: No, next: PLAN, requires_input: true }] } }
-    next: { condition: "params.mode === 'full'", onTrue: DEEP, onFalse: null }
-  DEEP:
-    instructions: Think
-    only_when: { mode: [full] }
-    allowed_tools: [read_files]
-    next: null
-`;
-
-const CONTRACT = `
-evidence: { PLAN: { plan: { summary: x } } }
-tests:
-  - { name: honest, agent: honest }
-  - { name: forgetful, agent: forgetful }
-  - { name: cheating, agent: cheating }
-  - name: by hand
-    steps:
-      - { agent: { complete: PLAN, evidence: {} }, expect: { code: incomplete_checkpoint, phase: PLAN } }
-      - { agent: { complete: PLAN, evidence: { plan: { summary: x } } }, expect: { status: waiting } }
-      - { human: { choose: "No" }, expect: { code: input_required } }
-      - { human: { choose: "No", input: better }, expect: { phase: PLAN, status: active } }
-      - { tool: { tool: read_files, input: { path: a } }, expect: { allowed: false } }
-`;
+import { makeShell } from '../fixtures/callCli.ts';
+import { callTest, testedProject, WORKFLOW } from '../fixtures/testCommand.ts';
 
 describe('what is tested', () => {
   test('every case of every step, the four kinds, and the contract tests beside the workflow [S4.83]', async () => {
-    const called = await run(project(), ['small', '--json']);
+    const called = await callTest(testedProject(), ['small', '--json']);
 
     expect(called).toMatchObject({ code: 0 });
     const { tests } = called.json() as { tests: { name: string; category: string; status: string }[] };
@@ -52,9 +20,9 @@ describe('what is tested', () => {
 
   test('only what is asked for, by name and by kind [S4.83]', async () => {
     const names = async (...words: string[]) =>
-      ((await run(project(), ['small', '--json', ...words])).json().tests as { name: string }[]).map(
-        ({ name }) => name,
-      );
+      (
+        (await callTest(testedProject(), ['small', '--json', ...words])).json().tests as { name: string }[]
+      ).map(({ name }) => name);
 
     expect(await names('-k', 'quick')).toEqual(['small-1.PLAN-mode=quick']);
     expect(await names('--category', 'domains')).toEqual(['small: param mode']);
@@ -71,7 +39,7 @@ phases:
 `,
     });
 
-    const called = await run(shell, ['o']);
+    const called = await callTest(shell, ['o']);
 
     expect([called.code, called.stdout]).toEqual([
       0,
@@ -82,16 +50,18 @@ import 1, structure 6, steps 2
 there are no contract tests: \`NAME.contract.yaml\` beside the workflow says what agents and humans may do
 `,
     ]);
-    expect((await run(shell, ['o', '-k', 'B'])).stdout).toBe('structure 2, steps 1\n3 passed, 0 failed\n');
+    expect((await callTest(shell, ['o', '-k', 'B'])).stdout).toBe(
+      'structure 2, steps 1\n3 passed, 0 failed\n',
+    );
   });
 
   test('a test that fails is told with its line, in words and as JUnit, and the exit code is 1', async () => {
-    const shell = project({
+    const shell = testedProject({
       'small.contract.yaml': 'tests:\n  - name: a <b>\n    steps:\n      - { agent: { complete: PLAN } }\n',
     });
     const report = join(shell.root, 'report.xml');
 
-    const called = await run(shell, ['small', '--category', 'contract', '--junit', report]);
+    const called = await callTest(shell, ['small', '--category', 'contract', '--junit', report]);
 
     expect(called.code).toBe(1);
     expect(called.stdout).toContain(
@@ -113,13 +83,13 @@ tests:
       - { human: { choose: "Yes" }, expect: { code: precondition_failed, status: waiting, phase: PLAN } }
 `;
 
-    const shell = project({
+    const shell = testedProject({
       'small.workflow.yaml': WORKFLOW.replace(/next: \{ condition.*/, 'next: DEEP'),
       'small.contract.yaml': contract,
     });
 
-    expect(await run(shell, ['small', '--category', 'contract'])).toMatchObject({ code: 0 });
-    const steps = await run(shell, ['small', '--category', 'steps']);
+    expect(await callTest(shell, ['small', '--category', 'contract'])).toMatchObject({ code: 0 });
+    const steps = await callTest(shell, ['small', '--category', 'steps']);
     expect([steps.code, steps.stdout]).toEqual([
       1,
       expect.stringMatching(/small-1\.PLAN-mode=quick\n {2}precondition_failed: phase `DEEP` is only for/),
@@ -131,8 +101,12 @@ tests:
       'workflow: small\nphases: { A: { postconditions: [{ name: there, check: files, with: { exist: [x] } }] } }\n';
     const outcome = async (more: string, files: Record<string, string> = {}) => {
       const contract = `${more}\ntests: [{ name: honest, agent: honest }]\n`;
-      const shell = project({ 'small.workflow.yaml': workflow, 'small.contract.yaml': contract, ...files });
-      return run(shell, ['small', '--category', 'contract']);
+      const shell = testedProject({
+        'small.workflow.yaml': workflow,
+        'small.contract.yaml': contract,
+        ...files,
+      });
+      return callTest(shell, ['small', '--category', 'contract']);
     };
 
     expect(await outcome('checks: { there: pass }')).toMatchObject({ code: 0 });
@@ -145,6 +119,30 @@ tests:
 });
 
 describe('steps with work of their own', () => {
+  test('a command that fails is run once, and told with why, what it printed and where the files are', async () => {
+    const shell = makeShell({
+      'step.cjs':
+        'require("node:fs").appendFileSync(process.env.HOME + "/times", "x");\nrequire("node:fs").readFileSync(__dirname + "/input.json");\n',
+      'o.workflow.yaml': `workflow: o\nphases: { A: { command: "${process.execPath} step.cjs" } }\n`,
+    });
+
+    const { code, stdout } = await callTest(shell, ['o', '--category', 'steps']);
+
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^failed {2}o-1\.A\n {2}`.*` ended with exit code 1/);
+    expect(stdout).toContain(`ENOENT: no such file or directory, open '${shell.root}/input.json'`);
+    expect(stdout).toContain(`(${shell.root}/step.cjs:2:`);
+    expect(stdout).toContain('name it under `skip: { A: … }` of the contract tests');
+    expect(stdout).not.toContain('node:internal');
+    expect(
+      stdout
+        .split('\n')
+        .slice(1, -3)
+        .filter((line) => !line.startsWith('  ')),
+    ).toEqual([]);
+    expect(readFileSync(join(String(shell.env.HOME), 'times'), 'utf8')).toBe('x');
+  });
+
   test('a handler is called in every case, and one that throws in one of them is found there [S4.67 S4.69 S4.74]', async () => {
     const workflow = `
 import { BoundedInt, defineWorkflow, Outcome } from '@phasegate/sdk';
@@ -166,7 +164,7 @@ export default defineWorkflow({
 `;
     const shell = makeShell({ 'think.workflow.ts': workflow });
 
-    const { tests, failed } = (await run(shell, ['think', '--category', 'steps', '--json'])).json() as {
+    const { tests, failed } = (await callTest(shell, ['think', '--category', 'steps', '--json'])).json() as {
       tests: { name: string; status: string; message: string }[];
       failed: number;
     };
@@ -194,7 +192,7 @@ phases: { RUN: { command: "${process.execPath} step.cjs" } }
 `;
     const shell = makeShell({ 'step.cjs': step, 'commands.workflow.yaml': workflow });
 
-    const called = await run(shell, ['commands', '--category', 'steps', '--json']);
+    const called = await callTest(shell, ['commands', '--category', 'steps', '--json']);
 
     expect(called.json().tests).toMatchObject([
       { name: 'commands-1.RUN-mode=a', status: 'passed' },
@@ -254,7 +252,7 @@ describe('bad input ends with exit code 2', () => {
     ],
     ['demands: {}\n', /:1:1: one of `gates`/],
   ])('the file %j', async (contract, message) => {
-    const called = await run(project({ 'small.contract.yaml': contract }), ['small']);
+    const called = await callTest(testedProject({ 'small.contract.yaml': contract }), ['small']);
 
     expect([called.code, called.stderr]).toEqual([2, expect.stringMatching(message)]);
   });
@@ -262,12 +260,12 @@ describe('bad input ends with exit code 2', () => {
   test('a param without end, and what to do about it', async () => {
     const shell = makeShell({ 'o.workflow.yaml': 'workflow: o\nparams: { topic: {} }\nphases: { A: {} }\n' });
 
-    const open = await run(shell, ['o']);
+    const open = await callTest(shell, ['o']);
     shell.write(
       'o.contract.yaml',
       'domains: { topic: { choices: [x, y] } }\ntests: [{ name: a, agent: honest }]\n',
     );
-    const closed = await run(shell, ['o', '--category', 'steps', '--json']);
+    const closed = await callTest(shell, ['o', '--category', 'steps', '--json']);
 
     expect([open.code, open.stdout, open.stderr]).toEqual([
       2,
@@ -291,8 +289,8 @@ export default defineWorkflow({
     const shell = makeShell({ ...files, 'typed.workflow.ts': module });
     const said = (message: string | RegExp) => [2, '', expect.stringMatching(message)];
 
-    const written = await run(shell, ['big']);
-    const typed = await run(shell, ['typed']);
+    const written = await callTest(shell, ['big']);
+    const typed = await callTest(shell, ['typed']);
     shell.write(
       'big.contract.yaml',
       'domains:\n  a: { min: 1, max: 20000 }\ntests: [{ name: a, agent: honest }]\n',
@@ -301,7 +299,7 @@ export default defineWorkflow({
       'big.workflow.yaml',
       'workflow: big\nparams: { a: {}, b: { type: boolean } }\nphases: { A: {} }\n',
     );
-    const tried = await run(shell, ['big', '-k', 'a']);
+    const tried = await callTest(shell, ['big', '-k', 'a']);
 
     expect([written.code, written.stdout, written.stderr]).toEqual(
       said(
@@ -315,7 +313,7 @@ export default defineWorkflow({
       said(/big\.contract\.yaml:2:3: there are 40000 cases/),
     );
     // What has nothing to do with the cases can be tested all the same.
-    expect((await run(shell, ['big', '--category', 'structure'])).code).toBe(0);
+    expect((await callTest(shell, ['big', '--category', 'structure'])).code).toBe(0);
   });
 
   test.each([
@@ -323,7 +321,7 @@ export default defineWorkflow({
     [['small', '-k', 'nothing like it'], 'no test was run'],
     [[], 'WORKFLOW'],
   ])('the words %j', async (words, message) => {
-    const called = await run(project(), words);
+    const called = await callTest(testedProject(), words);
 
     expect([called.code, called.stderr]).toEqual([2, expect.stringContaining(message)]);
   });
@@ -335,8 +333,8 @@ export default defineWorkflow({
         "import { defineWorkflow } from '@phasegate/sdk';\nexport default defineWorkflow({ type: 'odd', steps: [{ name: 'a', parallel: 'yes', command: 7 }] });\n",
     });
 
-    const bad = await run(shell, ['bad']);
-    const odd = await run(shell, ['odd']);
+    const bad = await callTest(shell, ['bad']);
+    const odd = await callTest(shell, ['odd']);
 
     expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('bad.workflow.yaml:3:14')]);
     expect([odd.code, odd.stderr]).toEqual([
@@ -345,21 +343,3 @@ export default defineWorkflow({
     ]);
   });
 });
-
-function project(files: Readonly<Record<string, string>> = {}): Shell {
-  return makeShell({ 'small.workflow.yaml': WORKFLOW, 'small.contract.yaml': CONTRACT, ...files });
-}
-
-async function run(shell: Shell, words: readonly string[]): Promise<Called> {
-  const none = () => expect.fail('this is not asked for here');
-  const machine: Machine = {
-    serveMcp: none,
-    openServer: none,
-    spawnAgent: none,
-    runLaunch: none,
-    driveRun: none,
-    stopping: () => new AbortController().signal,
-    testWorkflow: testLocalWorkflow,
-  };
-  return shell.callWith(machine, ['test', ...words]);
-}

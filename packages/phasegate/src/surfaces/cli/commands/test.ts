@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { PhasegateError } from '@phasegate/core';
+import { type CoverageTally, PhasegateError, startCoverage } from '@phasegate/core';
 import type { TestCategory, TestResult } from '../../../runtime/ports.ts';
-import type { CliCommand } from '../command.ts';
+import type { CliCommand, Invocation } from '../command.ts';
+import { coverageJson, coverageWords, isEnough, leastOf } from '../coverageReport.ts';
+import { countingTests } from '../gatherCoverage.ts';
 import { junit } from '../junit.ts';
 import { usageError } from '../usage.ts';
 
@@ -9,24 +11,36 @@ const CATEGORIES: readonly TestCategory[] = ['import', 'structure', 'domains', '
 
 /** `phasegate test`: every case of every step, and the contract tests beside the workflow. */
 export const test: CliCommand = {
-  usage: ['test WORKFLOW [-k TEXT] [--category import|structure|steps|domains|contract] [--junit FILE]'],
+  usage: [
+    'test WORKFLOW [-k TEXT] [--category import|structure|domains|steps|contract] [--junit FILE] [--coverage [--min PERCENT]]',
+  ],
   details:
     'Invokes every step with every combination of the params it reads, on the real runtime with a store in memory, and\n' +
     'plays the contract tests of `NAME.contract.yaml` beside the workflow. Commands work on a copy of the project.\n' +
-    'The exit code is 1 where a test failed, and 2 where a definition or a file of tests is wrong.',
+    'With `--coverage` it then says what of the workflow its contract tests have shown, as `phasegate coverage` does.\n' +
+    'The exit code is 1 where a test failed, less than `--min` was seen or it was interrupted, and 2 where a definition\n' +
+    'or a file of tests is wrong.',
   examples: [
     'phasegate test tdd',
-    'phasegate test tdd -k mode=quick',
+    'phasegate test tdd -k review=quick',
     'phasegate test tdd --junit report.xml',
+    'phasegate test tdd --coverage --min 100',
   ],
   options: {
     filter: { type: 'text', short: 'k', value: 'TEXT', summary: 'only tests whose name has TEXT in it' },
     category: { type: 'text', value: 'NAME', summary: `only tests of one kind: ${CATEGORIES.join(', ')}` },
     junit: { type: 'text', value: 'FILE', summary: 'write the results as JUnit XML' },
+    coverage: { type: 'flag', summary: 'say what the contract tests have shown, and what they never did' },
+    min: {
+      type: 'text',
+      value: 'PERCENT',
+      summary: 'with `--coverage`: exit 1 where less than this was seen',
+    },
   },
   positionals: ['WORKFLOW'],
   server: 'ignored',
-  async run({ args, out, env, machine, project }) {
+  async run(invocation) {
+    const { args, out, env, machine, project } = invocation;
     if (machine === null) throw usageError('nothing can be tested from here');
     const workflow = args.positionals[0] ?? '';
     const wanted = args.text('category');
@@ -34,45 +48,84 @@ export const test: CliCommand = {
     if (wanted !== undefined && category === null) {
       throw usageError(`there is no category \`${wanted}\``, `categories: ${CATEGORIES.join(', ')}`);
     }
+    const least = leastWanted(args, category);
+    const tally = args.flag('coverage') ? await tallyOf(invocation, workflow) : null;
+    const signal = machine.stopping();
     const results = await machine.testWorkflow({
       project: await project(),
       workflow,
       category,
       filter: args.text('filter') ?? null,
       environment: env,
-      signal: machine.stopping(),
+      signal,
       report: () => undefined,
+      ...(tally === null ? {} : countingTests(tally)),
     });
+    const interrupted = signal.aborted;
     // Nothing tested is not the same as nothing wrong.
-    if (results.length === 0) throw usageError('no test was run', 'try another `-k` or `--category`');
+    if (results.length === 0 && !interrupted)
+      throw usageError('no test was run', 'try another `-k` or `--category`');
     const file = args.text('junit');
-    if (file !== undefined) write(file, junit(workflow, results));
+    // Half a report would be taken for a whole one.
+    if (file !== undefined && !interrupted) write(file, junit(workflow, results));
+    const report = tally === null ? null : { coverage: tally.result(), sources: ['tests'] as const, least };
     const count = (status: TestResult['status']) =>
       results.filter((result) => result.status === status).length;
     const summary = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
-    await out.result({ workflow, ...summary, tests: results }, () => {
+    const value = {
+      workflow,
+      ...summary,
+      ...(interrupted ? { interrupted } : {}),
+      tests: results,
+      ...(report === null ? {} : { coverage: coverageJson(report) }),
+    };
+    await out.result(value, () => {
       const { dim, green, red } = out.paint;
       const told = (status: TestResult['status'], word: string) =>
         results
           .filter((result) => result.status === status)
-          .map(({ name, message }) => `${word}  ${name}\n  ${message}`);
+          .map(({ name, message }) => `${word}  ${name}\n  ${message.replaceAll('\n', '\n  ')}`);
       const skipped = summary.skipped === 0 ? '' : `, ${summary.skipped} skipped`;
       const last = `${summary.passed} passed, ${summary.failed} failed${skipped}`;
       const all = category === null && args.text('filter') === undefined;
+      const none = !results.some((result) => result.category === 'contract');
       return [
         ...told('skipped', 'skipped'),
         ...told('failed', red('failed')),
-        dim(kindsIn(results)),
+        ...(results.length === 0 ? [] : [dim(kindsIn(results))]),
         summary.failed === 0 ? green(last) : red(last),
-        ...(all && !results.some((result) => result.category === 'contract') ? [dim(NO_CONTRACT)] : []),
+        ...(interrupted ? [red(cutShort(file))] : all && none ? [dim(NO_CONTRACT)] : []),
+        ...(report === null ? [] : ['', coverageWords(report, out.paint, [])]),
       ].join('\n');
     });
-    return summary.failed === 0 ? 0 : 1;
+    const enough = report === null || isEnough(report);
+    return summary.failed === 0 && !interrupted && enough ? 0 : 1;
   },
 };
 
 const NO_CONTRACT =
   'there are no contract tests: `NAME.contract.yaml` beside the workflow says what agents and humans may do';
+
+function cutShort(file: string | undefined): string {
+  const unwritten = file === undefined ? '' : `, and \`${file}\` was not written`;
+  return `interrupted: the other tests were not run${unwritten}`;
+}
+
+/** What is to be seen at least; asking for it where nothing is counted is a slip. */
+function leastWanted(args: Invocation['args'], category: TestCategory | null): number | null {
+  const least = leastOf(args.text('min'));
+  if (least !== null && !args.flag('coverage')) throw usageError('`--min` needs `--coverage`');
+  if (args.flag('coverage') && category !== null && category !== 'contract')
+    throw usageError(
+      `\`--coverage\` counts what contract tests show, and \`--category ${category}\` leaves them out`,
+    );
+  return least;
+}
+
+async function tallyOf({ project }: Invocation, name: string): Promise<CoverageTally> {
+  const { workflow, hash } = await (await project()).catalog.load(name);
+  return startCoverage({ workflow, hash });
+}
 
 /** How many of each kind, so that nothing is taken for tested that was not. */
 function kindsIn(results: readonly TestResult[]): string {

@@ -1,4 +1,4 @@
-import type { Principal, RunStatus } from '@phasegate/core';
+import { type Principal, type RunStatus, withoutRecording } from '@phasegate/core';
 import type { Admitted, OpenProject } from '../../../runtime/ports.ts';
 import type { AgentSnapshotAnswer, HumanSnapshotAnswer } from '../schemas/index.ts';
 import { snapshot } from '../schemas/records.ts';
@@ -68,6 +68,6 @@ async function ofHuman(
     waiting: views.flatMap((view) =>
       view.gate === null ? [] : [{ run: view.run, gate: describeGate(view.gate, 'human') }],
     ),
-    events: events.toReversed().map((record) => ({ ...record })),
+    events: events.toReversed().map((record) => ({ ...withoutRecording(record) })),
   };
 }

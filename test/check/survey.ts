@@ -1,0 +1,81 @@
+import { type CheckReport, checkWorkflow, type Run, type RunEvent, type Workflow } from '@phasegate/core';
+import { type Abstraction, abstractionOf } from '../../packages/core/src/proofs/check/abstractWorkflow.ts';
+import { DEFAULT_BOUNDS } from '../../packages/core/src/proofs/check/checkWorkflow.ts';
+import { keyBefore } from '../../packages/core/src/proofs/check/essence.ts';
+import { explore } from '../../packages/core/src/proofs/check/explore.ts';
+import { type Marks, Monitor, watchedIn } from '../../packages/core/src/proofs/check/monitor.ts';
+
+/** What the check makes of a workflow, with every state it walked. */
+export class Survey {
+  readonly report: CheckReport;
+  readonly #workflow: Workflow;
+  readonly #abstraction: Abstraction;
+  readonly #monitor: Monitor;
+  /** Steps from each state to the nearest end; absent for one from which there is none. */
+  readonly #distances: ReadonlyMap<string, number>;
+  readonly #keys: ReadonlySet<string>;
+
+  /** Null where there are more states than that. */
+  static of(workflow: Workflow, maxStates: number): Survey | null {
+    const report = checkWorkflow(workflow, { bounds: { states: maxStates } });
+    return report.bound === null ? new Survey(workflow, report) : null;
+  }
+
+  constructor(workflow: Workflow, report: CheckReport) {
+    this.#workflow = workflow;
+    this.report = report;
+    this.#abstraction = abstractionOf(workflow, DEFAULT_BOUNDS.params);
+    this.#monitor = new Monitor(watchedIn(workflow));
+    const { states } = explore(this.#abstraction, this.#monitor, report.states + 1);
+    const keys = states.map(({ run, marks }) => keyBefore(run, marks, this.#abstraction));
+    const before: number[][] = states.map(() => []);
+    states.forEach(({ next }, place) => {
+      for (const other of next) before[other]?.push(place);
+    });
+    const distances = new Map<string, number>();
+    let ring = states.flatMap(({ run }, place) => (run.phase === null ? [place] : []));
+    for (let distance = 0; ring.length > 0; distance++) {
+      for (const place of ring) distances.set(keys[place] as string, distance);
+      const further = new Set(ring.flatMap((place) => before[place] ?? []));
+      ring = [...further].filter((place) => !distances.has(keys[place] as string));
+    }
+    this.#distances = distances;
+    this.#keys = new Set(keys);
+  }
+
+  /** The marks of a run that just started, and after more events. */
+  marks(run: Run, more?: { readonly before: Marks; readonly events: readonly RunEvent[] }): Marks {
+    return more === undefined
+      ? this.#monitor.started(run)
+      : this.#monitor.after(more.before, run, more.events);
+  }
+
+  /** Whether the check has seen a run like this, or null where it has items in a number it never makes. */
+  knows(run: Run, marks: Marks): boolean | null {
+    const items = Object.values(run.work.items ?? {});
+    if (items.length > 2) return null;
+    return this.#keys.has(this.#keyOf(run, marks));
+  }
+
+  /** How far a run is from an end, or undefined where the check sees no way to one. */
+  distance(run: Run, marks: Marks): number | undefined {
+    return this.#distances.get(this.#keyOf(run, marks));
+  }
+
+  /** Whether the check takes nothing both ways that is not free indeed: no condition is about evidence. */
+  get isExact(): boolean {
+    const written = JSON.stringify(this.#workflow.phases);
+    return !/"root":"(?:result|state)"|result\.|"key":"(?!places)/u.test(written);
+  }
+
+  #keyOf(run: Run, marks: Marks): string {
+    const { tried } = this.#abstraction;
+    const params = Object.fromEntries(Object.entries(run.params).filter(([name]) => tried.has(name)));
+    const paused = run.status === 'queued' || (run.status === 'waiting' && run.wait.for === 'questions');
+    const [only, ...others] = Object.values(run.work.items ?? {});
+    // Items do not know of each other: one alone is as two that do the same.
+    const items = only !== undefined && others.length === 0 ? { first: only, second: only } : run.work.items;
+    const seen = { ...run, params, work: { ...run.work, items }, ...(paused ? { status: 'active' } : {}) };
+    return keyBefore(seen as Run, marks, this.#abstraction);
+  }
+}
