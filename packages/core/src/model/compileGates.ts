@@ -65,11 +65,11 @@ function compileHuman(
     problems.error([...path, 'options'], 'no_options', 'a human gate needs at least one option');
   if (!Number.isInteger(quorum) || quorum < 1) {
     problems.error([...path, 'quorum'], 'bad_value', '`quorum` is a whole number from 1');
-  } else if (approvers.length > 0 && quorum > approvers.length) {
+  } else if (approvers.length > 0 && quorum > new Set(approvers).size) {
     problems.error(
       [...path, 'quorum'],
       'unsatisfiable',
-      `${quorum} humans must agree and only ${approvers.length} may decide`,
+      `${quorum} humans must agree and only ${new Set(approvers).size} may decide`,
     );
   }
   draft.context?.forEach((contextPath, index) => {

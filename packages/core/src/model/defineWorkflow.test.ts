@@ -130,6 +130,20 @@ const MISTAKES: readonly [string, readonly Partial<PhaseDraft>[], Partial<Workfl
     {},
   ],
   [
+    'unsatisfiable',
+    [
+      {
+        gates: [{ human: { prompt: '?', options: [{ label: 'Y' }], approvers: ['ada', 'ada'], quorum: 2 } }],
+      },
+    ],
+    {},
+  ],
+  [
+    'bad_duration',
+    [{ gates: [{ human: { prompt: '?', options: [{ label: 'Y' }], timeout: { after: 30 as never } } }] }],
+    {},
+  ],
+  [
     'bad_duration',
     [{ gates: [{ human: { prompt: '?', options: [{ label: 'Y' }], timeout: { after: 'soon' } } }] }],
     {},

@@ -36,6 +36,17 @@ describe('what is known beforehand comes out', () => {
     expect(all.histogram).toEqual([{ from: 15, to: 15, runs: 1000 }]);
   });
 
+  test('in permissive mode what is asked before the first phase keeps nobody out [C9]', () => {
+    const preconditions = [{ check: 'expression', with: { condition: "params.mode === 'full'" } }];
+    const params = { mode: { type: 'string' as const, choices: ['quick'] } };
+    const workflow = workflowOf([{ id: 'A', preconditions }], {
+      params,
+      enforcement: { mode: 'permissive' },
+    });
+
+    expect(simulated(workflow, {}).completed).toBe(1);
+  });
+
   test.each([0.1, 0.35, 0.5, 0.8, 0.97])(
     'a pass rate of %d gives p + (1-p)·2 attempts, and p + (1-p)·p pass',
     (p) => {

@@ -74,7 +74,9 @@ function paramsOf({ params }: Workflow, { starts, tried }: Abstraction): readonl
 
 function started(workflow: Workflow, params: JsonObject, { tried }: Abstraction): readonly Run[] {
   const entry = workflow.phases.find(({ id }) => id === workflow.entry);
-  const refused = (entry?.preconditions ?? []).some((check) => {
+  // In permissive mode what is asked before the first phase keeps nobody out.
+  const asked = workflow.enforcement.mode === 'permissive' ? [] : (entry?.preconditions ?? []);
+  const refused = asked.some((check) => {
     const condition = check.use === 'expression' ? conditionOf(check) : null;
     const truth = condition === null ? 'unknown' : partialTruth(condition, { params, tried, iteration: 1 });
     return truth === 'no' || truth === 'error';

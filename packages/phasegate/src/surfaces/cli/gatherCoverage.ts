@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Coverage, type CoverageSource, type CoverageTally, startCoverage } from '@phasegate/core';
 import type { CatalogWorkflow, TestRequest, TestResult } from '../../runtime/ports.ts';
 import type { Invocation } from './command.ts';
+import { stateHere } from './stateHere.ts';
 import { usageError } from './usage.ts';
 
 /** What is asked: where to look, and which runs count. */
@@ -66,13 +65,12 @@ async function playTests(
 }
 
 async function readRuns(
-  { project, open }: Invocation,
+  invocation: Invocation,
   tally: CoverageTally,
   { workflow, closure }: CatalogWorkflow,
 ): Promise<void> {
-  // Opening the state makes it; whoever only looks must leave nothing behind.
-  if (!existsSync(join((await project()).stateDir, 'state.db'))) return;
-  const opened = await open();
+  const opened = await stateHere(invocation);
+  if (opened === null) return;
   for await (const { startedWith, records } of opened.recordings({ workflow: workflow.id })) {
     tally.add({ source: 'runs', workflow: startedWith, records });
   }

@@ -35,6 +35,22 @@ describe('what is printed', () => {
     expect(existsSync(join(shell.root, '..', 'state'))).toBe(false);
   });
 
+  test('says that runs of a server are not looked at', async () => {
+    const shell = makeShell({ 'agent_workflow.yaml': WORKFLOW });
+    const elsewhere = { PHASEGATE_URL: 'http://127.0.0.1:9' };
+
+    for (const words of [
+      ['simulate', 'w'],
+      ['coverage', 'w', '--runs'],
+    ]) {
+      const { stderr } = await shell.call(words, '', elsewhere);
+
+      expect(stderr).toContain(
+        'only runs recorded here are looked at, not those of the server in PHASEGATE_URL',
+      );
+    }
+  });
+
   test('the same seed prints the same, and with --json one value holds it all', async () => {
     const shell = makeShell({ 'agent_workflow.yaml': WORKFLOW });
     const words = ['simulate', 'w', '--pass', 'A=0.5', '--agents', '3', '--runs', '200'];

@@ -1,6 +1,5 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import {
   PhasegateError,
   type PhaseRates,
@@ -16,6 +15,7 @@ import type { Output } from '../output.ts';
 import { panelsOf } from '../plot/panels.ts';
 import { simulationSummary, simulationText, simulationTitle } from '../plot/simulationText.ts';
 import { readLimited } from '../readLimited.ts';
+import { stateHere } from '../stateHere.ts';
 
 const MAX_RUNS = 1_000_000;
 const MAX_AGENTS = 100_000;
@@ -160,24 +160,15 @@ async function textOf(file: string): Promise<string> {
 
 /** What recorded runs say. A project without any stays as it is: looking makes nothing. */
 async function recordedRates(
-  { project, open }: Invocation,
+  invocation: Invocation,
   workflow: Workflow,
   hash: string,
 ): Promise<{ readonly recorded: RecordedRates | null; readonly notes: readonly string[] }> {
-  const found = await project();
-  let stateDir: string;
-  try {
-    stateDir = found.stateDir;
-  } catch (error) {
-    if (!(error instanceof PhasegateError)) throw error;
-    return { recorded: null, notes: [`recorded runs are not looked at: ${error.message}`] };
-  }
-  // `made` without a database is a lost one, and opening it says so.
-  const known = ['state.db', 'made'].some((name) => existsSync(join(stateDir, name)));
-  if (!known) return { recorded: null, notes: [] };
+  const opened = await stateHere(invocation);
+  if (opened === null) return { recorded: null, notes: [] };
   const counter = new RateCounter();
   let others = 0;
-  for await (const walk of (await open()).recordings({ workflow: workflow.id, limit: MAX_RECORDED })) {
+  for await (const walk of opened.recordings({ workflow: workflow.id, limit: MAX_RECORDED })) {
     counter.add(walk);
     // A run that made phases from its source has a hash of its own, whatever version it is of.
     if (workflow.templates === null && walk.run.workflowHash !== hash) others++;
