@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Act, anyActs, anyWorkflow } from '../../engine/fixtures/arbitraries.ts';
+import { anyActs, anyWorkflow } from '../../engine/fixtures/arbitraries.ts';
 import { anySharedWorkflow, anySharing } from '../../engine/fixtures/handovers.ts';
-import { result } from '../../engine/fixtures/walks.ts';
-import type { Workflow } from '../../model/workflow.ts';
-import { type Recorder, record } from '../replay/fixtures/recorder.ts';
+import { type Recorder, shared, walked } from '../replay/fixtures/recorder.ts';
 import { coverables } from './coverables.ts';
 import { coverageByKind, startCoverage } from './coverage.ts';
 import { coverageHits } from './coverageHits.ts';
@@ -13,7 +11,7 @@ describe('for any workflow and any walk', () => {
   test('all that is seen is something that can be, and every completed phase was left one way', () => {
     fc.assert(
       fc.property(anyWorkflow, anyActs, (workflow, acts) => {
-        const walk = walkOf(workflow, acts);
+        const walk = walked(workflow, acts);
         const known = coverables(workflow).map(({ id }) => id);
         const { hits } = coverageHits(workflow, walk.records());
 
@@ -28,11 +26,7 @@ describe('for any workflow and any walk', () => {
   test('the same where items are worked on side by side', () => {
     fc.assert(
       fc.property(anySharedWorkflow, anySharing, (workflow, turns) => {
-        const walk = record(workflow, { params: { areas: ['a', 'b'] } });
-        for (const { principal, make, answer } of turns) {
-          const run = walk.run();
-          walk.submit(make(run), { principal: principal(run), shown: 'seen', answer: () => result(answer) });
-        }
+        const walk = shared(workflow, turns);
         const known = coverables(workflow).map(({ id }) => id);
 
         expect(known).toEqual(
@@ -50,7 +44,7 @@ describe('for any workflow and any walk', () => {
         let before = coverageByKind(tally.result());
         walks.forEach((acts, index) => {
           const source = index % 2 === 0 ? 'tests' : 'runs';
-          tally.add({ source, workflow, records: walkOf(workflow, acts).records() });
+          tally.add({ source, workflow, records: walked(workflow, acts).records() });
           const after = coverageByKind(tally.result());
           after.forEach((row, at) => {
             const less = before[at] as (typeof before)[number];
@@ -67,19 +61,6 @@ describe('for any workflow and any walk', () => {
     );
   });
 });
-
-function walkOf(workflow: Workflow, acts: readonly Act[]): Recorder {
-  const walk = record(workflow);
-  for (const act of acts) {
-    let asked = 0;
-    walk.submit(act.make(walk.run()), {
-      principal: act.principal,
-      shown: 'seen',
-      answer: () => result(act.answers[asked++ % act.answers.length] ?? 'passed'),
-    });
-  }
-  return walk;
-}
 
 /** Completed phases, and stops by an option. */
 function waysGone(walk: Recorder): number {

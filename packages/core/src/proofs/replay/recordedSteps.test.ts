@@ -5,25 +5,17 @@ import { decide } from '../../engine/decide.ts';
 import type { RunEvent } from '../../engine/events.ts';
 import { anyActs, anyWorkflow } from '../../engine/fixtures/arbitraries.ts';
 import { anySharedWorkflow, anySharing } from '../../engine/fixtures/handovers.ts';
-import { ADA, AGENT, BOB, NOW, phases, result, workflowOf } from '../../engine/fixtures/walks.ts';
+import { ADA, AGENT, BOB, NOW, phases, workflowOf } from '../../engine/fixtures/walks.ts';
 import { eventOfRecord } from '../../engine/recording.ts';
 import type { Run } from '../../engine/run.ts';
-import { type Recorder, record } from './fixtures/recorder.ts';
+import { type Recorder, record, shared, walked } from './fixtures/recorder.ts';
 import { type RecordedStep, recordedSteps } from './recordedSteps.ts';
 
 describe('the recorded steps of any walk', () => {
   test('decided again from what is recorded give the same verdict and events', () => {
     fc.assert(
       fc.property(anyWorkflow, anyActs, (workflow, acts) => {
-        const walk = record(workflow);
-        for (const act of acts) {
-          let asked = 0;
-          walk.submit(act.make(walk.run()), {
-            principal: act.principal,
-            shown: 'seen',
-            answer: () => result(act.answers[asked++ % act.answers.length] ?? 'passed', 'why'),
-          });
-        }
+        const walk = walked(workflow, acts);
         expectSame(walk);
       }),
       { numRuns: 500 },
@@ -33,11 +25,7 @@ describe('the recorded steps of any walk', () => {
   test('the same where agents share a run item by item', () => {
     fc.assert(
       fc.property(anySharedWorkflow, anySharing, (workflow, turns) => {
-        const walk = record(workflow, { params: { areas: ['a', 'b'] } });
-        for (const { principal, make, answer } of turns) {
-          const run = walk.run();
-          walk.submit(make(run), { principal: principal(run), shown: 'seen', answer: () => result(answer) });
-        }
+        const walk = shared(workflow, turns);
         expectSame(walk);
       }),
       { numRuns: 300 },

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Act, anyActs, anyWorkflow } from '../../engine/fixtures/arbitraries.ts';
+import { anyActs, anyWorkflow } from '../../engine/fixtures/arbitraries.ts';
 import { anySharedWorkflow, anySharing } from '../../engine/fixtures/handovers.ts';
-import { result } from '../../engine/fixtures/walks.ts';
 import type { Workflow } from '../../model/workflow.ts';
-import { type Recorder, record } from './fixtures/recorder.ts';
+import { type Recorder, shared, walked } from './fixtures/recorder.ts';
 import { FLIPS, type ReplayedStep, type ReplayReport } from './replayReport.ts';
 import { replayRun } from './replayRun.ts';
 
@@ -25,11 +24,7 @@ describe('under its own workflow', () => {
   test('no decision flips where agents share a run item by item', async () => {
     await fc.assert(
       fc.asyncProperty(anySharedWorkflow, anySharing, async (workflow, turns) => {
-        const walk = record(workflow, { params: { areas: ['a', 'b'] } });
-        for (const { principal, make, answer } of turns) {
-          const run = walk.run();
-          walk.submit(make(run), { principal: principal(run), shown: 'seen', answer: () => result(answer) });
-        }
+        const walk = shared(workflow, turns);
 
         expectNothing(await replay(walk, workflow));
       }),
@@ -64,19 +59,6 @@ function replay(walk: Recorder, changed: Workflow): Promise<ReplayReport> {
     reads: () => 'workspace',
     look: () => Promise.reject(new Error('nothing can be asked again')),
   });
-}
-
-function walked(workflow: Workflow, acts: readonly Act[]): Recorder {
-  const walk = record(workflow);
-  for (const act of acts) {
-    let asked = 0;
-    walk.submit(act.make(walk.run()), {
-      principal: act.principal,
-      shown: 'seen',
-      answer: () => result(act.answers[asked++ % act.answers.length] ?? 'passed', 'why'),
-    });
-  }
-  return walk;
 }
 
 function expectNothing({ steps, counts, decisions }: ReplayReport): void {

@@ -1,11 +1,8 @@
 import type { Item, Run } from '../../engine/run.ts';
-import { decideStart } from '../../engine/start.ts';
 import type { JsonObject } from '../../json.ts';
 import type { Phase, Workflow } from '../../model/workflow.ts';
 import type { Abstraction } from '../check/abstractWorkflow.ts';
-import { AGENT, NOW } from '../check/moves.ts';
-import { partialTruth } from '../check/partialTruth.ts';
-import { conditionOf } from '../check/phaseConditions.ts';
+import { startMoves } from '../check/explore.ts';
 import { oneOf, type Random } from './random.ts';
 import type { SettledPhase } from './rates.ts';
 
@@ -29,7 +26,9 @@ export function startsOf(
     (phase): Phase => (phase.parallel === null ? phase : { ...phase, parallel: { key: keyOf(phase) } }),
   );
   const simulated = { ...abstraction.workflow, phases };
-  const runs = paramsOf(workflow, abstraction).flatMap((params) => started(simulated, params, abstraction));
+  const runs = paramsOf(workflow, abstraction)
+    .flatMap((params) => startMoves({ ...abstraction, workflow: simulated }, params))
+    .map(({ run }) => run);
   if (runs.length === 0) return null;
   const parallel = phases.filter((phase) => phase.parallel !== null);
   return {
@@ -70,34 +69,4 @@ function paramsOf({ params }: Workflow, { starts, tried }: Abstraction): readonl
   });
   const kept = starts.map((start) => ({ ...start, ...Object.fromEntries(defaults) }));
   return [...new Map(kept.map((start) => [JSON.stringify(Object.entries(start).sort()), start])).values()];
-}
-
-function started(workflow: Workflow, params: JsonObject, { tried }: Abstraction): readonly Run[] {
-  const entry = workflow.phases.find(({ id }) => id === workflow.entry);
-  // In permissive mode what is asked before the first phase keeps nobody out.
-  const asked = workflow.enforcement.mode === 'permissive' ? [] : (entry?.preconditions ?? []);
-  const refused = asked.some((check) => {
-    const condition = check.use === 'expression' ? conditionOf(check) : null;
-    const truth = condition === null ? 'unknown' : partialTruth(condition, { params, tried, iteration: 1 });
-    return truth === 'no' || truth === 'error';
-  });
-  if (refused) return [];
-  // What else is asked before the first phase holds: nothing can be said of a run that never was.
-  const phases = workflow.phases.map((phase) =>
-    phase.id === workflow.entry ? { ...phase, preconditions: [], parallel: null } : phase,
-  );
-  const { run } = decideStart(
-    {
-      id: 'run',
-      workflow: { ...workflow, phases },
-      workflowHash: '',
-      target: null,
-      params,
-      ring: workflow.enforcement.ring,
-      trusted: true,
-      queued: false,
-    },
-    { principal: AGENT, now: NOW, facts: {} },
-  );
-  return run === null ? [] : [{ ...run, workflow } as Run];
 }

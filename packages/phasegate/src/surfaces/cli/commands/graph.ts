@@ -1,10 +1,10 @@
-import { writeFile } from 'node:fs/promises';
-import { graphOf, markCoverage, PhasegateError, type WorkflowGraph } from '@phasegate/core';
+import { graphOf, markCoverage, type WorkflowGraph } from '@phasegate/core';
 import type { CatalogWorkflow } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { markRun } from '../markRun.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
+import { writeText } from '../writeText.ts';
 
 const FORMATS = ['mermaid', 'dot', 'json', 'svg'] as const;
 
@@ -44,7 +44,7 @@ export const graph: CliCommand = {
     const text = await draw(drawn, format);
     const file = args.text('output');
     if (file !== undefined) {
-      await write(file, text);
+      await writeText(file, text);
       await out.result({ format, file }, () => `wrote ${file}`);
     } else if (out.json) {
       await out.result(format === 'json' ? drawn : { format, graph: text }, () => '');
@@ -102,14 +102,5 @@ async function draw(drawn: WorkflowGraph, format: Format): Promise<string> {
       return (await import('../graph/svg.ts')).toSvg(drawn);
     case 'json':
       return `${JSON.stringify(drawn, null, 2)}\n`;
-  }
-}
-
-async function write(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text);
-  } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be written: ${reason}`, { cause });
   }
 }

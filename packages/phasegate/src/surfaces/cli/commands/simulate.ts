@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import {
   PhasegateError,
   type PhaseRates,
@@ -16,6 +15,7 @@ import { panelsOf } from '../plot/panels.ts';
 import { simulationSummary, simulationText, simulationTitle } from '../plot/simulationText.ts';
 import { readLimited } from '../readLimited.ts';
 import { stateHere } from '../stateHere.ts';
+import { writeText } from '../writeText.ts';
 
 const MAX_RUNS = 1_000_000;
 const MAX_AGENTS = 100_000;
@@ -65,7 +65,7 @@ export const simulate: CliCommand = {
       const { svgPlot } = await import('../plot/svgPlot.ts');
       const title = simulationTitle(simulation);
       const summary = simulationSummary(simulation);
-      await write(file, svgPlot({ title, summary, panels: panelsOf(simulation) }));
+      await writeText(file, svgPlot({ title, summary, panels: panelsOf(simulation) }));
     }
     await out.result({ ...simulation, ...(file === undefined ? {} : { plot: file }) }, () =>
       simulationText(simulation, out.paint),
@@ -197,12 +197,3 @@ function progressOn(out: Output, runs: number): (ended: number) => void {
 }
 
 const CLEAR = '\r\u001B[K';
-
-async function write(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text);
-  } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be written: ${reason}`, { cause });
-  }
-}
