@@ -23,6 +23,7 @@ test('@phasegate/core exports exactly these values', () => {
     'EVIDENCE_CLASSES',
     'FLIPS',
     'GUARDED_PATHS',
+    'LARGEST_RECORDING',
     'LEASE_SECONDS',
     'MAX_RECLAIMS',
     'OUTCOMES',

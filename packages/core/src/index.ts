@@ -16,6 +16,7 @@ export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/ques
 export {
   eventOfRecord,
   judgedInput,
+  LARGEST_RECORDING,
   RECORDING_VERSION,
   type Recording,
   readRecording,

@@ -25,18 +25,22 @@ export type Unrecorded = 'not_recorded' | 'other_version' | 'too_large';
 /** Raised when a recording is written in another form. */
 export const RECORDING_VERSION = 1;
 
-/** Beyond this what was refused is not kept: an agent must not fill the disk with what nobody accepted. */
-const LARGEST = 65_536;
+/** In characters of JSON. Beyond this what was refused is not kept: an agent must not fill the disk with it. */
+export const LARGEST_RECORDING = 65_536;
 
 /** A recording as it is kept with the first of the events it led to. What the event says itself is not said twice. */
-export function recorded({ command, facts }: Recording, events: readonly RunEvent[]): JsonObject {
+export function recorded(
+  { command, facts }: Recording,
+  events: readonly RunEvent[],
+  largest = LARGEST_RECORDING,
+): JsonObject {
   const told = toldBy(events);
   const kept: JsonObject = {
     version: RECORDING_VERSION,
     ...(command === null ? {} : { command: withoutTold(command, told) }),
     ...(Object.keys(facts).length === 0 ? {} : { facts: mapFacts(facts, (fact) => shortened(fact, told)) }),
   };
-  if (canonicalJson(kept).length <= LARGEST) return kept;
+  if (canonicalJson(kept).length <= largest) return kept;
   return { version: RECORDING_VERSION, left_out: true };
 }
 

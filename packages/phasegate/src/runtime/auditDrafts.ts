@@ -2,6 +2,7 @@ import {
   type Json,
   type JsonObject,
   judgedInput,
+  LARGEST_RECORDING,
   type Principal,
   type Recording,
   type Run,
@@ -16,13 +17,21 @@ import type { AuditDraft } from './ports.ts';
 export function drafts(
   events: readonly RunEvent[],
   principal: Principal,
-  recording: Recording,
+  recording: Recording & { readonly largest?: number },
 ): readonly AuditDraft[] {
   return events.map((event, index) => {
     const { at, type, ...data } = event;
-    const told = index === 0 ? { ...data, recorded: recorded(recording, events) } : data;
+    const told = index === 0 ? { ...data, recorded: recorded(recording, events, recording.largest) } : data;
     return { time: at, principal: nameOf(principal), event: type, data: told as unknown as Json };
   });
+}
+
+/**
+ * How large a recording of a refusal may be in a run that was saved so often. An agent that is refused for ever must
+ * not fill the disk with what it submits; the first refusals tell enough.
+ */
+export function largestRefusal(version: number): number {
+  return version <= 256 ? LARGEST_RECORDING : 4096;
 }
 
 /** What the project's chain notes when a run has ended. */

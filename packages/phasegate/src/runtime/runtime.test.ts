@@ -50,6 +50,23 @@ describe('a run', () => {
     ]);
   });
 
+  test('keeps what was refused, and less of it once an agent has been refused very often', async () => {
+    const { phasegate, run, store } = await start(TWO);
+    // Each for another reason, so that no human is called.
+    for (let turn = 0; turn < 300; turn++) {
+      const evidence = { turn, text: 'x'.repeat(10_000) };
+      await phasegate.submit(run, { kind: 'complete', phase: turn % 2 === 0 ? 'BUILD' : 'SHIP', evidence });
+    }
+
+    const records = await store.history(run, { after: 0, limit: 1000 });
+
+    const refused = records.filter(({ event }) => event === 'phase_refused').map(({ data }) => data);
+    expect(refused).toHaveLength(300);
+    expect(refused[9]).toMatchObject({ recorded: { command: { evidence: { turn: 9 } } } });
+    expect(refused[290]).toMatchObject({ recorded: { left_out: true } });
+    expect(records.reduce((sum, { data }) => sum + JSON.stringify(data).length, 0)).toBeLessThan(3_000_000);
+  });
+
   test('keeps every transition with its evidence, and the project notes its end [S0.40 S0.47 S2.12 S2.28 S2.30 S3.36 S3.79 C25]', async () => {
     const { phasegate, run, store } = await start(TWO);
 

@@ -29,7 +29,7 @@ import {
   withoutRecording,
 } from '@phasegate/core';
 import { attemptFor, failureOf, refusedDatabase } from './attemptFor.ts';
-import { drafts, endOf, judgedData, nameOf } from './auditDrafts.ts';
+import { drafts, endOf, judgedData, largestRefusal, nameOf } from './auditDrafts.ts';
 import { droppedLeases } from './droppedLeases.ts';
 import { instantOf } from './instantOf.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
@@ -235,7 +235,10 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   async function keep(before: Run, version: number, { decision, beside = {} }: Keeping): Promise<boolean> {
     const { events, verdict, run, by } = decision;
     if (events.length > 0) {
-      const audit = [...drafts(events, by, decision.recording), ...(beside.notes ?? [])];
+      const recording = verdict.allowed
+        ? decision.recording
+        : { ...decision.recording, largest: largestRefusal(version) };
+      const audit = [...drafts(events, by, recording), ...(beside.notes ?? [])];
       return store.save(run, version, audit, companyOf(before, run, by, beside.leases ?? []));
     }
     if (verdict.allowed) return true;
