@@ -28,7 +28,7 @@ describe.concurrent('init', () => {
     const second = await phasegate(project, ['init', '--yes', '--json']);
 
     expect(first.json).toMatchObject({
-      created: ['phasegate.config.yaml', 'agent_workflow.yaml'],
+      created: ['phasegate.config.yaml', 'agent_workflow.yaml', 'agent_workflow.contract.yaml'],
       kept: [],
       human: null,
     });

@@ -35,6 +35,7 @@ describe('a tool call', () => {
     ['./docs//a.txt', 'allowed'],
     ['.phasegate/notes.md', 'outside_write_scope'],
     ['workflows/README.md', 'outside_write_scope'],
+    ['docs/tdd.contract.yaml', 'outside_write_scope'],
   ])('writing `%s` is %s [adv.C3 adv.G6 adv.G9]', (path, expected) => {
     expect(judge(policy, 'write_files', { path })).toBe(expected);
   });

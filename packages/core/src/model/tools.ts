@@ -46,6 +46,9 @@ export const GUARDED_PATHS: readonly string[] = [
   '**/*.workflow.mts',
   '**/*.workflow.js',
   '**/*.workflow.mjs',
+  // What shows that a workflow keeps its promises is not for those it binds to change.
+  '**/*.contract.yaml',
+  '**/*.contract.yml',
   'phasegate.config.json',
   'phasegate.config.yaml',
   '.phasegate/**',

@@ -1,3 +1,4 @@
+import { minimalContract } from './minimalContract.ts';
 import type { Template } from './template.ts';
 
 /** Two phases and a human between them: the smallest workflow that shows what a gate is. */
@@ -6,6 +7,7 @@ export const minimalTemplate: Template = {
   summary: 'two phases and a human gate',
   workflow: 'minimal',
   path: 'agent_workflow.yaml',
+  contract: { path: 'agent_workflow.contract.yaml', text: minimalContract },
   text: `workflow: minimal
 title: Propose, then do
 description: The agent proposes, a human decides, the agent does it

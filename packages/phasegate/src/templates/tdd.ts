@@ -1,3 +1,4 @@
+import { tddContract } from './tddContract.ts';
 import type { Template } from './template.ts';
 
 /** Plan, failing tests, implementation, review by a human, report. */
@@ -6,6 +7,7 @@ export const tddTemplate: Template = {
   summary: 'plan, failing tests, implementation, review, report',
   workflow: 'tdd',
   path: 'agent_workflow.yaml',
+  contract: { path: 'agent_workflow.contract.yaml', text: tddContract },
   text: `workflow: tdd
 title: Test-driven change
 description: Plan a change, write failing tests, make them pass, have it reviewed, report

@@ -7,4 +7,6 @@ export interface Template {
   /** Where it is written, relative to the project. */
   readonly path: string;
   readonly text: string;
+  /** Its contract tests, beside it. */
+  readonly contract: { readonly path: string; readonly text: string };
 }

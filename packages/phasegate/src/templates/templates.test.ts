@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { knownChecks } from '../checks/index.ts';
 import { createYamlLoader } from '../loaders/yaml/yamlLoader.ts';
+import { makeShell } from '../surfaces/cli/fixtures/callCli.ts';
+import { callTest } from '../surfaces/cli/fixtures/testCommand.ts';
 import { DEFAULT_TEMPLATE, TEMPLATES } from './index.ts';
 
 test.each(TEMPLATES)(
@@ -30,3 +32,17 @@ test('the default is the five phases of a test-driven change [S2.32]', async () 
     'COMPLETE',
   ]);
 });
+
+test.each(TEMPLATES)(
+  'the contract tests of the template `$name` pass, and show all that can be seen of it',
+  async ({ name, workflow }) => {
+    const shell = makeShell({});
+    await shell.call(['init', '--yes', '--template', name]);
+
+    const { code, stdout } = await callTest(shell, [workflow, '--coverage', '--min', '100']);
+
+    expect(stdout).toContain('100% by tests');
+    expect(code, stdout).toBe(0);
+  },
+  60_000,
+);

@@ -9,6 +9,7 @@ test('keeps what is there and does nothing the second time', async () => {
   });
 
   expect((await shell.call(['init', '--yes', '--json'])).json()).toMatchObject({
+    // The template's contract tests say nothing about this workflow.
     created: ['phasegate.config.yaml'],
     kept: ['agent_workflow.yaml'],
     human: null,

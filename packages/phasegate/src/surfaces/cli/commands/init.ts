@@ -12,9 +12,9 @@ import { writeMissing } from '../writeMissing.ts';
 export const init: CliCommand = {
   usage: ['init [--template NAME] [--port N] [--name HUMAN] [--passphrase-fd N] [--yes]'],
   details:
-    'Writes `phasegate.config.yaml` and an example workflow, sets up the human who decides at gates, and accepts\n' +
-    'what it wrote in their name. What is already there is kept. Over a setup that has a human it needs that\n' +
-    "human's passphrase. `--yes` without a passphrase sets up no human.\n" +
+    'Writes `phasegate.config.yaml` and an example workflow with its contract tests, sets up the human who decides at\n' +
+    'gates, and accepts what it wrote in their name. What is already there is kept. Over a setup that has a human it\n' +
+    "needs that human's passphrase. `--yes` without a passphrase sets up no human.\n" +
     `Templates: ${TEMPLATES.map(({ name, summary }) => `${name} (${summary})`).join(', ')}.`,
   examples: [
     'phasegate init',
@@ -39,7 +39,7 @@ export const init: CliCommand = {
     if (projectDir !== undefined) await makeFolder(projectDir);
     const { root, stateDir } = await invocation.project();
     const operator = await settleOperator(invocation);
-    const { created, kept, ours } = await writeMissing(root, filesOf(template, port));
+    const { created, kept, ours } = await writeFiles(root, template, port);
     const human = await setUpOperator(invocation, operator);
     const trusted = human === null ? [] : await acceptTemplate(invocation, template, { human, ours });
     const startable = human === null || trusted.includes(template.workflow);
@@ -73,6 +73,17 @@ export const init: CliCommand = {
     return 0;
   },
 };
+
+/** Contract tests go beside the template's own workflow: they say nothing about one that was there before. */
+async function writeFiles(root: string, template: Template, port: number | undefined) {
+  const files = await writeMissing(root, filesOf(template, port));
+  const tests = await writeMissing(root, files.ours.includes(template.path) ? [template.contract] : []);
+  return {
+    created: [...files.created, ...tests.created],
+    kept: [...files.kept, ...tests.kept],
+    ours: files.ours,
+  };
+}
 
 /** Who will decide, settled before anything is written. */
 type Operator =
