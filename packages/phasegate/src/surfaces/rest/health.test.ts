@@ -48,6 +48,20 @@ describe('the routes machines watch', () => {
 });
 
 describe('the metrics', () => {
+  test('count a phase that is completed without a token, as over MCP [S2.76]', async () => {
+    const door = openDoor();
+    const ada = door.app.project.as({ kind: 'agent', name: 'ada' });
+    const { view } = await ada.start({ workflow: 'errand' });
+    const phase = view?.phase ?? '';
+
+    await ada.submit(view?.run ?? '', { kind: 'complete', phase: 'NOWHERE', evidence: {} });
+    await ada.submit(view?.run ?? '', { kind: 'complete', phase, evidence: {} });
+
+    const text = await (await door.app.request('/metrics')).text();
+    expect(text).toContain('phasegate_transitions_total{verdict="refused"} 1');
+    expect(text).toContain('phasegate_transitions_total{verdict="allowed"} 1');
+  });
+
   test('count requests by route, verdicts by tool, transitions, claims and refused credentials [S2.76]', async () => {
     const door = openDoor();
     const { authorization, run } = await door.holder('ada');

@@ -13,7 +13,10 @@ export function instrumentProject(project: OpenProject, metrics: Metrics, tracin
     ...project,
     claims: countClaims(project.claims, metrics, tracing),
     toolbox: countTools(project.toolbox, metrics, tracing),
-    ...(traced ? { as: (principal) => tracePhasegate(project.as(principal), tracing) } : {}),
+    as: (principal, around) => {
+      const counted = countCompletions(project.as(principal, around), metrics);
+      return traced ? tracePhasegate(counted, tracing) : counted;
+    },
   };
 }
 
@@ -97,6 +100,18 @@ function countTools(toolbox: Toolbox, metrics: Metrics, tracing: Tracing): Toolb
           told: (executed) => ({ 'phasegate.allowed': executed.every(({ verdict }) => verdict.allowed) }),
         },
       ),
+  };
+}
+
+/** Phases that are completed without a token, over MCP, are transitions too. */
+function countCompletions(phasegate: Phasegate, metrics: Metrics): Phasegate {
+  return {
+    ...phasegate,
+    async submit(runId, command) {
+      const submitted = await phasegate.submit(runId, command);
+      if (command.kind === 'complete') metrics.transition(submitted.verdict.allowed);
+      return submitted;
+    },
   };
 }
 
