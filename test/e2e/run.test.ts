@@ -254,7 +254,7 @@ describe('W1 without a terminal', () => {
       expect(changed.code).toBe(1);
       expect(changed.json).toMatchObject({
         error: 'code_changed',
-        message: expect.stringContaining('the code of workflow `w1_editing` is not what run'),
+        message: expect.stringContaining('the code of workflow `w1_editing` is not that of run'),
       });
       expect(changed.events.filter(({ event }) => event === 'step_started')).toEqual([]);
       expect(tablesOf(book, run)).toEqual(before);
