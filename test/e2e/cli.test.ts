@@ -34,7 +34,7 @@ describe.concurrent('init', () => {
     });
     expect(second.json).toMatchObject({
       created: [],
-      kept: ['phasegate.config.yaml', 'agent_workflow.yaml'],
+      kept: ['phasegate.config.yaml', 'agent_workflow.yaml', 'agent_workflow.contract.yaml'],
     });
     expect(readFileSync(join(project.root, 'agent_workflow.yaml'), 'utf8')).toBe(text);
     expect((await phasegate(project, ['validate'])).code).toBe(0);

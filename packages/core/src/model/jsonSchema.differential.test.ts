@@ -35,7 +35,7 @@ function answerOf(ask: () => boolean): boolean | null {
   try {
     return ask();
   } catch (error) {
-    if (error instanceof TypeError) return null;
+    if (error instanceof TypeError || error instanceof ReferenceError) return null;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { makeShell, type Shell } from '../fixtures/callCli.ts';
 test('walks through the example workflow, and a human decides', async () => {
   const shell = makeShell();
   expect((await shell.callAs('open sesame', ['init', '--json'])).json()).toMatchObject({
-    created: ['phasegate.config.yaml', 'agent_workflow.yaml'],
+    created: ['phasegate.config.yaml', 'agent_workflow.yaml', 'agent_workflow.contract.yaml'],
     kept: [],
     human: 'maria',
     trusted: ['tdd'],
