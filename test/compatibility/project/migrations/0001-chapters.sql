@@ -1,0 +1,5 @@
+CREATE TABLE chapters (
+  id INTEGER PRIMARY KEY,
+  title TEXT NOT NULL,
+  words INTEGER NOT NULL
+);
