@@ -30,7 +30,8 @@ export function normaliseFor(place: Place, made: Made): Normalise {
       .replaceAll(place.stateDir, '<state>')
       .replaceAll(place.root, '<project>')
       .replaceAll(place.base, '<base>')
-      .replaceAll(process.versions.node, '<node>');
+      .replaceAll(process.versions.node, '<node>')
+      .replaceAll(process.versions.sqlite ?? '<sqlite>', '<sqlite>');
     return patterns.reduce((all, [pattern, name]) => all.replaceAll(pattern, name), placed);
   };
   const walk = (value: unknown, key: string): unknown => {
