@@ -48,6 +48,7 @@ export { checkpointOf, scopeFor } from './engine/scope.ts';
 export { checksForStart, decideStart, type StartDecision, type Starting } from './engine/start.ts';
 export { type ResumeContext, resumeContextOf, stepInputFor } from './engine/stepInput.ts';
 export { mayWrite } from './engine/toolPolicy.ts';
+export { whyContested } from './engine/values.ts';
 export type { Blocker, BlockerCode, NextAction, Verdict } from './engine/verdict.ts';
 export type { GateView, PhaseAnswer, PhaseView, Progress, RunView } from './engine/viewFor.ts';
 export {
@@ -104,6 +105,7 @@ export {
   type WorkflowGraph,
 } from './model/graph.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';
+export { coveredAt, coveredBy, declaredNames, ENGINE_FIELDS, hasFreeResult } from './model/names.ts';
 export { matchCommand, parseCommandLine } from './model/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
 export { fillTemplate, placeholdersIn } from './model/template.ts';

@@ -57,7 +57,7 @@ export function compileHuman(
 }
 
 function compileOption(compilation: Compilation, value: unknown, path: Path) {
-  const fields = compilation.fields(value, path, ['label', 'nextStep', 'requiresInput']);
+  const fields = compilation.fields(value, path, ['label', 'nextStep', 'requiresInput', 'approves']);
   if (fields === undefined) return undefined;
   const label = compilation.text(fields.label, [...path, 'label']);
   if (fields.label === undefined) compilation.problem(path, 'missing_key', 'an option needs a `label`');
@@ -67,6 +67,7 @@ function compileOption(compilation: Compilation, value: unknown, path: Path) {
     ...defined({
       next: compilation.target(fields.nextStep, [...path, 'next']),
       requiresInput: compilation.flag(fields.requiresInput, [...path, 'requiresInput']),
+      approves: compilation.flag(fields.approves, [...path, 'approves']),
     }),
   };
 }

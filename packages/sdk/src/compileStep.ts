@@ -20,6 +20,7 @@ const KEYS = [
   'postconditions',
   'parallel',
   'parallelKey',
+  'onEmpty',
   'timeout',
   'humanGate',
   'gate',
@@ -255,5 +256,7 @@ function compileParallel(compilation: Compilation, fields: Fields, path: Path): 
       '`parallelKey` needs `parallel: true` beside it',
     );
   }
-  return parallel === true && key !== undefined ? { key } : undefined;
+  const onEmpty = compilation.target(fields.onEmpty, [...path, 'parallel', 'onEmpty']);
+  if (parallel !== true || key === undefined) return undefined;
+  return { key, ...defined({ onEmpty }) };
 }

@@ -87,6 +87,8 @@ export interface WorkflowStep {
   readonly parallel?: boolean;
   /** Path into the checkpoint that holds the list of items. */
   readonly parallelKey?: string;
+  /** Where a parallel step leads when the list is empty; left out: where it leads anyway. */
+  readonly onEmpty?: PhaseId | null;
   /** How long its command or agent may take: seconds, or a duration such as `5m`. */
   readonly timeout?: number | string;
   readonly humanGate?: HumanGate;
@@ -121,6 +123,8 @@ export interface Condition {
   readonly message?: string;
   readonly with?: JsonObject;
   readonly needs?: EvidenceClass;
+  /** `false`: a check the engine looks at itself is not looked at again when a human approves. */
+  readonly recheck?: boolean;
 }
 
 /** Answers a condition. Anything but `true` or `false` is an error. */
@@ -165,7 +169,7 @@ export interface HumanGate {
   /** Names of the humans who may decide; left out: any. */
   readonly approvers?: readonly string[];
   readonly quorum?: number;
-  /** Whether `phasegate check` must prove that no run reaches the end without this decision. */
+  /** `false` where runs may reach the end without this decision. */
   readonly required?: boolean;
   readonly timeout?: { readonly after: string; readonly then?: 'park' | 'stop' };
 }
@@ -176,6 +180,8 @@ export interface GateOption {
   /** Left out: the step's own `next`. `null` ends the workflow. */
   readonly nextStep?: PhaseId | null;
   readonly requiresInput?: boolean;
+  /** Whether choosing it approves what is shown; only asked for where it leads on by a way that is not the step's own. */
+  readonly approves?: boolean;
 }
 
 /** Checks that stand between two steps, and perhaps a human's decision. */

@@ -2,7 +2,16 @@ import type { Json, JsonObject } from '../json.ts';
 import { type PhaseId, reclaimsOf, type Workflow } from '../model/workflow.ts';
 import type { RunEvent } from './events.ts';
 import { inHands } from './holding.ts';
-import { type Item, type PhaseWork, type Run, type RunCore, timesOf } from './run.ts';
+import {
+  type Item,
+  type PhaseWork,
+  type Repeated,
+  type Run,
+  type RunCore,
+  resultOf,
+  type SettledGate,
+  timesOf,
+} from './run.ts';
 
 type Started = Extract<RunEvent, { type: 'run_started' }>;
 
@@ -27,6 +36,7 @@ export function begin(workflow: Workflow, event: Started): Run {
     iterations: {},
     work: freshWork(event.at, event.items),
     decisions: [],
+    ...(event.rules === undefined ? {} : { rules: event.rules }),
     status: event.queued ? 'queued' : 'active',
     phase: event.phase,
   };
@@ -55,13 +65,18 @@ export function apply(run: Run, event: RunEvent): Run {
     case 'phase_refused':
       return settled({ ...run, updatedAt: event.at, work: afterRefusal(run, event) });
     case 'item_completed': {
-      const done = { status: 'completed' as const, evidence: event.evidence, error: null };
-      const work = withItem(run.work, event.item, done, 'holder');
+      const work = withItem(run.work, event.item, itemDone(event), 'holder');
       const state = merge(run.state, event.state ?? {});
       return settled({ ...run, updatedAt: event.at, state, work });
     }
     case 'gate_opened':
-      return { ...core, status: 'waiting', phase: event.phase, wait: event.wait };
+      return {
+        ...core,
+        ...(event.instance === undefined ? {} : { gates: event.instance }),
+        status: 'waiting',
+        phase: event.phase,
+        wait: event.wait,
+      };
     case 'gate_decided':
       return afterDecision(run, core, event);
     case 'gate_timed_out':
@@ -80,7 +95,7 @@ export function apply(run: Run, event: RunEvent): Run {
     case 'run_escalated':
       return { ...core, status: 'escalated', phase: here(run), escalation: event.escalation };
     case 'run_resumed':
-      return goingOn({ ...core, work: afterResume(run.work, event.note) }, here(run));
+      return goingOn({ ...paid(core, here(run)), work: afterResume(run.work, event.note) }, here(run));
     case 'run_stopped':
       return { ...core, status: 'stopped', phase: null, reason: event.reason, stoppedIn: here(run) };
     case 'run_migrated':
@@ -134,6 +149,10 @@ function coreOf(run: Run): RunCore {
     iterations: run.iterations,
     work: run.work,
     decisions: run.decisions,
+    ...(run.rules === undefined ? {} : { rules: run.rules }),
+    ...(run.gates === undefined ? {} : { gates: run.gates }),
+    ...(run.settled === undefined ? {} : { settled: run.settled }),
+    ...(run.owed === undefined ? {} : { owed: run.owed }),
   };
 }
 
@@ -143,9 +162,13 @@ function here(run: Run): PhaseId {
 }
 
 function afterRefusal(run: Run, event: Extract<RunEvent, { type: 'phase_refused' }>): PhaseWork {
-  const key = refusalKey(event.blockers);
-  const count = run.work.refusal?.key === key ? run.work.refusal.count + 1 : 1;
-  const work: PhaseWork = { ...run.work, refusal: { key, count } };
+  const refusal = repeatedRefusal(run, event.blockers);
+  const items = event.reopens === true && run.work.items !== null ? run.work.items : null;
+  const work: PhaseWork = {
+    ...run.work,
+    refusal,
+    ...(items === null ? {} : { items: mapItems(items, reopened(event.blockers)) }),
+  };
   if (!event.counted) return work;
   const error = event.blockers.map((blocker) => blocker.message).join('; ');
   if (event.item === null) return { ...work, attempts: run.work.attempts + 1, failure: error };
@@ -153,6 +176,51 @@ function afterRefusal(run: Run, event: Extract<RunEvent, { type: 'phase_refused'
   const attempts = (item?.attempts ?? 0) + 1;
   if (attempts > 1) return withItem(work, event.item, { attempts, error, status: 'failed' }, 'holder');
   return withItem(work, event.item, { attempts, error, status: 'pending' });
+}
+
+/**
+ * How often a refusal came in this visit. One that comes again counts, whatever came in between: two refusals that take
+ * turns get an agent nowhere either.
+ */
+export function repeatedRefusal(
+  run: Run,
+  blockers: readonly { readonly code: string; readonly message: string }[],
+): Repeated {
+  const key = refusalKey(blockers);
+  const before = run.work.refusal;
+  if (before === null) return { key, count: 1 };
+  if (run.rules === undefined) return { key, count: before.key === key ? before.count + 1 : 1 };
+  const seen = [...(before.others ?? []), before.key];
+  const others = seen.filter((other) => other !== key).slice(-OTHER_REFUSALS);
+  const count = seen.includes(key) ? before.count + 1 : before.count;
+  return { key, count, ...(others.length === 0 ? {} : { others }) };
+}
+
+/** How many different refusals of a visit are remembered. */
+const OTHER_REFUSALS = 8;
+
+/** What is absent is not written, so that an item looks the same whenever it was completed. */
+function itemDone(event: Extract<RunEvent, { type: 'item_completed' }>): Partial<Item> {
+  const { evidence, outcome, held, word, wouldRefuse, letThrough } = event;
+  return {
+    status: 'completed',
+    evidence,
+    error: null,
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(held === undefined ? {} : { state: held }),
+    ...(word === undefined ? {} : { word }),
+    ...(wouldRefuse === undefined ? {} : { wouldRefuse }),
+    ...(letThrough === undefined ? {} : { letThrough }),
+  };
+}
+
+/** An item as it was before it was completed, told why it is worked on again. */
+function reopened(blockers: readonly { readonly message: string }[]): (item: Item) => Item {
+  const error = blockers.map(({ message }) => message).join('; ');
+  return (item) =>
+    item.status === 'completed'
+      ? { status: 'pending', value: item.value, evidence: null, attempts: item.attempts, error }
+      : item;
 }
 
 function withItem(work: PhaseWork, key: string, change: Partial<Item>, without?: 'holder'): PhaseWork {
@@ -218,7 +286,34 @@ function afterDecision(run: Run, core: RunCore, event: Extract<RunEvent, { type:
   const decisions = [...run.decisions, event.decision];
   if (run.status !== 'waiting' || run.wait.for !== 'gate') throw new TypeError('no gate is open');
   const wait = { ...run.wait, votes: [...run.wait.votes, event.decision] };
-  return { ...core, decisions, status: 'waiting', phase: run.phase, wait };
+  const { settles } = event;
+  return { ...core, decisions, ...settledWith(run, settles), status: 'waiting', phase: run.phase, wait };
+}
+
+function settledWith(run: Run, settles: SettledGate | undefined): Pick<RunCore, 'settled'> {
+  if (settles === undefined) return {};
+  const others = (run.settled ?? []).filter(
+    ({ gate, phase }) => gate !== settles.gate || phase !== settles.phase,
+  );
+  return { settled: [...others, settles] };
+}
+
+/** What was decided about an earlier visit says nothing about the one that begins. */
+function entering(core: RunCore, phase: PhaseId): RunCore {
+  if (core.settled === undefined) return core;
+  return { ...core, settled: core.settled.filter((settled) => settled.phase !== phase) };
+}
+
+/** Attempts of earlier visits are forgotten when the phase succeeds, or a human says so. */
+function paid({ owed, ...core }: RunCore, phase: PhaseId): RunCore {
+  if (owed === undefined) return core;
+  const { [String(phase)]: _, ...others } = owed;
+  return Object.keys(others).length === 0 ? core : { ...core, owed: others };
+}
+
+function owing(core: RunCore, phase: PhaseId, attempts: number | undefined): RunCore {
+  if (attempts === undefined) return paid(core, phase);
+  return { ...core, owed: { ...core.owed, [String(phase)]: attempts } };
 }
 
 function afterCompletion(
@@ -227,8 +322,9 @@ function afterCompletion(
   event: Extract<RunEvent, { type: 'phase_completed' }>,
 ): Run {
   const from = String(event.phase);
+  const { approved, judged } = event;
   const done: RunCore = {
-    ...core,
+    ...owing(core, event.phase, event.owed),
     epoch: run.epoch + 1,
     completions: [
       ...run.completions,
@@ -238,7 +334,9 @@ function afterCompletion(
         at: event.at,
         by: event.by,
         outcome: event.outcome,
-        evidence: event.evidence,
+        ...resultOf(event),
+        ...(approved === undefined ? {} : { approved }),
+        ...(judged === undefined ? {} : { judged }),
       },
     ],
     state: merge(run.state, event.state),
@@ -250,10 +348,11 @@ function afterCompletion(
     return { ...done, work: freshWork(event.at, null), status: 'completed', phase: null };
   }
   const to = String(event.next);
+  const attempts = timesOf(done.owed ?? {}, event.next);
   const entered: RunCore = {
-    ...done,
+    ...entering(done, event.next),
     visits: { ...run.visits, [to]: timesOf(run.visits, to) + 1 },
-    work: { ...freshWork(event.at, event.items), note: humanInput(run) },
+    work: { ...freshWork(event.at, event.items), attempts, note: humanInput(run) },
   };
   return goingOn(entered, event.next);
 }

@@ -226,9 +226,15 @@ describe('the items of a parallel phase', () => {
   test('give their holder no word about the whole phase', () => {
     const run = claim(parallel(), BOB, 'a').run;
     const failing = complete(run, {}, { item: 'a', outcome: 'fail', reason: 'x' });
+    const failed = submit(run, failing, { principal: BOB });
 
-    expect(code(submit(run, failing, { principal: BOB }))).toBe('outcome_not_allowed');
-    expect(code(submit(run, complete(run, {}, { outcome: 'fail', reason: 'x' })))).toBeNull();
+    // Its word is about its own item, and the phase goes on.
+    expect(code(failed)).toBeNull();
+    expect(failed.run).toMatchObject({
+      phase: 1,
+      work: { items: { a: { outcome: 'fail' }, b: { status: 'pending' } } },
+    });
+    expect(code(submit(run, complete(run, {}, { outcome: 'fail', reason: 'x' })))).toBe('item_required');
     expect(code(submit(run, { kind: 'report_blocked', reason: 'x' }, { principal: BOB }))).toBe(
       'not_your_run',
     );
@@ -256,16 +262,18 @@ describe('the items of a parallel phase', () => {
     expect(code(submit(joined.run, complete(joined.run)))).toBe('not_your_run');
   });
 
-  test('can be joined again by that agent, when a blocker said no before', () => {
+  test('are worked on again, by that agent too, when a blocker of the join said no', () => {
     const run = claim(parallel({ blocked: true }), BOB, 'b').run;
     const first = itemed(run, AGENT, 'a').run;
     const answer = (look: { readonly id: string }) =>
       result(look.id.startsWith('join:') ? 'failed' : 'passed');
     const refused = submit(first, complete(first, {}, { item: 'b' }), { principal: BOB, answer });
-    const again = submit(refused.run, complete(refused.run), { principal: BOB });
+    const mended = submit(refused.run, complete(refused.run, {}, { item: 'a' }), { principal: BOB }).run;
+    const again = submit(mended, complete(mended, {}, { item: 'b' }), { principal: BOB });
 
     expect(code(refused)).toBe('check_failed');
     expect(refused.run).toMatchObject({ holder: 'bob', status: 'active', phase: 1, work: { attempts: 1 } });
+    expect(refused.run.work.items).toMatchObject({ a: { status: 'pending' }, b: { status: 'pending' } });
     expect(again.run).toMatchObject({ holder: 'bob', phase: 2 });
   });
 

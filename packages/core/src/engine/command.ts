@@ -110,8 +110,16 @@ export interface Subject {
   readonly phase: PhaseId;
   readonly target: string | null;
   readonly attempt: number;
-  /** Roots of the condition language: result, artifacts, params, state, checkpoint, iteration, item, and each artifact type. */
+  /** Roots of the condition language: result, artifacts, approved, params, state, checkpoint, iteration, item, and each artifact type. */
   readonly scope: JsonObject;
+  /** Evidence the phase itself declares. */
+  readonly declares: readonly string[];
+  /** Names that a human gate covers: what they are measured against is `approved`, and nothing else. */
+  readonly covered: readonly string[];
+  /** Bare names of the checkpoint that are nobody's, with the steps whose results hold them. */
+  readonly contested?: Readonly<Record<string, readonly PhaseId[]>>;
+  /** The how-manieth visit it is in which something valid is judged, from 1. */
+  readonly reviews: number;
   /** Hash of the code a function look must be answered by. */
   readonly code: string | null;
 }

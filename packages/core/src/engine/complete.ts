@@ -1,134 +1,162 @@
 import type { JsonObject } from '../json.ts';
-import { type Outcome, type Phase, phaseById } from '../model/workflow.ts';
+import { ENGINE_FIELDS } from '../model/names.ts';
+import { type Check, type Outcome, type Phase, phaseById } from '../model/workflow.ts';
 import { notAtItem, sequenceBlocker } from './atWork.ts';
 import { blocker, completeAction, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, refuseWork, turnAway } from './deciding.ts';
 import { evidenceProblems } from './evidence.ts';
-import { holds } from './holding.ts';
 import { considerItem, considerJoin, readItem, withFailedItems } from './items.ts';
-import { type Completing, considerLeaving, followRoute, outcomeBlocker } from './leaving.ts';
+import { type Completing, considerLeaving, leaveFailed, outcomeBlocker } from './leaving.ts';
 import type { Item, Run } from './run.ts';
 import { subjectFor } from './scope.ts';
+import { readSubmission, type Submission } from './submission.ts';
 import { checkBlockers } from './transition.ts';
 import type { Blocker } from './verdict.ts';
 
 type Complete = Extract<Command, { kind: 'complete' }>;
 
 /**
- * Completing a phase, in order, all or nothing: principal, sequence, outcome, evidence, tasks, the work of a handler,
- * postconditions and blockers, the human gate, the route, the target's preconditions.
+ * Completing a phase, in order, all or nothing: principal, sequence, undeclared evidence, outcome, shape of the evidence,
+ * tasks, the work of a handler, postconditions and blockers, the human gate, the route, the target's preconditions.
  */
 export function considerComplete(run: Run, command: Complete, circumstance: Circumstance): Considered {
   const away = notAtItem(run, circumstance, command.item);
   if (away !== null) return turnAway([away]);
   const phase = phaseById(run.workflow, run.phase) as Phase;
-  const { now } = circumstance;
-  const refuse = (blockers: readonly Blocker[], counted = false) =>
-    withFailedItems(
-      run,
-      now,
-      refuseWork(run, now, { blockers, counted, item: counted ? command.item : undefined }),
-    );
+  const refuse = (found: Blocker) =>
+    withFailedItems(run, circumstance.now, refuseWork(run, circumstance.now, uncounted(found)));
 
   if (command.phase !== run.phase) {
-    const blockers = [sequenceBlocker(run, command.phase)];
+    const found = sequenceBlocker(run, command.phase);
     // A phase submitted twice is a retry that came late, not a skip: it must not count towards an escalation.
     const late = run.completions.some((completion) => completion.phase === command.phase);
-    return late ? turnAway(blockers) : refuse(blockers);
+    return late ? turnAway([found]) : refuse(found);
   }
-  const outcome = readOutcome(phase, command, holds(run, circumstance.principal.name));
-  if (typeof outcome !== 'string') return refuse([outcome]);
-  if (outcome === 'fail' && phase.work.kind !== 'handler')
-    return considerFail(run, phase, command, circumstance);
+  const submission = readSubmission(phase, command.evidence);
+  // Nothing of it is kept, and nothing is counted: without these names the same submission is judged as if new.
+  if (submission.undeclared.length > 0 && !isPermissive(run)) return turnAway(submission.undeclared);
+  const outcome = readOutcome(phase, command);
+  if (typeof outcome !== 'string') return refuse(outcome);
 
   const item = readItem(run, phase, command);
-  if (item === 'all') return considerJoin(run, joining(phase, command, outcome), circumstance);
-  if (item !== null && 'code' in item) return refuse([item]);
-  const permissive = run.workflow.enforcement.mode === 'permissive';
-  const would: Blocker[] = [];
+  if (item === 'all') return considerJoin(run, { phase, expected: command.target }, circumstance);
+  if (item !== null && 'code' in item) return refuse(item);
+  const submitted: Submitted = { phase, command, submission, item };
+  if (outcome === 'fail' && phase.work.kind !== 'handler') return considerFail(run, submitted, circumstance);
+  return considerWork(run, { ...submitted, outcome }, circumstance);
+}
 
-  const formal = [...shapeBlockers(phase, command.evidence), ...taskBlockers(run, phase)];
-  if (formal.length > 0 && !permissive) return refuse(formal);
-  would.push(...formal);
+/** What an agent handed in for a phase, or for one item of it. */
+interface Submitted {
+  readonly phase: Phase;
+  readonly command: Complete;
+  readonly submission: Submission;
+  readonly item: Item | null;
+}
+
+/** Work that is said to be done: its shape, its tasks, its handler, its checks. */
+function considerWork(
+  run: Run,
+  submitted: Submitted & { readonly outcome: Outcome },
+  circumstance: Circumstance,
+): Considered {
+  const { phase, command, submission, item } = submitted;
+  const { evidence, undeclared } = submission;
+  const { now } = circumstance;
+  const permissive = isPermissive(run);
+  const refuse = (blockers: readonly Blocker[], counted: boolean) => {
+    const refusal = { blockers, counted, item: counted ? command.item : undefined };
+    return withFailedItems(run, now, refuseWork(run, now, refusal));
+  };
+
+  const shape = [...evidenceProblems(phase.evidence, evidence), ...submission.problems];
+  const formal = [...shape.map((problem) => shapeBlocker(phase, problem)), ...taskBlockers(run, phase)];
+  if (formal.length > 0 && !permissive) return refuse(formal, false);
   // The fence stands here: the workspace's tree against the write scope, before anything is run.
 
   const asking = new Asking(circumstance);
-  const judged = { phase, evidence: command.evidence, ...(item === null ? {} : { item }) };
+  const judged = { phase, evidence, ...(item === null ? {} : { item }) };
   const handled = runHandler(run, judged, asking);
   if (asking.missing.length > 0) return { looks: asking.missing };
   if ('code' in handled) return refuse([handled], true);
   const unmapped = handled.outcome !== null && handled.outcome !== 'ok' && phase.next.kind !== 'outcomes';
   if (unmapped) return refuse([outcomeBlocker(phase, handled.outcome as Outcome)], true);
-  if (handled.outcome === 'fail') {
-    const by = circumstance.principal.name;
-    const leaving = {
-      phase,
-      evidence: command.evidence,
-      outcome: 'fail' as const,
-      state: handled.state,
-      by,
-      now,
-      wouldRefuse: would,
-    };
-    return followRoute(run, leaving, circumstance, command.target);
-  }
   const worked: Run = { ...run, state: { ...run.state, ...handled.state } };
 
-  // A skipped phase did no work to judge, but what stands behind its gate stays behind it.
-  const judgedWork = handled.outcome === 'skip' ? [] : phase.postconditions;
-  const checks = [...judgedWork, ...(item === null ? phase.blockers : [])];
-  const failed = checkBlockers(worked, { judged, checks, asking, stage: 'leave' });
+  const outcome = handled.outcome ?? submitted.outcome;
+  const failed = checkBlockers(worked, {
+    judged,
+    checks: checksOn(phase, outcome, item),
+    asking,
+    stage: 'leave',
+  });
   if (asking.missing.length > 0) return { looks: asking.missing };
   if (failed.length > 0 && !permissive) return refuse(failed, true);
-  would.push(...failed);
 
   const done: Completing = {
     phase,
-    evidence: command.evidence,
-    outcome: handled.outcome ?? outcome,
+    evidence,
+    ...wordOf(submission),
+    ...(formal.length + failed.length > 0 ? { letThrough: true } : {}),
+    outcome,
     state: handled.state,
-    would,
+    would: [...undeclared, ...formal, ...failed],
     expected: command.target,
   };
-  if (item === null) return considerLeaving(run, done, circumstance);
-  return considerItem(run, command.item as string, done, circumstance);
+  if (item !== null) return considerItem(run, command.item as string, done, circumstance);
+  return outcome === 'fail' ? leaveFailed(run, done, circumstance) : considerLeaving(run, done, circumstance);
 }
 
-/** Every item is done and the join was refused before: there is nothing new to submit, only to be looked at again. */
-function joining(phase: Phase, { target }: Complete, outcome: Outcome): Completing {
-  return { phase, evidence: {}, outcome, state: {}, would: [], expected: target };
+/**
+ * A handler's `fail` says that there is nothing to judge. A skipped phase did no work to judge, but what stands behind
+ * its gate stays behind it. The blockers of a parallel phase are asked about the join.
+ */
+function checksOn(phase: Phase, outcome: Outcome, item: Item | null): readonly Check[] {
+  if (outcome === 'fail') return [];
+  return [...(outcome === 'skip' ? [] : phase.postconditions), ...(item === null ? phase.blockers : [])];
+}
+
+function uncounted(found: Blocker): { readonly blockers: readonly Blocker[]; readonly counted: boolean } {
+  return { blockers: [found], counted: false };
+}
+
+function isPermissive(run: Run): boolean {
+  return run.workflow.enforcement.mode === 'permissive';
+}
+
+function wordOf({ word, problems }: Submission): { readonly word?: JsonObject } {
+  return word === undefined || problems.length > 0 ? {} : { word };
 }
 
 /** `fail` needs a reason, and neither evidence nor checks: it says the work did not come off. */
-function considerFail(run: Run, phase: Phase, command: Complete, circumstance: Circumstance): Considered {
-  const { now, principal } = circumstance;
+function considerFail(
+  run: Run,
+  { phase, command, submission, item }: Submitted,
+  circumstance: Circumstance,
+): Considered {
   const reason = command.reason?.trim() ?? '';
   if (reason === '') {
     const message = `outcome \`fail\` of phase \`${phase.id}\` needs a reason`;
-    return refuseWork(run, now, {
-      blockers: [blocker('reason_required', message, completeAction(phase))],
-      counted: false,
-    });
+    const found = blocker('reason_required', message, completeAction(phase));
+    return refuseWork(run, circumstance.now, uncounted(found));
   }
-  const evidence = { ...command.evidence, failure_reason: reason };
-  const leaving = {
+  const done: Completing = {
     phase,
-    evidence,
-    outcome: 'fail' as const,
+    evidence: { ...submission.evidence, failure_reason: reason },
+    ...wordOf(submission),
+    outcome: 'fail',
     state: {},
-    by: principal.name,
-    now,
-    wouldRefuse: [],
+    would: submission.undeclared,
+    expected: command.target,
   };
-  return followRoute(run, leaving, circumstance, command.target);
+  if (item !== null) return considerItem(run, command.item as string, done, circumstance);
+  return leaveFailed(run, done, circumstance);
 }
 
-function readOutcome(phase: Phase, command: Complete, whole: boolean): Outcome | Blocker {
+function readOutcome(phase: Phase, command: Complete): Outcome | Blocker {
   const { outcome } = command;
   if (outcome === undefined) return 'ok';
-  // What becomes of the whole phase is not for the holder of one item to say.
-  if (!whole && outcome !== 'ok') return outcomeBlocker(phase, outcome);
   const reportable = outcome === 'ok' || outcome === 'fail' || outcome === 'iterate';
   if (!reportable || phase.work.kind === 'handler') return outcomeBlocker(phase, outcome);
   if (phase.next.kind !== 'outcomes') return outcome === 'ok' ? outcome : outcomeBlocker(phase, outcome);
@@ -137,10 +165,8 @@ function readOutcome(phase: Phase, command: Complete, whole: boolean): Outcome |
   return mapped ? outcome : outcomeBlocker(phase, outcome);
 }
 
-function shapeBlockers(phase: Phase, evidence: JsonObject): readonly Blocker[] {
-  return evidenceProblems(phase.evidence, evidence).map((problem) =>
-    blocker('incomplete_checkpoint', problem, completeAction(phase)),
-  );
+function shapeBlocker(phase: Phase, problem: string): Blocker {
+  return blocker('incomplete_checkpoint', problem, completeAction(phase));
 }
 
 function taskBlockers(run: Run, phase: Phase): readonly Blocker[] {
@@ -165,7 +191,16 @@ function runHandler(
   };
   const fact = asking.fact(look);
   if (fact === undefined) return { outcome: null, state: {} };
-  if (fact.result.ok) return { outcome: fact.result.outcome, state: fact.result.state };
+  if (fact.result.ok) {
+    const { outcome, state } = fact.result;
+    const taken = Object.keys(state).find(
+      (name) => ENGINE_FIELDS.includes(name) || Object.hasOwn(run.workflow.params, name),
+    );
+    if (taken === undefined) return { outcome, state };
+    const whose = Object.hasOwn(run.workflow.params, taken) ? 'a param' : 'a field of the engine';
+    const message = `the handler of phase \`${phase.id}\` failed: its state has \`${taken}\`, the name of ${whose}`;
+    return blocker('handler_failed', message, completeAction(phase));
+  }
   return blocker(
     'handler_failed',
     `the handler of phase \`${phase.id}\` failed: ${fact.result.reason}`,

@@ -1,3 +1,4 @@
+import { type Phase, phaseById } from '../model/workflow.ts';
 import { apply } from './apply.ts';
 import { ALLOWED } from './blockers.ts';
 import { considerClaim, considerRelease } from './claim.ts';
@@ -16,6 +17,7 @@ import {
   considerStop,
   considerTask,
 } from './interventions.ts';
+import { considerJoin, hasNoItems } from './items.ts';
 import { considerMigrate } from './migrate.ts';
 import type { Run } from './run.ts';
 import type { Verdict } from './verdict.ts';
@@ -57,6 +59,30 @@ function decided(run: Run, { verdict, events }: Exclude<Considered, { looks: rea
 }
 
 function consider(run: Run, command: Command, circumstance: Circumstance): Considered {
+  const considered = considerCommand(run, command, circumstance);
+  if ('looks' in considered || !considered.verdict.allowed) return considered;
+  return throughEmptyPhases(run, considered, circumstance);
+}
+
+/** A parallel phase without items has nothing to be worked on: it is completed as soon as it is entered. */
+function throughEmptyPhases(
+  run: Run,
+  { verdict, events }: Exclude<Considered, { looks: readonly Look[] }>,
+  circumstance: Circumstance,
+): Considered {
+  const after = events.reduce(apply, run);
+  if (!events.some((event) => event.type === 'phase_completed') || !hasNoItems(after))
+    return { verdict, events };
+  const phase = phaseById(after.workflow, after.phase) as Phase;
+  const joined = considerJoin(after, { phase, expected: undefined }, circumstance);
+  if ('looks' in joined) return joined;
+  // Whoever works on the run is told why it stands there, and asks for the join again.
+  if (!joined.verdict.allowed) return { verdict, events };
+  const onward = throughEmptyPhases(after, joined, circumstance);
+  return 'looks' in onward ? onward : { verdict, events: [...events, ...onward.events] };
+}
+
+function considerCommand(run: Run, command: Command, circumstance: Circumstance): Considered {
   switch (command.kind) {
     case 'complete':
       return considerComplete(run, command, circumstance);

@@ -1,4 +1,4 @@
-import { refusalKey } from './apply.ts';
+import { repeatedRefusal } from './apply.ts';
 import { refused } from './blockers.ts';
 import type { Circumstance, Fact, Look } from './command.ts';
 import type { RunEvent } from './events.ts';
@@ -61,7 +61,7 @@ export function refuseWork(
       counted,
     },
   ];
-  const same = run.work.refusal?.key === refusalKey(blockers) ? run.work.refusal.count + 1 : 1;
+  const same = repeatedRefusal(run, blockers).count;
   const attempts = counted && item === undefined ? run.work.attempts + 1 : 0;
   if (attempts >= 2) {
     events.push(escalation(now, 'attempts', `phase \`${run.phase}\` failed twice`, blockers));

@@ -1,6 +1,16 @@
 import type { JsonObject } from '../json.ts';
-import type { Outcome, PhaseId, Ring, Target, Workflow } from '../model/workflow.ts';
-import type { Answer, Escalation, GateDecision, GateWait, Item, Question, QueuePlace } from './run.ts';
+import type { Ending, Outcome, PhaseId, Ring, Target, Workflow } from '../model/workflow.ts';
+import type {
+  Answer,
+  Escalation,
+  GateDecision,
+  GateWait,
+  Item,
+  Question,
+  QueuePlace,
+  Result,
+  SettledGate,
+} from './run.ts';
 import type { Blocker } from './verdict.ts';
 
 /** What happened to a run, past tense, append only. The stored run is the fold of these. */
@@ -21,6 +31,8 @@ export type RunEvent = { readonly at: string } & (
       readonly queued: boolean;
       /** Only where something was said about its place in the queue. */
       readonly queue?: QueuePlace;
+      /** The rules the run is held to; absent in runs from before every value had an owner. */
+      readonly rules?: 2;
     }
   | { readonly type: 'run_claimed'; readonly holder: string }
   /** The agent is gone or gave the run back; it stands at its last checkpoint, for another to claim. */
@@ -41,23 +53,40 @@ export type RunEvent = { readonly at: string } & (
       readonly blockers: readonly Blocker[];
       /** Whether it counts as an attempt: only failed postconditions and blockers do. */
       readonly counted: boolean;
+      /** The join of a parallel phase was refused, so its items are to be worked on again. */
+      readonly reopens?: true;
     }
-  | {
+  | ({
       readonly type: 'item_completed';
       readonly phase: PhaseId;
       readonly item: string;
-      readonly evidence: JsonObject;
-      /** What its handler returned, where it returned something. */
+      /** What its handler returned, merged at once: runs from before items kept it until the phase is left. */
       readonly state?: JsonObject;
-    }
-  | { readonly type: 'gate_opened'; readonly phase: PhaseId; readonly wait: GateWait }
-  | { readonly type: 'gate_decided'; readonly decision: GateDecision; readonly final: boolean }
-  | { readonly type: 'gate_timed_out'; readonly gate: string }
+      /** What its handler returned, kept until the phase is left. */
+      readonly held?: JsonObject;
+      /** Absent: `ok`. */
+      readonly outcome?: Outcome;
+      readonly wouldRefuse?: readonly Blocker[];
+    } & Omit<Result, 'outcomes'>)
   | {
+      readonly type: 'gate_opened';
+      readonly phase: PhaseId;
+      readonly wait: GateWait;
+      /** The how-manieth gate of the run it is; absent in runs from before gates were counted. */
+      readonly instance?: number;
+    }
+  | {
+      readonly type: 'gate_decided';
+      readonly decision: GateDecision;
+      readonly final: boolean;
+      /** What came of the gate, where this was the decision that counts. */
+      readonly settles?: SettledGate;
+    }
+  | { readonly type: 'gate_timed_out'; readonly gate: string }
+  | ({
       readonly type: 'phase_completed';
       readonly phase: PhaseId;
-      readonly outcome: Outcome;
-      readonly evidence: JsonObject;
+      readonly outcome: Ending;
       readonly state: JsonObject;
       readonly by: string;
       readonly next: Target;
@@ -67,7 +96,13 @@ export type RunEvent = { readonly at: string } & (
       readonly items: Readonly<Record<string, Item>> | null;
       /** What would have been refused, in permissive mode. */
       readonly wouldRefuse: readonly Blocker[];
-    }
+      /** What a human approved beside the evidence; absent: nobody approved this visit. */
+      readonly approved?: JsonObject;
+      /** Failed attempts that the next visit begins with, where this one ended in `fail`. */
+      readonly owed?: number;
+      /** Whether something valid was judged in a visit that ended in `fail`. */
+      readonly judged?: true;
+    } & Result)
   | { readonly type: 'question_asked'; readonly questions: readonly Question[] }
   | { readonly type: 'question_answered'; readonly answer: Answer; readonly final: boolean }
   | { readonly type: 'run_escalated'; readonly escalation: Escalation }

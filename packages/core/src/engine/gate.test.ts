@@ -12,7 +12,7 @@ const options = [
 ] as const;
 const human = { prompt: 'Ship it?', context: ['metrics.delta', 'nothing.here'], options };
 /** On to the phase's own next, or to the third. */
-const OPEN = [{ label: 'Approve' }, { label: 'Skip ahead', next: 3 }] as const;
+const OPEN = [{ label: 'Approve' }, { label: 'Skip ahead', next: 3, approves: false }] as const;
 const GRACE = { kind: 'human', name: 'grace' } as const;
 
 function waiting(change: Partial<typeof human> & Record<string, unknown> = {}): Run {
@@ -26,7 +26,7 @@ function waiting(change: Partial<typeof human> & Record<string, unknown> = {}): 
 }
 
 function choose(option: string, more: Partial<Extract<Command, { kind: 'decide' }>> = {}): Command {
-  return { kind: 'decide', gate: 'ship#2', option, shown: 'seen', signature: 's', ...more };
+  return { kind: 'decide', gate: 'ship#1', option, shown: 'seen', signature: 's', ...more };
 }
 
 const asAda = { principal: ADA, shown: 'seen' };
@@ -137,7 +137,7 @@ describe('a human gate', () => {
 
   test('shows its context by dotted path, and null for what is not there [S3.62]', () => {
     expect(gateCard(waiting())).toMatchObject({
-      gate: 'ship#2',
+      gate: 'ship#1',
       context: { 'metrics.delta': 3, 'nothing.here': null },
       evidence: { report: 'fine' },
       options: [

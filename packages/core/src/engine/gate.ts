@@ -1,16 +1,26 @@
 import type { JsonObject } from '../json.ts';
-import { type HumanGate, type Phase, phaseById } from '../model/workflow.ts';
+import { approvalOf } from '../model/approval.ts';
+import {
+  type Check,
+  type GateOption,
+  type HumanGate,
+  type Outcome,
+  type Phase,
+  phaseById,
+} from '../model/workflow.ts';
 import { apply } from './apply.ts';
 import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 
 import { Asking, type Considered, escalation, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { contextValues, gateContext, type Visit } from './gateContext.ts';
 import { followRoute, passed } from './leaving.ts';
-import type { GateDecision, GateWait, Run } from './run.ts';
-import { checkpointOf, valueAt } from './scope.ts';
+import { routeFrom } from './route.ts';
+import { type GateDecision, type GateWait, type Run, resultOf, type SettledGate } from './run.ts';
+import type { Judged } from './scope.ts';
 import { addSeconds } from './time.ts';
-import { cross } from './transition.ts';
+import { checkBlockers, cross, type Leaving } from './transition.ts';
 import type { Blocker, NextAction } from './verdict.ts';
 
 type Decide = Extract<Command, { kind: 'decide' }>;
@@ -44,11 +54,84 @@ export function considerDecide(run: Run, command: Decide, circumstance: Circumst
   };
   const agreeing = wait.votes.filter((vote) => vote.option === command.option).length + 1;
   const final = agreeing >= gate.quorum;
-  const decided: RunEvent = { at: circumstance.now, type: 'gate_decided', decision, final };
+  const decided: RunEvent & { type: 'gate_decided' } = {
+    at: circumstance.now,
+    type: 'gate_decided',
+    decision,
+    final,
+  };
   if (!final) return { verdict: ALLOWED, events: [decided] };
-  const onward = leaveGate(apply(run, decided), { wait, gate, phase, option: command.option }, circumstance);
+  const option = gate.options.find(({ label }) => label === command.option) as GateOption;
+  const asking = new Asking(circumstance);
+  const meaning = meaningOf(run, { wait, phase, option }, asking);
+  if (asking.missing.length > 0) return { looks: asking.missing };
+  if (typeof meaning !== 'string') return turnAway([meaning]);
+  if (meaning === 'approves') {
+    const moved = recheckBlockers(run, { wait, phase }, asking);
+    if (asking.missing.length > 0) return { looks: asking.missing };
+    if (moved.length > 0) return turnAway(moved);
+  }
+  const settles: SettledGate = {
+    gate: gate.id,
+    phase: phase.id,
+    option: option.label,
+    input: decision.input,
+    approves: meaning === 'approves',
+  };
+  const settled: RunEvent = { ...decided, settles };
+  const onward = leaveGate(apply(run, settled), { wait, gate, phase, option, meaning }, circumstance);
   if ('looks' in onward || !onward.verdict.allowed) return onward;
-  return { verdict: onward.verdict, events: [decided, ...onward.events] };
+  return { verdict: onward.verdict, events: [settled, ...onward.events] };
+}
+
+/** What a choice means: a yes, a no, or neither, where the phase's own way is not the one after `ok`. */
+type Meaning = 'approves' | 'rejects' | 'follows';
+
+/** Judged by the way that is really taken, so a label means nothing by itself. */
+function meaningOf(
+  run: Run,
+  { wait, phase, option }: { readonly wait: GateWait; readonly phase: Phase; readonly option: GateOption },
+  asking: Asking,
+): Meaning | Blocker {
+  const said = approvalOf(run.workflow, phase, option);
+  if (said !== 'way') return said === 'yes' ? 'approves' : 'rejects';
+  if (option.next === undefined) return isOkWay(phase, wait.outcome) ? 'approves' : 'follows';
+  const worked: Run = { ...run, state: { ...run.state, ...wait.state } };
+  const judged = { phase, evidence: wait.evidence, outcome: wait.outcome };
+  const routed = routeFrom(worked, judged, asking);
+  if (routed.kind === 'to') return routed.target === option.next ? 'approves' : 'rejects';
+  if (routed.kind !== 'unanswerable') return 'rejects';
+  const message = `what \`${option.label}\` means cannot be told: ${routed.reason}`;
+  return blocker('condition_unanswerable', message, AT_THE_GATE);
+}
+
+function isOkWay({ next }: Phase, outcome: Outcome): boolean {
+  if (outcome === 'ok' || next.kind !== 'outcomes') return true;
+  return (next.map[outcome] ?? next.otherwise) === (next.map.ok ?? next.otherwise);
+}
+
+/** What was observed or verified when the gate opened is looked at again: it must be true when it counts. */
+function recheckBlockers(
+  run: Run,
+  { wait, phase }: { readonly wait: GateWait; readonly phase: Phase },
+  asking: Asking,
+): readonly Blocker[] {
+  if (run.workflow.enforcement.mode === 'permissive') return [];
+  const worked: Run = { ...run, state: { ...run.state, ...wait.state } };
+  const again = ({ recheck }: Check) => recheck === true;
+  const look = (judged: Judged, checks: readonly Check[], stage: string) =>
+    checkBlockers(worked, { judged, checks: checks.filter(again), asking, stage });
+  const items = Object.entries(run.work.items ?? {});
+  const postconditions = wait.outcome === 'skip' ? [] : phase.postconditions;
+  const found = [
+    ...(run.work.items === null ? look({ phase, evidence: wait.evidence }, postconditions, 'again') : []),
+    ...items.flatMap(([key, item]) => {
+      if (item.outcome === 'skip' || item.evidence === null) return [];
+      return look({ phase, evidence: item.evidence, item }, postconditions, `again:${key}`);
+    }),
+    ...look({ phase, evidence: wait.evidence }, phase.blockers, 'again'),
+  ];
+  return found.map((one) => ({ ...one, nextAction: AT_THE_GATE }));
 }
 
 /** What happens to a gate whose time is up, or null while it is not. Nothing is approved by waiting. */
@@ -83,8 +166,12 @@ export function gateCard(run: Run): JsonObject | null {
     phase: phase.id,
     epoch: run.epoch,
     prompt: gate.prompt,
-    context: gateContext(run, gate, wait),
+    context: gateContext(run, gate, visitOf(phase, wait)),
+    covered: contextValues(run, gate, visitOf(phase, wait)),
     evidence: wait.evidence,
+    ...(wait.word === undefined ? {} : { word: wait.word }),
+    ...(wait.outcomes === undefined ? {} : { outcomes: { ...wait.outcomes } }),
+    ...(Object.keys(wait.state).length === 0 ? {} : { state: wait.state }),
     outcome: wait.outcome,
     ...(wait.wouldRefuse.length === 0
       ? {}
@@ -105,12 +192,6 @@ export function openGate(
   const phase = phaseById(run.workflow, run.phase);
   if (phase?.humanGate == null) return null;
   return { wait: run.wait, gate: phase.humanGate, phase };
-}
-
-/** Values at the gate's context paths; a path that leads nowhere shows as null. */
-export function gateContext(run: Run, gate: HumanGate, wait: GateWait): JsonObject {
-  const checkpoint = checkpointOf(run, wait.evidence);
-  return Object.fromEntries(gate.context.map((path) => [path, valueAt(checkpoint, path) ?? null]));
 }
 
 function optionTarget(option: HumanGate['options'][number]): string | number {
@@ -160,22 +241,28 @@ function decisionProblem(
 
 function leaveGate(
   run: Run,
-  at: { readonly wait: GateWait; readonly gate: HumanGate; readonly phase: Phase; readonly option: string },
+  at: {
+    readonly wait: GateWait;
+    readonly gate: HumanGate;
+    readonly phase: Phase;
+    readonly option: GateOption;
+    readonly meaning: Meaning;
+  },
   circumstance: Circumstance,
 ): Considered {
-  const { wait, phase } = at;
+  const { wait, phase, option, meaning } = at;
   const { now, principal } = circumstance;
-  const option = at.gate.options.find(
-    (candidate) => candidate.label === at.option,
-  ) as HumanGate['options'][number];
-  const leaving = {
+  const { by } = wait;
+  // A no gives nothing a value: neither its evidence a name nor its handler's state a place.
+  const leaving: Leaving = {
     phase,
-    evidence: wait.evidence,
-    outcome: wait.outcome,
-    state: wait.state,
-    by: wait.by,
+    ...resultOf(wait),
+    outcome: meaning === 'rejects' ? 'rejected' : wait.outcome,
+    state: meaning === 'rejects' ? {} : wait.state,
+    by,
     now,
     wouldRefuse: wait.wouldRefuse,
+    ...(meaning === 'approves' ? { approved: contextValues(run, at.gate, visitOf(phase, wait)) } : {}),
   };
   if (option.next === undefined) return followRoute(run, leaving, circumstance);
   if (option.next === null) {
@@ -193,4 +280,9 @@ function leaveGate(
   if (!crossing.ok) return turnAway(crossing.blockers);
   const { event } = crossing;
   return { verdict: event.type === 'phase_completed' ? passed(event.wouldRefuse) : ALLOWED, events: [event] };
+}
+
+/** The visit that waits at a gate. */
+export function visitOf(phase: Phase, wait: GateWait): Visit {
+  return { phase, ...resultOf(wait), outcome: wait.outcome, state: wait.state, by: wait.by, at: wait.since };
 }

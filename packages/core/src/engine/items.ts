@@ -4,9 +4,9 @@ import { blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, escalation, refuseWork } from './deciding.ts';
 import type { RunEvent } from './events.ts';
-import { type Completing, considerLeaving, passed } from './leaving.ts';
-import { joinedResult } from './route.ts';
-import type { Item, Run } from './run.ts';
+import { joinedOutcome, joinedResult, joinedState } from './joining.ts';
+import { type Completing, considerLeaving, leaveFailed, passed } from './leaving.ts';
+import { type Item, type Run, resultOf } from './run.ts';
 import { checkBlockers } from './transition.ts';
 import type { Blocker } from './verdict.ts';
 
@@ -17,15 +17,18 @@ export function considerItem(
   done: Completing,
   circumstance: Circumstance,
 ): Considered {
+  const { now, principal } = circumstance;
+  const { outcomes: _, ...result } = resultOf(done);
   const completed: RunEvent = {
-    at: circumstance.now,
+    at: now,
     type: 'item_completed',
     phase: done.phase.id,
     item: key,
-    evidence: done.evidence,
-    ...(Object.keys(done.state).length === 0 ? {} : { state: done.state }),
+    ...result,
+    ...(Object.keys(done.state).length === 0 ? {} : { held: done.state }),
+    ...(done.outcome === 'ok' ? {} : { outcome: done.outcome }),
+    ...(done.would.length === 0 ? {} : { wouldRefuse: done.would }),
   };
-  const { now, principal } = circumstance;
   const itself = apply(run, completed);
   const items = itself.work.items as Readonly<Record<string, Item>>;
   const open = Object.values(items).filter((item) => item.status !== 'completed');
@@ -43,16 +46,49 @@ export function considerItem(
   return 'looks' in left ? left : { ...left, events: [...events, ...left.events] };
 }
 
-/** Every item is done: the phase's blockers are asked about the joined results, and then it is left. */
-export function considerJoin(run: Run, done: Completing, circumstance: Circumstance): Considered {
-  const evidence = joinedResult(run.work.items ?? {});
+/**
+ * Every item is done: the phase's blockers are asked about the joined results, and then it is left. A join that is
+ * refused reopens its items, since only they can change what was refused.
+ */
+export function considerJoin(
+  run: Run,
+  { phase, expected }: Pick<Completing, 'phase' | 'expected'>,
+  circumstance: Circumstance,
+): Considered {
+  const items = run.work.items ?? {};
+  const state = joinedState(items);
+  const worked: Run = { ...run, state: { ...run.state, ...state } };
+  const outcome = joinedOutcome(items);
+  const joined = { phase, ...joinedResult(items), outcome, state, expected };
+  const would = Object.values(items).flatMap((item) => item.wouldRefuse ?? []);
+  if (outcome === 'fail') return reopening(leaveFailed(run, { ...joined, would }, circumstance));
   const asking = new Asking(circumstance);
-  const judged = { phase: done.phase, evidence };
-  const failed = checkBlockers(run, { judged, checks: done.phase.blockers, asking, stage: 'join' });
+  const judged = { phase, evidence: joined.evidence };
+  const failed = checkBlockers(worked, { judged, checks: phase.blockers, asking, stage: 'join' });
   if (asking.missing.length > 0) return { looks: asking.missing };
   if (failed.length > 0 && run.workflow.enforcement.mode !== 'permissive')
-    return refuseWork(run, circumstance.now, { blockers: failed, counted: true });
-  return considerLeaving(run, { ...done, evidence, would: [...done.would, ...failed] }, circumstance);
+    return reopening(refuseWork(run, circumstance.now, { blockers: failed, counted: true }));
+  const done: Completing = {
+    ...joined,
+    ...(failed.length > 0 ? { letThrough: true } : {}),
+    would: [...would, ...failed],
+  };
+  return reopening(considerLeaving(run, done, circumstance));
+}
+
+/** Whether a run stands in a parallel phase that has nothing to be worked on: the engine completes it itself. */
+export function hasNoItems(run: Run): boolean {
+  return run.status === 'active' && run.work.items !== null && Object.keys(run.work.items).length === 0;
+}
+
+/** An agent that expected another way is told so, and what it did stays done. */
+function reopening(considered: Considered): Considered {
+  if ('looks' in considered || considered.verdict.allowed) return considered;
+  if (considered.verdict.blockers.some(({ code }) => code === 'not_the_next_phase')) return considered;
+  const events = considered.events.map((event) =>
+    event.type === 'phase_refused' ? { ...event, reopens: true as const } : event,
+  );
+  return { ...considered, events };
 }
 
 /** Once every open item has failed twice, only a human can go on. */

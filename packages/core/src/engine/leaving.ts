@@ -1,19 +1,19 @@
 import type { JsonObject } from '../json.ts';
 import { edgesOf } from '../model/edges.ts';
-import type { Outcome, Phase, PhaseId } from '../model/workflow.ts';
+import type { HumanGate, Outcome, Phase, PhaseId } from '../model/workflow.ts';
 import { ALLOWED, blocker, completeAction } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { contextProblems } from './gateContext.ts';
 import { routeFrom } from './route.ts';
-import type { Run } from './run.ts';
-import { cross } from './transition.ts';
+import { type GateWait, type Result, type Run, resultOf } from './run.ts';
+import { cross, type Leaving } from './transition.ts';
 import type { Blocker, Verdict } from './verdict.ts';
 
 /** A phase whose checks have passed. */
-export interface Completing {
+export interface Completing extends Result {
   readonly phase: Phase;
-  readonly evidence: JsonObject;
   readonly outcome: Outcome;
   readonly state: JsonObject;
   readonly would: readonly Blocker[];
@@ -22,51 +22,70 @@ export interface Completing {
 
 /** All checks have passed: the human gate, if any, else the way on. */
 export function considerLeaving(run: Run, done: Completing, circumstance: Circumstance): Considered {
-  const by = circumstance.principal.name;
-  const { now } = circumstance;
-  const { phase, evidence, outcome, state, would, expected } = done;
-  if (phase.humanGate !== null) {
-    // A human's yes must lead somewhere.
-    if (!hasWay(phase, outcome) && phase.humanGate.options.some(({ next }) => next === undefined)) {
-      const counted = phase.work.kind === 'handler';
-      return refuseWork(run, now, { blockers: [outcomeBlocker(phase, outcome)], counted });
-    }
-    // Which way it will be a human says; that it is none of the ways there are can be said at once.
-    if (expected !== undefined && !leadsTo(phase, expected)) {
-      return refuseWork(run, now, { blockers: [notNext(phase, expected)], counted: false });
-    }
-    const wait = {
-      for: 'gate' as const,
-      gate: `${phase.humanGate.id}#${run.epoch}`,
-      since: now,
-      evidence,
-      outcome,
-      state,
-      by,
-      votes: [],
-      wouldRefuse: would,
-    };
-    return { verdict: passed(would), events: [{ at: now, type: 'gate_opened', phase: phase.id, wait }] };
+  if (done.phase.humanGate !== null) return openGateOf(run, done, circumstance);
+  return followRoute(run, leavingWith(done, circumstance), circumstance, done.expected);
+}
+
+/** `fail` asks neither checks nor a human, so it never leads where only they may. */
+export function leaveFailed(run: Run, done: Completing, circumstance: Circumstance): Considered {
+  return followRoute(run, leavingWith(done, circumstance), circumstance, done.expected);
+}
+
+function openGateOf(run: Run, done: Completing, { now, principal }: Circumstance): Considered {
+  const { phase, outcome, state, would, expected } = done;
+  const gate = phase.humanGate as HumanGate;
+  // A human's yes must lead somewhere.
+  if (!hasWay(phase, outcome) && gate.options.some(({ next }) => next === undefined)) {
+    const counted = phase.work.kind === 'handler';
+    return refuseWork(run, now, { blockers: [outcomeBlocker(phase, outcome)], counted });
   }
-  return followRoute(
-    run,
-    { phase, evidence, outcome, state, by, now, wouldRefuse: would },
-    circumstance,
-    expected,
-  );
+  // Which way it will be a human says; that it is none of the ways there are can be said at once.
+  if (expected !== undefined && !leadsTo(phase, expected)) {
+    return refuseWork(run, now, { blockers: [notNext(phase, expected)], counted: false });
+  }
+  const unclear = contextProblems(run, { ...done, by: principal.name, at: now });
+  if (unclear.length > 0) {
+    const blockers = unclear.map((reason) =>
+      blocker('context_unclear', `gate \`${gate.id}\` cannot open: ${reason}`, completeAction(phase)),
+    );
+    return refuseWork(run, now, { blockers, counted: false });
+  }
+  // Instances of runs from before were numbered by epoch; none may come again.
+  const instance = (run.gates ?? (run.rules === undefined ? run.epoch : 0)) + 1;
+  const wait: GateWait = {
+    for: 'gate',
+    gate: `${gate.id}#${instance}`,
+    since: now,
+    ...resultOf(done),
+    outcome,
+    state,
+    by: principal.name,
+    votes: [],
+    wouldRefuse: would,
+  };
+  return {
+    verdict: passed(would),
+    events: [{ at: now, type: 'gate_opened', phase: phase.id, wait, instance }],
+  };
+}
+
+function leavingWith(done: Completing, { now, principal }: Circumstance): Leaving {
+  const { phase, outcome, state, would } = done;
+  return { phase, ...resultOf(done), outcome, state, by: principal.name, now, wouldRefuse: would };
 }
 
 /** Follows the phase's own route, after checks and any human's yes. */
 export function followRoute(
   run: Run,
-  leaving: Parameters<typeof cross>[1],
+  leaving: Leaving,
   circumstance: Circumstance,
   expected?: Extract<Command, { kind: 'complete' }>['target'],
 ): Considered {
   const { phase, now } = leaving;
   const asking = new Asking(circumstance);
   const worked: Run = { ...run, state: { ...run.state, ...leaving.state } };
-  const routed = routeFrom(worked, { phase, evidence: leaving.evidence, outcome: leaving.outcome }, asking);
+  const outcome = leaving.outcome as Outcome;
+  const routed = routeFrom(worked, { phase, evidence: leaving.evidence, outcome }, asking);
   const refuse = (blockers: readonly Blocker[]): Considered =>
     run.status === 'active' ? refuseWork(run, now, { blockers, counted: false }) : turnAway(blockers);
   switch (routed.kind) {

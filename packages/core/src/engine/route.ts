@@ -1,11 +1,13 @@
-import { type Json, type JsonObject, own } from '../json.ts';
+import { type Json, own } from '../json.ts';
 import { DEFAULT_VISITS } from '../model/checkGraph.ts';
 import { leadsBack } from '../model/edges.ts';
-import { evaluate } from '../model/expression.ts';
+import { type Expression, evaluate, pathsOf } from '../model/expression.ts';
+import { coveredAt, nameIn } from '../model/names.ts';
 import type { Outcome, Phase, PhaseId, Target } from '../model/workflow.ts';
 import type { Asking } from './deciding.ts';
 import { type Item, type Run, timesOf } from './run.ts';
-import { checkpointOf, type Judged, scopeFor, subjectFor, valueAt } from './scope.ts';
+import { approvedCheckpointOf, type Judged, routeScopeFor, routeSubjectFor, valueAt } from './scope.ts';
+import { contestedReason } from './values.ts';
 
 /** Where a completed phase leads. */
 export type Routed =
@@ -20,6 +22,10 @@ export type Routed =
 export function routeFrom(run: Run, judged: Judged & { readonly outcome: Outcome }, asking: Asking): Routed {
   const { phase, outcome } = judged;
   const route = phase.next;
+  const { onEmpty } = phase.parallel ?? {};
+  if (onEmpty !== undefined && outcome === 'ok' && Object.keys(run.work.items ?? {}).length === 0) {
+    return bounded(run, phase, onEmpty);
+  }
   if (route.kind === 'to') return bounded(run, phase, route.target);
   if (route.kind === 'outcomes') {
     const target = Object.hasOwn(route.map, outcome) ? route.map[outcome] : route.otherwise;
@@ -39,24 +45,25 @@ export function itemsFor(
   | { readonly ok: false; readonly reason: string } {
   if (phase.parallel === null) return { ok: true, items: null };
   const { key } = phase.parallel;
-  const values = valueAt(checkpointOf(run), key);
-  if (!Array.isArray(values)) return { ok: false, reason: `\`${key}\` holds no list of items` };
-  if (values.length === 0) return { ok: false, reason: `\`${key}\` holds no items` };
+  const values = valueAt(approvedCheckpointOf(run, phase, { own: [] }), key);
+  if (!Array.isArray(values)) return { ok: false, reason: noList(run, phase, key) };
+  const attempts = timesOf(run.owed ?? {}, phase.id);
   const items = new Map<string, Item>();
   values.forEach((value: Json, index) => {
     let name = itemName(value, index);
     while (items.has(name)) name = `${name}#${index + 1}`;
-    items.set(name, { status: 'pending', value, evidence: null, attempts: 0, error: null });
+    items.set(name, { status: 'pending', value, evidence: null, attempts, error: null });
   });
   // Made of entries, so that an item called `__proto__` is one.
   return { ok: true, items: Object.fromEntries(items) };
 }
 
-/** The joined result of a parallel phase (design 4a: after the join `result.items` maps key to result). */
-export function joinedResult(items: Readonly<Record<string, Item>>): JsonObject {
-  return {
-    items: Object.fromEntries(Object.entries(items).map(([key, item]) => [key, item.evidence ?? {}])),
-  };
+function noList(run: Run, phase: Phase, key: string): string {
+  const name = nameIn(key);
+  const contested = contestedReason(run, name);
+  if (contested !== null) return contested;
+  const approved = coveredAt(run.workflow, phase.id).has(name) ? ' that a human approved' : '';
+  return `\`${key}\` holds no list of items${approved}`;
 }
 
 function answerCondition(
@@ -70,22 +77,29 @@ function answerCondition(
   if (phase.next.kind !== 'when') throw new TypeError('only a conditional route has a condition');
   const { condition } = phase.next;
   if (condition.kind === 'expression') {
-    const result = evaluate(condition.expression, scopeFor(run, judged));
-    return result.ok
-      ? { kind: 'answer', value: result.value }
-      : { kind: 'unanswerable', reason: `\`${condition.source}\`: ${result.error.message}` };
+    const result = evaluate(condition.expression, routeScopeFor(run, judged));
+    if (result.ok) return { kind: 'answer', value: result.value };
+    const reason = `\`${condition.source}\`: ${result.error.message}`;
+    return { kind: 'unanswerable', reason: [reason, ...contestedIn(run, condition.expression)].join('; ') };
   }
   const look = {
     kind: 'condition' as const,
     id: `${phase.id}/next`,
     ref: condition.ref,
-    subject: subjectFor(run, judged),
+    subject: routeSubjectFor(run, judged),
   };
   const fact = asking.fact(look);
   if (fact === undefined) return { kind: 'asking' };
   return fact.result.ok
     ? { kind: 'answer', value: fact.result.value }
     : { kind: 'unanswerable', reason: `\`${condition.source}\`: ${fact.result.reason}` };
+}
+
+function contestedIn(run: Run, expression: Expression): readonly string[] {
+  return pathsOf(expression).flatMap(({ root, steps: [name] }) => {
+    const reason = root === 'checkpoint' && typeof name === 'string' ? contestedReason(run, name) : null;
+    return reason === null ? [] : [reason];
+  });
 }
 
 /** An exhausted loop never loops on: it follows `onExhausted`, or a human must act. */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../json.ts';
-import type { EvidenceClass, Outcome, PhaseId, Ring, Workflow } from '../model/workflow.ts';
+import type { Ending, EvidenceClass, Outcome, PhaseId, Ring, Workflow } from '../model/workflow.ts';
 import type { Blocker } from './verdict.ts';
 
 /** Who acts. Bound where they authenticated, never named by a request body. */
@@ -57,6 +57,24 @@ export interface RunCore {
   readonly work: PhaseWork;
   /** Every decision a human took in this run. */
   readonly decisions: readonly GateDecision[];
+  /** Which rules the run was started under; absent: those from before every value had an owner. */
+  readonly rules?: 2;
+  /** How many gates have opened; the newest's instance has this number. Absent while none has. */
+  readonly gates?: number;
+  /** Final decisions, oldest first, of phases that were not entered again since; absent while there is none. */
+  readonly settled?: readonly SettledGate[];
+  /** Attempts that failed in visits which ended in `fail`, by phase id as text; absent while there are none. */
+  readonly owed?: Readonly<Record<string, number>>;
+}
+
+/** What came of a gate. */
+export interface SettledGate {
+  /** The gate's id, without the number of its instance. */
+  readonly gate: string;
+  readonly phase: PhaseId;
+  readonly option: string;
+  readonly input: string | null;
+  readonly approves: boolean;
 }
 
 /** A run's place among those that wait to be claimed. */
@@ -77,7 +95,7 @@ export interface PhaseWork {
   /** What a human wrote for whoever works on this phase. */
   readonly note: string | null;
   /** The newest refusal and how often it came in a row. */
-  readonly refusal: { readonly key: string; readonly count: number } | null;
+  readonly refusal: Repeated | null;
   /** Numbers of the tasks fetched in this visit, from 1. */
   readonly fetched: readonly number[];
   /** Items of a parallel phase by key, or null. */
@@ -87,14 +105,36 @@ export interface PhaseWork {
   readonly crashes?: number;
 }
 
+/** Refusals that come again and again. Ones that take turns count as one. */
+export interface Repeated {
+  readonly key: string;
+  readonly count: number;
+  /** The other refusals of this visit, newest last; absent while there is none. */
+  readonly others?: readonly string[];
+}
+
 /** One completed visit of a phase. */
-export interface Completion {
+export interface Completion extends Result {
   readonly phase: PhaseId;
   readonly visit: number;
   readonly at: string;
   readonly by: string;
-  readonly outcome: Outcome;
+  readonly outcome: Ending;
+  /** What a human approved beside the evidence: the names in the gate's context. Absent: nobody approved this visit. */
+  readonly approved?: JsonObject;
+  /** Whether something valid was judged in a visit that ended in `fail`. */
+  readonly judged?: true;
+}
+
+/** What was handed in, and what is known about it. */
+export interface Result {
   readonly evidence: JsonObject;
+  /** The agent's own words beside its evidence (`notes`, `commands_executed`), which no condition reads. */
+  readonly word?: JsonObject;
+  /** Strict mode would have refused it, so it gives no name a value. */
+  readonly letThrough?: true;
+  /** Of a parallel phase: the outcomes of the items that are not `ok`. */
+  readonly outcomes?: Readonly<Record<string, Outcome>>;
 }
 
 /** One item of a parallel phase. */
@@ -104,6 +144,16 @@ export interface Item {
   readonly evidence: JsonObject | null;
   readonly attempts: number;
   readonly error: string | null;
+  /** How its work ended; absent: `ok`, or not yet. */
+  readonly outcome?: Outcome;
+  /** What its handler returned, kept until the phase is left. */
+  readonly state?: JsonObject;
+  /** The agent's own words beside the evidence. */
+  readonly word?: JsonObject;
+  /** What would have been refused, in permissive mode. */
+  readonly wouldRefuse?: readonly Blocker[];
+  /** Strict mode would have refused it. */
+  readonly letThrough?: true;
   /** The agent that claimed the item; absent while nobody has. */
   readonly holder?: string;
   /** How often an agent was lost at this item; absent while none was. */
@@ -114,12 +164,11 @@ export interface Item {
 export type Wait = GateWait | QuestionWait;
 
 /** Checks have passed; a human must choose. The evidence is kept until then. */
-export interface GateWait {
+export interface GateWait extends Result {
   readonly for: 'gate';
   /** The gate's instance, e.g. `ship#4`: an approval of one can never serve another. */
   readonly gate: string;
   readonly since: string;
-  readonly evidence: JsonObject;
   readonly outcome: Outcome;
   readonly state: JsonObject;
   readonly by: string;
@@ -184,6 +233,16 @@ export interface CheckResult {
   readonly status: 'passed' | 'failed' | 'errored' | 'timed_out';
   readonly reason: string;
   readonly class: EvidenceClass;
+}
+
+/** Only what is known about a result: what is absent must not be written. */
+export function resultOf({ evidence, word, letThrough, outcomes }: Result): Result {
+  return {
+    evidence,
+    ...(word === undefined ? {} : { word }),
+    ...(letThrough === undefined ? {} : { letThrough }),
+    ...(outcomes === undefined ? {} : { outcomes }),
+  };
 }
 
 /** How often, by id as text: a phase may be called `toString`, and an object has that without being asked. */

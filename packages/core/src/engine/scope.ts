@@ -1,8 +1,18 @@
 import type { Json, JsonObject } from '../json.ts';
 import { own } from '../json.ts';
+import { coveredAt, declaredNames, ENGINE_FIELDS, hasFreeResult } from '../model/names.ts';
 import type { Phase } from '../model/workflow.ts';
 import type { Subject } from './command.ts';
 import { type Completion, type Item, type Run, timesOf } from './run.ts';
+import {
+  approvedValues,
+  artifactValues,
+  declaredValues,
+  freeHolders,
+  freeValues,
+  givesNames,
+  resultsOf,
+} from './values.ts';
 
 /** What is being judged, beside the run itself. */
 export interface Judged {
@@ -13,12 +23,15 @@ export interface Judged {
 }
 
 /** The roots a condition may look at (design 4a, "Names in conditions"). */
-export function scopeFor(run: Run, { phase, evidence, item }: Judged): JsonObject {
+export function scopeFor(run: Run, judged: Judged): JsonObject {
+  const { phase, evidence, item } = judged;
+  const values = valuesFor(run, judged);
   const scope: Record<string, Json> = {
-    artifacts: latestEvidence(run, evidence),
+    artifacts: values.artifacts,
+    approved: values.approved,
     params: run.params,
     state: run.state,
-    checkpoint: checkpointOf(run, evidence),
+    checkpoint: checkpointFrom(run, values.artifacts),
     iteration: timesOf(run.visits, phase.id) || 1,
   };
   if (evidence !== undefined) {
@@ -32,29 +45,65 @@ export function scopeFor(run: Run, { phase, evidence, item }: Judged): JsonObjec
   return scope;
 }
 
+/**
+ * The same for a route: a name that a human gate covers is what was approved, wherever the route reads it from, unless
+ * the phase being left declares it itself.
+ */
+export function routeScopeFor(run: Run, judged: Judged): JsonObject {
+  const scope = scopeFor(run, judged);
+  const own = judged.evidence === undefined ? [] : declaredNames(judged.phase);
+  const covered = coveredIn(run, judged.phase).filter((name) => !own.includes(name));
+  if (covered.length === 0) return scope;
+  return {
+    ...scope,
+    artifacts: asApproved(scope.artifacts as JsonObject, scope.approved as JsonObject, covered),
+    checkpoint: asApproved(scope.checkpoint as JsonObject, scope.approved as JsonObject, covered),
+  };
+}
+
 /** What a look is about, in data. */
 export function subjectFor(run: Run, judged: Judged): Subject {
+  return subjectWith(run, judged, scopeFor(run, judged));
+}
+
+/** The same for a function that decides a route. */
+export function routeSubjectFor(run: Run, judged: Judged): Subject {
+  return subjectWith(run, judged, routeScopeFor(run, judged));
+}
+
+function subjectWith(run: Run, judged: Judged, scope: JsonObject): Subject {
+  const { phase } = judged;
+  const contested = [...freeHolders(run)].filter(([, steps]) => steps.length > 1);
   return {
     runId: run.id,
-    phase: judged.phase.id,
+    phase: phase.id,
     target: run.target,
     attempt: run.work.attempts + 1,
-    scope: scopeFor(run, judged),
+    scope,
+    declares: hasFreeResult(phase) ? [] : declaredNames(phase),
+    covered: coveredIn(run, phase),
+    ...(contested.length === 0 ? {} : { contested: Object.fromEntries(contested) }),
+    reviews: 1 + run.completions.filter((one) => one.phase === phase.id && wasJudged(one)).length,
     code: run.workflow.code,
   };
 }
 
-/** The newest value of every piece of evidence of the whole run. */
-export function latestEvidence(run: Run, current?: JsonObject): JsonObject {
-  return Object.assign({}, ...run.completions.map((completion) => completion.evidence), current);
+/**
+ * The checkpoint of design 3. A bare name in it has one owner: the engine's own field, set or not; else a param; else a
+ * key of `state`; else the phases that declare it; else the one step whose newest free result holds it.
+ */
+export function checkpointOf(run: Run): JsonObject {
+  return checkpointFrom(run, artifactValues(run));
 }
 
-/**
- * The checkpoint of design 3: its own fields (S3.19) first, else the newest result that has the key,
- * else `state`, else `params`.
- */
-export function checkpointOf(run: Run, current?: JsonObject): JsonObject {
-  return { ...run.params, ...run.state, ...latestEvidence(run, current), ...checkpointFields(run) };
+/** The checkpoint as the gate or the list of items of a phase reads it: what another gate covers is what was approved. */
+export function approvedCheckpointOf(
+  run: Run,
+  phase: Phase,
+  { own }: { readonly own: readonly string[] },
+): JsonObject {
+  const covered = coveredIn(run, phase).filter((name) => !own.includes(name));
+  return asApproved(checkpointOf(run), approvedValues(run), covered);
 }
 
 /** The value at a dotted path, or undefined. */
@@ -64,33 +113,86 @@ export function valueAt(root: Json, path: string): Json | undefined {
   return value;
 }
 
+function valuesFor(
+  run: Run,
+  { phase, evidence }: Judged,
+): { readonly artifacts: JsonObject; readonly approved: JsonObject } {
+  const current = evidence === undefined ? [] : declaredValues(phase, evidence);
+  return {
+    artifacts: { ...artifactValues(run), ...Object.fromEntries(current) },
+    approved: approvedValues(run),
+  };
+}
+
+function checkpointFrom(run: Run, artifacts: JsonObject): JsonObject {
+  const named = { ...freeValues(run), ...artifacts, ...run.state, ...run.params };
+  const others = Object.entries(named).filter(([name]) => !ENGINE_FIELDS.includes(name));
+  return { ...Object.fromEntries(others), ...checkpointFields(run) };
+}
+
+/** What handlers say is the author's, and needs nobody's approval. */
+function coveredIn(run: Run, phase: Phase): readonly string[] {
+  return [...coveredAt(run.workflow, phase.id)].filter((name) => !Object.hasOwn(run.state, name));
+}
+
+function asApproved(values: JsonObject, approved: JsonObject, covered: readonly string[]): JsonObject {
+  const kept = Object.entries(values).filter(([name]) => !covered.includes(name));
+  const decided = covered.flatMap((name) => {
+    const value = own(approved, name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries([...kept, ...decided]);
+}
+
 function checkpointFields(run: Run): JsonObject {
-  const decision = run.decisions.at(-1);
+  const settled = run.settled ?? [];
+  const newest = settled.at(-1);
   return {
     workflowRunId: run.id,
     workflowType: run.workflow.id,
     currentStep: run.phase,
-    completedSteps: run.completions.map(stepResult),
+    completedSteps: run.completions.map((completion) => stepResult(run, completion)),
     iterationCounts: run.iterations,
+    results: resultsOf(run),
     ...(run.work.failure === null || run.phase === null
       ? {}
       : { pendingRetry: { step: run.phase, error: run.work.failure, attempt: run.work.attempts } }),
     ...(run.work.items === null ? {} : { parallelResults: mapItems(run.work.items) }),
-    ...(decision === undefined
+    ...(newest === undefined
       ? {}
-      : { gateDecision: { gate: decision.gate, option: decision.option, input: decision.input } }),
+      : {
+          gateDecision: decisionOf(newest),
+          decisions: Object.fromEntries(settled.map((decision) => [decision.gate, decisionOf(decision)])),
+        }),
   };
 }
 
-function stepResult(completion: Completion): JsonObject {
-  return { step: completion.phase, completedAt: completion.at, result: completion.evidence };
+function decisionOf({ gate, phase, option, input }: NonNullable<Run['settled']>[number]): JsonObject {
+  return { gate, phase, option, input };
+}
+
+/** A result that changed no name says why. */
+function stepResult(run: Run, completion: Completion): JsonObject {
+  const outcome = givesNames(run, completion) ? {} : { outcome: completion.outcome };
+  return { step: completion.phase, completedAt: completion.at, result: completion.evidence, ...outcome };
+}
+
+/** A visit in which something valid was judged: only such a visit moves the severity ladder on. */
+function wasJudged({ outcome, judged }: Completion): boolean {
+  return judged === true || (outcome !== 'fail' && outcome !== 'skip');
 }
 
 function mapItems(items: Readonly<Record<string, Item>>): JsonObject {
   return Object.fromEntries(
     Object.entries(items).map(([key, item]) => [
       key,
-      { status: item.status, result: item.evidence, error: item.error, retryCount: item.attempts },
+      {
+        status: item.status,
+        result: item.evidence,
+        error: item.error,
+        retryCount: item.attempts,
+        ...(item.outcome === undefined ? {} : { outcome: item.outcome }),
+      },
     ]),
   );
 }

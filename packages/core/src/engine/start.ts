@@ -88,6 +88,7 @@ function considerStart(
     items: null,
     queued,
     ...placeIn(starting.queue),
+    rules: 2,
   };
   const bare = begin(workflow, event);
   const items = itemsFor(bare, entry);

@@ -42,6 +42,7 @@ describe('what a step is given', () => {
           { step: 'plan', completedAt: run.updatedAt, result: { improvementAreas: ['a', 'b'] } },
         ],
         iterationCounts: {},
+        results: { plan: { improvementAreas: ['a', 'b'] } },
         parallelResults: {
           a: { status: 'pending', result: null, error: null, retryCount: 0 },
           b: { status: 'pending', result: null, error: null, retryCount: 0 },
@@ -87,7 +88,7 @@ describe('what a step is given', () => {
 
     expect(stepInputFor(answered)).toMatchObject({
       step: 'plan',
-      checkpoint: { gateDecision: { gate, option: 'Again', input: 'shorter' }, iterationCounts: {} },
+      checkpoint: { gateDecision: { gate: 'human', option: 'Again', input: 'shorter' }, iterationCounts: {} },
       note: 'ada chose `Again`: shorter',
       answers: [{ question: 1, text: 'x' }],
     });

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../json.ts';
 import {
   type Check,
+  type Ending,
   EVIDENCE_CLASSES,
-  type Outcome,
   type Phase,
   phaseById,
   type Target,
@@ -12,19 +12,20 @@ import { blocker, completeAction } from './blockers.ts';
 import { type Asking, NOT_LOOKED_AT } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { itemsFor } from './route.ts';
-import type { CheckResult, Run } from './run.ts';
+import { type CheckResult, type Result, type Run, resultOf } from './run.ts';
 import { type Judged, subjectFor } from './scope.ts';
 import type { Blocker, BlockerCode } from './verdict.ts';
 
 /** A phase about to be left. */
-export interface Leaving {
+export interface Leaving extends Result {
   readonly phase: Phase;
-  readonly evidence: JsonObject;
-  readonly outcome: Outcome;
+  readonly outcome: Ending;
   readonly state: JsonObject;
   readonly by: string;
   readonly now: string;
   readonly wouldRefuse: readonly Blocker[];
+  /** What a human approved beside the evidence; absent: nobody did. */
+  readonly approved?: JsonObject;
 }
 
 /** The event that leaves a phase, or why its target cannot be entered. */
@@ -48,13 +49,15 @@ export function cross(
     type: 'phase_completed',
     phase: leaving.phase.id,
     outcome: leaving.outcome,
-    evidence: leaving.evidence,
+    ...resultOf(leaving),
     state: leaving.state,
     by: leaving.by,
     next: way.target,
     iterated: way.iterated,
     items: null,
     wouldRefuse: leaving.wouldRefuse,
+    ...(leaving.approved === undefined ? {} : { approved: leaving.approved }),
+    ...(leaving.outcome === 'fail' ? owedBy(run) : {}),
   };
   const target = phaseById(run.workflow, way.target);
   if (target === undefined) return { ok: true, event };
@@ -70,6 +73,13 @@ export function cross(
     ok: true,
     event: { ...event, items: items.items, wouldRefuse: [...leaving.wouldRefuse, ...failed] },
   };
+}
+
+/** Reporting `fail` pays for nothing: attempts that failed in this visit count in the next. */
+function owedBy({ work }: Run): { readonly owed?: number; readonly judged?: true } {
+  const ofItems = Object.values(work.items ?? {}).map((item) => item.attempts);
+  const owed = Math.max(work.attempts, ...ofItems.map((attempts) => Math.min(attempts, 1)));
+  return owed === 0 ? {} : { owed, judged: true };
 }
 
 /** Why a phase's preconditions do not hold; `from` is where the agent stays meanwhile. */

@@ -73,6 +73,8 @@ export type BlockerCode =
   | 'item_done'
   | 'items_open'
   | 'items_invalid'
+  | 'undeclared_evidence'
+  | 'context_unclear'
   | 'param_invalid'
   | 'ring_too_low'
   | 'other_workflow'

@@ -9,7 +9,8 @@ import {
 } from '../model/workflow.ts';
 import { nextActionFor } from './blockers.ts';
 import { checkpointCriteria } from './evidence.ts';
-import { gateContext, openGate } from './gate.ts';
+import { openGate, visitOf } from './gate.ts';
+import { gateContext } from './gateContext.ts';
 import { feedbackOf, phaseText, type RenderedText } from './phaseText.ts';
 import type { Answer, Completion, Escalation, Principal, Question, Run, RunStatus } from './run.ts';
 import { addSeconds } from './time.ts';
@@ -190,7 +191,8 @@ export function artifactsOf(run: Run): JsonObject {
   const outputs: Record<string, Json> = {};
   for (const completion of run.completions) {
     const phase = phaseById(run.workflow, completion.phase);
-    if (phase !== undefined) outputs[String(completion.phase)] = completion.evidence;
+    if (phase !== undefined)
+      outputs[String(completion.phase)] = { ...completion.evidence, ...completion.word };
   }
   return outputs;
 }
@@ -201,7 +203,7 @@ export function phaseArtifact(completion: Completion, number: number): JsonObjec
     phase_number: number,
     evidence: completion.evidence,
     outputs: completion.evidence,
-    commands_executed: commandsIn(completion.evidence),
+    commands_executed: commandsIn({ ...completion.evidence, ...completion.word }),
     timestamp: completion.at,
   };
 }
@@ -246,7 +248,7 @@ export function isDynamic(phase: Phase): boolean {
 function gateView(run: Run, principal: Principal): GateView | null {
   const open = openGate(run);
   if (open === null) return null;
-  const { wait, gate } = open;
+  const { wait, gate, phase } = open;
   return {
     id: wait.gate,
     prompt: gate.prompt,
@@ -256,7 +258,7 @@ function gateView(run: Run, principal: Principal): GateView | null {
     approvers: gate.approvers,
     quorum: gate.quorum,
     votes: wait.votes.map((vote) => ({ by: vote.by, option: vote.option })),
-    context: principal.kind === 'human' ? { ...gateContext(run, gate, wait) } : {},
+    context: principal.kind === 'human' ? { ...gateContext(run, gate, visitOf(phase, wait)) } : {},
   };
 }
 

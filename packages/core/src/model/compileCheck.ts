@@ -56,7 +56,9 @@ export function compileCheck(place: PhasePlace, { draft, path, id }: PlacedCheck
     return check;
   }
   checkParameters(place, check, known, path);
-  return check;
+  // What the engine looks at in the world may have moved since; what was handed in cannot.
+  const again = known.class !== 'claimed' && draft.recheck !== false && place.entering !== true;
+  return again ? { ...check, recheck: true } : check;
 }
 
 function checkParameters(place: PhasePlace, check: Check, known: KnownCheck, path: DraftPath): void {

@@ -48,6 +48,9 @@ function pathProblem(place: PhasePlace, root: string, steps: readonly (string | 
     case 'artifacts':
       if (first === undefined || context.evidenceNames.has(String(first))) return null;
       return `no phase asks for evidence \`${first}\`${didYouMean(String(first), context.evidenceNames)}`;
+    case 'approved':
+      if (first === undefined || context.coveredNames.has(String(first))) return null;
+      return `no human gate covers \`${first}\`, so nobody approves it${didYouMean(String(first), context.coveredNames)}`;
     case 'result':
       return resultProblem(place, steps);
     case 'state':

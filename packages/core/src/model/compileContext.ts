@@ -17,6 +17,8 @@ export interface CompileContext {
   readonly schemas: ReadonlySet<string>;
   /** Names of all evidence of the workflow. */
   readonly evidenceNames: ReadonlySet<string>;
+  /** Names that some human gate covers. */
+  readonly coveredNames: ReadonlySet<string>;
 }
 
 /** Where in a draft, and in which phase, something stands. */

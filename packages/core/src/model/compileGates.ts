@@ -88,7 +88,7 @@ function compileHuman(
     approvers,
     quorum,
     timeout: compileTimeout(place, draft, path),
-    ...(draft.required === true ? { required: true } : {}),
+    ...(draft.required === undefined ? {} : { required: draft.required }),
   };
 }
 
@@ -105,6 +105,13 @@ function compileOptions(place: PhasePlace, draft: HumanDraft, path: DraftPath): 
       );
     }
     seen.add(option.label);
+    if (option.approves !== undefined && (option.next === undefined || option.next === null)) {
+      const message =
+        option.next === null
+          ? `option \`${option.label}\` ends the run, so it approves nothing: leave \`approves\` out`
+          : `option \`${option.label}\` takes the phase's own way, so it approves: leave \`approves\` out, or give it a \`next\``;
+      place.context.problems.error([...at, 'approves'], 'bad_value', message);
+    }
     if (option.next !== undefined && option.next !== null && !ids.includes(option.next)) {
       const hint = didYouMean(String(option.next), ids.map(String));
       const message = `option \`${option.label}\` leads to \`${option.next}\`, which is not defined${hint}`;
@@ -114,6 +121,7 @@ function compileOptions(place: PhasePlace, draft: HumanDraft, path: DraftPath): 
       label: option.label,
       requiresInput: option.requiresInput ?? false,
       ...(option.next === undefined ? {} : { next: option.next }),
+      ...(option.approves === undefined ? {} : { approves: option.approves }),
     };
   });
 }

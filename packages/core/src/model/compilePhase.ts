@@ -32,7 +32,6 @@ export function compilePhase(context: CompileContext, index: number, number: num
   const work = compileWork(phase);
   const next = compileRoute(place, index);
   checkWork(place, work, next);
-  checkParallel(place);
   return {
     id: phase.id,
     number,
@@ -60,7 +59,7 @@ export function compilePhase(context: CompileContext, index: number, number: num
       compileCheck(place, { ...blocker, id: `${phase.id}/blockers/${position}` }),
     ),
     humanGate: gates.human,
-    parallel: phase.parallel ?? null,
+    parallel: compileParallel(place),
     next,
     ...compileTimeout(place),
     ...(phase.args === undefined ? {} : { args: phase.args }),
@@ -111,8 +110,10 @@ function compileTimeout({ context, phase, path }: PhasePlace): Pick<Phase, 'time
   return {};
 }
 
-function checkParallel({ context, phase, path }: PhasePlace): void {
-  if (phase.parallel && !/^[A-Za-z_][\w-]*(?:\.[\w-]+)*$/.test(phase.parallel.key)) {
+function compileParallel(place: PhasePlace): Phase['parallel'] {
+  const { context, phase, path } = place;
+  if (phase.parallel === undefined) return null;
+  if (!/^[A-Za-z_][\w-]*(?:\.[\w-]+)*$/.test(phase.parallel.key)) {
     const key = phase.parallel.key;
     context.problems.error(
       [...path, 'parallel', 'key'],
@@ -120,6 +121,9 @@ function checkParallel({ context, phase, path }: PhasePlace): void {
       `\`${key}\` is no path into the checkpoint`,
     );
   }
+  const { key, onEmpty } = phase.parallel;
+  if (onEmpty === undefined) return { key };
+  return { key, onEmpty: target(place, onEmpty, [...path, 'parallel', 'onEmpty']) };
 }
 
 const FIELD_TYPES: Readonly<Record<string, EvidenceField['type']>> = {

@@ -1,12 +1,14 @@
 import type { Json } from '../json.ts';
 import { isCapability } from './capabilities.ts';
 import { checkGraph } from './checkGraph.ts';
+import { checkNames } from './checkNames.ts';
 import type { CompileContext, Known } from './compileContext.ts';
 import { compileDatabase } from './compileDatabase.ts';
 import { compilePhase } from './compilePhase.ts';
 import { compileProperties } from './compileProperties.ts';
-import type { DraftProblem, ParamDraft, WorkflowDraft } from './draft.ts';
+import type { DraftProblem, GateDraft, ParamDraft, WorkflowDraft } from './draft.ts';
 import { compileSchema } from './jsonSchema.ts';
+import { nameIn } from './names.ts';
 import { paramProblem } from './params.ts';
 import { Problems } from './problems.ts';
 import { didYouMean } from './suggest.ts';
@@ -45,6 +47,7 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
     groups: compileGroups(draft, problems),
     schemas: checkSchemas(draft, problems),
     evidenceNames: evidenceNames(draft),
+    coveredNames: coveredNames(draft),
   };
   const phases = compilePhases(context);
   const workflow: Workflow = {
@@ -69,6 +72,7 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
     ...compileProperties(draft, phases, problems),
   };
   checkUnusedGates(context);
+  checkNames(workflow, problems);
   checkTemplates(workflow, problems);
   checkGraph(workflow, problems);
   if (problems.failed) return { ok: false, problems: problems.list };
@@ -226,6 +230,27 @@ function evidenceNames(draft: WorkflowDraft): ReadonlySet<string> {
   for (const phase of draft.phases) {
     for (const field of phase.fields ?? []) names.add(field.name);
     for (const artifact of phase.artifacts ?? []) names.add(artifact.type);
+  }
+  return names;
+}
+
+/** Everything the phases with a human gate declare, and the names in the gates' contexts. */
+function coveredNames(draft: WorkflowDraft): ReadonlySet<string> {
+  const gateOf = (named: string | GateDraft) =>
+    typeof named === 'string'
+      ? Object.hasOwn(draft.gates ?? {}, named)
+        ? draft.gates?.[named]
+        : undefined
+      : named;
+  const names = new Set<string>();
+  for (const phase of draft.phases) {
+    const human = (phase.gates ?? [])
+      .map((named) => gateOf(named)?.human)
+      .find((found) => found !== undefined);
+    if (human === undefined) continue;
+    for (const field of phase.fields ?? []) names.add(field.name);
+    for (const artifact of phase.artifacts ?? []) names.add(artifact.type);
+    for (const path of human.context ?? []) names.add(nameIn(path));
   }
   return names;
 }

@@ -103,7 +103,7 @@ export interface PhaseDraft {
   readonly examples?: JsonObject;
   /** Names of gates, or gates in place. */
   readonly gates?: readonly (string | GateDraft)[];
-  readonly parallel?: { readonly key: string };
+  readonly parallel?: { readonly key: string; readonly onEmpty?: Target };
   /** How long its command or agent may take: seconds, or a duration such as `5m`. */
   readonly timeout?: number | string;
   /** Names of the params its work reads. */
@@ -122,6 +122,8 @@ export interface CheckDraft {
   readonly with?: JsonObject;
   readonly message?: string;
   readonly needs?: EvidenceClass;
+  /** `false`: not looked at again when a human approves what it was about. */
+  readonly recheck?: boolean;
 }
 
 /** An artifact as written; `schema` is the name of one, or one in place. */
@@ -144,10 +146,12 @@ export interface GateDraft {
       readonly label: string;
       readonly next?: Target;
       readonly requiresInput?: boolean;
+      /** Whether choosing it approves; only needed where it leads on by a way that is not the phase's own. */
+      readonly approves?: boolean;
     }[];
     readonly approvers?: readonly string[];
     readonly quorum?: number;
-    /** Whether no run may reach the end without this decision. */
+    /** `false`: runs may reach the end without this decision. */
     readonly required?: boolean;
     /** `after` is a duration such as `90s`, `30m`, `24h`, `7d`. */
     readonly timeout?: { readonly after: string; readonly then?: string };

@@ -14,7 +14,7 @@ export interface Edge {
   readonly to: Target;
   /** What leads this way: an outcome, a condition, an option. */
   readonly label: string;
-  readonly by: 'next' | 'condition' | 'outcome' | 'option' | 'exhausted';
+  readonly by: 'next' | 'condition' | 'outcome' | 'option' | 'exhausted' | 'empty';
   /** How often it may be taken, where the author said so. */
   readonly max: number | null;
 }
@@ -33,7 +33,10 @@ export function edgesOf(phase: Phase): readonly Edge[] {
     const fail = ways.find((edge) => edge.label === 'fail') ?? ways.find((edge) => edge.label === '_default');
     return fail === undefined ? edges : [...edges, { ...fail, label: 'fail' }];
   }
-  return [...edges, ...routeEdges(from, phase.next)];
+  const { onEmpty } = phase.parallel ?? {};
+  const empty: Edge[] =
+    onEmpty === undefined ? [] : [{ from, to: onEmpty, label: 'empty', by: 'empty', max: null }];
+  return [...edges, ...routeEdges(from, phase.next), ...empty];
 }
 
 /** Where a phase may lead, each once: what an agent's hint about the way on can be held against. */

@@ -53,10 +53,11 @@ describe('conditions of the designs', () => {
     expect(answer(source)).toBe(expected);
   });
 
-  test('the roots are the seven of the model', () => {
+  test('the roots are the eight of the model', () => {
     expect(SCOPE_ROOTS).toEqual([
       'result',
       'artifacts',
+      'approved',
       'params',
       'state',
       'checkpoint',

@@ -9,6 +9,7 @@ export { printExpression } from './printExpression.ts';
 export const SCOPE_ROOTS: readonly string[] = [
   'result',
   'artifacts',
+  'approved',
   'params',
   'state',
   'checkpoint',

@@ -10,6 +10,9 @@ export type Target = PhaseId | null;
 /** What came of a phase. */
 export type Outcome = 'ok' | 'fail' | 'skip' | 'iterate';
 
+/** How a visit of a phase ended: as its outcome says, or by a human's choice that does not approve. */
+export type Ending = Outcome | 'rejected';
+
 /** Every outcome, in the order they are documented. */
 export const OUTCOMES: readonly Outcome[] = ['ok', 'fail', 'skip', 'iterate'];
 
@@ -198,6 +201,8 @@ export interface Check {
   readonly message: string;
   /** The least class of evidence an answer must have. */
   readonly needs: EvidenceClass;
+  /** Looked at again when a human approves: it is about the world, which moves while a gate is open. */
+  readonly recheck?: true;
 }
 
 /** What must be submitted to complete a phase. */
@@ -239,7 +244,7 @@ export interface HumanGate {
   /** How many different humans must choose the same option. */
   readonly quorum: number;
   readonly timeout: GateTimeout | null;
-  /** Whether `phasegate check` must prove that no run reaches the end without it; absent where not asked. */
+  /** `false` where runs may reach the end without it; `phasegate check` proves the contrary of every other gate. */
   readonly required?: boolean;
 }
 
@@ -249,6 +254,8 @@ export interface GateOption {
   /** Absent: the phase's own route. `null`: the human ends the run here, and it is `stopped`. */
   readonly next?: Target;
   readonly requiresInput: boolean;
+  /** What the author said about it; absent: it approves if its way is the phase's own after `ok`. */
+  readonly approves?: boolean;
 }
 
 /** When nobody decides in time: park hands the run to a human, stop ends it. Nothing approves by itself. */
@@ -261,6 +268,8 @@ export interface GateTimeout {
 export interface Parallel {
   /** A path into `checkpoint` that holds a list. */
   readonly key: string;
+  /** Where it leads when the list is empty; absent: where the phase leads anyway. */
+  readonly onEmpty?: Target;
 }
 
 /** Where a phase leads. */

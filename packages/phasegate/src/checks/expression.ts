@@ -1,4 +1,13 @@
-import { evaluate, parseExpression, pathsOf } from '@phasegate/core';
+import {
+  type Expression,
+  evaluate,
+  own,
+  type PhaseId,
+  parseExpression,
+  pathsOf,
+  type Subject,
+  whyContested,
+} from '@phasegate/core';
 import type { CheckImplementation } from '../runtime/ports.ts';
 import { scopePath, shown } from './scopePath.ts';
 
@@ -26,7 +35,10 @@ export const expression: CheckImplementation = {
     const parsed = parseExpression(condition);
     if (!parsed.ok) throw new Error(`\`${condition}\` does not parse: ${parsed.error.message}`);
     const answer = evaluate(parsed.expression, subject.scope);
-    if (!answer.ok) throw new Error(`\`${condition}\` has no answer: ${answer.error.message}`);
+    if (!answer.ok) {
+      const reasons = [answer.error.message, ...contestedIn(parsed.expression, subject)];
+      throw new Error(`\`${condition}\` has no answer: ${reasons.join('; ')}`);
+    }
     if (answer.value) return { passed: true, reason: `\`${condition}\` is true` };
 
     const values = new Map(
@@ -40,3 +52,11 @@ export const expression: CheckImplementation = {
     return { passed: false, reason: `\`${condition}\` is false${because}` };
   },
 };
+
+function contestedIn(expression: Expression, { contested = {} }: Subject): readonly string[] {
+  return pathsOf(expression).flatMap(({ root, steps: [name] }) => {
+    if (root !== 'checkpoint' || typeof name !== 'string') return [];
+    const steps = own(contested, name) as readonly PhaseId[] | undefined;
+    return steps === undefined ? [] : [whyContested(name, steps)];
+  });
+}

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, own } from '@phasegate/core';
+import { type Json, type JsonObject, own, type Subject } from '@phasegate/core';
 import type { CheckAnswer, CheckImplementation } from '../runtime/ports.ts';
 import { shown } from './scopePath.ts';
 
@@ -25,10 +25,10 @@ export interface SubmittedSubject {
   readonly name: string;
   readonly value: Json;
   readonly with: JsonObject;
-  /** How often the phase was entered, from 1. */
+  /** The how-manieth visit it is in which something valid is judged, from 1. */
   readonly iteration: number;
-  /** Another artifact by name, newest first. */
-  artifact(name: string): Json | undefined;
+  /** What the thing looked at is measured against, by name. Never something an agent hands in beside it. */
+  measure(name: string): Json | undefined;
 }
 
 /** Makes a check of a rule. A missing artifact fails before the rule is asked. */
@@ -53,19 +53,25 @@ export function submittedCheck(rule: SubmittedRule): CheckImplementation {
       },
     },
     async run({ with: parameters, subject }) {
-      const artifact = (name: string) => newestArtifact(subject.scope, name);
       const name = parameters.artifact ?? rule.artifact;
       if (typeof name !== 'string') throw new TypeError('`artifact` must be a name');
-      const value = artifact(name);
+      const value = newestArtifact(subject.scope, name);
       if (value === undefined || value === null) {
         return refused(`no \`${name}\` was submitted; expected that ${rule.summary}`);
       }
-      const entered = own(subject.scope, 'iteration');
-      // A phase is never entered less than once; what is unknown is judged as strictly as the first time.
-      const iteration = typeof entered === 'number' && entered >= 1 ? entered : 1;
-      return rule.judge({ name, value, with: parameters, iteration, artifact });
+      const measure = (other: string) => measuredAgainst(subject, other);
+      return rule.judge({ name, value, with: parameters, iteration: subject.reviews, measure });
     },
   };
+}
+
+/**
+ * What something is measured against: what this phase declares itself, else what a human approved where a gate covers
+ * the name, else the newest of the phases that declare it. Where nobody has approved it yet, it is missing.
+ */
+export function measuredAgainst({ scope, declares, covered }: Subject, name: string): Json | undefined {
+  if (declares.includes(name)) return own(own(scope, 'result'), name) ?? own(own(scope, 'artifacts'), name);
+  return own(own(scope, covered.includes(name) ? 'approved' : 'artifacts'), name);
 }
 
 /** An artifact by its type: what is being submitted now comes before what earlier phases submitted. */

@@ -28,9 +28,9 @@ export const SUBMITTED_PLAN: readonly SubmittedRule[] = [
         description: 'Artifact that holds the scope; `plan` by default',
       },
     },
-    judge({ name, value, with: { scope: holder = 'plan' }, artifact }) {
+    judge({ name, value, with: { scope: holder = 'plan' }, measure }) {
       if (typeof holder !== 'string') throw new TypeError('`scope` must be a name');
-      const scope = scopeOf(holder, artifact(holder) ?? null);
+      const scope = scopeOf(holder, measure(holder) ?? null);
       if (typeof scope === 'string') return refused(scope);
       const changed = listIn(value, ['changes', 'paths', 'files'])?.map(pathOf);
       if (changed === undefined || changed.length === 0 || changed.includes(null)) {

@@ -1,7 +1,7 @@
-import { type Json, type JsonObject, own } from '@phasegate/core';
+import { type Json, own } from '@phasegate/core';
 import type { CheckImplementation } from '../runtime/ports.ts';
 import { scopePath, shown } from './scopePath.ts';
-import { held, listIn, newestArtifact, refused } from './submitted.ts';
+import { held, listIn, measuredAgainst, newestArtifact, refused } from './submitted.ts';
 
 /** Asks whether a submitted test names every acceptance criterion. A plan without criteria fails. */
 export const testsForCriteria: CheckImplementation = {
@@ -27,20 +27,21 @@ export const testsForCriteria: CheckImplementation = {
       },
     },
   },
-  async run({ with: { criteria = 'plan.acceptance_criteria', tests = 'tests' }, subject: { scope } }) {
+  async run({ with: { criteria = 'plan.acceptance_criteria', tests = 'tests' }, subject }) {
     if (typeof criteria !== 'string' || typeof tests !== 'string') {
       throw new TypeError('`criteria` and `tests` must be paths');
     }
-    const wanted = idsOf(artifactPath(scope, criteria));
+    const asked = artifactPath(criteria, (type) => measuredAgainst(subject, type));
+    const wanted = idsOf(asked);
     if (wanted === null || wanted.length === 0) {
-      const given = shown(artifactPath(scope, criteria));
+      const given = shown(asked);
       return refused(
         `\`${criteria}\` is ${given}, expected a list of criteria, each a text or with an \`id\``,
       );
     }
-    const list = listIn(artifactPath(scope, tests) ?? null, ['tests']);
-    if (list === null)
-      return refused(`\`${tests}\` is ${shown(artifactPath(scope, tests))}, expected a list of tests`);
+    const written = artifactPath(tests, (type) => newestArtifact(subject.scope, type));
+    const list = listIn(written ?? null, ['tests']);
+    if (list === null) return refused(`\`${tests}\` is ${shown(written)}, expected a list of tests`);
     const covered = new Set(list.flatMap(criteriaOf));
     const open = wanted.filter((id) => !covered.has(id));
     if (open.length > 0) return refused(`no test names ${open.map((id) => `\`${id}\``).join(', ')}`);
@@ -48,10 +49,10 @@ export const testsForCriteria: CheckImplementation = {
   },
 };
 
-/** The value at a path that starts with an artifact's type; `result.` and `artifacts.` before it may be written. */
-function artifactPath(scope: JsonObject, path: string): Json | undefined {
-  const [type = '', ...steps] = path.replace(/^(?:result|artifacts)\./u, '').split('.');
-  const artifact = newestArtifact(scope, type);
+/** The value at a path that starts with an artifact's type; a root such as `artifacts.` before it may be written. */
+function artifactPath(path: string, find: (type: string) => Json | undefined): Json | undefined {
+  const [type = '', ...steps] = path.replace(/^(?:result|artifacts|approved)\./u, '').split('.');
+  const artifact = find(type);
   return artifact === undefined ? undefined : scopePath({ artifact }, ['artifact', ...steps]);
 }
 

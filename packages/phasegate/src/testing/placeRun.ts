@@ -1,6 +1,8 @@
 import {
   checkpointOf,
+  declaredNames,
   edgesOf,
+  hasFreeResult,
   itemsFor,
   type Json,
   type JsonObject,
@@ -54,7 +56,8 @@ export function placeRun(fresh: Run, place: Place): Placed {
 
   let { evidence } = own;
   for (const { path, values, by, evenIfMade } of wishes(run, phase, evidence)) {
-    const there = valueAt(by === 'itself' ? evidence : checkpointOf(run, evidence), path) !== undefined;
+    const there =
+      valueAt(by === 'itself' ? evidence : { ...checkpointOf(run), ...evidence }, path) !== undefined;
     if (there && !(evenIfMade && isMadeUp(run, { path, tests }))) continue;
     const may = by !== 'earlier' && given === undefined;
     const filled = may ? evidenceWith(phase, evidence, { path, values }) : null;
@@ -131,6 +134,7 @@ function completed(run: Run, phase: Phase, tests: ContractTests | null): Run {
     by: TESTER.name,
     outcome: 'ok' as const,
     evidence: result,
+    ...(phase.humanGate === null ? {} : { approved: {} }),
   };
   return { ...run, completions: [...run.completions, completion] };
 }
@@ -145,12 +149,15 @@ function filledBefore(
     values,
   }: Pick<Wish, 'path' | 'values'> & Pick<Place, 'tests'> & { readonly earlier: readonly Phase[] },
 ): Run {
-  for (const phase of earlier.toReversed()) {
+  const name = String(path[0]);
+  const declaring = earlier.filter((phase) => declaredNames(phase).includes(name));
+  // Where nobody declares the name, only a free result can hold it.
+  const holding = declaring.length > 0 ? declaring : earlier.filter(hasFreeResult);
+  for (const phase of holding.toReversed()) {
     if (tests?.evidence[String(phase.id)] !== undefined || phase.parallel !== null) continue;
     if (phase.work.kind === 'handler') {
-      const [name, ...rest] = path;
-      if (rest.length > 0) continue;
-      return { ...run, state: { ...run.state, [String(name)]: values[0] ?? null } };
+      if (path.length > 1) continue;
+      return { ...run, state: { ...run.state, [name]: values[0] ?? null } };
     }
     const index = run.completions.findIndex((completion) => completion.phase === phase.id);
     const before = run.completions[index];

@@ -143,6 +143,8 @@ function hintFor(phase: Phase, way: Way): string {
         : `agent: { complete: ${yaml(way.from)}, outcome: ${way.label} }`;
     case 'exhausted':
       return 'go back as often as the loop allows, and once more';
+    case 'empty':
+      return 'enter it with an empty list of items';
   }
 }
 

@@ -146,7 +146,7 @@ describe('a changed workflow', () => {
 
     expect(steps).toMatchObject([
       { kind: 'other_way', reason: 'led to phase `B`, would lead to phase `C`' },
-      { kind: 'other_way', reason: 'led to phase `C`, would lead to gate `go#2` behind phase `B`' },
+      { kind: 'other_way', reason: 'led to phase `C`, would lead to gate `go#1` behind phase `B`' },
     ]);
   });
 
@@ -155,7 +155,7 @@ describe('a changed workflow', () => {
     walk.submit({ kind: 'complete', phase: 'A', evidence: {} });
     walk.useTool({ tool: 'bash', input: { command: 'ls' } });
     walk.submit({ kind: 'complete', phase: 'B', evidence: {} });
-    walk.submit(CHOICE('Yes', 'go#2'), { principal: ADA });
+    walk.submit(CHOICE('Yes', 'go#1'), { principal: ADA });
     const noPhase = workflowFrom({ id: 'w', phases: [{ id: 'A', next: { to: 'C' } }, { id: 'C' }] });
     const noGate = workflowFrom(withPhases({ B: { allowedTools: ['bash'] } }));
 
@@ -166,7 +166,7 @@ describe('a changed workflow', () => {
       [5, 'phase_gone'],
     ]);
     expect((await replay(walk, noGate)).steps).toMatchObject([
-      { seq: 4, kind: 'other_way', reason: 'led to gate `go#2` behind phase `B`, would lead to phase `C`' },
+      { seq: 4, kind: 'other_way', reason: 'led to gate `go#1` behind phase `B`, would lead to phase `C`' },
       { seq: 5, kind: 'gate_gone', reason: 'no human decides behind phase `B` any more' },
     ]);
   });

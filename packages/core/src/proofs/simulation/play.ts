@@ -28,7 +28,9 @@ export function attempt(
   if (rates.blocked > 0 && random() < rates.blocked) {
     return decide(run, { kind: 'report_blocked', reason: 'blocked' }, by);
   }
-  const tries = item === null ? run.work.attempts : (run.work.items?.[item]?.attempts ?? 0);
+  const ofItem = item === null ? 0 : (run.work.items?.[item]?.attempts ?? 0);
+  // A join that was refused is an attempt at every item of it.
+  const tries = Math.max(run.work.attempts, ofItem);
   const passes = random() < (rates.pass[Math.min(tries, rates.pass.length - 1)] ?? 1);
   const others = Object.entries(run.work.items ?? {}).filter(([key]) => key !== item);
   // What comes of a phase with items is said once, with the last of them.
@@ -41,8 +43,7 @@ export function attempt(
     kind: 'complete',
     phase: run.phase,
     evidence: {},
-    // `fail` is about the whole phase, whatever became of its items.
-    ...(item === null || reported === 'fail' ? {} : { item }),
+    ...(item === null ? {} : { item }),
     ...(reported === 'ok' ? {} : { outcome: reported }),
     ...(reported === 'fail' ? { reason: 'it failed' } : {}),
   };

@@ -32,6 +32,7 @@ export function checkDrafts(spots: Spots, spot: Spot, path: YamlPath): readonly 
       message:
         spots.text(item, 'message', [...at, 'message']) ?? spots.text(item, 'error', [...at, 'message']),
       needs: spots.choice(item, 'needs', [...at, 'needs'], EVIDENCE_CLASSES),
+      recheck: spots.flag(item, 'recheck', [...at, 'recheck']),
     });
   });
 }
@@ -50,6 +51,7 @@ function humanDraft(spots: Spots, spot: Spot, path: YamlPath): GateDraft['human'
         ...defined({
           next: spots.target(option, 'next', [...at, 'next']),
           requiresInput: spots.flag(option, 'requires_input', [...at, 'requiresInput']),
+          approves: spots.flag(option, 'approves', [...at, 'approves']),
         }),
       };
     },

@@ -67,11 +67,7 @@ export function phaseDraft(
         at('postconditions'),
       ),
       fields: evidenceDraft(spots, spots.get(spot, 'required_evidence', at('fields')), at('fields')),
-      artifacts: spots.items(
-        spots.get(spot, 'required_artifacts', at('artifacts')),
-        at('artifacts'),
-        (artifact, place) => artifactDraft(tools, artifact, place),
-      ),
+      artifacts: artifactDrafts(tools, spot, at('artifacts')),
       gates: gateDrafts(spots, spot, at('gates')),
       parallel: parallelDraft(spots, spot, at('parallel')),
       timeout: spots.text(spot, 'timeout', at('timeout')) ?? spots.number(spot, 'timeout', at('timeout')),
@@ -100,7 +96,8 @@ function workDraft(spots: Spots, spot: Spot, path: YamlPath): PhaseDraft['work']
 function parallelDraft(spots: Spots, spot: Spot, path: YamlPath): PhaseDraft['parallel'] {
   const parallel = spots.flag(spot, 'parallel', path);
   const key = spots.text(spot, 'parallel_key', [...path, 'key']);
-  return parallel === true && key !== undefined ? { key } : undefined;
+  if (parallel !== true || key === undefined) return undefined;
+  return { key, ...defined({ onEmpty: spots.target(spot, 'on_empty', [...path, 'onEmpty']) }) };
 }
 
 function taskDraft(spots: Spots, spot: Spot, path: YamlPath) {
@@ -142,6 +139,23 @@ function evidenceDraft(spots: Spots, spot: Spot, path: YamlPath): PhaseDraft['fi
     });
   }
   return fields;
+}
+
+/** Artifacts, and after them the bare names among the evidence: any value will do for such a name. */
+function artifactDrafts(tools: PhaseTools, spot: Spot, path: YamlPath): PhaseDraft['artifacts'] {
+  const { spots } = tools;
+  const artifacts = spots.items(spots.get(spot, 'required_artifacts', path), path, (artifact, place) =>
+    artifactDraft(tools, artifact, place),
+  );
+  const evidence = spots.get(spot, 'required_evidence', [...path.slice(0, -1), 'fields']);
+  const listed: readonly Json[] = Array.isArray(evidence.value) ? evidence.value : [];
+  const bare = listed.flatMap((value, index) => {
+    if (typeof value !== 'string') return [];
+    const at = [...path, (artifacts?.length ?? 0) + index];
+    spots.map.put(at, [...evidence.at, index]);
+    return [{ type: value }];
+  });
+  return bare.length === 0 ? artifacts : [...(artifacts ?? []), ...bare];
 }
 
 function artifactDraft(tools: PhaseTools, spot: Spot, path: YamlPath): ArtifactDraft | undefined {

@@ -36,6 +36,11 @@ const check = strictMap(
       "The least class of evidence its answer must have: the agent's word, or what the engine ran itself.",
       'claimed',
     ),
+    recheck: maybe(
+      z.boolean(),
+      'Whether a check the engine looks at itself is looked at again when a human approves.',
+      true,
+    ),
   },
 );
 
@@ -45,6 +50,10 @@ const option = strictMap(
     label: about(text, 'What the human chooses.'),
     next: maybe(target, "Where it leads; left out: the phase's own way; `null` ends the run."),
     requires_input: maybe(z.boolean(), 'Whether the human must write something.', false),
+    approves: maybe(
+      z.boolean(),
+      "Whether choosing it approves what is shown; only asked for where `next` leads on by a way that is not the phase's own.",
+    ),
   },
 );
 
@@ -56,7 +65,11 @@ const human = strictMap(
     options: about(z.array(option), 'The answers there are.'),
     approvers: maybe(texts, 'Names of the humans who may decide; left out: any.'),
     quorum: maybe(z.number().int().min(1), 'How many different humans must choose the same.', 1),
-    required: maybe(z.boolean(), 'Whether `phasegate check` must prove that no run ends without it.', false),
+    required: maybe(
+      z.boolean(),
+      '`false` where runs may end without it; `phasegate check` proves of every other gate that none does.',
+      true,
+    ),
     timeout: maybe(
       strictMap(
         { name: 'timeout', description: 'When nobody decides in time.' },
@@ -218,13 +231,16 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
     z.union([
       z.record(z.string(), strictMap({ name: 'evidence', description: 'A named value.' }, evidenceShape)),
       z.array(
-        strictMap(
-          { name: 'evidence_in_list', description: 'A named value.' },
-          { name: about(text, 'Its name.'), ...evidenceShape },
-        ),
+        z.union([
+          z.string().min(1),
+          strictMap(
+            { name: 'evidence_in_list', description: 'A named value.' },
+            { name: about(text, 'Its name.'), ...evidenceShape },
+          ),
+        ]),
       ),
     ]),
-    'Named values that must be submitted.',
+    'Named values that must be submitted; a bare name in a list takes any value.',
   ),
   gate: maybe(z.union([z.string().min(1), gateInPlace]), 'The gate behind the phase, by name or in place.'),
   gates: maybe(
@@ -233,6 +249,7 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
   ),
   parallel: maybe(z.boolean(), 'Whether it is done once per item of `parallel_key`.', false),
   parallel_key: maybe(text, 'Path into the checkpoint that holds the list of items.'),
+  on_empty: maybe(target, 'Where it leads when the list is empty; left out: where it leads anyway.'),
   timeout: maybe(
     z.union([z.string(), z.number().int().min(1)]),
     'How long its command or agent may take: seconds, or a duration such as `90s`, `5m` or `2h`.',

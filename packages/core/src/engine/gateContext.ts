@@ -1,0 +1,64 @@
+import type { JsonObject } from '../json.ts';
+import { declaredNames, nameIn } from '../model/names.ts';
+import type { HumanGate, Outcome, Phase } from '../model/workflow.ts';
+import { type Result, type Run, resultOf, timesOf } from './run.ts';
+import { approvedCheckpointOf, valueAt } from './scope.ts';
+import { contestedReason } from './values.ts';
+
+/** A visit that waits, or is about to wait, for a human. */
+export interface Visit extends Result {
+  readonly phase: Phase;
+  readonly outcome: Outcome;
+  readonly state: JsonObject;
+  readonly by: string;
+  readonly at: string;
+}
+
+/** Values at the gate's context paths, on the run as it would be; a path that leads nowhere shows as null. */
+export function gateContext(run: Run, gate: HumanGate, visit: Visit): JsonObject {
+  const checkpoint = shownCheckpoint(run, visit);
+  return Object.fromEntries(gate.context.map((path) => [path, valueAt(checkpoint, path) ?? null]));
+}
+
+/** What a yes approves beside the evidence: the whole value of every name in the gate's context. */
+export function contextValues(run: Run, gate: HumanGate, visit: Visit): JsonObject {
+  const checkpoint = shownCheckpoint(run, visit);
+  const own = declaredNames(visit.phase);
+  const names = [...new Set(gate.context.map(nameIn))].filter((name) => !own.includes(name));
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = valueAt(checkpoint, name);
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}
+
+/** Why a human cannot be shown what the author wants shown: a name in the context is nobody's. */
+export function contextProblems(run: Run, visit: Visit): readonly string[] {
+  const there = asItWouldBe(run, visit);
+  const names = new Set((visit.phase.humanGate?.context ?? []).map(nameIn));
+  return [...names].flatMap((name) => contestedReason(there, name) ?? []);
+}
+
+function shownCheckpoint(run: Run, visit: Visit): JsonObject {
+  const { phase } = visit;
+  return approvedCheckpointOf(asItWouldBe(run, visit), phase, { own: declaredNames(phase) });
+}
+
+/** The run with this visit completed: what a human is shown is what a yes would make true. */
+function asItWouldBe(run: Run, visit: Visit): Run {
+  const { letThrough: _, ...result } = resultOf(visit);
+  const completion = {
+    phase: visit.phase.id,
+    visit: timesOf(run.visits, visit.phase.id) || 1,
+    at: visit.at,
+    by: visit.by,
+    outcome: visit.outcome,
+    ...result,
+  };
+  return {
+    ...run,
+    state: { ...run.state, ...visit.state },
+    completions: [...run.completions, completion],
+  };
+}
