@@ -1,7 +1,7 @@
 import { type CheckDraft, EVIDENCE_CLASSES, type FunctionRef } from '@phasegate/core';
 import { type Compilation, defined, type Path, type WorkflowFunction } from './compilation.ts';
 
-const KEYS = ['name', 'check', 'error', 'message', 'with', 'needs'];
+const KEYS = ['name', 'check', 'error', 'message', 'with', 'needs', 'recheck'];
 const SINGLE_WORD = /^[A-Za-z_]\w*$/;
 
 /** Compiles a list of conditions; `owner` names their functions, e.g. `steps/writer/postconditions`. */
@@ -29,6 +29,7 @@ function compileCondition(
     label,
     message: error ?? message,
     needs: compilation.choice(fields.needs, [...path, 'needs'], EVIDENCE_CLASSES),
+    recheck: compilation.flag(fields.recheck, [...path, 'recheck']),
   };
   const parameters = compilation.json(compilation.fields(fields.with, [...path, 'with'], null), [
     ...path,

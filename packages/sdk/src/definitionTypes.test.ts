@@ -68,6 +68,7 @@ const STEP: Fields<WorkflowStep> = {
   postconditions: 'list',
   parallel: 'flag',
   parallelKey: 'text',
+  onEmpty: TARGET,
   timeout: ['number', 'text'],
   humanGate: 'object',
   gate: ['text', 'object'],
@@ -97,7 +98,12 @@ const HUMAN: Fields<HumanGate> = {
   required: 'flag',
   timeout: 'object',
 };
-const OPTION: Fields<GateOption> = { label: 'text', nextStep: TARGET, requiresInput: 'flag' };
+const OPTION: Fields<GateOption> = {
+  label: 'text',
+  nextStep: TARGET,
+  requiresInput: 'flag',
+  approves: 'flag',
+};
 const CONDITION: Fields<Condition> = {
   name: 'text',
   check: ['text', 'function'],
@@ -105,6 +111,7 @@ const CONDITION: Fields<Condition> = {
   message: 'text',
   with: 'object',
   needs: 'text',
+  recheck: 'flag',
 };
 const CONDITIONAL: Fields<ConditionalNext> = {
   condition: ['text', 'function'],

@@ -11,7 +11,7 @@ describe('findings of a review', () => {
     const blocked = async (iteration: number, parameters: JsonObject = {}) => {
       const answers = ['MUST', 'SHOULD', 'COULD'].map(async (severity) => {
         const artifacts = { review: { findings: [{ severity }] } };
-        const input = checkInput(parameters, { scope: { artifacts, iteration } });
+        const input = checkInput(parameters, { scope: { artifacts }, reviews: iteration });
         return (await check.run(input)).passed ? '' : severity;
       });
       return (await Promise.all(answers)).filter((severity) => severity !== '').join(' ');
@@ -44,7 +44,8 @@ describe('findings of a review', () => {
     const input = checkInput(
       {},
       {
-        scope: { artifacts: { review: { findings: [{ severity: 'critical' }] } }, iteration: 7 },
+        scope: { artifacts: { review: { findings: [{ severity: 'critical' }] } } },
+        reviews: 7,
       },
     );
 

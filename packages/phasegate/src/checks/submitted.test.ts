@@ -215,6 +215,37 @@ describe('tests_exist_for_acceptance_criteria', () => {
   });
 });
 
+describe('what something is measured against', () => {
+  const changes = ['src/evil.js'];
+  const judged = (
+    scope: JsonObject,
+    more: { readonly declares?: readonly string[]; readonly covered?: readonly string[] },
+  ) => find('changes_within_scope').run(checkInput({}, { scope, ...more }));
+
+  test('is what a human approved where a gate covers it, and nothing else [C28 adv.N1]', async () => {
+    const good = { scope: ['src/good.js'] };
+    const evil = { scope: ['src/evil.js'] };
+    const covered = ['plan'];
+
+    const swapped = { result: { changes }, artifacts: { plan: evil }, approved: { plan: good } };
+    expect(await judged(swapped, { covered })).toMatchObject({ passed: false });
+    const unapproved = { result: { changes }, artifacts: { plan: evil }, approved: {} };
+    expect(await judged(unapproved, { covered })).toMatchObject({
+      passed: false,
+      reason: expect.stringContaining('`plan` is missing'),
+    });
+    const approved = { result: { changes }, artifacts: { plan: good }, approved: { plan: evil } };
+    expect(await judged(approved, { covered })).toMatchObject({ passed: true });
+  });
+
+  test('is never handed in beside what is judged, unless the phase declares it [C27]', async () => {
+    const beside = { result: { changes, plan: { scope: changes } }, artifacts: { plan: { scope: ['a'] } } };
+
+    expect(await judged(beside, {})).toMatchObject({ passed: false });
+    expect(await judged(beside, { declares: ['changes', 'plan'] })).toMatchObject({ passed: true });
+  });
+});
+
 describe('reviews', () => {
   test('are complete when each has a decision [fail.5]', async () => {
     for (const name of ['review_is_complete', 'all_review_models_completed']) {
