@@ -83,6 +83,7 @@ test('@phasegate/core exports exactly these values', () => {
     'itemsFor',
     'judgeTool',
     'judgedInput',
+    'knownNames',
     'leadsBack',
     'markCoverage',
     'matchCommand',

@@ -54,7 +54,7 @@ describe('preconditions', () => {
   test('a version is not made before there is a plan [S3.33 S3.57]', () => {
     const planExists = w1.functions['steps/create-version/preconditions/plan_exists'];
     const planned = (completedSteps: readonly object[]) =>
-      planExists?.(contextOf({ checkpoint: { completedSteps } }, []) as never);
+      planExists?.(contextOf({ checkpoint: { completedSteps } }, { known: {} }) as never);
     expect([planned([]), planned([{ step: 'strategic-planning' }])]).toEqual([false, true]);
 
     const editing = startEditing(workflow, { checks: { plan_exists: false } });

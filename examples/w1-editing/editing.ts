@@ -172,7 +172,7 @@ function answerTo(look: Look, db: Database, checks: Readonly<Record<string, bool
   if (ask === undefined) throw new TypeError(`there is no function for ${check.id}`);
   const { runId, phase, target, attempt } = subject;
   const given = { ...subject.scope, runId, phase, target, attempt };
-  const context = { ...contextOf(given, Object.keys(w1.draft.params ?? {})), db };
+  const context = contextOf(given, { known: subject.known ?? {}, db: () => db });
   try {
     const holds = checks[check.label] ?? ask(context as never);
     return { status: holds === true ? 'passed' : 'failed', reason: '', class: 'claimed' };

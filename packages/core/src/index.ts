@@ -11,6 +11,7 @@ export { gateCard } from './engine/gate.ts';
 export { holds, holdsAnItem } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool } from './engine/judgeTool.ts';
+export { type KnownNames, knownNames } from './engine/knownNames.ts';
 export { phaseText, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';
 export {

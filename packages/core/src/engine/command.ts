@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import type { Check, FunctionRef, Outcome, PhaseId, Workflow } from '../model/workflow.ts';
 import type { ReleaseCause } from './events.ts';
+import type { KnownNames } from './knownNames.ts';
 import type { CheckResult, Escalation, Principal, Question } from './run.ts';
 
 /** What someone asks of a run. */
@@ -122,4 +123,6 @@ export interface Subject {
   readonly reviews: number;
   /** Hash of the code a function look must be answered by. */
   readonly code: string | null;
+  /** The names a function may read though nothing is there yet; absent where the workflow has no functions. */
+  readonly known?: KnownNames;
 }

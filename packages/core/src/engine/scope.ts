@@ -3,6 +3,7 @@ import { own } from '../json.ts';
 import { coveredAt, declaredNames, ENGINE_FIELDS, hasFreeResult } from '../model/names.ts';
 import type { Phase } from '../model/workflow.ts';
 import type { Subject } from './command.ts';
+import { knownNames } from './knownNames.ts';
 import { type Completion, type Item, type Run, timesOf } from './run.ts';
 import {
   approvedValues,
@@ -85,6 +86,7 @@ function subjectWith(run: Run, judged: Judged, scope: JsonObject): Subject {
     ...(contested.length === 0 ? {} : { contested: Object.fromEntries(contested) }),
     reviews: 1 + run.completions.filter((one) => one.phase === phase.id && wasJudged(one)).length,
     code: run.workflow.code,
+    ...(run.workflow.code === null ? {} : { known: knownNames(run.workflow, judged.phase) }),
   };
 }
 

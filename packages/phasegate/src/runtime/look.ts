@@ -93,12 +93,13 @@ async function call(
   if (looking.module === null || subject.code === null) {
     return { ok: false, kind: 'unknown_function', reason: `there is no module for \`${ref}\`` };
   }
-  const { runId, phase, target, attempt } = subject;
+  const { runId, phase, target, attempt, known } = subject;
   const answer = await looking.functions.call({
     file: looking.module,
     code: subject.code,
     ref,
     context: { ...subject.scope, runId, phase, target, attempt },
+    ...(known && { known }),
     timeoutMs: FUNCTION_TIMEOUT_MS,
     ...(looking.database === null ? {} : { database: { file: looking.database, writable } }),
   });

@@ -1,5 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import {
+  knownNames,
   own,
   type Phase,
   PhasegateError,
@@ -52,6 +53,7 @@ export function createRendering(parts: {
             code: run.workflow.code,
             ref,
             context,
+            known: knownNames(run.workflow, phase),
             timeoutMs: 30_000,
             ...databaseOf(parts.workspace, run),
           });

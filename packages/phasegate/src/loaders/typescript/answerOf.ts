@@ -1,4 +1,5 @@
 import type { Json } from '@phasegate/core';
+import { isNamedView } from './namedView.ts';
 
 /** What a function may be for. */
 export type Kind = 'check' | 'condition' | 'handler' | 'body';
@@ -44,7 +45,7 @@ export function toJson(value: unknown, path: string, above: readonly unknown[]):
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  return prototype === Object.prototype || prototype === null || isNamedView(value);
 }
 
 function show(value: unknown): string {

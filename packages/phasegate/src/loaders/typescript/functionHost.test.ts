@@ -25,14 +25,12 @@ describe('what a function is given', () => {
     await write(`(ctx) => [
       ctx.book === 'b' && ctx.params.book === 'b' && ctx.workflow_params.book === 'b',
       ctx.analysisPath === null,
-      ctx.unknown === undefined,
       ctx.runId === 'run-1' && ctx.step === 'a' && ctx.step_id === 'a' && ctx.attempt === 2,
       ctx.result.n === 1 && ctx.artifacts.plan.ok === true && ctx.target === 't.ts',
       ctx.state.k === 1 && ctx.step_state.k === 1 && ctx.iteration === 3 && ctx.item === 'i',
       ctx.checkpoint.completedSteps.includes('planning') && !ctx.checkpoint.completedSteps.includes('other'),
       ctx.checkpoint.completedSteps[0].step === 'planning' && ctx.checkpoint.completedSteps.length === 1,
       ctx.checkpoint.threshold === 5,
-      ctx.db === undefined,
     ].every(Boolean)`);
 
     const answer = await call({
@@ -50,6 +48,33 @@ describe('what a function is given', () => {
     });
 
     expect(answer).toEqual({ ok: true, value: true });
+  });
+
+  test('a name that is not there is no value, but an error that tells its place', async () => {
+    await write('(ctx) => ctx.bok !== null');
+
+    expect(await call({ params: { book: 'b' } })).toMatchObject({
+      ok: false,
+      kind: 'threw',
+      reason: expect.stringMatching(/^there is no `bok` in `ctx` \(did you mean `book`\?\); it has /),
+      at: { file: expect.stringContaining('x.workflow.ts'), line: 6 },
+    });
+  });
+
+  test('a name that is declared and absent is null, as the engine says which are', async () => {
+    await write('(ctx) => ctx.artifacts.plan === null && ctx.approved.plan === null && ctx.plan === null');
+    const { code } = await closureOf(root, 'x.workflow.ts');
+    const names = { artifacts: ['plan'], approved: ['plan'], params: [], checkpoint: [], result: null };
+    const request = { file: 'x.workflow.ts', code, ref: 'steps/a/postconditions/c', context: {} };
+
+    const answer = await functions.call({
+      ...request,
+      known: { ...names, roots: ['plan'] },
+      timeoutMs: 10_000,
+    });
+
+    expect(answer).toEqual({ ok: true, value: true });
+    expect(await call({})).toMatchObject({ ok: false, reason: expect.stringContaining('ctx.artifacts') });
   });
 
   test('params cannot be changed, and a change of the state is lost [S4.8 S4.9]', async () => {
@@ -108,7 +133,7 @@ describe('what a check may answer', () => {
       "() => process.kill(process.pid, 'SIGKILL')",
     ]);
     const reasons = [
-      'undefined',
+      'there is no `db` in `ctx`',
       'no',
       '3',
       'its process ended with exit code 0',
@@ -130,9 +155,9 @@ describe('what a check may answer', () => {
   });
 
   test('one that hangs is ended, and the call behind it finds a new process', async () => {
-    await write('(ctx) => { while (ctx.hang) {} return true; }');
+    await write('(ctx) => { while (ctx.state.hang) {} return true; }');
 
-    const hung = call({ hang: true }, { timeoutMs: 500 });
+    const hung = call({ state: { hang: true } }, { timeoutMs: 500 });
     const next = call({});
 
     expect(await hung).toEqual({ ok: false, kind: 'timed_out', reason: 'did not answer within 500 ms' });

@@ -78,7 +78,7 @@ function isWorkflow(value: unknown): value is DefinedWorkflow {
   );
 }
 
-async function callFunction({ ref, context, database }: HostCall): Promise<Json> {
+async function callFunction({ ref, context, known, database }: HostCall): Promise<Json> {
   if (workflow === undefined) throw new UnknownFunction('no workflow is loaded');
   if (ref === DESCRIBE) return describe(workflow);
   const run = Object.hasOwn(workflow.functions, ref) ? workflow.functions[ref] : undefined;
@@ -86,17 +86,18 @@ async function callFunction({ ref, context, database }: HostCall): Promise<Json>
   // Helpers are for `ctx.db` alone; the engine never asks one.
   if (run === undefined || kind === undefined || kind === 'helper')
     throw new UnknownFunction(`the workflow has no function \`${ref}\``);
-  const declared = Object.keys(workflow.draft.params ?? {});
   const code = workflow;
+  const params = Object.keys(code.draft.params ?? {});
   let open: ContextDatabase | undefined;
-  const given = {
-    ...contextOf(context, declared),
-    // Opened by the first look at it: a question that is not about the database must not fail for want of one.
-    get db() {
-      if (database !== undefined) open ??= openContextDatabase(database, code);
-      return open?.db;
-    },
+  // Opened by the first look at it: a question that is not about the database must not fail for want of one.
+  const db = () => {
+    if (database !== undefined) open ??= openContextDatabase(database, code);
+    return open?.db ?? null;
   };
+  const given = contextOf(context, {
+    known: { params, ...known },
+    ...(code.draft.database === undefined ? {} : { db }),
+  });
   try {
     return answerOf(kind, await run(given as unknown as Parameters<typeof run>[0]));
   } finally {

@@ -68,8 +68,8 @@ export class HostProcess {
 
   /** Calls one of its functions. */
   call(call: Omit<FunctionCall, 'file' | 'code'>): Promise<HostResult> {
-    const { ref, context, timeoutMs, database } = call;
-    const given = database === undefined ? {} : { database };
+    const { ref, context, timeoutMs, database, known } = call;
+    const given = { ...(known && { known }), ...(database && { database }) };
     return this.#ask((id) => ({ id, kind: 'call', ref, context, ...given }), timeoutMs);
   }
 

@@ -1,4 +1,4 @@
-import type { DraftProblem, Json, JsonObject, WorkflowDraft } from '@phasegate/core';
+import type { DraftProblem, Json, JsonObject, KnownNames, WorkflowDraft } from '@phasegate/core';
 
 /** What the engine asks of the process that runs a workflow's code. */
 export type HostRequest =
@@ -8,6 +8,7 @@ export type HostRequest =
       readonly kind: 'call';
       readonly ref: string;
       readonly context: JsonObject;
+      readonly known?: KnownNames;
       /** What `ctx.db` opens; absent where there is none. */
       readonly database?: { readonly file: string; readonly writable: boolean };
     };

@@ -1,4 +1,4 @@
-import type { EvidenceClass, Json, JsonObject, Reads, Subject } from '@phasegate/core';
+import type { EvidenceClass, Json, JsonObject, KnownNames, Reads, Subject } from '@phasegate/core';
 
 /** A check on the shelf. */
 export interface CheckImplementation {
@@ -45,6 +45,8 @@ export interface FunctionCall {
   readonly code: string;
   readonly ref: string;
   readonly context: JsonObject;
+  /** The names that may be read though nothing is there yet. */
+  readonly known?: KnownNames;
   readonly timeoutMs: number;
   /** What `ctx.db` opens; absent where the workflow has no database. */
   readonly database?: { readonly file: string; readonly writable: boolean };
