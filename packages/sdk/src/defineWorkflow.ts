@@ -15,6 +15,7 @@ import { compileGate } from './compileGate.ts';
 import { compileParam } from './compileParams.ts';
 import { compileStep } from './compileStep.ts';
 import type { WorkflowDefinition } from './definition.ts';
+import type { TypedDefinition } from './typedDefinition.ts';
 
 /** A workflow written in code: its draft as pure JSON, and the functions the draft refers to. */
 export interface DefinedWorkflow {
@@ -50,7 +51,14 @@ const KEYS = [
  * Writes a workflow down in code. Never throws: what cannot be part of a workflow is in `problems`, and the
  * meaning of the rest is checked when the workflow is loaded.
  */
-export function defineWorkflow(definition: WorkflowDefinition): DefinedWorkflow {
+export function defineWorkflow<
+  const Params extends NonNullable<WorkflowDefinition['params']>,
+  const Schemas extends NonNullable<WorkflowDefinition['schemas']>,
+  Helpers,
+  const Evidence extends readonly unknown[],
+  const Artifacts extends readonly unknown[],
+  const Args extends readonly unknown[],
+>(definition: TypedDefinition<Params, Schemas, Helpers, Evidence, Artifacts, Args>): DefinedWorkflow {
   const compilation = new Compilation();
   const fields = compilation.fields(definition ?? null, [], KEYS) ?? {};
   if (typeof definition === 'object' && definition !== null) {

@@ -64,7 +64,7 @@ export interface DatabaseDefinition {
 export type DatabaseHelper = (db: StepDatabase, ...args: readonly Dynamic[]) => unknown;
 
 /** One step. It needs a `name` or an `id`; everything else may be left out. */
-export interface WorkflowStep {
+export interface WorkflowStep<Context = StepContext> {
   /** Unique; with an `id` beside it, what humans call the step. */
   readonly name?: PhaseId;
   readonly id?: PhaseId;
@@ -74,16 +74,16 @@ export interface WorkflowStep {
   /** Lines of instruction. */
   readonly actions?: readonly string[];
   /** Instructions, title and instructions, or a function that makes both anew at each visit. */
-  readonly body?: string | readonly [title: string, body: string] | BodyFunction;
+  readonly body?: string | readonly [title: string, body: string] | BodyFunction<Context>;
   /** Split into words without a shell and run in the project's root. */
   readonly command?: string;
-  readonly handler?: Handler | Dispatch;
+  readonly handler?: Handler<Context> | Dispatch;
   /** The params its handler reads; they become params of the workflow. */
   readonly args?: Readonly<Record<string, Arg>>;
   /** The values of params with which the step is entered at all, e.g. `{ mode: ['full'] }`. */
   readonly onlyWhen?: Readonly<Record<string, readonly Json[]>>;
-  readonly preconditions?: readonly Condition[];
-  readonly postconditions?: readonly Condition[];
+  readonly preconditions?: readonly Condition<Context>[];
+  readonly postconditions?: readonly Condition<Context>[];
   readonly parallel?: boolean;
   /** Path into the checkpoint that holds the list of items. */
   readonly parallelKey?: string;
@@ -92,8 +92,8 @@ export interface WorkflowStep {
   /** How long its command or agent may take: seconds, or a duration such as `5m`. */
   readonly timeout?: number | string;
   readonly humanGate?: HumanGate;
-  readonly gate?: string | GateDefinition;
-  readonly gates?: readonly (string | GateDefinition)[];
+  readonly gate?: string | GateDefinition<Context>;
+  readonly gates?: readonly (string | GateDefinition<Context>)[];
   readonly allowedTools?: readonly string[];
   readonly forbiddenTools?: readonly string[];
   readonly toolConstraints?: Readonly<
@@ -108,16 +108,16 @@ export interface WorkflowStep {
   readonly requiredArtifacts?: readonly (string | ArtifactDefinition)[];
   readonly requiredEvidence?: Readonly<Record<string, EvidenceDefinition>>;
   /** Left out: the following step. `null`: the end. */
-  readonly next?: PhaseId | null | ConditionalNext | OutcomeNext;
+  readonly next?: PhaseId | null | ConditionalNext<Context> | OutcomeNext;
 }
 
 /**
  * A named question. `check` is a function, an expression such as `result.delta > 0`, or, if it is a single
  * word, a check on the shelf that reads `with`.
  */
-export interface Condition {
+export interface Condition<Context = StepContext> {
   readonly name?: string;
-  readonly check: string | CheckFunction;
+  readonly check: string | CheckFunction<Context>;
   /** What the agent is told when it does not hold. */
   readonly error?: string;
   readonly message?: string;
@@ -128,7 +128,7 @@ export interface Condition {
 }
 
 /** Answers a condition. Anything but `true` or `false` is an error. */
-export type CheckFunction = (ctx: StepContext) => boolean | Promise<boolean>;
+export type CheckFunction<Context = StepContext> = (ctx: Context) => boolean | Promise<boolean>;
 
 /** What a handler returns: an outcome, and what is merged into the run's state. */
 export type HandlerResult = readonly [
@@ -137,16 +137,16 @@ export type HandlerResult = readonly [
 ];
 
 /** Does a step's work in code. */
-export type Handler = (ctx: StepContext) => HandlerResult | Promise<HandlerResult>;
+export type Handler<Context = StepContext> = (ctx: Context) => HandlerResult | Promise<HandlerResult>;
 
 /** Makes a step's title and instructions. */
-export type BodyFunction = (
-  ctx: StepContext,
+export type BodyFunction<Context = StepContext> = (
+  ctx: Context,
 ) => readonly [title: string, body: string] | Promise<readonly [title: string, body: string]>;
 
 /** Two ways out, by a question about the run. */
-export interface ConditionalNext {
-  readonly condition: string | CheckFunction;
+export interface ConditionalNext<Context = StepContext> {
+  readonly condition: string | CheckFunction<Context>;
   readonly onTrue: PhaseId | null;
   readonly onFalse: PhaseId | null;
   readonly maxIterations?: number;
@@ -185,8 +185,8 @@ export interface GateOption {
 }
 
 /** Checks that stand between two steps, and perhaps a human's decision. */
-export interface GateDefinition {
-  readonly blockers?: readonly Condition[];
+export interface GateDefinition<Context = StepContext> {
+  readonly blockers?: readonly Condition<Context>[];
   readonly human?: HumanGate;
 }
 

@@ -6,8 +6,16 @@ import type { Json, JsonObject, PhaseId } from '@phasegate/core';
  */
 export type Dynamic = ReturnType<typeof JSON.parse>;
 
-/** What checks, conditions, handlers and bodies are given. Params are there by their own name too. */
-export interface StepContext {
+/**
+ * What checks, conditions, handlers and bodies are given. Params are there by their own name too. Reading a name that
+ * is not there is an error; one that is declared and absent is null.
+ */
+export interface StepContext extends ContextFields {
+  readonly [name: string]: Dynamic;
+}
+
+/** The names every `ctx` has. */
+export interface ContextFields {
   readonly step_id: PhaseId;
   /** Set when the run starts, never changed. */
   readonly workflow_params: Readonly<Record<string, Dynamic>>;
@@ -17,19 +25,20 @@ export interface StepContext {
   readonly step: PhaseId;
   readonly params: Readonly<Record<string, Dynamic>>;
   readonly state: Record<string, Dynamic>;
-  /** The evidence of the step being completed. */
+  /** The evidence of the step being completed; null before anything is handed in. */
   readonly result: Dynamic;
   readonly checkpoint: Checkpoint;
-  /** The latest of every artifact of the run. */
+  /** The newest value of everything that a step declares. */
   readonly artifacts: Readonly<Record<string, Dynamic>>;
-  /** The item worked on, in a parallel step. */
+  /** The values a human approved. */
+  readonly approved: Readonly<Record<string, Dynamic>>;
+  /** The item worked on, in a parallel step; else null. */
   readonly item: Dynamic;
   readonly iteration: number;
   readonly target: string | null;
   readonly attempt: number;
-  /** The workflow's database; undefined where it has none. */
+  /** The workflow's database; to read it where there is none is an error. */
   readonly db: Dynamic;
-  readonly [name: string]: Dynamic;
 }
 
 /** How far a run is (S3.19), with the values its steps left behind by their own names. */

@@ -5,7 +5,12 @@ import type { Dynamic } from './stepContext.ts';
  * read. Whatever a handler changes is kept if the step is accepted, and forgotten otherwise. The author's helpers
  * are there by their own names.
  */
-export interface StepDatabase {
+export interface StepDatabase extends DatabaseMethods {
+  readonly [helper: string]: Dynamic;
+}
+
+/** What every database can do. */
+export interface DatabaseMethods {
   /** The first row, or undefined. */
   get(sql: string, ...params: readonly Dynamic[]): Dynamic;
   all(sql: string, ...params: readonly Dynamic[]): Dynamic[];
@@ -23,7 +28,6 @@ export interface StepDatabase {
   ): { readonly token: string; readonly count: number; readonly expiresAt: string };
   /** Deletes what was confirmed; gives how many rows went. */
   delete(table: string, where: Where, confirmToken?: string): number;
-  readonly [helper: string]: Dynamic;
 }
 
 /** Columns with the values they must have, or a condition with its parameters. */
