@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { ENGINE_FIELDS } from '../model/names.ts';
 import { type Phase, phaseById, type Workflow } from '../model/workflow.ts';
 import { started, workflowOf } from './fixtures/walks.ts';
-import { CHECKPOINT_FIELDS, knownNames } from './knownNames.ts';
+import { knownNames } from './knownNames.ts';
 import { checkpointOf, subjectFor } from './scope.ts';
 
 const workflow = workflowOf(
@@ -28,7 +29,7 @@ describe('the names that are known though nothing is there', () => {
       artifacts: ['count', 'plan', 'review'],
       approved: ['count', 'plan', 'metrics'],
       params: ['book', 'mode'],
-      checkpoint: [...CHECKPOINT_FIELDS, 'book', 'mode', 'count', 'plan', 'review'],
+      checkpoint: [...ENGINE_FIELDS, 'book', 'mode', 'count', 'plan', 'review'],
       result: ['count', 'plan'],
       roots: ['plan'],
     });
@@ -41,7 +42,7 @@ describe('the names that are known though nothing is there', () => {
   test('hold every field of a checkpoint', () => {
     const fields = Object.keys(checkpointOf(started(workflowOf([{ id: 'a' }]))));
 
-    expect(CHECKPOINT_FIELDS).toEqual(expect.arrayContaining(fields));
+    expect(ENGINE_FIELDS).toEqual(expect.arrayContaining(fields));
   });
 });
 

@@ -1,3 +1,4 @@
+import { coveredBy, declaredNames, ENGINE_FIELDS } from '../model/names.ts';
 import type { Phase, Workflow } from '../model/workflow.ts';
 
 /** The names that may be read though nothing is there yet, by the root they are read from. */
@@ -14,25 +15,10 @@ export interface KnownNames {
   readonly roots: readonly string[];
 }
 
-/** The fields of a checkpoint that are the engine's (S3.19), set or not. */
-export const CHECKPOINT_FIELDS: readonly string[] = [
-  'workflowRunId',
-  'workflowType',
-  'currentStep',
-  'completedSteps',
-  'iterationCounts',
-  'pendingRetry',
-  'parallelResults',
-  'gateDecision',
-  'lastStepOutput',
-  'results',
-  'decisions',
-];
-
 /** Tells a name that is declared and absent from one that is a mistake, in a phase of a workflow. */
 export function knownNames(workflow: Workflow, phase: Phase): KnownNames {
   const { artifacts, approved, params, checkpoint } = namesOf(workflow);
-  const declared = declaredBy(phase);
+  const declared = declaredNames(phase);
   return {
     artifacts,
     approved,
@@ -52,26 +38,16 @@ const kept = new WeakMap<Workflow, WorkflowNames>();
 function namesOf(workflow: Workflow): WorkflowNames {
   const found = kept.get(workflow);
   if (found !== undefined) return found;
-  const artifacts = unique(workflow.phases.flatMap(declaredBy));
+  const artifacts = unique(workflow.phases.flatMap(declaredNames));
   const params = Object.keys(workflow.params);
   const names: WorkflowNames = {
     artifacts,
     approved: unique(workflow.phases.flatMap(coveredBy)),
     params,
-    checkpoint: unique([...CHECKPOINT_FIELDS, ...params, ...artifacts]),
+    checkpoint: unique([...ENGINE_FIELDS, ...params, ...artifacts]),
   };
   kept.set(workflow, names);
   return names;
-}
-
-function declaredBy({ evidence }: Phase): readonly string[] {
-  return [...evidence.fields.map(({ name }) => name), ...evidence.artifacts.map(({ type }) => type)];
-}
-
-/** A gate covers all that its phase declares, and what its context names. */
-function coveredBy(phase: Phase): readonly string[] {
-  if (phase.humanGate === null) return [];
-  return [...declaredBy(phase), ...phase.humanGate.context.map((path) => path.split('.')[0] as string)];
 }
 
 function unique(names: readonly string[]): readonly string[] {
