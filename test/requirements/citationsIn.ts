@@ -21,7 +21,7 @@ export function citationsIn(source: string): readonly FoundCitation[] {
   });
 }
 
-const ID = /^(S\d\.\d+|C\d+|adv\.[A-M]\d+|fail\.\d+)$/;
+const ID = /^(S\d\.\d+|C\d+|adv\.[A-Z]\d+|fail\.\d+)$/;
 
 function idsOf(title: string): readonly string[] {
   const group = /\[([^[\]]+)\]\s*$/.exec(title)?.[1];

@@ -3,7 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { RINGS, type Ring } from '@phasegate/core';
 import { expect, test } from 'vitest';
+import { RING } from '../../packages/phasegate/src/runtime/startRun.ts';
 import { citationsIn } from './citationsIn.ts';
 import { readCitations, readLedger, unknownCitations } from './ledger.ts';
 
@@ -19,8 +21,8 @@ test('the ledger has every requirement once', () => {
     S2: 105,
     S3: 83,
     S4: 83,
-    C: 26,
-    adv: 113,
+    C: 37,
+    adv: 151,
     fail: 47,
   });
   expect(new Set(ledger.map((requirement) => requirement.id)).size).toBe(ledger.length);
@@ -28,9 +30,21 @@ test('the ledger has every requirement once', () => {
 });
 
 test('every id belongs to the design it says', () => {
-  const strangers = readLedger().filter(({ id, design }) => !new RegExp(`^${design}[.A-M]*\\d+$`).test(id));
+  const strangers = readLedger().filter(({ id, design }) => !new RegExp(`^${design}[.A-Q]*\\d+$`).test(id));
 
   expect(strangers).toEqual([]);
+});
+
+test('every trick of the adversary names its ring, and what is proven holds in one that there is', () => {
+  const [tricks, others] = [true, false].map((wanted) =>
+    readLedger().filter(({ design }) => (design === 'adv') === wanted),
+  );
+  const cited = new Set(readCitations(root).map(({ id }) => id));
+  const heldIn = (ring: Ring | undefined) => (ring === undefined ? -1 : RINGS.indexOf(ring));
+
+  expect(tricks?.filter(({ ring }) => heldIn(ring) < 0)).toEqual([]);
+  expect(others?.filter(({ ring }) => ring !== undefined)).toEqual([]);
+  expect(tricks?.filter(({ id, ring }) => cited.has(id) && heldIn(ring) > heldIn(RING))).toEqual([]);
 });
 
 test('every requirement a test cites exists', () => {
@@ -71,23 +85,47 @@ test('phase gating is proven by far more than twenty tests, and by several kinds
 });
 
 test('a citation of a requirement that does not exist is found and reported', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
-  mkdirSync(join(folder, 'packages/core/src'), { recursive: true });
-  writeFileSync(
-    join(folder, 'packages/core/src/a.test.ts'),
-    "test('fine [S0.8]', () => {});\ntest('not fine [S9.99 adv.H7]', () => {});\n",
+  const folder = makeTests(
+    "test('fine [S0.8]', () => {});\ntest('not fine [S9.99 adv.H7 adv.Z1]', () => {});\n",
   );
 
   const citations = readCitations(folder);
-  const report = spawnSync(process.execPath, [join(root, 'test/requirements/report.ts')], { cwd: folder });
+  const reports = ['report.ts', 'adversary.ts'].map((program) => report(folder, program));
   rmSync(folder, { recursive: true });
 
-  expect(citations.map((citation) => citation.id)).toEqual(['S0.8', 'S9.99', 'adv.H7']);
-  expect(unknownCitations(readLedger(), citations)).toEqual([
-    { id: 'S9.99', file: 'packages/core/src/a.test.ts', line: 2, title: 'not fine [S9.99 adv.H7]' },
-  ]);
-  expect(String(report.stderr)).toContain('packages/core/src/a.test.ts:2: cites `S9.99`');
-  expect(report.status).toBe(1);
+  expect(citations.map((citation) => citation.id)).toEqual(['S0.8', 'S9.99', 'adv.H7', 'adv.Z1']);
+  const title = 'not fine [S9.99 adv.H7 adv.Z1]';
+  expect(unknownCitations(readLedger(), citations)).toEqual(
+    ['S9.99', 'adv.Z1'].map((id) => ({ id, file: 'packages/core/src/a.test.ts', line: 2, title })),
+  );
+  for (const { status, stderr } of reports) {
+    expect(stderr).toContain('packages/core/src/a.test.ts:2: cites `S9.99`');
+    expect(stderr).toContain('packages/core/src/a.test.ts:2: cites `adv.Z1`');
+    expect(status).toBe(1);
+  }
+});
+
+test('the adversary’s report has every row with its state, its ring and its tests, and open rows fail nothing', () => {
+  const folder = makeTests("test('a [adv.H7]', () => {});\ntest('b [adv.H7 adv.N1]', () => {});\n");
+
+  const [text, json] = [[], ['--json']].map((words) => report(folder, 'adversary.ts', words));
+  rmSync(folder, { recursive: true });
+
+  const tricks = readLedger().filter(({ design }) => design === 'adv');
+  const { rows } = JSON.parse(json?.stdout ?? '') as { readonly rows: readonly Record<string, unknown>[] };
+  expect(rows.map(({ id }) => id)).toEqual(tricks.map(({ id }) => id));
+  expect(rows.filter(({ state }) => state === 'proven').map(({ id }) => id)).toEqual(['adv.H7', 'adv.N1']);
+  expect(rows.find(({ id }) => id === 'adv.H7')).toMatchObject({
+    ring: 'served',
+    tests: [
+      { file: 'packages/core/src/a.test.ts', line: 1, title: 'a [adv.H7]' },
+      { file: 'packages/core/src/a.test.ts', line: 2, title: 'b [adv.H7 adv.N1]' },
+    ],
+  });
+  expect(text?.stdout).toMatch(/^ {2}N1 +proven +served .*\n +packages\/core\/src\/a\.test\.ts:2$/m);
+  expect(text?.stdout).toMatch(/^ {2}F1 +open +hooked /m);
+  expect(text?.stdout).toContain(`${tricks.length} tricks: 2 proven, ${tricks.length - 2} open`);
+  expect([text?.status, json?.status]).toEqual([0, 0]);
 });
 
 test('citations are read from titles of every spelling', () => {
@@ -135,3 +173,18 @@ test('nothing else is taken for a citation', () => {
 
   expect(citationsIn(source)).toEqual([]);
 });
+
+/** A repository whose only tests are these. */
+function makeTests(source: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  mkdirSync(join(folder, 'packages/core/src'), { recursive: true });
+  writeFileSync(join(folder, 'packages/core/src/a.test.ts'), source);
+  return folder;
+}
+
+function report(cwd: string, program: string, words: readonly string[] = []) {
+  return spawnSync(process.execPath, [join(root, 'test/requirements', program), ...words], {
+    cwd,
+    encoding: 'utf8',
+  });
+}

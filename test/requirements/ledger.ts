@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { Ring } from '@phasegate/core';
 import { citationsIn } from './citationsIn.ts';
 
 /** Where a requirement comes from: five source designs, our decisions, the adversary, mistakes of others. */
@@ -12,6 +13,8 @@ export const DESIGNS = ['S0', 'S1', 'S2', 'S3', 'S4', 'C', 'adv', 'fail'] as con
 export interface Requirement {
   readonly id: string;
   readonly design: Design;
+  /** Of the adversary: the weakest ring in which the trick fails. */
+  readonly ring?: Ring;
   readonly text: string;
 }
 

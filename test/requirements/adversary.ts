@@ -1,0 +1,64 @@
+// Prints every trick of the adversary, the ring it is held in and the tests that prove it: `npm run adversary [-- --json]`.
+import { type Citation, type Requirement, readCitations, readLedger, unknownCitations } from './ledger.ts';
+
+/** One trick, and how it stands. */
+interface Row {
+  readonly id: string;
+  readonly state: 'proven' | 'open';
+  /** The weakest ring in which it holds, or has to once it is proven. */
+  readonly ring: Requirement['ring'];
+  readonly text: string;
+  readonly tests: readonly Pick<Citation, 'file' | 'line' | 'title'>[];
+}
+
+const GROUPS: Readonly<Record<string, string>> = {
+  A: 'the same effect through another tool',
+  B: 'shell parsing',
+  C: 'paths',
+  D: 'subagents, background work, MCP',
+  E: 'a hook that fails open',
+  F: 'enforcement that was never loaded',
+  G: 'the agent edits its guard',
+  H: 'the control plane',
+  I: 'evidence',
+  J: 'the human gate',
+  K: 'time, concurrency, context',
+  L: 'false denials and endless loops',
+  M: 'audit and operations',
+  N: 'whose value it is',
+  O: 'one bad agent, and everybody stands still',
+  P: "the human's side",
+  Q: 'code before trust',
+};
+
+const citations = readCitations(process.cwd());
+const unknown = unknownCitations(readLedger(), citations);
+const rows: readonly Row[] = readLedger()
+  .filter(({ design }) => design === 'adv')
+  .map(({ id, ring, text }) => {
+    const tests = citations
+      .filter((citation) => citation.id === id)
+      .map(({ file, line, title }) => ({ file, line, title }));
+    return { id, state: tests.length > 0 ? 'proven' : 'open', ring, text, tests };
+  });
+
+if (process.argv.includes('--json')) console.log(JSON.stringify({ rows, unknown }, null, 2));
+else print();
+for (const { id, file, line } of unknown)
+  console.error(`${file}:${line}: cites \`${id}\`, which does not exist`);
+// A row that is still open is work to do; a citation of nothing is a mistake.
+if (unknown.length > 0) process.exitCode = 1;
+
+function print(): void {
+  let group = '';
+  for (const { id, state, ring, text, tests } of rows) {
+    const letter = id.slice(4, 5);
+    if (letter !== group) console.log(`\n${letter}. ${GROUPS[letter] ?? ''}`);
+    group = letter;
+    console.log(`  ${id.slice(4).padEnd(5)}${state.padEnd(8)}${(ring ?? '').padEnd(11)}${text}`);
+    for (const { file, line } of tests) console.log(`${' '.repeat(26)}${file}:${line}`);
+  }
+  const proven = rows.filter(({ state }) => state === 'proven').length;
+  console.log(`\n${rows.length} tricks: ${proven} proven, ${rows.length - proven} open`);
+  console.log('The ring is the weakest one in which a trick fails, or has to once it is proven.');
+}
