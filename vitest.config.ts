@@ -1,7 +1,11 @@
 import { defineConfig } from 'vitest/config';
+import { FULL } from './test/tier.ts';
 
 // Tests read the sources, not the build, so that a stale dist can never make a test pass.
 const source = (name: string) => new URL(`./packages/${name}/src/index.ts`, import.meta.url).pathname;
+
+// Many more cases take longer; a test that hangs is ended all the same.
+const TIMEOUT_MS = FULL ? 900_000 : 60_000;
 
 export default defineConfig({
   resolve: {
@@ -17,7 +21,7 @@ export default defineConfig({
   },
   test: {
     include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: TIMEOUT_MS,
+    hookTimeout: TIMEOUT_MS,
   },
 });

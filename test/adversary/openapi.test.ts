@@ -4,6 +4,7 @@ import { array as arrayOf, asyncProperty, assert as check, nat, record } from 'f
 import { beforeAll, expect, test } from 'vitest';
 import { phasegate } from '../e2e/cli.ts';
 import { readUnion } from '../surface/readUnion.ts';
+import { cases } from '../tier.ts';
 import { anyRequest, type Known } from './anyRequest.ts';
 import { type Operation, operationsOf, validatorsOf } from './openapiDocument.ts';
 import { expectStatus, laySiege, type Siege, textAt } from './siege.ts';
@@ -135,7 +136,7 @@ test('any calls, in any order, by anybody: each is answered as the document says
         learn(got.body, known);
       }
     }),
-    { numRuns: 18, endOnFailure: true },
+    { numRuns: cases({ quick: 18, full: 90 }), endOnFailure: true },
   );
 
   // Not vacuous: requests got through, and were refused for all kinds of reasons.

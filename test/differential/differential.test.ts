@@ -1,29 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { decide, decideStart, defineWorkflow } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../tier.ts';
 import { agree } from './agree.ts';
 import { agreeInChild } from './agreeInChild.ts';
 import { Coverage } from './coverage.ts';
 
 const ENGINE = { decide, decideStart, defineWorkflow };
-/** How many workflows, each with a command sequence of its own; more with the environment variable. */
-const CASES = Number(process.env.PHASEGATE_DIFFERENTIAL_CASES ?? 100_000);
+/** How many workflows, each with a command sequence of its own. */
+const CASES = cases({ quick: 10_000, full: 100_000 });
 const CORE = new URL('../../packages/core/src/', import.meta.url);
 
 describe('the engine and a second interpreter of the model', () => {
   // In processes of their own: plain Node is faster than a test runner's modules, and there are two cores.
   test(`agree on every verdict and every state of ${CASES} workflows`, async () => {
-    const cases = Math.ceil(CASES / 2);
+    const each = Math.ceil(CASES / 2);
     const halves = await Promise.all(
-      [1, 2].map((half) => agreeInChild(CORE, { first: half * 2 ** 28, cases })),
+      [1, 2].map((half) => agreeInChild(CORE, { first: half * 2 ** 28, cases: each })),
     );
 
-    for (const half of halves) expect(half).toEqual({ agreed: cases, disagreement: null });
+    for (const half of halves) expect(half).toEqual({ agreed: each, disagreement: null });
   }, 900_000);
 
   test('meet every command, refusal, state and way on the way, and a skipped phase still waits at its gate [adv.H4 adv.J10]', () => {
     const coverage = new Coverage();
-    const { disagreement } = agree(ENGINE, { first: 1, cases: 6000, hear: coverage.hear });
+    const { disagreement } = agree(ENGINE, {
+      first: 1,
+      cases: cases({ quick: 6000, full: 20_000 }),
+      hear: coverage.hear,
+    });
 
     expect(disagreement).toBeNull();
     const rare = EXPECTED.filter((name) => (coverage.counts.get(name) ?? 0) < 5);

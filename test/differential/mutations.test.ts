@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cases } from '../tier.ts';
 import { agreeInChild } from './agreeInChild.ts';
 import { MUTATIONS, type Mutation } from './mutations.ts';
 
 const CORE = fileURLToPath(new URL('../../packages/core/src', import.meta.url));
 /** As many as the least obvious of the mutations needs, several times over. */
-const CASES = { first: 5, cases: 4000 };
+const CASES = { first: 5, cases: cases({ quick: 4000, full: 20_000 }) };
 let folder = '';
 
 beforeAll(() => {

@@ -9,6 +9,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { openLocalProject } from '../../packages/phasegate/src/localProject.ts';
 import type { OpenProject } from '../../packages/phasegate/src/runtime/ports.ts';
+import { cases } from '../tier.ts';
 import { makeProject, phasegate, type TestProject } from './cli.ts';
 import { killedWorker, type Moment } from './crash/killedWorker.ts';
 import { randomFrom } from './crash/random.ts';
@@ -16,16 +17,17 @@ import type { Announcement } from './crash/worker.ts';
 
 const PHASES = ['A', 'B', 'C', 'D', 'E'];
 const LANES = 3;
+const KILLS = cases({ quick: 40, full: 220 });
 const AGENT: Principal = { kind: 'agent', name: 'local' };
 
 describe('a process killed while it transitions in a loop', () => {
-  test('loses, doubles and half-makes nothing in 220 kills [S0.47 S0.52 adv.K3 adv.K5]', {
+  test('loses, doubles and half-makes nothing in any of many kills [S0.47 S0.52 adv.K3 adv.K5]', {
     timeout: 240_000,
   }, async () => {
     // Two databases side by side, as there are two cores.
     const projects = [makeProject(FILES), makeProject(FILES)] as const;
 
-    await Promise.all([killOften(projects[0], 110, 7), killOften(projects[1], 110, 1984)]);
+    await Promise.all([killOften(projects[0], KILLS / 2, 7), killOften(projects[1], KILLS / 2, 1984)]);
 
     for (const project of projects) {
       const audit = await phasegate(project, ['audit', 'verify', '--json']);
@@ -38,7 +40,7 @@ describe('a process killed while it transitions in a loop', () => {
     timeout: 120_000,
   }, async () => {
     const random = randomFrom(42);
-    for (let kill = 0; kill < 20; kill++) {
+    for (let kill = 0; kill < cases({ quick: 6, full: 20 }); kill++) {
       const project = makeProject(FILES);
       await killedWorker(project, { after: 'start', milliseconds: 40 + random() * 160 }, LANES);
 

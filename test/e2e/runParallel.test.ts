@@ -1,12 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { cases } from '../tier.ts';
 import { asHuman, drive, makeTrusted } from './bookProject.ts';
 import { phasegate } from './cli.ts';
 import { randomFrom } from './crash/random.ts';
 
 const LONG = 240_000;
-const COUNT = 500;
+const COUNT = cases({ quick: 100, full: 500 });
 
 // What a scripted item does is decided beforehand, by files: `once` and `twice` hold the names of items that fail so
 // often, `kill` those at which the runner is killed.
@@ -39,14 +40,15 @@ export default defineWorkflow({
 `;
 
 test(
-  '500 items, failing at random, with the runner killed twice: every item ends once, and no result is lost [S3.21 S3.38 S3.46 S3.49 S3.50 S3.51 S3.52 S3.53 S3.54 S3.82 fail.21]',
+  'many items, failing at random, with the runner killed twice: every item ends once, and no result is lost [S3.21 S3.38 S3.46 S3.49 S3.50 S3.51 S3.52 S3.53 S3.54 S3.82 fail.21]',
   async () => {
     const random = randomFrom(5);
     const names = Array.from({ length: COUNT }, (_, number) => `i${number}`);
     // None of them is at work when the runner is killed: what a killed runner saw fail, it may not have told.
-    const twice = ['i20', 'i250', 'i400'];
+    const at = (share: number) => `i${Math.round(share * COUNT)}`;
+    const twice = [at(0.04), at(0.5), at(0.8)];
     const once = names.filter((name) => random() < 0.15 && !twice.includes(name));
-    const fates = { once, twice, kill: ['i170', 'i340'] };
+    const fates = { once, twice, kill: [at(0.34), at(0.68)] };
     const files = Object.entries(fates).flatMap(([fate, items]) =>
       items.map((item) => [`${fate}/${item}`, '']),
     );

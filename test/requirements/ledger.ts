@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Ring } from '@phasegate/core';
+import { testFiles } from '../testFiles.ts';
 import { citationsIn } from './citationsIn.ts';
 
 /** Where a requirement comes from: five source designs, our decisions, the adversary, mistakes of others. */
@@ -34,12 +35,9 @@ export function readLedger(): readonly Requirement[] {
 
 /** Every citation in the titles of the repository's tests. */
 export function readCitations(root: string): readonly Citation[] {
-  return ['packages', 'test', 'examples']
-    .flatMap((folder) => testsUnder(join(root, folder)))
-    .sort()
-    .flatMap((path) =>
-      citationsIn(readFileSync(path, 'utf8')).map((found) => ({ ...found, file: relative(root, path) })),
-    );
+  return testFiles(root).flatMap((file) =>
+    citationsIn(readFileSync(join(root, file), 'utf8')).map((found) => ({ ...found, file })),
+  );
 }
 
 /** Citations of requirements that do not exist. */
@@ -49,14 +47,4 @@ export function unknownCitations(
 ): readonly Citation[] {
   const known = new Set(ledger.map((requirement) => requirement.id));
   return citations.filter((citation) => !known.has(citation.id));
-}
-
-function testsUnder(folder: string): readonly string[] {
-  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (entry.name === 'node_modules' || entry.name === 'dist') return [];
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return testsUnder(path);
-    return entry.isFile() && entry.name.endsWith('.test.ts') ? [path] : [];
-  });
 }

@@ -1,6 +1,7 @@
 import { defineWorkflow as compileWorkflow, type DraftProblem } from '@phasegate/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../test/tier.ts';
 import { defineWorkflow } from './defineWorkflow.ts';
 import type {
   ArtifactDefinition,
@@ -218,12 +219,15 @@ describe('a field of a definition that is of another kind than it may be is a pr
         }
         expect(Object.isFrozen(Object.prototype)).toBe(false);
       }),
-      { numRuns: 3000 },
+      { numRuns: cases({ quick: 600, full: 15_000 }) },
     );
   });
 
   test('junk instead of a definition is a problem too [S3.78]', () => {
-    fc.assert(fc.property(junk, (value) => problemsOf(value).length > 0));
+    fc.assert(
+      fc.property(junk, (value) => problemsOf(value).length > 0),
+      { numRuns: cases({ quick: 100, full: 2000 }) },
+    );
   });
 });
 

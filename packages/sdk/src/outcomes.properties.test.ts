@@ -1,6 +1,7 @@
 import { defineWorkflow as defineCore, OUTCOMES } from '@phasegate/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../test/tier.ts';
 import { complete, started, submit } from '../../core/src/engine/fixtures/walks.ts';
 import { defineWorkflow, Outcome, StepDef, Workflow } from './index.ts';
 
@@ -26,6 +27,7 @@ test('every way a step may go is one of five words, so all of them can be tried 
       expect(after.phase).toBe(expected ?? 'fork');
       expect(verdict.allowed).toBe(expected !== undefined);
     }),
+    { numRuns: cases({ quick: 100, full: 2000 }) },
   );
 });
 
@@ -41,6 +43,7 @@ test('both ways of writing a workflow lead to the same draft [S4.37]', () => {
         branching(next).draft.phases,
       );
     }),
+    { numRuns: cases({ quick: 100, full: 2000 }) },
   );
 });
 

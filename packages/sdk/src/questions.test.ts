@@ -1,6 +1,7 @@
 import { decide, decideStart, defineWorkflow } from '@phasegate/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../test/tier.ts';
 import { Outcome, outcomeOfStatus, QRStatus } from './outcome.ts';
 import { parseNeedsUserInput, QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './questions.ts';
 
@@ -123,7 +124,7 @@ describe('a sub-agent asks', () => {
         if (parsed.kind !== 'questions') return;
         expect(accepted(parsed.questions)).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases({ quick: 400, full: 10_000 }) },
     );
   });
 

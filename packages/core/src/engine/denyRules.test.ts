@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import type { PhaseDraft } from '../model/draft.ts';
 import { CONTRACT_TOOLS } from '../model/tools.ts';
 import type { Phase } from '../model/workflow.ts';
@@ -155,7 +156,7 @@ describe('the rules of a phase', () => {
         if (verdict.allowed) expect(against).toEqual([]);
         else if (/forbidden|constraint/.test(verdict.blockers[0].code)) expect(against).not.toEqual([]);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases({ quick: 400, full: 10_000 }) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { answerFor } from './answers.ts';
 import type { Command } from './command.ts';
 import type { Decision } from './decide.ts';
@@ -177,7 +178,7 @@ describe('for any workflow and any sequence of commands', () => {
           run = decision.run;
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: cases({ quick: 300, full: 7500 }) },
     );
   });
 
@@ -192,7 +193,7 @@ describe('for any workflow and any sequence of commands', () => {
           run = decision.run;
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: cases({ quick: 200, full: 5000 }) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { reclaimsOf, type Workflow } from '../model/workflow.ts';
 import { fold } from './apply.ts';
 import type { Command } from './command.ts';
@@ -10,7 +11,7 @@ import { openingOf, result, started, submit } from './fixtures/walks.ts';
 import { holds, holdsAnItem } from './holding.ts';
 import type { Item, Principal, Run } from './run.ts';
 
-const RUNS = { numRuns: 300 };
+const RUNS = { numRuns: cases({ quick: 60, full: 1500 }) };
 
 describe('for agents that share a run in any order, and are lost at any time', () => {
   test('what is held has one holder, and a run that nobody works on is queued [C8]', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { DEFAULT_VISITS } from '../model/checkGraph.ts';
 import { leadsBack } from '../model/edges.ts';
 import { type Phase, phaseById, type Workflow } from '../model/workflow.ts';
@@ -13,7 +14,7 @@ import { AGENT, complete, openingOf, result, started, submit } from './fixtures/
 import type { CheckResult, Run } from './run.ts';
 import { phaseAnswer, viewFor } from './viewFor.ts';
 
-const RUNS = { numRuns: 1500 };
+const RUNS = { numRuns: cases({ quick: 200, full: 7500 }) };
 
 describe('for any workflow and any sequence of commands', () => {
   test('no phase is entered without its checks having passed in that run [S0.2 S0.67 S0.72 S2.66 adv.K3]', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { addSeconds } from './time.ts';
 
 test('adding seconds agrees with the calendar of the platform', () => {
@@ -15,7 +16,7 @@ test('adding seconds agrees with the calendar of the platform', () => {
 
       expect(addSeconds(date.toISOString(), seconds)).toBe(expected);
     }),
-    { numRuns: 2000 },
+    { numRuns: cases({ quick: 400, full: 10_000 }) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import type { Json } from '../json.ts';
 import { type Expression, evaluate, parseExpression, printExpression } from './expression.ts';
 
@@ -37,7 +38,7 @@ describe('properties', () => {
         if (!parsed.ok) expect(parsed.error.at).toBeLessThanOrEqual(source.length);
         else evaluate(parsed.expression, { result: { a: [1, 'x'] } });
       }),
-      { numRuns: 3000 },
+      { numRuns: cases({ quick: 600, full: 15_000 }) },
     );
   });
 
@@ -50,7 +51,7 @@ describe('properties', () => {
           withoutPlaces(expression),
         );
       }),
-      { numRuns: 2000 },
+      { numRuns: cases({ quick: 400, full: 10_000 }) },
     );
   });
 
@@ -70,7 +71,7 @@ describe('properties', () => {
           value: js(roots.result, roots.iteration, (x: string) => x.length),
         });
       }),
-      { numRuns: 3000 },
+      { numRuns: cases({ quick: 600, full: 15_000 }) },
     );
   });
 
@@ -98,6 +99,7 @@ describe('properties', () => {
           });
         }
       }),
+      { numRuns: cases({ quick: 100, full: 2000 }) },
     );
   });
 });

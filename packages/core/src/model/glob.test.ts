@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { compileGlob, globProblem, matchGlob } from './glob.ts';
 
 describe('a glob matches', () => {
@@ -107,7 +108,7 @@ test('matching agrees with a plain definition by search', () => {
 
       expect(matchGlob(glob, candidate)).toBe(bySearch(glob.split('/'), candidate.split('/')));
     }),
-    { numRuns: 5000 },
+    { numRuns: cases({ quick: 1000, full: 25_000 }) },
   );
 });
 

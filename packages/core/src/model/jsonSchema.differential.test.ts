@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { compileSchema } from './jsonSchema.ts';
 
@@ -9,7 +10,7 @@ const ajv = new Ajv2020({ strict: false, logger: false, validateSchema: false })
 // `contains` and what is unevaluated are compared with a model of our own, in the other test: the other validator
 // keeps an old answer for an empty list, and loses track of keys and items behind a `$ref`.
 test('every answer is the one another validator gives', () => {
-  fc.assert(fc.property(anySchema(), values(), agree), { numRuns: 1000 });
+  fc.assert(fc.property(anySchema(), values(), agree), { numRuns: cases({ quick: 200, full: 5000 }) });
 });
 
 // Written as a variable, since an object with a method `then` would be taken for a promise.

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { compileSchema } from './jsonSchema.ts';
 
@@ -14,7 +15,7 @@ test('what was looked at is followed through every way of combining schemas', ()
         expect({ value, valid: compiled.validate(value).length === 0 }).toEqual({ value, valid });
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: cases({ quick: 600, full: 15_000 }) },
   );
 });
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { commandPatternProblem, matchCommand, parseCommandLine } from './shellWords.ts';
 
 describe('a line is read as its commands', () => {
@@ -194,7 +195,7 @@ test('no line makes the reader throw', () => {
       const read = parseCommandLine(line);
       if (read.ok) expect(read.commands.flat().length).toBeGreaterThan(0);
     }),
-    { numRuns: 3000 },
+    { numRuns: cases({ quick: 600, full: 15_000 }) },
   );
 });
 
@@ -256,7 +257,7 @@ test('what is accepted is what bash runs [adv.B1]', { skip: !hasBash() }, () => 
   const lines = fc
     .sample(
       fc.array(fragment, { minLength: 1, maxLength: 12 }).map((parts) => `px ${parts.join('')}`),
-      { numRuns: 20_000, seed: 7 },
+      { numRuns: cases({ quick: 20_000, full: 100_000 }), seed: 7 },
     )
     .map((line) => ({ line, read: parseCommandLine(line) }))
     .flatMap(({ line, read }) => (read.ok ? [{ line, commands: read.commands }] : []))

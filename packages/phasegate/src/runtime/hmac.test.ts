@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { hmacOf } from './hmac.ts';
 
 test('the result is that of the platform, for any key and text', () => {
@@ -15,5 +16,6 @@ test('the result is that of the platform, for any key and text', () => {
           expect(hmac(text)).toBe(createHmac('sha256', key).update(text).digest('hex'));
       },
     ),
+    { numRuns: cases({ quick: 100, full: 2000 }) },
   );
 });

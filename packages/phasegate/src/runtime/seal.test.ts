@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Json } from '@phasegate/core';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { openKeys } from './keys.ts';
 import type { AuditDraft, SealedRow } from './ports.ts';
 import { createSeal } from './seal.ts';
@@ -38,6 +39,7 @@ describe('a chain', () => {
           );
         },
       ),
+      { numRuns: cases({ quick: 100, full: 2000 }) },
     );
   });
 

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { SignJWT } from 'jose';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { cases as countOf } from '../../../../test/tier.ts';
 import type { TokenSecrets } from './keys.ts';
 import { TOKEN_FAULTS, type TokenFault, tokenRefused } from './tokenFaults.ts';
 import { createTokens, type TokenRequest, type Tokens } from './tokens.ts';
@@ -255,6 +256,7 @@ describe('a token that is not ours is refused with its own reason [adv.H7 S2.41]
         fc.pre(changed !== token);
         await expect(tokens.verify(changed)).rejects.toMatchObject({ code: 'token_invalid' });
       }),
+      { numRuns: countOf({ quick: 100, full: 2000 }) },
     );
   });
 
@@ -271,6 +273,7 @@ describe('a token that is not ours is refused with its own reason [adv.H7 S2.41]
           await expect(tokens.verify(text)).rejects.toMatchObject({ code: 'token_invalid' });
         },
       ),
+      { numRuns: countOf({ quick: 100, full: 2000 }) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { chunkMarkdown, LARGE } from './chunkMarkdown.ts';
 
 describe('chunkMarkdown', () => {
@@ -95,6 +96,7 @@ describe('chunkMarkdown', () => {
         const found = chunkMarkdown(lines, 0).flatMap(({ body }) => body.match(/[a-z]+/gi) ?? []);
         expect(found).toEqual(lines.flatMap((text) => text.match(/[a-z]+/gi) ?? []));
       }),
+      { numRuns: cases({ quick: 100, full: 2000 }) },
     );
   });
 });

@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import type { Standards, StandardsQuery } from '../runtime/ports.ts';
 import { makeProject } from './fixtures/makeProject.ts';
 
@@ -86,7 +87,7 @@ describe('an answer', () => {
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 80 }), async (query) => {
         await standards.search({ query, terms: [query] }).catch((error) => expect(error.code).toBe('usage'));
       }),
-      { numRuns: 200 },
+      { numRuns: cases({ quick: 40, full: 1000 }) },
     );
     await standards.close();
   });

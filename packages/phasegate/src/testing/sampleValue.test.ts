@@ -1,6 +1,7 @@
 import { compileSchema, type Json, type JsonObject } from '@phasegate/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { sampleText } from './sampleText.ts';
 import { sampleValue } from './sampleValue.ts';
 
@@ -62,7 +63,7 @@ describe('a value for a schema', () => {
 
         if (value !== undefined) expect(problemsOf(schema, value)).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: cases({ quick: 60, full: 1500 }) },
     );
   });
 

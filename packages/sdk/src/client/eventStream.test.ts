@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { createStreamReader } from './eventStream.ts';
 
 const STREAM =
@@ -30,6 +31,7 @@ test('however the text is cut, the messages are the same', () => {
 
       expect(messages).toEqual(MESSAGES);
     }),
+    { numRuns: cases({ quick: 100, full: 2000 }) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../../test/tier.ts';
 import { anyActs, anyWorkflow } from '../../engine/fixtures/arbitraries.ts';
 import { anySharedWorkflow, anySharing } from '../../engine/fixtures/handovers.ts';
 import { type Recorder, shared, walked } from '../replay/fixtures/recorder.ts';
@@ -19,7 +20,7 @@ describe('for any workflow and any walk', () => {
         expect(new Set(known).size).toBe(known.length);
         expect(hits.filter((id) => id.startsWith('["transition"'))).toHaveLength(waysGone(walk));
       }),
-      { numRuns: 500 },
+      { numRuns: cases({ quick: 100, full: 2500 }) },
     );
   });
 
@@ -33,7 +34,7 @@ describe('for any workflow and any walk', () => {
           expect.arrayContaining([...new Set(coverageHits(workflow, walk.records()).hits)]),
         );
       }),
-      { numRuns: 200 },
+      { numRuns: cases({ quick: 40, full: 1000 }) },
     );
   });
 
@@ -57,7 +58,7 @@ describe('for any workflow and any walk', () => {
           before = after;
         });
       }),
-      { numRuns: 200 },
+      { numRuns: cases({ quick: 40, full: 1000 }) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../../../test/tier.ts';
 import { fold } from '../../engine/apply.ts';
 import { decide } from '../../engine/decide.ts';
 import type { RunEvent } from '../../engine/events.ts';
@@ -47,7 +48,7 @@ test('what is migrated is a state the new workflow can be in, however the two di
       expect(statesOf(other, run)).toContain(stateOf(other, decision.run, events));
       expect(fold(workflow, [...events, ...decision.events])).toEqual(decision.run);
     }),
-    { numRuns: 200 },
+    { numRuns: cases({ quick: 200, full: 1000 }) },
   );
   expect(migrated).toBeGreaterThan(10);
   expect(refused).toBeGreaterThan(10);
@@ -98,7 +99,7 @@ function alone(seen: Seen): void {
         seen(run, events);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: cases({ quick: 60, full: 1500 }) },
   );
 }
 
@@ -119,6 +120,6 @@ function shared(seen: Seen): void {
         if (index % 7 === 0) seen(run, events);
       });
     }),
-    { numRuns: 150 },
+    { numRuns: cases({ quick: 30, full: 750 }) },
   );
 }

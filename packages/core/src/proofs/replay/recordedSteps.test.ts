@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../../test/tier.ts';
 import { fold } from '../../engine/apply.ts';
 import { decide } from '../../engine/decide.ts';
 import type { RunEvent } from '../../engine/events.ts';
@@ -18,7 +19,7 @@ describe('the recorded steps of any walk', () => {
         const walk = walked(workflow, acts);
         expectSame(walk);
       }),
-      { numRuns: 500 },
+      { numRuns: cases({ quick: 100, full: 2500 }) },
     );
   });
 
@@ -28,7 +29,7 @@ describe('the recorded steps of any walk', () => {
         const walk = shared(workflow, turns);
         expectSame(walk);
       }),
-      { numRuns: 300 },
+      { numRuns: cases({ quick: 60, full: 1500 }) },
     );
   });
 });

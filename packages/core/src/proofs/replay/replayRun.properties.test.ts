@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../../test/tier.ts';
 import { anyActs, anyWorkflow } from '../../engine/fixtures/arbitraries.ts';
 import { anySharedWorkflow, anySharing } from '../../engine/fixtures/handovers.ts';
 import type { Workflow } from '../../model/workflow.ts';
@@ -17,7 +18,7 @@ describe('under its own workflow', () => {
 
         expectNothing(await replay(walk, workflow));
       }),
-      { numRuns: 200 },
+      { numRuns: cases({ quick: 40, full: 1000 }) },
     );
   });
 
@@ -28,7 +29,7 @@ describe('under its own workflow', () => {
 
         expectNothing(await replay(walk, workflow));
       }),
-      { numRuns: 150 },
+      { numRuns: cases({ quick: 30, full: 750 }) },
     );
   });
 });
@@ -46,7 +47,7 @@ test('under any other workflow every decision comes to something, and nothing br
         expect(reason.length).toBeGreaterThan(5);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: cases({ quick: 60, full: 1500 }) },
   );
 });
 

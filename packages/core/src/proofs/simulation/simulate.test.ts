@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../../test/tier.ts';
 import type { GateDraft } from '../../model/draft.ts';
 import type { Workflow } from '../../model/workflow.ts';
 import { checkWorkflow } from '../check/checkWorkflow.ts';
@@ -345,7 +346,7 @@ describe('every run comes to an end that is told', () => {
         }
         expect(completed + stopped + stuck).toBeCloseTo(1, 6);
       }),
-      { numRuns: 150 },
+      { numRuns: cases({ quick: 30, full: 750 }) },
     );
   });
 });

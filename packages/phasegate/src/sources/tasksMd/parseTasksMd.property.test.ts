@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../../../test/tier.ts';
 import type { ParsedSource } from '../../runtime/ports.ts';
 import { outlineText } from '../fixtures/outlineText.ts';
 import { parseTasksMd } from './parseTasksMd.ts';
@@ -40,7 +41,7 @@ test('ticking any boxes changes nothing but `checked` and status [fail.31]', () 
 
       expect(withoutTicks(parseTasksMd(ticked))).toEqual(withoutTicks(parseTasksMd(text)));
     }),
-    { numRuns: 300 },
+    { numRuns: cases({ quick: 60, full: 1500 }) },
   );
 });
 
@@ -64,7 +65,7 @@ test('an unclosed fence anywhere loses no later phase [fail.32]', () => {
         expect.arrayContaining(before.filter((phase) => later.has(phase.split(' ')[0] ?? ''))),
       );
     }),
-    { numRuns: 500 },
+    { numRuns: cases({ quick: 100, full: 2500 }) },
   );
 });
 
@@ -110,7 +111,7 @@ test('no text makes it throw, and every warning has a line of the text [S1.35]',
       for (const { line } of warnings) expect(line >= 1 && line <= count).toBe(true);
       for (const { tasks } of phases) for (const { id } of tasks) expect(id).not.toBe('');
     }),
-    { numRuns: 2_000 },
+    { numRuns: cases({ quick: 400, full: 10_000 }) },
   );
 });
 

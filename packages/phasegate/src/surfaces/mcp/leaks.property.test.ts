@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@phasegate/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../../../test/tier.ts';
 import { type Connected, connect, ERAS, makeTestBed, type TestBed } from './fixtures/connect.ts';
 
 const IDS = ['PLAN', 'BUILD', 'TEST', 'SHIP', 'REST'] as const;
@@ -85,7 +86,7 @@ test.each(ERAS)(
         for (const next of moves)
           for (const answer of await answersTo(next, place)) await expectNoLeak(answer, place);
       }),
-      { numRuns: 15 },
+      { numRuns: cases({ quick: 5, full: 75 }) },
     );
   },
 );

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../../../../test/tier.ts';
 import { type ApiBed, openApiBed } from './fixtures/apiBed.ts';
 import { FIVE, PLAN } from './fixtures/workflows.ts';
 
@@ -26,7 +27,7 @@ test('whatever is called in whatever order, made from the document, nothing is a
       }
       expect(await bed.project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
     }),
-    { numRuns: 12 },
+    { numRuns: cases({ quick: 4, full: 60 }) },
   );
 });
 

@@ -1,6 +1,7 @@
 import type { Json } from '@phasegate/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../../../test/tier.ts';
 import { fitSnapshot, SNAPSHOT_LIMIT } from './fitSnapshot.ts';
 
 describe('a snapshot', () => {
@@ -61,7 +62,7 @@ describe('a snapshot', () => {
           if (whole) expect(JSON.stringify(fitted[key])).toBe(JSON.stringify(value));
         }
       }),
-      { numRuns: 200 },
+      { numRuns: cases({ quick: 40, full: 1000 }) },
     );
   });
 

@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { testFiles } from './testFiles.ts';
+import { cases, TIER, tierFrom } from './tier.ts';
+import { fixedCounts, readsTier } from './tierCounts.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+
+describe('tiers', () => {
+  test('are quick, and full where it is asked for; anything else is refused', () => {
+    expect([undefined, 'quick', 'full'].map(tierFrom)).toEqual(['quick', 'quick', 'full']);
+    for (const name of ['', 'Full', 'ful', 'all']) expect(() => tierFrom(name)).toThrow('`quick` or `full`');
+    expect(cases({ quick: 1, full: 2 })).toBe(TIER === 'full' ? 2 : 1);
+  });
+
+  test('set the number of cases of every property', () => {
+    const fixed = testFiles(root).flatMap((file) => fixedCounts(read(file)).map((line) => `${file}:${line}`));
+
+    expect(fixed).toEqual([]);
+  });
+
+  test('are read by tests alone, so that what differs between them is known by its name', () => {
+    const sources = ['packages', 'test', 'examples', 'bench'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .map((path) => `${folder}/${path}`)
+        .filter((path) => /(?<!\.d)\.ts$/.test(path) && !/(^|\/)(node_modules|dist)\//.test(path)),
+    );
+
+    const readers = sources.filter((file) => readsTier(file, read(file)));
+
+    expect(readers.filter((file) => !file.endsWith('.test.ts'))).toEqual(['test/fullTier.ts']);
+    expect(readers.length).toBeGreaterThan(30);
+  });
+
+  test('differ in the tests that are run again in the full one', () => {
+    const { stdout, status } = run(['--differing', '--list']);
+    const listed = stdout.trim().split('\n');
+
+    expect(status).toBe(0);
+    expect(listed).toContain('test/differential/differential.test.ts');
+    expect(listed).toContain('packages/core/src/engine/properties.test.ts');
+    expect(listed).not.toContain('test/layers.test.ts');
+    expect(run(['--list']).stdout.trim().split('\n')).toEqual(testFiles(root));
+    expect(run(['--diferring', '--list'])).toMatchObject({ status: 2, stdout: '' });
+  });
+});
+
+test.each([
+  ['a number', 'fc.assert(p, { numRuns: 100 });'],
+  ['a number of another name', 'const COUNT = 100; fc.assert(p, { numRuns: COUNT });'],
+  ['a short name', 'const numRuns = 100; fc.assert(p, { numRuns });'],
+  ['options of another name', 'const RUNS = { numRuns: 300 }; fc.assert(p, RUNS);'],
+  ['a sum', 'fc.sample(p, { numRuns: 10 * cases({ quick: 1, full: 2 }) });'],
+  ['no number at all', 'fc.assert(fc.property(fc.nat(), (n) => n >= 0));'],
+])('a property with %s is found', (_what, line) => {
+  expect(fixedCounts(`import fc from 'fast-check';\n${line}`)).toContain(2);
+});
+
+test.each([
+  'fc.assert(p, { numRuns: cases({ quick: 1, full: 2 }), seed: 4 });',
+  'fc.sample(p, { numRuns: cases({ quick: 1, full: 2 }) });',
+  'const numRuns = cases({ quick: 1, full: 2 }); fc.assert(p, { numRuns });',
+  'const COUNT = cases({ quick: 1, full: 2 }); fc.assert(p, { numRuns: COUNT });',
+  'const RUNS = { numRuns: cases({ quick: 1, full: 2 }) }; fc.assert(p, RUNS);',
+  "import { cases as of } from './tier.ts'; fc.assert(p, { numRuns: of({ quick: 1, full: 2 }) });",
+  '// fc.assert(p, { numRuns: 100 });',
+])('a property that asks the tier is not: %s', (line) => {
+  expect(fixedCounts(`import fc from 'fast-check';\n${line}`)).toEqual([]);
+});
+
+function run(words: readonly string[]) {
+  return spawnSync(process.execPath, [join(root, 'test/fullTier.ts'), ...words], { encoding: 'utf8' });
+}
