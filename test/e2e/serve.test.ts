@@ -20,7 +20,7 @@ phases:
   RETURN: {}
 `;
 
-test('the server answers at its address, and its link signs in once [S2.94]', async () => {
+test('the server answers at its address, and its link signs in once', async () => {
   const project = makeProject({ 'agent_workflow.yaml': ERRAND });
   const server = await serve(project);
   const api = '/api/v1/runs';

@@ -45,7 +45,7 @@ describe('the workflow of design 3', () => {
     });
   });
 
-  test('keeps every condition under a name of its own, with its message [S3.14 S3.15 S3.57 S3.58]', () => {
+  test('keeps every condition under a name of its own, with its message [S3.14 S3.57 S3.58]', () => {
     const checks = compiled(w1).phases.flatMap((phase) => [...phase.preconditions, ...phase.postconditions]);
 
     expect(checks.map((check) => [check.label, check.message])).toEqual([

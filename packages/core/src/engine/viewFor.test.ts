@@ -9,7 +9,7 @@ const onSecond = () => {
 };
 
 describe('what an agent may see', () => {
-  test('the current phase and completed ones, and no other [S0.7 S0.8 S0.9 S0.10]', () => {
+  test('the current phase and completed ones, and no other [S0.8 S0.9 S0.10]', () => {
     expect([1, 2, 3, 4].map((phase) => canAccessPhase(onSecond(), phase))).toEqual([
       true,
       true,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ADA, claim, events, openWith, queue, TWO } from './fixtures/agentsAtWork.ts';
 
 describe('a token', () => {
-  test('and the one before it are good; older ones are not remembered [S2.38 S2.93]', async () => {
+  test('and the one before it are good; older ones are not remembered [S2.38]', async () => {
     const it = openWith();
     const run = await queue(it);
     const first = await claim(it, ADA);
@@ -14,6 +14,22 @@ describe('a token', () => {
     await it.project.claims.admit(second.token);
     await it.project.claims.admit(third.token);
     expect((await events(it, run)).filter((event) => event === 'token_issued')).toHaveLength(3);
+  });
+
+  test('cannot be withdrawn by itself: without its key it is good until it expires [S2.93]', async () => {
+    const it = openWith();
+    await queue(it);
+    const old = await it.project.agents.add('ada', { by: null });
+    const { token } = await claim(it, ADA);
+
+    const { key } = await it.project.agents.add('ada', { by: null });
+
+    expect(await it.project.agents.identify(old.key)).toBeNull();
+    expect(await it.project.agents.identify(key)).toMatchObject({ principal: ADA });
+    it.pass(7_199);
+    expect(await it.project.claims.admit(token)).toMatchObject({ principal: ADA, phase: 'PLAN' });
+    it.pass(1);
+    await expect(it.project.claims.admit(token)).rejects.toMatchObject({ code: 'token_expired' });
   });
 
   test('that has expired is refused as such, and that is on the run’s chain [adv.H7]', async () => {

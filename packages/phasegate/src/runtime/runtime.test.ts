@@ -275,7 +275,7 @@ describe('a human', () => {
 });
 
 describe('a tool call', () => {
-  test('is judged by the phase, and the verdict is in the audit whatever it was [S2.14 S2.40 S2.56 S2.67 S2.72 S2.83]', async () => {
+  test('is judged by the phase, and the verdict is in the audit whatever it was [S2.14 S2.40 S2.56 S2.67 S2.72]', async () => {
     const { phasegate, run, store } = await start([{ id: 'PLAN', allowedTools: ['read_files'] }]);
 
     expect((await phasegate.judgeTool(run, { tool: 'read_files', input: { path: 'a.txt' } })).allowed).toBe(

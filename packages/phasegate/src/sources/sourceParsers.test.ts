@@ -4,7 +4,7 @@ import { createSourceParsers } from './sourceParsers.ts';
 
 const jira: SourceParser = { name: 'jira_parser', parse: async () => ({ phases: [], warnings: [] }) };
 
-test('a further parser is registered beside ours, and nothing else changes [S1.36]', () => {
+test('a further parser is registered beside ours, and nothing else changes', () => {
   const parsers = createSourceParsers();
 
   parsers.register(jira);

@@ -87,7 +87,7 @@ describe('a dynamic workflow', () => {
     expect(taskText(workflow, one, 2)).toContain('Then none');
   });
 
-  test('is rendered when it is read, once, from what the run keeps [S1.4 S1.25 S1.71 S1.85]', async () => {
+  test('is rendered when it is read, from what the run keeps [S1.4 S1.71 S1.85]', async () => {
     const { workflow } = await start();
     const [, one] = workflow?.phases ?? [];
     if (workflow == null || one === undefined) throw new Error('the workflow did not load');
@@ -95,7 +95,6 @@ describe('a dynamic workflow', () => {
     expect(workflow.templates).toEqual({ phase: PHASE_TEMPLATE, task: TASK_TEMPLATE });
     expect(JSON.stringify(workflow)).not.toContain('Goal About 1');
     expect(phaseText(workflow, one)).toContain('Goal About 1');
-    expect(phaseText(workflow, one)).toBe(phaseText(workflow, one));
   });
 
   test('asks for the tasks that were done and for what shows each item of the gate [S1.91 fail.7]', async () => {

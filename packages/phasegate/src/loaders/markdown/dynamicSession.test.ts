@@ -88,7 +88,7 @@ describe('a session of a dynamic workflow', () => {
     await expect(agent.view('run-of-nobody')).rejects.toMatchObject({ code: 'run_unknown' });
   });
 
-  test('is read by the parser its project was given, and no other project has it [S1.17 S1.37]', async () => {
+  test('is read by the parser its project was given, and no other project has it [S1.17 S1.36 S1.37]', async () => {
     const jira = parserOf('jira_api', (path) => ({ phases: [phaseFrom(path)], warnings: [] }));
     await write('workflows/board/metadata.json', metadata('jira_api').replace('spec_execution_v1', 'board'));
     await write('workflows/board/p.md', PHASE_TEMPLATE);
@@ -109,7 +109,29 @@ describe('a session of a dynamic workflow', () => {
     });
   });
 
-  test('leaves nothing in memory when it ends [S1.8 S1.23 S1.42 S1.46 S1.72]', async () => {
+  test('renders each phase and each task once: read again and again, they are one text in memory [S1.25 S1.45]', async () => {
+    const long = GUIDANCE.repeat(Math.ceil((400 * KB) / GUIDANCE.length));
+    await write('workflows/spec_execution_v1/p.md', `${PHASE_TEMPLATE}\n${long}`);
+    await write('workflows/spec_execution_v1/t.md', `${TASK_TEMPLATE}\n${long}`);
+    const run = await start({ spec_path: 'specs/one' });
+    await planned(run);
+    const phaseRead = async () => (await agent.view(run)).current_phase?.phase_content ?? '';
+    const taskRead = async () => String((await fetched(run, 1)).task_content);
+
+    for (const read of [phaseRead, taskRead]) {
+      const first = await read();
+      const before = bytesInUse();
+      const again = [];
+      for (let times = 0; times < 20; times++) again.push(await read());
+
+      expect(first.length).toBeGreaterThan(400 * KB);
+      expect(new Set(again)).toEqual(new Set([first]));
+      // Twenty texts of their own would be eight megabytes.
+      expect(bytesInUse() - before).toBeLessThan(2 * MB);
+    }
+  });
+
+  test('leaves nothing in memory when it ends, and ending it again is nothing [S1.8 S1.23 S1.42 S1.46 S1.72]', async () => {
     const text = 'Every sentence of a large specification is kept for as long as it is worked on.\n  '.repeat(
       6000,
     );
@@ -135,23 +157,37 @@ describe('a session of a dynamic workflow', () => {
     expect(bytesInUse() - before).toBeLessThan(2 * MB);
     expect(await agent.view(last)).toMatchObject({ status: 'completed', completed_phases: [0, 1] });
     expect(await agent.phase(last, 1)).toMatchObject({ ok: true, phase: { phase_name: 'Large 9' } });
+    const ended = await agent.view(last);
     expect(await complete(last, 1, { tasks_completed: ['1.1'] })).toMatchObject({ error: 'run_ended' });
+    await expect(complete('run-of-nobody', 1, {})).rejects.toMatchObject({ code: 'run_unknown' });
+    expect(await agent.view(last)).toEqual(ended);
   });
 
-  test('with large templates and long texts stays under 5 MB, all of it rendered [S1.66 S1.67 S1.68 S1.93]', async () => {
+  test('with large templates and long texts stays under 5 MB of memory, all of it rendered [S1.66 S1.67 S1.68 S1.93]', async () => {
     const guidance = GUIDANCE.repeat(Math.ceil((10 * KB) / GUIDANCE.length));
     await write('workflows/spec_execution_v1/p.md', `${PHASE_TEMPLATE}\n${guidance}`);
     await write('workflows/spec_execution_v1/t.md', `${TASK_TEMPLATE}\n${guidance}`);
     await write('specs/large/tasks.md', largeSpec({ phases: 6, tasks: 8, bytes: 25 * KB }));
 
-    const starting = { params: { spec_path: 'specs/large' }, target: null };
-    const { workflow } = await project.catalog.load('spec_execution_v1', starting);
-    const phases = workflow.phases.slice(1);
-    const rendered = phases.flatMap((phase) => [
-      phaseText(workflow, phase),
-      ...phase.tasks.map((_, index) => taskText(workflow, phase, index + 1)),
-    ]);
+    const session = async (spec_path: string) => {
+      const starting = { params: { spec_path }, target: null };
+      const { workflow } = await project.catalog.load('spec_execution_v1', starting);
+      const rendered = workflow.phases
+        .slice(1)
+        .flatMap((phase) => [
+          phaseText(workflow, phase),
+          ...phase.tasks.map((_, index) => taskText(workflow, phase, index + 1)),
+        ]);
+      return { workflow, rendered };
+    };
+    // Code that has not run yet takes memory, too, but not for a session.
+    await session('specs/one');
+    const before = bytesInUse();
+    const { workflow, rendered } = await session('specs/large');
+    const used = bytesInUse() - before;
 
+    expect(used).toBeGreaterThan(MB);
+    expect(used).toBeLessThan(5 * MB);
     expect(rendered).toHaveLength(6 + 6 * 8);
     expect(Math.min(...rendered.map((text) => text.length))).toBeGreaterThan(20 * KB);
     expect(Math.max(...rendered.map((text) => text.length))).toBeLessThan(50 * KB);

@@ -16,7 +16,7 @@ const functions = createFunctions({ root: DESIGNS });
 afterAll(() => functions.close());
 
 describe('steps that are texts', () => {
-  test('are written down or made by a function, all of them given the same [S4.42 S4.45 S4.47]', async () => {
+  test('are written down or made by a function, all of them given the same [S4.42 S4.45]', async () => {
     const { workflow } = await load(DESIGNS, 'hybrid.workflow.ts');
     const made = workflow?.phases.flatMap((phase) => (phase.render === null ? [] : [phase.render])) ?? [];
     const context = { phase: 13, params: { confidence: 'certain' }, state: {}, iteration: 3 };

@@ -11,7 +11,7 @@ import { makeShell } from '../fixtures/callCli.ts';
 const GOOD = 'workflow: errand\nphases: { GO: {} }\n';
 const BROKEN = 'workflow: broken\nphases: { GO: { next: NOWHERE } }\n';
 
-test('it prints the address and a link that signs in once, until it is asked to end [S2.94]', async () => {
+test('it prints the address and a link that signs in once, until it is asked to end', async () => {
   const shell = makeShell({ 'good.workflow.yaml': GOOD });
   const serving = machine();
   const called = shell.callWith(serving.machine, ['serve', '--port', '0', '--json']);
@@ -104,6 +104,30 @@ test('the port is the config’s where none is named', async () => {
     code: 2,
     stderr: expect.stringContaining(`port ${port} on \`127.0.0.1\` is in use`),
   });
+});
+
+test('without a word about it the port is 8000 of this machine, and the API is under /api/v1 [S2.94]', async () => {
+  // Whoever has it, we or somebody else: a server that wants it says so.
+  const taken = createServer().listen(8000, '127.0.0.1');
+  await Promise.race([once(taken, 'listening'), once(taken, 'error')]);
+  onTestFinished(() => void taken.close());
+  const shell = makeShell({ 'good.workflow.yaml': GOOD });
+
+  const refused = machine();
+  void refused.opened.then(refused.stop);
+
+  expect(await shell.callWith(refused.machine, ['serve'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('port 8000 on `127.0.0.1` is in use'),
+  });
+
+  const serving = machine();
+  const called = shell.callWith(serving.machine, ['serve', '--port', '0']);
+  const { url } = await serving.opened;
+  const [api, elsewhere] = [await fetch(`${url}/api/v1/runs`), await fetch(`${url}/runs`)];
+  serving.stop();
+  await called;
+  expect([api.status, elsewhere.status]).toEqual([401, 404]);
 });
 
 test('behind a proxy another host is served', async () => {

@@ -35,7 +35,7 @@ describe('POST /tools/check', () => {
     },
   );
 
-  test('judges a batch in its order, and records each verdict before it is answered [S2.83]', async () => {
+  test('judges a batch in its order, and records each verdict before it is answered', async () => {
     const bed = openApiBed(FIVE);
     const { run, token } = await bed.claimed(await bed.agent('a1'), 'a1');
 
@@ -57,6 +57,38 @@ describe('POST /tools/check', () => {
       { principal: 'agent:a1', data: { tool: 'grep', phase: 'PLAN', allowed: true } },
       { principal: 'agent:a1', data: { tool: 'fetch', phase: 'PLAN', allowed: false } },
     ]);
+  });
+
+  test('leaves in the audit who asked for what and when, with which token, for which task, in which phase [S2.83]', async () => {
+    const bed = openApiBed(FIVE);
+    const { run, token } = await bed.claimed(await bed.agent('a1'), 'a1');
+    const [, payload = ''] = token.split('.');
+    const { jti } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { readonly jti: string };
+
+    // Allowed, forbidden, unknown, and one that no phase could allow.
+    const calls = [
+      { tool: 'read_files', input: { path: 'a.ts' } },
+      { tool: 'bash', input: { command: 'ls' } },
+      { tool: 'teleport' },
+      { tool: 'read_files', input: { path: 7 } },
+    ];
+    for (const call of calls) await bed.post('/tools/check', token, call);
+
+    const records = await auditOf(bed, run);
+    const judged = records.filter(({ event }) => event === 'tool_judged');
+    expect(judged).toMatchObject(
+      calls.map(({ tool }) => ({
+        run,
+        principal: 'agent:a1',
+        data: { tool, phase: 'PLAN', token: jti },
+      })),
+    );
+    for (const { time } of judged) expect(new Date(time).toISOString()).toBe(time);
+    expect(records.map(({ seq }) => seq)).toEqual(records.map((_, at) => at + 1));
+    expect(records.find(({ event }) => event === 'token_issued')).toMatchObject({
+      run,
+      data: { jti, phase: 'PLAN', expires_at: expect.any(String) },
+    });
   });
 
   test('needs a token: none is 401, a key or a session is 403, and a dead one is refused [S2.41 S2.97]', async () => {
