@@ -91,7 +91,9 @@ function checkpointOf(checkpoint: Fields, known: Partial<KnownNames>): Fields {
     value: (wanted: unknown) =>
       typeof wanted === 'object'
         ? Array.prototype.includes.call(completed, wanted)
-        : completed.some((result) => String(fieldsOf(result).step) === String(wanted)),
+        : completed.some(
+            (result) => isPassed(fieldsOf(result)) && String(fieldsOf(result).step) === String(wanted),
+          ),
   });
   return frozenView({
     root: 'ctx.checkpoint',
@@ -99,6 +101,11 @@ function checkpointOf(checkpoint: Fields, known: Partial<KnownNames>): Fields {
     known: known.checkpoint ?? [],
     cure: (name) => `declare \`${name}\` ${DECLARE} of a step, or ask \`'${name}' in ctx.checkpoint\` first`,
   });
+}
+
+/** What a human rejected was handed in, but not completed. */
+function isPassed({ outcome }: Fields): boolean {
+  return outcome !== 'rejected';
 }
 
 function frozenView(named: Parameters<typeof namedView>[0]): Fields {
