@@ -123,6 +123,7 @@ test('@phasegate/core exports exactly these values', () => {
     'validateCheckpoint',
     'viewFor',
     'withoutRecording',
+    'workerOf',
   ]);
 });
 

@@ -111,6 +111,7 @@ export { matchCommand, parseCommandLine } from './model/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
 export { fillTemplate, placeholdersIn } from './model/template.ts';
 export { CONTRACT_TOOLS, GUARDED_PATHS, isToolName } from './model/tools.ts';
+export { workerOf } from './model/workerOf.ts';
 export {
   type Artifact,
   type Check,

@@ -6,6 +6,7 @@ import { commanded, driveBed, isAlive, play, playing } from './fixtures/driveBed
 import type { TerminalLaunch } from './parts.ts';
 
 const AGENT = { kind: 'agent', name: 'local' } as const;
+const CODE = { code: 'c0de', module: 'work.ts' };
 const PHASES: readonly PhaseDraft[] = [
   { id: 'PLAN', instructions: 'Write a plan.', fields: [{ name: 'plan', type: 'str' }] },
   commanded('ship', play('ok')),
@@ -141,6 +142,74 @@ describe('without an agent command', () => {
   });
 });
 
+describe('a step with a handler', () => {
+  const HANDLED = {
+    work: { kind: 'handler', ref: 'steps/read/handler' },
+    next: { outcomes: { ok: 'ship' } },
+  } as const;
+  const something: readonly (readonly [string, Partial<PhaseDraft>])[] = [
+    ['instructions', { instructions: 'Read the decision.' }],
+    ['a body made by a function', { render: 'steps/read/body' }],
+    ['tasks', { tasks: [{ name: 'First', instructions: 'Read.' }] }],
+    ['evidence', { fields: [{ name: 'claims', type: 'list', rule: 'optional' }] }],
+    ['artifacts', { artifacts: [{ type: 'claims' }] }],
+  ];
+
+  test.each(something)('and %s is not done before an agent has done it [S4.11]', async (_, more) => {
+    const bed = await handled({ id: 'read', ...HANDLED, ...more });
+
+    expect(await bed.drive()).toMatchObject({ outcome: 'awaiting_agent', phase: 'read' });
+    expect(bed.reports).toContainEqual(expect.objectContaining({ event: 'step_started', kind: 'agent' }));
+    expect((await bed.load()).completions).toEqual([]);
+  });
+
+  test("is the agent's first, and then its handler decides [S4.11]", async () => {
+    const phases = [
+      {
+        id: 'PLAN',
+        instructions: 'Read the decision.',
+        ...HANDLED,
+        next: { outcomes: { ok: null, skip: 'ship' } },
+      },
+      commanded('ship', play('ok')),
+    ];
+    const bed = await whileWorking([{ kind: 'complete', phase: 'PLAN', evidence: {} }], { phases });
+
+    expect(bed.driven).toMatchObject({ outcome: 'completed' });
+    expect(bed.starts()).toEqual([
+      ['PLAN', 1],
+      ['ship', 1],
+    ]);
+    expect(bed.reports).toContainEqual(expect.objectContaining({ event: 'step_started', kind: 'agent' }));
+    expect((await bed.load()).completions[0]).toMatchObject({ phase: 'PLAN', outcome: 'skip' });
+  });
+
+  test('and an agent that forgets it has failed: the handler is not asked', async () => {
+    const bed = await handled({ id: 'read', instructions: 'Read.', ...HANDLED });
+
+    expect(await bed.drive({ agentCommand: playing('silent') })).toMatchObject({ outcome: 'escalated' });
+    expect((await bed.load()).work.failure).toContain('the agent ended without completing the phase');
+  });
+
+  test.each([
+    ['a title', { name: 'Read it' }],
+    ['a title and no actions', { name: 'Read it', instructions: ' ' }],
+  ])('and nothing but %s is done by the engine [S4.11]', async (_, more) => {
+    const bed = await handled({ id: 'read', ...HANDLED, ...more });
+
+    expect(await bed.drive()).toMatchObject({ outcome: 'completed' });
+  });
+
+  async function handled(phase: PhaseDraft) {
+    const bed = await driveBed([phase, commanded('ship', play('ok'))], {}, CODE);
+    bed.answer({
+      ok: true,
+      value: phase.render === undefined ? { outcome: 'ok', state: {} } : { title: 'Read', body: 'Read it.' },
+    });
+    return bed;
+  }
+});
+
 describe('in a terminal', () => {
   test('an agent is started by the adapter, watched for its time, and ended', async () => {
     const bed = await driveBed(PHASES);
@@ -183,8 +252,9 @@ test('an interrupted agent is ended, and no attempt is counted', async () => {
 });
 
 /** Drives with an agent that stays until these were submitted in its name. */
-async function whileWorking(commands: readonly Command[], { agents = 9 } = {}) {
-  const bed = await driveBed(PHASES);
+async function whileWorking(commands: readonly Command[], { agents = 9, phases = PHASES } = {}) {
+  const bed = await driveBed(phases, {}, phases === PHASES ? {} : CODE);
+  bed.answer({ ok: true, value: { outcome: 'skip', state: {} } });
   let started = 0;
   const driven = await bed.drive({
     agentCommand: playing('lingers'),

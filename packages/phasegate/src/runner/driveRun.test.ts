@@ -93,7 +93,7 @@ describe('a gate', () => {
   test('is waited at where asked to, until a human has acted [S3.37]', async () => {
     const bed = await driveBed(WRITING);
     const driving = bed.drive({ waitForHuman: true });
-    await expect.poll(() => bed.waits().length).toBe(1);
+    await expect.poll(() => bed.waits().length, { timeout: 10_000 }).toBe(1);
 
     await bed.decide('Approve and finalize');
 

@@ -1,4 +1,4 @@
-import { type Phase, phaseById, type Run } from '@phasegate/core';
+import { type Phase, phaseById, type Run, workerOf } from '@phasegate/core';
 import type { Driving } from './parts.ts';
 import { submitStep } from './submitStep.ts';
 import { type Taken, takeStep } from './takeStep.ts';
@@ -51,8 +51,9 @@ export async function parallelStep(driving: Driving, run: Run): Promise<Parallel
 }
 
 /** Where the prompt is only printed, one is enough: whoever reads it does one item after another. */
-function isAwaited({ request }: Driving, { work }: Phase): boolean {
-  return request.agentCommand === null && (work.kind === 'agent' || work.kind === 'dispatch');
+function isAwaited({ request }: Driving, phase: Phase): boolean {
+  const worker = workerOf(phase);
+  return request.agentCommand === null && (worker === 'agent' || worker === 'dispatch');
 }
 
 function isOpen(now: Run, began: Run, item: string): boolean {

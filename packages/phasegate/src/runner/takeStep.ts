@@ -1,4 +1,4 @@
-import { PhasegateError } from '@phasegate/core';
+import { PhasegateError, workerOf } from '@phasegate/core';
 import { agentStep } from './agentStep.ts';
 import { commandStep } from './commandStep.ts';
 import { dispatchStep } from './dispatchStep.ts';
@@ -23,7 +23,7 @@ export async function takeStep(driving: Driving, step: Step): Promise<Taken> {
   const { run, phase, item } = step;
   const common = { run: run.id, phase: phase.id, item };
   const began = performance.now();
-  const kind = phase.work.kind;
+  const kind = workerOf(phase);
   request.report({ ...common, event: 'step_started', kind, attempt: attemptsOf(run, item) + 1 });
   const ended = (accepted: boolean, message: string) => {
     const ms = Math.round(performance.now() - began);
@@ -80,7 +80,7 @@ async function mayBeDoneAgain({ request, redo }: Driving, step: Step, error: unk
 
 async function work(driving: Driving, step: StepAtWork): Promise<StepEnd> {
   const { work: doing } = step.phase;
-  if (doing.kind === 'agent') return agentStep(driving, step);
+  if (doing.kind === 'agent' || workerOf(step.phase) === 'agent') return agentStep(driving, step);
   const tasks = await fetchTasks(driving, step);
   switch (doing.kind) {
     case 'command':

@@ -6,6 +6,7 @@ import {
   type Run,
   type Target,
   type Workflow,
+  workerOf,
 } from '@phasegate/core';
 import { type Domain, readDomain, type TestInput } from '@phasegate/sdk/testing';
 import type { CatalogWorkflow, ContractTests, Driven } from '../runtime/ports.ts';
@@ -113,7 +114,7 @@ async function complete(
     return driven.outcome === 'completed' || wentOn ? null : commandFailure(phase, driven);
   }
   const view = await bed.open.as(TESTER).view(run.id);
-  if (phase.work.kind !== 'handler' && !view.current_phase?.phase_content) {
+  if (workerOf(phase) !== 'handler' && !view.current_phase?.phase_content) {
     return `phase \`${phase.id}\` has nothing to say to its agent`;
   }
   await readTasks(bed, run.id);
@@ -175,8 +176,9 @@ function evidenceText(
   { madeUp }: Placed & { readonly ok: true },
   { phase, way, tests }: { readonly phase: Phase; readonly way: WayOut } & Pick<CaseParts, 'tests'>,
 ): string {
-  const { id, work } = phase;
-  if (work.kind === 'command' || work.kind === 'handler') return '';
+  const { id } = phase;
+  const worker = workerOf(phase);
+  if (worker === 'command' || worker === 'handler') return '';
   if (!madeUp) return ` (with \`evidence\` of \`${id}\` in \`${tests?.file}\`)`;
   const text = JSON.stringify(way.evidence);
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;

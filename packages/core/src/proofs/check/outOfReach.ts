@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, own } from '../../json.ts';
 import { matchGlob } from '../../model/glob.ts';
+import { workerOf } from '../../model/workerOf.ts';
 import type { Check, Phase, Workflow } from '../../model/workflow.ts';
 import { firstWithout } from './firstWithout.ts';
 import { CHANGING_TOOLS, canMake, canWrite, hasTool, RUNNING_TOOLS } from './phaseTools.ts';
@@ -11,7 +12,8 @@ type TraceTo = (phase: Phase) => readonly string[];
 export function outOfReach(workflow: Workflow, traceTo: TraceTo): readonly Finding[] {
   const missing = workflow.enforcement.mode === 'permissive' ? new Map() : missingFiles(workflow);
   return workflow.phases.flatMap((phase): Finding[] => {
-    if (phase.work.kind !== 'agent' && phase.work.kind !== 'dispatch') return [];
+    const worker = workerOf(phase);
+    if (worker !== 'agent' && worker !== 'dispatch') return [];
     const at = { code: 'evidence_out_of_reach' as const, phases: [phase.id], trace: traceTo(phase) };
     const error =
       changesProblem(phase) ?? commandsProblem(phase) ?? testsProblem(phase) ?? missing.get(phase) ?? null;

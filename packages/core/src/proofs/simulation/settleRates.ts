@@ -1,4 +1,5 @@
 import { leadsBack } from '../../model/edges.ts';
+import { workerOf } from '../../model/workerOf.ts';
 import type { HumanGate, Outcome, Phase, Workflow } from '../../model/workflow.ts';
 import type { Abstraction } from '../check/abstractWorkflow.ts';
 import { outcomesOf } from './rateProblems.ts';
@@ -123,8 +124,9 @@ class Settling {
       this.#note('minutes', 'recorded', [medianOf(recorded.map(({ work }) => work))], recorded.length);
       return recorded;
     }
-    const { kind } = this.#phase.work;
-    const assumed = kind === 'command' || kind === 'handler' ? ASSUMED.programMinutes : ASSUMED.agentMinutes;
+    const worker = workerOf(this.#phase);
+    const assumed =
+      worker === 'command' || worker === 'handler' ? ASSUMED.programMinutes : ASSUMED.agentMinutes;
     return this.#list('minutes', [], assumed).map((work) => ({ work, asked: 0 }));
   }
 

@@ -16,9 +16,10 @@ export const run: CliCommand = {
     'run RUN [--retry] [--agent COMMAND] [--workers N]',
   ],
   details:
-    'Starts a run of WORKFLOW, or goes on with RUN: executes command and handler steps, starts COMMAND for steps of an\n' +
-    'agent and for dispatched sub-agents, and pauses where a human must decide. COMMAND is split into words without\n' +
-    'a shell; `{prompt}` in them becomes the path of the prompt file, and without it the prompt is on standard input.\n' +
+    'Starts a run of WORKFLOW, or goes on with RUN: executes command steps, starts COMMAND for steps of an agent and\n' +
+    'for dispatched sub-agents, and pauses where a human must decide. A step with a handler is an agent step where it\n' +
+    'has something to do (instructions, tasks, evidence): the agent works, then the handler decides. With a title alone\n' +
+    'it is done by its handler. COMMAND is split into words without a shell; `{prompt}` in them becomes the path of the prompt file, and without it the prompt is on standard input.\n' +
     'Without --agent the prompt is printed and the run pauses. Ctrl-C leaves a run that can be gone on with: the step\n' +
     'that was interrupted is done again from its beginning.\n\n' +
     'Progress goes to stderr, with --json as one JSON object a line. The exit code is 0 where the run is completed, or\n' +
