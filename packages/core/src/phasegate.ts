@@ -34,7 +34,10 @@ export interface StartRequest {
   readonly queue?: boolean;
   /** Higher is claimed first; 0 where left out. */
   readonly priority?: number;
-  /** What an agent must be able to do to claim the run, beside what the workflow asks for. */
+  /**
+   * What an agent must be able to do to claim the run, beside what the workflow asks for. An agent that starts it
+   * without queueing says thereby that it can, where nobody said what it can do when it was added.
+   */
   readonly capabilities?: readonly string[];
 }
 

@@ -18,6 +18,20 @@ export function canClaim(needed: readonly string[], has: readonly string[]): boo
   return needed.every((capability) => has.includes(capability));
 }
 
+/** Why an agent that can do `has` may only queue a run of the workflow, or null. */
+export function startCapabilityBlocker(
+  start: Pick<RunCore, 'workflow' | 'queue'>,
+  agent: { readonly name: string; readonly has: readonly string[] },
+): Blocker | null {
+  const missing = capabilitiesNeeded(start).filter((capability) => !agent.has.includes(capability));
+  if (missing.length === 0) return null;
+  const names = missing.map((capability) => `\`${capability}\``).join(', ');
+  const { id } = start.workflow;
+  const message = `a run of \`${id}\` needs an agent that can do ${names}, and \`${agent.name}\` has not shown that it can`;
+  const text = `queue it for an agent that can: \`phasegate start ${id} --queue\`; an agent that was added without capabilities says its own with \`--capability\``;
+  return blocker('capability_missing', message, { act: 'start', text });
+}
+
 /** Why an agent that can do `has` may not claim the run, or null. */
 export function capabilityBlocker(
   run: Pick<RunCore, 'id' | 'workflow' | 'queue'>,

@@ -4,6 +4,7 @@ import { readParams } from '../model/params.ts';
 import { type Phase, phaseById, RINGS, type Ring, type Workflow } from '../model/workflow.ts';
 import { begin } from './apply.ts';
 import { ALLOWED, blocker, refused } from './blockers.ts';
+import { startCapabilityBlocker } from './capabilities.ts';
 import type { Circumstance, Look } from './command.ts';
 import { Asking } from './deciding.ts';
 import type { RunEvent } from './events.ts';
@@ -24,6 +25,8 @@ export interface Starting {
   readonly queued: boolean;
   /** Kept only where it says something. */
   readonly queue?: QueuePlace;
+  /** What the agent that starts has shown it can do; absent where a start is only thought through, by proofs. */
+  readonly able?: readonly string[];
 }
 
 /** A run and the event that made it; a refused start makes none. */
@@ -66,7 +69,7 @@ function considerStart(
     const message = `workflow \`${workflow.id}\` needs the ring \`${workflow.enforcement.ring}\`, and this is \`${starting.ring}\``;
     blockers.push(blocker('ring_too_low', message, START));
   }
-  blockers.push(...queueBlockers(starting.queue));
+  blockers.push(...queueBlockers(starting.queue), ...capabilityBlockers(starting, circumstance));
   if (!read.ok || blockers.length > 0) return refusal(blockers);
 
   const { principal, now } = circumstance;
@@ -122,6 +125,13 @@ function queueBlockers(queue: QueuePlace | undefined): readonly Blocker[] {
     ...(Number.isSafeInteger(queue.priority) ? [] : ['the priority must be a whole number']),
     ...wrong.map((name) => `\`${name.slice(0, 64)}\` cannot name a capability`),
   ].map((message) => blocker('param_invalid', message, START));
+}
+
+/** An agent holds the run it starts, as if it had claimed it; without what is asked for it may only queue it. */
+function capabilityBlockers(starting: Starting, { principal }: Circumstance): readonly Blocker[] {
+  if (starting.able === undefined || starting.queued || principal.kind !== 'agent') return [];
+  const found = startCapabilityBlocker(starting, { name: principal.name, has: starting.able });
+  return found === null ? [] : [found];
 }
 
 /** Nothing is written where nothing was said. */

@@ -104,9 +104,7 @@ async function claimed(request: DriveRequest, principal: Driving['principal']): 
   const { open } = request;
   const run = await open.load(request.run);
   if (run.status !== 'queued') return run;
-  // Whoever drives a run by name says thereby that it can be done here.
-  const capabilities = [...(run.workflow.capabilities ?? []), ...(run.queue?.capabilities ?? [])];
-  await open.claims.claimRun(run.id, principal, capabilities);
+  await open.claims.claimRun(run.id, principal, request.capabilities ?? []);
   return open.load(request.run);
 }
 

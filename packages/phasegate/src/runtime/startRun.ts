@@ -15,6 +15,7 @@ import {
   type Workflow,
 } from '@phasegate/core';
 import { drafts, nameOf } from './auditDrafts.ts';
+import type { Store } from './ports.ts';
 import type { Rendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 
@@ -60,6 +61,7 @@ export async function startRun(
     trusted,
     queued: request.queue ?? false,
     queue: { priority: request.priority ?? 0, capabilities: request.capabilities ?? [] },
+    able: await ableOf(principal, request, store),
   };
   const bare: Circumstance = { principal, now: timeFor(null), facts: {} };
   const facts: Record<string, Fact> = {};
@@ -87,4 +89,15 @@ export async function startRun(
     verdict: decision.verdict,
     view: viewFor(decision.run, principal, await renderSaved(decision.run, principal)),
   };
+}
+
+/** What the agent can do: as was said when it was added, else as it says itself, as when it claims. */
+async function ableOf(
+  { kind, name }: Principal,
+  { capabilities = [] }: StartRequest,
+  store: Pick<Store, 'agents'>,
+): Promise<readonly string[]> {
+  if (kind !== 'agent') return [];
+  const known = (await store.agents()).find((agent) => agent.name === name);
+  return known?.capabilities ?? capabilities;
 }

@@ -1,4 +1,4 @@
-import { PhasegateError, type Run, type Verdict } from '@phasegate/core';
+import { PhasegateError, type Run, type Verdict, type Workflow } from '@phasegate/core';
 import type {
   CatalogWorkflow,
   ContractStep,
@@ -18,7 +18,7 @@ export async function runContract(
   const bed = await beds.make(found, { real: test.real });
   try {
     bed.answering.answers = test.checks;
-    const wrong = await playOn(bed, { workflow: found.workflow.id, tests, test });
+    const wrong = await playOn(bed, { workflow: found.workflow, tests, test });
     const open = [...bed.answering.unanswered].map((label) => `\`${label}\``);
     // Said first: a refusal nobody asked for has its reason here.
     if (wrong === null || open.length === 0) return wrong;
@@ -29,14 +29,15 @@ export async function runContract(
 }
 
 interface Playing {
-  readonly workflow: string;
+  readonly workflow: Workflow;
   readonly tests: ContractTests;
   readonly test: ContractTest;
 }
 
 async function playOn(bed: Bed, { workflow, tests, test }: Playing): Promise<string | null> {
   const { params, target } = test;
-  const started = await bed.open.as(TESTER).start({ workflow, params, target });
+  const { capabilities = [] } = workflow;
+  const started = await bed.open.as(TESTER).start({ workflow: workflow.id, params, target, capabilities });
   if (started.view === null) {
     const { blockers } = started.verdict;
     const wanted = test.expect;

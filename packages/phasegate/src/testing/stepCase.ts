@@ -77,7 +77,8 @@ async function onBed(parts: CaseParts, playing: Playing, asked: WayOut | null): 
       ...(seed === null ? {} : { [seed.name]: seed.value }),
     };
     const target = parts.tests?.target ?? null;
-    const started = await bed.open.as(TESTER).start({ workflow: alone.workflow.id, params, target });
+    const { id: workflow, capabilities = [] } = alone.workflow;
+    const started = await bed.open.as(TESTER).start({ workflow, params, target, capabilities });
     if (started.view === null) {
       const without = blockersOf(started.verdict).find(({ code }) => code === 'items_invalid');
       if (without !== undefined) return { end: { skipped: true, message: without.message }, ways: [] };

@@ -8,6 +8,8 @@ export interface DriveRequest {
   readonly run: string;
   /** As whom the runner works: the agent that holds the run. */
   readonly agent: string;
+  /** What that agent can do; absent: nothing that is asked for. */
+  readonly capabilities?: readonly string[];
   /** The program for agent steps and dispatched sub-agents, without a shell; null: the prompt is printed and the run pauses. */
   readonly agentCommand: readonly [string, ...string[]] | null;
   readonly adapter: 'subprocess' | 'tmux';

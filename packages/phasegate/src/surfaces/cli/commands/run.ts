@@ -1,12 +1,12 @@
 import { type Phasegate, PhasegateError, parseCommandLine, type Run } from '@phasegate/core';
-import type { Driven, DriveRequest, OpenProject } from '../../../runtime/ports.ts';
+import type { Driven, DriveRequest } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
 import { shellWord } from '../nextAction.ts';
 import { paramsOf, START_OPTIONS } from '../params.ts';
 import { showProgress } from '../progress.ts';
 import { reportNotStarted } from '../reportSubmitted.ts';
 import { visibleJson } from '../text/visible.ts';
-import { agentOf } from '../unlockHuman.ts';
+import { identifyAgent } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate run`: drives a run to its end, or to where a human must act. */
@@ -37,18 +37,30 @@ export const run: CliCommand = {
     'wait-for-human': { type: 'flag', summary: 'at a gate, wait for the human and go on' },
     retry: { type: 'flag', summary: 'go on with a step that failed once, without being asked' },
     ...START_OPTIONS,
+    capability: {
+      type: 'texts',
+      value: 'C',
+      summary: 'what the agent can do, where nobody said so when it was added',
+    },
   },
   positionals: ['WORKFLOW|RUN'],
   async run(invocation) {
     const { args, out, machine } = invocation;
     if (machine === null) throw usageError('nothing can be driven from here');
     const wanted = wantedOf(args);
-    const agent = await agentOf(invocation);
+    const { principal: agent, capabilities } = await identifyAgent(invocation);
+    const able = capabilities ?? args.texts('capability');
     const open = await invocation.open();
     const id = await findOrStart(invocation, open.as(agent));
     if (id === null) return 1;
     if (!(await goesOn(invocation, await open.load(id)))) return 1;
-    const driven = await drive(invocation, machine, { ...wanted, open, run: id, agent: agent.name });
+    const driven = await drive(invocation, machine, {
+      ...wanted,
+      open,
+      run: id,
+      agent: agent.name,
+      capabilities: able,
+    });
     await out.result(driven, () => summary(driven));
     return EXIT_CODES[driven.outcome];
   },
@@ -129,9 +141,11 @@ async function findOrStart(invocation: Invocation, phasegate: Phasegate): Promis
     throw new PhasegateError('run_unknown', `there is no run \`${word}\``, { hint: 'phasegate runs' });
   }
   const params = await paramsOf(invocation, word);
+  const capabilities = args.texts('capability');
   const { verdict, view } = await phasegate.start({
     workflow: word,
     params,
+    ...(capabilities.length === 0 ? {} : { capabilities }),
     ...(target === undefined ? {} : { target }),
   });
   if (view === null) {
@@ -180,7 +194,7 @@ const LEAVE = 'leave the run as it is';
 async function drive(
   invocation: Invocation,
   machine: Machine,
-  wanted: Wanted & { readonly open: OpenProject; readonly run: string; readonly agent: string },
+  wanted: Wanted & Pick<DriveRequest, 'open' | 'run' | 'agent' | 'capabilities'>,
 ): Promise<Driven> {
   const { env, out } = invocation;
   const progress = showProgress(out, { live: invocation.prompts !== null });

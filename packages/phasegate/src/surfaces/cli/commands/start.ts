@@ -14,7 +14,9 @@ export const start: CliCommand = {
   ],
   details:
     'Values are JSON where the workflow does not ask for text. `--option` is another name of `--param`.\n' +
-    'A queued run is claimed by `phasegate claim`, `phasegate agent start` or over the API.',
+    'A queued run is claimed by `phasegate claim`, `phasegate agent start` or over the API. An agent that starts a run\n' +
+    'without --queue holds it, so it must be able to do what the workflow asks for, and says so with --capability\n' +
+    'where nobody did when it was added.',
   examples: [
     'phasegate start tdd --target src/parser.ts',
     'phasegate start release --param mode=quick --json',
@@ -28,7 +30,7 @@ export const start: CliCommand = {
       value: 'N',
       summary: 'a place in the queue: higher is claimed first (default 0)',
     },
-    capability: { type: 'texts', value: 'C', summary: 'what an agent must be able to do to claim the run' },
+    capability: { type: 'texts', value: 'C', summary: 'what an agent must be able to do to have the run' },
     ...HUMAN_OPTIONS,
   },
   positionals: ['WORKFLOW'],

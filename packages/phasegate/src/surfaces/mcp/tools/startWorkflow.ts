@@ -1,4 +1,5 @@
 import {
+  type BlockerCode,
   canonicalJson,
   type JsonObject,
   type Param,
@@ -129,13 +130,21 @@ async function describeStarted(view: RunView, { phasegate }: ToolCall, how: Json
   return { session_id: view.run, ...how, trusted: view.trusted, workflow_overview, ...describePhase(view) };
 }
 
+const ELSEWHERE: ReadonlySet<BlockerCode> = new Set<BlockerCode>(['capability_missing']);
+
 function notStarted(name: string, verdict: Verdict): JsonObject {
   if (verdict.allowed) throw new TypeError('nothing was refused');
   const again = `start_workflow(workflow_type=${JSON.stringify(name)}, options={…}) with what is missing`;
+  // What no other argument puts right is told in the engine's words.
+  const wayOn = (code: BlockerCode, text: string) => (ELSEWHERE.has(code) ? text : again);
   return {
     error: verdict.blockers[0].code,
     message: verdict.blockers.map(({ message }) => message).join('; '),
-    blockers: verdict.blockers.map(({ code, message }) => ({ code, message, next_action: again })),
-    next_action: again,
+    blockers: verdict.blockers.map(({ code, message, nextAction }) => ({
+      code,
+      message,
+      next_action: wayOn(code, nextAction.text),
+    })),
+    next_action: wayOn(verdict.blockers[0].code, verdict.blockers[0].nextAction.text),
   };
 }
