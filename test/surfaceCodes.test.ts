@@ -68,6 +68,7 @@ test('refusals have exactly these codes', () => {
     'run_not_queued',
     'item_held',
     'capability_missing',
+    'run_exists',
     'not_a_human',
     'not_an_agent',
     'not_an_approver',

@@ -12,6 +12,7 @@ export { holds, holdsAnItem } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool } from './engine/judgeTool.ts';
 export { type KnownNames, knownNames } from './engine/knownNames.ts';
+export { type OtherRun, runInTheWay, type WantedRun } from './engine/oneRun.ts';
 export { phaseText, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';
 export {
@@ -109,6 +110,7 @@ export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/js
 export { coveredAt, coveredBy, declaredNames, ENGINE_FIELDS, hasFreeResult } from './model/names.ts';
 export { matchCommand, parseCommandLine } from './model/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
+export { sameTarget } from './model/target.ts';
 export { fillTemplate, placeholdersIn } from './model/template.ts';
 export { CONTRACT_TOOLS, GUARDED_PATHS, isToolName } from './model/tools.ts';
 export { workerOf } from './model/workerOf.ts';
@@ -130,6 +132,8 @@ export {
   LEASE_SECONDS,
   MAX_RECLAIMS,
   type Mode,
+  ONE_RUN_PER,
+  type OneRunPer,
   OUTCOMES,
   type Outcome,
   type Parallel,

@@ -3,6 +3,7 @@ import {
   type DraftProblem,
   type FunctionRef,
   type JsonObject,
+  ONE_RUN_PER,
   type ParamDraft,
   type PhaseDraft,
   type PropertyDraft,
@@ -41,6 +42,7 @@ const KEYS = [
   'schemas',
   'enforcement',
   'capabilities',
+  'oneRunPer',
   'database',
   'gates',
   'steps',
@@ -96,6 +98,7 @@ export function defineWorkflow<
       ),
       enforcement: compileEnforcement(compilation, fields.enforcement),
       capabilities: compilation.texts(fields.capabilities, ['capabilities']),
+      oneRunPer: compilation.choice(fields.oneRunPer, ['oneRunPer'], ONE_RUN_PER),
       database: compileDatabase(compilation, fields.database),
       gates: compilation.map(fields.gates, ['gates'], (gate, path, name) =>
         compileGate(compilation, gate, { path, owner: `gates/${name}` }),

@@ -1,4 +1,13 @@
-import type { EvidenceClass, EvidenceRule, Json, JsonObject, Mode, PhaseId, Ring } from '@phasegate/core';
+import type {
+  EvidenceClass,
+  EvidenceRule,
+  Json,
+  JsonObject,
+  Mode,
+  OneRunPer,
+  PhaseId,
+  Ring,
+} from '@phasegate/core';
 import type { Arg } from './arg.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Outcome } from './outcome.ts';
@@ -30,6 +39,8 @@ export interface WorkflowDefinition {
   };
   /** What an agent must be able to do to claim a run. */
   readonly capabilities?: readonly string[];
+  /** Refuses to start a run while another one of this workflow, or of it for the same target, is not ended. */
+  readonly oneRunPer?: OneRunPer;
   /** The project's own SQLite database: commands get a copy as `PHASEGATE_DB`, functions get it as `ctx.db`. */
   readonly database?: DatabaseDefinition;
   readonly gates?: Readonly<Record<string, GateDefinition>>;

@@ -48,6 +48,7 @@ const WORKFLOW: Fields<WorkflowDefinition> = {
   schemas: 'object',
   enforcement: 'object',
   capabilities: 'list',
+  oneRunPer: 'text',
   database: 'object',
   gates: 'object',
   steps: 'list',

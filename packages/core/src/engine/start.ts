@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import { isCapability } from '../model/capabilities.ts';
 import { readParams } from '../model/params.ts';
+import { normaliseTarget } from '../model/target.ts';
 import { type Phase, phaseById, RINGS, type Ring, type Workflow } from '../model/workflow.ts';
 import { begin } from './apply.ts';
 import { ALLOWED, blocker, refused } from './blockers.ts';
@@ -8,6 +9,7 @@ import { startCapabilityBlocker } from './capabilities.ts';
 import type { Circumstance, Look } from './command.ts';
 import { Asking } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { type OtherRun, runExistsBlocker, runInTheWay } from './oneRun.ts';
 import { itemsFor } from './route.ts';
 import type { QueuePlace, Run } from './run.ts';
 import { preconditionBlockers } from './transition.ts';
@@ -27,6 +29,8 @@ export interface Starting {
   readonly queue?: QueuePlace;
   /** What the agent that starts has shown it can do; absent where a start is only thought through, by proofs. */
   readonly able?: readonly string[];
+  /** Runs that may stand in the way where the workflow says `one_run_per`; absent as above. */
+  readonly others?: readonly OtherRun[];
 }
 
 /** A run and the event that made it; a refused start makes none. */
@@ -70,6 +74,9 @@ function considerStart(
     blockers.push(blocker('ring_too_low', message, START));
   }
   blockers.push(...queueBlockers(starting.queue), ...capabilityBlockers(starting, circumstance));
+  const wanted = { workflow, target: targetOf(starting) };
+  const other = runInTheWay(wanted, starting.others ?? []);
+  if (other !== undefined) blockers.push(runExistsBlocker(wanted, other));
   if (!read.ok || blockers.length > 0) return refusal(blockers);
 
   const { principal, now } = circumstance;
@@ -82,7 +89,7 @@ function considerStart(
     id: starting.id,
     workflow: workflow.id,
     workflowHash: starting.workflowHash,
-    target: starting.target,
+    target: wanted.target,
     params: read.values,
     holder: queued ? null : principal.name,
     ring: starting.ring,
@@ -125,6 +132,11 @@ function queueBlockers(queue: QueuePlace | undefined): readonly Blocker[] {
     ...(Number.isSafeInteger(queue.priority) ? [] : ['the priority must be a whole number']),
     ...wrong.map((name) => `\`${name.slice(0, 64)}\` cannot name a capability`),
   ].map((message) => blocker('param_invalid', message, START));
+}
+
+/** As it is compared, where it is: two spellings must not look like two targets. */
+function targetOf({ workflow, target }: Starting): string | null {
+  return target === null || workflow.oneRunPer === undefined ? target : normaliseTarget(target);
 }
 
 /** An agent holds the run it starts, as if it had claimed it; without what is asked for it may only queue it. */

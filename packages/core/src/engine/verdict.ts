@@ -50,6 +50,7 @@ export type BlockerCode =
   | 'run_not_queued'
   | 'item_held'
   | 'capability_missing'
+  | 'run_exists'
   | 'not_a_human'
   | 'not_an_agent'
   | 'not_an_approver'

@@ -14,7 +14,15 @@ import { Problems } from './problems.ts';
 import { didYouMean } from './suggest.ts';
 import { placeholdersIn } from './template.ts';
 import { isToolName } from './tools.ts';
-import type { Content, Param, ParamDomain, Phase, PhaseId, Workflow } from './workflow.ts';
+import {
+  type Content,
+  ONE_RUN_PER,
+  type Param,
+  type ParamDomain,
+  type Phase,
+  type PhaseId,
+  type Workflow,
+} from './workflow.ts';
 
 /** A workflow with notes for its author, or every problem it has. */
 export type Defined =
@@ -68,6 +76,7 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
     module: draft.module ?? null,
     templates: draft.templates ?? null,
     ...compileCapabilities(draft, problems),
+    ...compileOneRunPer(draft, problems),
     ...compileDatabase(draft, problems),
     ...compileProperties(draft, phases, problems),
   };
@@ -128,6 +137,13 @@ function leasesOf({ enforcement = {} }: WorkflowDraft): Partial<Workflow['enforc
     ...(leaseSeconds === undefined ? {} : { leaseSeconds }),
     ...(maxReclaims === undefined ? {} : { maxReclaims }),
   };
+}
+
+function compileOneRunPer({ oneRunPer }: WorkflowDraft, problems: Problems): Pick<Workflow, 'oneRunPer'> {
+  if (oneRunPer === undefined) return {};
+  if (ONE_RUN_PER.includes(oneRunPer)) return { oneRunPer };
+  problems.error(['oneRunPer'], 'bad_value', 'there is one run per `target` or per `workflow`');
+  return {};
 }
 
 const MOST_CAPABILITIES = 50;

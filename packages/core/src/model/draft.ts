@@ -5,6 +5,7 @@ import type {
   EvidenceRule,
   FunctionRef,
   Mode,
+  OneRunPer,
   Outcome,
   PhaseId,
   Ring,
@@ -35,6 +36,8 @@ export interface WorkflowDraft {
   };
   /** What an agent must be able to do to claim a run. */
   readonly capabilities?: readonly string[];
+  /** What only one unfinished run may be there for. */
+  readonly oneRunPer?: OneRunPer;
   /** The author's own SQLite database; paths are relative to the project. */
   readonly database?: { readonly file: string; readonly migrations?: string; readonly keep?: number };
   readonly gates?: Readonly<Record<string, GateDraft>>;

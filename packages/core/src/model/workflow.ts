@@ -49,11 +49,19 @@ export interface Workflow {
   readonly templates: Templates | null;
   /** What an agent must be able to do to claim a run; absent where nothing is asked. */
   readonly capabilities?: readonly string[];
+  /** What only one unfinished run may be there for; absent where there may be any number. */
+  readonly oneRunPer?: OneRunPer;
   /** The author's own SQLite database, protected; absent where there is none. */
   readonly database?: WorkflowDatabase;
   /** What the author promises about every run, for `phasegate check` to prove; absent where nothing is. */
   readonly properties?: readonly Property[];
 }
+
+/** One run at a time of the whole workflow, or for each target. */
+export type OneRunPer = 'target' | 'workflow';
+
+/** Every scope there may be one run in. */
+export const ONE_RUN_PER: readonly OneRunPer[] = ['target', 'workflow'];
 
 /** A promise about every run. */
 export interface Property {

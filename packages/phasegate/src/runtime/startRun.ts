@@ -70,26 +70,32 @@ export async function startRun(
     if (looks.length === 0) break;
     await lookAll(looks, found.workflow, facts);
   }
-  const decision = decideStart(starting, { ...bare, facts });
-  if (decision.run === null) {
-    const blockers = decision.verdict.blockers.map(({ code, message }) => ({ code, message }));
-    const data = { workflow: found.workflow.id, closure: found.closure, blockers };
-    await store.note(null, [{ time: bare.now, principal: nameOf(principal), event: 'start_refused', data }]);
-    return { verdict: decision.verdict, view: null };
+  const { id: workflow, oneRunPer } = found.workflow;
+  for (let round = 1; ; round++) {
+    const others = oneRunPer === undefined ? [] : await store.list({ workflow });
+    const decision = decideStart({ ...starting, others }, { ...bare, facts });
+    const note = { time: bare.now, principal: nameOf(principal) };
+    if (decision.run === null) {
+      const blockers = decision.verdict.blockers.map(({ code, message }) => ({ code, message }));
+      const data = { workflow, closure: found.closure, blockers };
+      await store.note(null, [{ ...note, event: 'start_refused', data }]);
+      return { verdict: decision.verdict, view: null };
+    }
+    const data = { run: starting.id, workflow, workflow_hash: found.hash };
+    const audit = drafts(decision.events, principal, { command: null, facts });
+    if (await store.create(decision.run, audit, [{ ...note, event: 'run_started', data }])) {
+      const view = viewFor(decision.run, principal, await renderSaved(decision.run, principal));
+      return { verdict: decision.verdict, view };
+    }
+    // Somebody else started one in between: what is refused now has that run's name in it.
+    if (oneRunPer === undefined || round === ROUNDS) {
+      throw new PhasegateError('internal', 'the new run has the id of another');
+    }
   }
-  const note = { time: bare.now, principal: nameOf(principal), event: 'run_started' as const };
-  const data = { run: starting.id, workflow: found.workflow.id, workflow_hash: found.hash };
-  const made = await store.create(
-    decision.run,
-    drafts(decision.events, principal, { command: null, facts }),
-    [{ ...note, data }],
-  );
-  if (!made) throw new PhasegateError('internal', 'the new run has the id of another');
-  return {
-    verdict: decision.verdict,
-    view: viewFor(decision.run, principal, await renderSaved(decision.run, principal)),
-  };
 }
+
+/** Each round but the last was lost to a run that is there when the next one looks, or has ended since. */
+const ROUNDS = 20;
 
 /** What the agent can do: as was said when it was added, else as it says itself, as when it claims. */
 async function ableOf(

@@ -107,6 +107,34 @@ const RUN_CLAUSES: readonly Clause[] = [
     },
   },
   {
+    name: 'makes one of two runs that are started at once, where there may be one per target or per workflow',
+    async body(store, expect) {
+      const of = (oneRunPer: 'target' | 'workflow', id: string, change: Partial<Run>) =>
+        create(store, sampleRun(id, { workflow: { ...sampleWorkflow(oneRunPer), oneRunPer }, ...change }));
+      const atOnce = await Promise.all([
+        of('target', 't1', { target: 'a.md' }),
+        of('target', 't2', { target: './a.md ' }),
+        of('target', 't3', { target: 'b.md' }),
+        of('workflow', 'w1', { target: 'a.md' }),
+        of('workflow', 'w2', { target: 'b.md' }),
+        create(store, sampleRun('free', { target: 'a.md' })),
+      ]);
+      expect(atOnce).toEqual([true, false, true, true, false, true]);
+      expect(await of('target', 't4', { target: 'a.md' })).toBe(false);
+      const { run, version } = await requireStored(store, 't1');
+      const ended = {
+        ...run,
+        status: 'stopped',
+        phase: null,
+        holder: null,
+        reason: 'enough',
+      } as unknown as Run;
+      await store.save(ended, version, []);
+      expect(await of('target', 't4', { target: 'a.md' })).toBe(true);
+      expect(await store.load('t2')).toBe(undefined);
+    },
+  },
+  {
     name: 'lets one of two writers of the same version win and tells the other',
     async body(store, expect) {
       const run = sampleRun('r1');

@@ -1,5 +1,5 @@
 import type { AuditRecord, Run, Workflow } from '@phasegate/core';
-import { PhasegateError } from '@phasegate/core';
+import { PhasegateError, runInTheWay } from '@phasegate/core';
 import type {
   AuditDraft,
   Beside,
@@ -95,6 +95,13 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     create: (run, audit, project) =>
       changing(() => {
         if (rows.has(run.id)) return false;
+        if (
+          runInTheWay(
+            run,
+            [...rows.values()].map((row) => summaryOf(row.run)),
+          ) !== undefined
+        )
+          return false;
         keepWorkflow(run);
         // What is kept is what a file would give back, so that a value JSON cannot hold shows in tests too.
         const kept = runFromState(stateText(run), () => run.workflow);

@@ -54,6 +54,7 @@ export async function loadMarkdown(
       description: metadata.description,
       params: metadata.params,
       capabilities: metadata.capabilities,
+      ...(metadata.oneRunPer === undefined ? {} : { oneRunPer: metadata.oneRunPer }),
       phases: phases.map(({ draft }) => draft),
       ...(templates === null ? {} : { templates }),
     },

@@ -1,4 +1,13 @@
-import { didYouMean, isJsonObject, own, type ParamDraft, type PhaseId, readPhaseId } from '@phasegate/core';
+import {
+  didYouMean,
+  isJsonObject,
+  ONE_RUN_PER,
+  type OneRunPer,
+  own,
+  type ParamDraft,
+  type PhaseId,
+  readPhaseId,
+} from '@phasegate/core';
 import type { PlacedObject } from './jsonTree.ts';
 import { DESCRIPTIVE_KEYS, DESCRIPTIVE_PHASE_KEYS, READ_KEYS, READ_PHASE_KEYS } from './metadataKeys.ts';
 import { PlacedFields } from './placedFields.ts';
@@ -18,6 +27,8 @@ export interface Metadata {
   readonly params: Readonly<Record<string, ParamDraft>>;
   /** What an agent must be able to do to claim a run. */
   readonly capabilities: readonly string[];
+  /** What only one unfinished run may be there for. */
+  readonly oneRunPer: OneRunPer | undefined;
   readonly at: PlacedObject['at'];
 }
 
@@ -68,6 +79,7 @@ export function readMetadata(tree: PlacedObject, folder: string, report: Report)
     dynamic,
     params,
     capabilities: fields.texts('capabilities') ?? [],
+    oneRunPer: readOneRunPer(fields),
     at: tree.at,
   };
   if (id === undefined) return null;
@@ -76,6 +88,14 @@ export function readMetadata(tree: PlacedObject, folder: string, report: Report)
     fields.error('workflow_type', 'name_mismatch', message);
   }
   return { id, ...metadata };
+}
+
+function readOneRunPer(fields: PlacedFields): OneRunPer | undefined {
+  const written = fields.text('one_run_per');
+  const found = ONE_RUN_PER.find((scope) => scope === written);
+  if (written !== undefined && found === undefined)
+    fields.error('one_run_per', 'bad_value', '`one_run_per` is `target` or `workflow`');
+  return found;
 }
 
 /** Dashes and underscores are the same in a name. */

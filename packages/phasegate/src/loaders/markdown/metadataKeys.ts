@@ -56,6 +56,7 @@ export const READ_KEYS: readonly string[] = [
   'dynamic_config',
   'params',
   'capabilities',
+  'one_run_per',
   'strict_mode',
 ];
 

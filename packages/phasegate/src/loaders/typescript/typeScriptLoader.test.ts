@@ -119,6 +119,7 @@ export default defineWorkflow({
 export default defineWorkflow({
   type: 'x',
   capabilities: [${capabilities}],
+  oneRunPer: 'target',
   enforcement: { leaseSeconds: ${lease}, maxReclaims: 1 },
   steps: [{ name: 'a' }],
 });
@@ -131,11 +132,12 @@ export default defineWorkflow({
 
     expect(good.workflow).toMatchObject({
       capabilities: ['node', 'gpu'],
+      oneRunPer: 'target',
       enforcement: { leaseSeconds: 30, maxReclaims: 1 },
     });
     expect(bad.problems.map(({ line, column, code }) => `${line}:${column} ${code}`)).toEqual([
       '4:26 bad_value',
-      '5:32 bad_value',
+      '6:32 bad_value',
     ]);
   });
 

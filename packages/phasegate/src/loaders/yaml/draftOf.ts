@@ -3,6 +3,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  ONE_RUN_PER,
   own,
   type ParamDraft,
   type PhaseDraft,
@@ -53,6 +54,7 @@ export function draftOf(value: JsonObject, map: SourceMap, readSchema: SchemaRea
       schemas,
       enforcement: enforcementDraft(spots, spots.get(root, 'enforcement', ['enforcement'])),
       capabilities: spots.texts(root, 'capabilities', ['capabilities']),
+      oneRunPer: spots.choice(root, 'one_run_per', ['oneRunPer'], ONE_RUN_PER),
       database: databaseDraft(spots, spots.get(root, 'database', ['database'])),
       gates: gatesDraft(spots, spots.get(root, 'gates', ['gates'])),
       properties: spots.items(spots.get(root, 'properties', ['properties']), ['properties'], (spot, path) =>

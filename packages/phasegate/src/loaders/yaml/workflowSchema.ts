@@ -1,4 +1,4 @@
-import { CAPABILITY, LEASE_SECONDS, MAX_RECLAIMS } from '@phasegate/core';
+import { CAPABILITY, LEASE_SECONDS, MAX_RECLAIMS, ONE_RUN_PER } from '@phasegate/core';
 import * as z from 'zod';
 import { type Rules, rulesAsJsonSchema, strictMap } from './strictMap.ts';
 
@@ -361,6 +361,10 @@ export const workflowSchema = strictMap(
     capabilities: maybe(
       z.array(capability),
       'What an agent must be able to do to claim a run, beside what the run itself asks for.',
+    ),
+    one_run_per: maybe(
+      z.enum(ONE_RUN_PER),
+      'Refuses to start a run while another one of this workflow, or of it for the same target, is not ended.',
     ),
     database: maybe(
       strictMap(

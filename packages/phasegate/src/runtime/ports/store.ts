@@ -18,7 +18,10 @@ export interface Store {
    * way. On the path of every tool call.
    */
   peek?(runId: string, item: string | null): Peeked;
-  /** Makes a run; its events open its chain and `project` goes on the project's chain. False when the id is taken. */
+  /**
+   * Makes a run; its events open its chain and `project` goes on the project's chain. False when the id is taken, or
+   * when its workflow says `oneRunPer` and a run that is not ended stands in the way (`runInTheWay`).
+   */
   create(run: Run, audit: readonly AuditDraft[], project: readonly AuditDraft[]): Promise<boolean>;
   /**
    * Writes run and audit if the stored version is still `version`; else nothing, and false. A run that has another

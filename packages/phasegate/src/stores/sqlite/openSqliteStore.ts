@@ -183,6 +183,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       const state = stateText(run);
       return commits.submit(() => {
         if (runs.current(run.id) !== undefined) return false;
+        if (runs.inTheWayOf(run) !== undefined) return false;
         if (project.length > 0) heads.require();
         const kept = { ...run, workflow: workflows.keep(run) };
         return seat({ run: kept, state, version: 1, drafts }, undefined, { project });

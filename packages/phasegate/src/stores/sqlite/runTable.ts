@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { PhasegateError, type Run, type RunQuery, type RunSummary } from '@phasegate/core';
+import { PhasegateError, type Run, type RunQuery, type RunSummary, runInTheWay } from '@phasegate/core';
 import type { ChainHead, Seal } from '../../runtime/ports.ts';
 import { digestOf, runSealHolds, sealRun } from '../runSeal.ts';
 import { tampered } from '../sealedRecord.ts';
-import { capabilitiesOf, priorityOf, runFromState } from '../storedRun.ts';
+import { capabilitiesOf, priorityOf, runFromState, summaryOf } from '../storedRun.ts';
 import { createRowCache } from './rowCache.ts';
 import { integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
 import type { WorkflowTable } from './workflowTable.ts';
@@ -28,6 +28,8 @@ export interface RunTable {
   grow(before: RunRow, head: ChainHead): void;
   /** Writes what the batch made of each run, once for each. */
   write(): void;
+  /** The run that must end before this one may start, where its workflow says so; the batch's own count too. */
+  inTheWayOf(run: Run): RunSummary | undefined;
   list(query: RunQuery): readonly RunSummary[];
   queue(): readonly RunSummary[];
   doubt(): void;
@@ -132,6 +134,16 @@ export function openRunTable(database: DatabaseSync, seal: Seal, workflows: Work
         rows.change(id, sealed);
       }
       unwritten.clear();
+    },
+    inTheWayOf(run) {
+      const { id, oneRunPer } = run.workflow;
+      if (oneRunPer === undefined) return undefined;
+      const placed = [...unwritten.keys()].flatMap((other) => rows.current(other)?.run ?? []);
+      const written = readAll().all(id, id, -1).map(summary);
+      return runInTheWay(run, [
+        ...placed.map(summaryOf),
+        ...written.filter((other) => !unwritten.has(other.run)),
+      ]);
     },
     list({ status, workflow = null, limit = -1 }) {
       const found =

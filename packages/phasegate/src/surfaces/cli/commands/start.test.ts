@@ -66,6 +66,66 @@ describe('a workflow that asks for capabilities', () => {
   });
 });
 
+describe('a workflow with one run per target', () => {
+  const ONE = (per: string) =>
+    `workflow: errand\none_run_per: ${per}\nphases: { GO: { instructions: Go there } }\n`;
+
+  test('is not started again for it in another spelling, until the first run has ended', async () => {
+    const shell = makeShell({ 'agent_workflow.yaml': ONE('target') });
+    const start = (target: string, ...more: string[]) =>
+      shell.call(['start', 'errand', '--target', target, '--json', ...more]);
+    const first = (await start('./src//a.ts ')).json();
+    await shell.call(['blocked', String(first.run), '--reason', 'no access']);
+
+    for (const again of [start('src/a.ts'), start('src\\a.ts'), start('lib/../src/a.ts', '--queue')]) {
+      expect((await again).json()).toMatchObject({
+        error: 'run_exists',
+        message: expect.stringContaining(`run \`${first.run}\` of \`errand\` for \`src/a.ts\` is escalated`),
+        next_action: expect.stringContaining(`phasegate stop ${first.run}`),
+      });
+    }
+    const driven = await shell.callWith(MACHINE, ['run', 'errand', '--target', 'src/a.ts', '--json']);
+    expect(driven.json()).toMatchObject({ error: 'run_exists' });
+    expect((await start('src/A.ts')).json()).toMatchObject({ phase: 'GO' });
+    expect((await shell.call(['runs', '--json'])).json()).toMatchObject({
+      runs: [{ target: 'src/A.ts' }, { target: 'src/a.ts' }],
+    });
+  });
+
+  test('or per workflow has no second run of any target, and one again after the first is completed', async () => {
+    const shell = makeShell({ 'agent_workflow.yaml': ONE('workflow') });
+    const first = (await shell.call(['start', 'errand', '--target', 'a', '--json'])).json();
+
+    const second = await shell.call(['start', 'errand', '--target', 'b', '--json']);
+    await shell.call(['done', String(first.run)]);
+    const third = await shell.call(['start', 'errand', '--target', 'b', '--json']);
+
+    expect(second).toMatchObject({ code: 1 });
+    expect(second.json()).toMatchObject({ error: 'run_exists' });
+    expect(third.json()).toMatchObject({ phase: 'GO' });
+  });
+
+  test('says so where it says something else', async () => {
+    const shell = makeShell({ 'agent_workflow.yaml': ONE('file') });
+
+    expect(await shell.call(['validate'])).toMatchObject({
+      code: 2,
+      stdout: expect.stringMatching(/agent_workflow\.yaml:2:\d+.*one_run_per/),
+    });
+  });
+
+  test('has one run when ten are started at once', async () => {
+    const shell = makeShell({ 'agent_workflow.yaml': ONE('target') });
+    const start = ['start', 'errand', '--target', 'a.ts', '--json'];
+
+    const started = await Promise.all(Array.from({ length: 10 }, () => shell.call(start)));
+
+    expect(started.filter(({ code }) => code === 0)).toHaveLength(1);
+    const others = started.filter(({ code }) => code !== 0).map((one) => one.json().error);
+    expect(new Set(others)).toEqual(new Set(['run_exists']));
+  });
+});
+
 const none = () => expect.fail('this is not asked for here');
 const MACHINE: Machine = {
   serveMcp: none,

@@ -16,3 +16,29 @@ test('an agent that has not shown the capabilities of a workflow does not start 
   });
   expect(await bob.call('start_workflow', { workflow_type: 'errand' })).toMatchObject({ resumed: false });
 });
+
+test('where there is one run per target its agent takes it up again, and another is told of it', async () => {
+  const bed = await makeTestBed({
+    'agent_workflow.yaml':
+      'workflow: errand\none_run_per: target\nparams: { mode: { type: string, default: full } }\nphases: { GO: { instructions: Go there } }\n',
+  });
+  const ada = await connect(bed.parts({ kind: 'agent', name: 'ada' }), { era: 'modern' });
+  const bob = await connect(bed.parts({ kind: 'agent', name: 'bob' }), { era: 'modern' });
+  const first = await ada.call('start_workflow', { workflow_type: 'errand', target_file: 'a.ts' });
+
+  const again = await ada.call('start_workflow', { workflow_type: 'errand', target_file: './a.ts ' });
+  const other = await ada.call('start_workflow', {
+    workflow_type: 'errand',
+    target_file: 'a.ts',
+    options: { mode: 'quick' },
+  });
+  const others = await bob.call('start_workflow', { workflow_type: 'errand', target_file: 'a.ts' });
+
+  expect(again).toMatchObject({ resumed: true, session_id: first.session_id });
+  for (const refused of [other, others]) {
+    expect(refused).toMatchObject({
+      error: 'run_exists',
+      next_action: expect.stringContaining(String(first.session_id)),
+    });
+  }
+});

@@ -6,6 +6,7 @@ import {
   PhasegateError,
   type RunStatus,
   type RunView,
+  sameTarget,
   type Verdict,
 } from '@phasegate/core';
 import type { CatalogWorkflow } from '../../../runtime/ports.ts';
@@ -93,7 +94,8 @@ async function unfinished(wanted: Wanted, { phasegate }: ToolCall): Promise<RunV
   const { workflow, target } = wanted;
   for (const summary of await phasegate.runs({ workflow })) {
     // What an agent is shown is its own or nobody's, and nobody's cannot be taken up.
-    if (summary.holder === null || summary.target !== target || !UNFINISHED.has(summary.status)) continue;
+    if (summary.holder === null || !sameTarget(summary.target, target) || !UNFINISHED.has(summary.status))
+      continue;
     const view = await phasegate.view(summary.run);
     if (wanted.fits(view.params)) return view;
   }
@@ -130,7 +132,7 @@ async function describeStarted(view: RunView, { phasegate }: ToolCall, how: Json
   return { session_id: view.run, ...how, trusted: view.trusted, workflow_overview, ...describePhase(view) };
 }
 
-const ELSEWHERE: ReadonlySet<BlockerCode> = new Set<BlockerCode>(['capability_missing']);
+const ELSEWHERE: ReadonlySet<BlockerCode> = new Set<BlockerCode>(['capability_missing', 'run_exists']);
 
 function notStarted(name: string, verdict: Verdict): JsonObject {
   if (verdict.allowed) throw new TypeError('nothing was refused');

@@ -31,18 +31,20 @@ export function refusalOf({ verdict, view, answer }: Submitted, refused: Refused
 /** The refusal of a run that was not made. */
 export function notStarted(blockers: readonly [Blocker, ...Blocker[]], instance: string): Response {
   const [first] = blockers;
-  const next_action = 'POST /api/v1/runs with this corrected';
+  const again = 'POST /api/v1/runs with this corrected';
+  // No other body puts this right.
+  const wayOn = ({ code, nextAction }: Blocker) => (code === 'run_exists' ? nextAction.text : again);
   return refuse({
     error: first.code,
     message: blockers.map(({ message }) => message).join('; '),
     instance,
-    blockers: blockers.map(({ code, message, nextAction }) => ({
-      code,
-      message,
-      next_action,
-      next_step: { ...nextAction },
+    blockers: blockers.map((found) => ({
+      code: found.code,
+      message: found.message,
+      next_action: wayOn(found),
+      next_step: { ...found.nextAction },
     })),
-    next_action,
+    next_action: wayOn(first),
   });
 }
 
