@@ -162,7 +162,8 @@ function partsOf(schema: JsonObject, path: Place['path'], at: (pointer: string) 
     one: (keyword) => (Object.hasOwn(schema, keyword) ? at(pointerOf([...path, keyword])) : null),
     many: (keyword) => {
       const keys = Object.keys((Object.hasOwn(schema, keyword) ? schema[keyword] : {}) as JsonObject);
-      return new Map(keys.map((key) => [key, at(pointerOf([...path, keyword, key]))]));
+      // A stored workflow has its keys in another order than its file, and must list problems in the same.
+      return new Map(keys.sort().map((key) => [key, at(pointerOf([...path, keyword, key]))]));
     },
   };
 }

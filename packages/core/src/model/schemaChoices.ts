@@ -117,13 +117,17 @@ function textOf(value: Json): string {
   if (typeof value === 'string')
     return /^[\p{L}_][^"]*$/u.test(value) && !CONSTANTS.has(value) ? value : shallow(value);
   if (typeof value !== 'object' || value === null) return shallow(value);
-  const members = Object.entries(value);
   const isList = Array.isArray(value);
+  const members = isList ? Object.entries(value) : Object.entries(value).sort(byKey);
   const shown = members.slice(0, 5).map(([key, member]) => {
     return isList ? shallow(member as Json) : `${JSON.stringify(key)}:${shallow(member as Json)}`;
   });
   const text = `${shown.join(',')}${members.length > 5 ? ',…' : ''}`;
   return isList ? `[${text}]` : `{${text}}`;
+}
+
+function byKey([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1;
 }
 
 const CONSTANTS: ReadonlySet<string> = new Set(['true', 'false', 'null']);

@@ -25,8 +25,9 @@ export function objectChecks(parts: SchemaParts): readonly Check<JsonObject>[] {
       );
     });
   }
-  for (const [key, needed] of Object.entries((dependentRequired ?? {}) as JsonObject)) {
-    checks.push(dependentCheck(key, needed as readonly string[]));
+  const dependents = (dependentRequired ?? {}) as JsonObject;
+  for (const key of Object.keys(dependents).sort()) {
+    checks.push(dependentCheck(key, dependents[key] as unknown as readonly string[]));
   }
   for (const [key, check] of parts.many('dependentSchemas')) {
     checks.push((value, pass, seen) => !Object.hasOwn(value, key) || check(value, pass, seen));
@@ -43,7 +44,7 @@ export function unevaluatedPropertiesCheck(parts: SchemaParts, check: Check): Ch
   const enter = otherKey(parts, 'unevaluatedProperties', check);
   return (value, pass, seen) => {
     let ok = true;
-    for (const key of seen?.allKeys ? [] : Object.keys(value)) {
+    for (const key of seen?.allKeys ? [] : keysOf(value, pass)) {
       if (seen?.keys.has(key) || enter(value[key] as Json, key, pass)) continue;
       if (pass.problems === null) return false;
       ok = false;
@@ -87,7 +88,7 @@ function membersCheck(parts: SchemaParts): Check<JsonObject> | null {
   const enterOther = other === null ? null : otherKey(parts, 'additionalProperties', other);
   return (value, pass, seen) => {
     let ok = true;
-    for (const key of Object.keys(value)) {
+    for (const key of keysOf(value, pass)) {
       const member = value[key] as Json;
       const byName = named.get(key)?.(member, key, pass) ?? null;
       const byPattern = enterMatching(member, key, pass);
@@ -141,7 +142,7 @@ function otherKey(parts: SchemaParts, keyword: string, check: Check): Enter {
 function namesCheck(check: Check): Check<JsonObject> {
   return (value, pass) => {
     let ok = true;
-    for (const key of Object.keys(value)) {
+    for (const key of keysOf(value, pass)) {
       if (pass.problems === null) {
         if (!check(key, pass, null)) return false;
         continue;
@@ -152,6 +153,12 @@ function namesCheck(check: Check): Check<JsonObject> {
     }
     return ok;
   };
+}
+
+/** In one order where problems are listed, however they were written; a silent walk need not sort. */
+function keysOf(value: JsonObject, { problems }: Pass): readonly string[] {
+  const names = Object.keys(value);
+  return problems === null ? names : names.sort();
 }
 
 function keys(count: number): string {

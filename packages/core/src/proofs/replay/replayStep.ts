@@ -1,10 +1,11 @@
 import type { Circumstance, Facts, Look } from '../../engine/command.ts';
 import { type Decision, decideOrLook } from '../../engine/decide.ts';
+import type { RunEvent } from '../../engine/events.ts';
 import { holdsAnItem } from '../../engine/holding.ts';
 import { judgeTool } from '../../engine/judgeTool.ts';
 import type { Principal, Run } from '../../engine/run.ts';
 import { checksForStart, decideStart, type StartDecision } from '../../engine/start.ts';
-import type { Json } from '../../json.ts';
+import { canonicalJson, type Json } from '../../json.ts';
 import { jsonEqual } from '../../model/jsonEqual.ts';
 import { phaseById, type Workflow } from '../../model/workflow.ts';
 import type { RecordedStep } from './recordedSteps.ts';
@@ -143,7 +144,16 @@ function isWhatWasRecorded(step: Step<'start' | 'command'>, { verdict, events }:
     const codes = verdict.allowed ? [] : verdict.blockers.map((blocker) => blocker.code);
     return events.length === 0 && codes.join() === turnedAway.join();
   }
-  return jsonEqual(events as unknown as Json, step.events as unknown as Json);
+  return jsonEqual(inOneOrder(events), inOneOrder(step.events));
+}
+
+/** Recordings list the reasons of a refusal in the order the workflow's file once had, which nothing hangs on. */
+function inOneOrder(events: readonly RunEvent[]): Json {
+  return events.map((event) =>
+    'blockers' in event
+      ? { ...event, blockers: event.blockers.map((found) => canonicalJson(found as unknown as Json)).sort() }
+      : event,
+  ) as unknown as Json;
 }
 
 type Decided = Decision | StartDecision;

@@ -26,6 +26,30 @@ test('the same workflow flips nothing, and says how many decisions that is', asy
   expect(stdout).toContain('tdd: 1 run, 6 decisions: no verdict flips; 6 same');
 });
 
+test('nothing has changed where only the keys of a schema are written in another order than the alphabet', async () => {
+  const shell = makeShell({
+    'agent_workflow.yaml': `workflow: w
+phases:
+  A:
+    instructions: Plan.
+    required_artifacts:
+      - type: plan
+        schema:
+          required: [zeal, alms]
+          properties: { zeal: { type: string }, alms: { type: integer }, mode: { const: { b: 1, a: 2 } } }
+          additionalProperties: false
+`,
+  });
+  const run = String((await shell.call(['start', 'w', '--json'])).json().run);
+  const wrong = { plan: { zeal: 1, zebra: 1, mode: 1, alms: 'x', anon: 1 } };
+  await shell.call(['done', run, '--evidence', '-'], JSON.stringify(wrong));
+
+  const { code, stdout } = await shell.call(['replay', run, '--workflow', 'w']);
+
+  expect(code).toBe(0);
+  expect(stdout).toContain('no verdict flips; 2 same');
+});
+
 test('a stricter blocker is named with the run, the record and the reason', async () => {
   const { shell, run } = await planned();
   edit(shell, 'length(plan.scope) <= params.max_files', 'length(plan.scope) <= 1');
