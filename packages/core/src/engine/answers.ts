@@ -68,6 +68,7 @@ function completeAnswer(
     ...done,
     next_phase: entered.id,
     next_phase_content: phaseText(run.workflow, entered, { work: run.work }),
+    checkpoint_criteria: checkpointCriteria(entered),
     artifacts_available: artifactsOf(run),
   };
 }

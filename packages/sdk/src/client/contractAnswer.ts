@@ -47,6 +47,7 @@ export function contractAnswer({ command, verdict, said, view }: Answered): Json
     ...done,
     next_phase: view.phase,
     next_phase_content: view.current_phase?.phase_content ?? '',
+    checkpoint_criteria: view.current_phase?.checkpoint_criteria ?? {},
     artifacts_available: view.current_phase?.artifacts_from_previous ?? {},
   };
 }

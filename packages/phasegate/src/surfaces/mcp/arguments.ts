@@ -1,7 +1,26 @@
-import { isJsonObject, type Json, type JsonObject, own, PhasegateError, type PhaseId } from '@phasegate/core';
+import {
+  didYouMean,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  own,
+  PhasegateError,
+  type PhaseId,
+} from '@phasegate/core';
+import type { McpTool } from './tool.ts';
 
 /** Longest name or number of a phase worth repeating in an answer. */
 const LONGEST_ECHO = 200;
+
+/** An argument nobody reads is a mistake of the caller's, who believes that it counts. */
+export function demandKnown(args: JsonObject, { name, input }: Pick<McpTool, 'name' | 'input'>): void {
+  const known = Object.keys(input);
+  const unknown = Object.keys(args).filter((word) => !known.includes(word));
+  if (unknown.length === 0) return;
+  const named = unknown.map((word) => `\`${shortened(word)}\`${didYouMean(word, known)}`).join(', ');
+  const list = known.length === 0 ? 'none' : known.map((word) => `\`${word}\``).join(', ');
+  throw wrongCall(`\`${name}\` has no argument ${named}`, `its arguments: ${list}`);
+}
 
 /** An argument that must be there, as text. */
 export function textArgument(args: JsonObject, name: string): string {

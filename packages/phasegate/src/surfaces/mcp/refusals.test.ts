@@ -205,7 +205,8 @@ test.each<readonly [string, JsonObject, string]>([
 ])('%s called with %o is a fault that says what is wrong', async (tool, args, message) => {
   const { call, session_id } = await started();
 
-  const answer = await call(tool, tool === 'start_workflow' ? args : { session_id, ...args });
+  const alone = tool === 'start_workflow' || tool === 'search_standards';
+  const answer = await call(tool, alone ? args : { session_id, ...args });
 
   expect(answer).toMatchObject({ is_error: true, error: 'usage', message: expect.stringContaining(message) });
 });

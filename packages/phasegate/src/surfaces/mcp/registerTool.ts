@@ -8,6 +8,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { isJsonObject, type JsonObject } from '@phasegate/core';
+import { demandKnown } from './arguments.ts';
 import { answerToFailure } from './failure.ts';
 import { describedBy } from './schemas.ts';
 import type { McpParts, McpTool } from './tool.ts';
@@ -20,6 +21,7 @@ export function registerTool(server: McpServer, tool: McpTool, parts: McpParts):
   const inputSchema = describedBy({
     type: 'object',
     properties: tool.input,
+    additionalProperties: false,
     ...(required.length === 0 ? {} : { required }),
   });
   const outputSchema = describedBy(tool.output);
@@ -34,7 +36,9 @@ export function registerTool(server: McpServer, tool: McpTool, parts: McpParts):
           elicits: elicits(server, context),
           inputResponses: context.mcpReq.inputResponses,
         };
-        const answer = await tool.call(isJsonObject(args) ? args : {}, call);
+        const given = isJsonObject(args) ? args : {};
+        demandKnown(given, tool);
+        const answer = await tool.call(given, call);
         return isInputRequiredResult(answer) ? answer : resultOf(answer as JsonObject);
       } catch (error) {
         const { answer, fault } = answerToFailure(error);

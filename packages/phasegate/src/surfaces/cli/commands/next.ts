@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject, own } from '@phasegate/core';
 import type { CliCommand } from '../command.ts';
 import { spellNextAction } from '../nextAction.ts';
+import { evidenceLines } from '../text/evidenceLines.ts';
 import { agentOf } from '../unlockHuman.ts';
 
 /** `phasegate next`: the current phase as an agent sees it. */
@@ -30,7 +30,7 @@ export const next: CliCommand = {
     await out.result({ run, status, ...phase, phase_content, feedback, next_action }, () =>
       [
         phase_content.trimEnd(),
-        ...schemaLines(phase.checkpoint_criteria),
+        ...evidenceLines(phase.checkpoint_criteria, phase_content),
         '',
         `next: ${out.paint.cyan(next_action)}`,
       ].join('\n'),
@@ -41,14 +41,4 @@ export const next: CliCommand = {
 
 function withFeedback(content: string, feedback: string | null): string {
   return feedback === null || content.includes(feedback) ? content : `${feedback}\n\n${content}`;
-}
-
-/** What the evidence must look like, where the author gave a schema: without it a shell alone has to guess. */
-function schemaLines(criteria: JsonObject): readonly string[] {
-  const required = own(criteria, 'required_evidence');
-  const lines = Object.entries(isJsonObject(required) ? required : {}).flatMap(([name, rule]) => {
-    const schema = own(rule, 'schema');
-    return schema === undefined ? [] : [`- \`${name}\`: ${JSON.stringify(schema)}`];
-  });
-  return lines.length === 0 ? [] : ['', 'JSON Schemas:', ...lines];
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import type { Paint } from '../paint.ts';
+import { evidenceLines } from './evidenceLines.ts';
 
 /** The engine's answer to a completed phase, already in the words of a shell. */
 export function describeAnswer(answer: JsonObject, paint: Paint): string {
@@ -14,7 +15,9 @@ export function describeAnswer(answer: JsonObject, paint: Paint): string {
   lines.push(...wouldRefuse(answer, paint));
   if (answer.next_phase !== undefined && answer.next_phase !== null) {
     lines.push(`now in phase ${paint.bold(word(answer.next_phase))}`);
-    if (typeof answer.next_phase_content === 'string') lines.push('', answer.next_phase_content, '');
+    const { next_phase_content: content } = answer;
+    if (typeof content === 'string')
+      lines.push('', content, ...evidenceLines(answer.checkpoint_criteria, content), '');
   }
   lines.push(...nextLine(answer, paint));
   return lines.join('\n');

@@ -39,6 +39,7 @@ export const completePhase: McpTool = {
     phase_completed: PHASE_ID,
     next_phase: PHASE_ID,
     next_phase_content: { type: 'string' },
+    checkpoint_criteria: { type: 'object', description: 'of the next phase' },
     workflow_complete: { type: 'boolean' },
     missing_evidence: { type: 'array', items: { type: 'string' } },
     required_format: { type: 'object' },
