@@ -74,11 +74,13 @@ export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog
     describe: () => describeWorkflows({ list, load }),
     async validate(paths) {
       const wanted = (path: string) => loaderFor(path) !== undefined;
+      const entries = await list();
       const checked =
         paths.length === 0
-          ? (await list()).map((entry) => entry.path)
+          ? entries.map((entry) => entry.path)
           : paths.flatMap((path) => given(root, path, wanted));
       const problems: Problem[] = [];
+      const ids = new Map<string, string>();
       for (const path of checked) {
         const loader = loaderFor(path) ?? loaders.find((one) => one.format === guessFormat(path));
         if (loader === undefined) {
@@ -92,11 +94,29 @@ export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog
           });
           continue;
         }
-        problems.push(...(await loader.load({ root, path })).problems);
+        const loaded = await loader.load({ root, path });
+        problems.push(...loaded.problems);
+        if (loaded.workflow !== null) ids.set(path, loaded.workflow.id);
       }
-      return { checked, problems };
+      return { checked, problems: [...problems, ...sharedIds(ids, entries)] };
     },
   };
+}
+
+/** Files that define one workflow: none of them can be started by its name. A file of elsewhere is only a draft. */
+function sharedIds(
+  checked: ReadonlyMap<string, string>,
+  entries: readonly CatalogEntry[],
+): readonly Problem[] {
+  return [...checked].flatMap(([file, id]): readonly Problem[] => {
+    const found = entries.some((entry) => entry.path === file) ? entries : [];
+    const same = [...found.map((entry) => [entry.path, entry.id] as const), ...checked]
+      .filter(([path, other]) => other === id && path !== file)
+      .map(([path]) => `\`${path}\``);
+    if (same.length === 0) return [];
+    const message = `the workflow id \`${id}\` is also that of ${[...new Set(same)].join(', ')}: give each its own`;
+    return [{ file, line: 1, column: 1, code: 'duplicate_workflow', message, severity: 'error' }];
+  });
 }
 
 function valid(loaded: Loaded, entry: CatalogEntry, root: string): CatalogWorkflow {

@@ -17,6 +17,24 @@ test('validate prints each problem with its place and exits 2', async () => {
   );
 });
 
+test('validate reports two files with one id, and a copy that only stands beside the project is none', async () => {
+  const shell = makeShell({
+    'a.workflow.yaml': 'workflow: same\nphases: { A: {} }\n',
+    'b.workflow.yaml': 'workflow: same\nphases: { B: {} }\n',
+    'c.workflow.yaml': 'workflow: other\nphases: { C: {} }\n',
+    'draft.yaml': 'workflow: other\nphases: { C: {} }\n',
+  });
+
+  const all = await shell.call(['validate']);
+  const one = await shell.call(['validate', 'a.workflow.yaml']);
+
+  expect(all.code).toBe(2);
+  expect(all.stdout).toMatch(/^a\.workflow\.yaml:1:1: .*`same` is also that of `b\.workflow\.yaml`/m);
+  expect(all.stdout).toMatch(/^b\.workflow\.yaml:1:1: .*`same` is also that of `a\.workflow\.yaml`/m);
+  expect(one.code).toBe(2);
+  expect((await shell.call(['validate', 'draft.yaml'])).code).toBe(0);
+});
+
 test('list gives phase ids as the author wrote them: numbers where they are numbers [C2]', async () => {
   const shell = makeShell({
     'n.workflow.yaml': 'workflow: n\nphases: { 0: {}, 1: {} }\n',
