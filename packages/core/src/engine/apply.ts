@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../json.ts';
 import { type PhaseId, reclaimsOf, type Workflow } from '../model/workflow.ts';
+import { databaseOf } from './databaseHash.ts';
 import type { RunEvent } from './events.ts';
 import { inHands } from './holding.ts';
 import {
@@ -81,6 +82,10 @@ export function apply(run: Run, event: RunEvent): Run {
       return afterDecision(run, core, event);
     case 'gate_timed_out':
       return { ...run, updatedAt: event.at };
+    case 'gate_closed': {
+      const work = { ...run.work, failure: event.reason };
+      return goingOn({ ...core, work, epoch: run.epoch + 1 }, here(run));
+    }
     case 'phase_completed':
       return afterCompletion(run, core, event);
     case 'question_asked':
@@ -211,6 +216,7 @@ function itemDone(event: Extract<RunEvent, { type: 'item_completed' }>): Partial
     ...(word === undefined ? {} : { word }),
     ...(wouldRefuse === undefined ? {} : { wouldRefuse }),
     ...(letThrough === undefined ? {} : { letThrough }),
+    ...databaseOf(event),
   };
 }
 
@@ -337,6 +343,7 @@ function afterCompletion(
         ...resultOf(event),
         ...(approved === undefined ? {} : { approved }),
         ...(judged === undefined ? {} : { judged }),
+        ...databaseOf(event),
       },
     ],
     state: merge(run.state, event.state),

@@ -78,6 +78,11 @@ export interface Circumstance {
   readonly facts: Facts;
   /** Hash of the gate card as it stands now; the runtime computes it, as the engine has no hash function. */
   readonly shown?: string;
+  /**
+   * SHA-256 of the sealed copy of the author's database that comes with the work. At a gate: of the copy that waits
+   * there, and only where it can still be installed.
+   */
+  readonly database?: string;
 }
 
 /** What was established, by the id of the look that asked for it. */

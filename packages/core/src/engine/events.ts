@@ -67,6 +67,8 @@ export type RunEvent = { readonly at: string } & (
       /** Absent: `ok`. */
       readonly outcome?: Outcome;
       readonly wouldRefuse?: readonly Blocker[];
+      /** SHA-256 of the copy of the author's database that is installed with it. */
+      readonly database?: string;
     } & Omit<Result, 'outcomes'>)
   | {
       readonly type: 'gate_opened';
@@ -83,6 +85,8 @@ export type RunEvent = { readonly at: string } & (
       readonly settles?: SettledGate;
     }
   | { readonly type: 'gate_timed_out'; readonly gate: string }
+  /** What waited at the gate no longer fits: nobody decided, and the step is done anew. */
+  | { readonly type: 'gate_closed'; readonly gate: string; readonly reason: string }
   | ({
       readonly type: 'phase_completed';
       readonly phase: PhaseId;
@@ -102,6 +106,8 @@ export type RunEvent = { readonly at: string } & (
       readonly owed?: number;
       /** Whether something valid was judged in a visit that ended in `fail`. */
       readonly judged?: true;
+      /** SHA-256 of the copy of the author's database that is installed with it. */
+      readonly database?: string;
     } & Result)
   | { readonly type: 'question_asked'; readonly questions: readonly Question[] }
   | { readonly type: 'question_answered'; readonly answer: Answer; readonly final: boolean }
@@ -141,6 +147,7 @@ const RUN_EVENTS: Readonly<Record<RunEventType, true>> = {
   gate_opened: true,
   gate_decided: true,
   gate_timed_out: true,
+  gate_closed: true,
   phase_completed: true,
   question_asked: true,
   question_answered: true,

@@ -11,7 +11,8 @@ import {
 import { apply } from './apply.ts';
 import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
-
+import { databaseOf } from './databaseHash.ts';
+import { doneAnew, needsMovedDatabase } from './databaseMoved.ts';
 import { Asking, type Considered, escalation, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { contextValues, gateContext, type Visit } from './gateContext.ts';
@@ -81,6 +82,7 @@ export function considerDecide(run: Run, command: Decide, circumstance: Circumst
   const settled: RunEvent = { ...decided, settles };
   const onward = leaveGate(apply(run, settled), { wait, gate, phase, option, meaning }, circumstance);
   if ('looks' in onward || !onward.verdict.allowed) return onward;
+  if (needsMovedDatabase(onward.events, circumstance)) return doneAnew(run, wait, circumstance.now);
   return { verdict: onward.verdict, events: [settled, ...onward.events] };
 }
 
@@ -173,6 +175,7 @@ export function gateCard(run: Run): JsonObject | null {
     ...(wait.outcomes === undefined ? {} : { outcomes: { ...wait.outcomes } }),
     ...(Object.keys(wait.state).length === 0 ? {} : { state: wait.state }),
     outcome: wait.outcome,
+    ...databaseOf(wait),
     ...(wait.wouldRefuse.length === 0
       ? {}
       : { would_refuse: wait.wouldRefuse.map(({ code, message }) => ({ code, message })) }),
@@ -263,6 +266,7 @@ function leaveGate(
     now,
     wouldRefuse: wait.wouldRefuse,
     ...(meaning === 'approves' ? { approved: contextValues(run, at.gate, visitOf(phase, wait)) } : {}),
+    database: meaning === 'rejects' ? undefined : wait.database,
   };
   if (option.next === undefined) return followRoute(run, leaving, circumstance);
   if (option.next === null) {

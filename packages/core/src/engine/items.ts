@@ -2,6 +2,7 @@ import type { Phase } from '../model/workflow.ts';
 import { apply } from './apply.ts';
 import { blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
+import { installable } from './databaseHash.ts';
 import { Asking, type Considered, escalation, refuseWork } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { joinedOutcome, joinedResult, joinedState } from './joining.ts';
@@ -28,6 +29,7 @@ export function considerItem(
     ...(Object.keys(done.state).length === 0 ? {} : { held: done.state }),
     ...(done.outcome === 'ok' ? {} : { outcome: done.outcome }),
     ...(done.would.length === 0 ? {} : { wouldRefuse: done.would }),
+    ...installable(done.outcome, circumstance.database),
   };
   const itself = apply(run, completed);
   const items = itself.work.items as Readonly<Record<string, Item>>;

@@ -3,6 +3,7 @@ import { edgesOf } from '../model/edges.ts';
 import type { HumanGate, Outcome, Phase, PhaseId } from '../model/workflow.ts';
 import { ALLOWED, blocker, completeAction } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
+import { installable } from './databaseHash.ts';
 import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { contextProblems } from './gateContext.ts';
@@ -31,7 +32,8 @@ export function leaveFailed(run: Run, done: Completing, circumstance: Circumstan
   return followRoute(run, leavingWith(done, circumstance), circumstance, done.expected);
 }
 
-function openGateOf(run: Run, done: Completing, { now, principal }: Circumstance): Considered {
+function openGateOf(run: Run, done: Completing, circumstance: Circumstance): Considered {
+  const { now, principal } = circumstance;
   const { phase, outcome, state, would, expected } = done;
   const gate = phase.humanGate as HumanGate;
   // A human's yes must lead somewhere.
@@ -62,6 +64,8 @@ function openGateOf(run: Run, done: Completing, { now, principal }: Circumstance
     by: principal.name,
     votes: [],
     wouldRefuse: would,
+    // Of a parallel phase each item brought its own, with its completion.
+    ...(run.work.items === null ? installable(outcome, circumstance.database) : {}),
   };
   return {
     verdict: passed(would),
@@ -69,9 +73,10 @@ function openGateOf(run: Run, done: Completing, { now, principal }: Circumstance
   };
 }
 
-function leavingWith(done: Completing, { now, principal }: Circumstance): Leaving {
+function leavingWith(done: Completing, { now, principal, database }: Circumstance): Leaving {
   const { phase, outcome, state, would } = done;
-  return { phase, ...resultOf(done), outcome, state, by: principal.name, now, wouldRefuse: would };
+  const by = principal.name;
+  return { phase, ...resultOf(done), outcome, state, by, now, wouldRefuse: would, database };
 }
 
 /** Follows the phase's own route, after checks and any human's yes. */

@@ -10,6 +10,8 @@ export interface Recording {
   /** Null for the start of a run, whose event says it all. */
   readonly command: Command | null;
   readonly facts: Facts;
+  /** Of the copy of the author's database that came with it. */
+  readonly database?: string;
 }
 
 /** A record of a run's chain, as far as reading it needs. */
@@ -30,7 +32,7 @@ export const LARGEST_RECORDING = 65_536;
 
 /** A recording as it is kept with the first of the events it led to. What the event says itself is not said twice. */
 export function recorded(
-  { command, facts }: Recording,
+  { command, facts, database }: Recording,
   events: readonly RunEvent[],
   largest = LARGEST_RECORDING,
 ): JsonObject {
@@ -39,6 +41,7 @@ export function recorded(
     version: RECORDING_VERSION,
     ...(command === null ? {} : { command: withoutTold(command, told) }),
     ...(Object.keys(facts).length === 0 ? {} : { facts: mapFacts(facts, (fact) => shortened(fact, told)) }),
+    ...(database === undefined ? {} : { database }),
   };
   if (canonicalJson(kept).length <= largest) return kept;
   return { version: RECORDING_VERSION, left_out: true };
@@ -75,9 +78,11 @@ export function readRecording(
   const told = toldBy(following);
   const command = own(kept, 'command');
   const facts = own(kept, 'facts') ?? {};
+  const database = own(kept, 'database');
   return {
     command: command === undefined ? null : ({ ...restored(command, told) } as unknown as Command),
     facts: mapFacts(facts as unknown as Facts, (fact) => lengthened(fact, told)),
+    ...(typeof database === 'string' ? { database } : {}),
   };
 }
 

@@ -124,6 +124,8 @@ export interface Completion extends Result {
   readonly approved?: JsonObject;
   /** Whether something valid was judged in a visit that ended in `fail`. */
   readonly judged?: true;
+  /** SHA-256 of the copy of the author's database that is installed with it; absent where there is none. */
+  readonly database?: string;
 }
 
 /** What was handed in, and what is known about it. */
@@ -158,6 +160,8 @@ export interface Item {
   readonly holder?: string;
   /** How often an agent was lost at this item; absent while none was. */
   readonly crashes?: number;
+  /** SHA-256 of the copy of the author's database that was installed with it; absent where there is none. */
+  readonly database?: string;
 }
 
 /** What a waiting run waits for. */
@@ -176,6 +180,8 @@ export interface GateWait extends Result {
   readonly votes: readonly GateDecision[];
   /** What would have been refused before, in permissive mode: the human is shown it. */
   readonly wouldRefuse: readonly Blocker[];
+  /** SHA-256 of the copy of the author's database that waits for the decision; absent where none does. */
+  readonly database?: string;
 }
 
 /** An agent asked; a human must answer every question. */

@@ -9,6 +9,7 @@ import {
 } from '../model/workflow.ts';
 import { apply } from './apply.ts';
 import { blocker, completeAction } from './blockers.ts';
+import { installable } from './databaseHash.ts';
 import { type Asking, NOT_LOOKED_AT } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { itemsFor } from './route.ts';
@@ -26,6 +27,8 @@ export interface Leaving extends Result {
   readonly wouldRefuse: readonly Blocker[];
   /** What a human approved beside the evidence; absent: nobody did. */
   readonly approved?: JsonObject;
+  /** SHA-256 of the sealed copy of the author's database. */
+  readonly database?: string | undefined;
 }
 
 /** The event that leaves a phase, or why its target cannot be entered. */
@@ -58,6 +61,7 @@ export function cross(
     wouldRefuse: leaving.wouldRefuse,
     ...(leaving.approved === undefined ? {} : { approved: leaving.approved }),
     ...(leaving.outcome === 'fail' ? owedBy(run) : {}),
+    ...installable(leaving.outcome, run.work.items === null ? leaving.database : undefined),
   };
   const target = phaseById(run.workflow, way.target);
   if (target === undefined) return { ok: true, event };

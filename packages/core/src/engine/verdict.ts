@@ -62,6 +62,7 @@ export type BlockerCode =
   | 'run_ended'
   | 'gate_unknown'
   | 'gate_timed_out'
+  | 'database_moved'
   | 'option_unknown'
   | 'input_required'
   | 'shown_changed'

@@ -30,6 +30,8 @@ export type RecordedStep = {
       readonly events: readonly RunEvent[];
       readonly command: Command;
       readonly facts: Facts;
+      /** Of the copy of the author's database that came with it. */
+      readonly database?: string;
       /** Codes of a refusal that changed nothing and so has no events. */
       readonly turnedAway?: readonly string[];
     }
@@ -126,8 +128,8 @@ function refusedStep(record: ChainRecord, run: Run): RecordedStep | null {
     ...made,
     kind: 'command',
     events: [],
+    ...recording,
     command: recording.command,
-    facts: recording.facts,
     turnedAway: codes,
   };
 }

@@ -1,4 +1,5 @@
 import type { Circumstance, Facts, Look } from '../../engine/command.ts';
+import { databaseOf } from '../../engine/databaseHash.ts';
 import { type Decision, decideOrLook } from '../../engine/decide.ts';
 import type { RunEvent } from '../../engine/events.ts';
 import { holdsAnItem } from '../../engine/holding.ts';
@@ -134,7 +135,8 @@ function goneFor(
 function circumstance(step: Step<'start' | 'command'>, facts: Facts): Circumstance {
   const asked = step.kind === 'command' ? step.command : null;
   const shown = asked?.kind === 'decide' ? { shown: asked.shown } : {};
-  return { principal: step.by, now: step.at, facts, ...shown };
+  const database = step.kind === 'command' ? databaseOf(step) : {};
+  return { principal: step.by, now: step.at, facts, ...shown, ...database };
 }
 
 /** INVARIANT: only where the run's own workflow still gives what is on record can a difference be the change's. */

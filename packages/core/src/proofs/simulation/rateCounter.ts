@@ -131,6 +131,10 @@ class Walk {
         counts.undecided++;
         this.#gate = null;
         return;
+      case 'gate_closed':
+        this.#gate = null;
+        this.#since = event.at;
+        return;
       case 'phase_completed':
         this.#leave(event, counts);
         return;
