@@ -158,6 +158,8 @@ function lazyDatabases(
     recover: async () => void (await get()),
     port: {
       begin: async (work) => (await get()).begin(work),
+      waiting: async (at) => (await get()).waiting(at),
+      drop: async (at) => (await get()).drop(at),
       recover: async (from) => (await get()).recover(from),
       backup: async (runId, database) => (await get()).backup(runId, database),
       restore: async (backup, database) => (await get()).restore(backup, database),

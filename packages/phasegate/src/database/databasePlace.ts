@@ -30,8 +30,17 @@ export async function findDatabase(root: string, given: string, stateDir: string
   const beside = await findBeneath(real, backups);
   if (beside.kind === 'link') throw throughLink(backups, beside.at);
   const file = join(real, path);
+  return { file, exists: found.kind === 'file', folder: folderFor(file, stateDir) };
+}
+
+/** Where attempts at a database are, whatever has become of the database. */
+export async function attemptsFolder(root: string, given: string, stateDir: string): Promise<string> {
+  return folderFor(join(await realpath(root), inside(given)), stateDir);
+}
+
+function folderFor(file: string, stateDir: string): string {
   const key = createHash('sha256').update(file).digest('hex').slice(0, 32);
-  return { file, exists: found.kind === 'file', folder: join(stateDir, 'attempts', key) };
+  return join(stateDir, 'attempts', key);
 }
 
 /** Reads the migrations of a folder of the project, in order. */

@@ -3,14 +3,17 @@ import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PhasegateError, type WorkflowDatabase } from '@phasegate/core';
 import type { DatabaseBackup, Databases } from '../runtime/ports.ts';
+import { dropCopy, recordsIn } from './attemptRecord.ts';
 import { keepAside, makeBackup, pruneBackups } from './backups.ts';
 import { beginReading, connect, removeDatabase, replaceContents, requireSound } from './copies.ts';
-import { type DatabasePlace, findDatabase, readMigrations } from './databasePlace.ts';
+import { attemptsFolder, type DatabasePlace, findDatabase, readMigrations } from './databasePlace.ts';
+import { isAsSealed } from './installReady.ts';
 import { applyMigrations } from './migrations.ts';
 import { databaseFault, isBusy } from './refused.ts';
 import { type LoadRun, settleLeftovers } from './settleLeftovers.ts';
-import { startAttempt } from './startAttempt.ts';
+import { changedMeanwhile, startAttempt } from './startAttempt.ts';
 import { type Turn, takeTurn } from './takeTurn.ts';
+import { waitingCopy } from './waitingCopy.ts';
 import { type Patience, whenFree } from './whenFree.ts';
 
 /** What the databases of a project need. */
@@ -114,6 +117,23 @@ export function createDatabases({ root, stateDir, now, newId, busyMs }: Database
       } catch (error) {
         turn.leave();
         throw signal?.aborted ? error : databaseFault(error, file);
+      }
+    },
+    async waiting({ run, database, hash }) {
+      const folder = await attemptsFolder(root, database.file, stateDir);
+      const record = recordsIn(folder).find(({ mark, sealed }) => mark.run === run && sealed === hash);
+      if (record === undefined || !(await isAsSealed(folder, record))) return null;
+      const takeIts = async () => {
+        const place = await findDatabase(root, database.file, stateDir);
+        if (!place.exists) throw changedMeanwhile(place.file);
+        return turnAt(place, patience);
+      };
+      return waitingCopy({ folder, record, takeTurn: takeIts, patience, now });
+    },
+    async drop({ run, database, hash }) {
+      const folder = await attemptsFolder(root, database.file, stateDir);
+      for (const { id, mark, sealed } of recordsIn(folder)) {
+        if (mark.run === run && sealed === hash) dropCopy(folder, id);
       }
     },
     async recover(from) {

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
+/** SHA-256 of a file's bytes. The file must not be open in this process either. */
+export async function hashFile(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
 /** A hash of what a database holds. The file must not be open in this process: closing it would drop its locks. */
 export async function fingerprintFile(file: string): Promise<string> {
   const hash = createHash('sha256');

@@ -1,7 +1,15 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PhasegateError, type Run } from '@phasegate/core';
-import { type AttemptRecord, attemptFiles, readRecord, removeRecord, wasAccepted } from './attemptRecord.ts';
+import {
+  type AttemptRecord,
+  attemptFiles,
+  copiesOf,
+  fateOf,
+  filesIn,
+  recordsIn,
+  removeRecord,
+  workingCopy,
+} from './attemptRecord.ts';
 import { removeDatabase } from './copies.ts';
 import { installReady } from './installReady.ts';
 import { watchOriginal } from './original.ts';
@@ -13,27 +21,33 @@ import type { Patience } from './whenFree.ts';
 export type LoadRun = (runId: string) => Promise<Run | undefined>;
 
 /**
- * Finishes or throws away what a crash left in a folder of attempts. Whoever calls has the turn, so nobody is at work
- * on any of it.
+ * Finishes or throws away what a crash left in a folder of attempts, and leaves alone what waits for a human. Whoever
+ * calls has the turn, so nobody is at work on any of it.
  */
 export async function settleLeftovers(
   folder: string,
   how: { readonly load: LoadRun | null; readonly patience: Patience; readonly now: () => number },
 ): Promise<void> {
-  for (const name of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
-    const path = join(folder, name);
-    const record = readRecord(path);
+  for (const name of filesIn(copiesOf(folder))) removeDatabase(join(copiesOf(folder), name));
+  const kept = new Set<string>();
+  for (const record of recordsIn(folder)) {
+    const { ready, record: path } = attemptFiles(folder, record.id);
     if (how.load === null) {
       throw new PhasegateError(
         'database_busy',
-        `an accepted step of the run \`${record.mark.run}\` has still to be put into \`${record.file}\``,
+        `a step of the run \`${record.mark.run}\` may have still to be put into \`${record.file}\``,
         { hint: 'open the project again' },
       );
     }
-    if (wasAccepted(await how.load(record.mark.run), record.mark)) await finish(folder, record, how);
-    else removeRecord(path);
+    const fate = fateOf(await how.load(record.mark.run), record);
+    if (fate === 'install') await finish(folder, record, how);
+    else if (fate === 'drop') removeRecord(path);
+    else for (const file of [ready, path]) kept.add(file);
   }
-  for (const name of readdirSync(folder)) if (!name.startsWith(TURN_FILE)) removeDatabase(join(folder, name));
+  for (const name of filesIn(folder)) {
+    const file = join(folder, name);
+    if (!name.startsWith(TURN_FILE) && !kept.has(file)) removeDatabase(file);
+  }
 }
 
 /** Doing it twice is harmless: a database that holds the step's result already is left alone. */
@@ -42,8 +56,8 @@ async function finish(
   record: AttemptRecord,
   { patience, now }: { readonly patience: Patience; readonly now: () => number },
 ): Promise<void> {
-  const { copy, ready, record: path } = attemptFiles(folder, record.id);
-  removeDatabase(copy);
+  const { ready, record: path } = attemptFiles(folder, record.id);
+  const copy = workingCopy(folder);
   const original = await found(record, () => watchOriginal(record.file, copy, patience));
   try {
     if (original.fingerprint === record.after) {

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Run } from '@phasegate/core';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   clearBeds,
@@ -89,7 +88,7 @@ describe.each(['delete', 'wal'])('an attempt at a database in %s mode', (journal
     expect(bed.titles()).toEqual(['Dune', 'Emma', 'Persuasion']);
   });
 
-  test.each(['begun', 'prepared'])('that died when %s is forgotten [C22]', async (point) => {
+  test.each(['begun', 'sealed', 'prepared'])('that died when %s is forgotten [C22]', async (point) => {
     const bed = makeBed(journal);
     bed.killed('Emma', point);
 
@@ -208,6 +207,7 @@ describe('an attempt', () => {
     await expect(attempt.prepare(MARK)).rejects.toMatchObject({ code: 'database_busy' });
     other.exec('ROLLBACK');
     await attempt.prepare(MARK);
+    const { hash } = await attempt.seal();
     other.exec('BEGIN');
     other.prepare('SELECT * FROM book').all();
     await expect(attempt.install()).rejects.toMatchObject({ code: 'database_busy' });
@@ -215,9 +215,7 @@ describe('an attempt', () => {
     other.exec('ROLLBACK');
 
     expect(bed.titles()).toEqual(['Dune']);
-    await impatient.recover(
-      async () => ({ epoch: 2, decisions: [], completions: [], work: {}, status: 'active' }) as never,
-    );
+    await impatient.recover(async () => bed.runWith({ completions: [{ database: hash }] }));
     expect(bed.titles()).toEqual(['Dune', 'Emma']);
   });
 
@@ -250,7 +248,7 @@ describe('an attempt', () => {
     expect(bed.leftovers()).toEqual([]);
   });
 
-  test('is prepared anew when the run had changed, with what the copy holds then', async () => {
+  test('is prepared anew when the run had changed, with what was sealed and nothing that came later', async () => {
     const bed = makeBed();
     const attempt = await bed.databases.begin(WORK);
     write(attempt, 'Emma');
@@ -259,7 +257,8 @@ describe('an attempt', () => {
     await attempt.prepare({ ...MARK, epoch: 2 });
     await attempt.install();
 
-    expect(bed.titles()).toEqual(['Dune', 'Emma', 'Persuasion']);
+    expect(bed.titles()).toEqual(['Dune', 'Emma']);
+    expect(bed.leftovers()).toEqual([]);
   });
 
   test('that leaves no sound database, or another schema, is refused [S3.74]', async () => {
@@ -335,21 +334,48 @@ describe('an attempt', () => {
     ['was decided about', { epoch: 2, decisions: [{ gate: 'ship#1' }] }, true],
     ['asks questions', { status: 'waiting', wait: { for: 'questions' } }, false],
     ['is not there', null, false],
-  ])('of a run that %s is taken for what it is after a crash', async (_, change, accepted) => {
+  ])(
+    'of an earlier version, of a run that %s, is taken for what it was then',
+    async (_, change, accepted) => {
+      const bed = makeBed();
+      bed.killed('Emma', 'prepared');
+      bed.asEarlierVersion();
+
+      await bed.databases.recover(async () => (change === null ? undefined : bed.runWith(change)));
+
+      expect(bed.titles()).toEqual(accepted ? ['Dune', 'Emma'] : ['Dune']);
+      expect(bed.leftovers()).toEqual([]);
+    },
+  );
+
+  test.each<[string, (hash: string) => object | null, 'installed' | 'kept' | 'dropped']>([
+    ['went on with it', (database) => ({ completions: [{ database }] }), 'installed'],
+    ['went on without it', () => ({ epoch: 2, completions: [{}] }), 'dropped'],
+    ['had its bytes before', (database) => ({ mark: 1, completions: [{ database }] }), 'dropped'],
+    ['stayed', () => ({}), 'dropped'],
+    [
+      'waits for the decision',
+      (database) => ({ status: 'waiting', wait: { for: 'gate', database } }),
+      'kept',
+    ],
+    ['waits for another', () => ({ status: 'waiting', wait: { for: 'gate', database: 'b' } }), 'dropped'],
+    ['waits for none', () => ({ status: 'waiting', wait: { for: 'gate' } }), 'dropped'],
+    ['was rejected', () => ({ decisions: [{ gate: 'ship#1' }], completions: [{}] }), 'dropped'],
+    ['was stopped', () => ({ status: 'stopped', phase: null }), 'dropped'],
+    ['is not there', () => null, 'dropped'],
+  ])('of a run that %s is taken for what it is after a crash [adv.N7]', async (_, changed, fate) => {
     const bed = makeBed();
-    bed.killed('Emma', 'prepared');
+    await bed.left('Emma');
+    const { sealed, id } = bed.onlyRecord();
+    const { mark, ...change } = { mark: 0, ...changed(sealed) };
+    if (mark > 0) bed.changeRecord({ mark: { run: 'r1', epoch: 1, item: null, completions: mark } });
+    const load = async () => (changed(sealed) === null ? undefined : bed.runWith(change));
 
-    const run = {
-      status: 'active',
-      epoch: 1,
-      completions: [],
-      decisions: [],
-      work: { items: null },
-      ...change,
-    };
-    await bed.databases.recover(async () => (change === null ? undefined : (run as unknown as Run)));
+    await bed.databases.recover(load);
+    await bed.databases.recover(load);
 
-    expect(bed.titles()).toEqual(accepted ? ['Dune', 'Emma'] : ['Dune']);
-    expect(bed.leftovers()).toEqual([]);
+    expect(bed.titles()).toEqual(fate === 'installed' ? ['Dune', 'Emma'] : ['Dune']);
+    const kept = [`${id}.json`, `${id}.ready`].map((name) => expect.stringContaining(name));
+    expect(bed.leftovers().sort()).toEqual(fate === 'kept' ? kept : []);
   });
 });

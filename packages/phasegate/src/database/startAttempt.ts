@@ -1,10 +1,10 @@
-import { lstatSync } from 'node:fs';
+import { chmodSync, lstatSync } from 'node:fs';
 import { PhasegateError } from '@phasegate/core';
-import type { Attempt, AttemptMark } from '../runtime/ports.ts';
-import { type AttemptRecord, attemptFiles, removeRecord, writeRecord } from './attemptRecord.ts';
+import type { Attempt, AttemptMark, SealedCopy } from '../runtime/ports.ts';
+import { type AttemptRecord, attemptFiles, removeRecord, workingCopy, writeRecord } from './attemptRecord.ts';
 import { beginReading, connect, copyOut, removeDatabase, requireSound, schemaOf } from './copies.ts';
-import { fingerprintFile } from './fingerprint.ts';
-import { installReady } from './installReady.ts';
+import { fingerprintFile, hashFile } from './fingerprint.ts';
+import { installReady, isAsSealed } from './installReady.ts';
 import { type Original, watchOriginal } from './original.ts';
 import { databaseFault, refused } from './refused.ts';
 import type { Turn } from './takeTurn.ts';
@@ -32,51 +32,73 @@ export async function startAttempt({
   now,
 }: AttemptParts): Promise<Attempt> {
   const paths = attemptFiles(folder, id);
-  const original = await watchOriginal(file, paths.copy, patience);
+  const copy = workingCopy(folder);
+  const original = await watchOriginal(file, copy, patience);
   let state: 'open' | 'unchanged' | 'ended' | AttemptRecord = 'open';
+  let sealed: Promise<Sealed> | undefined;
 
   function end(): void {
     state = 'ended';
     original.letGo();
     original.close();
-    removeDatabase(paths.copy);
+    removeDatabase(copy);
     turn.leave();
   }
 
   function takeBack(): void {
     if (state !== 'open') removeRecord(paths.record);
     state = 'open';
-    removeDatabase(paths.ready);
     original.letGo();
   }
 
+  function fault(error: unknown): unknown {
+    return patience.signal?.aborted ? error : databaseFault(error, file);
+  }
+
+  async function sealNow(): Promise<Sealed> {
+    try {
+      await takeOut(copy, paths.ready, { original, patience });
+      // INVARIANT: what is looked at from here on, shown and installed are these bytes.
+      chmodSync(paths.ready, 0o400);
+      const after = await fingerprintFile(paths.ready);
+      // A step that wrote nothing is in nobody's way.
+      const hash = after === original.fingerprint ? null : await hashFile(paths.ready);
+      return { file: paths.ready, hash, after };
+    } catch (error) {
+      removeDatabase(paths.ready);
+      throw fault(error);
+    }
+  }
+
+  function seal(): Promise<Sealed> {
+    if (state === 'ended') throw new PhasegateError('internal', 'the attempt has ended');
+    sealed ??= sealNow();
+    return sealed;
+  }
+
   return {
-    file: paths.copy,
+    file: copy,
+    seal,
     async prepare(mark: AttemptMark) {
-      if (state === 'ended') throw new PhasegateError('internal', 'the attempt has ended');
+      const { hash, after } = await seal();
       try {
-        // Prepared before, for a run that someone else changed meanwhile: what holds now is looked at anew.
+        // Prepared before, for a run that someone else changed meanwhile.
         takeBack();
-        await seal(paths, original, patience);
-        const after = await fingerprintFile(paths.ready);
-        if (after === original.fingerprint) {
-          // A step that wrote nothing is in nobody's way.
-          removeDatabase(paths.ready);
+        if (hash === null) {
           state = 'unchanged';
           return;
         }
-        await whenFree(file, patience, () => original.hold());
-        if (original.changed()) {
-          throw new PhasegateError('database_changed', `someone else wrote to \`${file}\` during the step`, {
-            hint: 'their database stays, and the step was not accepted; try it again',
-          });
+        const record = { id, file, mark, before: original.fingerprint, after, sealed: hash };
+        if (!(await isAsSealed(folder, record))) {
+          throw refused('the sealed copy of the database was changed by another process');
         }
-        const record = { id, file, mark, before: original.fingerprint, after };
+        await whenFree(file, patience, () => original.hold());
+        if (original.changed()) throw changedMeanwhile(file);
         writeRecord(paths.record, record);
         state = record;
       } catch (error) {
         takeBack();
-        throw patience.signal?.aborted ? error : databaseFault(error, file);
+        throw fault(error);
       }
     },
     async install() {
@@ -88,26 +110,48 @@ export async function startAttempt({
       state = 'ended';
       try {
         original.letGo();
-        if (record === 'unchanged') return;
+        if (record === 'unchanged') {
+          removeDatabase(paths.ready);
+          return;
+        }
         const unhurried: Patience = { busyMs: patience.busyMs };
         await installReady(folder, record, { patience: unhurried, now, changed: () => original.changed() });
       } finally {
         end();
       }
     },
+    async keep() {
+      if (state === 'ended') return;
+      if (state === 'open') throw new PhasegateError('internal', 'an attempt is kept after it was prepared');
+      if (state === 'unchanged') removeDatabase(paths.ready);
+      end();
+    },
     async discard() {
       if (state === 'ended') return;
       takeBack();
+      removeDatabase(paths.ready);
       end();
     },
   };
 }
 
+/** The fault of a database that is not what a step was done on. */
+export function changedMeanwhile(file: string): PhasegateError {
+  return new PhasegateError('database_changed', `someone else wrote to \`${file}\` during the step`, {
+    hint: 'their database stays, and the step was not accepted; try it again',
+  });
+}
+
+interface Sealed extends SealedCopy {
+  /** Of what it holds. */
+  readonly after: string;
+}
+
 /** Takes the copy out of the hands of whoever still has it open, and looks whether it can be installed at all. */
-async function seal(
-  { copy, ready }: { readonly copy: string; readonly ready: string },
-  original: Original,
-  patience: Patience,
+async function takeOut(
+  copy: string,
+  ready: string,
+  { original, patience }: { readonly original: Original; readonly patience: Patience },
 ): Promise<void> {
   if (lstatSync(copy, { throwIfNoEntry: false })?.isFile() !== true) {
     throw refused('the step removed its copy of the database');

@@ -20,9 +20,9 @@ describe('a database', () => {
     expect(databases.log).toEqual([
       'backup',
       'migrate',
-      ...['begin 1', 'prepare 1', 'install 1', 'discard 1'],
+      ...['begin 1', 'seal 1', 'prepare 1', 'install 1', 'discard 1'],
       ...['begin 2', 'discard 2'],
-      ...['begin 3', 'prepare 3', 'install 3', 'discard 3'],
+      ...['begin 3', 'seal 3', 'prepare 3', 'install 3', 'discard 3'],
     ]);
     expect((await bed.load()).completions[0]?.evidence).toMatchObject({ env: { PHASEGATE_DB: '/copies/1' } });
     expect(await bed.open.databaseBackups()).toHaveLength(1);
@@ -118,6 +118,11 @@ function fakeDatabases() {
       log.push(`begin ${number}`);
       return {
         file: `/copies/${number}`,
+        async seal() {
+          log.push(`seal ${number}`);
+          return { file: `/sealed/${number}`, hash: String(number) };
+        },
+        keep: async () => void log.push(`keep ${number}`),
         async prepare() {
           if (fake.changed > 0) {
             fake.changed -= 1;
@@ -129,6 +134,8 @@ function fakeDatabases() {
         discard: async () => void log.push(`discard ${number}`),
       };
     },
+    waiting: async () => null,
+    drop: async () => undefined,
     recover: async () => undefined,
     async backup(run: string): Promise<DatabaseBackup> {
       log.push('backup');

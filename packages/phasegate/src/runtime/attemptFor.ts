@@ -24,7 +24,9 @@ export function refusedDatabase(error: unknown): string {
   throw error;
 }
 
-/** The report that the work of a phase failed, without its reason. */
-export function failureOf({ phase, item }: Extract<Command, { kind: 'complete' }>) {
+/** The report that the work of a phase failed, without its reason. Only work that is handed in comes with a copy. */
+export function failureOf(command: Command) {
+  if (command.kind !== 'complete') throw new PhasegateError('internal', 'only work can fail by its database');
+  const { phase, item } = command;
   return { kind: 'report_failure', phase, ...(item === undefined ? {} : { item }) } as const;
 }

@@ -254,6 +254,8 @@ function changeOf(
 /** Stands where nobody gave a way to authors' databases: every use of one is refused. */
 const NO_DATABASES: Databases = {
   begin: async () => refuseDatabase(),
+  waiting: async () => refuseDatabase(),
+  drop: async () => undefined,
   recover: async () => undefined,
   backup: async () => refuseDatabase(),
   restore: async () => refuseDatabase(),

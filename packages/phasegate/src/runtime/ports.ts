@@ -26,6 +26,8 @@ export type {
   AttemptWork,
   DatabaseBackup,
   Databases,
+  SealedCopy,
+  WaitingAt,
 } from './ports/database.ts';
 export type { Feed, FeedRecord } from './ports/feed.ts';
 export type { Humans, UnlockedHuman } from './ports/humans.ts';

@@ -7,6 +7,7 @@ import {
   decide,
   decideOrLook,
   type Fact,
+  type Facts,
   findPhase,
   gateCard,
   holdsAnItem,
@@ -18,6 +19,7 @@ import {
   PhasegateError,
   type Principal,
   phaseAnswer,
+  phaseById,
   type Recording,
   type Run,
   recordedRefusal,
@@ -28,23 +30,15 @@ import {
   type Workflow,
   withoutRecording,
 } from '@phasegate/core';
-import { attemptFor, failureOf, refusedDatabase } from './attemptFor.ts';
-import { drafts, endOf, judgedData, largestRefusal, nameOf } from './auditDrafts.ts';
-import { droppedLeases } from './droppedLeases.ts';
+import { failureOf, refusedDatabase } from './attemptFor.ts';
+import { drafts, judgedData, largestRefusal, nameOf } from './auditDrafts.ts';
+import { companyOf } from './companyOf.ts';
 import { instantOf } from './instantOf.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
-import type {
-  Admitted,
-  Around,
-  Attempt,
-  AuditDraft,
-  Beside,
-  CheckImplementation,
-  LeaseChange,
-  StoredRun,
-} from './ports.ts';
+import type { Admitted, Around, AuditDraft, CheckImplementation, LeaseChange, StoredRun } from './ports.ts';
 import { createRendering, modulePath } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
+import { NO_COPY, type StagedCopy, stagedCopy } from './stagedCopy.ts';
 import { startRun } from './startRun.ts';
 import { tokenRefused } from './tokenFaults.ts';
 
@@ -99,12 +93,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     return card === null ? undefined : parts.hash(canonicalJson(card));
   };
 
-  const looking = (workflow: Workflow, attempt: Attempt | undefined): Looking => ({
+  const looking = (workflow: Workflow, copy: string | null): Looking => ({
     checks,
     functions: parts.functions,
     workspace: parts.workspace,
     module: modulePath(parts.workspace, workflow.module),
-    database: attempt?.file ?? modulePath(parts.workspace, workflow.database?.file ?? null),
+    database: copy ?? modulePath(parts.workspace, workflow.database?.file ?? null),
   });
 
   /** INVARIANT: time never goes back past what the run has seen, whatever the clock does. */
@@ -125,9 +119,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     looks: readonly Look[],
     workflow: Workflow,
     facts: Record<string, Fact>,
-    attempt?: Attempt,
+    copy: string | null = null,
   ): Promise<void> {
-    const around = looking(workflow, attempt);
+    const around = looking(workflow, copy);
     const answers = await Promise.all(looks.map((look) => lookAt(look, around)));
     looks.forEach((look, index) => {
       facts[look.id] = answers[index] as Fact;
@@ -137,15 +131,21 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   async function judgeCommand(
     run: Run,
     command: Command,
-    { principal, attempt }: { readonly principal: Principal; readonly attempt: Attempt | undefined },
+    {
+      principal,
+      copy,
+      known = {},
+    }: { readonly principal: Principal; readonly copy: StagedCopy; readonly known?: Facts },
   ): Promise<Judged> {
     const bare: Circumstance = { principal, now: timeFor(run), facts: {}, ...shownFor(run, command) };
     try {
-      const facts: Record<string, Fact> = {};
+      const facts: Record<string, Fact> = { ...known };
       for (;;) {
-        const step = decideOrLook(run, command, { ...bare, facts });
-        if (!('looks' in step)) return { ...step, command, by: principal, recording: { command, facts } };
-        await lookAll(step.looks, run.workflow, facts, attempt);
+        const step = decideOrLook(run, command, { ...bare, ...copy.known(), facts });
+        if ('looks' in step)
+          await lookAll(step.looks, run.workflow, facts, await copy.fileFor(step.looks, facts));
+        else if (!(await copy.sealFor(step, facts)))
+          return { ...step, command, by: principal, recording: { command, facts, ...copy.known() } };
       }
     } catch (error) {
       if (!(error instanceof CodeChanged)) throw error;
@@ -180,13 +180,15 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         throw new PhasegateError('run_changed', `run \`${runId}\` has another workflow by now`);
       const command = inItsWords(run, asked);
       if (command.kind === 'decide') await demandSignature(run, command, principal);
-      const attempt = how.attempt ?? (await attemptFor(parts, run, command));
+      const copy = await stagedCopy(parts, run, { command, given: how.attempt });
       try {
-        const kept = await decideAndKeep({ run, version }, command, { ...how, attempt });
+        const kept = await decideAndKeep({ run, version }, command, { ...how, copy });
         if (kept !== null) return kept;
       } finally {
-        if (attempt !== how.attempt) await attempt?.discard();
+        await copy.end();
       }
+      // What a handler wrote to the copy would be there twice: it is done anew on another.
+      if (how.attempt !== undefined && phaseById(run.workflow, run.phase)?.work.kind === 'handler') break;
     }
     throw new PhasegateError('run_changed', `run \`${runId}\` was changed by someone else at the same time`, {
       hint: `phasegate status ${runId}`,
@@ -197,25 +199,30 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   async function decideAndKeep(
     { run, version }: StoredRun,
     command: Command,
-    how: Omit<Submitting, 'attempt'> & { readonly attempt: Attempt | undefined },
+    how: Submitting & { readonly copy: StagedCopy },
   ): Promise<Kept | null> {
-    const { principal, attempt } = how;
-    const decision = await judgeCommand(run, command, { principal, attempt });
-    const installing = command.kind === 'complete' && decision.verdict.allowed ? attempt : undefined;
-    const item = command.kind === 'complete' ? (command.item ?? null) : null;
-    // INVARIANT: from before the run is saved until its database is, a crash can be recovered from.
-    const { id, epoch, completions } = run;
-    const fault = await installing
-      ?.prepare({ run: id, epoch, item, completions: completions.length })
-      .catch(refusedDatabase);
-    if (fault != null && command.kind === 'complete') {
-      const failure: Command = { ...failureOf(command), reason: fault };
-      return decideAndKeep({ run, version }, failure, { ...how, attempt: undefined });
+    const { principal, copy } = how;
+    const judged = await judgeAndPrepare(run, command, how).catch(refusedDatabase);
+    if (typeof judged === 'string') {
+      const failure: Command = { ...failureOf(command), reason: judged };
+      return decideAndKeep({ run, version }, failure, { ...how, copy: NO_COPY });
     }
+    const decision = judged;
     if (!(await keep(run, version, { decision, beside: how.beside?.(run, decision) }))) return null;
-    await installing?.install();
+    await copy.settle(decision);
     heard(decision.run, principal);
     return { submitted: await submitted(run, decision, principal), run: decision.run };
+  }
+
+  /** A copy that turns out to be one that cannot be installed any more is decided on, with what was seen before. */
+  async function judgeAndPrepare(
+    run: Run,
+    command: Command,
+    how: { readonly principal: Principal; readonly copy: StagedCopy },
+  ): Promise<Judged> {
+    const decision = await judgeCommand(run, command, how);
+    if (await how.copy.prepare(decision)) return decision;
+    return judgeCommand(run, command, { ...how, known: decision.recording.facts });
   }
 
   /** What is told is made when it is read: a runner that only wants the verdict pays for no text. */
@@ -239,7 +246,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         ? decision.recording
         : { ...decision.recording, largest: largestRefusal(version) };
       const audit = [...drafts(events, by, recording), ...(beside.notes ?? [])];
-      return store.save(run, version, audit, companyOf(before, run, by, beside.leases ?? []));
+      return store.save(run, version, audit, companyOf({ before, after: run }, by, beside.leases ?? []));
     }
     if (verdict.allowed) return true;
     const time = timeFor(run);
@@ -362,11 +369,6 @@ export function createRuntime(parts: RuntimeParts): Runtime {
 
 /** How often what is about one item is decided again while others write the same run. */
 const ITEM_ROUNDS = 50;
-
-/** What is written beside a run: its end on the project's chain, and the leases that came and went with it. */
-function companyOf(before: Run, after: Run, by: Principal, put: readonly LeaseChange[]): Beside {
-  return { project: endOf(after, by), leases: [...droppedLeases(before, after), ...put] };
-}
 
 /** An agent may see a run, and have tools judged in it, that it holds or holds an item of. */
 function isHeldBy(run: Run, agent: string): boolean {

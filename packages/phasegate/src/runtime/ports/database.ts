@@ -7,9 +7,13 @@ export interface Databases {
    * others: waits for its turn, at most as long as told, then throws `database_busy`.
    */
   begin(work: AttemptWork): Promise<Attempt>;
+  /** The sealed copy that waits for a human's decision; null where it is gone, or is no longer what was sealed. */
+  waiting(at: WaitingAt): Promise<Attempt | null>;
+  /** Drops a copy that waited, for good. Harmless where there is none. */
+  drop(at: WaitingAt): Promise<void>;
   /**
    * Finishes what a crash left between a saved run and its database: a prepared copy is installed where the run was
-   * saved as it says, and thrown away otherwise.
+   * saved as completed with it, kept where the run waits for a decision about it, and thrown away otherwise.
    */
   recover(load: (runId: string) => Promise<Run | undefined>): Promise<void>;
   /** An online backup before a run, beside the database; older ones beyond `keep` are removed. */
@@ -27,20 +31,42 @@ export interface AttemptWork {
   readonly signal?: AbortSignal;
 }
 
+/** A copy that waits at a gate. */
+export interface WaitingAt {
+  readonly run: string;
+  readonly database: WorkflowDatabase;
+  /** SHA-256 of the copy. */
+  readonly hash: string;
+}
+
 /** One attempt's copy. */
 export interface Attempt {
-  /** Absolute path; `PHASEGATE_DB` of a command, and what `ctx.db` opens. */
+  /** Absolute path; `PHASEGATE_DB` of a command, and what a handler's `ctx.db` opens. */
   readonly file: string;
   /**
+   * The work is done: from here on only the sealed copy counts, which nobody who worked on the other knows. Throws
+   * `database_refused` for a copy that is damaged or has another schema. Sealed once, however often it is called.
+   */
+  seal(): Promise<SealedCopy>;
+  /**
    * The run is about to be saved as accepted: from here on a crash is recovered from. Throws where it could not be
-   * installed: `database_changed`, `database_busy`, or `database_refused` for a copy that is damaged or has another
-   * schema. May be called again before `install`.
+   * installed: `database_changed` or `database_busy`. Seals first, and may be called again before `install`.
    */
   prepare(mark: AttemptMark): Promise<void>;
-  /** Puts the copy in the database's place. Throws `database_changed` if someone else wrote to it meanwhile. */
+  /** Puts the sealed copy in the database's place. Throws `database_changed` if someone else wrote to either. */
   install(): Promise<void>;
-  /** Forgets the copy. Harmless after `install`. */
+  /** Leaves the sealed copy where it is, to wait for a human. Only after `prepare`. */
+  keep(): Promise<void>;
+  /** Forgets the copy. Harmless after `install` and `keep`. */
   discard(): Promise<void>;
+}
+
+/** What a step left, out of its hands. */
+export interface SealedCopy {
+  /** Absolute path, to be read only. */
+  readonly file: string;
+  /** SHA-256 of the file; null where the step changed nothing. */
+  readonly hash: string | null;
 }
 
 /** How to tell, after a crash, whether the run was saved as accepted. */
