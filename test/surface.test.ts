@@ -91,6 +91,7 @@ test('@phasegate/core exports exactly these values', () => {
     'matchGlob',
     'mayWrite',
     'nextActionFor',
+    'approvalOf',
     'overviewOf',
     'own',
     'parseCommandLine',

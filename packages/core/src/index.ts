@@ -75,6 +75,7 @@ export {
   own,
   tooDeep,
 } from './json.ts';
+export { approvalOf } from './model/approval.ts';
 export { CAPABILITY, isCapability } from './model/capabilities.ts';
 export type { Known } from './model/compileContext.ts';
 export { type Defined, defineWorkflow, readPhaseId } from './model/defineWorkflow.ts';

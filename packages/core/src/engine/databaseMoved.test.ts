@@ -8,7 +8,12 @@ import { readRecording, recorded } from './recording.ts';
 import type { Run } from './run.ts';
 
 const HASH = 'a'.repeat(64);
-const options = [{ label: 'Approve' }, { label: 'Back', next: 1 }, { label: 'Reject', next: null }];
+const options = [
+  { label: 'Approve' },
+  { label: 'Finalize', next: 2 },
+  { label: 'Back', next: 1 },
+  { label: 'Reject', next: null },
+];
 const asAda = { principal: ADA, shown: 'seen' };
 
 function begun(first: Partial<PhaseDraft>): Run {
@@ -52,10 +57,12 @@ describe("the copy of an author's database", () => {
 
     expect(run).toMatchObject({ status: 'waiting', wait: { database: HASH }, completions: [] });
     expect(gateCard(run)).toMatchObject({ database: HASH });
-    expect(submit(run, choose('Approve'), { ...asAda, database: HASH }).events.at(-1)).toMatchObject({
-      type: 'phase_completed',
-      database: HASH,
-    });
+    for (const option of ['Approve', 'Finalize']) {
+      expect(submit(run, choose(option), { ...asAda, database: HASH }).events.at(-1)).toMatchObject({
+        type: 'phase_completed',
+        database: HASH,
+      });
+    }
     for (const option of ['Back', 'Reject']) {
       const { verdict, events } = submit(run, choose(option), { ...asAda, database: HASH });
       expect(verdict).toMatchObject({ allowed: true });

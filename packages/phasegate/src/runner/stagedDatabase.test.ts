@@ -123,6 +123,33 @@ describe('the database of a step behind which a human decides', () => {
     expect((await bed.open.verifyAudit()).findings).toEqual([]);
   });
 
+  test.each([
+    ['Approve', ['draft']],
+    ['On to the record', []],
+  ])('is looked at after `%s` as it will be', async (option, expected) => {
+    const looked: string[][] = [];
+    const functions = functionsOf(async ({ database }) => {
+      looked.push(notesIn(database?.file ?? ''));
+      return true;
+    });
+    const preconditions = [{ check: 'function', with: { ref: 'pre' } }];
+    const [write, end, record] = gated();
+    const bed = await bookBed(
+      [
+        write as PhaseDraft,
+        { ...end, preconditions } as PhaseDraft,
+        { ...record, preconditions } as PhaseDraft,
+      ],
+      { parts: { functions } },
+    );
+    await bed.drive();
+
+    await bed.decide(option);
+
+    expect(looked).toEqual([expected]);
+    expect(bed.notes()).toEqual(expected);
+  });
+
   test('that moved is no reason to refuse a no', async () => {
     const bed = await atGate();
     bed.write('somebody else');

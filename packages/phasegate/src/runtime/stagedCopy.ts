@@ -1,9 +1,9 @@
 import {
+  approvalOf,
   type Command,
   type Decision,
   type Fact,
   type Look,
-  own,
   PhasegateError,
   phaseById,
   type Run,
@@ -145,13 +145,12 @@ function installs(command: Complete, facts: Facts): boolean {
   return outcome === 'ok' || outcome === 'iterate';
 }
 
-/** Whether an option lets the work stand, so that what comes next is judged with its database. */
+/** Whether the work is to stand, so that what comes next is judged with its database. */
 function saysYes(run: Run, command: Command): boolean {
-  if (command.kind !== 'decide') return false;
-  const option = phaseById(run.workflow, run.phase)?.humanGate?.options.find(
-    ({ label }) => label === command.option,
-  );
-  return option !== undefined && (option.next === undefined || own(option, 'approves') === true);
+  if (command.kind !== 'decide' || run.status !== 'waiting' || run.wait.for !== 'gate') return false;
+  const phase = phaseById(run.workflow, run.phase);
+  const option = phase?.humanGate?.options.find(({ label }) => label === command.option);
+  return phase !== undefined && option !== undefined && approvalOf(run.workflow, phase, option) !== 'no';
 }
 
 /** Events by which work is accepted, for good or until a human has decided. */
