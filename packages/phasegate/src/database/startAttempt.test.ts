@@ -378,4 +378,20 @@ describe('an attempt', () => {
     const kept = [`${id}.json`, `${id}.ready`].map((name) => expect.stringContaining(name));
     expect(bed.leftovers().sort()).toEqual(fate === 'kept' ? kept : []);
   });
+
+  test.each([
+    ['is done with it', (database: string) => ({ status: 'completed', database }), true],
+    ['is done without it', () => ({ status: 'completed' }), false],
+    ['is open', () => ({ status: 'pending' }), false],
+  ])('at an item that %s is taken for what it is after a crash', async (_, item, accepted) => {
+    const bed = makeBed();
+    await bed.left('Emma');
+    const { sealed } = bed.onlyRecord();
+    bed.changeRecord({ mark: { run: 'r1', epoch: 1, item: 'a', completions: 0 } });
+
+    await bed.databases.recover(async () => bed.runWith({ work: { items: { a: item(sealed) } } }));
+
+    expect(bed.titles()).toEqual(accepted ? ['Dune', 'Emma'] : ['Dune']);
+    expect(bed.leftovers()).toEqual([]);
+  });
 });
