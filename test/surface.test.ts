@@ -13,6 +13,7 @@ test('@phasegate/core exports exactly these values', () => {
   expect(Object.keys(core).sort()).toEqual([
     'BoundedInt',
     'CAPABILITY',
+    'CHECK_SEVERITIES',
     'CONTRACT_TOOLS',
     'ChoiceSet',
     'Constant',
@@ -21,6 +22,7 @@ test('@phasegate/core exports exactly these values', () => {
     'DEPTH_LIMIT',
     'ERROR_CODES',
     'EVIDENCE_CLASSES',
+    'EVIDENCE_RULES',
     'FLIPS',
     'GUARDED_PATHS',
     'LARGEST_RECORDING',
@@ -126,6 +128,7 @@ test('@phasegate/core exports exactly these values', () => {
     'tooDeep',
     'validateCheckpoint',
     'viewFor',
+    'warningsOf',
     'withoutRecording',
     'workerOf',
   ]);

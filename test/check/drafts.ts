@@ -81,7 +81,7 @@ function anyConditions(random: Random, often: number): readonly CheckDraft[] {
 /** The evidence that conditions are about must be asked for. */
 function fieldsFor({ fields = [] }: PhaseDraft, written: string): NonNullable<PhaseDraft['fields']> {
   const asked = [
-    { name: 'flag', type: 'bool' },
+    { name: 'flag', type: 'bool', falseOk: true },
     { name: 'text', type: 'str' },
   ] as const;
   return asked.filter(

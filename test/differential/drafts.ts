@@ -111,6 +111,7 @@ function anyPhase(random: Random, place: Place): PhaseDraft {
 
 const FIELDS: NonNullable<PhaseDraft['fields']> = [
   { name: 'flag', type: 'bool' },
+  { name: 'maybe', type: 'bool', falseOk: true },
   { name: 'n', type: 'int', rule: 'positive' },
   { name: 'text', type: 'str', rule: 'non_empty' },
   { name: 'list', type: 'list', rule: 'positive' },
@@ -120,7 +121,11 @@ const FIELDS: NonNullable<PhaseDraft['fields']> = [
 
 function anyChecks(random: Random, often: number): readonly CheckDraft[] {
   if (!random.chance(often)) return [];
-  const one = (): CheckDraft => {
+  const one = (): CheckDraft => ({
+    ...asked(),
+    ...(random.chance(0.15) ? { severity: 'warning' as const } : {}),
+  });
+  const asked = (): CheckDraft => {
     if (random.chance(0.2)) return { ref: 'checks/one' };
     const check = random.pick(['word', 'seen', 'proof']);
     if (check === 'word') return { check };

@@ -60,6 +60,12 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'EVIDENCE_CLASSES.indexOf(result.class) <= EVIDENCE_CLASSES.indexOf(check.needs)',
   },
   {
+    name: 'a check that only warns refuses',
+    file: 'transition.ts',
+    find: "severity !== 'warning'",
+    replace: "severity !== 'none'",
+  },
+  {
     name: 'a phase is entered whatever its preconditions say',
     file: 'transition.ts',
     find: 'if (failed.length > 0 && !way.permissive) return { ok: false, blockers: failed };',
@@ -112,6 +118,12 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'evidence.ts',
     find: "field.rule === 'positive' ? value > 0 : true",
     replace: "field.rule === 'positive' ? value >= 0 : true",
+  },
+  {
+    name: 'a boolean that must be true may be false',
+    file: 'evidence.ts',
+    find: "if (field.rule === 'is_true') return value === true;",
+    replace: '',
   },
   {
     name: 'a lost run is handed out once less',

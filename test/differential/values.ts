@@ -9,6 +9,7 @@ export function missing({ evidence: { fields, artifacts } }: Phase, given: JsonO
     const isEmpty =
       typeof value === 'object' || typeof value === 'string' ? Object.keys(value).length === 0 : false;
     const isLow = rule === 'positive' && typeof value === 'number' && value <= 0;
+    if (rule === 'is_true' && !value) return [`${name} is false`];
     return (rule === 'positive' || rule === 'non_empty') && (isEmpty || isLow) ? [`${name} is empty`] : [];
   });
   return [
@@ -33,13 +34,15 @@ export function fits({ type, domain }: Param, value: Json): boolean {
 /** What the answers to checks say against going on. */
 export function failing(facts: Facts, stage: string, checks: readonly Check[]): string[] {
   const rank: Record<EvidenceClass, number> = { claimed: 0, observed: 1, verified: 2 };
-  return checks.flatMap(({ id, needs, message }) => {
-    const fact = facts[`${stage}:${id}`];
-    if (fact?.kind !== 'check') return [`check_errored ${message} nobody looked`];
-    const { status, reason, class: had } = fact.result;
-    if (status !== 'passed') return [`check_${status} ${message} ${reason}`];
-    return rank[had] < rank[needs] ? [`evidence_class_too_low ${message} ${needs} ${had}`] : [];
-  });
+  return checks
+    .filter((check) => !check.severity)
+    .flatMap(({ id, needs, message }) => {
+      const fact = facts[`${stage}:${id}`];
+      if (fact?.kind !== 'check') return [`check_errored ${message} nobody looked`];
+      const { status, reason, class: had } = fact.result;
+      if (status !== 'passed') return [`check_${status} ${message} ${reason}`];
+      return rank[had] < rank[needs] ? [`evidence_class_too_low ${message} ${needs} ${had}`] : [];
+    });
 }
 
 /** Yes, no, or why neither can be said. Of the conditions, `path === literal` is known here. */

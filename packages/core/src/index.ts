@@ -1,4 +1,4 @@
-export { answerFor, blockersOf } from './engine/answers.ts';
+export { answerFor, blockersOf, warningsOf } from './engine/answers.ts';
 export { apply, begin, fold } from './engine/apply.ts';
 export { nextActionFor } from './engine/blockers.ts';
 export { canClaim, capabilitiesNeeded, capabilityBlocker } from './engine/capabilities.ts';
@@ -51,7 +51,7 @@ export { checksForStart, decideStart, type StartDecision, type Starting } from '
 export { type ResumeContext, resumeContextOf, stepInputFor } from './engine/stepInput.ts';
 export { mayWrite } from './engine/toolPolicy.ts';
 export { whyContested } from './engine/values.ts';
-export type { Blocker, BlockerCode, NextAction, Verdict } from './engine/verdict.ts';
+export type { Blocker, BlockerCode, NextAction, Verdict, Warning } from './engine/verdict.ts';
 export type { GateView, PhaseAnswer, PhaseView, Progress, RunView } from './engine/viewFor.ts';
 export {
   artifactsOf,
@@ -117,11 +117,14 @@ export { CONTRACT_TOOLS, GUARDED_PATHS, isToolName } from './model/tools.ts';
 export { workerOf } from './model/workerOf.ts';
 export {
   type Artifact,
+  CHECK_SEVERITIES,
   type Check,
+  type CheckSeverity,
   type Condition,
   type Content,
   type Enforcement,
   EVIDENCE_CLASSES,
+  EVIDENCE_RULES,
   type EvidenceClass,
   type EvidenceField,
   type EvidenceRule,

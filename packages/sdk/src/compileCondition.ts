@@ -1,7 +1,7 @@
-import { type CheckDraft, EVIDENCE_CLASSES, type FunctionRef } from '@phasegate/core';
+import { CHECK_SEVERITIES, type CheckDraft, EVIDENCE_CLASSES, type FunctionRef } from '@phasegate/core';
 import { type Compilation, defined, type Path, type WorkflowFunction } from './compilation.ts';
 
-const KEYS = ['name', 'check', 'error', 'message', 'with', 'needs', 'recheck'];
+const KEYS = ['name', 'check', 'error', 'message', 'with', 'needs', 'recheck', 'severity'];
 const SINGLE_WORD = /^[A-Za-z_]\w*$/;
 
 /** Compiles a list of conditions; `owner` names their functions, e.g. `steps/writer/postconditions`. */
@@ -30,6 +30,7 @@ function compileCondition(
     message: error ?? message,
     needs: compilation.choice(fields.needs, [...path, 'needs'], EVIDENCE_CLASSES),
     recheck: compilation.flag(fields.recheck, [...path, 'recheck']),
+    severity: compilation.choice(fields.severity, [...path, 'severity'], CHECK_SEVERITIES),
   };
   const parameters = compilation.json(compilation.fields(fields.with, [...path, 'with'], null), [
     ...path,

@@ -1,4 +1,4 @@
-import type { EvidenceRule, PhaseDraft } from '@phasegate/core';
+import { EVIDENCE_RULES, type PhaseDraft } from '@phasegate/core';
 import { type Compilation, defined, type Fields, type Path, type WorkflowFunction } from './compilation.ts';
 import { compileConditions } from './compileCondition.ts';
 import { compileGate, compileHuman } from './compileGate.ts';
@@ -34,8 +34,6 @@ const KEYS = [
   'requiredEvidence',
   'next',
 ];
-
-const RULES: readonly EvidenceRule[] = ['present', 'positive', 'non_empty', 'optional'];
 
 /** Compiles one step to a phase; a step without a name is none. */
 export function compileStep(compilation: Compilation, value: unknown, path: Path): PhaseDraft | undefined {
@@ -188,7 +186,7 @@ function compileTask(compilation: Compilation, value: unknown, path: Path) {
 
 function compileEvidence(compilation: Compilation, value: unknown, path: Path): PhaseDraft['fields'] {
   const map = compilation.map(value, path, (member, at, name) => {
-    const fields = compilation.fields(member, at, ['type', 'rule', 'description']);
+    const fields = compilation.fields(member, at, ['type', 'rule', 'description', 'falseOk']);
     if (fields === undefined) return undefined;
     if (fields.type === undefined)
       compilation.problem(at, 'missing_key', `evidence \`${name}\` needs a \`type\``);
@@ -198,7 +196,8 @@ function compileEvidence(compilation: Compilation, value: unknown, path: Path): 
       name,
       type,
       ...defined({
-        rule: compilation.choice(fields.rule, [...at, 'rule'], RULES),
+        rule: compilation.choice(fields.rule, [...at, 'rule'], EVIDENCE_RULES),
+        falseOk: compilation.flag(fields.falseOk, [...at, 'falseOk']),
         description: compilation.text(fields.description, [...at, 'description']),
       }),
     };

@@ -1,4 +1,5 @@
 import type {
+  CheckSeverity,
   EvidenceClass,
   EvidenceRule,
   Json,
@@ -136,6 +137,8 @@ export interface Condition<Context = StepContext> {
   readonly needs?: EvidenceClass;
   /** `false`: a check the engine looks at itself is not looked at again when a human approves. */
   readonly recheck?: boolean;
+  /** `warning`: told to the agent, shown to the human, recorded, and nothing is refused. */
+  readonly severity?: CheckSeverity;
 }
 
 /** Answers a condition. Anything but `true` or `false` is an error. */
@@ -211,7 +214,10 @@ export interface ArtifactDefinition {
 /** A named value that must be submitted. */
 export interface EvidenceDefinition {
   readonly type: string;
+  /** Left out: `present`, and `is_true` for a boolean. */
   readonly rule?: EvidenceRule;
+  /** Whether `false` will do for a boolean. */
+  readonly falseOk?: boolean;
   readonly description?: string;
 }
 

@@ -114,6 +114,7 @@ const CONDITION: Fields<Condition> = {
   with: 'object',
   needs: 'text',
   recheck: 'flag',
+  severity: 'text',
 };
 const CONDITIONAL: Fields<ConditionalNext> = {
   condition: ['text', 'function'],
@@ -139,7 +140,12 @@ const ARTIFACT: Fields<ArtifactDefinition> = {
   description: 'text',
   schema: ['text', 'object', 'flag'],
 };
-const EVIDENCE: Fields<EvidenceDefinition> = { type: 'text', rule: 'text', description: 'text' };
+const EVIDENCE: Fields<EvidenceDefinition> = {
+  type: 'text',
+  rule: 'text',
+  falseOk: 'flag',
+  description: 'text',
+};
 const GATE: Fields<GateDefinition> = { blockers: 'list', human: 'object' };
 const TASK: Fields<NonNullable<WorkflowStep['tasks']>[number]> = {
   name: 'text',

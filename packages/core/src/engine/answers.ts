@@ -8,7 +8,7 @@ import { openGate } from './gate.ts';
 import { itemOf } from './holding.ts';
 import { phaseText, taskText } from './phaseText.ts';
 import type { Run } from './run.ts';
-import type { Blocker } from './verdict.ts';
+import type { Blocker, Warning } from './verdict.ts';
 import { artifactsOf, findPhase, isDynamic, sequenceViolation } from './viewFor.ts';
 
 /** The answer to a command in the words of the public contract, the same on every surface. */
@@ -30,6 +30,14 @@ export function blockersOf(blockers: readonly Blocker[]): readonly JsonObject[] 
   }));
 }
 
+/** Warnings as they cross a boundary; nothing where there are none. */
+export function warningsOf(warnings: readonly Warning[] | undefined): {
+  readonly warnings?: readonly { readonly code: string; readonly message: string }[];
+} {
+  if (warnings === undefined) return {};
+  return { warnings: warnings.map(({ code, message }) => ({ code, message })) };
+}
+
 function completeAnswer(
   before: Run,
   command: Extract<Command, { kind: 'complete' }>,
@@ -41,7 +49,10 @@ function completeAnswer(
   const next = nextActionFor(run, verdict.allowed ? (claimant ?? run.holder) : run.holder);
   const common = { current_phase: run.phase, status: run.status, next_action: next.text };
   if (!verdict.allowed) return { ...refusedAnswer(before, command, decision), ...common };
-  const would = verdict.wouldRefuse === undefined ? {} : { would_refuse: blockersOf(verdict.wouldRefuse) };
+  const would = {
+    ...(verdict.wouldRefuse === undefined ? {} : { would_refuse: blockersOf(verdict.wouldRefuse) }),
+    ...warningsOf(verdict.warnings),
+  };
   if (run.status === 'waiting') {
     const open = openGate(run);
     const gate =

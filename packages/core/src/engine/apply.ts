@@ -13,6 +13,7 @@ import {
   type SettledGate,
   timesOf,
 } from './run.ts';
+import { warned } from './warnings.ts';
 
 type Started = Extract<RunEvent, { type: 'run_started' }>;
 
@@ -206,7 +207,7 @@ const OTHER_REFUSALS = 8;
 
 /** What is absent is not written, so that an item looks the same whenever it was completed. */
 function itemDone(event: Extract<RunEvent, { type: 'item_completed' }>): Partial<Item> {
-  const { evidence, outcome, held, word, wouldRefuse, letThrough } = event;
+  const { evidence, outcome, held, word, wouldRefuse, letThrough, warnings } = event;
   return {
     status: 'completed',
     evidence,
@@ -216,6 +217,7 @@ function itemDone(event: Extract<RunEvent, { type: 'item_completed' }>): Partial
     ...(word === undefined ? {} : { word }),
     ...(wouldRefuse === undefined ? {} : { wouldRefuse }),
     ...(letThrough === undefined ? {} : { letThrough }),
+    ...warned(warnings),
     ...databaseOf(event),
   };
 }
@@ -232,7 +234,8 @@ function reopened(blockers: readonly { readonly message: string }[]): (item: Ite
 function withItem(work: PhaseWork, key: string, change: Partial<Item>, without?: 'holder'): PhaseWork {
   const item = work.items?.[key];
   if (item === undefined) throw new TypeError('there is no such item');
-  const kept = without === undefined ? item : unheld(item);
+  // What was warned of belongs to the completion; an item that changes again is completed anew.
+  const { warnings: _, ...kept } = without === undefined ? item : unheld(item);
   return { ...work, items: { ...work.items, [key]: { ...kept, ...change } } };
 }
 

@@ -11,7 +11,7 @@ import { type Completing, considerLeaving, leaveFailed, outcomeBlocker } from '.
 import type { Item, Run } from './run.ts';
 import { subjectFor } from './scope.ts';
 import { readSubmission, type Submission } from './submission.ts';
-import { checkBlockers } from './transition.ts';
+import { checkBlockers, checkWarnings } from './transition.ts';
 import type { Blocker } from './verdict.ts';
 
 type Complete = Extract<Command, { kind: 'complete' }>;
@@ -85,12 +85,9 @@ function considerWork(
   const worked: Run = { ...run, state: { ...run.state, ...handled.state } };
 
   const outcome = handled.outcome ?? submitted.outcome;
-  const failed = checkBlockers(worked, {
-    judged,
-    checks: checksOn(phase, outcome, item),
-    asking,
-    stage: 'leave',
-  });
+  const looking = { judged, checks: checksOn(phase, outcome, item), asking, stage: 'leave' };
+  const failed = checkBlockers(worked, looking);
+  const warnings = checkWarnings(worked, looking);
   if (asking.missing.length > 0) return { looks: asking.missing };
   if (failed.length > 0 && !permissive) return refuse(failed, true);
 
@@ -102,6 +99,7 @@ function considerWork(
     outcome,
     state: handled.state,
     would: [...undeclared, ...formal, ...failed],
+    warnings,
     expected: command.target,
   };
   if (item !== null) return considerItem(run, command.item as string, done, circumstance);

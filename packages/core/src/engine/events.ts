@@ -11,7 +11,7 @@ import type {
   Result,
   SettledGate,
 } from './run.ts';
-import type { Blocker } from './verdict.ts';
+import type { Blocker, Warning } from './verdict.ts';
 
 /** What happened to a run, past tense, append only. The stored run is the fold of these. */
 export type RunEvent = { readonly at: string } & (
@@ -33,6 +33,8 @@ export type RunEvent = { readonly at: string } & (
       readonly queue?: QueuePlace;
       /** The rules the run is held to; absent in runs from before every value had an owner. */
       readonly rules?: 2;
+      /** What did not hold on entering and does not block; absent where there is nothing. */
+      readonly warnings?: readonly Warning[];
     }
   | { readonly type: 'run_claimed'; readonly holder: string }
   /** The agent is gone or gave the run back; it stands at its last checkpoint, for another to claim. */

@@ -27,7 +27,12 @@ export function validateCheckpoint(
 export function checkpointCriteria(phase: Phase): JsonObject {
   const required: Record<string, Json> = {};
   for (const field of phase.evidence.fields) {
-    required[field.name] = { type: field.type, validator: field.rule, description: field.description };
+    required[field.name] = {
+      type: field.type,
+      validator: field.rule,
+      description: field.description,
+      ...(field.exactly === undefined ? {} : { exactly: field.exactly }),
+    };
   }
   for (const artifact of phase.evidence.artifacts) {
     required[artifact.type] = {
@@ -49,8 +54,32 @@ function fieldProblem(field: EvidenceField, value: Json | undefined): string | n
   if (!hasType(field.type, value)) {
     return `${field.name} (wrong type: expected ${field.type}, got ${typeName(value)})`;
   }
-  return holds(field, value) ? null : `${field.name} (validation failed: ${description})`;
+  const reason = holds(field, value) ? notExactly(field, value) : ruleReason(field, description);
+  return reason === null ? null : `${field.name} (validation failed: ${reason})`;
 }
+
+function ruleReason({ rule }: EvidenceField, description: string): string {
+  return rule === 'is_true' ? `must be true: ${description}` : description;
+}
+
+/** What a list lacks, holds twice, or holds beside what it must. */
+function notExactly({ exactly }: EvidenceField, value: Json): string | null {
+  if (exactly === undefined || !Array.isArray(value)) return null;
+  const given = value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
+  const parts = [
+    ['missing', exactly.filter((name) => !value.includes(name))],
+    ['unknown', [...new Set(given)].filter((name, index) => !exactly.includes(name) && index < SHOWN)],
+    ['given twice', exactly.filter((name) => given.indexOf(name) !== given.lastIndexOf(name))],
+  ] as const;
+  const wrong = parts.filter(([, names]) => names.length > 0);
+  if (wrong.length === 0) return null;
+  return wrong
+    .map(([what, names]) => `${what}: ${names.map((name) => name.slice(0, 80)).join(', ')}`)
+    .join('; ');
+}
+
+/** No refusal grows with what was submitted. */
+const SHOWN = 20;
 
 function hasType(type: EvidenceField['type'], value: Json): boolean {
   switch (type) {
@@ -80,6 +109,7 @@ function typeName(value: Json): string {
 
 function holds(field: EvidenceField, value: Json): boolean {
   if (field.rule === 'present' || field.rule === 'optional') return true;
+  if (field.rule === 'is_true') return value === true;
   if (typeof value === 'number') return field.rule === 'positive' ? value > 0 : true;
   if (typeof value === 'string' || Array.isArray(value)) return value.length > 0;
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;

@@ -179,6 +179,9 @@ export function gateCard(run: Run): JsonObject | null {
     ...(wait.wouldRefuse.length === 0
       ? {}
       : { would_refuse: wait.wouldRefuse.map(({ code, message }) => ({ code, message })) }),
+    ...(wait.warnings === undefined
+      ? {}
+      : { warnings: wait.warnings.map(({ code, message }) => ({ code, message })) }),
     options: gate.options.map((option) => ({
       label: option.label,
       requires_input: option.requiresInput,
@@ -283,7 +286,8 @@ function leaveGate(
   if (asking.missing.length > 0) return { looks: asking.missing };
   if (!crossing.ok) return turnAway(crossing.blockers);
   const { event } = crossing;
-  return { verdict: event.type === 'phase_completed' ? passed(event.wouldRefuse) : ALLOWED, events: [event] };
+  if (event.type !== 'phase_completed') return { verdict: ALLOWED, events: [event] };
+  return { verdict: passed(event.wouldRefuse, event.warnings), events: [event] };
 }
 
 /** The visit that waits at a gate. */

@@ -8,8 +8,8 @@ import type { RunEvent } from './events.ts';
 import { joinedOutcome, joinedResult, joinedState } from './joining.ts';
 import { type Completing, considerLeaving, leaveFailed, passed } from './leaving.ts';
 import { type Item, type Run, resultOf } from './run.ts';
-import { checkBlockers } from './transition.ts';
-import type { Blocker } from './verdict.ts';
+import { checkBlockers, checkWarnings } from './transition.ts';
+import type { Blocker, Warning } from './verdict.ts';
 
 /** An item is done; when it was the last, the phase is, with the results joined. */
 export function considerItem(
@@ -37,7 +37,7 @@ export function considerItem(
   if (open.length > 0) {
     const events: RunEvent[] = [completed];
     if (open.every((item) => item.status === 'failed')) events.push(failedItems(itself, now));
-    return { verdict: passed(done.would), events };
+    return { verdict: passed(done.would, done.warnings), events };
   }
   // The join belongs to whoever made it possible: they go on with the run, in an epoch of their own.
   const events: readonly RunEvent[] =
@@ -66,7 +66,9 @@ export function considerJoin(
   if (outcome === 'fail') return reopening(leaveFailed(run, { ...joined, would }, circumstance));
   const asking = new Asking(circumstance);
   const judged = { phase, evidence: joined.evidence };
-  const failed = checkBlockers(worked, { judged, checks: phase.blockers, asking, stage: 'join' });
+  const looking = { judged, checks: phase.blockers, asking, stage: 'join' };
+  const failed = checkBlockers(worked, looking);
+  const warnings = [...itemWarnings(run), ...checkWarnings(worked, looking)];
   if (asking.missing.length > 0) return { looks: asking.missing };
   if (failed.length > 0 && run.workflow.enforcement.mode !== 'permissive')
     return reopening(refuseWork(run, circumstance.now, { blockers: failed, counted: true }));
@@ -74,8 +76,16 @@ export function considerJoin(
     ...joined,
     ...(failed.length > 0 ? { letThrough: true } : {}),
     would: [...would, ...failed],
+    warnings,
   };
   return reopening(considerLeaving(run, done, circumstance));
+}
+
+/** The warnings of every item, each with whose it is: the join speaks for all of them. */
+function itemWarnings(run: Run): readonly Warning[] {
+  return Object.entries(run.work.items ?? {}).flatMap(([key, item]) =>
+    (item.warnings ?? []).map(({ code, message }) => ({ code, message: `item \`${key}\`: ${message}` })),
+  );
 }
 
 /** Whether a run stands in a parallel phase that has nothing to be worked on: the engine completes it itself. */

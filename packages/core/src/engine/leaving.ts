@@ -10,7 +10,8 @@ import { contextProblems } from './gateContext.ts';
 import { routeFrom } from './route.ts';
 import { type GateWait, type Result, type Run, resultOf } from './run.ts';
 import { cross, type Leaving } from './transition.ts';
-import type { Blocker, Verdict } from './verdict.ts';
+import type { Blocker, Verdict, Warning } from './verdict.ts';
+import { warned } from './warnings.ts';
 
 /** A phase whose checks have passed. */
 export interface Completing extends Result {
@@ -68,7 +69,7 @@ function openGateOf(run: Run, done: Completing, circumstance: Circumstance): Con
     ...(run.work.items === null ? installable(outcome, circumstance.database) : {}),
   };
   return {
-    verdict: passed(would),
+    verdict: passed(would, done.warnings),
     events: [{ at: now, type: 'gate_opened', phase: phase.id, wait, instance }],
   };
 }
@@ -137,7 +138,7 @@ export function followRoute(
   if (asking.missing.length > 0) return { looks: asking.missing };
   if (!crossing.ok) return refuse(crossing.blockers);
   const event = crossing.event as RunEvent & { type: 'phase_completed' };
-  return { verdict: passed(event.wouldRefuse), events: [event] };
+  return { verdict: passed(event.wouldRefuse, event.warnings), events: [event] };
 }
 
 /** A human's `null` stops the run, which is not the end an agent can expect. */
@@ -163,7 +164,10 @@ export function outcomeBlocker(phase: Phase, outcome: Outcome): Blocker {
   );
 }
 
-/** Allowed, with what would have been refused in strict mode. */
-export function passed(would: readonly Blocker[]): Verdict {
-  return would.length === 0 ? ALLOWED : { allowed: true as const, wouldRefuse: would };
+/** Allowed, with what would have been refused in strict mode, and with what only warns. */
+export function passed(
+  would: readonly Blocker[],
+  warnings: readonly Warning[] = [],
+): Verdict & { readonly allowed: true } {
+  return { ...ALLOWED, ...(would.length === 0 ? {} : { wouldRefuse: would }), ...warned(warnings) };
 }

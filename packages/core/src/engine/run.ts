@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { Ending, EvidenceClass, Outcome, PhaseId, Ring, Workflow } from '../model/workflow.ts';
-import type { Blocker } from './verdict.ts';
+import type { Blocker, Warning } from './verdict.ts';
+import { warned } from './warnings.ts';
 
 /** Who acts. Bound where they authenticated, never named by a request body. */
 export type Principal =
@@ -137,6 +138,8 @@ export interface Result {
   readonly letThrough?: true;
   /** Of a parallel phase: the outcomes of the items that are not `ok`. */
   readonly outcomes?: Readonly<Record<string, Outcome>>;
+  /** What did not hold and does not block; absent where there is nothing. */
+  readonly warnings?: readonly Warning[];
 }
 
 /** One item of a parallel phase. */
@@ -156,6 +159,8 @@ export interface Item {
   readonly wouldRefuse?: readonly Blocker[];
   /** Strict mode would have refused it. */
   readonly letThrough?: true;
+  /** What did not hold when it was completed and does not block; absent where there is nothing. */
+  readonly warnings?: readonly Warning[];
   /** The agent that claimed the item; absent while nobody has. */
   readonly holder?: string;
   /** How often an agent was lost at this item; absent while none was. */
@@ -242,12 +247,13 @@ export interface CheckResult {
 }
 
 /** Only what is known about a result: what is absent must not be written. */
-export function resultOf({ evidence, word, letThrough, outcomes }: Result): Result {
+export function resultOf({ evidence, word, letThrough, outcomes, warnings }: Result): Result {
   return {
     evidence,
     ...(word === undefined ? {} : { word }),
     ...(letThrough === undefined ? {} : { letThrough }),
     ...(outcomes === undefined ? {} : { outcomes }),
+    ...warned(warnings),
   };
 }
 

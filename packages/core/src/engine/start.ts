@@ -4,16 +4,18 @@ import { readParams } from '../model/params.ts';
 import { normaliseTarget } from '../model/target.ts';
 import { type Phase, phaseById, RINGS, type Ring, type Workflow } from '../model/workflow.ts';
 import { begin } from './apply.ts';
-import { ALLOWED, blocker, refused } from './blockers.ts';
+import { blocker, refused } from './blockers.ts';
 import { startCapabilityBlocker } from './capabilities.ts';
 import type { Circumstance, Look } from './command.ts';
 import { Asking } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { passed } from './leaving.ts';
 import { type OtherRun, runExistsBlocker, runInTheWay } from './oneRun.ts';
 import { itemsFor } from './route.ts';
 import type { QueuePlace, Run } from './run.ts';
-import { preconditionBlockers } from './transition.ts';
+import { preconditionBlockers, preconditionWarnings } from './transition.ts';
 import type { Blocker, NextAction, Verdict } from './verdict.ts';
+import { warned } from './warnings.ts';
 
 /** What a run is made of. */
 export interface Starting {
@@ -113,12 +115,13 @@ function considerStart(
     nextAction: START,
   }));
   const permissive = workflow.enforcement.mode === 'permissive';
-  const full = { ...event, items: items.items };
+  const warnings = preconditionWarnings(bare, entry, asking);
+  const full = { ...event, items: items.items, ...warned(warnings) };
   const answer: StartDecision =
     failed.length > 0 && !permissive
       ? refusal(failed)
       : {
-          verdict: failed.length > 0 ? { allowed: true, wouldRefuse: failed } : ALLOWED,
+          verdict: passed(failed, warnings),
           run: begin(workflow, full),
           events: [full],
         };

@@ -15,7 +15,8 @@ import type { RunEvent } from './events.ts';
 import { itemsFor } from './route.ts';
 import { type CheckResult, type Result, type Run, resultOf } from './run.ts';
 import { type Judged, subjectFor } from './scope.ts';
-import type { Blocker, BlockerCode } from './verdict.ts';
+import type { Blocker, BlockerCode, Warning } from './verdict.ts';
+import { warned } from './warnings.ts';
 
 /** A phase about to be left. */
 export interface Leaving extends Result {
@@ -73,9 +74,15 @@ export function cross(
   }
   const failed = preconditionBlockers(there, target, way.asking, leaving.phase);
   if (failed.length > 0 && !way.permissive) return { ok: false, blockers: failed };
+  const warnings = [...(leaving.warnings ?? []), ...preconditionWarnings(there, target, way.asking)];
   return {
     ok: true,
-    event: { ...event, items: items.items, wouldRefuse: [...leaving.wouldRefuse, ...failed] },
+    event: {
+      ...event,
+      items: items.items,
+      wouldRefuse: [...leaving.wouldRefuse, ...failed],
+      ...warned(warnings),
+    },
   };
 }
 
@@ -102,27 +109,43 @@ export function preconditionBlockers(
   );
 }
 
+/** What does not hold of a phase's preconditions and keeps nobody out. */
+export function preconditionWarnings(run: Run, phase: Phase, asking: Asking): readonly Warning[] {
+  const looking = { judged: { phase }, checks: phase.preconditions, asking, stage: 'enter' };
+  return checkWarnings(run, looking).map(({ message }) => ({ code: 'precondition_failed', message }));
+}
+
+/** Checks about to be looked at. */
+export interface Looking {
+  readonly judged: Judged;
+  readonly checks: readonly Check[];
+  readonly asking: Asking;
+  /** Keeps apart the same check asked on different occasions within one command. */
+  readonly stage: string;
+}
+
 /** Why checks do not hold: a check that failed, threw, timed out, or whose answer is of too weak a class. */
-export function checkBlockers(
-  run: Run,
-  looking: {
-    readonly judged: Judged;
-    readonly checks: readonly Check[];
-    readonly asking: Asking;
-    /** Keeps apart the same check asked on different occasions within one command. */
-    readonly stage: string;
-  },
-): readonly Blocker[] {
-  const { judged, checks, asking, stage } = looking;
-  const blockers: Blocker[] = [];
-  if (checks.length === 0) return blockers;
+export function checkBlockers(run: Run, looking: Looking): readonly Blocker[] {
+  const blocking = looking.checks.filter(({ severity }) => severity !== 'warning');
+  return unheld(run, { ...looking, checks: blocking }).map(({ code, message }) =>
+    blocker(code, message, completeAction(looking.judged.phase)),
+  );
+}
+
+/** The same of the checks that only warn. */
+export function checkWarnings(run: Run, looking: Looking): readonly Warning[] {
+  const warning = looking.checks.filter(({ severity }) => severity === 'warning');
+  return unheld(run, { ...looking, checks: warning });
+}
+
+function unheld(run: Run, { judged, checks, asking, stage }: Looking): readonly Warning[] {
+  if (checks.length === 0) return [];
   const subject = subjectFor(run, judged);
-  for (const check of checks) {
+  return checks.flatMap((check) => {
     const fact = asking.fact({ kind: 'check', id: `${stage}:${check.id}`, check, subject });
     const found = checkBlocker(check, fact?.result ?? NOT_LOOKED_AT);
-    if (found !== null) blockers.push(blocker(found.code, found.message, completeAction(judged.phase)));
-  }
-  return blockers;
+    return found === null ? [] : [found];
+  });
 }
 
 const CODES: Readonly<Record<Exclude<CheckResult['status'], 'passed'>, BlockerCode>> = {
@@ -131,10 +154,7 @@ const CODES: Readonly<Record<Exclude<CheckResult['status'], 'passed'>, BlockerCo
   timed_out: 'check_timed_out',
 };
 
-function checkBlocker(
-  check: Check,
-  result: CheckResult,
-): { readonly code: BlockerCode; readonly message: string } | null {
+function checkBlocker(check: Check, result: CheckResult): Warning | null {
   const reason = result.reason === '' ? '' : ` (${result.reason})`;
   if (result.status !== 'passed') return { code: CODES[result.status], message: `${check.message}${reason}` };
   if (EVIDENCE_CLASSES.indexOf(result.class) >= EVIDENCE_CLASSES.indexOf(check.needs)) return null;

@@ -2,7 +2,12 @@ import type { PhaseId } from '../model/workflow.ts';
 
 /** Allowed, or refused with at least one blocker. */
 export type Verdict =
-  | { readonly allowed: true; readonly wouldRefuse?: readonly Blocker[] }
+  | {
+      readonly allowed: true;
+      readonly wouldRefuse?: readonly Blocker[];
+      /** What did not hold and does not block. */
+      readonly warnings?: readonly Warning[];
+    }
   | { readonly allowed: false; readonly blockers: readonly [Blocker, ...Blocker[]] };
 
 /** Why something was refused, and the one legal thing to do next. */
@@ -10,6 +15,12 @@ export interface Blocker {
   readonly code: BlockerCode;
   readonly message: string;
   readonly nextAction: NextAction;
+}
+
+/** A check of `severity: warning` that did not hold: told, shown and recorded, and it refuses nothing. */
+export interface Warning {
+  readonly code: BlockerCode;
+  readonly message: string;
 }
 
 /** The one legal act that comes next. Surfaces spell it in their own words; `text` serves everywhere. */

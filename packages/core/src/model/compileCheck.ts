@@ -41,6 +41,7 @@ export function compileCheck(place: PhasePlace, { draft, path, id }: PlacedCheck
     with: draft.ref === undefined ? (draft.with ?? {}) : { ref: draft.ref },
     message: draft.message ?? `\`${label}\` did not hold`,
     needs: draft.needs ?? 'claimed',
+    ...(draft.severity === 'warning' ? { severity: 'warning' as const } : {}),
   };
   if (use === 'function') {
     if (check.needs !== 'claimed') {

@@ -160,8 +160,9 @@ function compileEvidence(place: PhasePlace): EvidenceRules {
     return {
       name: field.name,
       type: type ?? 'str',
-      rule: field.rule ?? 'present',
+      rule: ruleOf(place, field, { type: type ?? 'str', at: [...path, 'fields', index] }),
       description: field.description ?? '',
+      ...(field.exactly === undefined ? {} : { exactly: field.exactly }),
     };
   });
   const artifacts = (phase.artifacts ?? []).map((artifact, index): Artifact => {
@@ -169,6 +170,27 @@ function compileEvidence(place: PhasePlace): EvidenceRules {
     return compileArtifact(place, artifact, index);
   });
   return { fields, artifacts, ...(phase.examples === undefined ? {} : { examples: phase.examples }) };
+}
+
+/** A boolean says yes unless its definition says that `false` will do (C30): most ask for what was done. */
+function ruleOf(
+  { context }: PhasePlace,
+  { name, rule, falseOk }: NonNullable<PhaseDraft['fields']>[number],
+  { type, at }: { readonly type: EvidenceField['type']; readonly at: DraftPath },
+): EvidenceField['rule'] {
+  if (type !== 'bool') {
+    if (falseOk !== undefined || rule === 'is_true') {
+      const message = `evidence \`${name}\` is no boolean, so \`false\` is nothing it can be`;
+      context.problems.error([...at, falseOk === undefined ? 'rule' : 'falseOk'], 'bad_value', message);
+    }
+    return rule ?? 'present';
+  }
+  if (falseOk === true && rule === 'is_true') {
+    const message = `evidence \`${name}\` must be \`true\` and may be \`false\`; say one of the two`;
+    context.problems.error([...at, 'falseOk'], 'conflict', message);
+  }
+  if (rule === 'present' || rule === 'optional') return rule;
+  return falseOk === true ? 'present' : 'is_true';
 }
 
 function compileArtifact({ context, path }: PhasePlace, artifact: ArtifactDraft, index: number): Artifact {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../json.ts';
 import type {
+  CheckSeverity,
   Content,
   EvidenceClass,
   EvidenceRule,
@@ -98,8 +99,13 @@ export interface PhaseDraft {
   readonly fields?: readonly {
     readonly name: string;
     readonly type: string;
+    /** Absent: `present`, and `is_true` for a boolean. */
     readonly rule?: EvidenceRule;
     readonly description?: string;
+    /** Whether `false` will do for a boolean. */
+    readonly falseOk?: boolean;
+    /** What a list must hold, each once and nothing else. */
+    readonly exactly?: readonly string[];
   }[];
   readonly artifacts?: readonly ArtifactDraft[];
   /** Examples of evidence, by name. */
@@ -127,6 +133,8 @@ export interface CheckDraft {
   readonly needs?: EvidenceClass;
   /** `false`: not looked at again when a human approves what it was about. */
   readonly recheck?: boolean;
+  /** Absent: `error`. */
+  readonly severity?: CheckSeverity;
 }
 
 /** An artifact as written; `schema` is the name of one, or one in place. */

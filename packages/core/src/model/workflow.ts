@@ -211,7 +211,15 @@ export interface Check {
   readonly needs: EvidenceClass;
   /** Looked at again when a human approves: it is about the world, which moves while a gate is open. */
   readonly recheck?: true;
+  /** `warning`: told, shown and recorded where it does not hold, and nothing is refused; absent: it blocks. */
+  readonly severity?: 'warning';
 }
+
+/** What a check that does not hold does: `error` refuses, `warning` is told. */
+export type CheckSeverity = 'error' | 'warning';
+
+/** Every severity of a check, in the order they are documented. */
+export const CHECK_SEVERITIES: readonly CheckSeverity[] = ['error', 'warning'];
 
 /** What must be submitted to complete a phase. */
 export interface EvidenceRules {
@@ -227,10 +235,24 @@ export interface EvidenceField {
   readonly type: 'int' | 'str' | 'list' | 'bool' | 'number' | 'object';
   readonly rule: EvidenceRule;
   readonly description: string;
+  /** What a list must hold, each once and nothing else; absent where anything will do. */
+  readonly exactly?: readonly string[];
 }
 
-/** `positive` is a number above zero or something with a length above zero. */
-export type EvidenceRule = 'present' | 'positive' | 'non_empty' | 'optional';
+/**
+ * `positive` is a number above zero or something with a length above zero. `is_true` is what a boolean must be
+ * unless its definition lets `false` pass (C30); then it is `present`.
+ */
+export type EvidenceRule = 'present' | 'positive' | 'non_empty' | 'optional' | 'is_true';
+
+/** Every rule of evidence, in the order they are documented. */
+export const EVIDENCE_RULES: readonly EvidenceRule[] = [
+  'present',
+  'positive',
+  'non_empty',
+  'optional',
+  'is_true',
+];
 
 /** Evidence with a JSON Schema. */
 export interface Artifact {

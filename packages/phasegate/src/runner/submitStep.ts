@@ -79,14 +79,15 @@ async function submit(driving: Driving, step: StepAtWork, command: Command): Pro
 function acceptedMessage(
   { view }: Submitted,
   { item }: StepAtWork,
-  { wouldRefuse }: Verdict & { readonly allowed: true },
+  { wouldRefuse, warnings }: Verdict & { readonly allowed: true },
 ): string {
-  const would = wouldRefuse === undefined ? '' : `; it would have been refused: ${reasonOf(wouldRefuse)}`;
+  const refusal = wouldRefuse === undefined ? '' : `; it would have been refused: ${reasonOf(wouldRefuse)}`;
+  const would = `${refusal}${warnings === undefined ? '' : `; warning: ${reasonOf(warnings)}`}`;
   if (item !== null) return `item \`${item}\` is done${would}`;
   if (view.status === 'active') return `goes on with \`${view.phase}\`${would}`;
   return `the run is ${view.status}${would}`;
 }
 
-function reasonOf(blockers: readonly Blocker[]): string {
+function reasonOf(blockers: readonly Pick<Blocker, 'message'>[]): string {
   return blockers.map(({ message }) => message).join('; ');
 }

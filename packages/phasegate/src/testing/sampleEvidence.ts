@@ -16,7 +16,8 @@ export type Sampled =
 /** The least evidence that the fields and the schemas of a phase ask for. */
 export function sampleEvidence({ evidence: rules }: Phase): Sampled {
   const made: Record<string, Json> = {};
-  for (const field of rules.fields) if (field.rule !== 'optional') made[field.name] = FIELDS[field.type];
+  for (const field of rules.fields)
+    if (field.rule !== 'optional') made[field.name] = field.exactly ?? FIELDS[field.type];
   for (const { type, schema } of rules.artifacts) {
     const value = sampleValue(schema);
     if (value === undefined || value === null) return { ok: false, reason: `\`${type}\`` };

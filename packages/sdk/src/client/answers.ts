@@ -9,6 +9,7 @@ import type {
   Progress,
   Ring,
   RunStatus,
+  Warning,
 } from '@phasegate/core';
 import type { WireBlocker } from './PhasegateClientError.ts';
 
@@ -117,6 +118,8 @@ export interface Moved {
   /** What strict enforcement would have refused, in permissive mode. */
   readonly would_refuse?: readonly WireBlocker[];
   readonly next_action: string;
+  /** What did not hold and does not block. */
+  readonly warnings?: readonly Warning[];
 }
 
 /** The phase's checks have passed and a human must choose. The token goes on reading. */
@@ -128,6 +131,8 @@ export interface Waiting {
   readonly gate: Gate | null;
   readonly would_refuse?: readonly WireBlocker[];
   readonly next_action: string;
+  /** What did not hold and does not block. */
+  readonly warnings?: readonly Warning[];
 }
 
 /** The run has come to its end. */
@@ -140,6 +145,8 @@ export interface Ended {
   readonly message?: string;
   readonly would_refuse?: readonly WireBlocker[];
   readonly next_action: string;
+  /** What did not hold and does not block. */
+  readonly warnings?: readonly Warning[];
 }
 
 /** The verdict on a tool call that is not carried out. */
@@ -247,6 +254,8 @@ export interface StartedRun {
   readonly trusted: boolean;
   readonly next_action: string;
   readonly would_refuse?: readonly WireBlocker[];
+  /** What did not hold and does not block. */
+  readonly warnings?: readonly Warning[];
 }
 
 /** The gate a run waits at, as a human is shown it. */

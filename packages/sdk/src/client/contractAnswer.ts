@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type RunView,
   type Verdict,
+  warningsOf,
 } from '@phasegate/core';
 
 /** What a server answered to a command, and the run after it. */
@@ -22,7 +23,10 @@ export function contractAnswer({ command, verdict, said, view }: Answered): Json
   const next_action = view.next_action.text;
   const common = { current_phase: view.phase, status: view.status, next_action };
   if (!verdict.allowed) return refusedAnswer({ command, verdict, said, view }, common);
-  const would = verdict.wouldRefuse === undefined ? {} : { would_refuse: blockersOf(verdict.wouldRefuse) };
+  const would = {
+    ...(verdict.wouldRefuse === undefined ? {} : { would_refuse: blockersOf(verdict.wouldRefuse) }),
+    ...warningsOf(verdict.warnings),
+  };
   if (command.kind === 'fetch_task') {
     const { phase, task_number, task_content, source } = said as Readonly<Record<string, Json>>;
     const told = { phase, task_number, task_content, source } as JsonObject;

@@ -9,6 +9,7 @@ import {
   type RunView,
   type Submitted,
   type Verdict,
+  type Warning,
 } from '@phasegate/core';
 import type { AgentCalls } from './agentCalls.ts';
 import type { Run, Task } from './answers.ts';
@@ -157,7 +158,12 @@ interface Judged {
 async function judged(act: () => Promise<object>, also?: string): Promise<Judged> {
   try {
     const said = fieldsOf(await act());
-    return { verdict: passed(said.would_refuse as unknown as readonly WireBlocker[] | undefined), said };
+    const { would_refuse, warnings } = said as {
+      readonly would_refuse?: readonly WireBlocker[];
+      readonly warnings?: readonly Warning[];
+    };
+    const verdict = passed(would_refuse);
+    return { verdict: warnings === undefined ? verdict : { ...verdict, warnings }, said };
   } catch (error) {
     if (!(error instanceof PhasegateClientError) || error.status !== 409) throw error;
     const { blockers, answer, code, message, nextAction } = error;

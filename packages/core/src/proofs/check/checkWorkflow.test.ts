@@ -245,7 +245,7 @@ describe('what no engine would refuse is not taken for impossible', () => {
         [
           {
             id: 'A',
-            fields: [{ name: 'good', type: 'bool' }],
+            fields: [{ name: 'good', type: 'bool', falseOk: true }],
             next: { condition, onTrue: null, onFalse: 'B' },
           },
           { id: 'B', next: { condition: 'params.sure', onTrue: 'C', onFalse: null } },

@@ -32,11 +32,12 @@ export function essenceOf(run: Run, abstraction: Abstraction): Run {
     },
   };
   if (core.status === 'waiting' && core.wait.for === 'gate') {
+    const { warnings: _, ...wait } = core.wait;
     const gate = `${core.wait.gate.split('#')[0]}#1`;
     return {
       ...core,
       wait: {
-        ...core.wait,
+        ...wait,
         gate,
         since: NOW,
         evidence: {},

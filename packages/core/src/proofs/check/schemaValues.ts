@@ -63,6 +63,7 @@ function fieldValues(field: EvidenceField, length: boolean): ValueSet {
     types: [type],
     integer: field.type === 'int',
     ...(positive ? { least: { at: 0, open: true } } : {}),
+    ...(field.rule === 'is_true' ? { allowed: [true] } : {}),
   };
 }
 

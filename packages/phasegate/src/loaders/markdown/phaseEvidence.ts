@@ -107,6 +107,7 @@ const RULES = {
   positive: ', above zero or not empty',
   non_empty: ', not empty',
   optional: ', optional',
+  is_true: ', true',
 };
 
 function understood({ name, type, rule, condition }: EvidenceFieldDraft): string {

@@ -92,6 +92,7 @@ function evidenceOf(phase: SourcePhase): Pick<PhaseDraft, 'fields' | 'artifacts'
             type: 'list',
             rule: 'non_empty' as const,
             description: 'Ids of the tasks that were done',
+            exactly: [...new Set(phase.tasks.map(({ id }) => id))],
           },
         ]),
     ...(phase.tasks.length === 0 && gate.length === 0

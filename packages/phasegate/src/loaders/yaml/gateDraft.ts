@@ -1,4 +1,5 @@
 import {
+  CHECK_SEVERITIES,
   type CheckDraft,
   EVIDENCE_CLASSES,
   type GateDraft,
@@ -33,6 +34,7 @@ export function checkDrafts(spots: Spots, spot: Spot, path: YamlPath): readonly 
         spots.text(item, 'message', [...at, 'message']) ?? spots.text(item, 'error', [...at, 'message']),
       needs: spots.choice(item, 'needs', [...at, 'needs'], EVIDENCE_CLASSES),
       recheck: spots.flag(item, 'recheck', [...at, 'recheck']),
+      severity: spots.choice(item, 'severity', [...at, 'severity'], CHECK_SEVERITIES),
     });
   });
 }

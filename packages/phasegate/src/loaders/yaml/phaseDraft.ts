@@ -1,5 +1,6 @@
 import {
   type ArtifactDraft,
+  EVIDENCE_RULES,
   type GateDraft,
   isJsonObject,
   type Json,
@@ -112,8 +113,6 @@ function taskDraft(spots: Spots, spot: Spot, path: YamlPath) {
   };
 }
 
-const RULES = ['present', 'positive', 'non_empty', 'optional'] as const;
-
 function evidenceDraft(spots: Spots, spot: Spot, path: YamlPath): PhaseDraft['fields'] {
   const listed: readonly Spot[] = isJsonObject(spot.value)
     ? Object.entries(spot.value).map(([name, value]) => ({ value, at: [...spot.at, name] }))
@@ -133,7 +132,8 @@ function evidenceDraft(spots: Spots, spot: Spot, path: YamlPath): PhaseDraft['fi
       name,
       type,
       ...defined({
-        rule: spots.choice(field, 'rule', [...at, 'rule'], RULES),
+        rule: spots.choice(field, 'rule', [...at, 'rule'], EVIDENCE_RULES),
+        falseOk: spots.flag(field, 'false_ok', [...at, 'falseOk']),
         description: spots.text(field, 'description', [...at, 'description']),
       }),
     });

@@ -1,4 +1,4 @@
-import { CAPABILITY, LEASE_SECONDS, MAX_RECLAIMS, ONE_RUN_PER } from '@phasegate/core';
+import { CAPABILITY, EVIDENCE_RULES, LEASE_SECONDS, MAX_RECLAIMS, ONE_RUN_PER } from '@phasegate/core';
 import * as z from 'zod';
 import { type Rules, rulesAsJsonSchema, strictMap } from './strictMap.ts';
 
@@ -40,6 +40,11 @@ const check = strictMap(
       z.boolean(),
       'Whether a check the engine looks at itself is looked at again when a human approves.',
       true,
+    ),
+    severity: maybe(
+      z.enum(['error', 'warning']),
+      '`warning`: where it does not hold, the agent is told, the human is shown it, and nothing is refused.',
+      'error',
     ),
   },
 );
@@ -161,7 +166,12 @@ const artifact = z.union([
 
 const evidenceShape = {
   type: about(text, '`int`, `str`, `list`, `bool`, `number` or `object`.'),
-  rule: maybe(z.enum(['present', 'positive', 'non_empty', 'optional']), 'What its value must be.', 'present'),
+  rule: maybe(
+    z.enum(EVIDENCE_RULES),
+    'What its value must be; left out: `present`, and `is_true` for a boolean.',
+    'present',
+  ),
+  false_ok: maybe(z.boolean(), 'Whether `false` will do for a boolean; else it must be `true`.', false),
   description: maybe(text, 'What it is.'),
 };
 

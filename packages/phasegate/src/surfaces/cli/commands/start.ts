@@ -1,4 +1,4 @@
-import type { StartRequest } from '@phasegate/core';
+import { type StartRequest, warningsOf } from '@phasegate/core';
 import type { Arguments, CliCommand } from '../command.ts';
 import { spellNextAction, wireBlockers } from '../nextAction.ts';
 import { paramsOf, START_OPTIONS } from '../params.ts';
@@ -54,10 +54,12 @@ export const start: CliCommand = {
     if (view === null) return reportNotStarted(out, verdict);
     const { run, status, phase, ring, trusted } = view;
     const next_action = spellNextAction(view.next_action, run);
-    const would =
-      verdict.allowed && verdict.wouldRefuse !== undefined
+    const would = {
+      ...(verdict.allowed && verdict.wouldRefuse !== undefined
         ? { would_refuse: wireBlockers(verdict.wouldRefuse, run) }
-        : {};
+        : {}),
+      ...(verdict.allowed ? warningsOf(verdict.warnings) : {}),
+    };
     await out.result(
       { run, workflow: view.workflow, status, phase, ring, trusted, next_action, ...would },
       () => describeRun(view, out.paint),

@@ -12,7 +12,7 @@ export function describeAnswer(answer: JsonObject, paint: Paint): string {
     lines.push(paint.green(word(answer.message ?? 'All phases complete')));
   if (answer.status === 'waiting') lines.push(...gateLines(answer.gate));
   if (answer.item_completed !== undefined) lines.push(`item ${word(answer.item_completed)} completed`);
-  lines.push(...wouldRefuse(answer, paint));
+  lines.push(...wouldRefuse(answer, paint), ...warnings(answer, paint));
   if (answer.next_phase !== undefined && answer.next_phase !== null) {
     lines.push(`now in phase ${paint.bold(word(answer.next_phase))}`);
     const { next_phase_content: content } = answer;
@@ -57,6 +57,13 @@ function wouldRefuse({ would_refuse }: JsonObject, paint: Paint): readonly strin
   if (!Array.isArray(would_refuse) || would_refuse.length === 0) return [];
   const lines = would_refuse.map((blocker: Json) => `  - ${word(own(blocker, 'message') ?? blocker)}`);
   return [paint.yellow('permissive: this would have been refused'), ...lines];
+}
+
+function warnings({ warnings: told }: JsonObject, paint: Paint): readonly string[] {
+  if (!Array.isArray(told)) return [];
+  return told.map(
+    (warning: Json) => `${paint.yellow('warning:')} ${word(own(warning, 'message') ?? warning)}`,
+  );
 }
 
 function nextLine({ next_action }: JsonObject, paint: Paint): readonly string[] {

@@ -45,6 +45,7 @@ export const completePhase: McpTool = {
     required_format: { type: 'object' },
     blockers: { type: 'array', items: { type: 'object' } },
     would_refuse: { type: 'array', items: { type: 'object' } },
+    warnings: { type: 'array', items: { type: 'object' } },
     attempt: { type: 'integer' },
     gate: { type: ['object', 'null'] },
     phase_token: { type: 'string' },

@@ -8,6 +8,7 @@ import {
   type RunView,
   sameTarget,
   type Verdict,
+  warningsOf,
 } from '@phasegate/core';
 import type { CatalogWorkflow } from '../../../runtime/ports.ts';
 import { objectArgument, optionalText, textArgument } from '../arguments.ts';
@@ -73,10 +74,12 @@ async function start(args: JsonObject, call: ToolCall): Promise<JsonObject> {
   if (own !== undefined) return describeStarted(own, call, { resumed: true });
   const { verdict, view } = await phasegate.start({ workflow: name, target, params });
   if (view === null) return notStarted(name, verdict);
-  const would =
-    verdict.allowed && verdict.wouldRefuse !== undefined
+  const would = {
+    ...(verdict.allowed && verdict.wouldRefuse !== undefined
       ? { would_refuse: wireBlockers(verdict.wouldRefuse, view) }
-      : {};
+      : {}),
+    ...(verdict.allowed ? warningsOf(verdict.warnings) : {}),
+  };
   return describeStarted(view, call, { resumed: false, ...would });
 }
 

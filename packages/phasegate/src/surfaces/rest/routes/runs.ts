@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { canonicalJson, type JsonObject } from '@phasegate/core';
+import { canonicalJson, type JsonObject, warningsOf } from '@phasegate/core';
 import { RequestRefused } from '../problem.ts';
 import { eventPage, runPath } from '../schemas/records.ts';
 import { refusal } from '../schemas/refusals.ts';
@@ -68,8 +68,12 @@ export const RUN_ROUTES: readonly Endpoint[] = [
       });
       if (view === null) return notStarted(verdict.blockers, instance);
       const { run: id, status, phase, ring, trusted } = view;
-      const would =
-        verdict.wouldRefuse === undefined ? {} : { would_refuse: wireBlockers(verdict.wouldRefuse, view) };
+      const would = {
+        ...(verdict.wouldRefuse === undefined
+          ? {}
+          : { would_refuse: wireBlockers(verdict.wouldRefuse, view) }),
+        ...warningsOf(verdict.warnings),
+      };
       const location = `/api/v1/runs/${encodeURIComponent(id)}`;
       const next_action = nextCall(view, 'human');
       const made = { run: id, workflow: view.workflow, status, phase, ring, trusted, next_action, ...would };

@@ -1,3 +1,4 @@
+import { warningsOf } from '@phasegate/core';
 import type { IdentifiedAgent, Transition } from '../../../runtime/ports.ts';
 import { demandSameAgent } from '../callers.ts';
 import type { TransitionedAnswer } from '../schemas/index.ts';
@@ -171,7 +172,11 @@ function describeTransition(transition: Transition): TransitionedAnswer {
   };
 }
 
-function wouldRefuse({ verdict, view }: Transition): Pick<TransitionedAnswer, 'would_refuse'> {
-  if (!verdict.allowed || verdict.wouldRefuse === undefined) return {};
-  return { would_refuse: wireBlockers(verdict.wouldRefuse, view) };
+function wouldRefuse({ verdict, view }: Transition): Pick<TransitionedAnswer, 'would_refuse' | 'warnings'> {
+  if (!verdict.allowed) return {};
+  const { wouldRefuse: would, warnings } = verdict;
+  return {
+    ...(would === undefined ? {} : { would_refuse: wireBlockers(would, view) }),
+    ...warningsOf(warnings),
+  };
 }

@@ -30,6 +30,11 @@ export const blocker = z
   })
   .openapi('Blocker');
 
+/** Checks of `severity: warning` that did not hold. */
+export const warnings = listOf(z.object({ code: z.string(), message: z.string() })).openapi({
+  description: 'what did not hold and does not block',
+});
+
 /** One thing wrong with a request, or with a definition it names. */
 export const fieldProblem = z
   .looseObject({

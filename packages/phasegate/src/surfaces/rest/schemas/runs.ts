@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { blocker, nextStep } from './refusals.ts';
+import { blocker, nextStep, warnings } from './refusals.ts';
 import {
   agentName,
   anyJson,
@@ -150,6 +150,7 @@ export const started = z
     trusted: z.boolean(),
     next_action: z.string(),
     would_refuse: listOf(blocker).optional(),
+    warnings: warnings.optional(),
   })
   .openapi('Started');
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { blocker } from './refusals.ts';
+import { blocker, warnings } from './refusals.ts';
 import { gate, run, task } from './runs.ts';
 import {
   agentName,
@@ -92,6 +92,7 @@ export const transitioned = z
     item_completed: z.string().optional(),
     message: z.string().optional(),
     would_refuse: listOf(blocker).optional(),
+    warnings: warnings.optional(),
     next_action: z.string(),
   })
   .openapi('Transitioned');
@@ -104,6 +105,7 @@ export const transitionWaits = z
     phase: phaseId,
     gate: orNull(gate),
     would_refuse: listOf(blocker).optional(),
+    warnings: warnings.optional(),
     next_action: z.string(),
   })
   .openapi('TransitionWaits');
