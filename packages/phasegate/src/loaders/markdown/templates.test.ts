@@ -10,7 +10,6 @@ test.each([
   '[... list all tasks]',
   '[brief description of it]',
   '{{target_phase}}',
-  '`task_number=[N]`',
   'phase=x[PHASE_ID]',
 ])('%s would reach an agent unfilled, so it is found [fail.33]', (template) => {
   expect(unresolvedIn(`Text\n\n${template}\n`, PHASE_PLACEHOLDERS)).toMatchObject([
@@ -27,6 +26,11 @@ test.each([
   '`list[0]`, `x[Y]`, `[a-z]`, `[A-Za-z0-9_]`',
   "```py\nfoo(['a', 'b'], [x, y])\n```",
   '`$' + '{{ secrets }}`',
+  '`task_number=[N]`, ``a `[N]` b``',
+  '```python\nget_task(phase=[PHASE_NUMBER], task_number=[N])\n```',
+  '<!-- [Brief description]\n{{later}} [TASK_STEPS] -->',
+  '\\[Brief description] and \\[TASK_STEPS\\]',
+  '\\{{name}}',
 ])('%j has nothing to fill but what is known', (template) => {
   expect(unresolvedIn(template, [...PHASE_PLACEHOLDERS, 'Y'])).toEqual([]);
 });

@@ -1,6 +1,5 @@
-import { placeholdersIn, type Templates } from '@phasegate/core';
+import { asideRanges, isWithin, placeholdersIn, type Templates } from '@phasegate/core';
 import { Lines } from '../lines.ts';
-import { linesOf } from './markdownText.ts';
 import type { DynamicConfig } from './metadata.ts';
 import type { Report } from './report.ts';
 import type { MarkdownFile, WorkflowFolder } from './workflowFolder.ts';
@@ -65,53 +64,43 @@ async function readTemplate(
 function reportUnresolved(file: MarkdownFile, known: readonly string[], report: Report): void {
   const lines = new Lines(file.text);
   for (const { text, offset } of unresolvedIn(file.text, known)) {
-    const message = `\`${text}\` looks like a placeholder and nothing is known to put there; known here: ${known.map((name) => `[${name}]`).join(' ')}`;
+    const message = `\`${text}\` looks like a placeholder and nothing is known to put there; known here: ${known.map((name) => `[${name}]`).join(' ')}; \`\\[\` is a plain bracket`;
     report.error({ file: file.path, ...lines.at(offset) }, { code: 'unresolved_placeholder', message });
   }
 }
 
-const BRACKETED = /(?<![\w\])])\[([^[\]\n]+)\](?![([])/g;
-const BRACES = /(?<!\$)\{\{[^{}\n]+\}\}/g;
+const BRACKETED = /(?<![\w\])\\])\[([^[\]\n]+)\](?![([])/g;
+const BRACES = /(?<![$\\])\{\{[^{}\n]+\}\}/g;
 
-/** Everything in a template that looks as if something should stand there instead. */
+/**
+ * Everything in a template that looks as if something should stand there instead. Code and comments are left alone,
+ * and so is a bracket behind a backslash.
+ */
 export function unresolvedIn(
   template: string,
   known: readonly string[],
 ): readonly { readonly text: string; readonly offset: number }[] {
-  const inCode = codeRanges(template);
+  const asides = asideRanges(template);
   const defined = new Set([...template.matchAll(/^ {0,3}\[([^\]\n]+)\]:/gm)].map((match) => match[1]));
   const found = [...template.matchAll(BRACKETED)].flatMap((match) => {
     const [text, inner = ''] = match;
-    if (known.includes(inner) || defined.has(inner)) return [];
-    const code = inCode.some(([from, to]) => match.index >= from && match.index < to);
-    return isBlank(inner, code) ? [{ text, offset: match.index }] : [];
+    if (known.includes(inner) || defined.has(inner) || isWithin(asides, match.index)) return [];
+    return isBlank(inner) ? [{ text, offset: match.index }] : [];
   });
   const names = new Set(found.map(({ text }) => text));
-  // What the engine itself would fill counts wherever it stands, also right behind a word.
+  // What the engine itself would fill counts also right behind a word.
   const others = placeholdersIn(template).filter((name) => !known.includes(name) && !names.has(`[${name}]`));
+  const braces = [...template.matchAll(BRACES)].filter(({ index }) => !isWithin(asides, index));
   return [
     ...found,
     ...others.map((name) => ({ text: `[${name}]`, offset: template.indexOf(`[${name}]`) })),
-    ...[...template.matchAll(BRACES)].map((match) => ({ text: match[0], offset: match.index })),
+    ...braces.map((match) => ({ text: match[0], offset: match.index })),
   ].toSorted((a, b) => a.offset - b.offset);
 }
 
 /** Words in brackets that a person was meant to replace: not a box, a footnote, an index, or a class of characters. */
-function isBlank(inner: string, code: boolean): boolean {
+function isBlank(inner: string): boolean {
   if (/^(?:\.{3}|…)/.test(inner)) return true;
   if (/^[A-Z]/.test(inner)) return !/^(?:[A-Za-z0-9]-[A-Za-z0-9])+[\w-]*$/.test(inner);
-  return !code && /^[a-z]\w*(?: \w+)+/.test(inner) && !/["',=]/.test(inner);
-}
-
-function codeRanges(template: string): readonly (readonly [number, number])[] {
-  const ranges: [number, number][] = [];
-  const lines = new Lines(template);
-  for (const { number, text, aside } of linesOf(template)) {
-    const start = lines.start(number);
-    if (aside === 'fence') ranges.push([start, start + text.length]);
-    else
-      for (const span of text.matchAll(/`[^`]+`/g))
-        ranges.push([start + span.index, start + span.index + span[0].length]);
-  }
-  return ranges;
+  return /^[a-z]\w*(?: \w+)+/.test(inner) && !/["',=]/.test(inner);
 }

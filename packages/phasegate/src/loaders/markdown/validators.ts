@@ -8,6 +8,7 @@ import {
 } from '@phasegate/core';
 import { type FieldType, resultPath } from './evidence.ts';
 import { splitLambda, translateRule } from './pythonCondition.ts';
+import { PATTERN_NAMES, ruleOfPattern } from './validatorPatterns.ts';
 
 /** What a validator asks of a field: a rule of the engine, and perhaps a condition beyond it. */
 export type Validator =
@@ -56,15 +57,16 @@ export function readValidator(
   const written = Object.hasOwn(own, name) ? own[name] : undefined;
   if (written === undefined && OPTIONAL.includes(name.toLowerCase())) return { ok: true, rule: 'optional' };
   // A name of the file's own may stand for a known one, and no further.
-  const rule = written === undefined ? known(name) : known(written.trim());
+  const rule = known(written === undefined ? name : written.trim(), field.type);
   if (!/^[\w-]+$/.test(rule)) return readRule(rule, field);
-  const hint = didYouMean(name, [...Object.keys(KNOWN), ...OPTIONAL, ...Object.keys(own)]);
-  return { ok: false, code: 'unknown_validator', reason: `there is no validator \`${rule}\`${hint}` };
+  const names = [...Object.keys(KNOWN), ...OPTIONAL, ...PATTERN_NAMES, ...Object.keys(own)];
+  const reason = `there is no validator \`${rule}\`${didYouMean(name, names)}; known are ${names.join(', ')}, or a rule such as \`len(x) >= 2\``;
+  return { ok: false, code: 'unknown_validator', reason };
 }
 
-function known(name: string): string {
+function known(name: string, type: FieldType): string {
   const key = name.toLowerCase().replaceAll('-', '_');
-  return Object.hasOwn(KNOWN, key) ? (KNOWN[key] as string) : name;
+  return Object.hasOwn(KNOWN, key) ? (KNOWN[key] as string) : (ruleOfPattern(key, type) ?? name);
 }
 
 function readRule(rule: string, { name, type, params = {} }: Validated): Validator {
@@ -94,6 +96,7 @@ function readRule(rule: string, { name, type, params = {} }: Validated): Validat
 function ruleFor(condition: string, value: string, type: FieldType): EvidenceRule | null {
   if (condition === 'true' || condition === `${value} !== null`) return 'present';
   const numeric = type === 'int' || type === 'number';
+  if (type === 'bool' && condition === `${value} === true`) return 'is_true';
   if (condition === `${value} > 0`) return numeric ? 'positive' : null;
   if (type === 'int' && condition === `${value} >= 1`) return 'positive';
   const lengthy = !numeric && type !== 'bool';
