@@ -1,5 +1,5 @@
 import type { EvidenceRule } from '@phasegate/core';
-import type { EvidenceFieldDraft, FieldType } from './evidence.ts';
+import { type EvidenceFieldDraft, type FieldType, letsFalsePass, usualRule } from './evidence.ts';
 import { headingAt, type MarkdownLine } from './markdownText.ts';
 import type { Report } from './report.ts';
 
@@ -38,7 +38,7 @@ const TYPE_WORDS: readonly (readonly [FieldType, readonly string[]])[] = [
   ['int', ['count', 'number', 'quantity']],
   ['list', ['list', 'array', 'collection']],
   ['str', ['output', 'text', 'command']],
-  ['bool', ['flag', 'boolean', 'true/false']],
+  ['bool', ['flag', 'boolean', 'true/false', 'true or false']],
 ];
 
 /** The type a line speaks of; where it says nothing, what its continuation says (S0.23, S0.26). */
@@ -87,19 +87,25 @@ export interface Document {
 export function readRequirements(
   documents: readonly Document[],
   report: Report,
+  { beside = false }: { readonly beside?: boolean } = {},
 ): ReadonlyMap<string, EvidenceFieldDraft> {
   const found = new Map<string, EvidenceFieldDraft>();
-  for (const document of documents) readDocument(document, report, found);
+  // Beside a gate file, which says what completes the phase, a sentence nobody understands loses nothing.
+  const unclear: Unclear = (at, remark) => (beside ? report.note(at, remark) : report.error(at, remark));
+  for (const document of documents) readDocument(document, { report, unclear }, found);
   return found;
 }
 
+type Unclear = Report['error'];
+
 function readDocument(
   { file, from, lines }: Document,
-  report: Report,
+  { report, unclear }: { readonly report: Report; readonly unclear: Unclear },
   found: Map<string, EvidenceFieldDraft>,
 ): void {
+  const listed = introducedItems(lines);
   lines.forEach((line, index) => {
-    if (!isEvidenceRequirement(line.text) || isTableRow(line.text)) return;
+    if (isTableRow(line.text) || !(isEvidenceRequirement(line.text) || listed.has(index))) return;
     const at = {
       file,
       line: from + line.number - 1,
@@ -113,16 +119,18 @@ function readDocument(
     }
     const name = fieldNameIn(line.text);
     if (name === UNKNOWN_FIELD) {
-      if (!introduces(lines, index)) report.error(at, unclear(line.text));
+      if (!introduces(lines, index) && !isIntroduction(lines, index)) unclear(at, unnamed(line.text));
       return;
     }
     const context = continuation(lines, index);
     const type = inferType(line.text, context);
-    const rule = inferRule(line.text, context);
+    const said = inferRule(line.text, context);
+    const any = letsFalsePass([line.text, ...context].join(' '));
+    const rule = said === 'present' && !any ? usualRule(type) : said;
     const problem = contradiction(type, rule);
     if (problem !== null) {
       const message = `\`${name}\` is understood as ${type} ${problem}; say which it is, or use an evidence table`;
-      report.error(at, { code: 'unclear_requirement', message });
+      unclear(at, { code: 'unclear_requirement', message });
       return;
     }
     const others = namesIn(line.text).filter((other) => other !== name);
@@ -130,7 +138,8 @@ function readDocument(
       const message = `a line asks for one piece of evidence, here \`${name}\`; ${others.map((other) => `\`${other}\``).join(', ')} is not read as another`;
       report.note(at, { code: 'one_per_line', message });
     }
-    found.set(name, { name, type, rule, description: describeLine(line.text), at });
+    const guessed = { type: true, rule: said === 'present' && !any };
+    found.set(name, { name, type, rule, description: describeLine(line.text), guessed, at });
   });
 }
 
@@ -139,7 +148,7 @@ function namesIn(line: string): readonly string[] {
   return [...line.matchAll(/`([A-Za-z]\w*_\w+)`/g)].map((match) => match[1] as string);
 }
 
-function unclear(line: string): { readonly code: string; readonly message: string } {
+function unnamed(line: string): { readonly code: string; readonly message: string } {
   const shown = describeLine(line).slice(0, 80);
   const message = `\`${shown.replaceAll('`', "'")}\` asks for evidence and names none (${UNKNOWN_FIELD}): put the name in backticks`;
   return { code: UNKNOWN_FIELD, message };
@@ -162,6 +171,38 @@ function introduces(lines: readonly MarkdownLine[], index: number): boolean {
     if (isEvidenceRequirement(next.text) && fieldNameIn(next.text) !== UNKNOWN_FIELD) return true;
   }
   return false;
+}
+
+/** Whether a sentence without a name only says that a list follows: "before advancing you must provide:". */
+function isIntroduction(lines: readonly MarkdownLine[], index: number): boolean {
+  const text = lines[index]?.text ?? '';
+  return /:[\s*_`]*$/.test(text) && itemsBelow(lines, index).length > 0;
+}
+
+/** The items of such lists that begin with a name: they are what is asked for. */
+function introducedItems(lines: readonly MarkdownLine[]): ReadonlySet<number> {
+  const found = new Set<number>();
+  lines.forEach(({ text, aside }, index) => {
+    if (aside !== null || !isEvidenceRequirement(text) || fieldNameIn(text) !== UNKNOWN_FIELD) return;
+    if (!isIntroduction(lines, index)) return;
+    for (const item of itemsBelow(lines, index)) {
+      if (/^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?\**`[A-Za-z_][\w.-]*`/.test(lines[item]?.text ?? ''))
+        found.add(item);
+    }
+  });
+  return found;
+}
+
+function itemsBelow(lines: readonly MarkdownLine[], index: number): readonly number[] {
+  const items: number[] = [];
+  for (let next = index + 1; next < lines.length; next++) {
+    const { text, aside } = lines[next] as MarkdownLine;
+    if (text.trim() === '' && aside === null) continue;
+    const item = aside === null && /^\s*(?:[-*+]|\d+[.)])\s/.test(text);
+    if (item) items.push(next);
+    else if (items.length === 0 || indentOf(text) === 0) break;
+  }
+  return items;
 }
 
 /** The lines of the window that go on with the sentence: not the next item, heading or requirement. */

@@ -1,11 +1,14 @@
 import { posix, relative, resolve, sep } from 'node:path';
 import { didYouMean, PhasegateError, type PhaseId, type Templates } from '@phasegate/core';
 import type { ParsedSource, SourceParsers, StartingWith } from '../../runtime/ports.ts';
+import { demandGate } from './demandGate.ts';
 import type { DynamicConfig, Metadata } from './metadata.ts';
+import { readPhaseModel } from './phaseModel.ts';
 import { topOf } from './report.ts';
 import { draftSourcePhases } from './sourcePhases.ts';
 import type { PlacedPhase } from './staticPhases.ts';
 import { readTemplates } from './templates.ts';
+import { withModels } from './withModels.ts';
 import { linkOn, type WorkflowFolder } from './workflowFolder.ts';
 
 /** What the phases of a source are made with. */
@@ -24,6 +27,7 @@ export async function readDynamicPhases(
 ): Promise<{ readonly templates: Templates | null; readonly phases: readonly PlacedPhase[] }> {
   const { config, metadata, sources, statics } = parts;
   const templates = await readTemplates(folder, config);
+  judgeTemplates(folder, parts, templates);
   const parser = sources.get(config.parser.name);
   if (parser === undefined) {
     const message = `there is no parser \`${config.parser.name}\`${didYouMean(config.parser.name, sources.names())}`;
@@ -47,12 +51,31 @@ export async function readDynamicPhases(
   }
   const source = await parse(folder, () => parser.parse(folder.root, path), path);
   if (source === null) return { templates, phases: [] };
-  const phases = draftSourcePhases(source, statics).map((draft) => ({
-    draft,
-    file: path,
-    evidenceFile: path,
-  }));
+  const phases = draftSourcePhases(source, statics).map((draft) =>
+    withModels({ draft, file: path, evidenceFile: path }, modelsOf(parts, draft.id, folder), folder.report),
+  );
   return { templates, phases };
+}
+
+/** What `metadata.json` says of the phases of a source: of all of them under a range such as `1-N`, or of one. */
+function modelsOf({ metadata, statics }: DynamicParts, id: PhaseId | null, folder: WorkflowFolder) {
+  return (metadata.phases ?? [])
+    .filter((phase) => phase.id === null || (phase.id === id && !statics.includes(phase.id)))
+    .map(({ model }) => readPhaseModel({ ...model, id: id ?? 1 }, folder.report));
+}
+
+/** The templates are the texts of every phase of the source, so they are judged before there is one. */
+function judgeTemplates(folder: WorkflowFolder, parts: DynamicParts, templates: Templates | null): void {
+  if (templates === null) return;
+  const { phase, task } = parts.config.templates;
+  const texts = [
+    { path: folder.pathOf(phase.path), text: templates.phase },
+    { path: folder.pathOf(task.path), text: templates.task },
+  ];
+  const models = modelsOf(parts, null, folder);
+  const file = folder.pathOf('metadata.json');
+  const any = withModels({ draft: { id: '1-N' }, file, evidenceFile: file }, models, folder.report);
+  demandGate(any, { texts, models }, folder.report);
 }
 
 /** A symlink on the way to a source. A way that leaves the project is the parser's to refuse. */

@@ -9,7 +9,19 @@ export interface EvidenceFieldDraft {
   readonly description: string;
   /** A condition beyond the rule, in the engine's words. */
   readonly condition?: string;
+  /** What was not said in so many words: a type guessed from a sentence, a rule that is only the usual one. */
+  readonly guessed?: { readonly type?: boolean; readonly rule?: boolean };
   readonly at: Place;
+}
+
+/** What a value must be where nothing is said: there, and `true` where it is a boolean (C30). */
+export function usualRule(type: FieldType): EvidenceRule {
+  return type === 'bool' ? 'is_true' : 'present';
+}
+
+/** Whether a line lets a boolean be `false`. */
+export function letsFalsePass(line: string): boolean {
+  return /\btrue or false\b|\boptional\b/i.test(line);
 }
 
 /** A rule about several fields. */

@@ -1,8 +1,8 @@
 import { didYouMean } from '@phasegate/core';
-import { type EvidenceFieldDraft, TYPE_NAMES, typeNamed } from './evidence.ts';
+import { type EvidenceFieldDraft, letsFalsePass, TYPE_NAMES, typeNamed, usualRule } from './evidence.ts';
 import type { MarkdownLine } from './markdownText.ts';
 import type { Report } from './report.ts';
-import { readValidator } from './validators.ts';
+import { isNoValidator, readValidator } from './validators.ts';
 
 /** The fields of every evidence table: one with a column for the evidence and one for its type. */
 export function readEvidenceTables(
@@ -86,11 +86,14 @@ function readRow(
     report.error(at, { code: 'unclear_requirement', message });
     return null;
   }
+  const description = cell(columns.description).trim();
+  const silent = isNoValidator(cell(columns.validator)) && !letsFalsePass(description);
   return {
     name,
     type,
-    rule: optional ? 'optional' : validator.rule,
-    description: cell(columns.description).trim(),
+    rule: optional ? 'optional' : silent ? usualRule(type) : validator.rule,
+    description,
+    guessed: { rule: silent && !optional },
     ...(validator.condition === undefined ? {} : { condition: validator.condition }),
     at,
   };

@@ -1,4 +1,12 @@
-import { didYouMean, isJsonObject, type JsonObject, own } from '@phasegate/core';
+import {
+  didYouMean,
+  EVIDENCE_RULES,
+  type EvidenceRule,
+  isJsonObject,
+  type JsonObject,
+  own,
+} from '@phasegate/core';
+import { isPhaseModelKey } from '../yaml/phaseModelSchema.ts';
 import {
   type CrossRule,
   type EvidenceDraft,
@@ -7,8 +15,10 @@ import {
   resultPath,
   TYPE_NAMES,
   typeNamed,
+  usualRule,
 } from './evidence.ts';
-import { readYamlTree } from './jsonTree.ts';
+import { type PlacedObject, readYamlTree } from './jsonTree.ts';
+import { WITHOUT_MEANING } from './keysWithoutMeaning.ts';
 import { PlacedFields } from './placedFields.ts';
 import { splitLambda, translateRule } from './pythonCondition.ts';
 import { type Report, topOf } from './report.ts';
@@ -18,26 +28,31 @@ const KEYS = [
   'checkpoint',
   'evidence_schema',
   'validators',
-  'strict',
-  'allow_override',
   ...['cross_field_validation', 'cross_field_rules', 'cross_field'],
 ];
-const CHECKPOINT_KEYS = ['enabled', 'strict', 'allow_override'];
-const DESCRIPTIVE = new Set(['name', 'title', 'description', 'phase', 'version', 'notes']);
-const FIELD_KEYS = ['type', 'required', 'description', 'validator', 'validator_params'];
+const FIELD_KEYS = ['type', 'required', 'description', 'validator', 'validator_params', 'rule', 'false_ok'];
+
+/** What a gate file says: its evidence, and the file for the keys it shares with contracts. */
+export interface GateFile extends EvidenceDraft {
+  readonly source: PlacedObject;
+}
 
 /**
  * Reads a `gate-definition.yaml`. A gate that cannot be read in full is reported as an error: there is no gate that
  * passes because it was not understood. Null after such a report.
  */
-export function readGateDefinition(file: string, text: string, report: Report): EvidenceDraft | null {
+export function readGateDefinition(file: string, text: string, report: Report): GateFile | null {
   const tree = readYamlTree(file, text, report);
   if (tree === null) return null;
   const fields = new PlacedFields(tree, report);
-  fields.noteUnknown(KEYS, DESCRIPTIVE);
-  noteLaxity(fields);
+  judgeKeys(fields, KEYS, WITHOUT_MEANING.gate);
+  const checkpoint = fields.below('checkpoint');
+  if (checkpoint !== undefined) judgeKeys(checkpoint, [], WITHOUT_MEANING.checkpoint);
   const schema = fields.below('evidence_schema');
   if (schema === undefined || Object.keys(schema.object).length === 0) {
+    const keys = [...Object.keys(fields.object), ...Object.keys(checkpoint?.object ?? {})];
+    // A file that asks for a human or for checks is a gate, whatever the agent hands in.
+    if (keys.some(isPhaseModelKey)) return { fields: [], crossRules: [], source: tree };
     if (schema !== undefined || own(fields.object, 'evidence_schema') === undefined) {
       const message = `\`${file}\` asks for no evidence: \`evidence_schema\` names at least one field`;
       report.error(topOf(file), { code: 'empty_gate', message });
@@ -51,32 +66,24 @@ export function readGateDefinition(file: string, text: string, report: Report): 
     return draft === null ? [] : [draft];
   });
   noteBareBooleans(read, report);
-  return { fields: read, crossRules: readCrossRules(fields, read) };
+  return { fields: read, crossRules: readCrossRules(fields, read), source: tree };
 }
 
 /** What would make the gate let things pass is said and not done. */
-function noteLaxity(fields: PlacedFields): void {
-  const checkpoint = fields.below('checkpoint');
-  checkpoint?.noteUnknown(CHECKPOINT_KEYS, DESCRIPTIVE);
-  for (const place of [fields, ...(checkpoint === undefined ? [] : [checkpoint])]) {
-    if (place.flag('strict') === false)
-      place.note(
-        'strict',
-        'not_obeyed',
-        '`strict: false` is not obeyed: evidence that is wrong does not pass',
-      );
-    if (place.flag('allow_override') === true) {
-      const message =
-        '`allow_override: true` is not obeyed: a phase is left by its evidence, or by a human at a gate';
-      place.note('allow_override', 'not_obeyed', message);
-    }
-  }
-  if (checkpoint?.flag('enabled') === false)
-    checkpoint.note(
-      'enabled',
-      'not_obeyed',
-      '`enabled: false` is not obeyed: remove the file to have no gate',
-    );
+const LAX = [
+  ['strict', false, '`strict: false` is not obeyed: evidence that is wrong does not pass'],
+  [
+    'allow_override',
+    true,
+    '`allow_override: true` is not obeyed: a phase is left by its evidence, or by a human at a gate',
+  ],
+  ['enabled', false, '`enabled: false` is not obeyed: remove the file to have no gate'],
+] as const;
+
+function judgeKeys(place: PlacedFields, read: readonly string[], withoutMeaning: readonly string[]): void {
+  const lax = LAX.filter(([key, value]) => withoutMeaning.includes(key) && place.flag(key) === value);
+  for (const [key, , message] of lax) place.note(key, 'not_obeyed', message);
+  place.refuseUnknown([...read, ...lax.map(([key]) => key)], withoutMeaning);
 }
 
 function readOwnValidators(fields: PlacedFields): Readonly<Record<string, string>> {
@@ -112,9 +119,27 @@ function readField(
   const required = field.flag('required') ?? true;
   const params = field.below('validator_params')?.object;
   const named = field.text('validator');
+  const rule = readRuleKey(field);
+  if (rule !== undefined && named !== undefined)
+    field.error('rule', 'conflict', `\`rule\` and \`validator\` say the same thing; give one of them`);
+  const falseOk = field.flag('false_ok');
+  if (falseOk !== undefined && type !== undefined && type !== 'bool')
+    field.error(
+      'false_ok',
+      'bad_value',
+      `evidence \`${name}\` is no boolean, so \`false\` is nothing it can be`,
+    );
   if (type === undefined) return null;
   const base = { name, type, description: field.text('description') ?? '', at: field.at(undefined, 'key') };
-  if (named === undefined) return { ...base, rule: required ? 'present' : 'optional' };
+  if (named === undefined) {
+    const wanted = rule ?? (falseOk === true ? 'present' : usualRule(type));
+    const guessed = { rule: rule === undefined && falseOk === undefined && required };
+    return {
+      ...base,
+      ...(required ? { rule: wanted } : heldWhen(false, name, { rule: rule ?? 'present' })),
+      guessed,
+    };
+  }
   const validator = readValidator(
     named,
     { name, type, ...(params === undefined ? {} : { params }) },
@@ -143,12 +168,22 @@ function heldWhen(
   return { rule: 'optional', condition: `${absent} || ${asked}` };
 }
 
+function readRuleKey(field: PlacedFields): EvidenceRule | undefined {
+  const named = field.text('rule');
+  const rule = EVIDENCE_RULES.find((known) => known === named);
+  if (named !== undefined && rule === undefined) {
+    const known = EVIDENCE_RULES.map((one) => `\`${one}\``).join(', ');
+    field.error('rule', 'bad_value', `\`rule\` is one of ${known}, not \`${named}\``);
+  }
+  return rule;
+}
+
 function noteBareBooleans(fields: readonly EvidenceFieldDraft[], report: Report): void {
-  const bare = fields.filter(({ type, condition }) => type === 'bool' && condition === undefined);
+  const bare = fields.filter(({ type, guessed }) => type === 'bool' && guessed?.rule === true);
   const [first] = bare;
   if (first === undefined) return;
   const names = bare.map(({ name }) => `\`${name}\``).join(', ');
-  const message = `${names}: a boolean is a claim, and \`false\` passes too; \`validator: is_true\` wants \`true\`, a list or a text would be proof`;
+  const message = `${names}: must be \`true\`, and is the agent's word; \`false_ok: true\` lets \`false\` pass, a list or a text would be proof`;
   report.note(first.at, { code: 'bare_boolean', message });
 }
 

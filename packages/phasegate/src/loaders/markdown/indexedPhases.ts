@@ -3,7 +3,9 @@ import type { Standards, StandardsResult, StartingWith } from '../../runtime/por
 import { linesOf } from './markdownText.ts';
 import type { Metadata } from './metadata.ts';
 import { draftOf, evidenceFromPassages } from './phaseEvidence.ts';
+import { readPhaseModel } from './phaseModel.ts';
 import type { PlacedPhase } from './staticPhases.ts';
+import { withModels } from './withModels.ts';
 import type { WorkflowFolder } from './workflowFolder.ts';
 
 /** The content of a phase that has no files (S0.59). */
@@ -46,7 +48,7 @@ export async function readIndexedPhases(
     const message =
       'there are no phase files: content and evidence are looked up in the documentation when a run starts';
     folder.report.note(metadata.at([]), { code: 'indexed_content', message });
-    return listed.map((draft) => ({ draft, file, evidenceFile: file }));
+    return listed.map((draft) => modelled({ draft, file, evidenceFile: file }, metadata, folder));
   }
   const phases: PlacedPhase[] = [];
   for (const draft of listed) {
@@ -56,9 +58,19 @@ export async function readIndexedPhases(
       continue;
     }
     const found = await lookUp(folder, { metadata, standards }, draft.id);
-    if (found !== null) phases.push({ draft: { ...draft, ...found }, file, evidenceFile: file });
+    if (found !== null)
+      phases.push(modelled({ draft: { ...draft, ...found }, file, evidenceFile: file }, metadata, folder));
   }
   return phases;
+}
+
+/** With what `metadata.json` says of the phase in the keys of the contract. */
+function modelled(phase: PlacedPhase, metadata: Metadata, folder: WorkflowFolder): PlacedPhase {
+  const { id } = phase.draft;
+  const models = (metadata.phases ?? [])
+    .filter((described) => described.id === id)
+    .map(({ model }) => readPhaseModel({ ...model, id }, folder.report));
+  return withModels(phase, models, folder.report);
 }
 
 async function lookUp(

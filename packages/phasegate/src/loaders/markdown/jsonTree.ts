@@ -7,6 +7,7 @@ import type { Place, Report } from './report.ts';
 /** A JSON object of which every part has a place. */
 export interface PlacedObject {
   readonly value: JsonObject;
+  readonly tree: YamlTree;
   /** The place of the value at a path, or of its key. */
   at(path: YamlPath, part?: 'key' | 'value'): Place;
 }
@@ -44,6 +45,7 @@ export function readYamlTree(file: string, text: string, report: Report): Placed
   }
   return {
     value,
+    tree,
     at: (path, part = 'value') => ({ file, ...tree.lines.at(tree.offsetOf(path, part)) }),
   };
 }

@@ -110,6 +110,9 @@ function placeOf({ path }: DraftProblem, metadata: Metadata, phases: readonly Pl
   if (part === 'params' || part === 'capabilities') return metadata.at(path);
   const phase = part === 'phases' && typeof index === 'number' ? phases[index] : undefined;
   if (phase !== undefined)
-    return topOf(EVIDENCE_PARTS.includes(String(key)) ? phase.evidenceFile : phase.file);
+    return (
+      phase.locate?.(path.slice(2)) ??
+      topOf(EVIDENCE_PARTS.includes(String(key)) ? phase.evidenceFile : phase.file)
+    );
   return metadata.at(part === 'id' ? ['workflow_type'] : []);
 }

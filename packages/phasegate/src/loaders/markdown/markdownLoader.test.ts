@@ -269,7 +269,7 @@ describe('evidence', () => {
     ]);
   });
 
-  test('of a gate file stands alone, and examples come from the JSON blocks of phase.md', async () => {
+  test('of a gate file and of phase.md both hold, and examples come from the JSON blocks [C30]', async () => {
     const example =
       '\n## Example\n\n```json\n{ "files": ["a.ts"], "other": 1 }\n```\n\n```json\nnot json\n```\n';
     await write({
@@ -281,11 +281,10 @@ describe('evidence', () => {
 
     const { workflow } = await project.load();
 
-    expect(workflow?.phases[0]?.evidence).toEqual({
-      fields: [{ name: 'files', type: 'list', rule: 'present', description: 'Files' }],
-      artifacts: [],
-      examples: { files: ['a.ts'] },
-    });
+    const { fields = [], examples } = workflow?.phases[0]?.evidence ?? {};
+    expect(fields[0]).toEqual({ name: 'files', type: 'list', rule: 'present', description: 'Files' });
+    expect(fields.length).toBeGreaterThan(1);
+    expect(examples).toEqual({ files: ['a.ts'] });
     expect(workflow?.phases[0]?.postconditions).toMatchObject([
       { with: { condition: 'length(result.files) >= 2' } },
     ]);

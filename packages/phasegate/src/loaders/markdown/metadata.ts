@@ -8,7 +8,9 @@ import {
   type PhaseId,
   readPhaseId,
 } from '@phasegate/core';
+import type { YamlPath } from '../yaml/yamlTree.ts';
 import type { PlacedObject } from './jsonTree.ts';
+import { WITHOUT_MEANING } from './keysWithoutMeaning.ts';
 import { DESCRIPTIVE_KEYS, DESCRIPTIVE_PHASE_KEYS, READ_KEYS, READ_PHASE_KEYS } from './metadataKeys.ts';
 import { PlacedFields } from './placedFields.ts';
 import type { Place, Report } from './report.ts';
@@ -40,6 +42,10 @@ export interface MetadataPhase {
   readonly purpose: string;
   /** Files its tasks are said to be in. */
   readonly files: readonly { readonly name: string; readonly at: Place }[];
+  /** Names of evidence its `checkpoint` asks for. */
+  readonly evidence: readonly string[];
+  /** Where the keys it shares with contracts stand. */
+  readonly model: { readonly source: PlacedObject; readonly at: YamlPath };
   readonly at: Place;
 }
 
@@ -61,7 +67,7 @@ export function readMetadata(tree: PlacedObject, folder: string, report: Report)
   const id = fields.demandText('workflow_type');
   const dynamic = readDynamic(fields);
   const params = readParams(fields, dynamic);
-  const phases = fields.list('phases')?.map((phase) => readPhase(phase, dynamic !== null)) ?? null;
+  const phases = fields.list('phases')?.map((phase) => readPhase(phase, tree, dynamic !== null)) ?? null;
   noteRepeated(phases, report);
   if (fields.flag('strict_mode') === false)
     fields.note(
@@ -124,11 +130,18 @@ function readTotal(fields: PlacedFields, dynamic: boolean): Metadata['totalPhase
   return count === undefined ? null : { count, at: fields.at('total_phases') };
 }
 
-function readPhase(fields: PlacedFields, dynamic: boolean): MetadataPhase {
-  fields.noteUnknown(READ_PHASE_KEYS, DESCRIPTIVE_PHASE_KEYS);
+function readPhase(fields: PlacedFields, source: PlacedObject, dynamic: boolean): MetadataPhase {
+  fields.refuseUnknown([...READ_PHASE_KEYS, ...DESCRIPTIVE_PHASE_KEYS], WITHOUT_MEANING.metadataPhase);
   if (fields.flag('evidence_gate_enabled') === false) {
     const message = '`evidence_gate_enabled: false` is not obeyed: the phase is held to its evidence';
     fields.note('evidence_gate_enabled', 'not_obeyed', message);
+  }
+  const checkpoint = fields.below('checkpoint');
+  checkpoint?.refuseUnknown(['required_evidence'], WITHOUT_MEANING.checkpoint);
+  if (fields.flag('skippable') === true) {
+    const message =
+      '`skippable: true` is not obeyed: the way around a phase is a `next` with a condition in the phase before it';
+    fields.note('skippable', 'not_obeyed', message);
   }
   const files = (fields.list('tasks') ?? []).flatMap((task) => {
     const name = task.text('file');
@@ -139,6 +152,8 @@ function readPhase(fields: PlacedFields, dynamic: boolean): MetadataPhase {
     name: fields.text('phase_name') ?? fields.text('name'),
     purpose: fields.text('purpose') ?? fields.text('description') ?? '',
     files,
+    model: { source, at: fields.path },
+    evidence: checkpoint?.texts('required_evidence') ?? [],
     at: fields.at('phase_number'),
   };
 }

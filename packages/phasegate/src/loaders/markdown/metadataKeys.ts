@@ -68,5 +68,6 @@ export const READ_PHASE_KEYS: readonly string[] = [
   'purpose',
   'description',
   'tasks',
+  'checkpoint',
   'evidence_gate_enabled',
 ];

@@ -4,8 +4,10 @@ import type { EvidenceDraft, EvidenceFieldDraft } from './evidence.ts';
 import { readExamples } from './evidenceExamples.ts';
 import { readEvidenceTables } from './evidenceTable.ts';
 import { readGateDefinition } from './gateDefinition.ts';
+import type { PlacedObject } from './jsonTree.ts';
 import type { MarkdownLine } from './markdownText.ts';
-import { type Report, topOf } from './report.ts';
+import { mergeEvidence } from './mergeEvidence.ts';
+import type { Report } from './report.ts';
 import type { MarkdownFile, WorkflowFolder } from './workflowFolder.ts';
 
 /** The parts of a phase that ask for evidence. */
@@ -18,29 +20,28 @@ export interface PhaseWithFile {
   readonly hasGate: boolean;
 }
 
-/** What a phase asks for: its gate file where it has one, else the tables and the prose of `phase.md`. */
+/** What a phase asks for: its gate file, and the tables and the prose of `phase.md`. Both hold. */
 export async function phaseEvidence(
   folder: WorkflowFolder,
   within: string,
   { id, file, hasGate }: PhaseWithFile,
-): Promise<{ readonly draft: EvidenceParts; readonly file: string }> {
+): Promise<{ readonly draft: EvidenceParts; readonly file: string; readonly gate: PlacedObject | null }> {
   const { report } = folder;
-  const gate = `${within}/gate-definition.yaml`;
-  if (hasGate) {
-    const text = await folder.read(gate);
-    const path = folder.pathOf(gate);
-    const evidence = text === null ? null : readGateDefinition(path, text, report);
-    if (evidence === null) return { draft: {}, file: path };
-    return { draft: draftOf({ id, evidence, lines: file.lines }, report), file: path };
-  }
   const tables = readEvidenceTables(file.path, file.lines, report);
-  const prose = readRequirements([{ file: file.path, from: 1, lines: file.lines }], report);
-  const evidence = { fields: [...new Map([...prose, ...tables]).values()], crossRules: [] };
-  if (evidence.fields.length === 0) {
-    const message = `phase \`${id}\` asks for no evidence, so it is completed by saying so`;
-    report.note(topOf(file.path), { code: 'no_evidence', message });
+  const documents = [{ file: file.path, from: 1, lines: file.lines }];
+  const prose = readRequirements(documents, report, { beside: hasGate });
+  const text = [...new Map([...prose, ...tables]).values()];
+  if (hasGate) {
+    const name = `${within}/gate-definition.yaml`;
+    const read = await folder.read(name);
+    const path = folder.pathOf(name);
+    const gate = read === null ? null : readGateDefinition(path, read, report);
+    if (gate === null) return { draft: {}, file: path, gate: null };
+    const evidence = { ...gate, fields: mergeEvidence(gate.fields, text, report) };
+    return { draft: draftOf({ id, evidence, lines: file.lines }, report), file: path, gate: gate.source };
   }
-  return { draft: draftOf({ id, evidence, lines: file.lines }, report), file: file.path };
+  const draft = draftOf({ id, evidence: { fields: text, crossRules: [] }, lines: file.lines }, report);
+  return { draft, file: file.path, gate: null };
 }
 
 /** What passages of the documentation ask for (S0.18, S0.27). */

@@ -1,4 +1,5 @@
 import { didYouMean, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import { isPhaseModelKey, PHASE_MODEL_KEYS } from '../yaml/phaseModelSchema.ts';
 import type { PlacedObject } from './jsonTree.ts';
 import type { Place, Report } from './report.ts';
 
@@ -18,6 +19,11 @@ export class PlacedFields {
     let here: Json | undefined = tree.value;
     for (const step of path) here = own(here, String(step));
     this.object = isJsonObject(here) ? here : {};
+  }
+
+  /** Where it stands in the file. */
+  get path(): Path {
+    return this.#path;
   }
 
   /** The place of a key's value, or of the key. */
@@ -104,6 +110,21 @@ export class PlacedFields {
       if (read.includes(key) || descriptive.has(key)) continue;
       const message = `\`${this.#name(key)}\` is not read${didYouMean(key, read)}`;
       this.#report.note(this.at(key, 'key'), { code: 'unknown_key', message });
+    }
+  }
+
+  /** An error for every key that is not read and not shared with contracts; a note for those known to mean nothing. */
+  refuseUnknown(read: readonly string[], withoutMeaning: readonly string[]): void {
+    const known = [...read, ...PHASE_MODEL_KEYS];
+    for (const key of Object.keys(this.object)) {
+      if (read.includes(key) || isPhaseModelKey(key)) continue;
+      if (withoutMeaning.includes(key)) {
+        const message = `\`${this.#name(key)}\` means nothing here`;
+        this.#report.note(this.at(key, 'key'), { code: 'no_meaning', message });
+        continue;
+      }
+      const message = `unknown key \`${this.#name(key)}\`${didYouMean(key, known)}; known are ${known.join(', ')}`;
+      this.#report.error(this.at(key, 'key'), { code: 'unknown_key', message });
     }
   }
 

@@ -1,8 +1,13 @@
 import { type PhaseDraft, type PhaseId, readPhaseId } from '@phasegate/core';
+import { demandGate } from './demandGate.ts';
+import { readPhaseFrontMatter } from './frontMatter.ts';
+import type { PlacedObject } from './jsonTree.ts';
 import { hasProse, headingsOf } from './markdownText.ts';
 import { type Metadata, type MetadataPhase, PHASE_ID } from './metadata.ts';
 import { phaseEvidence } from './phaseEvidence.ts';
-import { topOf } from './report.ts';
+import { readPhaseModel } from './phaseModel.ts';
+import { type Place, topOf } from './report.ts';
+import { withModels } from './withModels.ts';
 import type { MarkdownFile, WorkflowFolder } from './workflowFolder.ts';
 
 /** A phase with the files its problems belong to. */
@@ -11,6 +16,8 @@ export interface PlacedPhase {
   readonly file: string;
   /** Where its evidence is asked for. */
   readonly evidenceFile: string;
+  /** Where a part of the draft is written, by its path in the phase; null where no key of a file says it. */
+  locate?(path: readonly (string | number)[]): Place | null;
 }
 
 /** The phases that have files, in order. Null where the folder has none. */
@@ -60,29 +67,77 @@ async function readPhase(
       message: `\`${path}\` has headings and no instructions`,
     });
   const evidence = await phaseEvidence(folder, within, { id, file, hasGate: files.includes(GATE) });
-  return {
-    draft: {
-      id,
-      name: described?.name ?? nameOf(file, id),
-      description: described?.purpose ?? '',
-      content: { kind: 'text', text: file.text },
-      tasks,
-      ...evidence.draft,
+  const above = readPhaseFrontMatter(file, folder.report);
+  const sources = [
+    ...(evidence.gate === null ? [] : [[], ['checkpoint']].map((at) => ({ source: evidence.gate, at }))),
+    ...(above === null ? [] : [{ source: above, at: [] }]),
+    ...(described === undefined ? [] : [described.model]),
+  ];
+  const models = sources.map(({ source, at }) =>
+    readPhaseModel({ source: source as PlacedObject, at, id }, folder.report),
+  );
+  const merged = withModels(
+    {
+      draft: {
+        id,
+        name: described?.name ?? nameOf(file, id),
+        description: described?.purpose ?? '',
+        content: { kind: 'text', text: file.text },
+        tasks: tasks.map(({ name: task, content }) => ({ name: task, content })),
+        ...evidence.draft,
+      },
+      file: path,
+      evidenceFile: evidence.file,
     },
-    file: path,
-    evidenceFile: evidence.file,
-  };
+    models,
+    folder.report,
+  );
+  const placed = withNames(merged, described, folder);
+  if (
+    (placed.draft.fields ?? []).length + (placed.draft.artifacts ?? []).length === 0 &&
+    evidence.gate === null
+  ) {
+    const message = `phase \`${id}\` asks for no evidence, so it is completed by saying so`;
+    folder.report.note(topOf(file.path), { code: 'no_evidence', message });
+  }
+  const texts = [file, ...tasks].map(({ path: at, text }) => ({ path: at, text }));
+  demandGate(placed, { texts, models }, folder.report);
+  return placed;
+}
+
+/** Evidence that only `metadata.json` names is asked for too; of what kind it is, nobody says. */
+function withNames(
+  placed: PlacedPhase,
+  described: MetadataPhase | undefined,
+  folder: WorkflowFolder,
+): PlacedPhase {
+  const { fields = [], artifacts = [] } = placed.draft;
+  const known = new Set([...fields.map(({ name }) => name), ...artifacts.map(({ type }) => type)]);
+  const names = [...new Set(described?.evidence ?? [])].filter((name) => !known.has(name));
+  if (described === undefined || names.length === 0) return placed;
+  const shown = names.map((name) => `\`${name}\``).join(', ');
+  const message = `phase \`${placed.draft.id}\` asks for ${shown} here and nowhere else; asked for, as any value`;
+  folder.report.note(described.at, { code: 'evidence_differs', message });
+  const more = names.map((name) => ({ type: name, description: 'Named in metadata.json' }));
+  return { ...placed, draft: { ...placed.draft, artifacts: [...artifacts, ...more] } };
 }
 
 const GATE = 'gate-definition.yaml';
 const TASK_FILE = /^task-(\d+)([a-z]?)(?:[-_.].*)?\.md$/;
+
+interface TaskFile {
+  readonly name: string;
+  readonly content: { readonly kind: 'text'; readonly text: string };
+  readonly path: string;
+  readonly text: string;
+}
 
 /** Every task file in the order of its number, each exactly once, whatever the first number is. */
 async function readTasks(
   folder: WorkflowFolder,
   within: string,
   files: readonly string[],
-): Promise<NonNullable<PhaseDraft['tasks']>> {
+): Promise<readonly TaskFile[]> {
   const numbered = files.filter((name) => TASK_FILE.test(name)).toSorted(byNumber);
   for (const name of files) {
     if (numbered.includes(name) || name === 'phase.md' || name === GATE) continue;
@@ -99,7 +154,8 @@ async function readTasks(
           message: `\`${file.path}\` has headings and no instructions`,
         });
       const heading = headingsOf(file.lines)[0]?.text;
-      return [{ name: heading ?? nameFrom(name), content: { kind: 'text' as const, text: file.text } }];
+      const content = { kind: 'text' as const, text: file.text };
+      return [{ name: heading ?? nameFrom(name), content, path: file.path, text: file.text }];
     }),
   );
   return tasks.flat();

@@ -46,6 +46,11 @@ const KNOWN: Readonly<Record<string, string>> = {
 const OPTIONAL = ['optional', 'any', 'always_true', 'may_be_empty'];
 const NOTHING = ['', '-', '–', '—', 'none', 'n/a'];
 
+/** Whether a validator's place is empty. */
+export function isNoValidator(text: string): boolean {
+  return NOTHING.includes(text.trim().replace(/^`|`$/g, '').toLowerCase());
+}
+
 /** Reads a validator: a known name, one of the file's own, or a rule written out. */
 export function readValidator(
   text: string,
@@ -53,7 +58,7 @@ export function readValidator(
   own: Readonly<Record<string, string>> = {},
 ): Validator {
   const name = text.trim().replace(/^`|`$/g, '');
-  if (NOTHING.includes(name.toLowerCase())) return { ok: true, rule: 'present' };
+  if (isNoValidator(name)) return { ok: true, rule: 'present' };
   const written = Object.hasOwn(own, name) ? own[name] : undefined;
   if (written === undefined && OPTIONAL.includes(name.toLowerCase())) return { ok: true, rule: 'optional' };
   // A name of the file's own may stand for a known one, and no further.

@@ -25,11 +25,16 @@ export class SourceMap {
 
   /** Where a part of the draft stands: the place of its nearest known ancestor, walked on from there. */
   find(draftPath: YamlPath): Place {
+    return this.locate(draftPath) ?? { tree: this.#tree, path: draftPath };
+  }
+
+  /** The same, or null where nothing is known of it. */
+  locate(draftPath: YamlPath): Place | null {
     for (let length = draftPath.length; length > 0; length--) {
       const place = this.#places.get(JSON.stringify(draftPath.slice(0, length)));
       if (place !== undefined) return { tree: place.tree, path: [...place.path, ...draftPath.slice(length)] };
     }
-    return { tree: this.#tree, path: draftPath };
+    return null;
   }
 
   /** A scalar of the contract exactly as it was written. */

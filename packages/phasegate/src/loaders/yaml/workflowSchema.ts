@@ -93,7 +93,8 @@ const human = strictMap(
   },
 );
 
-const gateShape = {
+/** The keys of a gate. */
+export const gateShape = {
   blockers: maybe(z.array(check), 'Checks that must hold.'),
   human: maybe(human, 'What a human decides.'),
 };
@@ -175,7 +176,8 @@ const evidenceShape = {
   description: maybe(text, 'What it is.'),
 };
 
-const phaseShape: Readonly<Record<string, z.ZodType>> = {
+/** The keys of a phase. */
+export const phaseShape: Readonly<Record<string, z.ZodType>> = {
   name: maybe(text, 'What humans call it; left out: the id.'),
   description: maybe(text, 'One sentence about it, shown above the instructions.'),
   instructions: maybe(text, 'What the agent is told.'),
@@ -267,7 +269,8 @@ const phaseShape: Readonly<Record<string, z.ZodType>> = {
   next: maybe(route, 'Where it leads; left out: the following phase; `null`: the end.'),
   transitions: maybe(route, 'The same as `next`.'),
 };
-const phaseRules: Pick<Rules, 'exclusive' | 'withFlag'> = {
+/** What is said of a phase beside its keys. */
+export const phaseRules: Pick<Rules, 'exclusive' | 'withFlag'> = {
   withFlag: { flag: 'parallel', key: 'parallel_key' },
   exclusive: [
     ['next', 'transitions'],
