@@ -1,7 +1,7 @@
 import { approvalLines } from './approvalProse.ts';
 import type { PhaseModel } from './phaseModel.ts';
+import type { PlacedPhase } from './placedPhase.ts';
 import type { Report } from './report.ts';
-import type { PlacedPhase } from './staticPhases.ts';
 
 /** The texts of a phase, and what its files say of it. */
 export interface SpokenOf {

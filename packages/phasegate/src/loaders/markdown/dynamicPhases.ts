@@ -4,9 +4,9 @@ import type { ParsedSource, SourceParsers, StartingWith } from '../../runtime/po
 import { demandGate } from './demandGate.ts';
 import type { DynamicConfig, Metadata } from './metadata.ts';
 import { readPhaseModel } from './phaseModel.ts';
+import type { PlacedPhase } from './placedPhase.ts';
 import { topOf } from './report.ts';
 import { draftSourcePhases } from './sourcePhases.ts';
-import type { PlacedPhase } from './staticPhases.ts';
 import { readTemplates } from './templates.ts';
 import { withModels } from './withModels.ts';
 import { linkOn, type WorkflowFolder } from './workflowFolder.ts';

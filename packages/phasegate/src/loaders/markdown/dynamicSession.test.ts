@@ -52,7 +52,7 @@ afterEach(async () => {
 });
 
 describe('a session of a dynamic workflow', () => {
-  test('has its workflow, source, templates and phases from the start, each found by its id [S1.17 S1.18 S1.24]', async () => {
+  test('has its workflow, source, templates and phases from the start, each found by its id [S1.17 S1.18 S1.24 S1.78]', async () => {
     await write('specs/two/tasks.md', specOf('Groundwork', 'Dig.'));
     const [one, two] = [await start({ spec_path: 'specs/one' }), await start({ spec_path: 'specs/two' })];
     await rm(join(root, 'specs'), { recursive: true });
@@ -131,7 +131,7 @@ describe('a session of a dynamic workflow', () => {
     }
   });
 
-  test('leaves nothing in memory when it ends, and ending it again is nothing [S1.8 S1.23 S1.42 S1.46 S1.72]', async () => {
+  test('leaves nothing in memory when it ends, and ending it again is nothing [S1.8 S1.23 S1.42 S1.46 S1.72 S1.78]', async () => {
     const text = 'Every sentence of a large specification is kept for as long as it is worked on.\n  '.repeat(
       6000,
     );

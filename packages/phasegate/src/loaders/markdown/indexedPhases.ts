@@ -4,7 +4,7 @@ import { linesOf } from './markdownText.ts';
 import type { Metadata } from './metadata.ts';
 import { draftOf, evidenceFromPassages } from './phaseEvidence.ts';
 import { readPhaseModel } from './phaseModel.ts';
-import type { PlacedPhase } from './staticPhases.ts';
+import type { PlacedPhase } from './placedPhase.ts';
 import { withModels } from './withModels.ts';
 import type { WorkflowFolder } from './workflowFolder.ts';
 

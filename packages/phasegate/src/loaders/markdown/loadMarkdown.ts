@@ -7,12 +7,14 @@ import {
   type Templates,
 } from '@phasegate/core';
 import type { Loaded, SourceFile, SourceParsers, Standards, StartingWith } from '../../runtime/ports.ts';
+import { CONSEQUENCES } from '../yaml/meaningProblems.ts';
 import { readDynamicPhases } from './dynamicPhases.ts';
 import { readIndexedPhases } from './indexedPhases.ts';
 import { readJsonTree } from './jsonTree.ts';
 import { type Metadata, readMetadata } from './metadata.ts';
+import type { PlacedPhase } from './placedPhase.ts';
 import { type Place, Report, topOf } from './report.ts';
-import { type PlacedPhase, readStaticPhases } from './staticPhases.ts';
+import { readStaticPhases } from './staticPhases.ts';
 import { WorkflowFolder } from './workflowFolder.ts';
 
 /** What the loader is made of. */
@@ -46,6 +48,7 @@ export async function loadMarkdown(
       report.error(metadata.at([]), { code: 'no_phases', message: `\`${folder.path}\` has no phases` });
     return done(null);
   }
+  const broken = report.failed;
   const defined = defineWorkflow(
     {
       id: metadata.id,
@@ -61,6 +64,8 @@ export async function loadMarkdown(
     options.known,
   );
   for (const problem of defined.ok ? defined.notes : defined.problems) {
+    // A report that sends its reader after consequences is worse than a short one.
+    if (broken && CONSEQUENCES.includes(problem.code)) continue;
     const at = placeOf(problem, metadata, phases);
     if (problem.severity === 'error') report.error(at, problem);
     else report.note(at, problem);

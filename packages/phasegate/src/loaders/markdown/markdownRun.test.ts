@@ -87,7 +87,68 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+describe('a run of a folder with the whole model', () => {
+  test('is held to its booleans, its command and its human, and is told what only warns [C30 C32]', async () => {
+    const argv = (code: number) => `[${JSON.stringify(process.execPath)}, "-e", "process.exit(${code})"]`;
+    await write('workflows/held/metadata.json', '{ "workflow_type": "held", "total_phases": 2 }');
+    await write('workflows/held/phases/1/phase.md', '# Phase 1\n\nTest it. Human approval is required.\n');
+    await write(
+      'workflows/held/phases/1/gate-definition.yaml',
+      [
+        'evidence_schema: { tests_pass: { type: boolean, required: true, description: All pass } }',
+        'human_approval_required: true',
+        'postconditions:',
+        `  - { check: command, with: { argv: ${argv(0)} }, needs: verified, message: the tests fail }`,
+        `  - { check: command, with: { argv: ${argv(1)} }, severity: warning, message: the linter complains }`,
+      ].join('\n'),
+    );
+    await write('workflows/held/phases/2/phase.md', '# Phase 2\n\nShip it.\n');
+    const run = await start('held', {});
+
+    expect(await complete(run, 1, { tests_pass: false })).toMatchObject({
+      error: 'incomplete_checkpoint',
+      missing_evidence: ['tests_pass (validation failed: must be true: All pass)'],
+    });
+    expect(await complete(run, 1, { tests_pass: true })).toMatchObject({
+      checkpoint_passed: true,
+      status: 'waiting',
+      gate: { options: [{ label: 'Approve' }, { label: 'Reject' }] },
+      warnings: [{ code: 'check_failed', message: expect.stringContaining('the linter complains') }],
+    });
+    expect(await complete(run, 2, {})).toMatchObject({ checkpoint_passed: false });
+  });
+});
+
 describe('a dynamic run', () => {
+  test('is asked for every task of the phase, each once, and is told which are missing or unknown', async () => {
+    const run = await start('spec_execution_v1', { spec_path: 'specs/one' });
+    await complete(run, 0, { phase_count: 2 });
+    await task(run, 1, 1);
+    await task(run, 1, 2);
+
+    const wrong = { ...firstEvidence(), tasks_completed: ['1.1', '1.1', '2.1'] };
+    expect(await complete(run, 1, wrong)).toMatchObject({
+      missing_evidence: ['tasks_completed (validation failed: missing: 1.2; unknown: 2.1; given twice: 1.1)'],
+    });
+    expect(await complete(run, 1, firstEvidence())).toMatchObject({ next_phase: 2 });
+  });
+
+  test('has the gates that metadata.json says for a range of its phases', async () => {
+    const path = 'workflows/spec_execution_v1/metadata.json';
+    const metadata = JSON.parse(FILES[path]);
+    const phases = [
+      { phase_number: 0, phase_name: 'Plan' },
+      { phase_number: '1-N', phase_name: 'Work', human_approval_required: true },
+    ];
+    await write(path, JSON.stringify({ ...metadata, phases }));
+    const run = await start('spec_execution_v1', { spec_path: 'specs/one' });
+    await complete(run, 0, { phase_count: 2 });
+    await task(run, 1, 1);
+    await task(run, 1, 2);
+
+    expect(await complete(run, 1, firstEvidence())).toMatchObject({ status: 'waiting' });
+  });
+
   test('goes from its static phase into phases with command language, task by task, to the end [fail.17 S1.7 S1.40 S1.41 S1.44 S1.45 S1.80 S1.88 S1.90]', async () => {
     const run = await start('spec_execution_v1', { spec_path: 'specs/one' });
 

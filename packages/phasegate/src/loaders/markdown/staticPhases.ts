@@ -1,4 +1,4 @@
-import { type PhaseDraft, type PhaseId, readPhaseId } from '@phasegate/core';
+import { type PhaseId, readPhaseId } from '@phasegate/core';
 import { demandGate } from './demandGate.ts';
 import { readPhaseFrontMatter } from './frontMatter.ts';
 import type { PlacedObject } from './jsonTree.ts';
@@ -6,19 +6,10 @@ import { hasProse, headingsOf } from './markdownText.ts';
 import { type Metadata, type MetadataPhase, PHASE_ID } from './metadata.ts';
 import { phaseEvidence } from './phaseEvidence.ts';
 import { readPhaseModel } from './phaseModel.ts';
-import { type Place, topOf } from './report.ts';
+import type { PlacedPhase } from './placedPhase.ts';
+import { topOf } from './report.ts';
 import { withModels } from './withModels.ts';
 import type { MarkdownFile, WorkflowFolder } from './workflowFolder.ts';
-
-/** A phase with the files its problems belong to. */
-export interface PlacedPhase {
-  readonly draft: PhaseDraft;
-  readonly file: string;
-  /** Where its evidence is asked for. */
-  readonly evidenceFile: string;
-  /** Where a part of the draft is written, by its path in the phase; null where no key of a file says it. */
-  locate?(path: readonly (string | number)[]): Place | null;
-}
 
 /** The phases that have files, in order. Null where the folder has none. */
 export async function readStaticPhases(

@@ -1,7 +1,7 @@
 import { defined } from '../yaml/spots.ts';
 import { mergeModels, type PhaseModel } from './phaseModel.ts';
+import type { PlacedPhase } from './placedPhase.ts';
 import type { Report } from './report.ts';
-import type { PlacedPhase } from './staticPhases.ts';
 
 /** A phase with what its files say in the keys of the contract, beside the evidence it asks for. */
 export function withModels(phase: PlacedPhase, models: readonly PhaseModel[], report: Report): PlacedPhase {
