@@ -2,6 +2,7 @@ import type { Json } from '../json.ts';
 import { isCapability } from './capabilities.ts';
 import { checkGraph } from './checkGraph.ts';
 import { checkNames } from './checkNames.ts';
+import { checkOwnDecision } from './checkOwnDecision.ts';
 import type { CompileContext, Known } from './compileContext.ts';
 import { compileDatabase } from './compileDatabase.ts';
 import { compilePhase } from './compilePhase.ts';
@@ -84,6 +85,7 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
   checkNames(workflow, problems);
   checkTemplates(workflow, problems);
   checkGraph(workflow, problems);
+  checkOwnDecision(workflow, known, problems);
   if (problems.failed) return { ok: false, problems: problems.list };
   return { ok: true, workflow: deepFreeze(workflow), notes: problems.list };
 }
