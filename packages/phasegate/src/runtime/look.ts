@@ -1,4 +1,6 @@
-import type { CheckResult, Fact, Look, Subject } from '@phasegate/core';
+import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
+import { type CheckResult, type Fact, type Look, PhasegateError, type Subject } from '@phasegate/core';
 import type { CheckImplementation, FunctionAnswer, Functions } from './ports.ts';
 
 /** What looking needs: the shelf, the function host, and where to look. */
@@ -104,5 +106,15 @@ async function call(
     ...(looking.database === null ? {} : { database: { file: looking.database, writable } }),
   });
   if (!answer.ok && answer.kind === 'code_changed') throw new CodeChanged(answer.reason);
+  if (!answer.ok) demandDatabase(ref, answer.reason, looking);
   return answer;
+}
+
+/** A database that was never made is no failed attempt of whoever handed in work: nothing was asked, and nothing counts. */
+function demandDatabase(ref: string, reason: string, { database, workspace }: Looking): void {
+  if (database === null || !/unable to open database/i.test(reason) || existsSync(database)) return;
+  const file = relative(workspace, database);
+  throw new PhasegateError('file_unreadable', `there is no database \`${file}\`, which \`${ref}\` reads`, {
+    hint: 'make it: with `phasegate database migrate WORKFLOW` where the workflow has `migrations`, else by hand',
+  });
 }

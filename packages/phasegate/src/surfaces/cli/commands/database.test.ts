@@ -35,6 +35,45 @@ function makeProject(): Shell {
   return shell;
 }
 
+describe('a database that was never made', () => {
+  test.each([
+    [
+      'a check',
+      "postconditions: [{ name: 'has_books', check: (ctx) => ctx.db.all('SELECT 1 FROM books').length > 0 }]",
+    ],
+    ['a handler', "handler: (ctx) => [ctx.db.all('SELECT 1 FROM books').length > 0 ? 'ok' : 'fail', {}]"],
+  ])(
+    'that %s reads is no failed attempt of the agent, and the cure is named',
+    { timeout: 30_000 },
+    async (_, line) => {
+      const shell = makeShell({
+        'b.workflow.ts': `import { defineWorkflow } from '@phasegate/sdk';
+export default defineWorkflow({
+  type: 'b',
+  database: { file: 'books.db' },
+  steps: [{ name: 'A', instructions: 'Look.', ${line}, next: { ok: null } }],
+});
+`,
+      });
+      const run = String((await shell.call(['start', 'b', '--json'])).json().run);
+
+      for (let time = 0; time < 2; time++) {
+        const done = await shell.call(['done', run]);
+        expect(done.code).toBe(2);
+        expect(done.stderr).toContain('there is no database `books.db`');
+        expect(done.stderr).toContain('make it');
+      }
+      const before = (await shell.call(['status', run, '--json'])).json();
+      const book = new DatabaseSync(join(shell.root, 'books.db'));
+      book.exec('CREATE TABLE books (title TEXT); INSERT INTO books VALUES (1)');
+      book.close();
+
+      expect(before).toMatchObject({ status: 'active', attempts: 0 });
+      expect(await shell.call(['done', run])).toMatchObject({ code: 0 });
+    },
+  );
+});
+
 describe('database migrate', () => {
   test('makes the database by its migrations, each once [S3.74]', async () => {
     const shell = makeProject();
