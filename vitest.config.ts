@@ -7,6 +7,8 @@ const source = (name: string) => new URL(`./packages/${name}/src/index.ts`, impo
 // Many more cases take longer; a test that hangs is ended all the same.
 const TIMEOUT_MS = FULL ? 900_000 : 60_000;
 
+const PURE = ['packages/core/src/**/*.test.ts', 'packages/sdk/src/**/*.test.ts'];
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -20,8 +22,18 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
+    projects: [
+      // Pure code leaves nothing behind, so its tests may share a process and load their modules once.
+      { extends: true, test: { name: 'pure', isolate: false, include: PURE } },
+      {
+        extends: true,
+        test: {
+          name: 'whole',
+          include: ['packages/phasegate/src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
+        },
+      },
+    ],
   },
 });

@@ -1,16 +1,17 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { cases } from '../../test/tier.ts';
 import { type Agent, openOffice } from './office.ts';
 
-const RUNS = 200;
-const AGENTS = 20;
-const KILLED = 5;
+const RUNS = cases({ quick: 40, full: 200 });
+const AGENTS = cases({ quick: 6, full: 20 });
+const KILLED = cases({ quick: 2, full: 5 });
 
 const office = await openOffice();
 afterAll(() => office.close());
 
-test('twenty agents share two hundred runs, five are killed, and every run completes exactly once [S2.1 S2.4 S2.5 S2.66 S2.67 S2.72 S2.87 S2.92 S2.98 C15 adv.K2 adv.D4]', async () => {
+test('many agents share many more runs, some are killed, and every run completes exactly once [S2.1 S2.4 S2.5 S2.66 S2.67 S2.72 S2.87 S2.92 S2.98 C15 adv.K2 adv.D4]', async () => {
   for (let number = 1; number <= RUNS; number++) {
     await office.asHuman('POST', '/runs', {
       workflow: 'change',

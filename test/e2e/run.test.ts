@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { FULL } from '../tier.ts';
 import {
   accepted,
   asHuman,
@@ -268,7 +269,8 @@ describe('W1 without a terminal', () => {
   );
 });
 
-describe('W1 killed', () => {
+// Half a hundred processes: too many for every change.
+describe.runIf(FULL)('W1 killed', () => {
   test(
     'in the middle of every step and a moment after each, it comes to the same book, and no half of a step is ever in it [S3.2 S3.12 S3.27 S3.28 S3.36 S3.44 S3.47 S3.75 C22]',
     async () => {
