@@ -7,7 +7,7 @@ export { checksFor, type Decision, decide, decideOrLook } from './engine/decide.
 export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
 export { checkpointCriteria, evidenceProblems, validateCheckpoint } from './engine/evidence.ts';
-export { gateCard } from './engine/gate.ts';
+export { gateCard } from './engine/gateCard.ts';
 export { holds, holdsAnItem } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool } from './engine/judgeTool.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answerFor } from './answers.ts';
 import { ADA, complete, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
-import { gateCard } from './gate.ts';
+import { gateCard } from './gateCard.ts';
 
 const check = (message: string) => ({ check: 'asked', message });
 

@@ -3,7 +3,7 @@ import type { PhaseDraft } from '../model/draft.ts';
 import type { Fact } from './command.ts';
 import { decide } from './decide.ts';
 import { ADA, complete, NOW, phases, started, submit, workflowOf } from './fixtures/walks.ts';
-import { gateCard } from './gate.ts';
+import { gateCard } from './gateCard.ts';
 import { readRecording, recorded } from './recording.ts';
 import type { Run } from './run.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson, type JsonObject } from '../json.ts';
 import type { GateDraft, PhaseDraft } from '../model/draft.ts';
 import { ADA, type Circumstances, complete, result, started, submit, workflowOf } from './fixtures/walks.ts';
-import { gateCard } from './gate.ts';
+import { gateCard } from './gateCard.ts';
 import type { Run } from './run.ts';
 import { checkpointOf, scopeFor } from './scope.ts';
 

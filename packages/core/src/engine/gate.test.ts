@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { answerFor } from './answers.ts';
 import type { Command } from './command.ts';
 import { ADA, complete, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
-import { gateCard } from './gate.ts';
+import { gateCard } from './gateCard.ts';
 import type { Run } from './run.ts';
 
 const options = [

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../json.ts';
 import { approvalOf } from '../model/approval.ts';
 import {
   type Check,
@@ -11,11 +10,10 @@ import {
 import { apply } from './apply.ts';
 import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
-import { databaseOf } from './databaseHash.ts';
 import { doneAnew, needsMovedDatabase } from './databaseMoved.ts';
 import { Asking, type Considered, escalation, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
-import { contextValues, gateContext, type Visit } from './gateContext.ts';
+import { contextValues, visitOf } from './gateContext.ts';
 import { followRoute, passed } from './leaving.ts';
 import { routeFrom } from './route.ts';
 import { type GateDecision, type GateWait, type Run, resultOf, type SettledGate } from './run.ts';
@@ -154,42 +152,6 @@ export function considerExpiry(run: Run, now: string): Considered | null {
   };
 }
 
-/** What a human is shown at a gate; the hash of its canonical JSON binds the decision to it. */
-export function gateCard(run: Run): JsonObject | null {
-  const open = openGate(run);
-  if (open === null) return null;
-  const { wait, gate, phase } = open;
-  return {
-    run: run.id,
-    workflow: run.workflow.id,
-    workflow_hash: run.workflowHash,
-    target: run.target,
-    gate: wait.gate,
-    phase: phase.id,
-    epoch: run.epoch,
-    prompt: gate.prompt,
-    context: gateContext(run, gate, visitOf(phase, wait)),
-    covered: contextValues(run, gate, visitOf(phase, wait)),
-    evidence: wait.evidence,
-    ...(wait.word === undefined ? {} : { word: wait.word }),
-    ...(wait.outcomes === undefined ? {} : { outcomes: { ...wait.outcomes } }),
-    ...(Object.keys(wait.state).length === 0 ? {} : { state: wait.state }),
-    outcome: wait.outcome,
-    ...databaseOf(wait),
-    ...(wait.wouldRefuse.length === 0
-      ? {}
-      : { would_refuse: wait.wouldRefuse.map(({ code, message }) => ({ code, message })) }),
-    ...(wait.warnings === undefined
-      ? {}
-      : { warnings: wait.warnings.map(({ code, message }) => ({ code, message })) }),
-    options: gate.options.map((option) => ({
-      label: option.label,
-      requires_input: option.requiresInput,
-      leads_to: optionTarget(option),
-    })),
-  };
-}
-
 /** The gate a run waits at, or null. */
 export function openGate(
   run: Run,
@@ -198,11 +160,6 @@ export function openGate(
   const phase = phaseById(run.workflow, run.phase);
   if (phase?.humanGate == null) return null;
   return { wait: run.wait, gate: phase.humanGate, phase };
-}
-
-function optionTarget(option: HumanGate['options'][number]): string | number {
-  if (option.next === undefined) return 'next';
-  return option.next === null ? 'stop' : option.next;
 }
 
 function decisionProblem(
@@ -288,9 +245,4 @@ function leaveGate(
   const { event } = crossing;
   if (event.type !== 'phase_completed') return { verdict: ALLOWED, events: [event] };
   return { verdict: passed(event.wouldRefuse, event.warnings), events: [event] };
-}
-
-/** The visit that waits at a gate. */
-export function visitOf(phase: Phase, wait: GateWait): Visit {
-  return { phase, ...resultOf(wait), outcome: wait.outcome, state: wait.state, by: wait.by, at: wait.since };
 }

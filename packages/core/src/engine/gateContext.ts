@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import { declaredNames, nameIn } from '../model/names.ts';
 import type { HumanGate, Outcome, Phase } from '../model/workflow.ts';
-import { type Result, type Run, resultOf, timesOf } from './run.ts';
+import { type GateWait, type Result, type Run, resultOf, timesOf } from './run.ts';
 import { approvedCheckpointOf, valueAt } from './scope.ts';
 import { contestedReason } from './values.ts';
 
@@ -12,6 +12,11 @@ export interface Visit extends Result {
   readonly state: JsonObject;
   readonly by: string;
   readonly at: string;
+}
+
+/** The visit that waits at a gate. */
+export function visitOf(phase: Phase, wait: GateWait): Visit {
+  return { phase, ...resultOf(wait), outcome: wait.outcome, state: wait.state, by: wait.by, at: wait.since };
 }
 
 /** Values at the gate's context paths, on the run as it would be; a path that leads nowhere shows as null. */

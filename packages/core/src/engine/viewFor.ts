@@ -9,8 +9,8 @@ import {
 } from '../model/workflow.ts';
 import { nextActionFor } from './blockers.ts';
 import { checkpointCriteria } from './evidence.ts';
-import { openGate, visitOf } from './gate.ts';
-import { gateContext } from './gateContext.ts';
+import { openGate } from './gate.ts';
+import { gateContext, visitOf } from './gateContext.ts';
 import { feedbackOf, phaseText, type RenderedText } from './phaseText.ts';
 import type { Answer, Completion, Escalation, Principal, Question, Run, RunStatus } from './run.ts';
 import { addSeconds } from './time.ts';

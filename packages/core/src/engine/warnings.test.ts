@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { PhaseDraft } from '../model/draft.ts';
 import { answerFor } from './answers.ts';
 import { ADA, complete, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
-import { gateCard } from './gate.ts';
+import { gateCard } from './gateCard.ts';
 
 const long = { check: 'asked', message: 'the file is long', severity: 'warning' } as const;
 const told = [{ code: 'check_failed', message: 'the file is long (601 lines)' }];
