@@ -18,6 +18,8 @@ export interface Called {
 export interface Calling {
   readonly evidence?: object;
   readonly passphrase?: string;
+  /** Hash of the gate card that was read. */
+  readonly shown?: string;
   /** SIGKILL after this many milliseconds. */
   readonly killAfter?: number;
 }
@@ -70,8 +72,9 @@ export function makeDemoProject(): DemoProject {
     async phasegate(words, calling = {}) {
       const secret = calling.passphrase === undefined ? [] : ['--passphrase-fd', '3'];
       const evidence = calling.evidence === undefined ? [] : ['--evidence', '-'];
+      const shown = calling.shown === undefined ? [] : ['--shown', calling.shown];
       const { code, stdout, text } = await run(
-        [PROGRAM, ...words, ...evidence, ...secret, '--json'],
+        [PROGRAM, ...words, ...evidence, ...shown, ...secret, '--json'],
         calling,
       );
       return { code, text, json: stdout === '' ? {} : JSON.parse(stdout) };

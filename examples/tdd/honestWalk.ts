@@ -1,4 +1,4 @@
-import type { Calling, DemoProject } from './demoProject.ts';
+import type { Called, Calling, DemoProject } from './demoProject.ts';
 import { implementation, PLAN, REPORT, REVIEW, TESTS } from './evidence.ts';
 
 /** The passphrase of the human who approves. */
@@ -8,7 +8,7 @@ export const PASSPHRASE = 'correct horse battery staple';
 export interface Step {
   readonly name: string;
   call(run: string): readonly string[];
-  readonly calling: (project: DemoProject) => Promise<Calling>;
+  readonly calling: (project: DemoProject, run: string) => Promise<Calling>;
   /** The status and phase of the run afterwards; null where neither changes. */
   readonly leadsTo: readonly [status: string, phase: string | null] | null;
 }
@@ -32,7 +32,10 @@ export const HONEST_WALK: readonly Step[] = [
   {
     name: 'approve the plan',
     call: (run) => ['decide', run, '--option', 'Approve'],
-    calling: async () => ({ passphrase: PASSPHRASE }),
+    calling: async (project, run) => ({
+      passphrase: PASSPHRASE,
+      shown: shownBy(await project.phasegate(['status', run])),
+    }),
     leadsTo: ['active', 'TDD'],
   },
   done('TDD', ['active', 'IMPL'], async (project) => {
@@ -47,6 +50,11 @@ export const HONEST_WALK: readonly Step[] = [
   done('REVIEW', ['active', 'COMPLETE'], async () => ({ review: REVIEW })),
   done('COMPLETE', ['completed', null], async () => ({ report: REPORT })),
 ];
+
+/** The hash of the gate card, as `status` tells it. */
+export function shownBy({ json }: Called): string {
+  return String(Object(json.gate).shown);
+}
 
 function task(phase: string, number: string): Step {
   return {

@@ -1,5 +1,6 @@
 import type { DemoProject } from './demoProject.ts';
 import { INVENTED, implementation, PLAN, REPORT, REVIEW, SECRETS, TESTS } from './evidence.ts';
+import { shownBy } from './honestWalk.ts';
 import type { Stage } from './stage.ts';
 
 /** The whole play: an agent that cheats at every phase and, found out, does the work; a human who decides. */
@@ -99,10 +100,13 @@ async function plan({ scene, agent, human, demand }: Stage, run: string): Promis
     expect: 'run_waiting',
   });
   const approve = ['decide', run, '--option', 'Approve'];
+  const look = { says: 'looks what is to be decided', words: ['status', run], expect: 'allowed' };
   await agent({ says: 'approves its own plan', words: approve, expect: 'usage' });
+  const shown = shownBy(await human(look));
   await agent({
     says: 'guesses the passphrase',
     words: approve,
+    shown,
     passphrase: 'hunter2',
     expect: 'credential_invalid',
   });
@@ -110,13 +114,20 @@ async function plan({ scene, agent, human, demand }: Stage, run: string): Promis
   await human({
     says: 'wants more in the plan',
     words: ['decide', run, '--option', 'Request changes', '--input', wish],
+    shown,
     expect: 'allowed',
   });
   const again = await agent({ says: 'looks what is to be done', words: ['next', run], expect: 'allowed' });
   demand(String(again.json.phase_content).includes(wish), "the agent must be told the human's wish");
   await readTasks(agent, run);
   await agent({ says: 'hands in a better plan', words: done, evidence: { plan: PLAN }, expect: 'allowed' });
-  await human({ says: 'approves the plan', words: approve, expect: 'allowed' });
+  await human({ says: 'approves the plan as it was before', words: approve, shown, expect: 'shown_changed' });
+  await human({
+    says: 'approves the plan',
+    words: approve,
+    shown: shownBy(await human(look)),
+    expect: 'allowed',
+  });
 }
 
 async function failingTests(stage: Stage, project: DemoProject, run: string): Promise<void> {

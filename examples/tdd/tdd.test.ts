@@ -193,7 +193,7 @@ async function walk(carry: Carrier) {
     const [run = ''] = await runsOf(project);
     let now = await status(project, run);
     for (const step of HONEST_WALK) {
-      const calling = await step.calling(project);
+      const calling = await step.calling(project, run);
       if (step.leadsTo === null) {
         await project.phasegate(step.call(run), calling);
         continue;

@@ -3,7 +3,15 @@ import { delimiter, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { type Called, type CallOptions, copyOf, makeProject, phasegate, type TestProject } from './cli.ts';
+import {
+  type Called,
+  type CallOptions,
+  copyOf,
+  makeProject,
+  phasegate,
+  type TestProject,
+  withShown,
+} from './cli.ts';
 import { using } from './rawDatabase.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/w1-editing', import.meta.url));
@@ -33,7 +41,8 @@ export async function makeBook(): Promise<TestProject> {
 
 /** Calls a human's verb. */
 export async function asHuman(project: TestProject, words: readonly string[]): Promise<Called> {
-  const done = await phasegate(project, words, { passphrase: SECRET });
+  const said = words[0] === 'decide' ? await withShown(project, words) : words;
+  const done = await phasegate(project, said, { passphrase: SECRET });
   expect(done.stderr + done.stdout, words.join(' ')).not.toContain('error');
   expect(done.code, done.stderr).toBe(0);
   return done;

@@ -167,6 +167,12 @@ export async function startRun(
   return String(started.json.run);
 }
 
+/** The words of a decision with the hash of what `status` shows now; without a terminal they are nothing without it. */
+export async function withShown(project: TestProject, words: readonly string[]): Promise<readonly string[]> {
+  const { json } = await phasegate(project, ['status', String(words[1]), '--json']);
+  return [...words, '--shown', String(Object(json.gate).shown)];
+}
+
 /** Completes a phase with evidence on stdin. */
 export function complete(
   project: TestProject,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type AuditRecord, canonicalJson, type GateDecision } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { complete, copyOf, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
+import { complete, copyOf, makeProject, phasegate, startRun, type TestProject, withShown } from './cli.ts';
 
 const SECRET = { passphrase: 'open sesame' };
 const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint'] } };
@@ -13,6 +13,7 @@ describe.concurrent('a gate, in ring served', () => {
     const { project, run } = waiting();
     const tries: readonly (readonly [readonly string[], number])[] = [
       [['decide', run, '--option', 'Approve'], 2],
+      [await withShown(project, ['decide', run, '--option', 'Approve']), 2],
       [['decide', run, '--option', 'Approve', '--as', 'maria'], 2],
       [['decide', run, '--option', 'Approve', '--force'], 2],
       [['decide', run, '--option', 'Approve', '--yes'], 2],
@@ -43,7 +44,11 @@ describe.concurrent('a gate, in ring served', () => {
     const { project, run } = waiting();
     const guess = { passphrase: 'open barley' };
 
-    const guessed = await phasegate(project, ['decide', run, '--option', 'Approve', '--json'], guess);
+    const guessed = await phasegate(
+      project,
+      await withShown(project, ['decide', run, '--option', 'Approve', '--json']),
+      guess,
+    );
 
     expect(guessed).toMatchObject({ code: 1, json: { error: 'credential_invalid' } });
     expect(`${guessed.stdout}${guessed.stderr}`).not.toContain('barley');
@@ -72,7 +77,7 @@ describe.concurrent('a gate, in ring served', () => {
     expect(signedBy(publicKeyOf(project, 'maria'), text, signature)).toBe(true);
     expect(signedBy(publicKeyOf(project, 'maria'), text.replace('Approve', 'Reject'), signature)).toBe(false);
     // Used up: the same gate cannot be decided again.
-    expect(await phasegate(project, words.slice(0, 4), SECRET)).toMatchObject({ code: 1 });
+    expect(await phasegate(project, words.slice(0, 6), SECRET)).toMatchObject({ code: 1 });
     expect(await phasegate(project, ['audit', 'verify'])).toMatchObject({ code: 0 });
   });
 
@@ -89,7 +94,7 @@ describe.concurrent('a gate, in ring served', () => {
 
   test('asks for what an option needs, and the agent is told what was said', async () => {
     const { project, run } = waiting();
-    const reject = ['decide', run, '--option', 'Reject', '--json'];
+    const reject = await withShown(project, ['decide', run, '--option', 'Reject', '--json']);
 
     expect(await phasegate(project, reject, SECRET)).toMatchObject({
       code: 2,
@@ -114,7 +119,8 @@ describe.concurrent('humans', () => {
     const run = await startRun(project, 'minimal');
     await complete(project, run, { phase: 'PROPOSE', evidence: PROPOSAL });
 
-    const decided = await phasegate(project, ['decide', run, '--option', 'Approve'], SECRET);
+    const approve = await withShown(project, ['decide', run, '--option', 'Approve']);
+    const decided = await phasegate(project, approve, SECRET);
 
     expect(decided.code).toBe(2);
     expect(decided.stderr).toContain('phasegate init');

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Json, JsonObject } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
-import { makeProject, PROGRAM, phasegate, type TestProject } from './cli.ts';
+import { makeProject, PROGRAM, phasegate, type TestProject, withShown } from './cli.ts';
 import { callOnce, withServer } from './mcpClient.ts';
 
 const IDS = ['1', '2', '3'];
@@ -108,7 +108,7 @@ describe('phasegate mcp', () => {
     expect(waiting).toMatchObject({ status: 'waiting', gate: { prompt: 'Ship it?' } });
     expect(JSON.stringify(waiting)).not.toContain('Ship it now');
     expect(String(waiting.next_action)).toContain(`phasegate decide ${run}`);
-    await phasegate(project, ['decide', run, '--option', 'Approve'], SECRET);
+    await phasegate(project, await withShown(project, ['decide', run, '--option', 'Approve']), SECRET);
 
     expect(await callOnce(project, 'get_current_phase', { session_id })).toMatchObject({
       phase: 'SHIP',

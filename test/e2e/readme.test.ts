@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { makeProject, PROGRAM, phasegate, type TestProject } from './cli.ts';
+import { makeProject, PROGRAM, phasegate, type TestProject, withShown } from './cli.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SECRET = { passphrase: 'open sesame' };
@@ -55,7 +55,7 @@ test('the few lines of the README are all it takes: no YAML to write, no server 
 
   expect(await shell(project, agent, env).ended).toBe(0);
   expect(await statusOf(project, run)).toMatchObject({ status: 'waiting', phase: 'REVIEW' });
-  await phasegate(project, ['decide', run, '--option', 'Approve'], SECRET);
+  await phasegate(project, await withShown(project, ['decide', run, '--option', 'Approve']), SECRET);
   expect(await shell(project, agent, env).ended).toBe(0);
 
   expect(await statusOf(project, run)).toMatchObject({ status: 'completed', progress: { completed: 5 } });

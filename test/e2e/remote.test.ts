@@ -103,13 +103,14 @@ describe('over a URL a command prints what it prints where the project is', () =
       await desk.human(['resume', 'RUN', '--note', 'it is back']);
       await desk.human(['resume', 'RUN']);
       await desk.agent(['next', 'RUN']);
-      await desk.human(['decide', 'RUN', '--option', 'Ship']);
+      await desk.human(['decide', 'RUN', '--option', 'Ship', '--shown', 'stale']);
       await desk.agent(['done', 'RUN', '--evidence', '-'], { build: { ok: true } });
       await desk.agent(['done', 'RUN', '--evidence', '-'], { build: { ok: true } });
       await desk.human(['status', 'RUN']);
-      await desk.human(['decide', 'RUN', '--option', 'Nothing']);
+      await desk.human(['decide', 'RUN', '--option', 'Ship']);
+      await desk.human(['decide', 'RUN', '--option', 'Nothing', '--shown', 'SHOWN']);
       await desk.human(['decide', 'RUN', '--option', 'Ship', '--shown', 'stale']);
-      await desk.human(['decide', 'RUN', '--option', 'Rework', '--input', 'smaller']);
+      await desk.human(['decide', 'RUN', '--option', 'Rework', '--input', 'smaller', '--shown', 'SHOWN']);
       await desk.agent(['next', 'RUN']);
       await desk.human(['stop', 'RUN', '--reason', 'enough']);
       await desk.agent(['status', 'RUN']);
@@ -318,10 +319,12 @@ async function both(
   const take = async ({ project, key }: typeof local, more: readonly string[]) => {
     const said: Said[] = [];
     let run = '';
+    let shown = '';
     const call = async (words: readonly string[], options: CallOptions) => {
-      const spelled = words.map((word) => (word === 'RUN' ? run : word));
+      const spelled = words.map((word) => (word === 'RUN' ? run : word === 'SHOWN' ? shown : word));
       const called = await phasegate(project, [...spelled, '--json', ...more], options);
       if (run === '') run = String(called.json.run);
+      shown = String(Object(called.json.gate).shown ?? shown);
       said.push({ words, code: called.code, json: withoutNames(called, run) });
     };
     await walk({

@@ -15,7 +15,7 @@ import {
   started,
   tablesOf,
 } from './bookProject.ts';
-import { phasegate, type TestProject } from './cli.ts';
+import { phasegate, type TestProject, withShown } from './cli.ts';
 import { using } from './rawDatabase.ts';
 
 // Dozens of processes, on a machine that may be busy.
@@ -103,7 +103,7 @@ describe('W1 without a terminal', () => {
 
       const without = await phasegate(
         book,
-        ['decide', run, '--option', 'Request more improvements', '--json'],
+        await withShown(book, ['decide', run, '--option', 'Request more improvements', '--json']),
         {
           passphrase: 'open sesame',
         },

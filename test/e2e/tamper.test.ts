@@ -196,7 +196,8 @@ describe.concurrent("in ring served, a row that pretends to be a human's", () =>
 
     expect(name).toBe('maria');
     // Mallory knows the passphrase of the key in the row, as it is their own.
-    const words = ['decide', first, '--option', 'Approve', '--as', 'mallory', '--json'];
+    const shown = ['--shown', 'f'.repeat(64)];
+    const words = ['decide', first, '--option', 'Approve', ...shown, '--as', 'mallory', '--json'];
     const decided = await phasegate(project, words, SECRET);
     expect(decided.code).toBe(1);
     expect(decided.json).toMatchObject({ error: 'state_tampered' });

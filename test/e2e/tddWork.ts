@@ -13,7 +13,7 @@ export async function doPhase(
   call: (words: readonly string[], evidence: object | undefined) => unknown,
 ): Promise<void> {
   for (const step of HONEST_WALK.filter((one) => one.call(run).includes(phase))) {
-    const { evidence } = await step.calling(workspaceAt(root) as DemoProject);
+    const { evidence } = await step.calling(workspaceAt(root) as DemoProject, run);
     await call([...step.call(run), ...(evidence === undefined ? [] : ['--evidence', '-'])], evidence);
   }
 }

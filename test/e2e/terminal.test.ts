@@ -40,6 +40,29 @@ test.concurrent('on a terminal an option that needs words asks for them', async 
   expect((await phasegate(project, ['next', run])).stdout).toContain('paint it green');
 });
 
+test.concurrent('on a terminal the card comes before the question, also where the option is given [adv.N9]', async () => {
+  const { project, run } = waiting();
+  const declining = onTerminal(project, ['decide', run, '--option', 'Approve']);
+
+  await declining.sees('Passphrase of maria');
+  declining.types(`${SECRET}${ENTER}`);
+  await declining.sees('Choose Approve?');
+  const before = declining.text();
+  declining.types(ENTER);
+  expect(await declining.ends()).toBe(2);
+  expect(before.indexOf('paint the door')).toBeGreaterThan(-1);
+  expect(before.indexOf('paint the door')).toBeLessThan(before.indexOf('Choose Approve?'));
+  expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'waiting' });
+
+  const choosing = onTerminal(project, ['decide', run, '--option', 'Approve']);
+  await choosing.sees('Passphrase of maria');
+  choosing.types(`${SECRET}${ENTER}`);
+  await choosing.sees('Choose Approve?');
+  choosing.types('y');
+  expect(await choosing.ends()).toBe(0);
+  expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'active' });
+});
+
 test.concurrent('in ring served an agent with a terminal of its own still has no passphrase [adv.J4]', async () => {
   const { project, run } = waiting();
   const terminal = onTerminal(project, ['decide', run, '--option', 'Approve']);

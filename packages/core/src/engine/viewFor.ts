@@ -80,6 +80,8 @@ export interface GateView {
   readonly votes: readonly { readonly by: string; readonly option: string }[];
   /** Values at the gate's context paths and the evidence; empty for an agent. */
   readonly context: JsonObject;
+  /** Hash of the card, for whoever may decide by it; the engine has no hash function, so surfaces put it here. */
+  readonly shown?: string;
 }
 
 /** A phase, or the refusal of a skipped one. */

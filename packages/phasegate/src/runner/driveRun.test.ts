@@ -35,6 +35,7 @@ describe('a gate', () => {
     const driven = await bed.drive();
 
     expect(driven).toMatchObject({ outcome: 'waiting', status: 'waiting', phase: 'measure' });
+    const shown = String(bed.waits()[0]?.shown);
     expect(bed.waits()).toEqual([
       expect.objectContaining({
         for: 'gate',
@@ -45,17 +46,17 @@ describe('a gate', () => {
           {
             label: 'Approve and finalize',
             requires_input: false,
-            how: `phasegate decide ${bed.run} --option 'Approve and finalize'`,
+            how: `phasegate decide ${bed.run} --option 'Approve and finalize' --shown ${shown}`,
           },
           {
             label: 'Request more',
             requires_input: true,
-            how: `phasegate decide ${bed.run} --option 'Request more' --input TEXT`,
+            how: `phasegate decide ${bed.run} --option 'Request more' --input TEXT --shown ${shown}`,
           },
           {
             label: 'Reject and stop',
             requires_input: false,
-            how: `phasegate decide ${bed.run} --option 'Reject and stop'`,
+            how: `phasegate decide ${bed.run} --option 'Reject and stop' --shown ${shown}`,
           },
         ],
       }),

@@ -35,6 +35,7 @@ async function gateCard(open: DriveRequest['open'], run: Run): Promise<JsonObjec
   const human = { kind: 'human' as const, name: 'phasegate run' };
   const { gate } = await open.as(human).view(run.id);
   const shown = await open.gateCard(run.id);
+  const exact = shown === null ? '' : ` --shown ${shown.shown}`;
   return {
     for: 'gate',
     run: run.id,
@@ -51,7 +52,7 @@ async function gateCard(open: DriveRequest['open'], run: Run): Promise<JsonObjec
     options: (gate?.options ?? []).map(({ label, requires_input }) => ({
       label,
       requires_input,
-      how: `phasegate decide ${run.id} --option ${shellWord(label)}${requires_input ? ' --input TEXT' : ''}`,
+      how: `phasegate decide ${run.id} --option ${shellWord(label)}${requires_input ? ' --input TEXT' : ''}${exact}`,
     })),
     afterwards: `phasegate run ${run.id}`,
   };

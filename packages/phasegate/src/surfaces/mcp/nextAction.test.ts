@@ -59,7 +59,7 @@ test.each<readonly [string, NextAction, Partial<Place>, string]>([
     'a gate',
     { act: 'wait_for_human', text: '' },
     { status: 'waiting', gate: GATE },
-    'get_workflow_state(session_id="run-1") once a human has decided at gate `ship#1` with `phasegate decide run-1 --option LABEL`',
+    'get_workflow_state(session_id="run-1") once a human has decided at gate `ship#1` with `phasegate decide run-1`',
   ],
   [
     'a question',

@@ -74,7 +74,7 @@ export function withText(answer: JsonObject, view: Pick<RunView, 'current_phase'
 }
 
 function humansAct({ run, status, gate }: Place): string {
-  if (gate !== null) return `decided at gate \`${gate.id}\` with \`phasegate decide ${run} --option LABEL\``;
+  if (gate !== null) return `decided at gate \`${gate.id}\` with \`phasegate decide ${run}\``;
   if (status === 'escalated') return `run \`phasegate resume ${run}\` or \`phasegate stop ${run}\``;
   return `answered with \`phasegate answer ${run} --question N --option LABEL\``;
 }

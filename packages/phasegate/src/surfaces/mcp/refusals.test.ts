@@ -266,7 +266,7 @@ test('at a gate the agent is told who decides, and nothing of what comes next [C
   expect(later[2]).toMatchObject({ session_id, resumed: true });
   expect(again).toMatchObject({ checkpoint_passed: false, error: 'run_waiting', next_action });
   expect(JSON.stringify([waiting, later, again])).not.toContain('Ship it now');
-  expect(String(waiting.next_action)).toContain(`phasegate decide ${session_id} --option LABEL`);
+  expect(String(waiting.next_action)).toContain(`phasegate decide ${session_id}`);
 });
 
 test('reading ahead is on record', async () => {

@@ -41,9 +41,11 @@ test('walks through the example workflow, and a human decides', async () => {
 
   const status = (await shell.call(['status', run])).stdout;
   expect(status).toContain('Is the change good to go?');
-  expect(status).toContain(`phasegate decide ${run} --option Approve`);
+  const shown = await shell.shown(run);
+  expect(status).toContain(`phasegate decide ${run} --option Approve --shown ${shown}`);
 
-  const decided = await shell.callAs('open sesame', ['decide', run, '--option', 'Approve', '--json']);
+  const approve = ['decide', run, '--option', 'Approve', '--shown', shown, '--json'];
+  const decided = await shell.callAs('open sesame', approve);
   expect(decided.code).toBe(0);
   expect(decided.json()).toMatchObject({ run, ok: true, status: 'active', current_phase: 'COMPLETE' });
   expect((await done('COMPLETE', { report: { summary: 'It is done now' } })).json()).toMatchObject({
@@ -60,10 +62,9 @@ test('in ring served a human verb needs the right passphrase, whoever asks [adv.
   await shell.callAs('open sesame', ['init', '--template', 'minimal']);
   const run = await waitingRun(shell);
 
-  expect(await shell.callAs('guessed', ['decide', run, '--option', 'Approve', '--json'])).toMatchObject({
-    code: 1,
-  });
-  expect(await shell.call(['decide', run, '--option', 'Approve', '--as', 'maria'])).toMatchObject({
+  const approve = ['decide', run, '--option', 'Approve', '--shown', await shell.shown(run)];
+  expect(await shell.callAs('guessed', [...approve, '--json'])).toMatchObject({ code: 1 });
+  expect(await shell.call([...approve, '--as', 'maria'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('--passphrase-fd'),
   });
@@ -82,16 +83,60 @@ test('a decision on something else than what was shown is refused [adv.J6]', asy
   expect((await shell.callAs('open sesame', fresh)).code).toBe(0);
 });
 
+test('the line that was printed for one gate does not approve the one that opened meanwhile [adv.N9]', async () => {
+  const gate = (prompt: string) => `{ human: { prompt: ${prompt}, options: [{ label: Approve }] } }`;
+  const shell = makeShell({
+    'two.workflow.yaml': `workflow: two\nphases:\n  PLAN: { writes: [], gate: ${gate('"The plan?"')} }\n  PRODUCTION: { writes: [], gate: ${gate('"To production?"')} }\n`,
+  });
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+  await shell.callAs('open sesame', ['trust', '--yes']);
+  const run = String((await shell.call(['start', 'two', '--json'])).json().run);
+  await shell.call(['done', run, '--phase', 'PLAN']);
+  const printed = /phasegate (decide .*)/.exec((await shell.call(['status', run])).stdout)?.[1] ?? '';
+  const words = printed.trim().split(' ');
+
+  expect(words).toEqual(['decide', run, '--option', 'Approve', '--shown', expect.any(String)]);
+  expect(await shell.callAs('open sesame', words)).toMatchObject({ code: 0 });
+  await shell.call(['done', run, '--phase', 'PRODUCTION']);
+  expect((await shell.callAs('open sesame', [...words, '--json'])).json()).toMatchObject({
+    error: 'shown_changed',
+  });
+  // Without the hash the same line would have served for any gate.
+  expect(await shell.callAs('open sesame', words.slice(0, 4))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('`--shown HASH` is missing'),
+  });
+  expect((await shell.call(['status', run, '--json'])).json()).toMatchObject({
+    status: 'waiting',
+    phase: 'PRODUCTION',
+  });
+});
+
+test('`status` shows a human the card beside its hash, and an agent the hash alone [adv.N9]', async () => {
+  const shell = makeShell();
+  await shell.callAs('open sesame', ['init', '--template', 'minimal']);
+  const run = await waitingRun(shell);
+
+  const human = await shell.callAs('open sesame', ['status', run]);
+  const agent = await shell.call(['status', run]);
+
+  expect(human.stdout).toContain('Do the thing');
+  expect(agent.stdout).toContain('--shown');
+  expect(agent.stdout).not.toContain('Do the thing');
+  expect((await shell.call(['status', run, '--json'])).json()).not.toHaveProperty('gate_card');
+});
+
 test('an option that needs words is refused without them, and the flag is named [adv.M5]', async () => {
   const shell = makeShell();
   await shell.callAs('open sesame', ['init', '--template', 'minimal']);
   const run = await waitingRun(shell);
 
-  expect(await shell.callAs('open sesame', ['decide', run, '--option', 'Reject'])).toMatchObject({
+  const wordless = ['decide', run, '--option', 'Reject', '--shown', await shell.shown(run)];
+  expect(await shell.callAs('open sesame', wordless)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('`--input TEXT` is missing'),
   });
-  const reject = ['decide', run, '--option', 'Reject', '--input', 'too vague', '--json'];
+  const reject = [...wordless, '--input', 'too vague', '--json'];
   expect((await shell.callAs('open sesame', reject)).json()).toMatchObject({ current_phase: 'PROPOSE' });
   expect((await shell.call(['next', run])).stdout).toContain('too vague');
 });
@@ -101,7 +146,7 @@ test('with no human set up, what is for a human exits 2 and says how to set one 
   await shell.call(['init', '--yes']);
 
   for (const words of [
-    ['decide', 'r1', '--option', 'Approve'],
+    ['decide', 'r1', '--option', 'Approve', '--shown', 'f'.repeat(64)],
     ['answer', 'r1', '--question', '1', '--text', 'yes'],
     ['resume', 'r1'],
     ['stop', 'r1', '--reason', 'enough'],

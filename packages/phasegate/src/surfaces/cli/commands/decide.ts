@@ -1,26 +1,35 @@
-import { canonicalJson, type GateView, type JsonObject } from '@phasegate/core';
+import { canonicalJson, type GateView } from '@phasegate/core';
 import type { CliCommand, Invocation } from '../command.ts';
+import { shellWord } from '../nextAction.ts';
 import { refuse } from '../refuse.ts';
 import { reportRun } from '../reportSubmitted.ts';
-import { describeJson } from '../text/describeJson.ts';
+import { cardText } from '../text/cardText.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate decide`: a human's signed choice at a gate. */
 export const decide: CliCommand = {
-  usage: ['decide RUN --option LABEL [--input TEXT] [--as NAME] [--passphrase-fd N] [--shown HASH]'],
+  usage: [
+    'decide RUN [--option LABEL] [--input TEXT] [--as NAME]',
+    'decide RUN --option LABEL --shown HASH [--input TEXT] [--as NAME] [--passphrase-fd N]',
+  ],
   details:
-    'Asks for the passphrase, shows what is to be decided, and signs the choice together with the hash of what\n' +
-    'was shown. On a terminal the option may be left out and is asked for.',
+    'On a terminal it asks for the passphrase, shows the gate card, and then asks for the choice. Without a terminal\n' +
+    'nobody can be shown the card: `--shown` must then name the hash of the one that was read, which\n' +
+    '`phasegate status RUN` prints. The choice is signed together with that hash.',
   examples: [
     'phasegate decide RUN',
-    'phasegate decide RUN --option Approve --passphrase-fd 3 3<secret',
+    'phasegate decide RUN --option Approve --shown HASH --passphrase-fd 3 3<secret',
     'phasegate decide RUN --option Reject --input "the plan has no rollback" --as maria',
   ],
   options: {
     option: { type: 'text', value: 'LABEL', summary: 'one of the options the gate offers' },
     input: { type: 'text', value: 'TEXT', summary: 'what to tell the agent; some options need it' },
-    shown: { type: 'text', value: 'HASH', summary: 'decide only if the gate card still has this hash' },
+    shown: {
+      type: 'text',
+      value: 'HASH',
+      summary: 'the hash of the gate card that was read; needed where there is no terminal',
+    },
     ...HUMAN_OPTIONS,
   },
   positionals: ['RUN'],
@@ -28,6 +37,7 @@ export const decide: CliCommand = {
   async run(invocation) {
     const { args, out, prompts } = invocation;
     const runId = args.positionals[0] as string;
+    demandShown(invocation, runId);
     const human = await unlockHuman(invocation);
     const project = await invocation.reach();
     const gatekeeper = project.as(human.principal);
@@ -40,15 +50,16 @@ export const decide: CliCommand = {
       });
     }
     const expected = args.text('shown');
-    if (expected !== undefined && expected !== card.shown) {
+    if (card.gate !== view.id || (expected !== undefined && expected !== card.shown)) {
       return refuse(out, {
         error: 'shown_changed',
-        message: `what is to be decided is not what was shown: the gate card now has the hash \`${card.shown}\``,
+        message: `what is to be decided is not what was shown: read the card again with \`phasegate status ${shellWord(runId)}\``,
       });
     }
     if (prompts !== null) await out.log(cardText(card.card));
     const option = await chooseOption(invocation, view);
     const input = await chooseInput(invocation, view, option);
+    await confirmGiven(invocation, option);
     const { gate, shown } = card;
     const by = human.principal.name;
     const signature = human.sign(
@@ -66,9 +77,19 @@ export const decide: CliCommand = {
   },
 };
 
-function cardText(card: JsonObject): string {
-  // The whole card, because its hash is what the human signs.
-  return `${describeJson(card).trimStart()}\n`;
+/** INVARIANT: nobody decides unseen. Another gate may have opened since the line was copied that is now pasted. */
+function demandShown({ args, prompts }: Invocation, runId: string): void {
+  if (prompts !== null || args.text('option') === undefined || args.text('shown') !== undefined) return;
+  throw usageError(
+    '`--shown HASH` is missing: there is no terminal to show the gate card on, so say which one was read',
+    `\`phasegate status ${shellWord(runId)}\` prints the command with the hash`,
+  );
+}
+
+/** An option from the command line was chosen before the card was on the screen. */
+async function confirmGiven({ args, prompts }: Invocation, option: string): Promise<void> {
+  if (prompts === null || args.text('option') === undefined) return;
+  if (!(await prompts.confirm(`Choose ${option}?`))) throw usageError('cancelled: nothing was changed');
 }
 
 async function chooseOption({ args, prompts }: Invocation, gate: GateView): Promise<string> {

@@ -49,7 +49,10 @@ describe('a run in flight whose workflow was edited', () => {
     expect((await shell.call(['task', run, 'BUILD', '1'])).code).toBe(0);
     expect((await shell.call(['done', run, '--json'])).json()).toMatchObject({ next_phase: 'CHECK' });
     expect((await shell.call(['done', run, '--json'])).json()).toMatchObject({ status: 'waiting' });
-    const decided = await shell.callAs(WORD, ['decide', run, '--option', 'Yes', '--json']);
+    const decided = await shell.callAs(WORD, [
+      ...['decide', run, '--option', 'Yes', '--shown', await shell.shown(run)],
+      '--json',
+    ]);
     expect(decided.json()).toMatchObject({ ok: true, current_phase: 'PUBLISH' });
     expect((await shell.call(['done', run, '--json'])).json()).toMatchObject({ status: 'completed' });
     expect(await shell.call(['audit', 'verify'])).toMatchObject({ code: 0 });

@@ -167,8 +167,9 @@ test('what an agent wrote cannot look like lines of the report', async () => {
 
 test('the choices of a human are decided again, also one that changed nothing', async () => {
   const { shell, run } = await planned(['init', '--name', 'maria', '--yes']);
-  await shell.callAs(PASSPHRASE, ['decide', run, '--option', 'Go']);
-  await shell.callAs(PASSPHRASE, ['decide', run, '--option', 'Approve']);
+  const shown = ['--shown', await shell.shown(run)];
+  await shell.callAs(PASSPHRASE, ['decide', run, '--option', 'Go', ...shown]);
+  await shell.callAs(PASSPHRASE, ['decide', run, '--option', 'Approve', ...shown]);
   edit(shell, '{ label: Approve, next: TDD }', '{ label: Go, next: TDD }');
 
   const { stdout } = await shell.callAs(PASSPHRASE, ['replay', run, '--workflow', 'tdd']);

@@ -216,6 +216,7 @@ async function play(shell: Shell, sizes: readonly string[]): Promise<void> {
   }
   if (status.includes('escalated')) return;
   await shell.call(['done', run, '--evidence', '-', '--json'], '{}');
-  const decided = await shell.callAs('correct horse', ['decide', run, '--option', 'Yes']);
+  const yes = ['decide', run, '--option', 'Yes', '--shown', await shell.shown(run)];
+  const decided = await shell.callAs('correct horse', yes);
   expect(decided.code).toBe(0);
 }

@@ -1,12 +1,16 @@
+import type { RunView } from '@phasegate/core';
 import type { CliCommand } from '../command.ts';
 import { wireView } from '../nextAction.ts';
+import { cardText } from '../text/cardText.ts';
 import { describeRun } from '../text/describeRun.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 
 /** `phasegate status`: one run, all that the caller may see of it. */
 export const status: CliCommand = {
   usage: ['status RUN'],
-  details: 'With a human credential the JSON also holds the gate card and its hash, for `decide --shown`.',
+  details:
+    'At a gate it prints the command that decides, with the hash of the gate card. With a human credential it also\n' +
+    'prints the card itself; the JSON has it as `gate_card`, and the hash as `gate.shown`.',
   examples: ['phasegate status RUN', 'phasegate status RUN --json'],
   options: HUMAN_OPTIONS,
   positionals: ['RUN'],
@@ -17,11 +21,24 @@ export const status: CliCommand = {
     const runId = args.positionals[0] as string;
     const caller = await callerOf(invocation);
     const project = await invocation.reach();
-    const view = await project.as(caller).view(runId);
+    const seen = await project.as(caller).view(runId);
+    // A server gives the card to humans alone, hash and all.
+    const human = caller.kind === 'human';
+    const asked = seen.gate !== null && (human || invocation.server === null);
+    const found = asked ? await project.gateCard(runId) : null;
+    // The two are read one after the other: the hash of another gate must not stand beside this one.
+    const card = found?.gate === seen.gate?.id ? found : null;
+    const view = card === null ? seen : withShown(seen, card.shown);
     // The card holds the agent's evidence and the gate's context: for humans only.
-    const card = caller.kind === 'human' && view.gate !== null ? await project.gateCard(runId) : null;
-    const shown = card === null ? {} : { gate_card: card.card, shown: card.shown };
-    await out.result({ ...wireView(view), ...shown }, () => describeRun(view, out.paint));
+    const told = card !== null && human ? card : null;
+    const more = told === null ? {} : { gate_card: told.card, shown: told.shown };
+    await out.result({ ...wireView(view), ...more }, () =>
+      [describeRun(view, out.paint), ...(told === null ? [] : ['', cardText(told.card)])].join('\n'),
+    );
     return 0;
   },
 };
+
+function withShown(view: RunView, shown: string): RunView {
+  return view.gate === null ? view : { ...view, gate: { ...view.gate, shown } };
+}

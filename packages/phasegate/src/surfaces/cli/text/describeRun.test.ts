@@ -30,6 +30,7 @@ test('a run that waits at a gate shows the question, the options and how a human
     quorum: 2,
     votes: [{ by: 'joe', option: 'Approve' }],
     context: {},
+    shown: 'abc123',
   };
 
   const text = describeRun(view({ status: 'waiting', gate }), await paintFor(false));
@@ -39,7 +40,7 @@ test('a run that waits at a gate shows the question, the options and how a human
   );
   expect(text).toContain('joe chose Approve');
   expect(text).toContain('2 humans must choose the same');
-  expect(text).toContain("phasegate decide r1 --option 'Send back'");
+  expect(text).toContain("phasegate decide r1 --option 'Send back' --shown abc123");
 });
 
 test('phase 0 is a phase like any other [C2]', async () => {

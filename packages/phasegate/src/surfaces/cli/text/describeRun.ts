@@ -66,7 +66,9 @@ export function describeGate(gate: GateView, runId: string): string {
   if (gate.expires_at !== null) lines.push(`until ${gate.expires_at}`);
   const first = gate.options[0];
   const option = first === undefined ? 'LABEL' : shellWord(first.label);
-  lines.push(`a human answers with: phasegate decide ${shellWord(runId)} --option ${option}`);
+  // Without the hash of the card it was printed for, the line would serve for whatever gate is open by then.
+  const exact = gate.shown === undefined ? '' : ` --option ${option} --shown ${shellWord(gate.shown)}`;
+  lines.push(`a human answers with: phasegate decide ${shellWord(runId)}${exact}`);
   return lines.join('\n');
 }
 

@@ -11,7 +11,7 @@ test('a gate: what is asked, what it is about, each option with its command [S3.
     quorum: 2,
     approvers: ['joe', 'maria'],
     expires_at: '2027-01-01T00:00:00.000Z',
-    options: [{ label: 'Publish', how: 'phasegate decide run-1 --option Publish' }],
+    options: [{ label: 'Publish', how: 'phasegate decide run-1 --option Publish --shown abc123' }],
     afterwards: 'phasegate run run-1',
   });
 
@@ -24,7 +24,7 @@ test('a gate: what is asked, what it is about, each option with its command [S3.
     'for joe, maria',
     'until 2027-01-01T00:00:00.000Z',
     '- Publish',
-    '    phasegate decide run-1 --option Publish',
+    '    phasegate decide run-1 --option Publish --shown abc123',
     'afterwards: phasegate run run-1',
   ]);
 });
