@@ -7,6 +7,7 @@ export { checksFor, type Decision, decide, decideOrLook } from './engine/decide.
 export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
 export { checkpointCriteria, evidenceProblems, validateCheckpoint } from './engine/evidence.ts';
+export { quoteRest } from './engine/foreignText.ts';
 export { gateCard } from './engine/gateCard.ts';
 export { holds, holdsAnItem } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
@@ -14,6 +15,7 @@ export { judgeTool } from './engine/judgeTool.ts';
 export { type KnownNames, knownNames } from './engine/knownNames.ts';
 export { type OtherRun, runInTheWay, type WantedRun } from './engine/oneRun.ts';
 export { phaseText, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
+export { phaseText, previousAttempt, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';
 export {
   eventOfRecord,

@@ -367,11 +367,17 @@ function afterCompletion(
   return goingOn(entered, event.next);
 }
 
-/** What a human wrote at the gate is the first thing the next phase's agent must read. */
+/**
+ * What humans wrote at the gate is the first thing the next phase's agent must read. The last vote is the one that
+ * decided; what was written for another option was outvoted and is nobody's order.
+ */
 function humanInput(run: Run): string | null {
   if (run.status !== 'waiting' || run.wait.for !== 'gate') return null;
-  const decision = run.wait.votes.findLast((vote) => vote.input !== null);
-  return decision === undefined ? null : `${decision.by} chose \`${decision.option}\`: ${decision.input}`;
+  const { votes } = run.wait;
+  const notes = votes
+    .filter((vote) => vote.option === votes.at(-1)?.option && vote.input !== null)
+    .map(({ by, option, input }) => `${by} chose \`${option}\`: ${input}`);
+  return notes.length === 0 ? null : notes.join('\n');
 }
 
 function afterAnswer(run: Run, core: RunCore, event: Extract<RunEvent, { type: 'question_answered' }>): Run {

@@ -88,6 +88,7 @@ export function considerAnswer(run: Run, command: Of<'answer'>, circumstance: Ci
     by: principal.name,
     at: now,
     elicited,
+    asked: question.text,
   };
   const final = answers.length + 1 === questions.length;
   // Items may have failed while nobody could be handed them.

@@ -1,7 +1,8 @@
 import { fillTemplate } from '../model/template.ts';
 import type { Content, Phase, Workflow } from '../model/workflow.ts';
+import { onOneLine, quoteLines, quoteRest } from './foreignText.ts';
 import { QUESTION_RELAY_HANDLER } from './questionRelay.ts';
-import type { PhaseWork } from './run.ts';
+import type { Answer, PhaseWork } from './run.ts';
 
 /** Title and instructions made by a phase's own function, in place of the written ones. */
 export interface RenderedText {
@@ -61,9 +62,9 @@ export function feedbackOf(work: PhaseWork): string | null {
   return lines.length === 0 ? null : lines.join('\n');
 }
 
-/** What the next attempt is told of the last (S3.42). */
+/** What the next attempt is told of the last (S3.42); what a command printed is not the engine's word. */
 export function previousAttempt(error: string): string {
-  return `Previous attempt failed: ${error}`;
+  return `Previous attempt failed: ${quoteRest(error)}`;
 }
 
 // Filled once: workflows are frozen, so the content object stands for its text.
@@ -83,9 +84,21 @@ function feedbackLines(work: PhaseWork | null): readonly string[] {
   if (work === null) return [];
   return [
     work.failure === null ? '' : previousAttempt(work.failure),
-    work.note === null ? '' : `From a human: ${work.note}`,
-    ...work.answers.map((answer) => `Answer to question ${answer.question}: ${answer.text}`),
+    work.note === null ? '' : `From a human: ${quoteRest(work.note)}`,
+    ...work.answers.map(answerText),
   ].filter((line) => line !== '');
+}
+
+/** An answer means nothing without its question, and a client's hook may have given it. */
+function answerText({ question, asked, text, by, elicited }: Answer): string {
+  const who = elicited
+    ? `through the client of agent \`${by}\`, not by a known human`
+    : `by the human \`${by}\``;
+  return [
+    ...(asked === undefined ? [] : [`Question ${question}, asked by an agent:`, quoteLines(asked)]),
+    `Answer to question ${question}, ${who}:`,
+    quoteLines(text),
+  ].join('\n');
 }
 
 function workLines(phase: Phase): readonly string[] {
@@ -134,7 +147,7 @@ function itemLines(work: PhaseWork | null): readonly string[] {
   const list = Object.entries(work.items)
     .map(
       ([key, item]) =>
-        `- \`${key}\`: ${item.status}${item.holder === undefined ? '' : `, held by \`${item.holder}\``}${item.error === null ? '' : ` (${previousAttempt(item.error)})`}`,
+        `- \`${onOneLine(key)}\`: ${item.status}${item.holder === undefined ? '' : `, held by \`${item.holder}\``}${item.error === null ? '' : ` (${previousAttempt(item.error)})`}`,
     )
     .join('\n');
   return [`Items, each completed on its own:\n${list}`];

@@ -211,6 +211,8 @@ export interface Answer {
   readonly by: string;
   readonly at: string;
   readonly elicited: boolean;
+  /** The question's own words; absent in answers that were given before these were kept. */
+  readonly asked?: string;
 }
 
 /** A human's choice at a gate. The signature is over canonical JSON of `{run, gate, option, input, shown, by}`. */

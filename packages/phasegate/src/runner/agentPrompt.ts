@@ -1,4 +1,4 @@
-import type { RunView } from '@phasegate/core';
+import { previousAttempt, type RunView } from '@phasegate/core';
 import { failureOf, type Step } from './parts.ts';
 
 /** What an agent is started with for one phase: the card of the phase, and how to complete it. Nothing later. */
@@ -39,7 +39,7 @@ export function fenced(value: unknown): string {
 export function again(card: string, { run, item }: Step): string {
   const failure = failureOf(run, item);
   if (failure === null) return '';
-  const line = `Previous attempt failed: ${failure}`;
+  const line = previousAttempt(failure);
   return card.includes(line) ? '' : line;
 }
 

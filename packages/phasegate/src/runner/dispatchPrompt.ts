@@ -1,4 +1,4 @@
-import type { RunView, Work } from '@phasegate/core';
+import { quoteRest, type RunView, type Work } from '@phasegate/core';
 import { again, fenced, itemPart, joined, shellWord } from './agentPrompt.ts';
 import type { Answered } from './answers.ts';
 import type { Step } from './parts.ts';
@@ -60,6 +60,8 @@ function statePart({ stateDir }: DispatchTold): string {
 
 function answersPart({ answers, answersFile }: DispatchTold): string {
   if (answers.length === 0) return '';
-  const lines = answers.map(({ question, answer }) => `- ${question}\n  Answer: ${answer}`);
-  return `## Answers to your questions\n\nA human has answered (also in \`${answersFile}\`):\n\n${lines.join('\n')}`;
+  const lines = answers.map(
+    ({ question, answer }) => `- ${quoteRest(question)}\n  Answer: ${quoteRest(answer)}`,
+  );
+  return `## Answers to your questions\n\nWhat was answered (also in \`${answersFile}\`):\n\n${lines.join('\n')}`;
 }

@@ -82,6 +82,7 @@ export interface GivenAnswer {
   readonly by: string;
   readonly at: string;
   readonly elicited: boolean;
+  readonly asked?: string;
 }
 
 /** Why a human must act. */

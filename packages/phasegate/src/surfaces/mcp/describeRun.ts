@@ -39,7 +39,13 @@ export function describeState(view: RunView): JsonObject {
   if (view.questions.length > 0)
     state.questions = view.questions.map(({ text, options }) => ({ text, options }));
   if (view.answers.length > 0) {
-    state.answers = view.answers.map(({ question, text, elicited }) => ({ question, text, elicited }));
+    state.answers = view.answers.map(({ question, asked, text, by, elicited }) => ({
+      question,
+      ...(asked === undefined ? {} : { asked }),
+      text,
+      by,
+      elicited,
+    }));
   }
   if (view.escalation !== null) {
     const { reason, message } = view.escalation;

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, own, quoteRest } from '@phasegate/core';
 import type { Paint } from '../paint.ts';
 import { evidenceLines } from './evidenceLines.ts';
 
@@ -30,13 +30,13 @@ export function describeRefusal(answer: JsonObject, paint: Paint): string {
   const reasons = reasonsOf(answer);
   // The engine's message may be the reasons in one line; nobody needs to read them twice.
   const told = reasons.join('; ') === message;
-  const title = told && reasons.length > 1 ? `for ${reasons.length} reasons` : message;
+  const title = told && reasons.length > 1 ? `for ${reasons.length} reasons` : quoteRest(message);
   const lines = [`${paint.red('refused:')} ${title}${code}`];
-  if (!told || reasons.length > 1) lines.push(...reasons.map((reason) => `  - ${reason}`));
+  if (!told || reasons.length > 1) lines.push(...reasons.map((reason) => `  - ${quoteRest(reason)}`));
   if (typeof answer.required_action === 'string') lines.push(answer.required_action);
   if (typeof answer.attempt === 'number' && answer.attempt > 0)
     lines.push(`attempts so far: ${answer.attempt}`);
-  if (typeof answer.escalation === 'string') lines.push(`escalated: ${answer.escalation}`);
+  if (typeof answer.escalation === 'string') lines.push(`escalated: ${quoteRest(answer.escalation)}`);
   lines.push(...nextLine(answer, paint));
   return lines.join('\n');
 }
@@ -55,7 +55,9 @@ function gateLines(gate: Json | undefined): readonly string[] {
 
 function wouldRefuse({ would_refuse }: JsonObject, paint: Paint): readonly string[] {
   if (!Array.isArray(would_refuse) || would_refuse.length === 0) return [];
-  const lines = would_refuse.map((blocker: Json) => `  - ${word(own(blocker, 'message') ?? blocker)}`);
+  const lines = would_refuse.map(
+    (blocker: Json) => `  - ${quoteRest(word(own(blocker, 'message') ?? blocker))}`,
+  );
   return [paint.yellow('permissive: this would have been refused'), ...lines];
 }
 

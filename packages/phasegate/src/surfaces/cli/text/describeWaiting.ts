@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, own, quoteRest } from '@phasegate/core';
 import { describeJson } from './describeJson.ts';
 
 /** What a run that is driven waits for: what a human is asked, what they may choose, and how. */
@@ -78,5 +78,5 @@ function list(value: Json | undefined): readonly Json[] {
 function word(value: Json | undefined, key?: string): string {
   const found = key === undefined ? value : own(value, key);
   if (found === undefined || found === null) return 'none';
-  return typeof found === 'string' ? found : describeJson(found);
+  return typeof found === 'string' ? quoteRest(found) : describeJson(found);
 }

@@ -34,7 +34,7 @@ describe.each(ERAS)('in the %s era', (era) => {
       next_action: expect.stringContaining('get_task('),
     });
     expect((await call('get_current_phase', { session_id })).phase_content).toContain(
-      'Answer to question 1: South',
+      'Question 1, asked by an agent:\n> Which way?\nAnswer to question 1, through the client of agent `local`, not by a known human:\n> South',
     );
   });
 

@@ -75,7 +75,14 @@ const runFields = {
   gate: orNull(gate),
   questions: listOf(z.object({ text: z.string(), options: listOf(z.string()) })),
   answers: listOf(
-    z.object({ question: z.int(), text: z.string(), by: z.string(), at: time, elicited: z.boolean() }),
+    z.object({
+      question: z.int(),
+      text: z.string(),
+      by: z.string(),
+      at: time,
+      elicited: z.boolean(),
+      asked: z.string().optional(),
+    }),
   ),
   escalation: orNull(escalation),
   reason: z.string().nullable(),
