@@ -14,7 +14,6 @@ export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool } from './engine/judgeTool.ts';
 export { type KnownNames, knownNames } from './engine/knownNames.ts';
 export { type OtherRun, runInTheWay, type WantedRun } from './engine/oneRun.ts';
-export { phaseText, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export { phaseText, previousAttempt, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';
 export {

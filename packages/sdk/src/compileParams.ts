@@ -1,7 +1,7 @@
 import type { ParamDraft } from '@phasegate/core';
 import { type Compilation, defined, type Path } from './compilation.ts';
 
-const KEYS = ['type', 'description', 'choices', 'min', 'max', 'constant', 'default', 'required'];
+const KEYS = ['type', 'description', 'choices', 'min', 'max', 'constant', 'default', 'required', 'setBy'];
 
 /** Compiles one param: plain data, an `Arg`, or a domain. */
 export function compileParam(compilation: Compilation, value: unknown, path: Path): ParamDraft | undefined {
@@ -40,5 +40,6 @@ export function compileParam(compilation: Compilation, value: unknown, path: Pat
     constant: compilation.json(given('constant'), [...path, 'constant']),
     default: compilation.json(given('default'), [...path, 'default']),
     required: compilation.flag(given('required'), [...path, 'required']),
+    setBy: compilation.text(given('setBy'), [...path, 'setBy']),
   });
 }

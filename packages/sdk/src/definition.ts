@@ -38,6 +38,8 @@ export interface WorkflowDefinition {
     /** How often a run is handed out again after its agent was lost, from 0 to 100. */
     readonly maxReclaims?: number;
   };
+  /** `human`: only a human may start a run. */
+  readonly start?: 'human' | 'anyone';
   /** What an agent must be able to do to claim a run. */
   readonly capabilities?: readonly string[];
   /** Refuses to start a run while another one of this workflow, or of it for the same target, is not ended. */
@@ -233,6 +235,8 @@ export type ParamDefinition =
       readonly constant?: Json;
       readonly default?: Json;
       readonly required?: boolean;
+      /** `human`: an agent that starts a run cannot give it another value than its default. */
+      readonly setBy?: 'human' | 'anyone';
     }
   | { readonly lo: number; readonly hi: number }
   | { readonly value: Json };

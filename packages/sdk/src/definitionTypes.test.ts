@@ -47,6 +47,7 @@ const WORKFLOW: Fields<WorkflowDefinition> = {
   tools: 'object',
   schemas: 'object',
   enforcement: 'object',
+  start: 'text',
   capabilities: 'list',
   oneRunPer: 'text',
   database: 'object',

@@ -4,6 +4,7 @@ import { databaseOf } from './databaseHash.ts';
 import type { RunEvent } from './events.ts';
 import { inHands } from './holding.ts';
 import {
+  type GateDecision,
   type Item,
   type PhaseWork,
   type Repeated,
@@ -30,6 +31,7 @@ export function begin(workflow: Workflow, event: Started): Run {
     trusted: event.trusted,
     epoch: 1,
     ...(event.queue === undefined ? {} : { queue: event.queue }),
+    ...(event.by === undefined ? {} : { by: event.by }),
     startedAt: event.at,
     updatedAt: event.at,
     completions: [],
@@ -147,6 +149,7 @@ function coreOf(run: Run): RunCore {
     trusted: run.trusted,
     epoch: run.epoch,
     ...(run.queue === undefined ? {} : { queue: run.queue }),
+    ...(run.by === undefined ? {} : { by: run.by }),
     startedAt: run.startedAt,
     updatedAt: run.updatedAt,
     completions: run.completions,
@@ -362,22 +365,35 @@ function afterCompletion(
   const entered: RunCore = {
     ...entering(done, event.next),
     visits: { ...run.visits, [to]: timesOf(run.visits, to) + 1 },
-    work: { ...freshWork(event.at, event.items), attempts, note: humanInput(run) },
+    work: {
+      ...freshWork(event.at, event.items),
+      attempts,
+      note: event.note === undefined ? newestNote(run) : event.note,
+    },
   };
   return goingOn(entered, event.next);
 }
 
+/** What a human wrote at the gate is the first thing the next phase's agent must read. */
+export function newestNote(run: Run): string | null {
+  if (run.status !== 'waiting' || run.wait.for !== 'gate') return null;
+  const decision = run.wait.votes.findLast((vote) => vote.input !== null);
+  return decision === undefined ? null : noteOf(decision);
+}
+
 /**
- * What humans wrote at the gate is the first thing the next phase's agent must read. The last vote is the one that
- * decided; what was written for another option was outvoted and is nobody's order.
+ * The last vote is the one that decided; what was written for another option was outvoted and is nobody's order.
+ * Said by the event where it differs from the newest note, which is what runs from before this were given.
  */
-function humanInput(run: Run): string | null {
+export function winningNote(run: Run): string | null {
   if (run.status !== 'waiting' || run.wait.for !== 'gate') return null;
   const { votes } = run.wait;
-  const notes = votes
-    .filter((vote) => vote.option === votes.at(-1)?.option && vote.input !== null)
-    .map(({ by, option, input }) => `${by} chose \`${option}\`: ${input}`);
-  return notes.length === 0 ? null : notes.join('\n');
+  const notes = votes.filter(({ option, input }) => option === votes.at(-1)?.option && input !== null);
+  return notes.length === 0 ? null : notes.map(noteOf).join('\n');
+}
+
+function noteOf({ by, option, input }: GateDecision): string {
+  return `${by} chose \`${option}\`: ${input}`;
 }
 
 function afterAnswer(run: Run, core: RunCore, event: Extract<RunEvent, { type: 'question_answered' }>): Run {

@@ -6,6 +6,7 @@ import type {
   GateDecision,
   GateWait,
   Item,
+  Principal,
   Question,
   QueuePlace,
   Result,
@@ -35,6 +36,10 @@ export type RunEvent = { readonly at: string } & (
       readonly rules?: 2;
       /** What did not hold on entering and does not block; absent where there is nothing. */
       readonly warnings?: readonly Warning[];
+      /** Who started it; absent in runs from before this was kept. */
+      readonly by?: Pick<Principal, 'kind' | 'name'>;
+      /** What would have been refused, in permissive mode; absent where there is nothing. */
+      readonly wouldRefuse?: readonly Blocker[];
     }
   | { readonly type: 'run_claimed'; readonly holder: string }
   /** The agent is gone or gave the run back; it stands at its last checkpoint, for another to claim. */
@@ -110,6 +115,8 @@ export type RunEvent = { readonly at: string } & (
       readonly judged?: true;
       /** SHA-256 of the copy of the author's database that is installed with it. */
       readonly database?: string;
+      /** What the humans who won wrote; absent where it is the newest note of them all. */
+      readonly note?: string | null;
     } & Result)
   | { readonly type: 'question_asked'; readonly questions: readonly Question[] }
   | { readonly type: 'question_answered'; readonly answer: Answer; readonly final: boolean }

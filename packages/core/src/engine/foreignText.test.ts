@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { apply } from './apply.ts';
+import type { RunEvent } from './events.ts';
 import { ADA, AGENT, complete, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
 import { onOneLine, quoteLines, quoteRest } from './foreignText.ts';
 import type { Run } from './run.ts';
@@ -28,6 +30,20 @@ describe('whose words an agent reads', () => {
     const decided = vote(vote(outvoted, 'ada', ['Approve']), 'joan', ['Approve']);
 
     expect(decided.work.note).toBeNull();
+  });
+
+  test('a run from before this still is what its events make it', () => {
+    const votes = vote(vote(atGate(), 'grace', ['More', 'shorter']), 'ada', ['Approve']);
+    const choice = { gate: 'ship#1', option: 'Approve', shown: 'seen', signature: 's' };
+    const joan = { principal: { kind: 'human', name: 'joan' }, shown: 'seen' } as const;
+    const { events } = submit(votes, { kind: 'decide', ...choice }, joan);
+    const told = events.at(-1) as RunEvent & { readonly type: 'phase_completed' };
+    const { note, ...older } = told;
+
+    expect(note).toBeNull();
+    expect([events[0] as RunEvent, older as RunEvent].reduce(apply, votes).work.note).toBe(
+      'grace chose `More`: shorter',
+    );
   });
 
   test.each(['\n', '\r\n', '\r', '\u2028', '\u0085', '\v'])(

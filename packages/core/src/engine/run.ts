@@ -45,6 +45,8 @@ export interface RunCore {
   readonly epoch: number;
   /** What decides who may claim the run and how soon; absent where nothing was said. */
   readonly queue?: QueuePlace;
+  /** Who started the run, and so set its params; absent in runs from before this was kept. */
+  readonly by?: Pick<Principal, 'kind' | 'name'>;
   readonly startedAt: string;
   readonly updatedAt: string;
   /** Every completion, oldest first; a phase visited twice is here twice. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import { canonicalJson, type Json, type JsonObject } from '../json.ts';
 import { isCapability } from '../model/capabilities.ts';
 import { readParams } from '../model/params.ts';
 import { normaliseTarget } from '../model/target.ts';
@@ -12,7 +12,7 @@ import type { RunEvent } from './events.ts';
 import { passed } from './leaving.ts';
 import { type OtherRun, runExistsBlocker, runInTheWay } from './oneRun.ts';
 import { itemsFor } from './route.ts';
-import type { QueuePlace, Run } from './run.ts';
+import type { Principal, QueuePlace, Run } from './run.ts';
 import { preconditionBlockers, preconditionWarnings } from './transition.ts';
 import type { Blocker, NextAction, Verdict } from './verdict.ts';
 import { warned } from './warnings.ts';
@@ -75,7 +75,11 @@ function considerStart(
     const message = `workflow \`${workflow.id}\` needs the ring \`${workflow.enforcement.ring}\`, and this is \`${starting.ring}\``;
     blockers.push(blocker('ring_too_low', message, START));
   }
-  blockers.push(...queueBlockers(starting.queue), ...capabilityBlockers(starting, circumstance));
+  blockers.push(
+    ...queueBlockers(starting.queue),
+    ...capabilityBlockers(starting, circumstance),
+    ...keptForHumans(starting, circumstance.principal),
+  );
   const wanted = { workflow, target: targetOf(starting) };
   const other = runInTheWay(wanted, starting.others ?? []);
   if (other !== undefined) blockers.push(runExistsBlocker(wanted, other));
@@ -101,6 +105,7 @@ function considerStart(
     queued,
     ...placeIn(starting.queue),
     rules: 2,
+    by: { kind: principal.kind, name: principal.name },
   };
   const bare = begin(workflow, event);
   const items = itemsFor(bare, entry);
@@ -116,7 +121,12 @@ function considerStart(
   }));
   const permissive = workflow.enforcement.mode === 'permissive';
   const warnings = preconditionWarnings(bare, entry, asking);
-  const full = { ...event, items: items.items, ...warned(warnings) };
+  const full = {
+    ...event,
+    items: items.items,
+    ...(failed.length === 0 ? {} : { wouldRefuse: failed }),
+    ...warned(warnings),
+  };
   const answer: StartDecision =
     failed.length > 0 && !permissive
       ? refusal(failed)
@@ -126,6 +136,33 @@ function considerStart(
           events: [full],
         };
   return asking.missing.length > 0 ? { looks: asking.missing, otherwise: answer } : answer;
+}
+
+/** What the author keeps for people: starting at all, and params that say how much a human will be asked. */
+function keptForHumans({ workflow, params }: Starting, { kind }: Principal): readonly Blocker[] {
+  if (kind === 'human') return [];
+  const text = `a human starts or queues it, with \`phasegate start ${workflow.id} --as NAME\``;
+  const human: NextAction = { act: 'wait_for_human', text };
+  const found =
+    workflow.start === 'human'
+      ? [blocker('not_a_human', `only a human may start a run of \`${workflow.id}\`: ${text}`, human)]
+      : [];
+  for (const [name, param] of Object.entries(workflow.params)) {
+    if (param.setBy !== 'human' || !Object.hasOwn(params, name)) continue;
+    const given = params[name] as Json;
+    if (param.default !== undefined && canonicalJson(param.default) === canonicalJson(given)) continue;
+    const kept = param.default === undefined ? 'left out' : `left at \`${canonicalJson(param.default)}\``;
+    const message = `param \`${name}\` is set by a human, so it must be ${kept}; else ${text}`;
+    found.push(blocker('param_invalid', message, human));
+  }
+  return found;
+}
+
+/** The same workflow without what it keeps for humans, for whoever walks it without anybody. */
+export function forAnyone(workflow: Workflow): Workflow {
+  const { start: _, ...rest } = workflow;
+  const params = Object.entries(workflow.params).map(([name, { setBy: __, ...param }]) => [name, param]);
+  return { ...rest, params: Object.fromEntries(params) as Workflow['params'] };
 }
 
 function queueBlockers(queue: QueuePlace | undefined): readonly Blocker[] {

@@ -7,7 +7,7 @@ import {
   phaseById,
   type Target,
 } from '../model/workflow.ts';
-import { apply } from './apply.ts';
+import { apply, newestNote, winningNote } from './apply.ts';
 import { blocker, completeAction } from './blockers.ts';
 import { installable } from './databaseHash.ts';
 import { type Asking, NOT_LOOKED_AT } from './deciding.ts';
@@ -63,6 +63,7 @@ export function cross(
     ...(leaving.approved === undefined ? {} : { approved: leaving.approved }),
     ...(leaving.outcome === 'fail' ? owedBy(run) : {}),
     ...installable(leaving.outcome, run.work.items === null ? leaving.database : undefined),
+    ...noteIn(run),
   };
   const target = phaseById(run.workflow, way.target);
   if (target === undefined) return { ok: true, event };
@@ -91,6 +92,11 @@ function owedBy({ work }: Run): { readonly owed?: number; readonly judged?: true
   const ofItems = Object.values(work.items ?? {}).map((item) => item.attempts);
   const owed = Math.max(work.attempts, ...ofItems.map((attempts) => Math.min(attempts, 1)));
   return owed === 0 ? {} : { owed, judged: true };
+}
+
+function noteIn(run: Run): { readonly note?: string | null } {
+  const note = winningNote(run);
+  return note === newestNote(run) ? {} : { note };
 }
 
 /** Why a phase's preconditions do not hold; `from` is where the agent stays meanwhile. */

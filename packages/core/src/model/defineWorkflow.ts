@@ -15,6 +15,7 @@ import { Problems } from './problems.ts';
 import { didYouMean } from './suggest.ts';
 import { placeholdersIn } from './template.ts';
 import { isToolName } from './tools.ts';
+import { whoMay } from './whoMay.ts';
 import {
   type Content,
   ONE_RUN_PER,
@@ -78,6 +79,8 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
     templates: draft.templates ?? null,
     ...compileCapabilities(draft, problems),
     ...compileOneRunPer(draft, problems),
+    ...(whoMay(draft.start, ['start'], problems) === 'human' ? { start: 'human' as const } : {}),
+    ...(draft.source === undefined ? {} : { source: draft.source }),
     ...compileDatabase(draft, problems),
     ...compileProperties(draft, phases, problems),
   };
@@ -328,6 +331,9 @@ function compileParam(name: string, draft: ParamDraft, problems: Problems): Para
     description: draft.description ?? '',
     domain: compileDomain(name, draft, known ?? 'string', problems),
     required: draft.required ?? false,
+    ...(whoMay(draft.setBy, ['params', name, 'setBy'], problems) === 'human'
+      ? { setBy: 'human' as const }
+      : {}),
     ...(draft.default === undefined ? {} : { default: draft.default }),
   };
 }

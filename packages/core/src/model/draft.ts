@@ -39,6 +39,10 @@ export interface WorkflowDraft {
   readonly capabilities?: readonly string[];
   /** What only one unfinished run may be there for. */
   readonly oneRunPer?: OneRunPer;
+  /** Who may start a run: `human` or `anyone`. */
+  readonly start?: string;
+  /** The file the phases of this run were made from, and its hash. */
+  readonly source?: { readonly path: string; readonly hash: string };
   /** The author's own SQLite database; paths are relative to the project. */
   readonly database?: { readonly file: string; readonly migrations?: string; readonly keep?: number };
   readonly gates?: Readonly<Record<string, GateDraft>>;
@@ -195,6 +199,8 @@ export interface ParamDraft {
   readonly constant?: Json;
   readonly default?: Json;
   readonly required?: boolean;
+  /** Who may give it another value than its default: `human` or `anyone`. */
+  readonly setBy?: string;
 }
 
 /** Something wrong with a draft, by its place in the draft, e.g. `['phases', 2, 'next', 'onTrue']`. */

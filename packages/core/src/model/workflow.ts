@@ -51,6 +51,10 @@ export interface Workflow {
   readonly capabilities?: readonly string[];
   /** What only one unfinished run may be there for; absent where there may be any number. */
   readonly oneRunPer?: OneRunPer;
+  /** `human`: only a human may start a run; absent: anyone may. */
+  readonly start?: 'human';
+  /** The file the phases of this run were made from, and its hash; absent where none were. */
+  readonly source?: { readonly path: string; readonly hash: string };
   /** The author's own SQLite database, protected; absent where there is none. */
   readonly database?: WorkflowDatabase;
   /** What the author promises about every run, for `phasegate check` to prove; absent where nothing is. */
@@ -335,6 +339,8 @@ export interface Param {
   readonly domain: ParamDomain | null;
   readonly required: boolean;
   readonly default?: Json;
+  /** `human`: an agent that starts a run leaves it at its default; absent: anyone may set it. */
+  readonly setBy?: 'human';
 }
 
 /** The values a param may take, as data. `domains.ts` makes iterables of them. */

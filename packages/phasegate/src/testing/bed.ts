@@ -1,4 +1,12 @@
-import { canonicalJson, type Phase, type Principal, phaseById, type Submitted } from '@phasegate/core';
+import {
+  canonicalJson,
+  type Phase,
+  type Principal,
+  phaseById,
+  type Started,
+  type StartRequest,
+  type Submitted,
+} from '@phasegate/core';
 import type { CatalogWorkflow, HumanChoice, OpenProject, Store, UnlockedHuman } from '../runtime/ports.ts';
 import type { Answering } from './answeredChecks.ts';
 
@@ -27,6 +35,16 @@ export interface BedOptions {
 export const TESTER: Principal & { readonly kind: 'agent' } = { kind: 'agent', name: 'tester' };
 
 const PASSPHRASE = 'only in memory';
+
+/** Starts a run for the tester; where the author keeps that for humans, one starts it and the tester takes it up. */
+export async function startOn({ open }: Bed, request: StartRequest): Promise<Started> {
+  const started = await open.as(TESTER).start(request);
+  if (started.view !== null) return started;
+  if (started.verdict.blockers.some(({ nextAction }) => nextAction.act !== 'wait_for_human')) return started;
+  const byHuman = await open.as({ kind: 'human', name: 'human' }).start(request);
+  if (byHuman.view !== null) await open.as(TESTER).submit(byHuman.view.run, { kind: 'claim' });
+  return byHuman;
+}
 
 /** Reads every task of the current phase that was not read yet, as an agent must before completing it. */
 export async function readTasks({ open }: Bed, runId: string): Promise<void> {

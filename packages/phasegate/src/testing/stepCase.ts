@@ -10,7 +10,7 @@ import {
 } from '@phasegate/core';
 import { type Domain, readDomain, type TestInput } from '@phasegate/sdk/testing';
 import type { CatalogWorkflow, ContractTests, Driven } from '../runtime/ports.ts';
-import { type Bed, type Beds, readTasks, TESTER } from './bed.ts';
+import { type Bed, type Beds, readTasks, startOn, TESTER } from './bed.ts';
 import { blockersOf } from './contractRun.ts';
 import { withValueAt } from './jsonPath.ts';
 import { type Placed, placeRun } from './placeRun.ts';
@@ -78,7 +78,7 @@ async function onBed(parts: CaseParts, playing: Playing, asked: WayOut | null): 
     };
     const target = parts.tests?.target ?? null;
     const { id: workflow, capabilities = [] } = alone.workflow;
-    const started = await bed.open.as(TESTER).start({ workflow, params, target, capabilities });
+    const started = await startOn(bed, { workflow, params, target, capabilities });
     if (started.view === null) {
       const without = blockersOf(started.verdict).find(({ code }) => code === 'items_invalid');
       if (without !== undefined) return { end: { skipped: true, message: without.message }, ways: [] };

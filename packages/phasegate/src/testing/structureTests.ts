@@ -90,7 +90,7 @@ function refused(workflow: Workflow, name: string, value: Json): string | null {
       trusted: false,
       queued: false,
     },
-    { principal: { kind: 'agent', name: 'tester' }, now: '2000-01-01T00:00:00.000Z', facts: {} },
+    { principal: { kind: 'human', name: 'tester' }, now: '2000-01-01T00:00:00.000Z', facts: {} },
   );
   if (verdict.allowed) return null;
   const about = verdict.blockers.find(

@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../engine/events.ts';
 import type { PhaseWork, Run } from '../../engine/run.ts';
-import { decideStart } from '../../engine/start.ts';
+import { decideStart, forAnyone } from '../../engine/start.ts';
 import { canonicalJson, type JsonObject } from '../../json.ts';
 import type { Abstraction } from './abstractWorkflow.ts';
 import { essenceOf, keyBefore } from './essence.ts';
@@ -94,7 +94,7 @@ export function startMoves(abstraction: Abstraction, params: JsonObject) {
   const decision = decideStart(
     {
       id: 'run',
-      workflow: { ...workflow, phases: entry },
+      workflow: { ...forAnyone(workflow), phases: entry },
       workflowHash: '',
       target: null,
       params,

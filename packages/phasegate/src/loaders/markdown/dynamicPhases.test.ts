@@ -115,6 +115,12 @@ describe('a dynamic workflow', () => {
     });
   });
 
+  test('keeps the file its phases were made from, and its hash [adv.N14]', async () => {
+    source = () => ({ phases: [phase('1', 1)], warnings: [], files: { 'specs/tasks.md': 'abc' } });
+
+    expect((await start()).workflow?.source).toEqual({ path: 'specs/tasks.md', hash: 'abc' });
+  });
+
   test('keeps the ids of its source, also `1A`, and is looked up by them [C4]', async () => {
     source = () => ({ phases: [phase('1A', 1), phase('1B', 1), phase('7', 1)], warnings: [] });
 

@@ -1,5 +1,11 @@
 import { posix, relative, resolve, sep } from 'node:path';
-import { didYouMean, PhasegateError, type PhaseId, type Templates } from '@phasegate/core';
+import {
+  didYouMean,
+  PhasegateError,
+  type PhaseId,
+  type Templates,
+  type WorkflowDraft,
+} from '@phasegate/core';
 import type { ParsedSource, SourceParsers, StartingWith } from '../../runtime/ports.ts';
 import { demandGate } from './demandGate.ts';
 import type { DynamicConfig, Metadata } from './metadata.ts';
@@ -24,7 +30,11 @@ export async function readDynamicPhases(
   folder: WorkflowFolder,
   parts: DynamicParts,
   starting: StartingWith | undefined,
-): Promise<{ readonly templates: Templates | null; readonly phases: readonly PlacedPhase[] }> {
+): Promise<{
+  readonly templates: Templates | null;
+  readonly phases: readonly PlacedPhase[];
+  readonly source?: WorkflowDraft['source'];
+}> {
   const { config, metadata, sources, statics } = parts;
   const templates = await readTemplates(folder, config);
   judgeTemplates(folder, parts, templates);
@@ -54,7 +64,9 @@ export async function readDynamicPhases(
   const phases = draftSourcePhases(source, statics).map((draft) =>
     withModels({ draft, file: path, evidenceFile: path }, modelsOf(parts, draft.id, folder), folder.report),
   );
-  return { templates, phases };
+  // Kept with the run: the file may say something else by the time a human asks what it was made from.
+  const [read] = Object.entries(source.files ?? {});
+  return { templates, phases, ...(read === undefined ? {} : { source: { path: read[0], hash: read[1] } }) };
 }
 
 /** What `metadata.json` says of the phases of a source: of all of them under a range such as `1-N`, or of one. */

@@ -5,6 +5,7 @@ import {
   type Known,
   type PhaseDraft,
   type Templates,
+  type WorkflowDraft,
 } from '@phasegate/core';
 import type { Loaded, SourceFile, SourceParsers, Standards, StartingWith } from '../../runtime/ports.ts';
 import { CONSEQUENCES } from '../yaml/meaningProblems.ts';
@@ -42,7 +43,7 @@ export async function loadMarkdown(
   const tree = text === null ? null : readJsonTree(path, text, report);
   const metadata = tree === null ? null : readMetadata(tree, posix.basename(folder.path), report);
   if (metadata === null) return done(null);
-  const { phases, templates } = await readPhases(folder, metadata, options, starting);
+  const { phases, templates, source } = await readPhases(folder, metadata, options, starting);
   if (phases.length === 0) {
     if (!report.failed)
       report.error(metadata.at([]), { code: 'no_phases', message: `\`${folder.path}\` has no phases` });
@@ -58,6 +59,8 @@ export async function loadMarkdown(
       params: metadata.params,
       capabilities: metadata.capabilities,
       ...(metadata.oneRunPer === undefined ? {} : { oneRunPer: metadata.oneRunPer }),
+      ...(metadata.start === undefined ? {} : { start: metadata.start }),
+      ...(source === undefined ? {} : { source }),
       phases: phases.map(({ draft }) => draft),
       ...(templates === null ? {} : { templates }),
     },
@@ -76,6 +79,7 @@ export async function loadMarkdown(
 interface AllPhases {
   readonly phases: readonly PlacedPhase[];
   readonly templates: Templates | null;
+  readonly source?: WorkflowDraft['source'];
 }
 
 async function readPhases(
@@ -93,9 +97,9 @@ async function readPhases(
   }
   const ids = statics.map(({ draft }) => draft.id);
   const parts = { metadata, config, sources: await sources(), statics: ids };
-  const { phases, templates } = await readDynamicPhases(folder, parts, starting);
+  const { phases, templates, source } = await readDynamicPhases(folder, parts, starting);
   const all = [...statics, ...phases];
-  if (all.length > 0) return { phases: all, templates };
+  if (all.length > 0) return { phases: all, templates, ...(source === undefined ? {} : { source }) };
   const file = folder.pathOf('metadata.json');
   return { phases: [{ draft: LATER, file, evidenceFile: file }], templates };
 }
@@ -112,7 +116,7 @@ const EVIDENCE_PARTS = ['fields', 'postconditions', 'artifacts'];
 /** The file a problem of the draft belongs to. */
 function placeOf({ path }: DraftProblem, metadata: Metadata, phases: readonly PlacedPhase[]): Place {
   const [part, index, key] = path;
-  if (part === 'params' || part === 'capabilities') return metadata.at(path);
+  if (part === 'params' || part === 'capabilities' || part === 'start') return metadata.at(path);
   const phase = part === 'phases' && typeof index === 'number' ? phases[index] : undefined;
   if (phase !== undefined)
     return (

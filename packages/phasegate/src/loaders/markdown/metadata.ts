@@ -27,6 +27,7 @@ export interface Metadata {
   readonly phases: readonly MetadataPhase[] | null;
   readonly dynamic: DynamicConfig | null;
   readonly params: Readonly<Record<string, ParamDraft>>;
+  readonly start: string | undefined;
   /** What an agent must be able to do to claim a run. */
   readonly capabilities: readonly string[];
   /** What only one unfinished run may be there for. */
@@ -86,6 +87,7 @@ export function readMetadata(tree: PlacedObject, folder: string, report: Report)
     params,
     capabilities: fields.texts('capabilities') ?? [],
     oneRunPer: readOneRunPer(fields),
+    start: fields.text('start'),
     at: tree.at,
   };
   if (id === undefined) return null;
@@ -225,7 +227,17 @@ function readDynamic(fields: PlacedFields): DynamicConfig | null {
   };
 }
 
-const PARAM_KEYS = ['type', 'description', 'choices', 'min', 'max', 'constant', 'default', 'required'];
+const PARAM_KEYS = [
+  'type',
+  'description',
+  'choices',
+  'min',
+  'max',
+  'constant',
+  'default',
+  'required',
+  'set_by',
+];
 
 function readParams(fields: PlacedFields, dynamic: DynamicConfig | null): Metadata['params'] {
   const declared = fields.below('params');
@@ -262,6 +274,7 @@ function readParam(fields: PlacedFields): ParamDraft {
     fields.error('choices', 'wrong_type', '`choices` must be a list');
   const fallback = own(object, 'default');
   const constant = own(object, 'constant');
+  const setBy = fields.text('set_by');
   return {
     ...(type === undefined ? {} : { type }),
     ...(description === undefined ? {} : { description }),
@@ -271,6 +284,7 @@ function readParam(fields: PlacedFields): ParamDraft {
     ...(Array.isArray(choices) ? { choices } : {}),
     ...(fallback === undefined ? {} : { default: fallback }),
     ...(constant === undefined ? {} : { constant }),
+    ...(setBy === undefined ? {} : { setBy }),
   };
 }
 

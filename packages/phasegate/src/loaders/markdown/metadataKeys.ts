@@ -57,6 +57,7 @@ export const READ_KEYS: readonly string[] = [
   'params',
   'capabilities',
   'one_run_per',
+  'start',
   'strict_mode',
 ];
 

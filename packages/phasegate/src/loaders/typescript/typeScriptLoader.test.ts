@@ -114,6 +114,25 @@ export default defineWorkflow({
     ]);
   });
 
+  test('what a workflow keeps for humans is read, and its mistakes stand where they are [adv.N14]', async () => {
+    const text = (who: string) => `import { defineWorkflow } from '@phasegate/sdk';
+export default defineWorkflow({
+  type: 'x',
+  start: '${who}',
+  params: { limit: { default: 3, setBy: '${who}' } },
+  steps: [{ name: 'a' }],
+});
+`;
+    await put('x.workflow.ts', text('human'));
+    await put('y.workflow.ts', text('me'));
+
+    const good = await load('x.workflow.ts');
+    const bad = await load('y.workflow.ts');
+
+    expect(good.workflow).toMatchObject({ start: 'human', params: { limit: { setBy: 'human' } } });
+    expect(bad.problems.map(({ line, code }) => `${line} ${code}`)).toEqual(['4 bad_value', '5 bad_value']);
+  });
+
   test('what a workflow asks of its agents is read, and its mistakes stand where they are', async () => {
     const text = (capabilities: string, lease: number) => `import { defineWorkflow } from '@phasegate/sdk';
 export default defineWorkflow({

@@ -55,6 +55,7 @@ export function draftOf(value: JsonObject, map: SourceMap, readSchema: SchemaRea
       enforcement: enforcementDraft(spots, spots.get(root, 'enforcement', ['enforcement'])),
       capabilities: spots.texts(root, 'capabilities', ['capabilities']),
       oneRunPer: spots.choice(root, 'one_run_per', ['oneRunPer'], ONE_RUN_PER),
+      start: spots.text(root, 'start', ['start']),
       database: databaseDraft(spots, spots.get(root, 'database', ['database'])),
       gates: gatesDraft(spots, spots.get(root, 'gates', ['gates'])),
       properties: spots.items(spots.get(root, 'properties', ['properties']), ['properties'], (spot, path) =>
@@ -166,5 +167,6 @@ function paramDraft(value: Json | undefined): ParamDraft {
     constant: own(value, 'constant'),
     default: own(value, 'default'),
     required: typeof required === 'boolean' ? required : undefined,
+    setBy: textOf(own(value, 'set_by') ?? own(value, 'setBy')),
   });
 }

@@ -295,6 +295,11 @@ const param = strictMap(
     constant: maybe(z.unknown(), 'The one value it has.'),
     default: maybe(z.unknown(), 'What it is when it is not given.'),
     required: maybe(z.boolean(), 'Whether a run needs it.', false),
+    set_by: maybe(
+      z.enum(['human', 'anyone']),
+      '`human`: an agent that starts a run cannot give it another value than its default.',
+      'anyone',
+    ),
   },
 );
 
@@ -334,6 +339,7 @@ export const workflowSchema = strictMap(
     description: maybe(text, 'One sentence about it.'),
     entry: maybe(id, 'The first phase; left out: the first one written.'),
     params: maybe(z.record(z.string(), param), 'Parameters of a run.'),
+    start: maybe(z.enum(['human', 'anyone']), '`human`: only a human may start a run.', 'anyone'),
     tools: maybe(z.record(z.string(), texts), 'Groups of tools by name.'),
     schemas: maybe(z.record(z.string(), schemaInPlace), 'JSON Schemas by name, in place or by path.'),
     enforcement: maybe(

@@ -141,6 +141,19 @@ describe('a good contract', () => {
     });
   });
 
+  test.each(['set_by', 'setBy'])('what is kept for humans, with `%s` [adv.N14]', async (key) => {
+    const { workflow, problems } = await load(
+      `workflow: x\nstart: human\nparams: { limit: { default: 3, ${key}: human }, tone: { type: string, ${key}: anyone } }\nphases: { A: }\n`,
+    );
+
+    expect(problems).toEqual([]);
+    expect(workflow).toMatchObject({ start: 'human', params: { limit: { setBy: 'human' } } });
+    expect(workflow?.params.tone).not.toHaveProperty('setBy');
+    expect((await load('workflow: x\nstart: humans\nphases: { A: }\n')).problems).toMatchObject([
+      { line: 2, column: 8 },
+    ]);
+  });
+
   test('a byte order mark, CRLF and any script are read; arrows and emoji mean nothing [C16]', async () => {
     const text =
       '\uFEFFworkflow: unicode\r\ntitle: "Prüfen → 完了 🎉"\r\nphases:\r\n  Entwurf:\r\n    next: FEHLT\r\n';

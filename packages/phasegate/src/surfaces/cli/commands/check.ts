@@ -63,7 +63,7 @@ function requireStartable(workflow: Workflow, { params, target }: StartingWith):
   const { ring } = workflow.enforcement;
   const { verdict } = decideStart(
     { id: 'check', workflow, workflowHash: '', target, params, ring, trusted: true, queued: false },
-    { principal: { kind: 'agent', name: 'check' }, now: '2000-01-01T00:00:00.000Z', facts: {} },
+    { principal: { kind: 'human', name: 'check' }, now: '2000-01-01T00:00:00.000Z', facts: {} },
   );
   const wrong = verdict.allowed ? [] : verdict.blockers.filter(({ code }) => code === 'param_invalid');
   if (wrong.length > 0) throw usageError(wrong.map(({ message }) => message).join('; '));
