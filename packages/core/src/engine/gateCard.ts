@@ -1,24 +1,73 @@
-import type { JsonObject } from '../json.ts';
-import type { HumanGate } from '../model/workflow.ts';
+import { canonicalJson, type Json, type JsonObject } from '../json.ts';
+import { type HumanGate, type Phase, phaseById, type Target } from '../model/workflow.ts';
 import { databaseOf } from './databaseHash.ts';
 import { openGate } from './gate.ts';
 import { contextValues, gateContext, visitOf } from './gateContext.ts';
-import type { Run } from './run.ts';
+import type { GateWait, Run } from './run.ts';
+
+/**
+ * What bears on a decision and is not in the run itself: whoever shows a card looks it up. All of it lies before the
+ * gate's opening and so cannot change while the gate is open; that is why it may be part of what is hashed.
+ */
+export interface GateCardFacts {
+  /** What permissive mode let through in this run, item by item. */
+  readonly letThrough: readonly LetThrough[];
+  /** Runs on the same target that were stopped before this gate opened, newest first. */
+  readonly stoppedBefore: readonly StoppedRun[];
+}
+
+/** Something that would have been refused in strict mode. */
+export interface LetThrough {
+  readonly phase: string | number;
+  readonly item?: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A run that a human, or a gate's time, ended. */
+export interface StoppedRun {
+  readonly run: string;
+  readonly workflow: string;
+  readonly phase: string | number;
+  readonly reason: string;
+  readonly at: string;
+}
+
+const NOTHING: GateCardFacts = { letThrough: [], stoppedBefore: [] };
 
 /** What a human is shown at a gate; the hash of its canonical JSON binds the decision to it. */
-export function gateCard(run: Run): JsonObject | null {
+export function gateCard(run: Run, facts: GateCardFacts = NOTHING): JsonObject | null {
   const open = openGate(run);
   if (open === null) return null;
   const { wait, gate, phase } = open;
+  const { workflow } = run;
   const visit = visitOf(phase, wait);
+  const through = [...facts.letThrough, ...wait.wouldRefuse.map((found) => ({ phase: phase.id, ...found }))];
   return {
     run: run.id,
-    workflow: run.workflow.id,
+    workflow: workflow.id,
     workflow_hash: run.workflowHash,
+    mode: workflow.enforcement.mode,
+    trusted: run.trusted,
+    ring: run.ring,
+    ...(workflow.source === undefined ? {} : { source: { ...workflow.source } }),
+    started: { by: starter(run), at: run.startedAt },
     target: run.target,
+    ...section('params', changedParams(run)),
+    ...section(
+      'path',
+      run.completions.map(({ phase, outcome, by, at }) => ({ phase, outcome, by, at })),
+    ),
+    ...section('decisions', decisionsBefore(run, wait)),
+    ...section(
+      'stopped_before',
+      facts.stoppedBefore.map((stopped) => ({ ...stopped })),
+    ),
     gate: wait.gate,
     phase: phase.id,
     epoch: run.epoch,
+    opened_at: wait.since,
+    ...section('checks', checksOf(phase, wait)),
     prompt: gate.prompt,
     context: gateContext(run, gate, visit),
     covered: contextValues(run, gate, visit),
@@ -26,23 +75,97 @@ export function gateCard(run: Run): JsonObject | null {
     ...(wait.word === undefined ? {} : { word: wait.word }),
     ...(wait.outcomes === undefined ? {} : { outcomes: { ...wait.outcomes } }),
     ...(Object.keys(wait.state).length === 0 ? {} : { state: wait.state }),
-    outcome: wait.outcome,
     ...databaseOf(wait),
-    ...(wait.wouldRefuse.length === 0
-      ? {}
-      : { would_refuse: wait.wouldRefuse.map(({ code, message }) => ({ code, message })) }),
-    ...(wait.warnings === undefined
-      ? {}
-      : { warnings: wait.warnings.map(({ code, message }) => ({ code, message })) }),
+    submitted_by: wait.by,
+    outcome: wait.outcome,
+    ...section('would_refuse', distinct(through.map(letThrough))),
+    ...section('warnings', distinct(warningsOf(run, wait, phase))),
     options: gate.options.map((option) => ({
       label: option.label,
       requires_input: option.requiresInput,
       leads_to: optionTarget(option),
+      way: wayOf(run, phase, option),
     })),
   };
+}
+
+/** Nothing is written where there is nothing to tell. */
+function section(name: string, value: readonly Json[] | JsonObject): JsonObject {
+  return (Array.isArray(value) ? value.length : Object.keys(value).length) === 0 ? {} : { [name]: value };
+}
+
+function starter({ by }: Run): string {
+  return by === undefined ? 'unknown' : `${by.kind} ${by.name}`;
+}
+
+/** Only what differs from its default: that is what somebody chose. */
+function changedParams(run: Run): JsonObject {
+  const changed = Object.entries(run.params).filter(([name, value]) => {
+    const preset = run.workflow.params[name]?.default;
+    return preset === undefined || canonicalJson(preset) !== canonicalJson(value);
+  });
+  return Object.fromEntries(
+    changed.map(([name, value]) => {
+      const preset = run.workflow.params[name]?.default;
+      return [name, { value, ...(preset === undefined ? {} : { default: preset }), set_by: starter(run) }];
+    }),
+  );
+}
+
+/** Votes at the open gate are not part of the card: the first must not make the second one's card another. */
+function decisionsBefore(run: Run, wait: GateWait): readonly JsonObject[] {
+  return run.decisions
+    .filter(({ gate }) => gate !== wait.gate)
+    .map(({ gate, option, by, at }) => ({ gate, option, by, at }));
+}
+
+/** Facts carry no time of their own: all checks of a phase are looked at when its gate opens. */
+function checksOf(phase: Phase, { since, outcome }: GateWait): readonly JsonObject[] {
+  const judged = outcome === 'skip' ? [] : phase.postconditions;
+  return [...judged, ...phase.blockers].map(({ label, needs }) => ({
+    check: label,
+    needs,
+    looked_at: since,
+  }));
+}
+
+function letThrough({ phase, item, code, message }: LetThrough): JsonObject {
+  return { phase, ...(item === undefined ? {} : { item }), code, message };
+}
+
+/** What did not hold and does not block, of every phase so far. */
+function warningsOf(run: Run, wait: GateWait, here: Phase): readonly JsonObject[] {
+  const told = (phase: string | number, { warnings = [] }: Pick<GateWait, 'warnings'>) =>
+    warnings.map(({ code, message }) => ({ phase, code, message }));
+  return [...run.completions.flatMap((one) => told(one.phase, one)), ...told(here.id, wait)];
+}
+
+function distinct(told: readonly JsonObject[]): readonly JsonObject[] {
+  return [...new Map(told.map((one) => [canonicalJson(one), one])).values()];
 }
 
 function optionTarget(option: HumanGate['options'][number]): string | number {
   if (option.next === undefined) return 'next';
   return option.next === null ? 'stop' : option.next;
+}
+
+/** Where an option leads, in words. */
+function wayOf(run: Run, phase: Phase, { next }: HumanGate['options'][number]): string {
+  if (next === null) return 'the run is stopped';
+  if (next !== undefined) return placeOf(run, next);
+  const route = phase.next;
+  if (route.kind === 'to') return placeOf(run, route.target);
+  if (route.kind === 'when') {
+    const [yes, no] = [placeOf(run, route.onTrue), placeOf(run, route.onFalse)];
+    return `the phase's own way: ${yes} if \`${route.condition.source}\`, else ${no}`;
+  }
+  const outcome = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.outcome : 'ok';
+  const target = Object.hasOwn(route.map, outcome) ? route.map[outcome] : route.otherwise;
+  return target === undefined ? "the phase's own way" : placeOf(run, target);
+}
+
+function placeOf({ workflow }: Run, target: Target): string {
+  const phase = phaseById(workflow, target);
+  if (phase === undefined) return 'the end of the run';
+  return phase.name === String(phase.id) ? `phase \`${phase.id}\`` : `phase \`${phase.id}\` (${phase.name})`;
 }

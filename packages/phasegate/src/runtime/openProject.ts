@@ -1,4 +1,4 @@
-import { canonicalJson, type GateDecision, gateCard, PhasegateError, type Run } from '@phasegate/core';
+import { canonicalJson, type GateDecision, PhasegateError, type Run } from '@phasegate/core';
 import { createAgents } from './agents.ts';
 import { nameOf } from './auditDrafts.ts';
 import { createClaims } from './claims.ts';
@@ -163,11 +163,8 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     },
 
     async gateCard(runId) {
-      const run = await load(runId);
-      const card = gateCard(run);
-      const shown = runtime.shown(run);
-      if (card === null || shown === undefined) return null;
-      return { card, shown, gate: String(card.gate) };
+      const found = await runtime.card(await load(runId));
+      return found === null ? null : { ...found, gate: String(found.card.gate) };
     },
 
     async trustCard(name): Promise<TrustCard> {

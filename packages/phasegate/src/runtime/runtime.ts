@@ -2,14 +2,12 @@ import {
   answerFor,
   type Circumstance,
   type Command,
-  canonicalJson,
   type Decision,
   decide,
   decideOrLook,
   type Fact,
   type Facts,
   findPhase,
-  gateCard,
   holdsAnItem,
   type JsonObject,
   judgeTool,
@@ -38,6 +36,7 @@ import { CodeChanged, type Looking, lookAt } from './look.ts';
 import type { Admitted, Around, AuditDraft, CheckImplementation, LeaseChange, StoredRun } from './ports.ts';
 import { createRendering, modulePath } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
+import { type ShownCard, shownCard } from './shownCard.ts';
 import { NO_COPY, type StagedCopy, stagedCopy } from './stagedCopy.ts';
 import { startRun } from './startRun.ts';
 import { tokenRefused } from './tokenFaults.ts';
@@ -49,8 +48,8 @@ export interface Runtime {
   submit(runId: string, command: Command, how: Submitting): Promise<Kept>;
   /** As `judgeTool`, for the holder of a token: the run must still be in the token's epoch, else `token_dead`. */
   judge(admitted: Admitted, use: ToolUse): Promise<Verdict>;
-  /** The hash a human's decision must carry: of what stands at the gate now. */
-  shown(run: Run): string | undefined;
+  /** What stands at the gate now, with the hash a human's decision must carry. */
+  card(run: Run): Promise<ShownCard | null>;
 }
 
 /** Who submits, and what goes with it. */
@@ -86,11 +85,6 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const checks = () => {
     shelf ??= parts.checks().then((list) => new Map(list.map((check) => [check.name, check])));
     return shelf;
-  };
-
-  const shown = (run: Run) => {
-    const card = gateCard(run);
-    return card === null ? undefined : parts.hash(canonicalJson(card));
   };
 
   const looking = (workflow: Workflow, copy: string | null): Looking => ({
@@ -137,7 +131,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       known = {},
     }: { readonly principal: Principal; readonly copy: StagedCopy; readonly known?: Facts },
   ): Promise<Judged> {
-    const bare: Circumstance = { principal, now: timeFor(run), facts: {}, ...shownFor(run, command) };
+    const bare: Circumstance = { principal, now: timeFor(run), facts: {}, ...(await shownFor(run, command)) };
     try {
       const facts: Record<string, Fact> = { ...known };
       for (;;) {
@@ -159,9 +153,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     }
   }
 
-  function shownFor(run: Run, command: Command): { readonly shown?: string } {
-    const hash = command.kind === 'decide' ? shown(run) : undefined;
-    return hash === undefined ? {} : { shown: hash };
+  async function shownFor(run: Run, command: Command): Promise<{ readonly shown?: string }> {
+    const card = command.kind === 'decide' ? await shownCard(parts, run) : null;
+    return card === null ? {} : { shown: card.shown };
   }
 
   /** One call is one transaction with the expected version; on a conflict it is decided once more on fresh state. */
@@ -323,7 +317,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   return {
-    shown,
+    card: (run) => shownCard(parts, run),
     submit,
     async judge({ runId, epoch, principal, jti }, use) {
       const { run } = await load(runId);

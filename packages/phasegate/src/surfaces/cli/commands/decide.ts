@@ -56,7 +56,7 @@ export const decide: CliCommand = {
         message: `what is to be decided is not what was shown: read the card again with \`phasegate status ${shellWord(runId)}\``,
       });
     }
-    if (prompts !== null) await out.log(cardText(card.card));
+    if (prompts !== null) await out.log(cardText(card.card, out.width));
     const option = await chooseOption(invocation, view);
     const input = await chooseInput(invocation, view, option);
     await confirmGiven(invocation, option);

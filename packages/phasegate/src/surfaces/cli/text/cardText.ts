@@ -1,7 +1,46 @@
-import type { JsonObject } from '@phasegate/core';
+import type { Json, JsonObject } from '@phasegate/core';
 import { describeJson } from './describeJson.ts';
+import { foreignLines } from './foreignLines.ts';
+
+// What the engine or the accepted workflow says. Whatever is not here is taken for somebody else's words.
+const OURS: ReadonlySet<string> = new Set([
+  'run',
+  'workflow',
+  'workflow_hash',
+  'mode',
+  'trusted',
+  'ring',
+  'started',
+  'path',
+  'decisions',
+  'gate',
+  'phase',
+  'epoch',
+  'opened_at',
+  'checks',
+  'submitted_by',
+  'prompt',
+  'outcome',
+  'options',
+]);
+
+const LEGEND =
+  'Lines that begin with | are words of others: of an agent, of a person, or what a program printed.';
 
 /** The gate card on a screen: the whole of it, because its hash is what the human signs. */
-export function cardText(card: JsonObject): string {
-  return `${describeJson(card).trimStart()}\n`;
+export function cardText(card: JsonObject, width: number): string {
+  const lines = Object.entries(card).flatMap(([key, value]) => sectionLines(key, value, width));
+  return `${[LEGEND, '', ...lines].join('\n')}\n`;
+}
+
+function sectionLines(key: string, value: Json, width: number): readonly string[] {
+  const text = describeJson(value, '  ');
+  if (OURS.has(key)) return [`${key}:${text.startsWith('\n') ? text : ` ${text}`}${meaning(key, value)}`];
+  return [`${key}:`, ...foreignLines(describeJson(value).trimStart(), width)];
+}
+
+function meaning(key: string, value: Json): string {
+  if (key === 'mode' && value === 'permissive')
+    return ' (nothing is blocked: what would be refused is let through)';
+  return key === 'trusted' && value === false ? ' (no human has accepted this workflow)' : '';
 }

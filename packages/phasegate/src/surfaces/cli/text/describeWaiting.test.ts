@@ -17,8 +17,8 @@ test('a gate: what is asked, what it is about, each option with its command [S3.
 
   expect(text.trim().split('\n')).toEqual([
     'a human must decide at gate `review`: Publish?',
-    '  metrics:',
-    '    delta: 0.2',
+    '| metrics:',
+    '|   delta: 0.2',
     'joe chose Publish',
     '2 humans must choose the same',
     'for joe, maria',

@@ -1,5 +1,9 @@
 import { isJsonObject, type Json, type JsonObject, own, quoteRest } from '@phasegate/core';
 import { describeJson } from './describeJson.ts';
+import { foreignLines } from './foreignLines.ts';
+
+/** Columns that every terminal has. */
+const SCREEN = 80;
 
 /** What a run that is driven waits for: what a human is asked, what they may choose, and how. */
 export function describeWaiting(what: JsonObject): string {
@@ -30,7 +34,7 @@ function gateLines(what: JsonObject): readonly string[] {
   const approvers = list(what.approvers).join(', ');
   return [
     `a human must decide at gate \`${word(what, 'gate')}\`: ${word(what, 'prompt')}`,
-    ...(Object.keys(context).length === 0 ? [] : [describeJson(context, '  ').slice(1)]),
+    ...(Object.keys(context).length === 0 ? [] : foreignLines(describeJson(context).trimStart(), SCREEN)),
     ...votes,
     ...(typeof what.quorum === 'number' && what.quorum > 1
       ? [`${what.quorum} humans must choose the same`]

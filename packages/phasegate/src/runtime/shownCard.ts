@@ -1,0 +1,88 @@
+import {
+  type Blocker,
+  canonicalJson,
+  eventOfRecord,
+  type GateCardFacts,
+  gateCard,
+  type JsonObject,
+  type LetThrough,
+  type PhaseId,
+  type Run,
+  type RunEvent,
+  type StoppedRun,
+} from '@phasegate/core';
+import type { Store } from './ports.ts';
+import type { RuntimeParts } from './runtimeParts.ts';
+
+/** A gate card and its hash. */
+export interface ShownCard {
+  readonly card: JsonObject;
+  readonly shown: string;
+}
+
+/** What stands at the gate of a run now; null where it waits at none. */
+export async function shownCard(
+  { store, hash }: Pick<RuntimeParts, 'store' | 'hash'>,
+  run: Run,
+): Promise<ShownCard | null> {
+  const card = gateCard(run, await factsOf(store, run));
+  return card === null ? null : { card, shown: hash(canonicalJson(card)) };
+}
+
+/** What bears on a decision beside the run itself, all of it from before the gate opened. */
+async function factsOf(store: Store, run: Run): Promise<GateCardFacts> {
+  if (run.status !== 'waiting' || run.wait.for !== 'gate') return { letThrough: [], stoppedBefore: [] };
+  return {
+    letThrough: await letThroughIn(store, run.id),
+    stoppedBefore: await stoppedBefore(store, run, run.wait.since),
+  };
+}
+
+const PAGE = 1000;
+
+/** From the run's own record: what was let through is not lost when its phase is left. */
+async function letThroughIn(store: Store, id: string): Promise<readonly LetThrough[]> {
+  const found: LetThrough[] = [];
+  for (let after = 0; ; ) {
+    const records = await store.history(id, { after, limit: PAGE });
+    for (const record of records) {
+      const event = eventOfRecord(record);
+      if (event !== null) found.push(...toldBy(event));
+    }
+    const newest = records.at(-1)?.seq;
+    if (records.length < PAGE || newest === undefined) return found;
+    after = newest;
+  }
+}
+
+function toldBy(event: RunEvent): readonly LetThrough[] {
+  const told = (phase: PhaseId, blockers: readonly Blocker[] = [], item?: string) =>
+    blockers.map(({ code, message }) => ({ phase, ...(item === undefined ? {} : { item }), code, message }));
+  switch (event.type) {
+    case 'run_started':
+    case 'phase_completed':
+      return told(event.phase, event.wouldRefuse);
+    case 'item_completed':
+      return told(event.phase, event.wouldRefuse, event.item);
+    default:
+      return [];
+  }
+}
+
+/** Of many, the newest say enough. */
+const MOST_STOPPED = 5;
+
+/** A target that was said no to before bears on the next no. One stopped since the gate opened would change the card. */
+async function stoppedBefore(store: Store, run: Run, since: string): Promise<readonly StoppedRun[]> {
+  const { target } = run;
+  if (target === null) return [];
+  const same = (await store.list({ status: 'stopped' }))
+    .filter((line) => line.target?.trim() === target.trim() && line.updatedAt < since)
+    .sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : one.updatedAt > other.updatedAt ? -1 : 0));
+  const loaded = await Promise.all(same.slice(0, MOST_STOPPED).map((line) => store.load(line.run)));
+  return loaded.flatMap((stored) => {
+    if (stored?.run.status !== 'stopped') return [];
+    const { id, workflow, stoppedIn, reason, updatedAt } = stored.run;
+    return [{ run: id, workflow: workflow.id, phase: stoppedIn, reason, at: updatedAt }];
+  });
+}
