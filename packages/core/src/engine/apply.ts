@@ -3,18 +3,18 @@ import { type PhaseId, reclaimsOf, type Workflow } from '../model/workflow.ts';
 import { databaseOf } from './databaseHash.ts';
 import type { RunEvent } from './events.ts';
 import { inHands } from './holding.ts';
+import { itemDone, reopened } from './itemDone.ts';
+import { repeatedRefusal } from './repeatedRefusal.ts';
 import {
   type GateDecision,
   type Item,
   type PhaseWork,
-  type Repeated,
   type Run,
   type RunCore,
   resultOf,
   type SettledGate,
   timesOf,
 } from './run.ts';
-import { warned } from './warnings.ts';
 
 type Started = Extract<RunEvent, { type: 'run_started' }>;
 
@@ -132,11 +132,6 @@ export function freshWork(at: string, items: Readonly<Record<string, Item>> | nu
   };
 }
 
-/** Says whether two refusals are the same one. */
-export function refusalKey(blockers: readonly { readonly code: string; readonly message: string }[]): string {
-  return blockers.map((blocker) => `${blocker.code} ${blocker.message}`).join('\n');
-}
-
 function coreOf(run: Run): RunCore {
   return {
     id: run.id,
@@ -185,53 +180,6 @@ function afterRefusal(run: Run, event: Extract<RunEvent, { type: 'phase_refused'
   const attempts = (item?.attempts ?? 0) + 1;
   if (attempts > 1) return withItem(work, event.item, { attempts, error, status: 'failed' }, 'holder');
   return withItem(work, event.item, { attempts, error, status: 'pending' });
-}
-
-/**
- * How often a refusal came in this visit. One that comes again counts, whatever came in between: two refusals that take
- * turns get an agent nowhere either.
- */
-export function repeatedRefusal(
-  run: Run,
-  blockers: readonly { readonly code: string; readonly message: string }[],
-): Repeated {
-  const key = refusalKey(blockers);
-  const before = run.work.refusal;
-  if (before === null) return { key, count: 1 };
-  if (run.rules === undefined) return { key, count: before.key === key ? before.count + 1 : 1 };
-  const seen = [...(before.others ?? []), before.key];
-  const others = seen.filter((other) => other !== key).slice(-OTHER_REFUSALS);
-  const count = seen.includes(key) ? before.count + 1 : before.count;
-  return { key, count, ...(others.length === 0 ? {} : { others }) };
-}
-
-/** How many different refusals of a visit are remembered. */
-const OTHER_REFUSALS = 8;
-
-/** What is absent is not written, so that an item looks the same whenever it was completed. */
-function itemDone(event: Extract<RunEvent, { type: 'item_completed' }>): Partial<Item> {
-  const { evidence, outcome, held, word, wouldRefuse, letThrough, warnings } = event;
-  return {
-    status: 'completed',
-    evidence,
-    error: null,
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(held === undefined ? {} : { state: held }),
-    ...(word === undefined ? {} : { word }),
-    ...(wouldRefuse === undefined ? {} : { wouldRefuse }),
-    ...(letThrough === undefined ? {} : { letThrough }),
-    ...warned(warnings),
-    ...databaseOf(event),
-  };
-}
-
-/** An item as it was before it was completed, told why it is worked on again. */
-function reopened(blockers: readonly { readonly message: string }[]): (item: Item) => Item {
-  const error = blockers.map(({ message }) => message).join('; ');
-  return (item) =>
-    item.status === 'completed'
-      ? { status: 'pending', value: item.value, evidence: null, attempts: item.attempts, error }
-      : item;
 }
 
 function withItem(work: PhaseWork, key: string, change: Partial<Item>, without?: 'holder'): PhaseWork {

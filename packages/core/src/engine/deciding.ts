@@ -1,7 +1,7 @@
-import { repeatedRefusal } from './apply.ts';
 import { refused } from './blockers.ts';
 import type { Circumstance, Fact, Look } from './command.ts';
 import type { RunEvent } from './events.ts';
+import { repeatedRefusal } from './repeatedRefusal.ts';
 import type { CheckResult, Run } from './run.ts';
 import type { Blocker, Verdict } from './verdict.ts';
 

@@ -1,0 +1,27 @@
+import type { Repeated, Run } from './run.ts';
+
+/**
+ * How often a refusal came in this visit. One that comes again counts, whatever came in between: two refusals that take
+ * turns get an agent nowhere either.
+ */
+export function repeatedRefusal(
+  run: Run,
+  blockers: readonly { readonly code: string; readonly message: string }[],
+): Repeated {
+  const key = refusalKey(blockers);
+  const before = run.work.refusal;
+  if (before === null) return { key, count: 1 };
+  if (run.rules === undefined) return { key, count: before.key === key ? before.count + 1 : 1 };
+  const seen = [...(before.others ?? []), before.key];
+  const others = seen.filter((other) => other !== key).slice(-OTHER_REFUSALS);
+  const count = seen.includes(key) ? before.count + 1 : before.count;
+  return { key, count, ...(others.length === 0 ? {} : { others }) };
+}
+
+/** How many different refusals of a visit are remembered. */
+const OTHER_REFUSALS = 8;
+
+/** Says whether two refusals are the same one. */
+function refusalKey(blockers: readonly { readonly code: string; readonly message: string }[]): string {
+  return blockers.map((blocker) => `${blocker.code} ${blocker.message}`).join('\n');
+}
