@@ -66,9 +66,12 @@ function ruleReason({ rule }: EvidenceField, description: string): string {
 function notExactly({ exactly }: EvidenceField, value: Json): string | null {
   if (exactly === undefined || !Array.isArray(value)) return null;
   const given = value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
+  const unknown = value.flatMap((item: Json, index) =>
+    typeof item === 'string' && exactly.includes(item) ? [] : [given[index] as string],
+  );
   const parts = [
     ['missing', exactly.filter((name) => !value.includes(name))],
-    ['unknown', [...new Set(given)].filter((name, index) => !exactly.includes(name) && index < SHOWN)],
+    ['unknown', [...new Set(unknown)].slice(0, SHOWN)],
     ['given twice', exactly.filter((name) => given.indexOf(name) !== given.lastIndexOf(name))],
   ] as const;
   const wrong = parts.filter(([, names]) => names.length > 0);

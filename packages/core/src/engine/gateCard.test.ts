@@ -54,7 +54,7 @@ describe('a gate card tells', () => {
         { phase: 2, by: 'local' },
         { phase: 1, outcome: 'ok', by: 'local' },
       ],
-      decisions: [{ gate: 'ship#2', option: 'More', by: 'ada' }],
+      decisions: [{ gate: 'ship#1', option: 'More', by: 'ada' }],
     });
     expect(gateCard(first)).not.toHaveProperty('decisions');
   });

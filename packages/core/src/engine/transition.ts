@@ -62,7 +62,7 @@ export function cross(
     wouldRefuse: leaving.wouldRefuse,
     ...(leaving.approved === undefined ? {} : { approved: leaving.approved }),
     ...(leaving.outcome === 'fail' ? owedBy(run) : {}),
-    ...installable(leaving.outcome, run.work.items === null ? leaving.database : undefined),
+    ...installable(leaving.outcome, leaving.database),
     ...noteIn(run),
   };
   const target = phaseById(run.workflow, way.target);

@@ -96,9 +96,9 @@ describe('a check of severity `warning` that does not hold', () => {
     const { run: after } = submit(one.run, complete(run, {}, { item: 'b' }), failing);
 
     expect(gateCard(after)?.warnings).toEqual([
-      { code: 'check_failed', message: 'item `a`: the file is long (601 lines)' },
-      { code: 'check_failed', message: 'item `b`: the file is long (601 lines)' },
-      ...told,
+      { phase: 1, code: 'check_failed', message: 'item `a`: the file is long (601 lines)' },
+      { phase: 1, code: 'check_failed', message: 'item `b`: the file is long (601 lines)' },
+      ...told.map((one) => ({ phase: 1, ...one })),
     ]);
   });
 });
