@@ -177,11 +177,29 @@ describe('the writer', () => {
     expect(editing.run).toMatchObject({ status: 'active', phase: 'editor-review' });
   });
 
-  test('is not entered with a plan that names no area', () => {
+  test('is passed at once with a plan that names no area: there is nothing to write', () => {
     const editing = startEditing(workflow).goTo('create-version', { improvementAreas: [] });
 
-    expect(editing.complete(GOOD['create-version'])).toEqual([
-      ['items_invalid', 'phase `writer` cannot be entered: `improvementAreas` holds no items'],
+    expect(editing.complete(GOOD['create-version'])).toEqual([]);
+    expect(editing.run.phase).toBe('editor-review');
+  });
+
+  test('`improvementAreas` planted by another step stop the run [C29]', () => {
+    const editing = startEditing(workflow).goTo('create-version');
+
+    expect(editing.complete({ ...GOOD['create-version'], improvementAreas: ['only'] })).toEqual([
+      ['items_invalid', expect.stringMatching(/`strategic-planning` and `create-version`/)],
+    ]);
+    expect(editing.run.phase).toBe('create-version');
+  });
+
+  test('`metrics` planted by another step keep the gate closed [C29]', () => {
+    const editing = startEditing(workflow).goTo('editor-review');
+    editing.complete({ ...GOOD['editor-review'], metrics: { delta: 99 } });
+    editing.goTo('human-gate');
+
+    expect(editing.complete(GOOD['human-gate'] ?? {})).toEqual([
+      ['context_unclear', expect.stringMatching(/`editor-review` and `chapter-review`/)],
     ]);
   });
 });

@@ -1,4 +1,5 @@
 import { canonicalJson, type Json, type JsonObject } from '../json.ts';
+import { approvalOf } from '../model/approval.ts';
 import { type HumanGate, type Phase, phaseById, type Target } from '../model/workflow.ts';
 import { databaseOf } from './databaseHash.ts';
 import { openGate } from './gate.ts';
@@ -84,9 +85,18 @@ export function gateCard(run: Run, facts: GateCardFacts = NOTHING): JsonObject |
       label: option.label,
       requires_input: option.requiresInput,
       leads_to: optionTarget(option),
+      approves: approves(run, phase, option),
       way: wayOf(run, phase, option),
     })),
   };
+}
+
+/** What choosing an option means, as far as it can be told before it is chosen; null where its way will tell. */
+function approves(run: Run, phase: Phase, option: HumanGate['options'][number]): boolean | null {
+  const said = approvalOf(run.workflow, phase, option);
+  if (said !== 'way') return said === 'yes';
+  const ok = run.status === 'waiting' && run.wait.for === 'gate' && run.wait.outcome === 'ok';
+  return option.next === undefined && ok ? true : null;
 }
 
 /** Nothing is written where there is nothing to tell. */

@@ -26,6 +26,16 @@ export function compileDatabase({ database }: WorkflowDraft, problems: Problems)
   return { database: { file, migrations, keep } };
 }
 
+/** Items are written one after another as each is completed, which a human's no could not take back. */
+export function checkDatabaseGates(workflow: Workflow, problems: Problems): void {
+  if (workflow.database === undefined) return;
+  workflow.phases.forEach((phase, index) => {
+    if (phase.parallel === null || phase.humanGate === null) return;
+    const message = `the items of phase \`${phase.id}\` are written to the database before its human gate is decided; put the gate into a phase of its own`;
+    problems.error(['phases', index, 'gates'], 'effect_before_gate', message);
+  });
+}
+
 /**
  * True when a write scope reaches the database, its backups or its migrations. Steps change it through the copy they
  * are given: whoever may write the file itself has gone around every check on it.

@@ -4,7 +4,7 @@ import { checkGraph } from './checkGraph.ts';
 import { checkNames } from './checkNames.ts';
 import { checkOwnDecision } from './checkOwnDecision.ts';
 import type { CompileContext, Known } from './compileContext.ts';
-import { compileDatabase } from './compileDatabase.ts';
+import { checkDatabaseGates, compileDatabase } from './compileDatabase.ts';
 import { compilePhase } from './compilePhase.ts';
 import { compileProperties } from './compileProperties.ts';
 import type { DraftProblem, GateDraft, ParamDraft, WorkflowDraft } from './draft.ts';
@@ -86,6 +86,7 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
   };
   checkUnusedGates(context);
   checkNames(workflow, problems);
+  checkDatabaseGates(workflow, problems);
   checkTemplates(workflow, problems);
   checkGraph(workflow, problems);
   checkOwnDecision(workflow, known, problems);
