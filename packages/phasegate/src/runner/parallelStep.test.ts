@@ -125,7 +125,6 @@ describe('a parallel step', () => {
 
   test.each([
     ['is no list', '{"areas":"all of them"}', /`areas` .*list/],
-    ['is empty', '{"areas":[]}', /`areas` holds no items/],
     ['is missing', '{}', /areas/],
   ])('whose key %s is not entered: one more try, then a human', async (_, result, reason) => {
     const bed = await driveBed([commanded('plan', play('result', result)), ...writing(play('ok'))]);
@@ -133,6 +132,14 @@ describe('a parallel step', () => {
     expect(await bed.drive()).toMatchObject({ outcome: 'escalated', phase: 'plan' });
 
     expect((await bed.load()).work).toMatchObject({ attempts: 2, failure: expect.stringMatching(reason) });
+  });
+
+  test('whose list is empty has nothing to do, and is passed', async () => {
+    const plan = commanded('plan', play('result', '{"areas":[]}'));
+    const bed = await driveBed([plan, ...writing(play('ok'))]);
+
+    expect(await bed.drive()).toMatchObject({ outcome: 'completed' });
+    expect((await bed.load()).completions.map(({ evidence }) => evidence)).toContainEqual({ items: {} });
   });
 
   test('with a database does one item after another, each on what the one before left [C22]', async () => {

@@ -10,7 +10,7 @@ import { type BedOptions, commanded, driveBed, play, playing } from './fixtures/
 const OPTIONS = [
   { label: 'Approve' },
   { label: 'Back', next: 'write', requiresInput: true },
-  { label: 'On to the record', next: 'record' },
+  { label: 'On to the record', next: 'record', approves: false },
   { label: 'Reject', next: null },
 ];
 const CODE = { code: 'c0de', module: 'work.ts' };

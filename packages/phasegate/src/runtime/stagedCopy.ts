@@ -4,6 +4,7 @@ import {
   type Decision,
   type Fact,
   type Look,
+  own,
   PhasegateError,
   phaseById,
   type Run,
@@ -63,6 +64,7 @@ export async function stagedCopy(
 function workedCopy(attempt: Attempt, run: Run, command: Complete): StagedCopy {
   let hash: string | null = null;
   let isSealed = false;
+  const item = command.item ?? null;
   const seal = async () => {
     const sealed = await attempt.seal();
     isSealed = true;
@@ -84,15 +86,15 @@ function workedCopy(attempt: Attempt, run: Run, command: Complete): StagedCopy {
       await seal();
       return hash !== null;
     },
-    async prepare({ events }) {
-      const fate = fateIn(events, hash);
-      const mark = { run: run.id, epoch: run.epoch, item: command.item ?? null };
+    async prepare({ run: after }) {
+      const fate = fateOf(hash, run, { after, item });
+      const mark = { run: run.id, epoch: run.epoch, item };
       // INVARIANT: from before the run is saved until its database is, a crash can be recovered from.
       if (fate !== 'dropped') await attempt.prepare({ ...mark, completions: run.completions.length });
       return true;
     },
-    async settle({ events }) {
-      const fate = fateIn(events, hash);
+    async settle({ run: after }) {
+      const fate = fateOf(hash, run, { after, item });
       if (fate === 'installed') await attempt.install();
       else if (fate === 'waits') await attempt.keep();
       else await attempt.discard();
@@ -112,8 +114,8 @@ async function waitingCopy(
     ...NO_COPY,
     fileFor: async () => (copy !== null && saysYes(run, command) ? copy.file : null),
     known: () => (copy === null ? {} : { database: hash }),
-    async prepare({ events }) {
-      if (copy === null || fateIn(events, hash) !== 'installed') return true;
+    async prepare({ run: after }) {
+      if (copy === null || fateOf(hash, run, { after, item: null }) !== 'installed') return true;
       try {
         await copy.prepare({ run: run.id, epoch: run.epoch, item: null });
         return true;
@@ -123,9 +125,10 @@ async function waitingCopy(
         return false;
       }
     },
-    async settle({ events, run: after }) {
-      if (fateIn(events, hash) === 'installed') await copy?.install();
-      else if (waitingAt(after)?.hash !== hash) await databases.drop(at);
+    async settle({ run: after }) {
+      const fate = fateOf(hash, run, { after, item: null });
+      if (fate === 'installed') await copy?.install();
+      else if (fate === 'dropped') await databases.drop(at);
     },
     end: async () => copy?.keep(),
   };
@@ -145,9 +148,12 @@ function installs(command: Complete, facts: Facts): boolean {
   return outcome === 'ok' || outcome === 'iterate';
 }
 
-/** Whether the work is to stand, so that what comes next is judged with its database. */
+/**
+ * Whether the work is to stand, so that what comes next is judged with its database. Where only the way tells, the
+ * way is asked with it.
+ */
 function saysYes(run: Run, command: Command): boolean {
-  if (command.kind !== 'decide' || run.status !== 'waiting' || run.wait.for !== 'gate') return false;
+  if (command.kind !== 'decide') return false;
   const phase = phaseById(run.workflow, run.phase);
   const option = phase?.humanGate?.options.find(({ label }) => label === command.option);
   return phase !== undefined && option !== undefined && approvalOf(run.workflow, phase, option) !== 'no';
@@ -156,14 +162,15 @@ function saysYes(run: Run, command: Command): boolean {
 /** Events by which work is accepted, for good or until a human has decided. */
 const TAKES_WORK: readonly RunEvent['type'][] = ['phase_completed', 'item_completed', 'gate_opened'];
 
-function fateIn(events: readonly RunEvent[], hash: string | null): 'installed' | 'waits' | 'dropped' {
+/** As a crash is settled, too: by what the run says afterwards. An item that is open again has nothing to install. */
+function fateOf(
+  hash: string | null,
+  before: Run,
+  { after, item }: { readonly after: Run; readonly item: string | null },
+): 'installed' | 'waits' | 'dropped' {
   if (hash === null) return 'dropped';
-  const completed = events.some(
-    (event) =>
-      (event.type === 'phase_completed' || event.type === 'item_completed') && event.database === hash,
-  );
-  if (completed) return 'installed';
-  return events.some((event) => event.type === 'gate_opened' && event.wait.database === hash)
-    ? 'waits'
-    : 'dropped';
+  if (waitingAt(after)?.hash === hash) return 'waits';
+  if (item !== null && own(own(after.work.items, item), 'database') === hash) return 'installed';
+  const since = after.completions.slice(before.completions.length);
+  return since.some(({ database }) => database === hash) ? 'installed' : 'dropped';
 }

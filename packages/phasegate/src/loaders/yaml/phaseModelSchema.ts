@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { gateShape } from './gateSchema.ts';
 import { camelCase, strictMap } from './strictMap.ts';
-import { gateShape, phaseRules, phaseShape } from './workflowSchema.ts';
+import { phaseRules, phaseShape } from './workflowSchema.ts';
 
 /** Keys of a phase that a format with texts of its own takes over from the contract; the others are its texts. */
 const TAKEN = [
@@ -17,6 +18,7 @@ const TAKEN = [
   'gates',
   'parallel',
   'parallel_key',
+  'on_empty',
   'timeout',
   'next',
   'transitions',
