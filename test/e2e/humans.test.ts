@@ -5,6 +5,8 @@ import { type AuditRecord, canonicalJson, type GateDecision } from '@phasegate/c
 import { beforeAll, describe, expect, test } from 'vitest';
 import { complete, copyOf, makeProject, phasegate, startRun, type TestProject, withShown } from './cli.ts';
 
+const EMPTY = { 'phasegate.config.json': '{}\n' };
+
 const SECRET = { passphrase: 'open sesame' };
 const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint'] } };
 
@@ -114,7 +116,7 @@ describe.concurrent('a gate, in ring served', () => {
 
 describe.concurrent('humans', () => {
   test('are needed for their verbs; where none is set up the way to one is named', async () => {
-    const project = makeProject();
+    const project = makeProject(EMPTY);
     await phasegate(project, ['init', '--template', 'minimal', '--yes']);
     const run = await startRun(project, 'minimal');
     await complete(project, run, { phase: 'PROPOSE', evidence: PROPOSAL });
@@ -127,7 +129,7 @@ describe.concurrent('humans', () => {
   });
 
   test('are added by a human once there is one [adv.J1]', async () => {
-    const project = makeProject();
+    const project = makeProject(EMPTY);
     await phasegate(project, ['humans', 'add', 'maria'], SECRET);
     const add = ['humans', 'add', 'mallory', '--json'];
 
@@ -161,7 +163,7 @@ describe.concurrent('humans', () => {
   });
 
   test('need a passphrase worth the name', async () => {
-    const project = makeProject();
+    const project = makeProject(EMPTY);
 
     for (const passphrase of ['short', '', 'x'.repeat(5000)]) {
       const added = await phasegate(project, ['humans', 'add', 'maria', '--json'], { passphrase });

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError, type Run } from '@phasegate/core';
-import { type Config, findProjectRoot, loadConfig, stateDirFor } from './config.ts';
+import { type Config, findProjectRoot, isMarkedProject, loadConfig, stateDirFor } from './config.ts';
 import type {
   Catalog,
   Databases,
@@ -58,6 +58,7 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
     get stateDir() {
       return where.stateDir;
     },
+    exists: async () => isMarkedProject(root) || hasState(where) || (await catalog.list()).length > 0,
     catalog,
     standards,
     sources,
@@ -96,6 +97,16 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
       await project.close();
     },
   };
+}
+
+/** A folder that can have no state has none. */
+function hasState(where: Where): boolean {
+  try {
+    return ['state.db', 'made'].some((name) => existsSync(join(where.stateDir, name)));
+  } catch (error) {
+    if (error instanceof PhasegateError) return false;
+    throw error;
+  }
 }
 
 interface Opening extends Where {

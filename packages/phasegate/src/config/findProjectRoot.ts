@@ -7,7 +7,12 @@ const MARKS = ['phasegate.config.json', 'phasegate.config.yaml', '.phasegate', '
 export function findProjectRoot(start: string): string {
   const from = resolve(start);
   for (let folder = from; ; folder = dirname(folder)) {
-    if (MARKS.some((mark) => existsSync(join(folder, mark)))) return folder;
+    if (isMarkedProject(folder)) return folder;
     if (folder === dirname(folder)) return from;
   }
+}
+
+/** Whether a folder says itself that it is a project. */
+export function isMarkedProject(folder: string): boolean {
+  return MARKS.some((mark) => existsSync(join(folder, mark)));
 }

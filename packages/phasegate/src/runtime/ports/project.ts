@@ -31,6 +31,8 @@ export interface Project {
   readonly root: string;
   /** Where state, keys and audit live, outside the workspace. */
   readonly stateDir: string;
+  /** Whether there is anything of a project here: a mark, state, or a workflow. Makes nothing. */
+  exists(): Promise<boolean>;
   readonly catalog: Catalog;
   /** Search over the documentation the config names; opened when first asked. */
   readonly standards: Standards;

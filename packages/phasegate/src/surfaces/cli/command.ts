@@ -32,6 +32,8 @@ export interface CliCommand {
   readonly takesCommand?: true;
   /** Whether RUN, its first word, may be left out where PHASEGATE_RUN names it. */
   readonly runFromEnvironment?: true;
+  /** It makes no state and is of use where there is no project yet. */
+  readonly anywhere?: true;
   /**
    * What it does with the server of `--url` or PHASEGATE_URL: it is `used`; it is `ignored`, as the command is about
    * files or programs here, and only PHASEGATE_URL may be set then; left out, the command refuses both.

@@ -55,7 +55,7 @@ async function dispatch(request: CliRequest, out: Output): Promise<ExitCode> {
   const args = parseArguments(rest, command, { name, run: request.env.PHASEGATE_RUN });
   if (args.flag('help')) return printHelp(entry, command, out);
   const server = serverFor({ name, command, args, env: request.env });
-  const invocation = invocationOf({ ...request, server }, args, out);
+  const invocation = invocationOf({ ...request, server, anywhere: command.anywhere === true }, args, out);
   try {
     return await command.run(invocation);
   } finally {
@@ -64,7 +64,7 @@ async function dispatch(request: CliRequest, out: Output): Promise<ExitCode> {
 }
 
 function invocationOf(
-  request: CliRequest & Pick<Invocation, 'server'>,
+  request: CliRequest & Pick<Invocation, 'server'> & { readonly anywhere: boolean },
   args: Invocation['args'],
   out: Output,
 ): Invocation {
@@ -75,7 +75,9 @@ function invocationOf(
   let remote: Promise<RemoteProject> | undefined;
   const find = async () => {
     if (projectDir !== undefined) await demandFolder(projectDir);
-    project ??= openProject({ env, ...(projectDir === undefined ? {} : { projectDir }) });
+    project ??= openProject({ env, ...(projectDir === undefined ? {} : { projectDir }) }).then((found) =>
+      request.anywhere ? found : demandProject(found),
+    );
     return project;
   };
   const open = () => {
@@ -121,6 +123,15 @@ function invocationOf(
 async function demandFolder(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory() !== true) throw usageError(`\`--project\`: \`${path}\` is no folder`);
+}
+
+/** State made in a folder by mistake is state nobody finds again. */
+async function demandProject(found: Project): Promise<Project> {
+  if (await found.exists()) return found;
+  throw usageError(
+    `\`${found.root}\` is not a project: it has neither a Phasegate config nor a workflow`,
+    'make it one with `phasegate init`, or name another folder with `--project DIR`',
+  );
 }
 
 async function withoutCommand(words: readonly string[], out: Output): Promise<ExitCode> {

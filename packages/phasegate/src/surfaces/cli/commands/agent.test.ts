@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Spawned, SpawnRequest } from '../../../runtime/ports.ts';
 import { spawnLocalAgent } from '../../../spawnLocalAgent.ts';
 import type { Machine } from '../command.ts';
-import { makeShell } from '../fixtures/callCli.ts';
+import { EMPTY_PROJECT, makeShell } from '../fixtures/callCli.ts';
 
 const ENDED: Spawned = {
   agent: 'node-1',
@@ -18,7 +18,7 @@ test('the words after `--` are the command, dashes and all', async () => {
   const asked: SpawnRequest[] = [];
   const words = ['agent', 'start', 'run-1', '--capability', 'python', '--adapter', 'tmux', '--json'];
 
-  const { code, json } = await makeShell().callWith(
+  const { code, json } = await makeShell(EMPTY_PROJECT).callWith(
     machine((request) => {
       asked.push(request);
       return ENDED;
@@ -51,7 +51,7 @@ test.each([
   ['interrupted', 1],
   ['nothing_queued', 1],
 ] as const)('a run that is %s ends with exit code %i', async (outcome, code) => {
-  const called = await makeShell().callWith(
+  const called = await makeShell(EMPTY_PROJECT).callWith(
     machine(() => ({ ...ENDED, outcome, message: 'what came of it' })),
     ['agent', 'start', '--', 'agent'],
   );
@@ -66,8 +66,8 @@ test('what happens meanwhile is told on stderr, as JSON where that is asked for'
     return ENDED;
   });
 
-  const plain = await makeShell().callWith(spawner, ['agent', 'start', '--', 'agent']);
-  const json = await makeShell().callWith(spawner, ['agent', 'start', '--json', '--', 'agent']);
+  const plain = await makeShell(EMPTY_PROJECT).callWith(spawner, ['agent', 'start', '--', 'agent']);
+  const json = await makeShell(EMPTY_PROJECT).callWith(spawner, ['agent', 'start', '--json', '--', 'agent']);
 
   expect(plain.stderr).toBe('a-1: started again (2) as process 7\n');
   expect(JSON.parse(json.stderr)).toMatchObject({ event: 'started', start: 2 });
@@ -80,7 +80,7 @@ test.each([
   [['agent', 'start', '--name', 'a b', '--', 'x'], 'is no name'],
 ])('%j is wrong usage', async (words, message) => {
   expect(
-    await makeShell().callWith(
+    await makeShell(EMPTY_PROJECT).callWith(
       machine(() => ENDED),
       words,
     ),
@@ -91,7 +91,7 @@ test.each([
 });
 
 test('without a server nothing is started, and how to start one is said', async () => {
-  const shell = makeShell();
+  const shell = makeShell(EMPTY_PROJECT);
   const spawner = spawnLocalAgent({ env: {}, launcher: [], terminal: false });
 
   expect(await shell.callWith(machine(spawner), ['agent', 'start', '--', 'agent'])).toMatchObject({

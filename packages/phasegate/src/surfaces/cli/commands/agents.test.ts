@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeShell, type Shell } from '../fixtures/callCli.ts';
+import { EMPTY_PROJECT, makeShell, type Shell } from '../fixtures/callCli.ts';
 
 const WORKFLOW = 'workflow: errand\nphases: { GO: {}, RETURN: {} }\n';
 
@@ -94,7 +94,10 @@ test.each([
   [['agents', 'promote', 'ada'], 'has no `promote`'],
   [['agents', 'add', 'no name at all'], 'is no name'],
 ])('%j is wrong usage', async (words, message) => {
-  expect(await makeShell().call(words)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+  expect(await makeShell(EMPTY_PROJECT).call(words)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(message),
+  });
 });
 
 async function queued(shell: Shell): Promise<string> {

@@ -9,6 +9,7 @@ export const doctor: CliCommand = {
   details: 'Exits with 1 when something is broken; what is merely missing is no fault.',
   examples: ['phasegate doctor', 'phasegate doctor --json'],
   options: {},
+  anywhere: true,
   positionals: [],
   server: 'ignored',
   async run(invocation) {

@@ -1,9 +1,9 @@
 import { closeSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { makeShell } from '../fixtures/callCli.ts';
+import { EMPTY_PROJECT, makeShell } from '../fixtures/callCli.ts';
 
 test('a second human is added and removed only by one who is there', async () => {
-  const shell = makeShell();
+  const shell = makeShell(EMPTY_PROJECT);
   expect((await shell.callAs('open sesame', ['humans', 'add', 'maria'])).code).toBe(0);
   const fresh = shell.descriptor('another secret\n');
 

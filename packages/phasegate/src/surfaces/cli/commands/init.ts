@@ -29,6 +29,7 @@ export const init: CliCommand = {
     port: { type: 'text', value: 'N', summary: 'where `phasegate serve` listens (default 8000)' },
     ...HUMAN_OPTIONS,
   },
+  anywhere: true,
   positionals: [],
   async run(invocation) {
     const { args, out } = invocation;

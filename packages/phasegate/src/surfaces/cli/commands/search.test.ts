@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeShell, type Shell } from '../fixtures/callCli.ts';
+import { EMPTY_PROJECT, makeShell, type Shell } from '../fixtures/callCli.ts';
 
 test('search prints passages with their place, and the answer as it is with --json', async () => {
   const shell = withDocs();
@@ -70,7 +70,7 @@ test('index prints counts and warnings', async () => {
 });
 
 function withDocs(): Shell {
-  const shell = makeShell();
+  const shell = makeShell(EMPTY_PROJECT);
   mkdirSync(join(shell.root, 'docs'));
   shell.write('docs/locks.md', '# Locks\n\nTake every mutex in one order, or a deadlock follows.\n');
   shell.write('docs/second.md', '---\nphase: 2\ntags: [threads]\n---\n# Second\n\nA mutex of phase two.\n');

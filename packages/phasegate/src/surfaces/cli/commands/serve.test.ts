@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openLocalServer } from '../../../localServer.ts';
 import type { RunningServer } from '../../../runtime/ports.ts';
 import type { Machine } from '../command.ts';
-import { makeShell } from '../fixtures/callCli.ts';
+import { EMPTY_PROJECT, makeShell } from '../fixtures/callCli.ts';
 
 const GOOD = 'workflow: errand\nphases: { GO: {} }\n';
 const BROKEN = 'workflow: broken\nphases: { GO: { next: NOWHERE } }\n';
@@ -43,7 +43,7 @@ test('the workflows are looked at on startup; a broken one is told and the other
 });
 
 test('with a human and no terminal there is no link, only where to sign in [fail.43 adv.M5]', async () => {
-  const shell = makeShell();
+  const shell = makeShell(EMPTY_PROJECT);
   await shell.callAs('open sesame', ['humans', 'add', 'maria']);
   const serving = machine();
   const called = shell.callWith(serving.machine, ['serve', '--port', '0']);
@@ -57,7 +57,7 @@ test('with a human and no terminal there is no link, only where to sign in [fail
 });
 
 test('a passphrase that is given gets the link, and a wrong one ends the command', async () => {
-  const shell = makeShell();
+  const shell = makeShell(EMPTY_PROJECT);
   await shell.callAs('open sesame', ['humans', 'add', 'maria']);
   const serve = async (passphrase: string) => {
     const fd = shell.descriptor(`${passphrase}\n`);
@@ -83,7 +83,7 @@ test.each([
   ['a certificate that is not there', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], 'cannot be read'],
   ['a port that is none', ['--port', '65536'], 'from 0 to 65535'],
 ])('%s is refused, and nothing is left behind [C7]', async (_name, words, message) => {
-  const shell = makeShell();
+  const shell = makeShell(EMPTY_PROJECT);
   const port = words.includes('--port') ? [] : ['--port', '0'];
 
   expect(await shell.callWith(machine().machine, ['serve', ...port, ...words])).toMatchObject({
@@ -142,7 +142,7 @@ test('behind a proxy another host is served', async () => {
     '--allow-host',
     'pg.example.com',
   ];
-  const called = makeShell().callWith(serving.machine, [...words, '--json']);
+  const called = makeShell(EMPTY_PROJECT).callWith(serving.machine, [...words, '--json']);
   const { url } = await serving.opened;
   serving.stop();
 

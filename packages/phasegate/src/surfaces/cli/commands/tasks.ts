@@ -15,6 +15,7 @@ export const tasks: CliCommand = {
   options: {
     parser: { type: 'text', value: 'NAME', summary: 'the parser (default spec_tasks_parser)' },
   },
+  anywhere: true,
   positionals: ['FILE'],
   server: 'ignored',
   async run({ args, out, project }) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { makeShell } from '../fixtures/callCli.ts';
+import { EMPTY_PROJECT, makeShell } from '../fixtures/callCli.ts';
 
 test('a human rotates the token secret, which is on record without the secret [S2.39]', async () => {
-  const shell = makeShell();
+  const shell = makeShell(EMPTY_PROJECT);
   await shell.callAs('open sesame', ['humans', 'add', 'maria']);
 
   const rotated = await shell.callAs('open sesame', ['tokens', 'rotate', '--json']);
@@ -21,7 +21,7 @@ test('a human rotates the token secret, which is on record without the secret [S
 });
 
 test('nobody else rotates it: not without a human, not without the passphrase', async () => {
-  const shell = makeShell();
+  const shell = makeShell(EMPTY_PROJECT);
 
   expect(await shell.call(['tokens', 'rotate'])).toMatchObject({
     code: 2,
@@ -35,7 +35,7 @@ test('nobody else rotates it: not without a human, not without the passphrase', 
 test('a secret of the environment is rotated there', async () => {
   const env = { ORCHESTRATOR_JWT_SECRET: 'x'.repeat(32) };
 
-  expect(await makeShell().call(['tokens', 'rotate'], '', env)).toMatchObject({
+  expect(await makeShell(EMPTY_PROJECT).call(['tokens', 'rotate'], '', env)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('ORCHESTRATOR_JWT_SECRET_PREVIOUS'),
   });

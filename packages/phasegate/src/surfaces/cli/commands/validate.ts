@@ -8,6 +8,7 @@ export const validate: CliCommand = {
   details: 'Without a path all workflows of the project are checked. Notes do not make a definition invalid.',
   examples: ['phasegate validate', 'phasegate validate agent_workflow.yaml', 'phasegate validate --json'],
   options: {},
+  anywhere: true,
   positionals: ['[PATH…]'],
   server: 'ignored',
   async run({ args, out, project }) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { makeShell } from '../fixtures/callCli.ts';
+import { EMPTY_PROJECT, makeShell } from '../fixtures/callCli.ts';
 
 test('a webhook’s secret is shown once; it is listed and removed by its id', async () => {
-  const shell = makeShell();
+  const shell = makeShell(EMPTY_PROJECT);
   const words = ['webhooks', 'add', 'https://example.com/told', '--event', 'run_escalated', '--json'];
 
   const { id, secret, ...added } = (await shell.call(words)).json();
@@ -16,7 +16,7 @@ test('a webhook’s secret is shown once; it is listed and removed by its id', a
 });
 
 test('once a human is set up, webhooks are for that human', async () => {
-  const shell = makeShell();
+  const shell = makeShell(EMPTY_PROJECT);
   await shell.callAs('open sesame', ['humans', 'add', 'maria']);
   const words = ['webhooks', 'add', 'https://example.com/told'];
 
@@ -25,6 +25,6 @@ test('once a human is set up, webhooks are for that human', async () => {
 });
 
 test('an address that is none is refused', async () => {
-  expect((await makeShell().call(['webhooks', 'add', 'not a url'])).code).not.toBe(0);
-  expect((await makeShell().call(['webhooks', 'add'])).code).toBe(2);
+  expect((await makeShell(EMPTY_PROJECT).call(['webhooks', 'add', 'not a url'])).code).not.toBe(0);
+  expect((await makeShell(EMPTY_PROJECT).call(['webhooks', 'add'])).code).toBe(2);
 });
