@@ -80,9 +80,13 @@ async function visit(
   const before = earlier === undefined ? null : await lookBack(watch, session_id, earlier);
   const skips: Visit['skips'][number][] = [];
   const next = plan.stops.find((other) => other.phase === phase + 1)?.name ?? 'The phase after the last';
-  for (const tool of ['get_phase', 'get_task', 'complete_phase']) {
+  for (const [tool, own] of [
+    ['get_phase', {}],
+    ['get_task', { task_number: 1 }],
+    ['complete_phase', { evidence: right }],
+  ] as const) {
     for (const form of skipForms(phase + 1, next)) {
-      const args = { session_id, phase: form.phase, task_number: 1, evidence: right };
+      const args = { session_id, phase: form.phase, ...own };
       skips.push({ tool, form, answer: await watch.call(tool, args) });
     }
   }

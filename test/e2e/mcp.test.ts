@@ -83,8 +83,11 @@ describe('phasegate mcp', () => {
           expectNothingLater(answer, index);
         }
         const [next = 99] = laterThan(index);
-        for (const tool of ['get_task', 'complete_phase']) {
-          const answer = await call(tool, { session_id, phase: next, task_number: 1, evidence: {} });
+        for (const [tool, own] of [
+          ['get_task', { task_number: 1 }],
+          ['complete_phase', { evidence: {} }],
+        ] as const) {
+          const answer = await call(tool, { session_id, phase: next, ...own });
           expect(answer, tool).toMatchObject(skipRefused(id));
           expectNothingLater(answer, index);
         }
