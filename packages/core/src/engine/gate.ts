@@ -65,11 +65,9 @@ export function considerDecide(run: Run, command: Decide, circumstance: Circumst
   const meaning = meaningOf(run, { wait, phase, option }, asking);
   if (asking.missing.length > 0) return { looks: asking.missing };
   if (typeof meaning !== 'string') return turnAway([meaning]);
-  if (meaning === 'approves') {
-    const moved = recheckBlockers(run, { wait, phase }, asking);
-    if (asking.missing.length > 0) return { looks: asking.missing };
-    if (moved.length > 0) return turnAway(moved);
-  }
+  const moved = meaning === 'approves' ? recheckBlockers(run, { wait, phase }, asking) : [];
+  if (asking.missing.length > 0) return { looks: asking.missing };
+  if (moved.length > 0 && run.workflow.enforcement.mode !== 'permissive') return turnAway(moved);
   const settles: SettledGate = {
     gate: gate.id,
     phase: phase.id,
@@ -78,7 +76,11 @@ export function considerDecide(run: Run, command: Decide, circumstance: Circumst
     approves: meaning === 'approves',
   };
   const settled: RunEvent = { ...decided, settles };
-  const onward = leaveGate(apply(run, settled), { wait, gate, phase, option, meaning }, circumstance);
+  // What is approved is what the card showed, which cannot have known this decision.
+  const visit = { ...visitOf(phase, wait), ...(moved.length === 0 ? {} : { letThrough: true as const }) };
+  const approved = meaning === 'approves' ? contextValues(run, gate, visit) : null;
+  const leaving = { wait, phase, option, approved, rejected: meaning === 'rejects', moved };
+  const onward = leaveGate(apply(run, settled), leaving, circumstance);
   if ('looks' in onward || !onward.verdict.allowed) return onward;
   if (needsMovedDatabase(onward.events, circumstance)) return doneAnew(run, wait, circumstance.now);
   return { verdict: onward.verdict, events: [settled, ...onward.events] };
@@ -107,7 +109,10 @@ function meaningOf(
 
 function isOkWay({ next }: Phase, outcome: Outcome): boolean {
   if (outcome === 'ok' || next.kind !== 'outcomes') return true;
-  return (next.map[outcome] ?? next.otherwise) === (next.map.ok ?? next.otherwise);
+  // The end of the run is a way too, and is written `null`.
+  const { map, otherwise } = next;
+  const wayOf = (one: Outcome) => (Object.hasOwn(map, one) ? map[one] : otherwise);
+  return wayOf(outcome) === wayOf('ok');
 }
 
 /** What was observed or verified when the gate opened is looked at again: it must be true when it counts. */
@@ -116,7 +121,6 @@ function recheckBlockers(
   { wait, phase }: { readonly wait: GateWait; readonly phase: Phase },
   asking: Asking,
 ): readonly Blocker[] {
-  if (run.workflow.enforcement.mode === 'permissive') return [];
   const worked: Run = { ...run, state: { ...run.state, ...wait.state } };
   const again = ({ recheck }: Check) => recheck === true;
   const look = (judged: Judged, checks: readonly Check[], stage: string) =>
@@ -206,27 +210,31 @@ function leaveGate(
   run: Run,
   at: {
     readonly wait: GateWait;
-    readonly gate: HumanGate;
     readonly phase: Phase;
     readonly option: GateOption;
-    readonly meaning: Meaning;
+    /** What a yes approves beside the evidence, or null where it is no yes. */
+    readonly approved: JsonObject | null;
+    readonly rejected: boolean;
+    /** Checks that no longer pass, which permissive mode lets through. */
+    readonly moved: readonly Blocker[];
   },
   circumstance: Circumstance,
 ): Considered {
-  const { wait, phase, option, meaning } = at;
+  const { wait, phase, option, approved, rejected, moved } = at;
   const { now, principal } = circumstance;
   const { by } = wait;
   // A no gives nothing a value: neither its evidence a name nor its handler's state a place.
   const leaving: Leaving = {
     phase,
     ...resultOf(wait),
-    outcome: meaning === 'rejects' ? 'rejected' : wait.outcome,
-    state: meaning === 'rejects' ? {} : wait.state,
+    ...(moved.length === 0 ? {} : { letThrough: true }),
+    outcome: rejected ? 'rejected' : wait.outcome,
+    state: rejected ? {} : wait.state,
     by,
     now,
-    wouldRefuse: wait.wouldRefuse,
-    ...(meaning === 'approves' ? { approved: contextValues(run, at.gate, visitOf(phase, wait)) } : {}),
-    database: meaning === 'rejects' ? undefined : wait.database,
+    wouldRefuse: [...wait.wouldRefuse, ...moved],
+    ...(approved === null ? {} : { approved }),
+    database: rejected ? undefined : wait.database,
   };
   if (option.next === undefined) return followRoute(run, leaving, circumstance);
   if (option.next === null) {

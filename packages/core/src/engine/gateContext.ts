@@ -21,13 +21,16 @@ export function visitOf(phase: Phase, wait: GateWait): Visit {
 
 /** Values at the gate's context paths, on the run as it would be; a path that leads nowhere shows as null. */
 export function gateContext(run: Run, gate: HumanGate, visit: Visit): JsonObject {
-  const checkpoint = shownCheckpoint(run, visit);
+  const checkpoint = shownCheckpoint(asIfTaken(run, visit), visit);
   return Object.fromEntries(gate.context.map((path) => [path, valueAt(checkpoint, path) ?? null]));
 }
 
-/** What a yes approves beside the evidence: the whole value of every name in the gate's context. */
+/**
+ * What a yes approves beside the evidence: the whole value of every name in the gate's context. What permissive mode let
+ * through is shown, but gives no name a value, approved or not.
+ */
 export function contextValues(run: Run, gate: HumanGate, visit: Visit): JsonObject {
-  const checkpoint = shownCheckpoint(run, visit);
+  const checkpoint = shownCheckpoint(asItWouldBe(run, visit), visit);
   const own = declaredNames(visit.phase);
   const names = [...new Set(gate.context.map(nameIn))].filter((name) => !own.includes(name));
   return Object.fromEntries(
@@ -40,26 +43,30 @@ export function contextValues(run: Run, gate: HumanGate, visit: Visit): JsonObje
 
 /** Why a human cannot be shown what the author wants shown: a name in the context is nobody's. */
 export function contextProblems(run: Run, visit: Visit): readonly string[] {
-  const there = asItWouldBe(run, visit);
+  const there = asIfTaken(run, visit);
   const names = new Set((visit.phase.humanGate?.context ?? []).map(nameIn));
   return [...names].flatMap((name) => contestedReason(there, name) ?? []);
 }
 
-function shownCheckpoint(run: Run, visit: Visit): JsonObject {
-  const { phase } = visit;
-  return approvedCheckpointOf(asItWouldBe(run, visit), phase, { own: declaredNames(phase) });
+function shownCheckpoint(there: Run, { phase }: Visit): JsonObject {
+  return approvedCheckpointOf(there, phase, { own: declaredNames(phase) });
 }
 
-/** The run with this visit completed: what a human is shown is what a yes would make true. */
+/** The run with this visit completed as if strict mode had taken it: a human is shown what was handed in. */
+function asIfTaken(run: Run, visit: Visit): Run {
+  const { letThrough: _, ...taken } = visit;
+  return asItWouldBe(run, taken);
+}
+
+/** The run with this visit completed: what a human approves is what a yes would make true. */
 function asItWouldBe(run: Run, visit: Visit): Run {
-  const { letThrough: _, ...result } = resultOf(visit);
   const completion = {
     phase: visit.phase.id,
     visit: timesOf(run.visits, visit.phase.id) || 1,
     at: visit.at,
     by: visit.by,
     outcome: visit.outcome,
-    ...result,
+    ...resultOf(visit),
   };
   return {
     ...run,

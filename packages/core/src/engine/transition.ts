@@ -13,7 +13,7 @@ import { installable } from './databaseHash.ts';
 import { type Asking, NOT_LOOKED_AT } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { itemsFor } from './route.ts';
-import { type CheckResult, type Result, type Run, resultOf } from './run.ts';
+import { type CheckResult, type Result, type Run, resultOf, timesOf } from './run.ts';
 import { type Judged, subjectFor } from './scope.ts';
 import type { Blocker, BlockerCode, Warning } from './verdict.ts';
 import { warned } from './warnings.ts';
@@ -61,7 +61,7 @@ export function cross(
     items: null,
     wouldRefuse: leaving.wouldRefuse,
     ...(leaving.approved === undefined ? {} : { approved: leaving.approved }),
-    ...(leaving.outcome === 'fail' ? owedBy(run) : {}),
+    ...(leaving.outcome === 'fail' ? owedBy(run, leaving.phase) : {}),
     ...installable(leaving.outcome, leaving.database),
     ...noteIn(run),
   };
@@ -87,11 +87,18 @@ export function cross(
   };
 }
 
-/** Reporting `fail` pays for nothing: attempts that failed in this visit count in the next. */
-function owedBy({ work }: Run): { readonly owed?: number; readonly judged?: true } {
+/**
+ * Reporting `fail` pays for nothing: attempts that failed in this visit count in the next. Those of visits before it were
+ * judged there, and a visit in which nothing was judged is none that the ladder of severities counts.
+ */
+function owedBy(
+  { work, owed: before = {} }: Run,
+  { id }: Phase,
+): { readonly owed?: number; readonly judged?: true } {
   const ofItems = Object.values(work.items ?? {}).map((item) => item.attempts);
   const owed = Math.max(work.attempts, ...ofItems.map((attempts) => Math.min(attempts, 1)));
-  return owed === 0 ? {} : { owed, judged: true };
+  if (owed === 0) return {};
+  return owed > timesOf(before, id) ? { owed, judged: true } : { owed };
 }
 
 function noteIn(run: Run): { readonly note?: string | null } {
