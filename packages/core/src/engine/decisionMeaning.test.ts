@@ -62,6 +62,16 @@ test('a visit that ends in `fail` with nothing judged is no review, whatever ear
   expect(last(run)).not.toHaveProperty('judged');
 });
 
+test('a free result with other keys each time does not escape the escalation of the same refusal', () => {
+  const next = { condition: 'result.flag === true', onTrue: 'B', onFalse: null } as const;
+  let run = started(workflowOf([{ id: 'A', next }, { id: 'B' }]));
+
+  for (const key of ['one', 'two', 'three', 'four', 'five'])
+    run = submit(run, complete(run, { [key]: 1 })).run;
+
+  expect(run).toMatchObject({ status: 'escalated', escalation: { reason: 'refusals' } });
+});
+
 /** A run that waits at the gate of its first phase. */
 function waiting(
   phase: Partial<PhaseDraft>,

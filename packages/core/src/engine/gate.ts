@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json.ts';
 import { approvalOf } from '../model/approval.ts';
 import {
   type Check,

@@ -8,7 +8,7 @@ export function repeatedRefusal(
   run: Run,
   blockers: readonly { readonly code: string; readonly message: string }[],
 ): Repeated {
-  const key = refusalKey(blockers);
+  const key = run.rules === undefined ? refusalKey(blockers) : steadyKey(blockers);
   const before = run.work.refusal;
   if (before === null) return { key, count: 1 };
   if (run.rules === undefined) return { key, count: before.key === key ? before.count + 1 : 1 };
@@ -24,4 +24,10 @@ const OTHER_REFUSALS = 8;
 /** Says whether two refusals are the same one. */
 function refusalKey(blockers: readonly { readonly code: string; readonly message: string }[]): string {
   return blockers.map((blocker) => `${blocker.code} ${blocker.message}`).join('\n');
+}
+
+/** A question that cannot be answered is the same one whatever was handed in, which its message lists. */
+function steadyKey(blockers: readonly { readonly code: string; readonly message: string }[]): string {
+  const isUnanswered = blockers.some(({ code }) => code === 'condition_unanswerable');
+  return isUnanswered ? 'condition_unanswerable' : refusalKey(blockers);
 }
