@@ -58,16 +58,19 @@ export function anyAsked(random: Random, s: State, at: number): Omit<Asked, 'fac
 }
 
 /** Answers to every question that can come up in a phase or on entering another: most are good, some left open. */
-export function anyFacts(random: Random, workflow: Workflow, here: PhaseId | null): Facts {
+export function anyFacts(random: Random, workflow: Workflow, s: State | null): Facts {
+  const here = s?.phase ?? null;
+  const again = s?.gate ? ['again', ...[...s.items.keys()].map((key) => `again:${key}`)] : [];
   const facts: Record<string, Fact> = {};
   for (const phase of workflow.phases) {
     for (const check of phase.preconditions) facts[`enter:${check.id}`] = anyResult(random, 0.85);
-    if (phase.id !== here) continue;
-    for (const check of phase.postconditions) facts[`leave:${check.id}`] = anyResult(random, 0.8);
-    for (const check of phase.blockers) {
+    // A parallel phase without items is left as soon as it is entered.
+    if (phase.id !== here && phase.parallel === null) continue;
+    for (const check of [...phase.postconditions, ...phase.blockers]) {
       facts[`leave:${check.id}`] = anyResult(random, 0.8);
-      facts[`join:${check.id}`] = anyResult(random, 0.7);
+      for (const stage of again) facts[`${stage}:${check.id}`] = anyResult(random, 0.9);
     }
+    for (const check of phase.blockers) facts[`join:${check.id}`] = anyResult(random, 0.7);
     if (phase.work.kind === 'handler') facts[`${phase.id}/handler`] = anyHandled(random, phase);
     if (phase.next.kind === 'when') facts[`${phase.id}/next`] = anyAnswer(random);
   }
@@ -98,11 +101,25 @@ function anyHandled(random: Random, phase: Phase): Fact {
       kind: 'handler',
       result: { ok: false, reason: random.pick(['threw', 'hung']), timedOut: false },
     };
-  const outcome = random.chance(phase.next.kind === 'outcomes' ? 0.4 : 0.85)
+  const isSkipped = phase.parallel !== null && phase.next.kind === 'outcomes' && random.chance(0.35);
+  const said = random.chance(phase.next.kind === 'outcomes' ? 0.4 : 0.85)
     ? 'ok'
     : random.pick<Outcome>(['skip', 'fail', 'iterate', 'skip']);
-  const state = phase.parallel === null && random.chance(0.7) ? { k: random.int(2) } : {};
+  const outcome = isSkipped ? 'skip' : said;
+  const state = random.chance(0.7) ? anyState(random) : {};
   return { kind: 'handler', result: { ok: true, outcome, state } };
+}
+
+/** Mostly keys of its own, at times those of evidence, of params and of the engine. */
+function anyState(random: Random): JsonObject {
+  if (random.chance(0.75)) return { k: random.int(2) };
+  return random.pick<JsonObject>([
+    { flag: random.chance(0.5) },
+    { list: anyList(random) },
+    { extra: 1, k: 1 },
+    { areas: ['east'] },
+    { gateDecision: { option: 'yes' } },
+  ]);
 }
 
 function anyAnswer(random: Random): Fact {
@@ -154,7 +171,7 @@ function completion(
   return {
     kind: 'complete',
     phase: phase.id,
-    evidence: anyEvidence(random, random.chance(0.93)),
+    evidence: anyEvidence(random, phase, random.chance(0.93)),
     ...(said.length > 0 && random.chance(0.6)
       ? { outcome: random.pick(said), reason: random.chance(0.9) ? 'no luck' : ' ' }
       : {}),
@@ -165,35 +182,41 @@ function completion(
   };
 }
 
-function anyEvidence(random: Random, good: boolean): JsonObject {
-  const evidence: Record<string, Json> = {
+function anyEvidence(random: Random, { evidence: { fields, artifacts } }: Phase, good: boolean): JsonObject {
+  const values: Record<string, Json> = {
     flag: random.chance(0.6),
     n: random.chance(0.05) ? 0 : 1 + random.int(3),
     text: random.chance(0.6) ? 'good' : 'bad',
     list: anyList(random),
     data: { parts: anyList(random) },
+    plan: { parts: anyList(random) },
+    share: 0.5,
     notes: 'written',
+    extra: random.int(2),
+    k: 1,
+    areas: anyList(random),
+    mode: 'quick',
+    gateDecision: { option: 'yes' },
+    results: { PLAN: { flag: true } },
   };
-  if (random.chance(0.5)) evidence.rate = 0.5;
-  if (good) return evidence;
-  const name = random.pick(Object.keys(evidence));
+  const asked = [...fields.map(({ name }) => name), ...artifacts.map(({ type }) => type)];
+  const names = Object.keys(values);
+  const given = asked.length > 0 ? asked.filter((name) => name !== 'share' || random.chance(0.5)) : [];
+  if (asked.length === 0) given.push(...names.filter(() => random.chance(0.25)));
+  else if (random.chance(0.07)) given.push(...[random.pick(names), random.pick(names)].slice(random.int(2)));
+  const evidence: Record<string, Json> = Object.fromEntries(
+    given.map((name) => [name, values[name] as Json]),
+  );
+  if (random.chance(0.08))
+    evidence[random.pick(['notes', 'commands_executed'])] = random.pick<Json>(['said', ['ls'], 'said', 5]);
+  if (good || given.length === 0) return evidence;
+  const name = random.pick(given);
   if (random.chance(0.4)) delete evidence[name];
-  else
-    evidence[name] = random.pick<Json>([
-      null,
-      0,
-      -1,
-      2.5,
-      '',
-      'text',
-      true,
-      [],
-      {},
-      ['one'],
-      { parts: 'none' },
-    ]);
+  else evidence[name] = random.pick(BAD);
   return evidence;
 }
+
+const BAD: readonly Json[] = [null, 0, -1, 2.5, '', 'text', true, [], {}, ['one'], { parts: 'none' }];
 
 function anyList(random: Random): readonly Json[] {
   return random.pick<readonly Json[]>([
@@ -209,8 +232,9 @@ function anyList(random: Random): readonly Json[] {
 }
 
 function decision(random: Random, s: State, good: boolean): Command {
-  const gate =
-    good || random.chance(0.5) ? (s.gate?.name ?? 'ship#1') : random.pick(['ship#1', 'ship#9', '']);
+  const gate = random.chance(good ? 0.98 : 0.5)
+    ? (s.gate?.name ?? 'ship#1')
+    : random.pick(['ship#1', 'ship#9', '']);
   const input = random.chance(0.7) ? { input: random.chance(0.9) ? 'fine' : '  ' } : {};
   const option = random.pick(good ? ['yes', 'yes', 'no'] : ['yes', 'no', 'maybe']);
   return {
@@ -250,7 +274,11 @@ function anything(random: Random, s: State): Made {
         command: {
           kind: 'complete',
           phase,
-          evidence: anyEvidence(random, random.chance(0.7)),
+          evidence: anyEvidence(
+            random,
+            s.workflow.phases.find(({ id }) => id === phase) ?? ANY,
+            random.chance(0.7),
+          ),
           ...item,
           ...outcome,
         },
@@ -295,6 +323,9 @@ function anyRelease(random: Random, s: State, item: { readonly item?: string }):
   const by = lost !== random.chance(0.1) ? ENGINE : (AGENTS.find(({ name }) => name === holder) ?? ENGINE);
   return { command: { kind: 'release', cause, holder, ...item }, by };
 }
+
+/** Nowhere is a place that asks for nothing. */
+const ANY = { evidence: { fields: [], artifacts: [] } } as unknown as Phase;
 
 function anyQuestions(random: Random) {
   const count = random.chance(0.9) ? 1 + random.int(2) : random.pick([0, 4]);

@@ -75,7 +75,7 @@ export function compare(
     at += random.chance(0.05) ? 100 : 1 + random.int(8);
     const last = commands.at(-1);
     const made = last !== undefined && random.chance(stubborn) ? { ...last, at } : anyAsked(random, s, at);
-    const asked = { ...made, facts: anyFacts(random, workflow, s.phase) };
+    const asked = { ...made, facts: anyFacts(random, workflow, s) };
     at = asked.at;
     commands.push(asked);
     return asked;
@@ -145,7 +145,7 @@ function walk(engine: Engine, one: Case, { workflow, next, hear }: Walking): Dis
   const s = mine.state;
   if (found !== null || run === null || s === null) return found;
   for (let asked = next(s); asked !== null; asked = next(s)) {
-    const before = { ...s };
+    const before = { ...s, done: [...s.done], owed: new Map(s.owed), items: copyOf(s.items) };
     const decision = decideWith(engine, run, asked);
     const told = act(s, asked);
     hear({ asked, before, after: s, told });
@@ -158,6 +158,9 @@ function walk(engine: Engine, one: Case, { workflow, next, hear }: Walking): Dis
   }
   return null;
 }
+
+const copyOf = (items: State['items']): State['items'] =>
+  new Map([...items].map(([key, item]) => [key, { ...item }]));
 
 const STARTING = { id: 'run', workflowHash: 'hash', target: null, ring: 'served', trusted: true } as const;
 

@@ -1,7 +1,7 @@
-import type { Phase } from '@phasegate/core';
+import type { Phase, Workflow } from '@phasegate/core';
 import type { Hear } from './compare.ts';
 import type { Asked } from './interpreter.ts';
-import type { State, Told } from './state.ts';
+import type { Completion, State, Told } from './state.ts';
 
 /** How often each thing worth reaching was reached. */
 export class Coverage {
@@ -14,8 +14,10 @@ export class Coverage {
     if (after !== null) this.#count(`status ${after.status}`);
     if (asked === null || before === null || after === null) {
       this.#count(isAllowed ? 'start allowed' : 'start refused');
+      if (after !== null) for (const kind of kindsOf(after.workflow)) this.#count(`workflow with ${kind}`);
       return;
     }
+    this.#noticed(before, after, told);
     const { kind } = asked.command;
     this.#count(`${kind} ${isAllowed ? 'allowed' : 'refused'}`);
     if (after.status === 'escalated' && before.status !== 'escalated')
@@ -25,6 +27,32 @@ export class Coverage {
     if (kind === 'complete' && isAllowed) this.#completed(phase, before, after);
     if (kind === 'decide' && before.gate !== null) this.#decided(phase, { asked, after, told });
   };
+
+  /** What became of values, names and items. */
+  #noticed(before: State, after: State, told: Told): void {
+    const isWork = told.codes.length > 0 && before.phase === after.phase;
+    if (isWork && [...before.items].some(([key, { status }]) => status === 'completed' && isOpen(after, key)))
+      this.#count('join reopened');
+    if (after.others.length > 0 && after.refusals > before.refusals) this.#count('refusals that take turns');
+    if (after.owed.size > before.owed.size) this.#count('attempts owed');
+    if (after.settled.length < before.settled.length) this.#count('decision dropped on entering again');
+    if (told.codes.length === 0 && after.done.length > before.done.length + 1)
+      this.#count('empty phase left');
+    for (const visit of after.done.slice(before.done.length)) this.#left(visit);
+  }
+
+  #left({ outcome, word, letThrough, approved, outcomes }: Completion): void {
+    const said = {
+      'outcome rejected': outcome === 'rejected',
+      'word beside the evidence': word !== undefined,
+      'let through': letThrough === true,
+      approved: approved !== undefined,
+      'context approved': Object.keys(approved ?? {}).length > 0,
+      'join of different outcomes': new Set(Object.values(outcomes ?? {})).size > 1,
+      [`join ${outcome}`]: outcomes !== undefined,
+    };
+    for (const [name, holds] of Object.entries(said)) if (holds) this.#count(name);
+  }
 
   #completed(phase: Phase, before: State, after: State): void {
     const left = after.done.at(-1);
@@ -50,3 +78,25 @@ export class Coverage {
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
   }
 }
+
+/** What a workflow has that is worth counting. */
+export function kindsOf({ phases, enforcement }: Workflow): string[] {
+  const some = (has: (phase: Phase) => boolean) => phases.some(has);
+  const options = phases.flatMap(({ humanGate }) => humanGate?.options ?? []);
+  const found = {
+    'a gate': some(({ humanGate }) => humanGate !== null),
+    'a gate with context': some(({ humanGate }) => (humanGate?.context.length ?? 0) > 0),
+    'written `approves`': options.some(({ approves }) => approves !== undefined),
+    'a loop': some(({ next }) => next.kind !== 'to' && next.maxIterations !== null),
+    'a parallel phase': some(({ parallel }) => parallel !== null),
+    'a way for no items': some(({ parallel }) => parallel?.onEmpty !== undefined),
+    'a handler': some(({ work }) => work.kind === 'handler'),
+    'a free result': some(({ evidence }) => evidence.fields.length + evidence.artifacts.length === 0),
+    'declared evidence': some(({ evidence }) => evidence.fields.length + evidence.artifacts.length > 0),
+    'a way for `fail`': some(({ next }) => next.kind === 'outcomes' && 'fail' in next.map),
+    'permissive mode': enforcement.mode === 'permissive',
+  };
+  return Object.entries(found).flatMap(([kind, has]) => (has ? [kind] : []));
+}
+
+const isOpen = (s: State, key: string) => s.items.get(key)?.status === 'pending';

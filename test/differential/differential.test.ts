@@ -31,6 +31,7 @@ describe('the engine and a second interpreter of the model', () => {
     });
 
     expect(disagreement).toBeNull();
+    console.log(countsIn(coverage));
     const rare = EXPECTED.filter((name) => (coverage.counts.get(name) ?? 0) < 5);
     expect(rare).toEqual([]);
     const allowed = [...coverage.counts].filter(([name]) => name.endsWith(' allowed'));
@@ -42,21 +43,42 @@ describe('the engine and a second interpreter of the model', () => {
 
   test('share no code: the interpreter imports types only and stays small', () => {
     const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
-    const sources = ['interpreter.ts', 'state.ts', 'values.ts'].map(read);
+    const sources = ['interpreter.ts', 'ways.ts', 'names.ts', 'state.ts', 'values.ts'].map(read);
     const imports = sources.flatMap((source) =>
       [...source.matchAll(/^(import[^;]*|.*\bimport\(.*)/gm)].map(([text]) => text),
     );
     const atRunTime = imports.filter((text) => !text.startsWith('import type'));
 
     expect(imports.length).toBeGreaterThan(3);
-    for (const text of atRunTime) expect(text).toMatch(/from '\.\/(?:state|values)\.ts'$/);
+    for (const text of atRunTime) expect(text).toMatch(/from '\.\/(?:names|state|values|ways)\.ts'$/);
     expect(sources.join('\n')).not.toMatch(/\brequire\b|packages\/core/);
     expect((sources[0] as string).split('\n').length).toBeLessThan(300);
-    // With what it stands on, so that it cannot grow by moving to another file.
-    expect(sources.join('').match(/\n/g)?.length).toBeLessThan(620);
+    // With what it stands on, so that it cannot grow by moving to another file. It was half of that before names had
+    // owners, choices a meaning and items outcomes of their own.
+    expect(sources.join('').match(/\n/g)?.length).toBeLessThan(1100);
   });
 });
 
+/** How often each kind of workflow, and each thing that became of a value, was met. */
+function countsIn({ counts }: Coverage): string {
+  const told = [...counts].filter(([name]) => NOTICED.includes(name) || name.startsWith('workflow with'));
+  return told.map(([name, count]) => `${name}: ${count}`).join('\n');
+}
+
+const NOTICED = [
+  'join reopened',
+  'refusals that take turns',
+  'attempts owed',
+  'decision dropped on entering again',
+  'empty phase left',
+  'outcome rejected',
+  'word beside the evidence',
+  'let through',
+  'approved',
+  'context approved',
+  'join of different outcomes',
+  ...['ok', 'fail', 'iterate', 'skip', 'rejected'].map((outcome) => `join ${outcome}`),
+];
 const KINDS = [
   'complete',
   'fetch_task',
@@ -87,10 +109,28 @@ const EXPECTED: readonly string[] = [
   ...['ok', 'fail', 'iterate', 'skip'].map((outcome) => `outcome ${outcome}`),
   ...['ok', 'iterate', 'skip'].map((outcome) => `gate opened by ${outcome}`),
   ...['the route', 'a stop', 'a phase of its own'].map((way) => `decided for ${way}`),
+  ...NOTICED,
+  ...[
+    'a gate',
+    'a gate with context',
+    'written `approves`',
+    'a loop',
+    'a parallel phase',
+    'a way for no items',
+    'a handler',
+    'a free result',
+    'declared evidence',
+    'a way for `fail`',
+    'permissive mode',
+  ].map((kind) => `workflow with ${kind}`),
   ...['voted', 'human held by a precondition', 'join left', 'join at a gate'],
-  ...['incomplete_checkpoint', 'tasks_not_fetched', 'check_failed', 'precondition_failed'].map(
-    (code) => `would ${code}`,
-  ),
+  ...[
+    'undeclared_evidence',
+    'incomplete_checkpoint',
+    'tasks_not_fetched',
+    'check_failed',
+    'precondition_failed',
+  ].map((code) => `would ${code}`),
   ...[
     'phase_sequence_violation',
     'incomplete_checkpoint',
@@ -131,6 +171,8 @@ const EXPECTED: readonly string[] = [
     'item_required',
     'item_done',
     'items_invalid',
+    'undeclared_evidence',
+    'context_unclear',
     'param_invalid',
     'escalated',
     'iterations_exhausted',

@@ -96,18 +96,32 @@ function anyPhase(random: Random, place: Place): PhaseDraft {
     tasks: random.chance(0.2) ? [{ name: 'one' }, { name: 'two' }].slice(random.int(2)) : [],
     preconditions: anyChecks(random, 0.15),
     postconditions: anyChecks(random, 0.35),
-    fields: FIELDS.filter(({ name }) => random.chance(0.15) || route.includes(`result.${name}`)),
-    artifacts: random.chance(0.2) ? [{ type: 'notes' }] : [],
+    ...anyDeclared(random, route),
     gates: [
       ...(random.chance(0.2) ? [{ blockers: anyChecks(random, 1) }] : []),
       ...(random.chance(0.3) ? [anyGate(random, place)] : []),
     ],
-    ...(random.chance(0.22)
-      ? { parallel: { key: random.pick(['areas', 'areas', 'list', 'data.parts']) } }
-      : {}),
+    ...(random.chance(0.22) ? { parallel: anyParallel(random, place) } : {}),
     ...next,
   };
 }
+
+/** A good part asks for nothing, so that its result is free. */
+function anyDeclared(random: Random, route: string): Pick<PhaseDraft, 'fields' | 'artifacts'> {
+  if (random.chance(0.35)) return {};
+  return {
+    fields: FIELDS.filter(({ name }) => random.chance(0.2) || route.includes(`result.${name}`)),
+    artifacts: ARTIFACTS.filter(() => random.chance(0.15)),
+  };
+}
+
+function anyParallel(random: Random, { ids }: Place): NonNullable<PhaseDraft['parallel']> {
+  const key = random.pick(['areas', 'areas', 'list', 'list', 'data.parts', 'plan.parts']);
+  if (random.chance(0.75)) return { key };
+  return { key, onEmpty: random.chance(0.2) ? null : random.pick(ids) };
+}
+
+const ARTIFACTS: NonNullable<PhaseDraft['artifacts']> = [{ type: 'notes' }, { type: 'plan' }];
 
 const FIELDS: NonNullable<PhaseDraft['fields']> = [
   { name: 'flag', type: 'bool' },
@@ -115,7 +129,7 @@ const FIELDS: NonNullable<PhaseDraft['fields']> = [
   { name: 'n', type: 'int', rule: 'positive' },
   { name: 'text', type: 'str', rule: 'non_empty' },
   { name: 'list', type: 'list', rule: 'positive' },
-  { name: 'rate', type: 'number', rule: 'optional' },
+  { name: 'share', type: 'number', rule: 'optional' },
   { name: 'data', type: 'object', rule: 'non_empty' },
 ];
 
@@ -140,19 +154,22 @@ function anyChecks(random: Random, often: number): readonly CheckDraft[] {
   return random.chance(0.3) ? [one(), one()] : [one()];
 }
 
-function anyGate(random: Random, { ids }: Place): GateDraft {
+function anyGate(random: Random, { ids, index }: Place): GateDraft {
   const approvers = random.chance(0.3) ? ['ada', 'bob'] : [];
+  const says = (often: number, yes: number) => (random.chance(often) ? { approves: random.chance(yes) } : {});
+  const anywhere = (): Target => random.pick([...ids, ids[index + 1] ?? null, ids[index + 1] ?? null]);
   const options = [
     {
       label: 'yes',
-      ...(random.chance(0.75) ? {} : { next: random.pick(ids) }),
+      ...(random.chance(0.65) ? says(0.15, 1) : { next: anywhere(), ...says(0.4, 0.7) }),
       requiresInput: random.chance(0.15),
     },
-    ...(random.chance(0.6)
+    ...(random.chance(0.7)
       ? [
           {
             label: 'no',
-            next: random.chance(0.6) ? null : random.pick(ids),
+            next: random.chance(0.4) ? null : random.pick(ids),
+            ...says(0.6, 0.2),
             requiresInput: random.chance(0.3),
           },
         ]
@@ -162,13 +179,16 @@ function anyGate(random: Random, { ids }: Place): GateDraft {
     ...(random.chance(0.5) ? { id: 'ship' } : {}),
     human: {
       prompt: 'Go on?',
+      context: CONTEXT.filter(() => random.chance(0.12)),
       options,
       approvers,
-      quorum: random.chance(0.35) ? 2 : 1,
+      quorum: random.chance(0.3) ? 2 : 1,
       ...(random.chance(0.3) ? { timeout: { after: '60s', then: random.pick(['park', 'stop']) } } : {}),
     },
   };
 }
+
+const CONTEXT = ['flag', 'text', 'plan.parts', 'data', 'areas', 'k', 'extra', 'gateDecision'];
 
 function anyNext(random: Random, { ids, index }: Place, handler: boolean): { readonly next?: RouteDraft } {
   const following = ids[index + 1] ?? null;
@@ -202,6 +222,25 @@ function anyNext(random: Random, { ids, index }: Place, handler: boolean): { rea
 function anyCondition(
   random: Random,
 ): RouteDraft extends infer R ? (R extends { condition: infer C } ? C : never) : never {
-  if (random.chance(0.5)) return { ref: 'goes', source: 'goes()' };
-  return random.pick(['result.flag === true', 'iteration === 1', 'state.k === 1', "result.text === 'good'"]);
+  if (random.chance(0.35)) return { ref: 'goes', source: 'goes()' };
+  return random.pick(CONDITIONS);
 }
+
+const CONDITIONS = [
+  'result.flag === true',
+  'iteration === 1',
+  'state.k === 1',
+  "result.text === 'good'",
+  'artifacts.flag === true',
+  "artifacts.text === 'good'",
+  'checkpoint.flag === true',
+  "checkpoint.text === 'good'",
+  'checkpoint.extra === 1',
+  'checkpoint.k === 1',
+  'approved.flag === true',
+  "approved.text === 'good'",
+  "checkpoint.gateDecision.option === 'yes'",
+  "checkpoint.decisions.ship.option === 'yes'",
+  'checkpoint.results.PLAN.flag === true',
+  'checkpoint.results.BUILD.extra === 1',
+];

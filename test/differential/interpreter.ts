@@ -1,13 +1,14 @@
 /**
  * A second interpreter of the model, for tests only: what a command does to a run, said in the plainest way. One
- * mutable state, one function per command, no events, no views. Neither it nor `state.ts` and `values.ts` share code
+ * mutable state, one function per command, no events, no views. Neither it nor the files it stands on share code
  * with the engine (a test reads them and sees that only types are imported), so a mistake has to be made twice to go
  * unnoticed. A reason is a text: its code, then what it is about; the same reasons in order are the same refusal.
  *
  * Left out, and not generated: JSON Schemas of artifacts, conditions other than `path === literal`, an expected way at
  * a phase with a human gate, elicited answers, migrations.
  */
-import type { Command, Facts, JsonObject, Phase, Principal, Target, Workflow } from '@phasegate/core';
+import type { Command, Facts, JsonObject, Phase, Principal, Workflow } from '@phasegate/core';
+import { RESERVED } from './names.ts';
 import type { Done, Of, State, Told, Would } from './state.ts';
 import {
   begin,
@@ -22,18 +23,15 @@ import {
   needPhase,
   needWorker,
   object,
-  openItems,
   phaseOf,
   refuse,
-  refuseHere,
   set,
   stuck,
   tell,
-  untouched,
-  visitsOf,
   wasDone,
 } from './state.ts';
-import { answerOf, failing, fits, missing, namesIn } from './values.ts';
+import { failing, fits, missing, sorted } from './values.ts';
+import { enter, finish, join, settle } from './ways.ts';
 
 /** A command with all it is judged by; `at` is in seconds. */
 export type Asked = { command: Command; by: Principal; at: number; shown: string | undefined; facts: Facts };
@@ -49,7 +47,7 @@ export function start(workflow: Workflow, given: JsonObject, holder: string | nu
   }
   const told = tell(() => {
     need(wrong.length === 0, ...wrong.map((name) => `param_invalid ${name}`));
-    return enter(s, facts, workflow.entry, s.params);
+    return enter(s, facts, workflow.entry, { s, state: {}, done: [] });
   });
   return { told, state: told.codes.length === 0 ? s : null };
 }
@@ -71,38 +69,40 @@ const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would 
   complete(s, c, asked) {
     const phase = needPhase(s, c.phase);
     const by = asked.by.name;
-    const done: Done = { phase, evidence: c.evidence, outcome: c.outcome ?? 'ok', update: {}, by, would: [] };
-    const isSayable = c.outcome === undefined || mayReport(phase, c.outcome, s.holder === by);
+    const { evidence, word, unfit, extra } = sorted(phase, c.evidence);
+    const undeclared = extra.map((name) => `undeclared_evidence ${name}`);
+    need(extra.length === 0 || s.workflow.enforcement.mode === 'permissive', ...undeclared);
+    const would = codesOf(undeclared);
+    const done: Done = { phase, evidence, word, outcome: c.outcome ?? 'ok', update: {}, by, would };
+    const isSayable = c.outcome === undefined || mayReport(phase, c.outcome);
     if (!isSayable) refuse(s, [`outcome_not_allowed ${c.outcome}`]);
-    const failure_reason = (c.reason ?? '').trim();
-    if (c.outcome === 'fail' && failure_reason === '') refuse(s, ['reason_required fail']);
-    const failure = { ...done, evidence: { ...c.evidence, failure_reason } };
-    if (c.outcome === 'fail') return follow(s, asked, failure, c.target);
     const item = needItem(s, c.item);
     if (item === 'all') return join(s, asked, done, c.target);
+    const failure_reason = (c.reason ?? '').trim();
+    if (c.outcome === 'fail' && failure_reason === '') refuse(s, ['reason_required fail']);
+    const failure = { ...done, evidence: { ...evidence, failure_reason } };
+    if (c.outcome === 'fail') return finish(s, asked, failure, { item, expected: c.target });
     const unread = phase.tasks.map((_, index) => index + 1).filter((task) => !s.fetched.includes(task));
-    const formal = missing(phase, c.evidence).map((about) => `incomplete_checkpoint ${about}`);
+    const formal = [...missing(phase, evidence), ...unfit].map((about) => `incomplete_checkpoint ${about}`);
     if (unread.length > 0) formal.push(`tasks_not_fetched ${unread}`);
-    done.would.push(...object(s, formal, { counted: false }));
+    would.push(...object(s, formal, { counted: false }));
+    done.letThrough = formal.length > 0;
     if (phase.work.kind === 'handler') {
       const fact = asked.facts[`${phase.id}/handler`];
       const result = fact?.kind === 'handler' ? fact.result : { ok: false as const, reason: 'nobody looked' };
       if (!result.ok) return refuse(s, [`handler_failed ${result.reason}`], { counted: true, item });
+      const taken = Object.keys(result.state).filter((key) => isTaken(s, key));
+      if (taken.length > 0) return refuse(s, [`handler_failed ${taken}`], { counted: true, item });
       Object.assign(done, { outcome: result.outcome, update: result.state });
       const isLost = result.outcome !== 'ok' && phase.next.kind !== 'outcomes';
       if (isLost) refuse(s, [`outcome_not_allowed ${result.outcome}`], { counted: true, item });
-      if (result.outcome === 'fail') return follow(s, asked, done, c.target);
+      if (result.outcome === 'fail') return finish(s, asked, done, { item, expected: c.target });
     }
     const work = done.outcome === 'skip' ? [] : phase.postconditions;
     const failed = failing(asked.facts, 'leave', item ? work : [...work, ...phase.blockers]);
-    done.would.push(...object(s, failed, { counted: true, item }));
-    if (item === undefined) return pass(s, asked, done, c.target);
-    Object.assign(item, { status: 'completed', evidence: c.evidence, holder: null });
-    s.state = { ...s.state, ...done.update };
-    goOn(s);
-    if (openItems(s).length > 0) return stuck(s, 'attempts') ?? done.would;
-    if (s.holder !== by) claimRun(s, by);
-    return join(s, asked, done, c.target);
+    would.push(...object(s, failed, { counted: true, item }));
+    done.letThrough ||= failed.length > 0;
+    return finish(s, asked, done, { item, expected: c.target });
   },
   report_failure(s, c) {
     needPhase(s, c.phase);
@@ -126,8 +126,7 @@ const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would 
     need(!gate.votes.some((vote) => vote.by === by), 'already_voted');
     const votes = [...gate.votes, { by, option: c.option }];
     if (votes.filter((vote) => vote.option === c.option).length < quorum) return set(gate, { votes });
-    if (option.next === undefined) return follow(s, asked, gate.done, undefined);
-    return option.next === null ? end(s, 'stopped') : cross(s, asked.facts, gate.done, { to: option.next });
+    return settle(s, asked, gate.done, option);
   },
   expire(s, _, { at }) {
     const timeout = s.gate?.done.phase.humanGate?.timeout;
@@ -198,7 +197,8 @@ const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would 
       if (item.status === 'failed') set(item, { status: 'pending', attempts: 0 });
       item.crashes = 0;
     }
-    return goOn(set(s, { attempts: 0, crashes: 0, refusal: '', refusals: 0 }) ?? s);
+    s.owed.delete(String(s.phase));
+    return goOn(set(s, { attempts: 0, crashes: 0, refusal: '', refusals: 0, others: [] }) ?? s);
   },
   stop(s, c) {
     need(s.phase !== null, 'run_ended');
@@ -216,77 +216,5 @@ const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would 
   },
 };
 
-/** Every item is done: the blockers are asked about all of them together. */
-function join(s: State, asked: Asked, done: Done, expected: Target | undefined): Would {
-  const evidence = { items: Object.fromEntries([...s.items].map(([key, item]) => [key, item.evidence])) };
-  const would = object(s, failing(asked.facts, 'join', done.phase.blockers), { counted: true });
-  return pass(s, asked, { ...done, evidence, would: [...done.would, ...would] }, expected);
-}
-
-/** The work is good: a human is asked where the phase has a gate, else the way on is taken. */
-function pass(s: State, asked: Asked, done: Done, expected: Target | undefined): Would {
-  const { humanGate, next, work } = done.phase;
-  if (humanGate === null) return follow(s, asked, done, expected);
-  const isWay = next.kind !== 'outcomes' || done.outcome in next.map || next.otherwise !== undefined;
-  if (!isWay && humanGate.options.some((option) => option.next === undefined))
-    refuse(s, [`outcome_not_allowed ${done.outcome}`], { counted: work.kind === 'handler' });
-  const gate = { name: `${humanGate.id}#${s.epoch}`, since: asked.at, done, votes: [] };
-  return set(s, { status: 'waiting', gate }) ?? done.would;
-}
-
-/** The phase's own way on: by name, outcome or condition, and back only as often as it may. */
-function follow(s: State, { facts }: Asked, done: Done, expected: Target | undefined): Would {
-  const { id, next } = done.phase;
-  let to: Target | undefined;
-  if (next.kind === 'to') to = next.target;
-  else if (next.kind === 'outcomes') to = done.outcome in next.map ? next.map[done.outcome] : next.otherwise;
-  else {
-    const scope = { result: done.evidence, params: s.params, state: { ...s.state, ...done.update } };
-    const answer = answerOf(next.condition, { ...scope, iteration: visitsOf(s, id) }, facts[`${id}/next`]);
-    if (typeof answer === 'string') return refuseHere(s, [`condition_unanswerable ${answer}`]);
-    to = answer ? next.onTrue : next.onFalse;
-  }
-  if (to === undefined) return refuseHere(s, [`outcome_not_allowed ${done.outcome}`]);
-  const place = (phase: Target) => s.workflow.phases.findIndex((one) => one.id === phase);
-  const isBack = (way: Target) => way !== null && place(way) <= place(id);
-  const { maxIterations = null, onExhausted = undefined } = next.kind === 'to' ? {} : next;
-  const isFree =
-    maxIterations === null ? visitsOf(s, to) < 10 : (s.iterations.get(String(id)) ?? 0) < maxIterations;
-  const isSpent = isBack(to) && !isFree;
-  if (isSpent && (onExhausted === undefined || (isBack(onExhausted) && visitsOf(s, onExhausted) >= 10))) {
-    escalate(s, 'iterations');
-    refuse(s, [`iterations_exhausted ${to}`]);
-  }
-  const way = { to: isSpent ? (onExhausted as Target) : to, back: isBack(to) && isFree };
-  if (expected !== undefined && expected !== way.to) refuseHere(s, [`not_the_next_phase ${expected}`]);
-  return cross(s, facts, done, way);
-}
-
-/** Into the next phase, or to the end, if it lets itself be entered. */
-function cross(s: State, facts: Facts, done: Done, { to, back }: { to: Target; back?: boolean }): Would {
-  const { phase, evidence, outcome, by } = done;
-  const state = { ...s.state, ...done.update };
-  const checkpoint = Object.assign({ ...s.params, ...state }, ...s.done.map((one) => one.evidence), evidence);
-  const would = [...done.would, ...enter(s, facts, to, checkpoint)];
-  s.done.push({ phase: phase.id, visit: visitsOf(s, phase.id), outcome, evidence, by });
-  if (back) s.iterations.set(String(phase.id), (s.iterations.get(String(phase.id)) ?? 0) + 1);
-  set(s, { ...untouched(), state, epoch: s.epoch + 1, phase: to });
-  if (to === null) return end(s, 'completed') ?? would;
-  s.visits.set(String(to), visitsOf(s, to) + 1);
-  return goOn(s) ?? would;
-}
-
-/** What speaks against entering a phase; with nothing serious, its items are laid out. */
-function enter(s: State, facts: Facts, to: Target, checkpoint: JsonObject): string[] {
-  const phase = phaseOf(s, to);
-  const names = phase?.parallel ? namesIn(checkpoint, phase.parallel.key) : [];
-  if (typeof names === 'string') refuseHere(s, [`items_invalid ${to} ${names}`]);
-  const failed = failing(facts, 'enter', phase?.preconditions ?? []);
-  const whys = failed.map((why) => why.replace(/^\w+/, 'precondition_failed'));
-  if (whys.length > 0 && s.workflow.enforcement.mode === 'strict') refuseHere(s, whys);
-  const item = { status: 'pending', evidence: {}, attempts: 0, crashes: 0, holder: null };
-  s.items = new Map(names.map((name) => [name, { ...item }]));
-  return codesOf(whys);
-}
-
+const isTaken = (s: State, key: string) => RESERVED.test(key) || Object.hasOwn(s.workflow.params, key);
 const isBlank = (text: string | undefined) => (text ?? '').trim() === '';

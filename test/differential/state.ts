@@ -24,11 +24,21 @@ export type Done = {
   update: JsonObject;
   by: string;
   would: string[];
+  word?: JsonObject | undefined;
+  letThrough?: boolean;
+  outcomes?: Record<string, Outcome>;
+  /** What a human said to it, where one did: no, or yes to these names of the gate's context. */
+  said?: 'no' | JsonObject;
 };
 /** One item of a parallel phase. */
 export type Item = {
   status: string;
-  evidence: JsonObject;
+  evidence: JsonObject | null;
+  outcome: Outcome;
+  update: JsonObject;
+  word: JsonObject | undefined;
+  letThrough: boolean;
+  would: string[];
   attempts: number;
   crashes: number;
   holder: string | null;
@@ -36,7 +46,20 @@ export type Item = {
 
 type Status = 'queued' | 'active' | 'waiting' | 'escalated' | 'completed' | 'stopped';
 type Gate = { name: string; since: number; done: Done; votes: { by: string; option: string }[] };
-type Completion = { phase: PhaseId; visit: number; outcome: Outcome; evidence: JsonObject; by: string };
+type Settled = { gate: string; phase: PhaseId; option: string; input: string | null };
+/** One visit that is over. */
+export type Completion = {
+  phase: PhaseId;
+  visit: number;
+  outcome: Outcome | 'rejected';
+  evidence: JsonObject;
+  by: string;
+  word?: JsonObject | undefined;
+  letThrough?: boolean | undefined;
+  outcomes?: Record<string, Outcome> | undefined;
+  approved?: JsonObject | undefined;
+  judged?: boolean;
+};
 
 /** A run nobody has done anything in. */
 export function begin(workflow: Workflow, holder: string | null) {
@@ -52,6 +75,9 @@ export function begin(workflow: Workflow, holder: string | null) {
     done: [] as Completion[],
     visits: new Map([[String(workflow.entry), 1]]),
     iterations: new Map<string, number>(),
+    gates: 0,
+    settled: [] as Settled[],
+    owed: new Map<string, number>(),
     ...untouched(),
     ...undisturbed(),
   };
@@ -63,6 +89,7 @@ export const untouched = () => ({
   crashes: 0,
   refusal: '',
   refusals: 0,
+  others: [] as string[],
   fetched: [] as number[],
 });
 
@@ -129,7 +156,9 @@ export function need(holds: unknown, ...whys: string[]): asserts holds {
 /** Refuses work: it is remembered, counts perhaps, and ends at a human when there was too much of it. */
 export function refuse(s: State, whys: string[], { counted, item }: Counting = { counted: false }): never {
   const refusal = whys.join('\n');
-  set(s, { refusal, refusals: s.refusal === refusal ? s.refusals + 1 : 1 });
+  const isKnown = refusal === s.refusal || s.others.includes(refusal);
+  const others = [...s.others, s.refusal].filter((one) => one !== '' && one !== refusal).slice(-8);
+  set(s, { refusal, others, refusals: isKnown ? s.refusals + 1 : Math.max(s.refusals, 1) });
   if (counted && item) item.attempts += 1;
   else if (counted) s.attempts += 1;
   if (item && item.attempts > 1) set(item, { status: 'failed', holder: null });
@@ -152,9 +181,9 @@ export function object(s: State, whys: string[], counting: Counting): string[] {
 /** The codes of reasons. */
 export const codesOf = (whys: string[]) => whys.map((why) => why.split(' ')[0] as string);
 
-/** What someone may report of a phase: only its agent, what there is a way for, and never that it was skipped. */
-export function mayReport({ next, work }: Phase, outcome: Outcome, isHolder: boolean): boolean {
-  if (work.kind === 'handler' || outcome === 'skip' || (outcome !== 'ok' && !isHolder)) return false;
+/** What an agent may report of a phase or an item: what there is a way for, and never that it was skipped. */
+export function mayReport({ next, work }: Phase, outcome: Outcome): boolean {
+  if (work.kind === 'handler' || outcome === 'skip') return false;
   if (next.kind !== 'outcomes') return outcome === 'ok';
   return outcome in next.map || (next.otherwise !== undefined && outcome !== 'iterate');
 }
@@ -190,10 +219,11 @@ export function needItem(s: State, key: string | undefined): Item | 'all' | unde
     ([, { status, holder }]) => status === 'pending' && (holder ?? s.holder) === s.holder,
   );
   const rest = open.map(([name]) => name).join();
-  if (key === undefined && s.items.size === 0) return undefined;
+  const isPlain = !phaseOf(s, s.phase)?.parallel;
+  if (key === undefined && isPlain) return undefined;
   if (key === undefined) return openItems(s).length === 0 ? 'all' : refuse(s, [`item_required ${rest}`]);
   const item = s.items.get(key);
-  if (item === undefined) refuse(s, [`item_unknown ${s.items.size === 0 ? '' : `${key} ${rest}`}`]);
+  if (item === undefined) refuse(s, [`item_unknown ${isPlain ? '' : `${key} ${rest}`}`]);
   if (item.status !== 'pending') refuse(s, [`item_done ${key} ${item.status}`]);
   return item;
 }
@@ -201,8 +231,8 @@ export function needItem(s: State, key: string | undefined): Item | 'all' | unde
 /** Commands of one kind. */
 export type Of<K> = Extract<Command, { kind: K }>;
 
-// No `Error`: hundreds of thousands are thrown, and nobody reads their stacks.
-class Refusal {
+/** No `Error`: hundreds of thousands are thrown, and nobody reads their stacks. */
+export class Refusal {
   readonly whys: string[];
   constructor(whys: string[]) {
     this.whys = whys;

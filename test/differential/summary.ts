@@ -12,7 +12,11 @@ export function runSummary(verdict: Verdict, run: Run | null): string {
   const items = Object.entries(work.items ?? {}).map(([key, item]) => [
     key,
     item.status,
-    item.evidence ?? {},
+    item.evidence,
+    item.outcome ?? 'ok',
+    item.state ?? {},
+    item.word ?? null,
+    item.letThrough ?? false,
     item.attempts,
     item.crashes ?? 0,
     item.holder ?? null,
@@ -29,6 +33,9 @@ export function runSummary(verdict: Verdict, run: Run | null): string {
     done: [run.completions.length, lastOf(run.completions)],
     visits: run.visits,
     iterations: run.iterations,
+    gates: run.gates ?? 0,
+    settled: (run.settled ?? []).map(({ gate, phase, option, input }) => [gate, phase, option, input]),
+    owed: run.owed ?? {},
     work:
       run.phase === null
         ? null
@@ -39,6 +46,8 @@ export function runSummary(verdict: Verdict, run: Run | null): string {
       gate.evidence,
       gate.state,
       gate.by,
+      gate.word ?? null,
+      gate.letThrough ?? false,
       gate.votes.map(({ by, option }) => [by, option]),
       gate.wouldRefuse.map(({ code }) => code),
     ],
@@ -54,6 +63,10 @@ export function stateSummary({ codes, would }: Told, s: State | null): string {
     key,
     item.status,
     item.evidence,
+    item.outcome,
+    item.update,
+    item.word ?? null,
+    item.letThrough,
     item.attempts,
     item.crashes,
     item.holder,
@@ -71,6 +84,9 @@ export function stateSummary({ codes, would }: Told, s: State | null): string {
     done: [s.done.length, lastOf(s.done)],
     visits: Object.fromEntries(s.visits),
     iterations: Object.fromEntries(s.iterations),
+    gates: s.gates,
+    settled: s.settled.map(({ gate, phase, option, input }) => [gate, phase, option, input]),
+    owed: Object.fromEntries(s.owed),
     work: s.phase === null ? null : [s.attempts, s.crashes, s.refusals, s.fetched, items],
     gate: gate && [
       gate.name,
@@ -78,6 +94,8 @@ export function stateSummary({ codes, would }: Told, s: State | null): string {
       gate.done.evidence,
       gate.done.update,
       gate.done.by,
+      gate.done.word ?? null,
+      gate.done.letThrough ?? false,
       gate.votes.map(({ by, option }) => [by, option]),
       gate.done.would,
     ],
@@ -87,9 +105,20 @@ export function stateSummary({ codes, would }: Told, s: State | null): string {
 }
 
 /** Those before were compared when they came. */
-function lastOf(
-  completions: readonly Pick<Completion, 'phase' | 'visit' | 'outcome' | 'evidence' | 'by'>[],
-): Json {
+function lastOf(completions: readonly Ended[]): Json {
   const last = completions.at(-1);
-  return last === undefined ? null : [last.phase, last.visit, last.outcome, last.evidence, last.by];
+  if (last === undefined) return null;
+  const { phase, visit, outcome, evidence, by, word, letThrough, outcomes, approved, judged } = last;
+  // The engine keeps only those that are not `ok`.
+  const others = Object.entries(outcomes ?? {}).filter(([, one]) => one !== 'ok');
+  const more = [
+    word ?? null,
+    letThrough ?? false,
+    Object.fromEntries(others),
+    approved ?? null,
+    judged ?? false,
+  ];
+  return [phase, visit, outcome, evidence, by, ...more];
 }
+
+type Ended = Completion | State['done'][number];

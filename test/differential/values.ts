@@ -1,4 +1,5 @@
 import type { Check, Condition, EvidenceClass, Facts, Json, JsonObject, Param, Phase } from '@phasegate/core';
+import { declared, get, isPlain } from './names.ts';
 
 /** What is wrong with submitted evidence: each value that is missing, of another kind, or empty. */
 export function missing({ evidence: { fields, artifacts } }: Phase, given: JsonObject): string[] {
@@ -16,6 +17,30 @@ export function missing({ evidence: { fields, artifacts } }: Phase, given: JsonO
     ...wrong,
     ...artifacts.filter(({ type }) => given[type] == null).map(({ type }) => `${type} is missing`),
   ];
+}
+
+/** What is handed in, apart: the evidence, the agent's own words beside it, and what nobody asked for. */
+export function sorted(phase: Phase, given: JsonObject) {
+  const asked = declared(phase);
+  const of = (names: string[]) =>
+    Object.fromEntries(Object.entries(given).filter(([key]) => names.includes(key)));
+  const words = ['notes', 'commands_executed'].filter((key) => key in given && !asked.includes(key));
+  const rest = Object.keys(given).filter((key) => !words.includes(key));
+  const extra = asked.length === 0 ? [] : rest.filter((key) => !asked.includes(key));
+  const unfit = words.filter((key) => !isWord(key, given[key] as Json));
+  return {
+    evidence: of(rest.filter((key) => !extra.includes(key))),
+    word: words.length > 0 && unfit.length === 0 ? of(words) : undefined,
+    unfit,
+    extra,
+  };
+}
+
+/** An agent's words are texts, commands perhaps a list of them, and not too long. */
+function isWord(key: string, value: Json): boolean {
+  const texts: readonly Json[] = key !== 'notes' && Array.isArray(value) ? value : [value];
+  if (texts.some((text) => typeof text !== 'string')) return false;
+  return Buffer.byteLength(texts.join('')) <= (key === 'notes' ? 4096 : 16_384);
 }
 
 /** Whether a value may be given to a param. */
@@ -48,7 +73,7 @@ export function failing(facts: Facts, stage: string, checks: readonly Check[]): 
 /** Yes, no, or why neither can be said. Of the conditions, `path === literal` is known here. */
 export function answerOf(
   condition: Condition,
-  scope: JsonObject,
+  scope: (root: string, name: string) => Json | undefined,
   fact: Facts[string] | undefined,
 ): boolean | string {
   if (condition.kind === 'function') {
@@ -58,21 +83,19 @@ export function answerOf(
   const { expression } = condition;
   if (expression.kind !== 'compare' || expression.left.kind !== 'path' || expression.right.kind !== 'literal')
     return '?';
-  let value: Json = scope;
-  for (const step of [expression.left.root, ...expression.left.steps]) {
-    const inner: Json | undefined = (value as JsonObject)[step];
-    if (inner === undefined) return `${step} is not in ${Object.keys(value as JsonObject)}`;
-    value = inner;
-  }
+  const { root, steps } = expression.left;
+  const [name, ...rest] = steps.map(String);
+  const value = rest.reduce<Json | undefined>(
+    (found, step) => (isPlain(found) ? get(found, step) : undefined),
+    scope(root, name ?? ''),
+  );
+  if (value === undefined) return `${root} ${steps} is not there`;
   return value === expression.right.value;
 }
 
 /** The names of a parallel phase's items, or why there are none. */
-export function namesIn(checkpoint: JsonObject, path: string): string[] | string {
-  const list = path
-    .split('.')
-    .reduce<Json | undefined>((value, step) => (value as JsonObject | undefined)?.[step], checkpoint);
-  if (!Array.isArray(list) || list.length === 0) return Array.isArray(list) ? 'no items' : 'no list';
+export function namesIn(list: Json | undefined): string[] | string {
+  if (!Array.isArray(list)) return 'no list';
   const names = list.map((value: Json, index) => {
     const { key, id, name } = (
       typeof value === 'object' && value !== null ? value : { name: value }

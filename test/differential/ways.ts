@@ -1,0 +1,285 @@
+import type { Check, Facts, GateOption, Json, JsonObject, Outcome, Target } from '@phasegate/core';
+import type { Asked } from './interpreter.ts';
+import type { Seen, Visit } from './names.ts';
+import { approved, contested, declared, get, meaning, read, readArtifact, readPath, wayOf } from './names.ts';
+import type { Done, Item, Of, State, Would } from './state.ts';
+import {
+  claimRun,
+  codesOf,
+  end,
+  escalate,
+  goOn,
+  object,
+  openItems,
+  phaseOf,
+  Refusal,
+  refuse,
+  refuseHere,
+  set,
+  stuck,
+  untouched,
+  visitsOf,
+} from './state.ts';
+import { answerOf, failing, namesIn } from './values.ts';
+
+/** One item, or a phase without any, is as good as done. */
+export function finish(s: State, asked: Asked, done: Done, { item, expected }: Finishing): Would {
+  const isFail = done.outcome === 'fail';
+  if (item === undefined) return isFail ? follow(s, asked, done, expected) : pass(s, asked, done, expected);
+  const { evidence, outcome, update, word, letThrough = false, would } = done;
+  set(item, { status: 'completed', holder: null, evidence, outcome, update, word, letThrough, would });
+  goOn(s);
+  if (openItems(s).length > 0) return stuck(s, 'attempts') ?? would;
+  if (s.holder !== done.by) claimRun(s, done.by);
+  return join(s, asked, done, expected);
+}
+
+type Finishing = { item: Item | undefined; expected: Target | undefined };
+
+/** Every item is done: they speak together, and where that is refused all of them are open again. */
+export function join(s: State, asked: Asked, { phase, by }: Done, expected: Target | undefined): Would {
+  // In the order of an object's keys, as a run is stored: numbers first, then as in the list.
+  const items = Object.values(Object.fromEntries(s.items));
+  const has = (outcome: Outcome) => items.some((item) => item.outcome === outcome);
+  const isSkipped = items.length > 0 && items.every((item) => item.outcome === 'skip');
+  const of = <T>(get: (item: Item) => T) =>
+    Object.fromEntries([...s.items].map(([key, item]) => [key, get(item)]));
+  const words = [...s.items].flatMap(([key, { word }]) => (word ? [[key, word]] : []));
+  const done: Done = {
+    phase,
+    by,
+    word: words.length > 0 ? { items: Object.fromEntries(words) } : undefined,
+    evidence: { items: of((item) => item.evidence) },
+    outcome: has('fail') ? 'fail' : has('iterate') ? 'iterate' : isSkipped ? 'skip' : 'ok',
+    outcomes: of((item) => item.outcome),
+    update: Object.assign({}, ...items.map((item) => item.update)),
+    would: items.flatMap((item) => item.would),
+    letThrough: items.some((item) => item.letThrough),
+  };
+  try {
+    if (done.outcome === 'fail') return follow(s, asked, done, expected);
+    const failed = object(s, failing(asked.facts, 'join', phase.blockers), { counted: true });
+    done.would.push(...failed);
+    done.letThrough ||= failed.length > 0;
+    return pass(s, asked, done, expected);
+  } catch (refusal) {
+    const isHint = refusal instanceof Refusal && refusal.whys[0]?.startsWith('not_the_next_phase');
+    if (!isHint) for (const item of items) set(item, freshItem(item.attempts));
+    throw refusal;
+  }
+}
+
+/** The work is good: a human is asked where the phase has a gate, else the way on is taken. */
+function pass(s: State, asked: Asked, done: Done, expected: Target | undefined): Would {
+  const { humanGate, next, work } = done.phase;
+  if (humanGate === null) return follow(s, asked, done, expected);
+  const isWay = next.kind !== 'outcomes' || wayOf(next, done.outcome) !== undefined;
+  if (!isWay && humanGate.options.some((option) => option.next === undefined))
+    refuse(s, [`outcome_not_allowed ${done.outcome}`], { counted: work.kind === 'handler' });
+  const shown = new Set(humanGate.context.map(firstOf));
+  const unclear = [...shown].map((name) => [
+    name,
+    ...contested(asIf(s, { ...done, letThrough: false }), name),
+  ]);
+  const whys = unclear.filter(({ length }) => length > 1).map((why) => `context_unclear ${why}`);
+  if (whys.length > 0) refuse(s, whys);
+  const name = `${humanGate.id}#${++s.gates}`;
+  const gate = { name, since: asked.at, done, votes: [] };
+  return set(s, { status: 'waiting', gate }) ?? done.would;
+}
+
+/** Enough humans chose an option: it means yes, no, or just that the phase goes its own way. */
+export function settle(s: State, asked: Asked, done: Done, option: GateOption): Would {
+  const { phase } = done;
+  const { settled } = s;
+  const input = (asked.command as Of<'decide'>).input ?? null;
+  const gate = phase.humanGate?.id ?? '';
+  // The texts leave open whether a route may read the decision that it gives a meaning to; the engine says no.
+  const means = meaning(s.workflow, phase, option);
+  const isYes = means === 'way' ? isOkWay(s, asked, done, option.next) : means === 'yes';
+  const moved = isYes ? movedOn(s, asked, done) : [];
+  if (moved.length > 0 && s.workflow.enforcement.mode === 'strict') refuseHere(s, moved);
+  const decided: Done = { ...done, would: [...done.would, ...codesOf(moved)] };
+  decided.letThrough ||= moved.length > 0;
+  const shown = shownOf(s, decided);
+  s.settled = [...settled, { gate, phase: phase.id, option: option.label, input }];
+  if (option.next === null) return end(s, 'stopped');
+  try {
+    const isNo = means === 'no' || (!isYes && option.next !== undefined);
+    if (isNo || isYes) decided.said = isNo ? 'no' : shown;
+    if (option.next === undefined) return follow(s, asked, decided, undefined);
+    return cross(s, asked, decided, { to: option.next });
+  } catch (refusal) {
+    s.settled = settled;
+    throw refusal;
+  }
+}
+
+/** What was observed or verified is looked at again: the work of each item, and what stands behind the gate. */
+function movedOn(s: State, { facts }: Asked, { phase, outcome }: Done): string[] {
+  const again = ({ recheck }: Check) => recheck === true;
+  const work = outcome === 'skip' ? [] : phase.postconditions.filter(again);
+  const items = [...s.items].filter(([, item]) => item.outcome !== 'skip');
+  const stages = phase.parallel ? items.map(([key]) => `again:${key}`) : ['again'];
+  const failed = stages.flatMap((stage) => failing(facts, stage, work));
+  return [...failed, ...failing(facts, 'again', phase.blockers.filter(again))];
+}
+
+/** Whether a way is the one that the phase takes when all is well. */
+function isOkWay(s: State, { facts }: Asked, done: Done, to: Target | undefined): boolean {
+  const { next } = done.phase;
+  if (to === undefined)
+    return (
+      done.outcome === 'ok' || (next.kind === 'outcomes' && wayOf(next, done.outcome) === wayOf(next, 'ok'))
+    );
+  return wayOn(s, facts, done)?.to === to;
+}
+
+/** What a human sees of the gate's context, whole, beside what the phase asks for itself. */
+function shownOf(s: State, done: Done): JsonObject {
+  const { phase } = done;
+  const names = (phase.humanGate?.context ?? [])
+    .map(firstOf)
+    .filter((name) => !declared(phase).includes(name));
+  const values = names.map((name) => [name, read(asIf(s, done), phase, name)]);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+/** The run as it would be if the visit ended so. */
+function asIf(s: State, done: Done): Seen {
+  const visit = visitOf(done);
+  return { s, state: { ...s.state, ...done.update }, done: [...s.done, visit], own: visit };
+}
+
+function visitOf({ phase, outcome, evidence, letThrough, outcomes, said }: Done): Visit {
+  const isNo = said === 'no';
+  return {
+    phase: phase.id,
+    outcome: isNo ? 'rejected' : outcome,
+    evidence,
+    letThrough,
+    outcomes,
+    approved: isNo ? undefined : said,
+  };
+}
+
+/** Where a phase leads by itself, if that can be said. */
+function routeOf(s: State, facts: Facts, done: Done): Target | undefined {
+  const { id, next, parallel } = done.phase;
+  const isEmpty = s.items.size === 0 && done.outcome === 'ok';
+  if (isEmpty && parallel?.onEmpty !== undefined) return parallel.onEmpty;
+  if (next.kind === 'to') return next.target;
+  if (next.kind === 'outcomes') return wayOf(next, done.outcome);
+  const seen: Seen = { s, state: { ...s.state, ...done.update }, done: s.done, own: visitOf(done) };
+  const scope = (root: string, name: string): Json | undefined => {
+    if (root === 'iteration') return visitsOf(s, id);
+    if (root === 'artifacts') return readArtifact(seen, done.phase, name);
+    if (root === 'approved') return approved(seen, name);
+    if (root === 'checkpoint') return read(seen, done.phase, name);
+    return get(root === 'result' ? done.evidence : root === 'params' ? s.params : seen.state, name);
+  };
+  const answer = answerOf(next.condition, scope, facts[`${id}/next`]);
+  // The same question stays the same refusal, whatever was handed in.
+  if (typeof answer === 'string') return refuseHere(s, ['condition_unanswerable']);
+  return answer ? next.onTrue : next.onFalse;
+}
+
+/** The phase's own way on, and back only as often as it may; null where that was often enough. */
+function wayOn(s: State, facts: Facts, done: Done): Way | null | undefined {
+  const { id, next } = done.phase;
+  const to = routeOf(s, facts, done);
+  if (to === undefined) return undefined;
+  const place = (phase: Target) => s.workflow.phases.findIndex((one) => one.id === phase);
+  const isBack = (way: Target) => way !== null && place(way) <= place(id);
+  const { maxIterations = null, onExhausted = undefined } = next.kind === 'to' ? {} : next;
+  const isFree =
+    maxIterations === null ? visitsOf(s, to) < 10 : (s.iterations.get(String(id)) ?? 0) < maxIterations;
+  if (!isBack(to) || isFree) return { to, back: isBack(to) };
+  const isDead = onExhausted === undefined || (isBack(onExhausted) && visitsOf(s, onExhausted) >= 10);
+  return isDead ? null : { to: onExhausted };
+}
+
+type Way = { to: Target; back?: boolean };
+
+/** Takes the phase's own way on. */
+function follow(s: State, asked: Asked, done: Done, expected: Target | undefined): Would {
+  const way = wayOn(s, asked.facts, done);
+  if (way === undefined) return refuseHere(s, [`outcome_not_allowed ${done.outcome}`]);
+  if (way === null) {
+    escalate(s, 'iterations');
+    refuse(s, ['iterations_exhausted']);
+  }
+  if (expected !== undefined && expected !== way.to) refuseHere(s, [`not_the_next_phase ${expected}`]);
+  return cross(s, asked, done, way);
+}
+
+/** Into the next phase, or to the end, if it lets itself be entered. */
+function cross(s: State, asked: Asked, done: Done, { to, back }: Way): Would {
+  const { phase, by, word } = done;
+  const id = String(phase.id);
+  const visit = visitOf(done);
+  const state = visit.outcome === 'rejected' ? s.state : { ...s.state, ...done.update };
+  const tries = Math.max(s.attempts, ...[...s.items.values()].map((item) => Math.min(1, item.attempts)));
+  const entered = enter(s, asked.facts, to, { s, state, done: [...s.done, visit] });
+  const would = [...done.would, ...entered];
+  const owed = visit.outcome === 'fail' ? tries : 0;
+  const judged = owed > (s.owed.get(id) ?? 0);
+  s.done.push({ ...visit, visit: visitsOf(s, phase.id), by, word, judged });
+  if (owed > 0) s.owed.set(id, owed);
+  else s.owed.delete(id);
+  if (back) s.iterations.set(id, (s.iterations.get(id) ?? 0) + 1);
+  const settled = s.settled.filter((one) => one.phase !== to);
+  const attempts = s.owed.get(String(to)) ?? 0;
+  for (const item of s.items.values()) item.attempts = attempts;
+  set(s, { ...untouched(), state, settled, attempts, epoch: s.epoch + 1, phase: to });
+  if (to === null) return end(s, 'completed') ?? would;
+  s.visits.set(String(to), visitsOf(s, to) + 1);
+  goOn(s);
+  return leaveEmpty(s, asked) ?? would;
+}
+
+/** A parallel phase without items is left as soon as it is entered, if nothing speaks against that. */
+function leaveEmpty(s: State, asked: Asked): undefined {
+  const phase = phaseOf(s, s.phase);
+  if (!phase?.parallel || s.items.size > 0 || s.status !== 'active') return undefined;
+  const before = { ...s };
+  try {
+    join(
+      s,
+      asked,
+      { phase, evidence: {}, outcome: 'ok', update: {}, by: asked.by.name, would: [] },
+      undefined,
+    );
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal)) throw refusal;
+    set(s, before);
+  }
+}
+
+/** What speaks against entering a phase; with nothing serious, its items are laid out. */
+export function enter(s: State, facts: Facts, to: Target, seen: Seen): string[] {
+  const phase = phaseOf(s, to);
+  const names = phase?.parallel ? namesIn(readPath(seen, phase, phase.parallel.key)) : [];
+  const holders = phase?.parallel ? contested(seen, firstOf(phase.parallel.key)) : [];
+  if (typeof names === 'string') refuseHere(s, [`items_invalid ${to} ${names} ${holders}`]);
+  const failed = failing(facts, 'enter', phase?.preconditions ?? []);
+  const whys = failed.map((why) => why.replace(/^\w+/, 'precondition_failed'));
+  if (whys.length > 0 && s.workflow.enforcement.mode === 'strict') refuseHere(s, whys);
+  s.items = new Map(names.map((name) => [name, freshItem(0)]));
+  return codesOf(whys);
+}
+
+const freshItem = (attempts: number): Item => ({
+  status: 'pending',
+  evidence: null,
+  outcome: 'ok',
+  update: {},
+  word: undefined,
+  letThrough: false,
+  would: [],
+  attempts,
+  crashes: 0,
+  holder: null,
+});
+
+const firstOf = (path: string) => path.split('.')[0] as string;
