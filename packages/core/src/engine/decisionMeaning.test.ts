@@ -94,3 +94,22 @@ function choose(run: Run, option: string, status: 'passed' | 'failed' = 'passed'
 function last(run: Run): Completion {
   return run.completions.at(-1) as Completion;
 }
+
+test('a phase that may hand in a covered name and does not is routed by what was approved', () => {
+  const fields = [{ name: 'share', type: 'number', rule: 'optional' }] as const;
+  const next = { condition: 'artifacts.share === 1', onTrue: 'D', onFalse: null } as const;
+  const human = { prompt: '?', options: [yes] };
+  const phases = [
+    { id: 'A', fields, gates: [{ id: 'g', human }] },
+    { id: 'B', fields },
+    { id: 'C', fields, next },
+    { id: 'D' },
+  ];
+  let run = started(workflowOf(phases));
+  run = submit(run, complete(run, { share: 1 })).run;
+  run = choose(run, 'Yes').run;
+  run = submit(run, complete(run, { share: 2 })).run;
+
+  expect(submit(run, complete(run)).run.phase).toBe('D');
+  expect(submit(run, complete(run, { share: 2 })).run.phase).toBeNull();
+});

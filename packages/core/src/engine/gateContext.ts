@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 import { declaredNames, nameIn } from '../model/names.ts';
 import type { HumanGate, Outcome, Phase } from '../model/workflow.ts';
 import { type GateWait, type Result, type Run, resultOf, timesOf } from './run.ts';
-import { approvedCheckpointOf, valueAt } from './scope.ts';
+import { approvedCheckpointOf, namesGiven, valueAt } from './scope.ts';
 import { contestedReason } from './values.ts';
 
 /** A visit that waits, or is about to wait, for a human. */
@@ -48,8 +48,8 @@ export function contextProblems(run: Run, visit: Visit): readonly string[] {
   return [...names].flatMap((name) => contestedReason(there, name) ?? []);
 }
 
-function shownCheckpoint(there: Run, { phase }: Visit): JsonObject {
-  return approvedCheckpointOf(there, phase, { own: declaredNames(phase) });
+function shownCheckpoint(there: Run, { phase, evidence }: Visit): JsonObject {
+  return approvedCheckpointOf(there, phase, { own: namesGiven(phase, evidence) });
 }
 
 /** The run with this visit completed as if strict mode had taken it: a human is shown what was handed in. */

@@ -48,11 +48,11 @@ export function scopeFor(run: Run, judged: Judged): JsonObject {
 
 /**
  * The same for a route: a name that a human gate covers is what was approved, wherever the route reads it from, unless
- * the phase being left declares it itself.
+ * the phase being left declares it itself and has just handed it in.
  */
 export function routeScopeFor(run: Run, judged: Judged): JsonObject {
   const scope = scopeFor(run, judged);
-  const own = judged.evidence === undefined ? [] : declaredNames(judged.phase);
+  const own = judged.evidence === undefined ? [] : namesGiven(judged.phase, judged.evidence);
   const covered = coveredIn(run, judged.phase).filter((name) => !own.includes(name));
   if (covered.length === 0) return scope;
   return {
@@ -106,6 +106,11 @@ export function approvedCheckpointOf(
 ): JsonObject {
   const covered = coveredIn(run, phase).filter((name) => !own.includes(name));
   return asApproved(checkpointOf(run), approvedValues(run), covered);
+}
+
+/** The names a phase declares that it was given a value of. */
+export function namesGiven(phase: Phase, evidence: JsonObject): readonly string[] {
+  return declaredValues(phase, evidence).map(([name]) => name);
 }
 
 /** The value at a dotted path, or undefined. */
