@@ -188,7 +188,7 @@ function anyGate(random: Random, { ids, index }: Place): GateDraft {
   };
 }
 
-const CONTEXT = ['flag', 'text', 'plan.parts', 'data', 'areas', 'k', 'extra', 'gateDecision'];
+const CONTEXT = ['flag', 'share', 'text', 'plan.parts', 'data', 'areas', 'k', 'extra', 'gateDecision'];
 
 function anyNext(random: Random, { ids, index }: Place, handler: boolean): { readonly next?: RouteDraft } {
   const following = ids[index + 1] ?? null;
@@ -232,6 +232,9 @@ const CONDITIONS = [
   'state.k === 1',
   "result.text === 'good'",
   'artifacts.flag === true',
+  'artifacts.share === 0.5',
+  'checkpoint.share === 0.5',
+  "checkpoint.mode === 'quick'",
   "artifacts.text === 'good'",
   'checkpoint.flag === true',
   "checkpoint.text === 'good'",

@@ -1,3 +1,5 @@
+import { VALUE_MUTATIONS } from './valueMutations.ts';
+
 /** One mistake that could be made in the engine. */
 export interface Mutation {
   /** What the engine would do then. */
@@ -9,8 +11,9 @@ export interface Mutation {
   readonly replace: string;
 }
 
-/** Twenty mistakes, each of which the differential test must notice. */
+/** Mistakes that the differential test must notice, every one. */
 export const MUTATIONS: readonly Mutation[] = [
+  ...VALUE_MUTATIONS,
   {
     name: 'a third attempt is given before a human is asked',
     file: 'deciding.ts',
@@ -104,8 +107,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a skipped phase skips its human gate too',
     file: 'leaving.ts',
-    find: 'if (phase.humanGate !== null) {',
-    replace: "if (phase.humanGate !== null && outcome !== 'skip') {",
+    find: 'if (done.phase.humanGate !== null) return',
+    replace: "if (done.phase.humanGate !== null && done.outcome !== 'skip') return",
   },
   {
     name: 'failed checks let a phase pass',
