@@ -4,7 +4,7 @@ import { type Random, randomOf } from '../differential/random.ts';
 import { anyPromisingDraft, KNOWN } from './drafts.ts';
 import { brokenPromises } from './promises.ts';
 import { replayTrace } from './replayTrace.ts';
-import { Survey } from './survey.ts';
+import { mostItems, Survey } from './survey.ts';
 import { anyParams, anyStep, anyWorld, decideFor, startFor } from './walk.ts';
 
 /** What was looked at, and what of it is wrong, each with the seed that shows it. */
@@ -62,7 +62,8 @@ function walkOnce(workflow: Workflow, survey: Survey, { random, tally, wrong }: 
     if (run.phase !== null && reported.unreachable.has(run.phase)) wrong(`\`${run.phase}\` was entered`);
     if (survey.knows(run, marks) === false)
       return void wrong(`a run was ${run.status} in \`${run.phase}\` in a state the check never saw`);
-    if (step === middle && survey.isExact && isWholly(run)) wayOut(here, survey, { random, tally, wrong });
+    if (step === middle && survey.isExact && mostItems(run) <= 2)
+      wayOut(here, survey, { random, tally, wrong });
     const next = anyStep(random, run);
     if (next === null) break;
     const decision = decideFor(run, next, anyWorld(random));
@@ -81,16 +82,16 @@ function reportedIn({ report }: Survey) {
     code === 'property_broken'
       ? [about?.name ?? '']
       : code === 'required_gate_bypassed'
-        ? [`required ${/decision at `(.*?)`/u.exec(message)?.[1]}`]
+        ? [requiredIn(message)]
         : [],
   );
   return { unreachable: new Set(unreachable.flatMap(({ phases }) => phases)), broken: new Set(promises) };
 }
 
-/** Only two items are what the check makes, and only an agent that is there goes on. */
-function isWholly(run: Run): boolean {
-  const items = Object.values(run.work.items ?? {}).length;
-  return (run.params.places as readonly string[]).length === 2 && items !== 1 && items < 3;
+/** The promise of a gate that a finding is about. */
+function requiredIn(message: string): string {
+  const [, gate, phase] = /a human's yes at `(.*?)` of phase `(.*?)`/u.exec(message) ?? [];
+  return `required ${gate} of ${phase}`;
 }
 
 /** Where the check sees a way to an end the engine goes one, and where it sees none nothing leads to one. */
@@ -145,8 +146,7 @@ function replayAll(workflow: Workflow, survey: Survey, { random, tally, wrong }:
     if (trace.length === 0) continue;
     tally.replayed++;
     const lives = replayTrace(workflow, trace);
-    const gate = /decision at `(.*?)`/u.exec(message)?.[1];
-    const promise = code === 'property_broken' ? about?.name : `required ${gate}`;
+    const promise = code === 'property_broken' ? about?.name : requiredIn(message);
     const isSo =
       code === 'property_broken' || code === 'required_gate_bypassed'
         ? lives.some(({ events }) => brokenPromises(workflow, events).has(promise ?? ''))

@@ -33,7 +33,7 @@ export function anyPromisingDraft(random: Random): WorkflowDraft {
     const conditions = [anyConditions(random, 0.15), anyConditions(random, 0.1)] as const;
     return {
       ...phase,
-      ...(phase.parallel === undefined ? {} : { parallel: { key: 'places' } }),
+      ...(phase.parallel === undefined ? {} : { parallel: { key: 'places', ...onEmpty(random, ids) } }),
       gates,
       preconditions: labelled(`${phase.id} before`, [...(phase.preconditions ?? []), ...conditions[0]]),
       postconditions: labelled(`${phase.id} after`, [...(phase.postconditions ?? []), ...conditions[1]]),
@@ -48,6 +48,10 @@ export function anyPromisingDraft(random: Random): WorkflowDraft {
     ),
   );
   return { ...draft, params, phases, properties: anyProperties(random, [...ids.map(String), ...gates]) };
+}
+
+function onEmpty(random: Random, ids: readonly PhaseId[]): { readonly onEmpty?: PhaseId | null } {
+  return random.chance(0.3) ? { onEmpty: random.pick([...ids, null]) } : {};
 }
 
 const MORE_PARAMS: Readonly<Record<string, ParamDraft>> = {
@@ -100,13 +104,18 @@ function anyGate(
   { ids, label }: { readonly ids: readonly PhaseId[]; readonly label: string },
 ): GateDraft {
   if (gate.human === undefined) return { ...gate, blockers: labelled(label, gate.blockers ?? []) };
-  const third = random.chance(0.15) ? [{ label: 'third', next: random.pick(ids) }] : [];
+  const third = random.chance(0.15)
+    ? [{ label: 'third', next: random.pick(ids), approves: random.chance(0.5) }]
+    : [];
   return {
     ...gate,
     human: {
       ...gate.human,
       options: [...gate.human.options, ...third],
-      ...(random.chance(0.4) && gate.id !== undefined ? { required: true } : {}),
+      ...(random.chance(0.25)
+        ? { context: random.pick([['text'], ['data.parts', 'list'], ['places']]) }
+        : {}),
+      ...(random.chance(0.5) ? { required: false } : {}),
     },
   };
 }

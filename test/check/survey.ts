@@ -3,7 +3,8 @@ import { type Abstraction, abstractionOf } from '../../packages/core/src/proofs/
 import { DEFAULT_BOUNDS } from '../../packages/core/src/proofs/check/checkWorkflow.ts';
 import { keyBefore } from '../../packages/core/src/proofs/check/essence.ts';
 import { explore } from '../../packages/core/src/proofs/check/explore.ts';
-import { type Marks, Monitor, watchedIn } from '../../packages/core/src/proofs/check/monitor.ts';
+import { keeping, sizesIn } from '../../packages/core/src/proofs/check/givenItems.ts';
+import { type Marks, Monitor } from '../../packages/core/src/proofs/check/monitor.ts';
 
 /** What the check makes of a workflow, with every state it walked. */
 export class Survey {
@@ -25,7 +26,7 @@ export class Survey {
     this.#workflow = workflow;
     this.report = report;
     this.#abstraction = abstractionOf(workflow, DEFAULT_BOUNDS.params);
-    this.#monitor = new Monitor(watchedIn(workflow));
+    this.#monitor = new Monitor(workflow);
     const { states } = explore(this.#abstraction, this.#monitor, report.states + 1);
     const keys = states.map(({ run, marks }) => keyBefore(run, marks, this.#abstraction));
     const before: number[][] = states.map(() => []);
@@ -52,8 +53,7 @@ export class Survey {
 
   /** Whether the check has seen a run like this, or null where it has items in a number it never makes. */
   knows(run: Run, marks: Marks): boolean | null {
-    const items = Object.values(run.work.items ?? {});
-    if (items.length > 2) return null;
+    if (mostItems(run) > 2) return null;
     return this.#keys.has(this.#keyOf(run, marks));
   }
 
@@ -72,10 +72,17 @@ export class Survey {
     const { tried } = this.#abstraction;
     const params = Object.fromEntries(Object.entries(run.params).filter(([name]) => tried.has(name)));
     const paused = run.status === 'queued' || (run.status === 'waiting' && run.wait.for === 'questions');
-    const [only, ...others] = Object.values(run.work.items ?? {});
-    // Items do not know of each other: one alone is as two that do the same.
-    const items = only !== undefined && others.length === 0 ? { first: only, second: only } : run.work.items;
-    const seen = { ...run, params, work: { ...run.work, items }, ...(paused ? { status: 'active' } : {}) };
-    return keyBefore(seen as Run, marks, this.#abstraction);
+    const sizes = sizesIn(run.params, this.#abstraction.lists);
+    const seen = keeping({ ...run, params, ...(paused ? { status: 'active' } : {}) } as Run, {
+      sizes,
+      answers: {},
+    });
+    return keyBefore(seen, marks, this.#abstraction);
   }
+}
+
+/** The most items of any list of a run: the check makes up to two. */
+export function mostItems(run: Run): number {
+  const { places } = run.params;
+  return Math.max(Array.isArray(places) ? places.length : 0, Object.keys(run.work.items ?? {}).length);
 }

@@ -124,7 +124,7 @@ export function anyParams(random: Random, { params }: Workflow): JsonObject {
             : type === 'boolean'
               ? random.chance(0.5)
               : type === 'list'
-                ? random.pick([['north', 'south'], ['north', 'south'], ['one'], ['a', 'b', 'c']])
+                ? random.pick([['north', 'south'], ['north', 'south'], ['one'], [], ['a', 'b', 'c']])
                 : 1;
   }
   return given;
@@ -171,25 +171,33 @@ function completion(random: Random, run: Run, phase: Phase): Command {
   return {
     kind: 'complete',
     phase: phase.id,
-    evidence: anyEvidence(random),
+    evidence: anyEvidence(phase, random),
     ...(phase.next.kind === 'outcomes' ? outcome : {}),
     ...item,
     reason: 'no luck',
   };
 }
 
-/** Evidence with every field a draft may ask for; with a source of chance mostly so. */
-export function anyEvidence(random?: Random): JsonObject {
-  const evidence: Record<string, Json> = {
+/** Evidence with every field a phase asks for, with a source of chance mostly so; at times with more than that. */
+export function anyEvidence(phase: Phase, random?: Random): JsonObject {
+  const values: Readonly<Record<string, Json>> = {
     flag: random?.chance(0.5) ?? true,
     n: 1,
     text: random?.chance(0.5) ? 'bad' : 'good',
     list: ['north', 'south'],
     data: { parts: ['one', 'two'] },
     notes: 'written',
+    rate: 1,
   };
+  const asked = [
+    ...phase.evidence.fields.map(({ name }) => name),
+    ...phase.evidence.artifacts.map(({ type }) => type),
+  ];
+  const names = asked.length === 0 ? Object.keys(values) : asked;
+  const evidence: Record<string, Json> = Object.fromEntries(names.map((name) => [name, values[name] ?? 1]));
   if (random === undefined) return evidence;
-  if (random.chance(0.05)) delete evidence[random.pick(Object.keys(evidence))];
-  if (random.chance(0.03)) evidence.flag = 'yes';
+  if (random.chance(0.05)) delete evidence[random.pick(names)];
+  if (random.chance(0.03) && names.includes('flag')) evidence.flag = 'yes';
+  if (random.chance(0.02)) evidence.planted = true;
   return evidence;
 }

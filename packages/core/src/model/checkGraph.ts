@@ -1,3 +1,4 @@
+import { okTargets } from './approval.ts';
 import { edgesOf, leadsBack } from './edges.ts';
 import type { Problems } from './problems.ts';
 import { didYouMean } from './suggest.ts';
@@ -33,7 +34,7 @@ export function checkGraph(workflow: Workflow, problems: Problems): void {
       );
     }
     noteUnboundedLoops(workflow, phase, index, problems);
-    checkWayAroundGate(phase, index, problems);
+    checkWayAroundGate(workflow, phase, index, problems);
   });
   const ends = workflow.phases.some((phase) => reached.has(phase.id) && endsHere(phase));
   // A way that leads nowhere yet may have been meant to lead there.
@@ -69,17 +70,21 @@ function noteUnboundedLoops(workflow: Workflow, phase: Phase, index: number, pro
   }
 }
 
-/** `fail` skips evidence and gate, so it must not lead where only a human's yes may. */
-function checkWayAroundGate(phase: Phase, index: number, problems: Problems): void {
-  if (phase.humanGate === null || phase.next.kind !== 'outcomes') return;
-  const fail = phase.next.map.fail ?? phase.next.otherwise;
+/** `fail` skips evidence and gate, so it must not lead where only a human's yes may, also not when a loop is exhausted. */
+function checkWayAroundGate(workflow: Workflow, phase: Phase, index: number, problems: Problems): void {
+  const { humanGate, next } = phase;
+  if (humanGate === null || next.kind !== 'outcomes') return;
+  const fail = next.map.fail ?? next.otherwise;
   if (fail === undefined) return;
-  const guarded: Target[] = phase.humanGate.options.flatMap((option) =>
-    option.next === undefined ? [] : [option.next],
-  );
-  const ok = phase.next.map.ok ?? phase.next.otherwise;
-  if (ok !== undefined) guarded.push(ok);
-  if (!guarded.includes(fail)) return;
-  const message = `\`fail\` of phase \`${phase.id}\` leads where only its human gate may: to \`${fail}\``;
-  problems.error(['phases', index, 'next', 'outcomes', 'fail'], 'way_around_gate', message);
+  const chosen = humanGate.options.flatMap((option) => (option.next === undefined ? [] : [option.next]));
+  const guarded: readonly Target[] = [...chosen, ...okTargets(phase)];
+  if (guarded.includes(fail)) {
+    const message = `\`fail\` of phase \`${phase.id}\` leads where only its human gate may: to \`${fail}\``;
+    problems.error(['phases', index, 'next', 'outcomes', 'fail'], 'way_around_gate', message);
+  }
+  const { onExhausted } = next;
+  if (onExhausted === undefined || !leadsBack(workflow, phase.id, fail) || !guarded.includes(onExhausted))
+    return;
+  const message = `\`fail\` of phase \`${phase.id}\`, reported until its loop is exhausted, leads where only its human gate may: to \`${onExhausted}\``;
+  problems.error(['phases', index, 'next', 'onExhausted'], 'way_around_gate', message);
 }

@@ -170,6 +170,32 @@ const MISTAKES: readonly [string, readonly Partial<PhaseDraft>[], Partial<Workfl
     ],
     {},
   ],
+  // `fail` three times and the exhausted loop lead to B with no human.
+  [
+    'way_around_gate',
+    [
+      {
+        gates: [{ human: { prompt: '?', options: [{ label: 'Y' }] } }],
+        next: { outcomes: { ok: 'B', fail: 'A' }, maxIterations: 2, onExhausted: 'B' },
+      },
+      {},
+    ],
+    {},
+  ],
+  // Where a list without items leads is behind the gate too.
+  [
+    'way_around_gate',
+    [
+      {
+        gates: [{ human: { prompt: '?', options: [{ label: 'Y' }] } }],
+        parallel: { key: 'state.list', onEmpty: 'C' },
+        next: { outcomes: { ok: 'B', fail: 'C' } },
+      },
+      {},
+      {},
+    ],
+    {},
+  ],
   ['bad_type', [{}], { params: { mode: { type: 'strng' } } }],
   ['bad_default', [{}], { params: { mode: { choices: ['a'], default: 'b' } } }],
   ['bad_domain', [{}], { params: { n: { min: 3, max: 1 } } }],

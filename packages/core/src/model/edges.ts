@@ -31,7 +31,9 @@ export function edgesOf(phase: Phase): readonly Edge[] {
     // The route is then left to an agent that reports `fail`, which asks no human.
     const ways = routeEdges(from, phase.next).filter((edge) => edge.by === 'outcome');
     const fail = ways.find((edge) => edge.label === 'fail') ?? ways.find((edge) => edge.label === '_default');
-    return fail === undefined ? edges : [...edges, { ...fail, label: 'fail' }];
+    if (fail === undefined) return edges;
+    const exhausted = routeEdges(from, phase.next).filter((edge) => edge.by === 'exhausted');
+    return [...edges, { ...fail, label: 'fail' }, ...exhausted];
   }
   const { onEmpty } = phase.parallel ?? {};
   const empty: Edge[] =

@@ -94,7 +94,7 @@ function coverage(workflow: Workflow): ReadonlyMap<PhaseId, ReadonlySet<string>>
 }
 
 /** A param or a field of the engine's is nobody's to replace, so nobody needs to approve it. */
-function isOwned(workflow: Workflow, name: string): boolean {
+export function isOwned(workflow: Workflow, name: string): boolean {
   return ENGINE_FIELDS.includes(name) || Object.hasOwn(workflow.params, name);
 }
 

@@ -3,6 +3,7 @@ import { DEFAULT_VISITS } from '../../model/checkGraph.ts';
 import { edgesOf, leadsBack } from '../../model/edges.ts';
 import { type Expression, pathsOf } from '../../model/expression.ts';
 import type { Phase, PhaseId, Workflow } from '../../model/workflow.ts';
+import { type GivenList, listsOf, pathOf } from './givenItems.ts';
 import { paramsToTry } from './paramsToTry.ts';
 import { atomsOf } from './partialTruth.ts';
 import { clashOf, conditionOf, leavingConditions } from './phaseConditions.ts';
@@ -10,8 +11,10 @@ import type { Finding } from './report.ts';
 
 /** A workflow in which everything that depends on evidence is asked for, so that it can be answered every way. */
 export interface Abstraction {
-  /** What the engine is given: no evidence, no tasks, conditions as questions, two items where items are made. */
+  /** What the engine is given: no evidence, no tasks, conditions as questions, lists that are made up. */
   readonly workflow: Workflow;
+  /** What each parallel phase works on. */
+  readonly lists: ReadonlyMap<PhaseId, GivenList>;
   readonly conditions: ReadonlyMap<PhaseId, Expression>;
   /** Answers a condition on evidence can have at all, by phase. */
   readonly answers: ReadonlyMap<PhaseId, readonly boolean[]>;
@@ -24,6 +27,8 @@ export interface Abstraction {
   readonly liveVisits: ReadonlyMap<string, ReadonlySet<string>>;
   /** Phases whose iterations matter, by the phase a run is in. */
   readonly liveIterations: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The ids as text of all a phase can lead to, and its own. */
+  readonly ahead: ReadonlyMap<string, ReadonlySet<string>>;
   readonly notes: readonly Finding[];
 }
 
@@ -33,6 +38,7 @@ export function abstractionOf(workflow: Workflow, maxParams: number): Abstractio
   const { tried, starts, notes } = paramsToTry(workflow, expressions, maxParams);
   const conditions = new Map<PhaseId, Expression>();
   const answers = new Map<PhaseId, readonly boolean[]>();
+  const lists = listsOf(workflow);
   const phases = workflow.phases.map((phase): Phase => {
     const { next } = phase;
     if (next.kind === 'when' && next.condition.kind === 'expression') {
@@ -45,12 +51,15 @@ export function abstractionOf(workflow: Workflow, maxParams: number): Abstractio
       ...phase,
       tasks: [],
       evidence: { fields: [], artifacts: [] },
-      parallel: phase.parallel === null ? null : { key: ABSTRACT_ITEMS },
+      parallel: phase.parallel === null ? null : { ...phase.parallel, key: pathOf(lists, phase.id) },
+      // What a human is shown decides nothing, and nothing is in the explored runs to be shown.
+      humanGate: phase.humanGate === null ? null : { ...phase.humanGate, context: [] },
       next: next.kind === 'when' && condition !== null ? { ...next, condition } : next,
     };
   });
   return {
     workflow: { ...workflow, phases, params: triedParams(workflow, tried) },
+    lists,
     conditions,
     answers,
     tried,
@@ -60,12 +69,6 @@ export function abstractionOf(workflow: Workflow, maxParams: number): Abstractio
     notes,
   };
 }
-
-/** What a parallel phase works on; the engine reads it where a handler's state would be. */
-export const ABSTRACT_STATE: JsonObject = { given_items: ['first', 'second'] };
-
-// Not `items`: that is what the result of a parallel phase has, which would stand before the state.
-const ABSTRACT_ITEMS = 'given_items';
 
 function expressionsOf(phase: Phase): readonly Expression[] {
   const checks = [...phase.preconditions, ...phase.postconditions, ...phase.blockers].map(conditionOf);
@@ -128,7 +131,7 @@ function numbersIn(value: Json): readonly number[] {
 }
 
 /** A counter that no phase ahead reads says nothing about what can still happen: keeping it would only multiply states. */
-function liveCounters(workflow: Workflow): Pick<Abstraction, 'liveVisits' | 'liveIterations'> {
+function liveCounters(workflow: Workflow): Pick<Abstraction, 'liveVisits' | 'liveIterations' | 'ahead'> {
   const readers = new Map<string, readonly string[]>();
   const counting = new Set<string>();
   for (const phase of workflow.phases) {
@@ -150,7 +153,7 @@ function liveCounters(workflow: Workflow): Pick<Abstraction, 'liveVisits' | 'liv
     liveVisits.set(String(phase.id), new Set([...ahead].flatMap((id) => readers.get(id) ?? [])));
     liveIterations.set(String(phase.id), new Set([...ahead].filter((id) => counting.has(id))));
   }
-  return { liveVisits, liveIterations };
+  return { liveVisits, liveIterations, ahead: reachable };
 }
 
 /** For each phase, the ids as text of all it can lead to, and its own. */

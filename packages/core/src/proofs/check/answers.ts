@@ -1,5 +1,6 @@
-import type { Fact, Facts, Look } from '../../engine/command.ts';
+import type { Fact, Facts, Look, Subject } from '../../engine/command.ts';
 import type { Run } from '../../engine/run.ts';
+import { isJsonObject, type JsonObject, own } from '../../json.ts';
 import { OUTCOMES, phaseById } from '../../model/workflow.ts';
 import type { Abstraction } from './abstractWorkflow.ts';
 import { ANY_TRUTH, type KnownValues, type PossibleTruth, possibleTruth } from './partialTruth.ts';
@@ -58,9 +59,7 @@ function checkAnswers(
 
 function truthOf({ check, subject }: LookOf<'check'>, run: Run, abstraction: Abstraction): PossibleTruth {
   const expression = check.use === 'expression' ? conditionOf(check) : null;
-  return expression === null
-    ? ANY_TRUTH
-    : possibleTruth(expression, known(run, subject.scope.iteration, abstraction));
+  return expression === null ? ANY_TRUTH : possibleTruth(expression, known(run, subject, abstraction));
 }
 
 function handlerAnswers(look: LookOf<'handler'>, run: Run): readonly Answered[] {
@@ -83,28 +82,40 @@ function conditionAnswers(
   run: Run,
   abstraction: Abstraction,
 ): readonly Answered[] {
-  const { phase, scope } = look.subject;
+  const { phase } = look.subject;
   const expression = abstraction.conditions.get(phase);
   const truth =
-    expression === undefined
-      ? ANY_TRUTH
-      : possibleTruth(expression, known(run, scope.iteration, abstraction));
+    expression === undefined ? ANY_TRUTH : possibleTruth(expression, known(run, look.subject, abstraction));
   const open = [...(truth.yes ? [true] : []), ...(truth.no ? [false] : [])];
-  if (open.length === 0) {
-    const fact: Fact = { kind: 'condition', result: { ok: false, reason: 'a value it names is missing' } };
-    return [{ facts: { [look.id]: fact }, words: ['its condition has no answer'] }];
-  }
-  const possible = open.filter((value) => abstraction.answers.get(phase)?.includes(value) ?? true);
-  return (possible.length > 0 ? possible : open).map((value) => ({
-    facts: { [look.id]: { kind: 'condition', result: { ok: true, value } } },
-    words: [`its condition is ${value}`],
-  }));
+  const fact: Fact = { kind: 'condition', result: { ok: false, reason: 'a value it names is missing' } };
+  const unanswered = { facts: { [look.id]: fact }, words: ['its condition has no answer'] };
+  if (open.length === 0) return [unanswered];
+  const empty = emptyResult(look.subject) !== undefined;
+  // Its schemas are about the items, and there are none.
+  const possible = open.filter((value) => empty || (abstraction.answers.get(phase)?.includes(value) ?? true));
+  const answered = (possible.length > 0 ? possible : open).map(
+    (value): Answered => ({
+      facts: { [look.id]: { kind: 'condition', result: { ok: true, value } } },
+      words: [`its condition is ${value}`],
+    }),
+  );
+  // Elsewhere a run without an answer stays where it is; a phase without items is entered and then stands there.
+  return empty && truth.error ? [...answered, unanswered] : answered;
 }
 
-function known(run: Run, iteration: unknown, { tried }: Abstraction): KnownValues {
+function known(run: Run, subject: Subject, { tried }: Abstraction): KnownValues {
+  const { iteration } = subject.scope;
+  const result = emptyResult(subject);
   return {
     params: run.params as KnownValues['params'],
     tried,
     iteration: typeof iteration === 'number' ? iteration : null,
+    ...(result === undefined ? {} : { result }),
   };
+}
+
+/** What is handed in of a parallel phase that has no items: of anything else nothing is known. */
+function emptyResult({ scope: { result } }: Subject): JsonObject | undefined {
+  const items = own(result, 'items');
+  return isJsonObject(result) && isJsonObject(items) && Object.keys(items).length === 0 ? result : undefined;
 }

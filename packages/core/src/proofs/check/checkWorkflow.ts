@@ -21,7 +21,7 @@ export function checkWorkflow(
   const limits = { ...DEFAULT_BOUNDS, ...bounds };
   const abstraction = abstractionOf(workflow, limits.params);
   const watched = watchedIn(workflow);
-  const monitor = new Monitor(watched);
+  const monitor = new Monitor(workflow, watched);
   const explored = explore(abstraction, monitor, limits.states);
   const { states, transitions, complete } = explored;
   const firstIn = new Map<unknown, number>();

@@ -1,22 +1,26 @@
-import { type PhaseWork, type Run, timesOf } from '../../engine/run.ts';
+import { type Item, type PhaseWork, type Run, timesOf } from '../../engine/run.ts';
 import { canonicalJson, type JsonObject } from '../../json.ts';
 import { phaseById } from '../../model/workflow.ts';
-import { ABSTRACT_STATE, type Abstraction } from './abstractWorkflow.ts';
+import type { Abstraction } from './abstractWorkflow.ts';
+import { keeping, keptIn, type Sizes } from './givenItems.ts';
 import type { Marks } from './monitor.ts';
 import { AGENT, NOW } from './moves.ts';
 
 /** A run with everything forgotten that cannot change what happens next. */
 export function essenceOf(run: Run, abstraction: Abstraction): Run {
   const here = String(run.phase);
+  const { gates: _, settled: __, owed: ___, ...rest } = run;
+  const owed = owedAhead(run, abstraction);
   const items = run.work.items;
   const attempts = run.status === 'active' ? run.work.attempts : 0;
   const core = {
-    ...run,
+    ...rest,
+    ...(Object.keys(owed).length === 0 ? {} : { owed }),
     epoch: 1,
     holder: AGENT.name,
     completions: [],
     decisions: [],
-    state: ABSTRACT_STATE,
+    state: keeping(run, { ...keptIn(run), sizes: sizesAhead(run, abstraction) }).state,
     updatedAt: NOW,
     visits: counted(run.visits, abstraction.liveVisits.get(here), abstraction.visitCap),
     iterations: counted(run.iterations, abstraction.liveIterations.get(here), Number.POSITIVE_INFINITY),
@@ -32,14 +36,16 @@ export function essenceOf(run: Run, abstraction: Abstraction): Run {
     },
   };
   if (core.status === 'waiting' && core.wait.for === 'gate') {
-    const { warnings: _, ...wait } = core.wait;
     const gate = `${core.wait.gate.split('#')[0]}#1`;
+    const { outcome, by } = core.wait;
     return {
       ...core,
       wait: {
-        ...wait,
+        for: 'gate',
         gate,
         since: NOW,
+        outcome,
+        by,
         evidence: {},
         state: {},
         // Only votes that nothing can come of any more say what can still happen.
@@ -82,11 +88,36 @@ function counted(
   return kept;
 }
 
+/** Failed attempts that another phase ahead begins with; what this one began with is in its work. */
+function owedAhead(run: Run, { ahead }: Abstraction): Readonly<Record<string, number>> {
+  if (run.owed === undefined) return {};
+  const reached = ahead.get(String(run.phase));
+  return Object.fromEntries(
+    Object.entries(run.owed)
+      .filter(([id]) => id !== String(run.phase) && reached?.has(id) === true)
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
+}
+
+/** How many items the lists from params have that a phase ahead works on. */
+function sizesAhead(run: Run, { ahead, lists }: Abstraction): Sizes {
+  if (lists.size === 0) return {};
+  const { sizes } = keptIn(run);
+  const reached = ahead.get(String(run.phase));
+  const live = new Set([...lists].flatMap(([id, { name }]) => (reached?.has(String(id)) ? [name] : [])));
+  return Object.fromEntries(Object.entries(sizes).filter(([name]) => live.has(name)));
+}
+
 /** Which item did what makes no difference, so the same results in another order are the same state. */
 function sorted(items: NonNullable<PhaseWork['items']>): NonNullable<PhaseWork['items']> {
+  // A completed item is reopened with its attempts where the join is refused; a failed one begins anew.
   const results = Object.values(items)
-    .map(({ status, attempts }) => ({ status, attempts: status === 'pending' ? attempts : 0 }))
-    .sort((one, other) => `${one.status}${one.attempts}`.localeCompare(`${other.status}${other.attempts}`));
+    .map(({ status, attempts, outcome }) => ({
+      status,
+      attempts: status === 'failed' ? 0 : attempts,
+      ...(outcome === undefined || status !== 'completed' ? {} : { outcome }),
+    }))
+    .sort((one, other) => (resultKey(one) < resultKey(other) ? -1 : 1));
   return Object.fromEntries(
     Object.keys(items).map((key, index) => [
       key,
@@ -95,21 +126,31 @@ function sorted(items: NonNullable<PhaseWork['items']>): NonNullable<PhaseWork['
   );
 }
 
+function resultKey({
+  status,
+  attempts,
+  outcome = 'ok',
+}: Pick<Item, 'status' | 'attempts' | 'outcome'>): string {
+  return `${status}${attempts}${outcome}`;
+}
+
 /** Which state a bare run is in, with what it has passed: equal for equal states only. */
 export function keyOf(bare: Run, marks: Marks): string {
   const { attempts, items } = bare.work;
   return keyFrom(bare, marks, {
     attempts,
     items,
-    counts: `${countsIn(bare.visits)}|${countsIn(bare.iterations)}`,
+    counts: `${countsIn(bare.visits)}|${countsIn(bare.iterations)}|${countsIn(bare.owed ?? {})}`,
+    sizes: keptIn(bare).sizes,
   });
 }
 
 /** The same without the loops of other phases: what a decision about a bare run can depend on. */
 export function localKeyOf(bare: Run): string {
   const { attempts, items } = bare.work;
-  const counts = `${countsIn(bare.visits)}|${bare.phase === null ? '' : timesOf(bare.iterations, bare.phase)}`;
-  return keyFrom(bare, '', { attempts, items, counts });
+  const own = bare.phase === null ? '' : timesOf(bare.iterations, bare.phase);
+  const counts = `${countsIn(bare.visits)}|${own}|${countsIn(bare.owed ?? {})}`;
+  return keyFrom(bare, '', { attempts, items, counts, sizes: keptIn(bare).sizes });
 }
 
 /** The same of a run from which nothing was taken yet. */
@@ -121,21 +162,23 @@ export function keyBefore(run: Run, marks: Marks, abstraction: Abstraction): str
   return keyFrom(run, marks, {
     attempts: run.status === 'active' ? run.work.attempts : 0,
     items: items === null ? null : sorted(items),
-    counts: `${visits}|${iterations}`,
+    counts: `${visits}|${iterations}|${countsIn(owedAhead(run, abstraction))}`,
+    sizes: sizesAhead(run, abstraction),
   });
 }
 
 function keyFrom(
   run: Run,
   marks: Marks,
-  { attempts, items, counts }: Pick<PhaseWork, 'attempts' | 'items'> & { readonly counts: string },
+  {
+    attempts,
+    items,
+    counts,
+    sizes,
+  }: Pick<PhaseWork, 'attempts' | 'items'> & { readonly counts: string; readonly sizes: Sizes },
 ): string {
-  const results =
-    items === null
-      ? ''
-      : Object.values(items)
-          .map((item) => `${item.status}${item.attempts}`)
-          .join();
+  const results = items === null ? 'one' : Object.values(items).map(resultKey).join();
+  const kept = `${countsIn(sizes)}${answersKey(keptIn(run).answers)}`;
   const why =
     run.status === 'escalated'
       ? run.escalation.reason === 'iterations'
@@ -144,7 +187,12 @@ function keyFrom(
         : run.status === 'stopped'
           ? run.stoppedIn
           : '';
-  return `${typeof run.phase}${run.phase}\0${run.status}|${why}|${attempts}|${counts}|${results}|${paramsKey(run.params)}|${marks}`;
+  return `${typeof run.phase}${run.phase}\0${run.status}|${why}|${attempts}|${counts}|${results}|${kept}|${paramsKey(run.params)}|${marks}`;
+}
+
+function answersKey(answers: Readonly<Record<string, boolean>>): string {
+  const given = Object.entries(answers);
+  return given.length === 0 ? '' : canonicalJson(Object.fromEntries(given));
 }
 
 // Every run of a start has the very same params, so they are written once.

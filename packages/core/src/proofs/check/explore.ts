@@ -4,6 +4,7 @@ import { decideStart, forAnyone } from '../../engine/start.ts';
 import { canonicalJson, type JsonObject } from '../../json.ts';
 import type { Abstraction } from './abstractWorkflow.ts';
 import { essenceOf, keyBefore } from './essence.ts';
+import { keeping, SIZES, sizeWords, startSizes } from './givenItems.ts';
 import { KnownMoves } from './knownMoves.ts';
 import type { Marks, Monitor } from './monitor.ts';
 import { AGENT, type Move, NOW } from './moves.ts';
@@ -106,10 +107,21 @@ export function startMoves(abstraction: Abstraction, params: JsonObject) {
   );
   const given = Object.entries(params).map(([name, value]) => `${name}=${canonicalJson(value)}`);
   const words = given.length === 0 ? 'start' : `start with ${given.join(', ')}`;
-  if (decision.run === null) return [];
-  const parallel = workflow.phases.find(({ id }) => id === workflow.entry)?.parallel ?? null;
-  const items = parallel === null ? null : itemsOf();
-  return [{ run: { ...decision.run, workflow, work: { ...decision.run.work, items } } as Run, words }];
+  const { run } = decision;
+  if (run === null) return [];
+  const list = abstraction.lists.get(workflow.entry);
+  return startSizes(abstraction.lists).flatMap((sizes) => {
+    const counts = list === undefined ? [null] : list.param === null ? SIZES : [sizes[list.name] as number];
+    return counts.map((count) => {
+      const items = count === null ? null : itemsOf(count);
+      const told = {
+        ...sizes,
+        ...(list?.param === null && count !== null ? { [workflow.entry]: count } : {}),
+      };
+      const started = { ...run, workflow, work: { ...run.work, items } } as Run;
+      return { run: keeping(started, { sizes, answers: {} }), words: [words, ...sizeWords(told)].join(', ') };
+    });
+  });
 }
 
 /** True where the params alone keep the first phase from being entered. */
@@ -122,9 +134,10 @@ function isRefused({ workflow, tried }: Abstraction, params: JsonObject): boolea
   });
 }
 
-function itemsOf(): PhaseWork['items'] {
+function itemsOf(count: number): PhaseWork['items'] {
   const item = { status: 'pending' as const, evidence: null, attempts: 0, error: null };
-  return { first: { ...item, value: 'first' }, second: { ...item, value: 'second' } };
+  const names = ['first', 'second'].slice(0, count);
+  return Object.fromEntries(names.map((value) => [value, { ...item, value }]));
 }
 
 /** A move and where it leads, in words. */

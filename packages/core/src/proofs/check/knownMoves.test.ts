@@ -6,7 +6,7 @@ import { checkWorkflow } from './checkWorkflow.ts';
 import { essenceOf, explore, keyOf } from './explore.ts';
 import { FLAWS, workflowOf } from './fixtures/flaws.ts';
 import { KnownMoves } from './knownMoves.ts';
-import { Monitor, watchedIn } from './monitor.ts';
+import { Monitor } from './monitor.ts';
 import { movesOf } from './moves.ts';
 
 const LOOPS = Array.from({ length: 64 }, (_, bits) => looping(bits));
@@ -17,7 +17,7 @@ test.each([
 ])('what was decided once is what the engine decides in each state of %s', (_, workflows) => {
   for (const workflow of workflows) {
     const abstraction = abstractionOf(workflow, 1000);
-    const monitor = new Monitor(watchedIn(workflow));
+    const monitor = new Monitor(workflow);
     const known = new KnownMoves(abstraction, monitor);
     const { states } = explore(abstraction, monitor, 100_000);
 
@@ -48,7 +48,7 @@ test('a loop that is exhausted behind a human gate goes to a human, and is walke
       next: { condition: 'good === true', onTrue: null, onFalse: 'A', maxIterations: 1 },
     },
   ]);
-  const { states } = explore(abstractionOf(workflow, 1000), new Monitor([]), 1000);
+  const { states } = explore(abstractionOf(workflow, 1000), new Monitor(workflow, []), 1000);
 
   const exhausted = states.filter(
     ({ run }) => run.status === 'escalated' && run.escalation.reason === 'iterations',

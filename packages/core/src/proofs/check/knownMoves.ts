@@ -41,7 +41,8 @@ export class KnownMoves {
 
   /** The run after a move. */
   runAfter(bare: Run, { move }: KnownMove): Run {
-    return move.decision.events.reduce((run: Run, event: RunEvent) => apply(run, event), bare);
+    const after = move.decision.events.reduce((run: Run, event: RunEvent) => apply(run, event), bare);
+    return { ...after, state: move.decision.run.state };
   }
 
   /** Its marks after a move. */

@@ -1,9 +1,11 @@
 import type { Circumstance, Command } from '../../engine/command.ts';
 import { type Decision, decide, decideOrLook } from '../../engine/decide.ts';
+import type { RunEvent } from '../../engine/events.ts';
 import type { Run } from '../../engine/run.ts';
-import { type HumanGate, type Phase, phaseById } from '../../model/workflow.ts';
+import { type HumanGate, type Outcome, type Phase, type PhaseId, phaseById } from '../../model/workflow.ts';
 import type { Abstraction } from './abstractWorkflow.ts';
 import { answersTo } from './answers.ts';
+import { keeping, keptIn, SIZES, type Sizes, sizeWords, withLists } from './givenItems.ts';
 
 /** Something that can happen to a run, decided by the engine. */
 export interface Move {
@@ -33,18 +35,19 @@ function workMoves(run: Run & { readonly status: 'active' }, abstraction: Abstra
   const complete = { kind: 'complete' as const, phase: phase.id, evidence: {} };
   const pending = pendingItems(run);
   const at = `\`${phase.id}\``;
-  const words = `complete ${at}${pending.length > 0 ? ' for one item' : ''}`;
+  const one = pending.length > 0 ? ' for one item' : '';
   const items = pending.length === 0 ? [{}] : pending.map((item) => ({ item }));
-  const moves = items.flatMap((item) => decided(run, { ...complete, ...item }, { abstraction, words }));
-  moves.push(...refusedJoin(run, complete, { abstraction, words, item: pending }));
-  if (phase.next.kind === 'outcomes' && phase.work.kind !== 'handler') {
-    for (const outcome of ['fail', 'iterate'] as const) {
-      for (const item of outcome === 'iterate' ? items : [{}]) {
-        const command: Command = { ...complete, ...item, outcome, reason: 'it failed' };
-        moves.push(...decided(run, command, { abstraction, words: `complete ${at} with \`${outcome}\`` }));
-      }
-    }
-  }
+  const reported = phase.next.kind === 'outcomes' && phase.work.kind !== 'handler';
+  const ways = [{}, ...(reported ? REPORTED.map((outcome) => ({ outcome })) : [])];
+  const moves = ways.flatMap((way: { readonly outcome?: Outcome }) => {
+    const told = way.outcome === undefined ? '' : ` with \`${way.outcome}\``;
+    const words = `complete ${at}${told}${one}`;
+    const commands = items.map((item) => ({ ...complete, ...item, ...way, reason: 'it failed' }));
+    return [
+      ...commands.flatMap((command) => decided(run, command, { abstraction, words })),
+      ...commands.slice(0, 1).flatMap((command) => refusedJoin(run, command, { abstraction, words })),
+    ];
+  });
   const blocked = decide(run, { kind: 'report_blocked', reason: 'blocked' }, by('agent'));
   moves.push({ decision: blocked, words: `the agent reports ${at} as blocked` });
   return moves;
@@ -58,25 +61,34 @@ function pendingItems(run: Run): readonly string[] {
   return [...byAttempts.values()];
 }
 
-/** The last item is done and the way on is refused, for a reason that is no attempt: a run then stands there joined. */
+/** What an agent may report beside `ok`. */
+const REPORTED: readonly Outcome[] = ['fail', 'iterate'];
+
+/** The last item is done, and the agent expects to get somewhere else: a run then stands there joined. */
 function refusedJoin(
   run: Run,
-  complete: Command & { readonly kind: 'complete' },
-  { abstraction, words, item }: { abstraction: Abstraction; words: string; item: readonly string[] },
+  command: Command & { readonly kind: 'complete' },
+  { abstraction, words }: { readonly abstraction: Abstraction; readonly words: string },
 ): readonly Move[] {
   const open = Object.values(run.work.items ?? {}).filter(({ status }) => status !== 'completed');
-  const [last] = item;
-  if (last === undefined || open.length !== 1) return [];
+  if (command.item === undefined || open.length !== 1) return [];
   // No phase is called that, so a run that expects to get there does not move on.
-  const command = { ...complete, item: last, target: '' };
   const told = `${words}, and the way on is refused`;
   const stays = ({ decision: { events } }: Move) =>
     events[0]?.type === 'item_completed' &&
     events.every(
-      (event) => event.type === 'item_completed' || (event.type === 'phase_refused' && !event.counted),
+      (event) =>
+        event.type === 'item_completed' ||
+        (event.type === 'phase_refused' && !event.counted && event.reopens !== true),
     );
-  const move = decided(run, command, { abstraction, words: told }).find(stays);
-  return move === undefined ? [] : [{ ...move, words: told }];
+  const moves = decided(run, { ...command, target: '' }, { abstraction, words: told }).filter(stays);
+  const outcomes = moves.map(({ decision }) => outcomeIn(decision.events[0]));
+  // What its checks said makes no difference where they let it pass.
+  return moves.filter((_, place) => outcomes.indexOf(outcomes[place]) === place);
+}
+
+function outcomeIn(event: RunEvent | undefined): Outcome | undefined {
+  return event?.type === 'item_completed' ? event.outcome : undefined;
 }
 
 function gateMoves(run: Run & { readonly status: 'waiting' }, abstraction: Abstraction): readonly Move[] {
@@ -138,28 +150,64 @@ function dividedVotes(run: Run & { readonly status: 'waiting' }, gate: HumanGate
   return [{ decision: { verdict: { allowed: true }, events, run: divided }, words: told }];
 }
 
-/** Decides with every answer that what the engine asks for can have. */
+/** Decides with every answer that what the engine asks for can have, and every number of items where they are made. */
 function decided(
   run: Run,
   command: Command,
   asked: { readonly abstraction: Abstraction; readonly words: string; readonly human?: string },
 ): Move[] {
+  const { abstraction } = asked;
+  const { lists } = abstraction;
+  const { sizes } = keptIn(run);
   const moves: Move[] = [];
   const circumstance = asked.human === undefined ? by('agent') : by('human', asked.human);
-  const open: { readonly facts: Circumstance['facts']; readonly words: string }[] = [
-    { facts: {}, words: asked.words },
-  ];
+  const open: Open[] = [{ facts: {}, words: asked.words, sizes }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { facts, words } = next;
-    const considered = decideOrLook(run, command, { ...circumstance, facts });
-    if (!('looks' in considered)) {
-      moves.push({ decision: considered, words });
+    const considered = decideOrLook(withLists(run, lists, next.sizes), command, { ...circumstance, facts });
+    if ('looks' in considered) {
+      for (const answered of answersTo(considered.looks, run, abstraction).toReversed())
+        open.push({
+          ...next,
+          facts: { ...facts, ...answered.facts },
+          words: [words, ...answered.words].join(', '),
+        });
       continue;
     }
-    for (const answered of answersTo(considered.looks, run, asked.abstraction).toReversed())
-      open.push({ facts: { ...facts, ...answered.facts }, words: [words, ...answered.words].join(', ') });
+    const list = unsized(considered.events, lists, next.sizes);
+    if (list === null) {
+      moves.push({ decision: { ...considered, run: keeping(considered.run, keptIn(run)) }, words });
+      continue;
+    }
+    for (const size of SIZES.toReversed())
+      open.push({
+        facts,
+        sizes: { ...next.sizes, [list.name]: size },
+        words: [words, ...sizeWords({ [list.phase]: size })].join(', '),
+      });
   }
   return moves;
+}
+
+interface Open {
+  readonly facts: Circumstance['facts'];
+  readonly words: string;
+  readonly sizes: Sizes;
+}
+
+/** The first list that something was entered with and of which nobody has said how long it is. */
+function unsized(
+  events: readonly RunEvent[],
+  lists: Abstraction['lists'],
+  sizes: Sizes,
+): { readonly name: string; readonly phase: PhaseId } | null {
+  if (lists.size === 0) return null;
+  for (const event of events) {
+    if (event.type !== 'phase_completed' || event.next === null) continue;
+    const list = lists.get(event.next);
+    if (list !== undefined && !Object.hasOwn(sizes, list.name)) return { name: list.name, phase: event.next };
+  }
+  return null;
 }
 
 function by(kind: 'agent' | 'human' | 'engine', name = 'human'): Circumstance {

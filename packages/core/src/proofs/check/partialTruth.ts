@@ -1,4 +1,4 @@
-import type { Json } from '../../json.ts';
+import type { Json, JsonObject } from '../../json.ts';
 import { type Expression, evaluate, pathsOf } from '../../model/expression.ts';
 
 /** What may come of a condition, as far as is known: each is there where it can be. */
@@ -19,12 +19,15 @@ export interface KnownValues {
   /** Names of those params; one without a value was not given. */
   readonly tried: ReadonlySet<string>;
   readonly iteration: number | null;
+  /** What was handed in, where that is known: nothing, in a parallel phase without items. */
+  readonly result?: JsonObject;
 }
 
 /** Evaluates as far as params and iteration decide. */
 export function possibleTruth(expression: Expression, known: KnownValues): PossibleTruth {
   if (isDecidable(expression, known)) {
-    const scope = { params: { ...known.params }, iteration: known.iteration ?? undefined };
+    const { params, result: handed, iteration } = known;
+    const scope = { params: { ...params }, iteration: iteration ?? undefined, result: handed };
     const result = evaluate(expression, scope);
     if (!result.ok) return { ...NEVER, error: true };
     return result.value ? { ...NEVER, yes: true } : { ...NEVER, no: true };
@@ -64,11 +67,12 @@ const NEVER: PossibleTruth = { yes: false, no: false, error: false };
 /** True when params that are tried, and the iteration, are all an expression looks at. */
 export function isDecidable(
   expression: Expression,
-  { tried, iteration }: Pick<KnownValues, 'tried' | 'iteration'>,
+  { tried, iteration, result }: Pick<KnownValues, 'tried' | 'iteration' | 'result'>,
 ): boolean {
-  return pathsOf(expression).every(({ root, steps }) =>
-    root === 'params' ? tried.has(String(steps[0])) : root === 'iteration' && iteration !== null,
-  );
+  return pathsOf(expression).every(({ root, steps }) => {
+    if (root === 'params') return tried.has(String(steps[0]));
+    return root === 'iteration' ? iteration !== null : root === 'result' && result !== undefined;
+  });
 }
 
 /** The smallest parts of an expression that are true or false by themselves. */

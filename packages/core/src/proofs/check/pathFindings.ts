@@ -10,14 +10,13 @@ export function pathFindings(
   explored: Explored,
   promises: { readonly monitor: Monitor; readonly watched: readonly Watched[] },
 ): readonly Finding[] {
-  const findings = brokenPromises(workflow, explored, promises);
+  const findings = brokenPromises(explored, promises);
   // What was not seen may still be there, so nothing is said about it.
   if (!explored.complete) return findings;
   return [...findings, ...unreached(workflow, explored), ...stuck(workflow, explored)];
 }
 
 function brokenPromises(
-  workflow: Workflow,
   { states }: Explored,
   { monitor, watched }: { readonly monitor: Monitor; readonly watched: readonly Watched[] },
 ): readonly Finding[] {
@@ -30,10 +29,9 @@ function brokenPromises(
       const trace = traceTo(states, place);
       const phases = promise.of.flatMap((subject) => (subject.kind === 'phase' ? [subject.phase] : []));
       if (promise.required !== undefined) {
-        const gated = workflow.phases.filter(({ humanGate }) => humanGate?.id === promise.required);
-        const message = `a run can reach the end without a human's decision at \`${promise.required}\`, which is required`;
-        const at = gated.map(({ id }) => id);
-        return [{ code: 'required_gate_bypassed', severity: 'error', message, phases: at, trace }];
+        const { gate, phase } = promise.required;
+        const message = `a run can reach the end without a human's yes at \`${gate}\` of phase \`${phase}\`: close that way, or write \`required: false\` on the gate`;
+        return [{ code: 'required_gate_bypassed', severity: 'error', message, phases: [phase], trace }];
       }
       const message = `property \`${promise.name}\` does not hold: ${inWords(promise, run.phase)}`;
       const about = { kind: 'property' as const, name: promise.name };

@@ -1,8 +1,12 @@
 import type { RunEvent } from '../../engine/events.ts';
 import type { GateDecision, Run } from '../../engine/run.ts';
-import type { HumanGate, PhaseId, PropertySubject, Workflow } from '../../model/workflow.ts';
+import { approvalOf } from '../../model/approval.ts';
+import { edgesOf, leadsBack } from '../../model/edges.ts';
+import { coveredBy, declaredNames } from '../../model/names.ts';
+import type { HumanGate, Phase, PhaseId, PropertySubject, Workflow } from '../../model/workflow.ts';
 import { phaseById } from '../../model/workflow.ts';
-import { type Marks, Monitor, nameOf, type Watched, watchedIn } from '../check/monitor.ts';
+import { reachabilityOf } from '../check/abstractWorkflow.ts';
+import { type Marked, type Marks, Monitor, nameOfMark, type Watched, watchedIn } from '../check/monitor.ts';
 
 type Of<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
@@ -12,16 +16,17 @@ export class History {
   readonly monitor: Monitor;
   readonly #workflow: Workflow;
   readonly #run: Run;
-  readonly #subjects: readonly PropertySubject[];
+  /** Whether what was passed is passed for good, by the place of its letter. */
+  readonly #lasting: readonly boolean[];
   readonly #watched: readonly Watched[];
 
   constructor(workflow: Workflow, run: Run) {
     this.#workflow = workflow;
     this.#run = run;
-    this.#subjects = subjectsOf(workflow);
-    // First, so that the letters of the marks are those of the subjects: a promise is about one of them.
-    this.#watched = [{ name: '', kind: 'always', of: this.#subjects }, ...watchedIn(workflow)];
-    this.monitor = new Monitor(this.#watched);
+    // First, so that everything has a letter: a promise may be about nothing.
+    this.#watched = [{ name: '', kind: 'always', of: subjectsOf(workflow) }, ...watchedIn(workflow)];
+    this.monitor = new Monitor(workflow, this.#watched, { keepsAll: true });
+    this.#lasting = this.monitor.marked.map((marked) => isLasting(workflow, marked));
   }
 
   /** The marks of the run after its events. */
@@ -41,7 +46,8 @@ export class History {
         const asked = decidedBy(events[index - 1]);
         const left = { ...event, next: this.#onward(events, index) };
         const counts = asked !== null && this.#isPassed(left, asked.decision, votes);
-        marks = this.#after(marks, asked === null ? [left] : [asked, left], { [event.phase]: counts });
+        const decided = asked === null ? [] : [this.#settled(asked, left)];
+        marks = this.#after(marks, [...decided, left], { [event.phase]: counts });
       }
     });
     return marks;
@@ -64,15 +70,19 @@ export class History {
     });
   }
 
-  /** The first thing that is passed or reached in these marks and not in the others; null where there is none. */
+  /** The first thing that is passed or reached in these marks for good and not in the others; null where there is none. */
   beyond(marks: Marks, others: Marks): string | null {
-    return this.differences(marks, others)[0] ?? null;
+    const place = this.monitor.marked.findIndex((_, at) => {
+      const [mark, other] = [rankOf(marks[at]), rankOf(others[at])];
+      return this.#lasting[at] === true ? mark > other : mark > 0 && other === 0;
+    });
+    return place === -1 ? null : nameOfMark(this.monitor.marked[place] as Marked);
   }
 
   /** Everything that is passed or reached in these marks and not in the others. */
   differences(marks: Marks, others: Marks): readonly string[] {
-    return this.#subjects.flatMap((subject, place) =>
-      RANK.indexOf(marks[place] ?? '-') > RANK.indexOf(others[place] ?? '-') ? [nameOf(subject)] : [],
+    return this.monitor.marked.flatMap((marked, place) =>
+      rankOf(marks[place]) > rankOf(others[place]) ? [nameOfMark(marked)] : [],
     );
   }
 
@@ -82,6 +92,13 @@ export class History {
       gates[phase.id] === false ? { ...phase, humanGate: null } : phase,
     );
     return this.monitor.after(marks, { ...this.#run, workflow: { ...this.#workflow, phases } }, events);
+  }
+
+  /** With what it means: of runs from before that was recorded, a yes is what did not lead back. */
+  #settled(asked: Of<'gate_decided'>, { phase, next }: Of<'phase_completed'>): Of<'gate_decided'> {
+    const { gate, option, input } = asked.decision;
+    const approves = asked.settles?.approves ?? !leadsBack(this.#workflow, phase, next);
+    return { ...asked, settles: { gate, phase, option, input, approves } };
   }
 
   #gateOf(phase: string | number): HumanGate | null {
@@ -102,6 +119,8 @@ export class History {
     if (gate === null || !this.#isGate(phase, decision.gate)) return false;
     const chosen = gate.options.find(({ label }) => label === decision.option);
     if (chosen === undefined || (chosen.next !== undefined && chosen.next !== next)) return false;
+    const phaseNow = phaseById(this.#workflow, phase) as Phase;
+    if (approvalOf(this.#workflow, phaseNow, chosen) === 'no') return false;
     const agreed = votes.filter(
       ({ option, by }) =>
         option === decision.option && (gate.approvers.length === 0 || gate.approvers.includes(by)),
@@ -124,7 +143,23 @@ function decidedBy(event: RunEvent | undefined): Of<'gate_decided'> | null {
 }
 
 /** From nothing to reached to passed. */
-const RANK = ['-', 'r', 'p'];
+function rankOf(letter = '-'): number {
+  return ['-', 'r', 'p'].indexOf(letter);
+}
+
+/** A gate's yes lasts where its phase is never entered again and nobody ahead declares what it covers. */
+function isLasting(workflow: Workflow, marked: Marked): boolean {
+  if (marked.kind === 'phase') return true;
+  const gated = phaseById(workflow, marked.phase) as Phase;
+  const covered = coveredBy(gated);
+  const reachable = reachabilityOf(workflow);
+  const after = edgesOf(gated).flatMap(({ to }) => [...(reachable.get(String(to)) ?? [])]);
+  return !workflow.phases.some(
+    (phase) =>
+      after.includes(String(phase.id)) &&
+      (phase === gated || declaredNames(phase).some((name) => covered.includes(name))),
+  );
+}
 
 function subjectsOf({ phases }: Workflow): readonly PropertySubject[] {
   const gates = phases.flatMap(({ humanGate }) => (humanGate === null ? [] : [humanGate.id]));

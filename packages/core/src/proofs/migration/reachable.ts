@@ -9,6 +9,7 @@ import { type Abstraction, abstractionOf } from '../check/abstractWorkflow.ts';
 import { DEFAULT_BOUNDS } from '../check/checkWorkflow.ts';
 import { essenceOf, keyBefore } from '../check/essence.ts';
 import { type State, startMoves, traceTo, wordsOf } from '../check/explore.ts';
+import { keeping, keptIn, sizesIn } from '../check/givenItems.ts';
 import { KnownMoves } from '../check/knownMoves.ts';
 import type { Marks } from '../check/monitor.ts';
 import { AGENT, type Move, NOW } from '../check/moves.ts';
@@ -36,7 +37,9 @@ export function provesReachable(
   const marks = history.of(events);
   const broken = history.brokenIn(marks);
   if (broken.length > 0) return refuted(`the run has already broken ${broken.join(' and ')}`);
-  const goal: Goal = { run: standing({ ...run, workflow, params } as Run), marks };
+  const sizes = sizesIn(read.values, abstraction.lists);
+  const here = keeping(standing({ ...run, workflow, params } as Run), { sizes, answers: {} });
+  const goal: Goal = { run: here, marks };
   const searching = { abstraction, history, goal, params, maxStates: bounds.states };
   // The way the run itself came is quickly gone again; only where that is no way any more all others are looked at.
   const own = search({ ...searching, path: history.pathOf(events) });
@@ -69,7 +72,9 @@ interface Came {
 
 /** As `explore`, but turns back where a run has more behind it than this one, as nothing is ever undone. */
 function search({ abstraction, history, goal, params, maxStates, path }: Searching): Reachability {
-  const missing = new Set(shapesOf(goal.run).map((shape) => keyBefore(shape, goal.marks, abstraction)));
+  const missing = new Set(
+    shapesOf(goal.run).map((shape) => keyBefore(placeOf(shape), goal.marks, abstraction)),
+  );
   const states: (State & { readonly entered: number })[] = [];
   const seen = new Set<string>();
   const turnedBack = new Set<string>();
@@ -91,7 +96,8 @@ function search({ abstraction, history, goal, params, maxStates, path }: Searchi
       return;
     }
     seen.add(place);
-    if (missing.delete(key)) found = states.length;
+    if (bare.phase === goal.run.phase && missing.delete(keyBefore(placeOf(bare), marks, abstraction)))
+      found = states.length;
     states.push({ run: bare, marks, from: came.from, words: came.words(), next: [], entered });
   };
   for (const started of startMoves(abstraction, params)) {
@@ -131,17 +137,30 @@ function standing(run: Run): Run {
 }
 
 /**
- * The check makes two items. Items do not know of each other, so a run with others is one of the check's for each of
+ * The check makes up to two items. Items do not know of each other, so a run with more is one of the check's for each of
  * them beside the one that is furthest behind.
  */
 function shapesOf(run: Run): readonly Run[] {
   const { items } = run.work;
   if (items === null) return [run];
   const [last, ...others] = Object.values(items).sort((one, other) => progressOf(one) - progressOf(other));
-  if (last === undefined) return [run];
-  return (others.length === 0 ? [last] : others).map(
-    (first) => ({ ...run, work: { ...run.work, items: { first, second: last } } }) as Run,
-  );
+  if (last === undefined || others.length === 0) return [run];
+  return others.map((first) => ({ ...run, work: { ...run.work, items: { first, second: last } } }) as Run);
+}
+
+/**
+ * Where a run stands, without what only says how soon a human is asked: failed attempts, which may come of work that
+ * the check leaves out, and answers that are given once.
+ */
+function placeOf(run: Run): Run {
+  const { owed: _, ...rest } = keeping(run, { ...keptIn(run), answers: {} });
+  const items =
+    run.work.items === null
+      ? null
+      : Object.fromEntries(
+          Object.entries(run.work.items).map(([key, item]) => [key, { ...item, attempts: 0 }]),
+        );
+  return { ...rest, work: { ...run.work, attempts: 0, items } } as Run;
 }
 
 function progressOf({ status, attempts }: Item): number {

@@ -23,11 +23,12 @@ export function startsOf(
 ): Starts | null {
   // Each parallel phase reads a list of its own, as they differ in length.
   const phases = abstraction.workflow.phases.map(
-    (phase): Phase => (phase.parallel === null ? phase : { ...phase, parallel: { key: keyOf(phase) } }),
+    (phase): Phase =>
+      phase.parallel === null ? phase : { ...phase, parallel: { ...phase.parallel, key: keyOf(phase) } },
   );
   const simulated = { ...abstraction.workflow, phases };
   const runs = paramsOf(workflow, abstraction)
-    .flatMap((params) => startMoves({ ...abstraction, workflow: simulated }, params))
+    .flatMap((params) => startMoves({ ...abstraction, workflow: simulated, lists: new Map() }, params))
     .map(({ run }) => run);
   if (runs.length === 0) return null;
   const parallel = phases.filter((phase) => phase.parallel !== null);
