@@ -16,7 +16,12 @@ import type { Random } from '../differential/random.ts';
 export const KNOWN: Known = {
   checks: {
     ...CHECKS.checks,
-    expression: { parameters: { type: 'object' }, class: 'claimed', conditions: ['condition'] },
+    expression: {
+      parameters: { type: 'object' },
+      class: 'claimed',
+      conditions: ['condition'],
+      reads: 'subject',
+    },
   },
 };
 

@@ -3,7 +3,7 @@ import { type Abstraction, abstractionOf } from '../../packages/core/src/proofs/
 import { DEFAULT_BOUNDS } from '../../packages/core/src/proofs/check/checkWorkflow.ts';
 import { keyBefore } from '../../packages/core/src/proofs/check/essence.ts';
 import { explore } from '../../packages/core/src/proofs/check/explore.ts';
-import { keeping, sizesIn } from '../../packages/core/src/proofs/check/givenItems.ts';
+import { keeping, keptIn, sizesIn } from '../../packages/core/src/proofs/check/givenItems.ts';
 import { type Marks, Monitor } from '../../packages/core/src/proofs/check/monitor.ts';
 
 /** What the check makes of a workflow, with every state it walked. */
@@ -28,7 +28,10 @@ export class Survey {
     this.#abstraction = abstractionOf(workflow, DEFAULT_BOUNDS.params);
     this.#monitor = new Monitor(workflow);
     const { states } = explore(this.#abstraction, this.#monitor, report.states + 1);
-    const keys = states.map(({ run, marks }) => keyBefore(run, marks, this.#abstraction));
+    // What was answered about evidence is no part of a real run, but of the evidence itself.
+    const keys = states.map(({ run, marks }) =>
+      keyBefore(keeping(run, { ...keptIn(run), answers: {} }), marks, this.#abstraction),
+    );
     const before: number[][] = states.map(() => []);
     states.forEach(({ next }, place) => {
       for (const other of next) before[other]?.push(place);

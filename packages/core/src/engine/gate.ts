@@ -1,13 +1,5 @@
 import type { JsonObject } from '../json.ts';
-import { approvalOf } from '../model/approval.ts';
-import {
-  type Check,
-  type GateOption,
-  type HumanGate,
-  type Outcome,
-  type Phase,
-  phaseById,
-} from '../model/workflow.ts';
+import { type Check, type GateOption, type HumanGate, type Phase, phaseById } from '../model/workflow.ts';
 import { apply } from './apply.ts';
 import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
@@ -15,17 +7,15 @@ import { doneAnew, needsMovedDatabase } from './databaseMoved.ts';
 import { Asking, type Considered, escalation, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { contextValues, visitOf } from './gateContext.ts';
+import { AT_THE_GATE, meaningOf } from './gateMeaning.ts';
 import { followRoute, passed } from './leaving.ts';
-import { routeFrom } from './route.ts';
 import { type GateDecision, type GateWait, type Run, resultOf, type SettledGate } from './run.ts';
 import type { Judged } from './scope.ts';
 import { addSeconds } from './time.ts';
 import { checkBlockers, cross, type Leaving } from './transition.ts';
-import type { Blocker, NextAction } from './verdict.ts';
+import type { Blocker } from './verdict.ts';
 
 type Decide = Extract<Command, { kind: 'decide' }>;
-
-const AT_THE_GATE: NextAction = { act: 'wait_for_human', text: 'a human decides at the open gate' };
 
 /** A human's choice at an open gate. */
 export function considerDecide(run: Run, command: Decide, circumstance: Circumstance): Considered {
@@ -85,35 +75,6 @@ export function considerDecide(run: Run, command: Decide, circumstance: Circumst
   if ('looks' in onward || !onward.verdict.allowed) return onward;
   if (needsMovedDatabase(onward.events, circumstance)) return doneAnew(run, wait, circumstance.now);
   return { verdict: onward.verdict, events: [settled, ...onward.events] };
-}
-
-/** What a choice means: a yes, a no, or neither, where the phase's own way is not the one after `ok`. */
-type Meaning = 'approves' | 'rejects' | 'follows';
-
-/** Judged by the way that is really taken, so a label means nothing by itself. */
-function meaningOf(
-  run: Run,
-  { wait, phase, option }: { readonly wait: GateWait; readonly phase: Phase; readonly option: GateOption },
-  asking: Asking,
-): Meaning | Blocker {
-  const said = approvalOf(run.workflow, phase, option);
-  if (said !== 'way') return said === 'yes' ? 'approves' : 'rejects';
-  if (option.next === undefined) return isOkWay(phase, wait.outcome) ? 'approves' : 'follows';
-  const worked: Run = { ...run, state: { ...run.state, ...wait.state } };
-  const judged = { phase, evidence: wait.evidence, outcome: wait.outcome };
-  const routed = routeFrom(worked, judged, asking);
-  if (routed.kind === 'to') return routed.target === option.next ? 'approves' : 'rejects';
-  if (routed.kind !== 'unanswerable') return 'rejects';
-  const message = `what \`${option.label}\` means cannot be told: ${routed.reason}`;
-  return blocker('condition_unanswerable', message, AT_THE_GATE);
-}
-
-function isOkWay({ next }: Phase, outcome: Outcome): boolean {
-  if (outcome === 'ok' || next.kind !== 'outcomes') return true;
-  // The end of the run is a way too, and is written `null`.
-  const { map, otherwise } = next;
-  const wayOf = (one: Outcome) => (Object.hasOwn(map, one) ? map[one] : otherwise);
-  return wayOf(outcome) === wayOf('ok');
 }
 
 /** What was observed or verified when the gate opened is looked at again: it must be true when it counts. */

@@ -7,6 +7,7 @@ import { installable } from './databaseHash.ts';
 import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { contextProblems } from './gateContext.ts';
+import { shutWays } from './gateWays.ts';
 import { routeFrom } from './route.ts';
 import { type GateWait, type Result, type Run, resultOf } from './run.ts';
 import { cross, type Leaving } from './transition.ts';
@@ -68,6 +69,11 @@ function openGateOf(run: Run, done: Completing, circumstance: Circumstance): Con
     // Of a parallel phase each item brought its own, with its completion.
     ...(run.work.items === null ? installable(outcome, circumstance.database) : {}),
   };
+  const asking = new Asking(circumstance);
+  const visit = { ...done, by: principal.name, at: now };
+  const shut = shutWays(run, { wait, phase, visit }, asking);
+  if (asking.missing.length > 0) return { looks: asking.missing };
+  if (shut.length > 0) return refuseWork(run, now, { blockers: shut, counted: false });
   return {
     verdict: passed(would, done.warnings),
     events: [{ at: now, type: 'gate_opened', phase: phase.id, wait, instance }],

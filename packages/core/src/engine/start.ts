@@ -115,7 +115,7 @@ function considerStart(
     ]);
 
   const asking = new Asking(circumstance);
-  const failed = preconditionBlockers(bare, entry, asking, entry).map((found) => ({
+  const failed = preconditionBlockers(bare, entry, { asking, from: entry }).map((found) => ({
     ...found,
     nextAction: START,
   }));

@@ -46,6 +46,8 @@ export function cross(
     readonly iterated: boolean;
     readonly asking: Asking;
     readonly permissive: boolean;
+    /** A human's option that is looked at before it is chosen: only what evidence alone decides is asked. */
+    readonly ahead?: string;
   },
 ): Crossing {
   const event: RunEvent & { type: 'phase_completed' } = {
@@ -73,7 +75,7 @@ export function cross(
     const message = `phase \`${target.id}\` cannot be entered: ${items.reason}`;
     return { ok: false, blockers: [blocker('items_invalid', message, completeAction(leaving.phase))] };
   }
-  const failed = preconditionBlockers(there, target, way.asking, leaving.phase);
+  const failed = preconditionBlockers(there, target, { ...way, from: leaving.phase });
   if (failed.length > 0 && !way.permissive) return { ok: false, blockers: failed };
   const warnings = [...(leaving.warnings ?? []), ...preconditionWarnings(there, target, way.asking)];
   return {
@@ -106,20 +108,22 @@ function noteIn(run: Run): { readonly note?: string | null } {
   return note === newestNote(run) ? {} : { note };
 }
 
-/** Why a phase's preconditions do not hold; `from` is where the agent stays meanwhile. */
+/**
+ * Why a phase's preconditions do not hold; `from` is where the agent stays meanwhile. Ahead of a human's choice only
+ * those are asked that evidence alone decides.
+ */
 export function preconditionBlockers(
   run: Run,
   phase: Phase,
-  asking: Asking,
-  from: Phase,
+  { asking, from, ahead }: { readonly asking: Asking; readonly from: Phase; readonly ahead?: string },
 ): readonly Blocker[] {
-  return checkBlockers(run, { judged: { phase }, checks: phase.preconditions, asking, stage: 'enter' }).map(
-    (found) => ({
-      ...found,
-      code: 'precondition_failed',
-      nextAction: completeAction(from),
-    }),
-  );
+  const checks = phase.preconditions.filter(({ frozen }) => ahead === undefined || frozen === true);
+  const stage = ahead === undefined ? 'enter' : `enter:${ahead}`;
+  return checkBlockers(run, { judged: { phase }, checks, asking, stage }).map((found) => ({
+    ...found,
+    code: 'precondition_failed',
+    nextAction: completeAction(from),
+  }));
 }
 
 /** What does not hold of a phase's preconditions and keeps nobody out. */

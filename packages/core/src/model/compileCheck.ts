@@ -59,7 +59,13 @@ export function compileCheck(place: PhasePlace, { draft, path, id }: PlacedCheck
   checkParameters(place, check, known, path);
   // What the engine looks at in the world may have moved since; what was handed in cannot.
   const again = known.class !== 'claimed' && draft.recheck !== false && place.entering !== true;
-  return again ? { ...check, recheck: true } : check;
+  if (again) return { ...check, recheck: true };
+  return place.entering === true && isFrozen(check, known) ? { ...check, frozen: true } : check;
+}
+
+/** Whether the answer is the same before and after a human decides: what they choose and write is not known before. */
+function isFrozen(check: Check, known: KnownCheck): boolean {
+  return known.reads === 'subject' && !/\b(?:gateDecision|decisions)\b/u.test(JSON.stringify(check.with));
 }
 
 function checkParameters(place: PhasePlace, check: Check, known: KnownCheck, path: DraftPath): void {

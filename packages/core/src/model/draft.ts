@@ -221,4 +221,6 @@ export interface KnownCheck {
   readonly class: EvidenceClass;
   /** Keys of `with` that hold a condition to be parsed. */
   readonly conditions?: readonly string[];
+  /** `subject` where the run and what was handed in decide its answer, and nothing in the workspace does. */
+  readonly reads?: 'subject' | 'workspace';
 }

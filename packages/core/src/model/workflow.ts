@@ -217,6 +217,8 @@ export interface Check {
   readonly recheck?: true;
   /** `warning`: told, shown and recorded where it does not hold, and nothing is refused; absent: it blocks. */
   readonly severity?: 'warning';
+  /** Of a precondition: evidence alone decides it, so it is answered before a gate opens that leads to it. */
+  readonly frozen?: true;
 }
 
 /** What a check that does not hold does: `error` refuses, `warning` is told. */

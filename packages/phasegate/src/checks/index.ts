@@ -30,9 +30,14 @@ export const CHECKS: readonly CheckImplementation[] = [
 /** What `defineWorkflow` must know of them, by name. */
 export function knownChecks(): Record<string, KnownCheck> {
   return Object.fromEntries(
-    CHECKS.map(({ name, parameters, class: evidence, conditions }) => [
+    CHECKS.map(({ name, parameters, class: evidence, conditions, reads }) => [
       name,
-      { parameters, class: evidence, ...(conditions === undefined ? {} : { conditions }) },
+      {
+        parameters,
+        class: evidence,
+        ...(conditions === undefined ? {} : { conditions }),
+        ...(reads === undefined ? {} : { reads }),
+      },
     ]),
   );
 }

@@ -12,18 +12,24 @@ export interface Answered {
   readonly words: readonly string[];
 }
 
+/** Of which run it is asked, and what was answered already about evidence that is still the same. */
+export interface Asked {
+  readonly run: Run;
+  readonly abstraction: Abstraction;
+  remembered(look: Look): boolean | undefined;
+}
+
 /**
  * Every way to answer these questions that can make a difference. Checks asked together hold together or do not, so
  * one that fails stands for all that could.
  */
-export function answersTo(looks: readonly Look[], run: Run, abstraction: Abstraction): readonly Answered[] {
+export function answersTo(looks: readonly Look[], asked: Asked): readonly Answered[] {
   const checks = looks.filter((look) => look.kind === 'check');
   const others = looks.filter((look) => look.kind !== 'check');
   let ways: readonly Answered[] =
-    checks.length === 0 ? [{ facts: {}, words: [] }] : checkAnswers(checks, run, abstraction);
+    checks.length === 0 ? [{ facts: {}, words: [] }] : checkAnswers(checks, asked);
   for (const look of others) {
-    const each =
-      look.kind === 'handler' ? handlerAnswers(look, run) : conditionAnswers(look, run, abstraction);
+    const each = look.kind === 'handler' ? handlerAnswers(look, asked.run) : conditionAnswers(look, asked);
     ways = ways.flatMap((way) =>
       each.map(({ facts, words }) => ({
         facts: { ...way.facts, ...facts },
@@ -39,12 +45,8 @@ type LookOf<K extends Look['kind']> = Look & { readonly kind: K };
 const PASSED: Fact = { kind: 'check', result: { status: 'passed', reason: '', class: 'verified' } };
 const FAILED: Fact = { kind: 'check', result: { status: 'failed', reason: '', class: 'verified' } };
 
-function checkAnswers(
-  looks: readonly LookOf<'check'>[],
-  run: Run,
-  abstraction: Abstraction,
-): readonly Answered[] {
-  const truths = looks.map((look) => truthOf(look, run, abstraction));
+function checkAnswers(looks: readonly LookOf<'check'>[], asked: Asked): readonly Answered[] {
+  const truths = looks.map((look) => truthOf(look, asked));
   const passing = Object.fromEntries(looks.map(({ id }) => [id, PASSED]));
   const failing = truths.findIndex(({ no, error }) => no || error);
   const ways: Answered[] = [];
@@ -57,9 +59,12 @@ function checkAnswers(
   return ways;
 }
 
-function truthOf({ check, subject }: LookOf<'check'>, run: Run, abstraction: Abstraction): PossibleTruth {
+function truthOf(look: LookOf<'check'>, { run, abstraction, remembered }: Asked): PossibleTruth {
+  const { check, subject } = look;
+  const known = remembered(look);
+  if (known !== undefined) return { yes: known, no: !known, error: false };
   const expression = check.use === 'expression' ? conditionOf(check) : null;
-  return expression === null ? ANY_TRUTH : possibleTruth(expression, known(run, subject, abstraction));
+  return expression === null ? ANY_TRUTH : possibleTruth(expression, knownOf(run, subject, abstraction));
 }
 
 function handlerAnswers(look: LookOf<'handler'>, run: Run): readonly Answered[] {
@@ -79,13 +84,14 @@ function handlerAnswers(look: LookOf<'handler'>, run: Run): readonly Answered[] 
 
 function conditionAnswers(
   look: LookOf<'condition'>,
-  run: Run,
-  abstraction: Abstraction,
+  { run, abstraction, remembered }: Asked,
 ): readonly Answered[] {
   const { phase } = look.subject;
+  const known = remembered(look);
   const expression = abstraction.conditions.get(phase);
-  const truth =
-    expression === undefined ? ANY_TRUTH : possibleTruth(expression, known(run, look.subject, abstraction));
+  const free =
+    expression === undefined ? ANY_TRUTH : possibleTruth(expression, knownOf(run, look.subject, abstraction));
+  const truth = known === undefined ? free : { yes: known, no: !known, error: false };
   const open = [...(truth.yes ? [true] : []), ...(truth.no ? [false] : [])];
   const fact: Fact = { kind: 'condition', result: { ok: false, reason: 'a value it names is missing' } };
   const unanswered = { facts: { [look.id]: fact }, words: ['its condition has no answer'] };
@@ -103,7 +109,7 @@ function conditionAnswers(
   return empty && truth.error ? [...answered, unanswered] : answered;
 }
 
-function known(run: Run, subject: Subject, { tried }: Abstraction): KnownValues {
+function knownOf(run: Run, subject: Subject, { tried }: Abstraction): KnownValues {
   const { iteration } = subject.scope;
   const result = emptyResult(subject);
   return {

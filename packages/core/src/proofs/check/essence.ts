@@ -20,7 +20,7 @@ export function essenceOf(run: Run, abstraction: Abstraction): Run {
     holder: AGENT.name,
     completions: [],
     decisions: [],
-    state: keeping(run, { ...keptIn(run), sizes: sizesAhead(run, abstraction) }).state,
+    state: keeping(run, { answers: lastingAnswers(run), sizes: sizesAhead(run, abstraction) }).state,
     updatedAt: NOW,
     visits: counted(run.visits, abstraction.liveVisits.get(here), abstraction.visitCap),
     iterations: counted(run.iterations, abstraction.liveIterations.get(here), Number.POSITIVE_INFINITY),
@@ -178,7 +178,7 @@ function keyFrom(
   }: Pick<PhaseWork, 'attempts' | 'items'> & { readonly counts: string; readonly sizes: Sizes },
 ): string {
   const results = items === null ? 'one' : Object.values(items).map(resultKey).join();
-  const kept = `${countsIn(sizes)}${answersKey(keptIn(run).answers)}`;
+  const kept = `${countsIn(sizes)}${answersKey(lastingAnswers(run))}`;
   const why =
     run.status === 'escalated'
       ? run.escalation.reason === 'iterations'
@@ -189,6 +189,15 @@ function keyFrom(
           : '';
   return `${typeof run.phase}${run.phase}\0${run.status}|${why}|${attempts}|${counts}|${results}|${kept}|${paramsKey(run.params)}|${marks}`;
 }
+
+/** What was answered about evidence lasts while a human decides on it, and where there is nothing that could be handed in. */
+function lastingAnswers(run: Run): Readonly<Record<string, boolean>> {
+  const { answers } = keptIn(run);
+  const empty = run.work.items !== null && Object.keys(run.work.items).length === 0;
+  return empty || (run.status === 'waiting' && run.wait.for === 'gate') ? answers : NO_ANSWERS;
+}
+
+const NO_ANSWERS: Readonly<Record<string, boolean>> = {};
 
 function answersKey(answers: Readonly<Record<string, boolean>>): string {
   const given = Object.entries(answers);

@@ -1,10 +1,11 @@
-import type { Circumstance, Command } from '../../engine/command.ts';
+import type { Circumstance, Command, Look } from '../../engine/command.ts';
 import { type Decision, decide, decideOrLook } from '../../engine/decide.ts';
 import type { RunEvent } from '../../engine/events.ts';
 import type { Run } from '../../engine/run.ts';
 import { type HumanGate, type Outcome, type Phase, type PhaseId, phaseById } from '../../model/workflow.ts';
 import type { Abstraction } from './abstractWorkflow.ts';
 import { answersTo } from './answers.ts';
+import { type Answers, answersFrom, rememberedAs } from './frozenAnswers.ts';
 import { keeping, keptIn, SIZES, type Sizes, sizeWords, withLists } from './givenItems.ts';
 
 /** Something that can happen to a run, decided by the engine. */
@@ -119,7 +120,7 @@ function gateMoves(run: Run & { readonly status: 'waiting' }, abstraction: Abstr
       decision:
         decision.events.length > 0
           ? { ...decision, events: [...earlier, ...decision.events] }
-          : { ...decision, run },
+          : { ...decision, run: keeping(run, keptIn(decision.run)) },
       words: told,
     }));
   });
@@ -161,27 +162,34 @@ function decided(
   const { sizes } = keptIn(run);
   const moves: Move[] = [];
   const circumstance = asked.human === undefined ? by('agent') : by('human', asked.human);
-  const open: Open[] = [{ facts: {}, words: asked.words, sizes }];
+  const here = phaseById(run.workflow, run.phase);
+  const nameOf = (look: Look) => rememberedAs(look, command, here);
+  const open: Open[] = [{ facts: {}, words: asked.words, sizes, answers: {} }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { facts, words } = next;
     const considered = decideOrLook(withLists(run, lists, next.sizes), command, { ...circumstance, facts });
     if ('looks' in considered) {
-      for (const answered of answersTo(considered.looks, run, abstraction).toReversed())
+      const remembered = (look: Look) => keptIn(run).answers[nameOf(look) ?? ''];
+      const { looks } = considered;
+      for (const answered of answersTo(looks, { run, abstraction, remembered }).toReversed())
         open.push({
           ...next,
           facts: { ...facts, ...answered.facts },
+          answers: { ...next.answers, ...answersFrom(looks, answered.facts, nameOf) },
           words: [words, ...answered.words].join(', '),
         });
       continue;
     }
     const list = unsized(considered.events, lists, next.sizes);
     if (list === null) {
-      moves.push({ decision: { ...considered, run: keeping(considered.run, keptIn(run)) }, words });
+      const left = considered.events.some(({ type }) => type === 'phase_completed');
+      const answers = { ...(left ? {} : keptIn(run).answers), ...next.answers };
+      moves.push({ decision: { ...considered, run: keeping(considered.run, { sizes, answers }) }, words });
       continue;
     }
     for (const size of SIZES.toReversed())
       open.push({
-        facts,
+        ...next,
         sizes: { ...next.sizes, [list.name]: size },
         words: [words, ...sizeWords({ [list.phase]: size })].join(', '),
       });
@@ -193,6 +201,7 @@ interface Open {
   readonly facts: Circumstance['facts'];
   readonly words: string;
   readonly sizes: Sizes;
+  readonly answers: Answers;
 }
 
 /** The first list that something was entered with and of which nobody has said how long it is. */

@@ -128,7 +128,11 @@ function closest(
 ): Facts {
   let best: Facts = {};
   let most = -1;
-  for (const { facts } of answersTo(looks, run, playing.abstraction)) {
+  for (const { facts } of answersTo(looks, {
+    run,
+    abstraction: playing.abstraction,
+    remembered: () => undefined,
+  })) {
     const like = looks.filter(({ id }) => agrees(id, facts[id], wanted)).length;
     if (like <= most) continue;
     best = facts;
