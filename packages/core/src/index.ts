@@ -171,7 +171,7 @@ export type {
   Submitted,
 } from './phasegate.ts';
 export { checkWorkflow, DEFAULT_BOUNDS } from './proofs/check/checkWorkflow.ts';
-export type { Bounds, CheckReport, Finding, FindingCode } from './proofs/check/report.ts';
+export type { Bounds, CheckReport, Finding, FindingCode, Surroundings } from './proofs/check/report.ts';
 export { type Coverable, type CoverableKind, coverables } from './proofs/coverage/coverables.ts';
 export {
   type BySource,

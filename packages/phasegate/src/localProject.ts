@@ -292,6 +292,7 @@ function lazyStandards(where: Where): Standards {
   return {
     search: async (query) => (await get()).search(query),
     sync: async (options) => (await get()).sync(options),
+    served: async () => (await get()).served(),
     close: async () => {
       if (made !== undefined) await (await made).close();
     },

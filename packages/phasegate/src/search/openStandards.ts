@@ -31,7 +31,8 @@ export function openStandards({
   env = process.env,
 }: StandardsOptions): Standards {
   const embedder = embedderFrom(env);
-  const index = new StandardsIndex({ root, stateDir, docs: docs.length === 0 ? DEFAULT_DOCS : docs, now });
+  const served = docs.length === 0 ? DEFAULT_DOCS : docs;
+  const index = new StandardsIndex({ root, stateDir, docs: served, now });
   const closing = new AbortController();
   let embedding: Promise<unknown> = Promise.resolve();
 
@@ -68,6 +69,7 @@ export function openStandards({
       await embed();
       return index.use((database) => reportOf(database, synced));
     },
+    served: async () => served,
     async close() {
       closing.abort();
       await embedding;

@@ -9,7 +9,8 @@ describe('every kind of flaw', () => {
   test.each(FLAWS)('$code: $what is found with the shortest way there, and only it', (flaw) => {
     const { findings, clean, bound } = checkWorkflow(flaw.flawed);
 
-    expect(findings.map(({ code, trace }) => ({ code, trace }))).toEqual([
+    const flaws = findings.filter(({ severity }) => severity === 'error');
+    expect(flaws.map(({ code, trace }) => ({ code, trace }))).toEqual([
       { code: flaw.code, trace: flaw.trace },
     ]);
     expect(clean).toBe(false);
@@ -17,7 +18,7 @@ describe('every kind of flaw', () => {
   });
 
   test.each(FLAWS)('$code: the mended workflow is clean', ({ mended }) => {
-    expect(checkWorkflow(mended)).toMatchObject({ clean: true, findings: [], bound: null });
+    expect(checkWorkflow(mended)).toMatchObject({ clean: true, bound: null });
   });
 });
 
@@ -38,7 +39,9 @@ describe('a human gate', () => {
   const gate = (options: readonly object[], more: object = {}) =>
     ({ id: 'ok', human: { prompt: 'Good?', options, ...more } }) as GateDraft;
   const found = (workflow: Workflow) =>
-    checkWorkflow(workflow).findings.map(({ code, phases }) => [code, ...phases].join(' '));
+    checkWorkflow(workflow).findings.flatMap(({ code, phases, severity }) =>
+      severity === 'error' ? [[code, ...phases].join(' ')] : [],
+    );
 
   test('is required unless its author says that it is not', () => {
     const around = (more: object) =>
@@ -128,6 +131,71 @@ describe('a human gate', () => {
   });
 });
 
+describe('what a human approved', () => {
+  const asks = (condition: string) => [{ check: 'expression', label: 'low risk', with: { condition } }];
+  const plan = [{ type: 'plan' }];
+  const gates = [{ id: 'ok', human: { prompt: 'Good?', options: [{ label: 'Yes' }], required: false } }];
+  const walked = (middle: object, condition: string) =>
+    checkWorkflow(
+      workflowOf([
+        { id: 'PLAN', artifacts: plan, gates },
+        { id: 'BUILD', ...middle },
+        { id: 'SHIP', preconditions: asks(condition) },
+      ]),
+    ).findings.map(({ code }) => code);
+
+  test('is replaced by another phase before a condition reads it: that is found', () => {
+    expect(walked({ artifacts: plan }, "artifacts.plan.risk === 'low'")).toEqual(['approval_replaced']);
+    expect(walked({ artifacts: plan }, "checkpoint.plan.risk === 'low'")).toEqual(['approval_replaced']);
+  });
+
+  test('is not where the condition reads what was approved, nobody can replace it, or a human looks again', () => {
+    expect(walked({ artifacts: plan }, "approved.plan.risk === 'low'")).toEqual([]);
+    expect(walked({}, "artifacts.plan.risk === 'low'")).toEqual([]);
+    expect(walked({ artifacts: plan, gates }, "artifacts.plan.risk === 'low'")).toEqual([]);
+  });
+});
+
+test('gates that rest on the word of an agent alone are a note, and one that sees for itself is none', () => {
+  const blocked = (check: object) =>
+    checkWorkflow(workflowOf([{ id: 'A', gates: [{ blockers: [check] }] }])).findings.map(
+      ({ code, severity, phases }) => [code, severity, ...phases].join(' '),
+    );
+
+  expect(blocked({ check: 'review_is_complete' })).toEqual(['claims_alone note A']);
+  expect(blocked({ check: 'command', with: { argv: ['true'] } })).toEqual([]);
+});
+
+test('code that a workflow imports is its law too, and may not be written', () => {
+  const workflow = {
+    ...workflowOf([{ id: 'A', allowedTools: ['write_files'], writes: ['lib/**'] }]),
+    module: 'flow.workflow.ts',
+  };
+
+  const { findings } = checkWorkflow(workflow, { around: { code: ['flow.workflow.ts', 'lib/checks.ts'] } });
+
+  expect(findings).toMatchObject([
+    {
+      code: 'writes_own_law',
+      message: expect.stringContaining('`lib/checks.ts`, which the functions of the workflow import'),
+    },
+  ]);
+});
+
+test('documents that are served as standards are found in a write scope, as a note where a human looks at them', () => {
+  const written = (writes: string, gates: readonly GateDraft[] = []) =>
+    checkWorkflow(workflowOf([{ id: 'A', allowedTools: ['write_files'], writes: [writes], gates }]), {
+      around: { standards: ['docs/**/*.md', 'README.md'] },
+    }).findings.map(({ code, severity }) => `${code} ${severity}`);
+  const human = { prompt: 'Good?', options: [{ label: 'Yes' }] };
+
+  expect(written('docs/**')).toEqual(['writes_standards error']);
+  expect(written('**')).toEqual(['writes_standards error']);
+  expect(written('docs/**', [{ human }])).toEqual(['writes_standards note']);
+  expect(written('docs/**/*.ts')).toEqual([]);
+  expect(written('src/**')).toEqual([]);
+});
+
 describe('answers about evidence that cannot change', () => {
   const yes = [{ id: 'ok', human: { prompt: 'Good?', options: [{ label: 'Yes' }] } }];
 
@@ -192,6 +260,7 @@ describe('answers about evidence that cannot change', () => {
         phases: ['B'],
         trace: ['start', 'complete `A`, `B` has no items, `something was done` does not hold → `B`'],
       },
+      { code: 'claims_alone' },
     ]);
     expect(checkWorkflow(joined('iteration === 1'))).toMatchObject({ clean: true });
   });
@@ -516,6 +585,8 @@ test.each<[string, PropertyDraft, RegExp]>([
 
 function codesOf(code: string): readonly string[] {
   return FLAWS.filter((flaw) => flaw.code === code).flatMap(({ flawed }) =>
-    checkWorkflow(flawed).findings.map((finding) => finding.code),
+    checkWorkflow(flawed).findings.flatMap(({ code: found, severity }) =>
+      severity === 'error' ? [found] : [],
+    ),
   );
 }

@@ -1,10 +1,11 @@
 import type { Phase, Workflow } from '../../model/workflow.ts';
 import { abstractionOf } from './abstractWorkflow.ts';
+import { approvalFindings } from './approvalFindings.ts';
 import { explore, traceTo } from './explore.ts';
 import { gateFindings } from './gateFindings.ts';
 import { Monitor, watchedIn } from './monitor.ts';
 import { pathFindings } from './pathFindings.ts';
-import type { Bounds, CheckReport, Finding } from './report.ts';
+import type { Bounds, CheckReport, Finding, Surroundings } from './report.ts';
 import { workFindings } from './workFindings.ts';
 
 /** How far is looked where nobody says. */
@@ -16,7 +17,7 @@ export const DEFAULT_BOUNDS: Bounds = { states: 200_000, params: 1000 };
  */
 export function checkWorkflow(
   workflow: Workflow,
-  { bounds = {} }: { readonly bounds?: Partial<Bounds> } = {},
+  { bounds = {}, around = {} }: { readonly bounds?: Partial<Bounds>; readonly around?: Surroundings } = {},
 ): CheckReport {
   const limits = { ...DEFAULT_BOUNDS, ...bounds };
   const abstraction = abstractionOf(workflow, limits.params);
@@ -35,7 +36,8 @@ export function checkWorkflow(
   const findings: Finding[] = [
     ...pathFindings(workflow, explored, { monitor, watched }),
     ...gateFindings(workflow, wayTo),
-    ...workFindings(workflow, wayTo),
+    ...workFindings(workflow, wayTo, around),
+    ...approvalFindings(workflow, wayTo),
     ...(complete ? [] : [boundReached(limits.states)]),
     ...abstraction.notes,
     ...(lacksSource(workflow) ? [SOURCE_NOT_READ] : []),

@@ -67,7 +67,7 @@ function allowedPaths(phase: Phase, tool: string): readonly string[] {
 }
 
 /** Whether two globs may have a path in common: they have none where their folders differ before any wildcard. */
-function overlaps(one: string): (other: string) => boolean {
+export function overlaps(one: string): (other: string) => boolean {
   const left = partsOf(one);
   return (other) => {
     for (const [index, part] of partsOf(other).entries()) {

@@ -10,6 +10,8 @@ export const FINDINGS = {
   exhausted_loop: 'error',
   self_approval: 'error',
   writes_own_law: 'error',
+  writes_standards: 'error',
+  approval_replaced: 'error',
   evidence_out_of_reach: 'error',
   tests_frozen: 'error',
   property_broken: 'error',
@@ -17,6 +19,7 @@ export const FINDINGS = {
   infinite_domain: 'note',
   huge_product: 'note',
   source_not_read: 'note',
+  claims_alone: 'note',
 } as const satisfies Readonly<Record<string, 'error' | 'note'>>;
 
 /** The name of a kind. */
@@ -41,6 +44,14 @@ export interface Bounds {
   readonly states: number;
   /** Combinations of params after which the largest domains are taken both ways instead. */
   readonly params: number;
+}
+
+/** What lies around a workflow in its project and bears on its runs. */
+export interface Surroundings {
+  /** Files its functions are in or import, relative to the project. */
+  readonly code?: readonly string[];
+  /** Globs of the documents that agents are served as the project's standards. */
+  readonly standards?: readonly string[];
 }
 
 /** What came of a check. */

@@ -1,30 +1,38 @@
 import { mayWrite } from '../../engine/toolPolicy.ts';
+import { edgesOf } from '../../model/edges.ts';
 import type { Check, Phase, Workflow } from '../../model/workflow.ts';
 import { reachabilityOf } from './abstractWorkflow.ts';
 import { firstWithout } from './firstWithout.ts';
 import { outOfReach } from './outOfReach.ts';
-import { CHANGING_TOOLS, hasTool } from './phaseTools.ts';
-import type { Finding } from './report.ts';
+import { CHANGING_TOOLS, canWrite, hasTool, overlaps } from './phaseTools.ts';
+import type { Finding, Surroundings } from './report.ts';
 import { selfApprovals } from './selfApproval.ts';
 
 type TraceTo = (phase: Phase) => readonly string[];
 
 /** What the work of a phase makes impossible or worthless: its tools, its write scope, who does it. */
-export function workFindings(workflow: Workflow, traceTo: TraceTo): readonly Finding[] {
+export function workFindings(
+  workflow: Workflow,
+  traceTo: TraceTo,
+  around: Surroundings = {},
+): readonly Finding[] {
   return [
     ...selfApprovals(workflow, traceTo),
-    ...writableLaw(workflow, traceTo),
+    ...writableLaw(workflow, traceTo, around),
+    ...writableStandards(workflow, traceTo, around),
     ...outOfReach(workflow, traceTo),
     ...frozenTests(workflow, traceTo),
   ];
 }
 
 /** The engine keeps its own files out of every scope; what else a verdict rests on is the author's to keep out. */
-function writableLaw(workflow: Workflow, traceTo: TraceTo): readonly Finding[] {
+function writableLaw(workflow: Workflow, traceTo: TraceTo, { code = [] }: Surroundings): readonly Finding[] {
+  const imported = code.filter((file) => file !== workflow.module);
   const law = [
     ...(workflow.module === null
       ? []
       : [{ file: workflow.module, is: 'holds the functions of the workflow', by: null }]),
+    ...imported.map((file) => ({ file, is: 'the functions of the workflow import', by: null })),
     ...(workflow.database === undefined
       ? []
       : [{ file: workflow.database.file, is: 'is the protected database', by: null }]),
@@ -61,6 +69,37 @@ function writableLaw(workflow: Workflow, traceTo: TraceTo): readonly Finding[] {
     }
   }
   return findings;
+}
+
+/** What an agent writes there is served to all others as the project's standards; a note where a human looks at it first. */
+function writableStandards(
+  workflow: Workflow,
+  traceTo: TraceTo,
+  { standards = [] }: Surroundings,
+): readonly Finding[] {
+  return workflow.phases.flatMap((phase): Finding[] => {
+    if (!canWrite(phase)) return [];
+    const scope = phase.writes.find((glob) =>
+      standards.some((served) => overlaps(glob)(served) && mayBeSameKind(glob, served)),
+    );
+    if (scope === undefined) return [];
+    const seen = phase.humanGate !== null || !endsWithoutHuman(workflow, phase);
+    const message = `phase \`${phase.id}\` may write \`${scope}\`, where documents are that \`search_standards\` serves to every agent${seen ? '' : ', with no human to look at them: narrow `writes`, or give the phase a human gate'}`;
+    const severity = seen ? 'note' : 'error';
+    return [{ code: 'writes_standards', severity, message, phases: [phase.id], trace: traceTo(phase) }];
+  });
+}
+
+/** Two globs whose names end otherwise have no file in common. */
+function mayBeSameKind(one: string, other: string): boolean {
+  const [mine, theirs] = [one, other].map((glob) => /\.\w+$/u.exec(glob)?.[0]);
+  return mine === undefined || theirs === undefined || mine === theirs;
+}
+
+function endsWithoutHuman(workflow: Workflow, phase: Phase): boolean {
+  const ends = (candidate: Phase) => edgesOf(candidate).some(({ to }) => to === null);
+  const stop = ({ humanGate }: Phase) => humanGate !== null;
+  return ends(phase) || firstWithout(workflow, phase, { stop, wanted: ends }) !== null;
 }
 
 const SCRIPT_RUNNERS: Readonly<Record<string, string>> = {

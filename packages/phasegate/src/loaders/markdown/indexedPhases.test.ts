@@ -73,6 +73,7 @@ test('content has its number, sources and tokens, and nothing of another phase [
       low_confidence: false,
     }),
     sync: () => Promise.reject(new Error('not asked')),
+    served: async () => [],
     close: async () => {},
   };
 

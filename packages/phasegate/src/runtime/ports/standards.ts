@@ -3,6 +3,8 @@ export interface Standards {
   search(query: StandardsQuery): Promise<StandardsAnswer>;
   /** Brings the index up to date; `rebuild` makes it anew. */
   sync(options: { readonly rebuild: boolean }): Promise<IndexReport>;
+  /** Globs of the documents that are looked through. */
+  served(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

@@ -172,6 +172,7 @@ test('search takes its arguments as agents write them', async () => {
           };
         },
         sync: bed.project.standards.sync,
+        served: bed.project.standards.served,
         close: async () => undefined,
       },
     },

@@ -26,12 +26,16 @@ export const check: CliCommand = {
   async run(invocation) {
     const { args, out, project } = invocation;
     const states = statesOf(args.text('max-states'));
-    const { root, catalog } = await project();
+    const { root, catalog, standards } = await project();
     const name = args.positionals[0] as string;
     const starting = await startingOf(invocation, name);
-    const { workflow, path } = await catalog.load(name, starting);
+    const { workflow, path, files } = await catalog.load(name, starting);
     if (starting !== undefined) requireStartable(workflow, starting);
-    const report = checkWorkflow(workflow, states === undefined ? {} : { bounds: { states } });
+    const code = workflow.module === null ? [] : Object.keys(files).filter((file) => CODE.test(file));
+    const report = checkWorkflow(workflow, {
+      ...(states === undefined ? {} : { bounds: { states } }),
+      around: { code, standards: await standards.served() },
+    });
     const findings = await placed(report, { root, path });
     await out.result({ ...report, findings }, () => {
       const lines = findings.map(findingText);
@@ -40,6 +44,9 @@ export const check: CliCommand = {
     return report.clean ? 0 : 1;
   },
 };
+
+/** Of what a human accepts, what is run or read by what is run. */
+const CODE = /\.(?:[mc]?[jt]s|json)$/u;
 
 type Placed = Finding & DefinitionPlace;
 
