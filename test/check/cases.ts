@@ -37,6 +37,41 @@ export function tryCase(seed: number, tally: Tally, maxStates: number): void {
   if (survey.isExact) replayAll(workflow, survey, { random, tally, wrong });
 }
 
+/**
+ * The same with a mistake in what the check is told, as if it read promises wrongly: only the promises are looked at, on
+ * walks of the workflow as it is.
+ */
+export function tryPlanted(seed: number, tally: Tally, plant: (workflow: Workflow) => Workflow): void {
+  const random = randomOf(seed);
+  const defined = defineWorkflow(anyPromisingDraft(random), KNOWN);
+  if (!defined.ok) return;
+  const { workflow } = defined;
+  const survey = Survey.of(plant(workflow), 300);
+  if (survey === null) return;
+  tally.workflows++;
+  const { broken } = reportedIn(survey);
+  for (let walk = 0; walk < 20; walk++) {
+    const events = anyLife(workflow, random);
+    for (const promise of brokenPromises(workflow, events))
+      if (!broken.has(promise)) tally.wrong.push(`seed ${seed}: ${promise} was broken, and not reported`);
+  }
+}
+
+/** Everything that happens to a run that is walked by chance. */
+function anyLife(workflow: Workflow, random: Random): readonly RunEvent[] {
+  const started = startFor(workflow, anyParams(random, workflow), anyWorld(random));
+  const events: RunEvent[] = [...(started?.events ?? [])];
+  let run = started?.run;
+  for (let step = 0; step < 50 && run !== undefined; step++) {
+    const next = anyStep(random, run);
+    if (next === null) break;
+    const decision = decideFor(run, next, anyWorld(random));
+    events.push(...decision.events);
+    run = decision.run;
+  }
+  return events;
+}
+
 type Trying = {
   readonly random: Random;
   readonly tally: Tally;

@@ -1,6 +1,7 @@
+import type { HumanGate, Workflow } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { cases } from '../tier.ts';
-import { noTally, tryCase } from './cases.ts';
+import { noTally, tryCase, tryPlanted } from './cases.ts';
 
 test('what the check says of a workflow is what the engine does with its runs, whatever the world answers [adv.H4]', () => {
   const tally = noTally();
@@ -17,3 +18,40 @@ test('what the check says of a workflow is what the engine does with its runs, w
   expect(tally.stuck).toBeGreaterThan(0.04 * seeds);
   expect(tally.replayed).toBeGreaterThan(0.2 * seeds);
 });
+
+const MISTAKES: readonly [string, (workflow: Workflow) => Workflow][] = [
+  ['no gate is required', (workflow) => withGates(workflow, (gate) => ({ ...gate, required: false }))],
+  [
+    'a no counts as a yes',
+    (workflow) =>
+      withGates(workflow, (gate) => ({
+        ...gate,
+        options: gate.options.map((option) => (option.next == null ? option : { ...option, approves: true })),
+      })),
+  ],
+  [
+    'a yes lasts, whatever is handed in afterwards',
+    (workflow) => ({
+      ...withGates(workflow, (gate) => ({ ...gate, context: [] })),
+      phases: withGates(workflow, (gate) => ({ ...gate, context: [] })).phases.map((phase) => ({
+        ...phase,
+        evidence: { fields: [], artifacts: [] },
+      })),
+    }),
+  ],
+];
+
+test.each(MISTAKES)('walks show it where the check reads promises wrongly: %s', (_, plant) => {
+  const tally = noTally();
+
+  for (let seed = 170; seed <= 400 && tally.wrong.length === 0; seed++) tryPlanted(seed, tally, plant);
+
+  expect(tally.wrong).not.toEqual([]);
+});
+
+function withGates(workflow: Workflow, change: (gate: HumanGate) => HumanGate): Workflow {
+  const phases = workflow.phases.map((phase) =>
+    phase.humanGate === null ? phase : { ...phase, humanGate: change(phase.humanGate) },
+  );
+  return { ...workflow, phases };
+}
