@@ -90,7 +90,7 @@ describe('from the command line', () => {
     expect(JSON.parse(stdout)).toMatchObject({ error: 'precondition_failed', message: 'Book not found' });
   });
 
-  test('without a database to ask, no plan counts as saved [S3.4 C19]', () => {
+  test('without a database to ask, no plan counts as saved, and nobody has failed [S3.4 C19]', () => {
     const root = mkdtempSync(join(base, 'bare-'));
     copyFileSync(join(HERE, 'w1.workflow.ts'), join(root, 'w1.workflow.ts'));
     const { run } = JSON.parse(phasegate(['start', 'w1_editing', ...found, '--json'], { root }).stdout);
@@ -100,11 +100,15 @@ describe('from the command line', () => {
       input: JSON.stringify(GOOD['strategic-planning']),
     });
 
-    expect(status).toBe(1);
+    expect(status).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({
-      error: 'check_errored',
-      message: expect.stringMatching(/^Strategic plan not saved to DB \(/),
-      current_phase: 'strategic-planning',
+      error: 'file_unreadable',
+      message: expect.stringMatching(/^there is no database /),
+      hint: expect.stringContaining('make it'),
+    });
+    expect(JSON.parse(phasegate(['status', run, '--json'], { root }).stdout)).toMatchObject({
+      phase: 'strategic-planning',
+      attempts: 0,
     });
   });
 });
