@@ -293,6 +293,10 @@ function lazyStandards(where: Where): Standards {
     search: async (query) => (await get()).search(query),
     sync: async (options) => (await get()).sync(options),
     served: async () => (await get()).served(),
+    acceptance: {
+      changed: async () => (await (await get()).acceptance?.changed()) ?? [],
+      accept: async () => (await get()).acceptance?.accept(),
+    },
     close: async () => {
       if (made !== undefined) await (await made).close();
     },

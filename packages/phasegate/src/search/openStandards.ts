@@ -1,6 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { PhasegateError } from '@phasegate/core';
-import type { IndexReport, IndexWarning, Standards, StandardsQuery } from '../runtime/ports.ts';
+import type {
+  IndexReport,
+  IndexWarning,
+  Standards,
+  StandardsQuery,
+  StandardsResult,
+} from '../runtime/ports.ts';
+import { changedSince, type DocumentHashes, readAccepted, writeAccepted } from './acceptedDocuments.ts';
 import type { Embedder } from './embeddings/embedder.ts';
 import { embedderFrom } from './embeddings/embedderFrom.ts';
 import { embedMissing, hasAllVectors } from './embeddings/vectorTable.ts';
@@ -45,6 +52,17 @@ export function openStandards({
     return done;
   };
 
+  const hashes = (): Promise<DocumentHashes> => index.use(hashesIn);
+  // An agent may have written it since: whoever reads it as a rule must know.
+  const marking = async (results: readonly StandardsResult[]): Promise<readonly StandardsResult[]> => {
+    const accepted = readAccepted(stateDir);
+    if (accepted === null) return results;
+    const changed = new Set(changedSince(accepted, await hashes()));
+    return results.map((result) =>
+      changed.has(result.file) ? { ...result, changed_since_accepted: true } : result,
+    );
+  };
+
   return {
     async search(query) {
       const start = now();
@@ -59,10 +77,11 @@ export function openStandards({
       const answer = await index.use((database) =>
         searchIndex(database, { question, query, limit, vector: values }),
       );
+      const marked = await marking(answer.results);
       const failure = vector instanceof PhasegateError ? vector.message : null;
       const hint = [answer.hint, failure].filter((part) => part != null).join('. ');
       const elapsed = Math.max(0, Math.round((now() - start) * 100) / 100);
-      return { ...answer, query_time_ms: elapsed, ...(hint === '' ? {} : { hint }) };
+      return { ...answer, results: marked, query_time_ms: elapsed, ...(hint === '' ? {} : { hint }) };
     },
     async sync({ rebuild }) {
       const synced = await index.sync(rebuild);
@@ -70,12 +89,27 @@ export function openStandards({
       return index.use((database) => reportOf(database, synced));
     },
     served: async () => served,
+    acceptance: {
+      async changed() {
+        await index.sync(false);
+        return changedSince(readAccepted(stateDir), await hashes());
+      },
+      async accept() {
+        await index.sync(false);
+        writeAccepted(stateDir, await hashes());
+      },
+    },
     async close() {
       closing.abort();
       await embedding;
       await index.close();
     },
   };
+}
+
+function hashesIn(database: DatabaseSync): DocumentHashes {
+  const rows = database.prepare('SELECT path, sha256 FROM file ORDER BY path').all();
+  return Object.fromEntries(rows.map(({ path, sha256 }) => [String(path), String(sha256)]));
 }
 
 const MOST_RESULTS = 300;

@@ -1,7 +1,11 @@
 import { edgesOf } from '../../model/edges.ts';
 import { coveredBy, declaredNames, isOwned } from '../../model/names.ts';
 import { type Phase, type PhaseId, type Property, phaseById, type Workflow } from '../../model/workflow.ts';
-import type { Marked } from './monitor.ts';
+
+/** What has a mark of its own: a phase, or the human gate of one phase, as a gate may stand behind several. */
+export type Marked =
+  | { readonly kind: 'phase'; readonly phase: PhaseId }
+  | { readonly kind: 'gate'; readonly gate: string; readonly phase: PhaseId };
 
 /** By phase as text, the places of the gates that cover something the phase declares too. */
 export function changersOf(

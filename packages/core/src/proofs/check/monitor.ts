@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../engine/events.ts';
 import type { Run } from '../../engine/run.ts';
 import type { PhaseId, Property, PropertySubject, Workflow } from '../../model/workflow.ts';
-import { changersOf, liveIn } from './markLife.ts';
+import { changersOf, liveIn, type Marked } from './markLife.ts';
 
 /** What a run has reached and passed: a letter for each subject, then the places of the promises it has broken. */
 export type Marks = string;
@@ -11,11 +11,6 @@ export interface Watched extends Property {
   /** The gate, where the promise is that nothing ends without a human's yes at it. */
   readonly required?: { readonly gate: string; readonly phase: PhaseId };
 }
-
-/** What has a mark of its own: a phase, or the human gate of one phase, as a gate may stand behind several. */
-export type Marked =
-  | { readonly kind: 'phase'; readonly phase: PhaseId }
-  | { readonly kind: 'gate'; readonly gate: string; readonly phase: PhaseId };
 
 /** Every promise about the runs of a workflow: no gate may be got around unless its author says so. */
 export function watchedIn(workflow: Workflow): readonly Watched[] {

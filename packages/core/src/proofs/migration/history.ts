@@ -6,7 +6,8 @@ import { coveredBy, declaredNames } from '../../model/names.ts';
 import type { HumanGate, Phase, PhaseId, PropertySubject, Workflow } from '../../model/workflow.ts';
 import { phaseById } from '../../model/workflow.ts';
 import { reachabilityOf } from '../check/abstractWorkflow.ts';
-import { type Marked, type Marks, Monitor, nameOfMark, type Watched, watchedIn } from '../check/monitor.ts';
+import type { Marked } from '../check/markLife.ts';
+import { type Marks, Monitor, nameOfMark, type Watched, watchedIn } from '../check/monitor.ts';
 
 type Of<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 

@@ -5,6 +5,13 @@ export interface Standards {
   sync(options: { readonly rebuild: boolean }): Promise<IndexReport>;
   /** Globs of the documents that are looked through. */
   served(): Promise<readonly string[]>;
+  /** What a human accepts of the documents; absent where none are kept. */
+  readonly acceptance?: {
+    /** Documents that are not as a human last accepted them; all, where nobody has. */
+    changed(): Promise<readonly string[]>;
+    /** Accepts them as they are. */
+    accept(): Promise<void>;
+  };
   close(): Promise<void>;
 }
 
@@ -42,6 +49,8 @@ export interface StandardsResult {
   readonly tokens: number;
   readonly tags: readonly string[];
   readonly phase: number | null;
+  /** The file is not as a human last accepted it; absent where it is, or nobody has accepted any. */
+  readonly changed_since_accepted?: true;
 }
 
 /** What indexing did. */

@@ -71,10 +71,11 @@ function textOf({ results, low_confidence }: StandardsAnswer, paint: Paint): str
 }
 
 function passage(
-  { file, line, title, section, content, relevance_score }: StandardsResult,
+  { file, line, title, section, content, relevance_score, changed_since_accepted }: StandardsResult,
   paint: Paint,
 ): string {
+  const changed = changed_since_accepted === true ? `  ${paint.yellow('changed since accepted')}` : '';
   const place = section === title ? title : `${title} > ${section}`;
-  const head = `${paint.cyan(`${file}:${line}`)}  ${place}  ${paint.dim(relevance_score.toFixed(2))}`;
+  const head = `${paint.cyan(`${file}:${line}`)}  ${place}  ${paint.dim(relevance_score.toFixed(2))}${changed}`;
   return `${head}\n${content.replaceAll(/^(?=.)/gm, '  ')}`;
 }

@@ -11,7 +11,8 @@ export const trust: CliCommand = {
   usage: ['trust [WORKFLOW] [--yes] [--as NAME] [--passphrase-fd N]'],
   details:
     'Once a human is set up, only accepted workflows start. Without WORKFLOW all of the project are gone through.\n' +
-    'Shows which files changed since they were last accepted, and asks; `--yes` accepts without asking.',
+    'Shows which files changed since they were last accepted, and asks; `--yes` accepts without asking.\n' +
+    'The documents that agents are served as standards are accepted with them; passages of one that changed afterwards say so.',
   examples: [
     'phasegate trust',
     'phasegate trust tdd',
@@ -31,8 +32,9 @@ export const trust: CliCommand = {
       const card = await project.trustCard(name);
       await acceptCard(invocation, card, { project, human, outcome });
     }
-    await out.result(outcome, () => describe(outcome));
-    return outcome.declined.length === 0 ? 0 : 1;
+    const documents = await acceptDocuments(invocation);
+    await out.result({ ...outcome, ...(documents === null ? {} : { documents }) }, () => describe(outcome));
+    return outcome.declined.length === 0 && documents?.accepted !== false ? 0 : 1;
   },
 };
 
@@ -81,6 +83,28 @@ async function acceptCard(
   const record: TrustRecord = await project.trust(card.path, card.closure, human);
   const { workflow, closure, path } = card;
   outcome.trusted.push({ workflow, path, closure, by: record.by, at: record.at });
+}
+
+/** What agents are served as standards is accepted with the workflows; null where nothing of it changed. */
+async function acceptDocuments({
+  args,
+  out,
+  prompts,
+  project,
+}: Invocation): Promise<{ readonly accepted: boolean; readonly changed: readonly string[] } | null> {
+  const { standards } = await project();
+  try {
+    const changed = (await standards.acceptance?.changed()) ?? [];
+    if (changed.length === 0) return null;
+    const rows = changed.map((file) => [`  ${out.paint.yellow('changed')}`, file]);
+    if (!out.json || prompts !== null) await out.log(`${out.paint.bold('documents')}\n${table(rows)}`);
+    const accepted =
+      args.flag('yes') || prompts === null || (await prompts.confirm('Accept these documents as standards?'));
+    if (accepted) await standards.acceptance?.accept();
+    return { accepted, changed };
+  } finally {
+    await standards.close();
+  }
 }
 
 function describe({ trusted, already, declined }: Outcome): string {

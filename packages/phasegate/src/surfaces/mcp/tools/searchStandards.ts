@@ -35,6 +35,7 @@ export const searchStandards: McpTool = {
             section: { type: 'string' },
             relevance_score: { type: 'number' },
             tokens: { type: 'integer' },
+            changed_since_accepted: { type: 'boolean' },
           },
           required: ['content', 'file', 'section', 'relevance_score', 'tokens'],
         },
@@ -63,8 +64,10 @@ export const searchStandards: McpTool = {
     const { hint, results, ...measured } = answer;
     return {
       // An agent pays for every token: what a title or a tag says it has from the section and its own filter.
-      results: results.map(({ content, file, line, section, relevance_score, tokens }) => {
-        return { content, file, line, section, relevance_score, tokens };
+      results: results.map(({ content, file, line, section, relevance_score, tokens, ...more }) => {
+        const { changed_since_accepted } = more;
+        const changed = changed_since_accepted === undefined ? {} : { changed_since_accepted };
+        return { content, file, line, section, relevance_score, tokens, ...changed };
       }),
       ...measured,
       ...(hint === undefined ? {} : { hint }),
