@@ -35,7 +35,12 @@ export function workflowOf(graph: readonly Node[]): Workflow {
             gates: [
               {
                 id: `G${id}`,
-                human: { prompt: 'Good?', options: [{ label: 'Yes' }, { label: 'Again', next: back }] },
+                human: {
+                  prompt: 'Good?',
+                  options: [{ label: 'Yes' }, { label: 'Again', next: back }],
+                  // The machine it is compared with follows one property, and no gates.
+                  required: false,
+                },
               },
             ],
           }

@@ -5,8 +5,8 @@ import type { Node } from './generated.ts';
 interface Counted {
   /** How often each loop that can still be reached went back. */
   readonly loops: Readonly<Record<string, number>>;
-  /** Whether the last phase was reached, and passed: what the property is about. */
-  readonly last: '' | 'reached' | 'passed';
+  /** Whether the last phase was passed: what the property is about. */
+  readonly last: '' | 'passed';
 }
 
 /**
@@ -19,7 +19,7 @@ export function machineOf(graph: readonly Node[]) {
   const lastId = graph.at(-1)?.id ?? '';
   const entering = (to: string | null, { loops, last }: Counted): Counted => {
     const kept = (live.get(to) ?? []).flatMap((id) => (loops[id] === undefined ? [] : [[id, loops[id]]]));
-    return { loops: Object.fromEntries(kept), last: to === lastId && last === '' ? 'reached' : last };
+    return { loops: Object.fromEntries(kept), last };
   };
   const left = (id: string, counted: Counted): Counted =>
     id === lastId ? { ...counted, last: 'passed' } : counted;
@@ -29,6 +29,11 @@ export function machineOf(graph: readonly Node[]) {
       const taken = { ...context.loops, [node.id]: (context.loops[node.id] ?? 0) + 1 };
       return entering(to, left(node.id, loop ? { ...context, loops: taken } : context));
     }),
+  });
+  // A human who sends the work back has not let the phase pass.
+  const sentBack = (to: string) => ({
+    target: to,
+    actions: assign(({ context }: { readonly context: Counted }) => entering(to, context)),
   });
   const onwards = (node: Node) => {
     const { id, on, back, loops } = node;
@@ -49,7 +54,7 @@ export function machineOf(graph: readonly Node[]) {
       [`${id} again`, { on: { ...work, FAIL: { target: `${id} human` }, ...blocked } }],
       [`${id} human`, resumed],
       ...(node.loops === null ? [] : [[`${id} exhausted`, resumed]]),
-      ...(gate ? [[`${id} gate`, { on: { ...onwards(node), AGAIN: go(node, back) } }]] : []),
+      ...(gate ? [[`${id} gate`, { on: { ...onwards(node), AGAIN: sentBack(back) } }]] : []),
     ] as const;
   });
   return setup({
