@@ -12,7 +12,7 @@ import type {
 } from '@phasegate/core';
 import type { Asked } from './interpreter.ts';
 import type { Random } from './random.ts';
-import type { State } from './state.ts';
+import type { Item, State } from './state.ts';
 
 const AGENTS: readonly Principal[] = [
   { kind: 'agent', name: 'ann' },
@@ -24,6 +24,13 @@ const HUMANS: readonly Principal[] = [
   { kind: 'human', name: 'cyd' },
 ];
 const ENGINE: Principal = { kind: 'engine', name: 'phasegate' };
+
+/** As much of a run as commands are made for. */
+export type Standing = Pick<State, 'workflow' | 'status' | 'phase' | 'holder' | 'fetched'> & {
+  readonly questions: { readonly count: number } | null;
+  readonly gate: { readonly name: string } | null;
+  readonly items: ReadonlyMap<string, Pick<Item, 'status' | 'holder'>>;
+};
 
 /** Who starts a run, and with what. */
 export function anyStart(random: Random, { params }: Workflow) {
@@ -47,7 +54,7 @@ export function anyStart(random: Random, { params }: Workflow) {
 }
 
 /** The next command: mostly one that may well be allowed as the run stands, else anything by anyone. */
-export function anyAsked(random: Random, s: State, at: number): Omit<Asked, 'facts'> {
+export function anyAsked(random: Random, s: Standing, at: number): Omit<Asked, 'facts'> {
   const asked = random.chance(0.8) ? fitting(random, s) : anything(random, s);
   const late = asked.command.kind === 'expire' && random.chance(0.5) ? 100 : 0;
   return {
@@ -58,7 +65,7 @@ export function anyAsked(random: Random, s: State, at: number): Omit<Asked, 'fac
 }
 
 /** Answers to every question that can come up in a phase or on entering another: most are good, some left open. */
-export function anyFacts(random: Random, workflow: Workflow, s: State | null): Facts {
+export function anyFacts(random: Random, workflow: Workflow, s: Standing | null): Facts {
   const here = s?.phase ?? null;
   const again = s?.gate ? ['again', ...[...s.items.keys()].map((key) => `again:${key}`)] : [];
   const facts: Record<string, Fact> = {};
@@ -131,7 +138,7 @@ function anyAnswer(random: Random): Fact {
 type Made = { readonly command: Command; readonly by: Principal };
 
 /** What whoever is asked to act as the run stands would do. */
-function fitting(random: Random, s: State): Made {
+function fitting(random: Random, s: Standing): Made {
   if (s.status === 'queued')
     return {
       command: { kind: 'claim', ...(random.chance(0.2) ? oneItem(random, s) : {}) },
@@ -160,7 +167,7 @@ function fitting(random: Random, s: State): Made {
 
 function completion(
   random: Random,
-  s: State,
+  s: Standing,
   { phase, item }: { phase: Phase; item: string | undefined },
 ): Command {
   const { next } = phase;
@@ -231,7 +238,7 @@ function anyList(random: Random): readonly Json[] {
   ]);
 }
 
-function decision(random: Random, s: State, good: boolean): Command {
+function decision(random: Random, s: Standing, good: boolean): Command {
   const gate = random.chance(good ? 0.98 : 0.5)
     ? (s.gate?.name ?? 'ship#1')
     : random.pick(['ship#1', 'ship#9', '']);
@@ -247,13 +254,13 @@ function decision(random: Random, s: State, good: boolean): Command {
   };
 }
 
-function oneItem(random: Random, s: State): { readonly item?: string } {
+function oneItem(random: Random, s: Standing): { readonly item?: string } {
   const keys = [...s.items.keys()];
   return random.chance(0.7) && keys.length > 0 ? { item: random.pick(keys) } : { item: 'elsewhere' };
 }
 
 /** Any command at all, by anyone. */
-function anything(random: Random, s: State): Made {
+function anything(random: Random, s: Standing): Made {
   const phases = s.workflow.phases.map(({ id }) => id);
   const phase: PhaseId =
     random.chance(0.6) && s.phase !== null ? s.phase : random.pick([...phases, 'NOWHERE']);
@@ -315,7 +322,7 @@ function anything(random: Random, s: State): Made {
   }
 }
 
-function anyRelease(random: Random, s: State, item: { readonly item?: string }): Made {
+function anyRelease(random: Random, s: Standing, item: { readonly item?: string }): Made {
   const held = item.item === undefined ? s.holder : s.items.get(item.item)?.holder;
   const holder = random.chance(0.85) ? (held ?? 'ann') : 'ben';
   const lost = random.chance(0.6);

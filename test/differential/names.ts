@@ -147,7 +147,7 @@ export const isPlain = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Whether the gate of another phase covers a name, and its yes can have led here. */
-function isCovered(workflow: Workflow, at: Phase, name: string): boolean {
+export function isCovered(workflow: Workflow, at: Phase, name: string): boolean {
   return workflow.phases.some((gated) => {
     const { id, humanGate } = gated;
     if (humanGate === null || id === at.id) return false;
