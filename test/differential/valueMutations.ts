@@ -126,7 +126,7 @@ export const VALUE_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'refusals that take turns are not counted',
-    file: 'apply.ts',
+    file: 'repeatedRefusal.ts',
     find: 'const count = seen.includes(key) ? before.count + 1 : before.count;',
     replace: 'const count = before.key === key ? before.count + 1 : 1;',
   },
