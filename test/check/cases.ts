@@ -129,6 +129,12 @@ function refutedIn(trace: readonly string[]): readonly string[] {
   return trace.slice(entered).flatMap((step) => /`([^`]*)` does not hold/u.exec(step)?.[1] ?? []);
 }
 
+/** What a trace says last of a condition. */
+function answerIn(trace: readonly string[]): boolean | undefined {
+  const told = trace.flatMap((step) => /its condition is (true|false)/u.exec(step)?.[1] ?? []).at(-1);
+  return told === undefined ? undefined : told === 'true';
+}
+
 /** The promise of a gate that a finding is about. */
 function requiredIn(message: string): string {
   const [, gate, phase] = /a human's yes at `(.*?)` of phase `(.*?)`/u.exec(message) ?? [];
@@ -154,10 +160,14 @@ function wayOut(from: Standing, survey: Survey, { random, tally, wrong }: Trying
 }
 
 /** What is answered about evidence that stays the same is answered so again. */
-function endsAnyhow(from: Run, random: Random, refuted: readonly string[] = []): boolean {
+function endsAnyhow(from: Run, random: Random, trace: readonly string[] = []): boolean {
+  const refuted = refutedIn(trace);
+  const answer = Object.keys(from.work.items ?? { one: 1 }).length === 0 ? answerIn(trace) : undefined;
   const world = (): World => {
     const any = anyWorld(random);
     return (look) => {
+      if (look.kind === 'condition' && answer !== undefined)
+        return { kind: 'condition', result: { ok: true, value: answer } };
       if (look.kind !== 'check' || !refuted.includes(look.check.label)) return any(look);
       return { kind: 'check', result: { status: 'failed', reason: 'as before', class: 'claimed' } };
     };
@@ -199,7 +209,7 @@ function replayAll(workflow: Workflow, survey: Survey, { random, tally, wrong }:
     const isSo =
       code === 'property_broken' || code === 'required_gate_bypassed'
         ? lives.some(({ events }) => brokenPromises(workflow, events).has(promise ?? ''))
-        : lives.some(({ run }) => run.phase !== null && !endsAnyhow(run, random, refutedIn(trace)));
+        : lives.some(({ run }) => run.phase !== null && !endsAnyhow(run, random, trace));
     if (!isSo) wrong(`${code} is not what comes of its trace: ${trace.join(' | ')}`);
   }
 }
