@@ -1,5 +1,5 @@
 import type { Answer, Called, McpProject } from './mcpProject.ts';
-import { type SkipForm, skipForms } from './skipForms.ts';
+import { distinctForms, type SkipForm, skipForms } from './skipForms.ts';
 
 /** One phase of a walk: what an agent hands in, first wrong and then right. */
 export interface Stop {
@@ -80,15 +80,14 @@ async function visit(
   const before = earlier === undefined ? null : await lookBack(watch, session_id, earlier);
   const skips: Visit['skips'][number][] = [];
   const next = plan.stops.find((other) => other.phase === phase + 1)?.name ?? 'The phase after the last';
-  for (const [tool, own] of [
-    ['get_phase', {}],
-    ['get_task', { task_number: 1 }],
-    ['complete_phase', { evidence: right }],
-  ] as const) {
-    for (const form of skipForms(phase + 1, next)) {
-      const args = { session_id, phase: form.phase, ...own };
-      skips.push({ tool, form, answer: await watch.call(tool, args) });
-    }
+  // Reading is refused as often as one likes; the other two tools take turns, phase by phase.
+  const counted = phase % 2 === 0 ? { tool: 'get_task', own: { task_number: 1 } } : COMPLETING(right);
+  const tries = [
+    ...skipForms(phase + 1, next).map((form) => ({ tool: 'get_phase', own: {}, form })),
+    ...distinctForms(phase + 1, next).map((form) => ({ ...counted, form })),
+  ];
+  for (const { tool, own, form } of tries) {
+    skips.push({ tool, form, answer: await watch.call(tool, { session_id, phase: form.phase, ...own }) });
   }
   plan.meanwhile?.(phase, watch.project);
   const untouched = [await complete(right)];
@@ -101,6 +100,8 @@ async function visit(
   const [refused, passed] = [await complete(wrong), await complete(right)];
   return { phase, entered, before, skips, untouched, tasks, wrong: refused, right: passed };
 }
+
+const COMPLETING = (evidence: object) => ({ tool: 'complete_phase', own: { evidence } });
 
 async function lookBack(watch: Watch, session_id: string, { phase, right: evidence }: Stop) {
   const review = await watch.call('get_phase', { session_id, phase });
