@@ -256,6 +256,9 @@ function compileParallel(compilation: Compilation, fields: Fields, path: Path): 
     );
   }
   const onEmpty = compilation.target(fields.onEmpty, [...path, 'parallel', 'onEmpty']);
+  if (parallel !== true && fields.onEmpty !== undefined) {
+    compilation.problem([...path, 'parallel'], 'conflict', '`onEmpty` needs `parallel: true` beside it');
+  }
   if (parallel !== true || key === undefined) return undefined;
   return { key, ...defined({ onEmpty }) };
 }

@@ -97,7 +97,11 @@ function recheckBlockers(
     }),
     ...look({ phase, evidence: wait.evidence }, phase.blockers, 'again'),
   ];
-  return found.map((one) => ({ ...one, nextAction: AT_THE_GATE }));
+  return found.map((one) => ({
+    ...one,
+    message: `looked at again before the yes, this no longer holds: ${one.message}`,
+    nextAction: AT_THE_GATE,
+  }));
 }
 
 /** What happens to a gate whose time is up, or null while it is not. Nothing is approved by waiting. */

@@ -116,8 +116,9 @@ export function contestedReason(run: Run, name: string): string | null {
 /** Why a bare name that free results of several steps hold belongs to none of them, and what to say instead. */
 export function whyContested(name: string, steps: readonly PhaseId[]): string {
   const listed = steps.map((step) => `\`${step}\``).join(' and ');
-  const ways = steps.map((step) => `\`checkpoint.results["${step}"].${name}\``).join(' or ');
-  return `\`${name}\` is in the results of the steps ${listed}, so it belongs to neither; say ${ways}`;
+  const [first] = steps;
+  const ways = `\`checkpoint.results["${first}"].${name}\` in a condition, \`results.${first}.${name}\` in a \`context\` or \`parallel_key\``;
+  return `\`${name}\` is in the results of the steps ${listed}, so it belongs to neither; the author says whose is meant: ${ways}`;
 }
 
 function declaredIn(workflow: Workflow, completion: Completion): readonly (readonly [string, Json])[] {

@@ -185,7 +185,9 @@ export function progressOf(run: Run): Progress {
 
 /** Completed at least once and not current, in the order first completed. */
 export function completedPhases(run: Run): readonly PhaseId[] {
-  return [...new Set(run.completions.map((completion) => completion.phase))].filter((id) => id !== run.phase);
+  // What a human rejected was handed in, and passed nothing.
+  const passed = run.completions.filter(({ outcome }) => outcome !== 'rejected');
+  return [...new Set(passed.map((completion) => completion.phase))].filter((id) => id !== run.phase);
 }
 
 /** S0.53: outputs of every completed phase by its number; the newest visit counts. */

@@ -1,4 +1,4 @@
-import { okTargets } from './approval.ts';
+import { approvalOf, okTargets } from './approval.ts';
 import { edgesOf, leadsBack } from './edges.ts';
 import type { Problems } from './problems.ts';
 import { didYouMean } from './suggest.ts';
@@ -76,7 +76,9 @@ function checkWayAroundGate(workflow: Workflow, phase: Phase, index: number, pro
   if (humanGate === null || next.kind !== 'outcomes') return;
   const fail = next.map.fail ?? next.otherwise;
   if (fail === undefined) return;
-  const chosen = humanGate.options.flatMap((option) => (option.next === undefined ? [] : [option.next]));
+  const chosen = humanGate.options.flatMap((option) =>
+    option.next === undefined || approvalOf(workflow, phase, option) === 'no' ? [] : [option.next],
+  );
   const guarded: readonly Target[] = [...chosen, ...okTargets(phase)];
   if (guarded.includes(fail)) {
     const message = `\`fail\` of phase \`${phase.id}\` leads where only its human gate may: to \`${fail}\``;

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, own } from '../json.ts';
+import { checkpointNameProblem } from './checkpointPath.ts';
 import type { PhasePlace } from './compileContext.ts';
 import { type Expression, parseExpression, pathsOf, SCOPE_ROOTS } from './expression.ts';
 import type { DraftPath } from './problems.ts';
@@ -53,8 +54,9 @@ function pathProblem(place: PhasePlace, root: string, steps: readonly (string | 
       return `no human gate covers \`${first}\`, so nobody approves it${didYouMean(String(first), context.coveredNames)}`;
     case 'result':
       return resultProblem(place, steps);
-    case 'state':
     case 'checkpoint':
+      return first === undefined ? null : checkpointNameProblem(context, String(first));
+    case 'state':
     case 'iteration':
       return null;
     default: {

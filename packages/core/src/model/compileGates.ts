@@ -1,3 +1,4 @@
+import { checkpointPathProblem } from './checkpointPath.ts';
 import type { PlacedCheck } from './compileCheck.ts';
 import type { PhasePlace } from './compileContext.ts';
 import type { GateDraft } from './draft.ts';
@@ -73,12 +74,8 @@ function compileHuman(
     );
   }
   draft.context?.forEach((contextPath, index) => {
-    if (/^[A-Za-z_][\w-]*(?:\.[\w-]+)*$/.test(contextPath)) return;
-    problems.error(
-      [...path, 'context', index],
-      'bad_path',
-      `\`${contextPath}\` is no path into the checkpoint`,
-    );
+    const wrong = checkpointPathProblem(place.context, contextPath);
+    if (wrong !== null) problems.error([...path, 'context', index], 'bad_path', wrong);
   });
   return {
     id,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import { checkpointPathProblem } from './checkpointPath.ts';
 import { compileCheck, compileChecks } from './compileCheck.ts';
 import { compileCondition } from './compileCondition.ts';
 import type { CompileContext, PhasePlace } from './compileContext.ts';
@@ -113,15 +114,9 @@ function compileTimeout({ context, phase, path }: PhasePlace): Pick<Phase, 'time
 function compileParallel(place: PhasePlace): Phase['parallel'] {
   const { context, phase, path } = place;
   if (phase.parallel === undefined) return null;
-  if (!/^[A-Za-z_][\w-]*(?:\.[\w-]+)*$/.test(phase.parallel.key)) {
-    const key = phase.parallel.key;
-    context.problems.error(
-      [...path, 'parallel', 'key'],
-      'bad_path',
-      `\`${key}\` is no path into the checkpoint`,
-    );
-  }
   const { key, onEmpty } = phase.parallel;
+  const wrong = checkpointPathProblem(context, key);
+  if (wrong !== null) context.problems.error([...path, 'parallel', 'key'], 'bad_path', wrong);
   if (onEmpty === undefined) return { key };
   return { key, onEmpty: target(place, onEmpty, [...path, 'parallel', 'onEmpty']) };
 }

@@ -124,12 +124,12 @@ describe('a webhook', () => {
     const run = await queue(it);
     const claimed = await claim(it, ADA);
     await it.project.as(ADA).judgeTool(run, { tool: 'bash', input: { command: 'echo SECRET' } });
-    await done(it, claimed, { artifacts: { draft: 'SECRET' } });
+    await done(it, claimed, { artifacts: { plan: ['SECRET'] } });
     await round();
 
     expect(received.map(({ body }) => body.event)).toEqual(['run_started', 'tool_judged', 'phase_refused']);
     expect(received.map(({ text }) => text).join()).not.toMatch(/SECRET|"recorded"|"input"/);
-    expect(JSON.stringify(await it.store.feed(0, 99))).toMatch(/echo SECRET.*"draft":"SECRET"/);
+    expect(JSON.stringify(await it.store.feed(0, 99))).toMatch(/echo SECRET.*"plan":\["SECRET"\]/);
   });
 
   test('that does not take it is tried again later, with the same id, before anything newer', async () => {

@@ -42,7 +42,7 @@ const MUTATIONS: readonly {
   {
     what: 'evidence is not looked at',
     file: 'complete.ts',
-    from: '[...shapeBlockers(phase, command.evidence), ...taskBlockers(run, phase)]',
+    from: '[...shape.map((problem) => shapeBlocker(phase, problem)), ...taskBlockers(run, phase)]',
     to: '[...taskBlockers(run, phase)]',
     test: 'what is forgotten is asked for',
     says: /what is forgotten is asked for\n {2}agent_workflow\.contract\.yaml: phase `\w+` was completed without its evidence/,
@@ -50,8 +50,8 @@ const MUTATIONS: readonly {
   {
     what: 'a human gate is passed by',
     file: 'leaving.ts',
-    from: 'if (phase.humanGate !== null) {',
-    to: 'if (phase.humanGate === undefined) {',
+    from: 'if (done.phase.humanGate !== null) return',
+    to: 'if (done.phase.humanGate === undefined) return',
     test: 'an honest agent gets to the end',
     says: /an honest agent gets to the end\n {2}agent_workflow\.contract\.yaml: phase `PLAN` was left without a human's decision/,
   },

@@ -119,8 +119,7 @@ async function complete(
     return `phase \`${phase.id}\` has nothing to say to its agent`;
   }
   await readTasks(bed, run.id);
-  // What becomes of a phase that failed is said once, and not item by item.
-  const keys = run.work.items === null || way.outcome === 'fail' ? [undefined] : Object.keys(run.work.items);
+  const keys = run.work.items === null ? [undefined] : Object.keys(run.work.items);
   for (const item of keys) {
     const { verdict } = await bed.open.as(TESTER).submit(run.id, {
       kind: 'complete',
@@ -167,9 +166,14 @@ async function arrange(
   const seed = seedOf(found.workflow, phase);
   if (seed !== null) delete params[seed.name];
   const times = typeof iteration === 'number' ? iteration : 1;
-  const placed = placeRun({ ...stored.run, params }, { phase, phases: found.workflow.phases, tests, times });
-  if (placed.ok) await store.save(placed.run, stored.version, []);
-  return placed;
+  const { workflow } = stored.run;
+  // The param that the run began with is not the author's, so it owns no name.
+  const asWritten = { ...stored.run, params, workflow: { ...workflow, params: found.workflow.params } };
+  const placed = placeRun(asWritten, { phase, phases: found.workflow.phases, tests, times });
+  if (!placed.ok) return placed;
+  const run = { ...placed.run, workflow };
+  await store.save(run, stored.version, []);
+  return { ...placed, run };
 }
 
 /** Whoever reads of a failure must know whose evidence it was, and what was only made up. */

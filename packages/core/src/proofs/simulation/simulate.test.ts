@@ -223,7 +223,7 @@ describe('parallel phases', () => {
   });
 
   test('a first phase may be parallel', () => {
-    const first = workflowOf([{ id: 'B', parallel: { key: 'params.chapters' }, ...checked }], {
+    const first = workflowOf([{ id: 'B', parallel: { key: 'chapters' }, ...checked }], {
       params: { chapters: { type: 'list' } },
     });
 
