@@ -186,7 +186,11 @@ export function okWays(route: Phase['next']): Target[] {
 export const wayOf = ({ map, otherwise }: Extract<Phase['next'], { kind: 'outcomes' }>, outcome: Outcome) =>
   outcome in map ? map[outcome] : otherwise;
 
-function waysOf({ next, parallel }: Phase): Target[] {
+/** Every way a phase may lead by itself; where each option has a way of its own, only `fail` asks no human. */
+function waysOf({ next, parallel, humanGate }: Phase): Target[] {
+  const isDecided = humanGate?.options.every((option) => option.next !== undefined) ?? false;
+  const fail = next.kind === 'outcomes' ? wayOf(next, 'fail') : undefined;
+  if (isDecided) return fail === undefined ? [] : [fail];
   const more = 'onExhausted' in next ? [next.onExhausted] : [];
   const ways = next.kind === 'outcomes' ? [...Object.values(next.map), next.otherwise] : okWays(next);
   return [...ways, ...more, parallel?.onEmpty].filter((to) => to !== undefined);
