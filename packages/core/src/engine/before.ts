@@ -1,5 +1,5 @@
-import { leadsBack } from '../model/edges.ts';
-import { phaseById } from '../model/workflow.ts';
+import { approvalOf } from '../model/approval.ts';
+import { type Phase, phaseById } from '../model/workflow.ts';
 import type { Completion, Run } from './run.ts';
 
 /*
@@ -19,13 +19,12 @@ export function isApprovedBefore(run: Run, completion: Completion): boolean {
 
 function approvedBefore(run: Run, completion: Completion): boolean | null {
   if (run.rules !== undefined || run.decisions.length === 0) return null;
-  const gate = phaseById(run.workflow, completion.phase)?.humanGate;
+  const phase = phaseById(run.workflow, completion.phase);
+  const gate = phase?.humanGate;
   if (gate == null || completion.outcome === 'fail') return null;
   const decision = run.decisions.findLast(
     (one) => one.at === completion.at && one.gate.startsWith(`${gate.id}#`),
   );
   const option = gate.options.find(({ label }) => label === decision?.option);
-  if (option === undefined) return null;
-  if (option.next === undefined) return true;
-  return option.next !== null && !leadsBack(run.workflow, completion.phase, option.next);
+  return option === undefined ? null : approvalOf(run.workflow, phase as Phase, option) !== 'no';
 }

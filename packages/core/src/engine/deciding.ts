@@ -13,6 +13,9 @@ export type Considered =
 /** The same refusal this many times running is handed to a human. */
 const SAME_REFUSALS = 5;
 
+/** So many refusals in one visit are, whatever they say: words of the agent's own make each look like another. */
+const ALL_REFUSALS = 30;
+
 /** Facts by look, so that what was not looked at is asked for once and never assumed. */
 export class Asking {
   readonly missing: Look[] = [];
@@ -61,12 +64,15 @@ export function refuseWork(
       counted,
     },
   ];
-  const same = repeatedRefusal(run, blockers).count;
+  const { count: same, all = 1 } = repeatedRefusal(run, blockers);
   const attempts = counted && item === undefined ? run.work.attempts + 1 : 0;
   if (attempts >= 2) {
     events.push(escalation(now, 'attempts', `phase \`${run.phase}\` failed twice`, blockers));
   } else if (!counted && same >= SAME_REFUSALS) {
     events.push(escalation(now, 'refusals', `the same refusal came ${same} times running`, blockers));
+  } else if (!counted && all >= ALL_REFUSALS) {
+    const message = `${all} submissions were refused in this visit, each for another reason`;
+    events.push(escalation(now, 'refusals', message, blockers));
   }
   return { verdict: refused(blockers), events };
 }

@@ -77,7 +77,7 @@ describe('a gate card tells', () => {
       },
     );
     expect(gateCard(conditional)?.options).toMatchObject([
-      { way: "the phase's own way: phase `3` (Name3) if `result.good === true`, else the end of the run" },
+      { way: "the phase's own way, which cannot be told" },
       {},
       {},
     ]);

@@ -2,8 +2,10 @@ import { canonicalJson, type Json, type JsonObject } from '../json.ts';
 import { approvalOf } from '../model/approval.ts';
 import { type HumanGate, type Phase, phaseById, type Target } from '../model/workflow.ts';
 import { databaseOf } from './databaseHash.ts';
+import { Asking } from './deciding.ts';
 import { openGate } from './gate.ts';
 import { contextValues, gateContext, visitOf } from './gateContext.ts';
+import { routeFrom } from './route.ts';
 import type { GateWait, Run } from './run.ts';
 
 /**
@@ -163,15 +165,29 @@ function optionTarget(option: HumanGate['options'][number]): string | number {
 function wayOf(run: Run, phase: Phase, { next }: HumanGate['options'][number]): string {
   if (next === null) return 'the run is stopped';
   if (next !== undefined) return placeOf(run, next);
-  const route = phase.next;
-  if (route.kind === 'to') return placeOf(run, route.target);
-  if (route.kind === 'when') {
-    const [yes, no] = [placeOf(run, route.onTrue), placeOf(run, route.onFalse)];
-    return `the phase's own way: ${yes} if \`${route.condition.source}\`, else ${no}`;
+  if (run.status !== 'waiting' || run.wait.for !== 'gate') return "the phase's own way";
+  const { evidence, outcome, state, since } = run.wait;
+  const asking = new Asking({ principal: { kind: 'engine', name: 'phasegate' }, now: since, facts: {} });
+  // By the route itself: a loop that is exhausted or a list that is empty leads elsewhere than what is written first.
+  const worked: Run = { ...run, state: { ...run.state, ...state } };
+  const routed = routeFrom(worked, { phase, evidence, outcome }, asking);
+  switch (routed.kind) {
+    case 'to':
+      return placeOf(run, routed.target);
+    case 'exhausted':
+      return `no further: ${routed.message}`;
+    case 'asking':
+      return eitherWay(run, phase);
+    default:
+      return "the phase's own way, which cannot be told";
   }
-  const outcome = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.outcome : 'ok';
-  const target = Object.hasOwn(route.map, outcome) ? route.map[outcome] : route.otherwise;
-  return target === undefined ? "the phase's own way" : placeOf(run, target);
+}
+
+/** Only a function of the author's can say which. */
+function eitherWay(run: Run, { next }: Phase): string {
+  if (next.kind !== 'when') return "the phase's own way";
+  const [yes, no] = [placeOf(run, next.onTrue), placeOf(run, next.onFalse)];
+  return `the phase's own way: ${yes} if \`${next.condition.source}\`, else ${no}`;
 }
 
 function placeOf({ workflow }: Run, target: Target): string {

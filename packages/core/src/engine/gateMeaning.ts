@@ -1,4 +1,5 @@
 import { approvalOf } from '../model/approval.ts';
+import { leadsBack } from '../model/edges.ts';
 import type { GateOption, Outcome, Phase } from '../model/workflow.ts';
 import { blocker } from './blockers.ts';
 import type { Asking } from './deciding.ts';
@@ -20,10 +21,17 @@ export function meaningOf(
 ): Meaning | Blocker {
   const said = approvalOf(run.workflow, phase, option);
   if (said !== 'way') return said === 'yes' ? 'approves' : 'rejects';
-  if (option.next === undefined) return isOkWay(phase, wait.outcome) ? 'approves' : 'follows';
+  if (option.next === undefined && phase.next.kind !== 'when') {
+    return isOkWay(phase, wait.outcome) ? 'approves' : 'follows';
+  }
   const worked: Run = { ...run, state: { ...run.state, ...wait.state } };
   const judged = { phase, evidence: wait.evidence, outcome: wait.outcome };
   const routed = routeFrom(worked, judged, asking);
+  if (option.next === undefined && routed.kind !== 'unanswerable') {
+    // A condition that sends the work back has not found it good, and the human only agreed with that.
+    const back = routed.kind !== 'to' || leadsBack(run.workflow, phase.id, routed.target);
+    return back ? 'follows' : 'approves';
+  }
   if (routed.kind === 'to') return routed.target === option.next ? 'approves' : 'rejects';
   if (routed.kind !== 'unanswerable') return 'rejects';
   const message = `what \`${option.label}\` means cannot be told: ${routed.reason}`;

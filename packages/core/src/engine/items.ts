@@ -150,17 +150,23 @@ export function readItem(
     if (Object.values(items).every((one) => one.status === 'completed')) return 'all';
     return blocker(
       'item_required',
-      `phase \`${phase.id}\` is completed item by item; open: ${open.join(', ')}`,
+      `phase \`${phase.id}\` is completed item by item; open: ${shortList(open)}`,
       action,
     );
   }
   const item = Object.hasOwn(items, command.item) ? items[command.item] : undefined;
   if (item === undefined)
-    return blocker('item_unknown', `there is no item \`${command.item}\`; open: ${open.join(', ')}`, action);
+    return blocker('item_unknown', `there is no item \`${command.item}\`; open: ${shortList(open)}`, action);
   if (item.status === 'completed')
     return blocker('item_done', `item \`${command.item}\` is already completed`, action);
   if (item.status === 'failed') {
     return blocker('item_done', `item \`${command.item}\` failed twice; a human must act`, action);
   }
   return item;
+}
+
+/** No refusal grows with the number of items. */
+function shortList(keys: readonly string[]): string {
+  const shown = keys.slice(0, 20).map((key) => (key.length > 80 ? `${key.slice(0, 80)}…` : key));
+  return keys.length > 20 ? `${shown.join(', ')} and ${keys.length - 20} more` : shown.join(', ');
 }

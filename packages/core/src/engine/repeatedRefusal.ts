@@ -15,7 +15,7 @@ export function repeatedRefusal(
   const seen = [...(before.others ?? []), before.key];
   const others = seen.filter((other) => other !== key).slice(-OTHER_REFUSALS);
   const count = seen.includes(key) ? before.count + 1 : before.count;
-  return { key, count, ...(others.length === 0 ? {} : { others }) };
+  return { key, count, ...(others.length === 0 ? {} : { others }), all: (before.all ?? 1) + 1 };
 }
 
 /** How many different refusals of a visit are remembered. */

@@ -47,6 +47,12 @@ export function itemsFor(
   const { key } = phase.parallel;
   const values = valueAt(approvedCheckpointOf(run, phase, { own: [] }), key);
   if (!Array.isArray(values)) return { ok: false, reason: noList(run, phase, key) };
+  if (values.length > MOST_ITEMS) {
+    return {
+      ok: false,
+      reason: `\`${key}\` holds ${values.length} items, and at most ${MOST_ITEMS} are worked on`,
+    };
+  }
   const attempts = timesOf(run.owed ?? {}, phase.id);
   const items = new Map<string, Item>();
   values.forEach((value: Json, index) => {
@@ -57,6 +63,8 @@ export function itemsFor(
   // Made of entries, so that an item called `__proto__` is one.
   return { ok: true, items: Object.fromEntries(items) };
 }
+
+const MOST_ITEMS = 10_000;
 
 function noList(run: Run, phase: Phase, key: string): string {
   const name = nameIn(key);

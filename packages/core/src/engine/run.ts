@@ -114,6 +114,8 @@ export interface Repeated {
   readonly count: number;
   /** The other refusals of this visit, newest last; absent while there is none. */
   readonly others?: readonly string[];
+  /** How many refusals of any kind there were in this visit; absent while there was one. */
+  readonly all?: number;
 }
 
 /** One completed visit of a phase. */

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json.ts';
 import { own } from '../json.ts';
-import { coveredAt, declaredNames, ENGINE_FIELDS, hasFreeResult } from '../model/names.ts';
+import { coveredAt, declaredNames, ENGINE_FIELDS, evidenceNamesOf, hasFreeResult } from '../model/names.ts';
 import type { Phase } from '../model/workflow.ts';
 import type { Subject } from './command.ts';
 import { knownNames } from './knownNames.ts';
@@ -110,7 +110,7 @@ export function approvedCheckpointOf(
 
 /** The names a phase declares that it was given a value of. */
 export function namesGiven(phase: Phase, evidence: JsonObject): readonly string[] {
-  return declaredValues(phase, evidence).map(([name]) => name);
+  return declaredValues(phase, evidence, { joined: phase.parallel !== null }).map(([name]) => name);
 }
 
 /** The value at a dotted path, or undefined. */
@@ -122,9 +122,10 @@ export function valueAt(root: Json, path: string): Json | undefined {
 
 function valuesFor(
   run: Run,
-  { phase, evidence }: Judged,
+  { phase, evidence, item }: Judged,
 ): { readonly artifacts: JsonObject; readonly approved: JsonObject } {
-  const current = evidence === undefined ? [] : declaredValues(phase, evidence);
+  const joined = item === undefined && phase.parallel !== null;
+  const current = evidence === undefined ? [] : declaredValues(phase, evidence, { joined });
   return {
     artifacts: { ...artifactValues(run), ...Object.fromEntries(current) },
     approved: approvedValues(run),
@@ -137,9 +138,18 @@ function checkpointFrom(run: Run, artifacts: JsonObject): JsonObject {
   return { ...Object.fromEntries(others), ...checkpointFields(run) };
 }
 
-/** What handlers say is the author's, and needs nobody's approval. */
+/**
+ * What handlers say is the author's: while nobody has approved such a name, it needs nobody's approval. Where a phase
+ * declares the name, or a human has approved it, no handler makes it something else.
+ */
 function coveredIn(run: Run, phase: Phase): readonly string[] {
-  return [...coveredAt(run.workflow, phase.id)].filter((name) => !Object.hasOwn(run.state, name));
+  const covered = [...coveredAt(run.workflow, phase.id)];
+  if (!covered.some((name) => Object.hasOwn(run.state, name))) return covered;
+  const declared = evidenceNamesOf(run.workflow);
+  const approved = approvedValues(run);
+  return covered.filter(
+    (name) => !Object.hasOwn(run.state, name) || declared.has(name) || Object.hasOwn(approved, name),
+  );
 }
 
 function asApproved(values: JsonObject, approved: JsonObject, covered: readonly string[]): JsonObject {
@@ -174,8 +184,14 @@ function checkpointFields(run: Run): JsonObject {
   };
 }
 
-function decisionOf({ gate, phase, option, input }: NonNullable<Run['settled']>[number]): JsonObject {
-  return { gate, phase, option, input };
+function decisionOf({
+  gate,
+  phase,
+  option,
+  input,
+  approves,
+}: NonNullable<Run['settled']>[number]): JsonObject {
+  return { gate, phase, option, input, approves };
 }
 
 /** A result that changed no name says why. */

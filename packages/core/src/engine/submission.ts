@@ -34,10 +34,24 @@ export function readSubmission(phase: Phase, submitted: JsonObject): Submission 
   return {
     evidence: asIs ? submitted : Object.fromEntries(evidence),
     ...(word.length === 0 ? {} : { word: Object.fromEntries(word) }),
-    undeclared: undeclared.map((name) => undeclaredBlocker(phase, name, declared)),
+    undeclared: undeclaredBlockers(phase, undeclared, declared),
     problems: wordProblems(Object.fromEntries(word)),
   };
 }
+
+/** No refusal grows with what was submitted. */
+function undeclaredBlockers(
+  phase: Phase,
+  names: readonly string[],
+  declared: readonly string[],
+): readonly Blocker[] {
+  const told = names.slice(0, MOST_NAMES).map((name) => undeclaredBlocker(phase, name, declared));
+  if (names.length <= MOST_NAMES) return told;
+  const more = `and ${names.length - MOST_NAMES} more names that phase \`${phase.id}\` does not ask for`;
+  return [...told, blocker('undeclared_evidence', more, completeAction(phase))];
+}
+
+const MOST_NAMES = 20;
 
 function undeclaredBlocker(phase: Phase, name: string, declared: readonly string[]): Blocker {
   const shown = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;

@@ -34,14 +34,15 @@ export function approvedValues(run: Run): JsonObject {
   );
 }
 
-/** The names a phase declares with their values in what was handed in; of a parallel phase, item key to value. */
+/** The names a phase declares with their values in what was handed in; of joined items, item key to value. */
 export function declaredValues(
   phase: Phase,
   evidence: JsonObject,
-  outcomes: Completion['outcomes'] = {},
+  { joined, outcomes = {} }: { readonly joined: boolean; readonly outcomes?: Completion['outcomes'] },
 ): readonly (readonly [string, Json])[] {
   const names = declaredNames(phase);
-  const items = phase.parallel === null ? undefined : own(evidence, 'items');
+  // One item may hand in something called `items` as well: only of a join it is the map of all.
+  const items = joined ? own(evidence, 'items') : undefined;
   if (items === undefined || !isJsonObject(items)) {
     return names.flatMap((name) => {
       const value = own(evidence, name);
@@ -123,5 +124,8 @@ export function whyContested(name: string, steps: readonly PhaseId[]): string {
 
 function declaredIn(workflow: Workflow, completion: Completion): readonly (readonly [string, Json])[] {
   const phase = phaseById(workflow, completion.phase);
-  return phase === undefined ? [] : declaredValues(phase, completion.evidence, completion.outcomes);
+  if (phase === undefined) return [];
+  const { evidence, outcomes } = completion;
+  const joined = phase.parallel !== null;
+  return declaredValues(phase, evidence, { joined, ...(outcomes === undefined ? {} : { outcomes }) });
 }

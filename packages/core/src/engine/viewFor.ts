@@ -192,13 +192,14 @@ export function completedPhases(run: Run): readonly PhaseId[] {
 
 /** S0.53: outputs of every completed phase by its number; the newest visit counts. */
 export function artifactsOf(run: Run): JsonObject {
-  const outputs: Record<string, Json> = {};
-  for (const completion of run.completions) {
-    const phase = phaseById(run.workflow, completion.phase);
-    if (phase !== undefined)
-      outputs[String(completion.phase)] = { ...completion.evidence, ...completion.word };
-  }
-  return outputs;
+  // Made of entries, so that a phase called `__proto__` is one.
+  return Object.fromEntries(
+    run.completions.flatMap(({ phase, evidence, word }) =>
+      phaseById(run.workflow, phase) === undefined
+        ? []
+        : [[String(phase), { ...evidence, ...word }] as const],
+    ),
+  );
 }
 
 /** S0.39: what a completed phase left behind. */

@@ -74,7 +74,8 @@ function noteUnboundedLoops(workflow: Workflow, phase: Phase, index: number, pro
 function checkWayAroundGate(workflow: Workflow, phase: Phase, index: number, problems: Problems): void {
   const { humanGate, next } = phase;
   if (humanGate === null || next.kind !== 'outcomes') return;
-  const fail = next.map.fail ?? next.otherwise;
+  // The end is a way too, and is written `null`.
+  const fail = Object.hasOwn(next.map, 'fail') ? next.map.fail : next.otherwise;
   if (fail === undefined) return;
   const chosen = humanGate.options.flatMap((option) =>
     option.next === undefined || approvalOf(workflow, phase, option) === 'no' ? [] : [option.next],

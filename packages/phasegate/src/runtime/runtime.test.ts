@@ -51,11 +51,13 @@ describe('a run', () => {
   });
 
   test('keeps what was refused, and less of it once an agent has been refused very often', async () => {
-    const { phasegate, run, store } = await start(TWO);
-    // Each for another reason, so that no human is called.
+    const { phasegate, project, run, store } = await start(TWO);
+    const human = project.as({ kind: 'human', name: 'ada' });
     for (let turn = 0; turn < 300; turn++) {
       const evidence = { turn, text: 'x'.repeat(10_000) };
       await phasegate.submit(run, { kind: 'complete', phase: `BUILD-${turn}`, evidence });
+      // A human who keeps giving the run back is as patient as it gets.
+      if ((await phasegate.view(run)).status === 'escalated') await human.submit(run, { kind: 'resume' });
     }
 
     const records = await store.history(run, { after: 0, limit: 1000 });
