@@ -50,6 +50,8 @@ test('faults have exactly these codes', () => {
 test('refusals have exactly these codes', () => {
   expect(readUnion(read('core/src/engine/verdict.ts'), 'BlockerCode')).toEqual([
     'phase_sequence_violation',
+    'undeclared_evidence',
+    'context_unclear',
     'incomplete_checkpoint',
     'tasks_not_fetched',
     'scope_violation',

@@ -109,7 +109,7 @@ export {
   type WorkflowGraph,
 } from './model/graph.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';
-export { coveredAt, coveredBy, declaredNames, ENGINE_FIELDS, hasFreeResult } from './model/names.ts';
+export { declaredNames, hasFreeResult } from './model/names.ts';
 export { matchCommand, parseCommandLine } from './model/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
 export { sameTarget } from './model/target.ts';

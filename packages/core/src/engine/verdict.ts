@@ -43,6 +43,8 @@ export interface NextAction {
 /** Every reason the engine refuses for. Pinned by a test, explained in docs/errors.md. */
 export type BlockerCode =
   | 'phase_sequence_violation'
+  | 'undeclared_evidence'
+  | 'context_unclear'
   | 'incomplete_checkpoint'
   | 'tasks_not_fetched'
   | 'scope_violation'
@@ -86,8 +88,6 @@ export type BlockerCode =
   | 'item_done'
   | 'items_open'
   | 'items_invalid'
-  | 'undeclared_evidence'
-  | 'context_unclear'
   | 'param_invalid'
   | 'ring_too_low'
   | 'other_workflow'

@@ -2,6 +2,7 @@ import { format, inspect } from 'node:util';
 import type { KnownNames } from '@phasegate/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../../../test/tier.ts';
 import { answerOf } from './answerOf.ts';
 import { contextOf } from './contextOf.ts';
 
@@ -172,7 +173,7 @@ test('reading any name gives the value, null or an error, and never undefined', 
         else expect(() => artifacts[name]).toThrow('there is no');
       },
     ),
-    { numRuns: 300 },
+    { numRuns: cases({ quick: 300, full: 3000 }) },
   );
 });
 

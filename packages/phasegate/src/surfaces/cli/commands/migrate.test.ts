@@ -79,7 +79,7 @@ describe('a run in flight whose workflow was edited', () => {
     expect(refused.json()).toMatchObject({
       error: 'migration_unproven',
       message:
-        'the new workflow does not lead to phase `BUILD` without gate `plan_ok`, which this run has not passed',
+        'the new workflow does not lead to phase `BUILD` without gate `plan_ok` of phase `PLAN`, which this run has not passed',
     });
     expect((await shell.call(['done', run, '--json'])).json()).toMatchObject({ next_phase: 'SHIP' });
     expect((await shell.call(['done', run, '--json'])).json()).toMatchObject({ status: 'completed' });

@@ -177,7 +177,7 @@ const GATED = {
         prompt: 'Ship it?',
         context: ['review.summary'],
         options: [
-          { label: 'Approve', next: 'END' },
+          { label: 'Approve', next: 'END', approves: true },
           { label: 'Reject', next: 'IMPL', requiresInput: true },
         ],
       },
