@@ -9,6 +9,7 @@ import { checksForStart, decideStart, type StartDecision } from '../../engine/st
 import { canonicalJson, type Json } from '../../json.ts';
 import { jsonEqual } from '../../model/jsonEqual.ts';
 import { phaseById, type Workflow } from '../../model/workflow.ts';
+import { asRecordedBefore } from './asRecordedBefore.ts';
 import type { RecordedStep } from './recordedSteps.ts';
 import { type Answered, answeredByOtherCode, answersFrom, lookName, settle } from './replayFacts.ts';
 import { movedTo, startingIn } from './replayMoved.ts';
@@ -146,7 +147,17 @@ function isWhatWasRecorded(step: Step<'start' | 'command'>, { verdict, events }:
     const codes = verdict.allowed ? [] : verdict.blockers.map((blocker) => blocker.code);
     return events.length === 0 && codes.join() === turnedAway.join();
   }
-  return jsonEqual(inOneOrder(events), inOneOrder(step.events));
+  const [again, then] = isFromBefore(step)
+    ? [events.map(asRecordedBefore), step.events.map(asRecordedBefore)]
+    : [events, step.events];
+  return jsonEqual(inOneOrder(again), inOneOrder(then));
+}
+
+/** Whether the run began under the rules from before every value had an owner. */
+function isFromBefore(step: Step<'start' | 'command'>): boolean {
+  const [first] = step.events;
+  if (first?.type === 'run_started') return first.rules === undefined;
+  return step.before?.rules === undefined;
 }
 
 /** Recordings list the reasons of a refusal in the order the workflow's file once had, which nothing hangs on. */
