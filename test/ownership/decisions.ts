@@ -121,7 +121,11 @@ export function cardTells({ parts, random, run, asked, count }: At): string | nu
 
   function merged(each: Run): string {
     const phase = phaseIn(each.workflow, each.phase) as Phase;
-    const yes = phase.humanGate?.options.find((option) => meaning(each.workflow, phase, option) !== 'no');
+    // What an option with a target means may hang on a condition, which a card cannot answer before it is asked.
+    const yes = phase.humanGate?.options.find((option) => {
+      const means = meaning(each.workflow, phase, option);
+      return means === 'yes' || (means === 'way' && option.next === undefined);
+    });
     if (yes === undefined) return '';
     const facts = Object.fromEntries(
       Object.entries(asked.facts).map(([id, fact]) => [id, fact.kind === 'check' ? PASSED : fact]),
