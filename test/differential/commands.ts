@@ -209,7 +209,7 @@ function anyEvidence(random: Random, { evidence: { fields, artifacts } }: Phase,
   const asked = [...fields.map(({ name }) => name), ...artifacts.map(({ type }) => type)];
   const names = Object.keys(values);
   const given = asked.length > 0 ? asked.filter((name) => name !== 'share' || random.chance(0.5)) : [];
-  if (asked.length === 0) given.push(...names.filter(() => random.chance(0.25)));
+  if (asked.length === 0) given.push(...names.filter((name) => random.chance(name === 'extra' ? 0.6 : 0.25)));
   else if (random.chance(0.07)) given.push(...[random.pick(names), random.pick(names)].slice(random.int(2)));
   const evidence: Record<string, Json> = Object.fromEntries(
     given.map((name) => [name, values[name] as Json]),

@@ -179,7 +179,7 @@ function anyGate(random: Random, { ids, index }: Place): GateDraft {
     ...(random.chance(0.5) ? { id: 'ship' } : {}),
     human: {
       prompt: 'Go on?',
-      context: CONTEXT.filter(() => random.chance(0.12)),
+      context: CONTEXT.filter((name) => random.chance(name === 'extra' ? 0.35 : 0.12)),
       options,
       approvers,
       quorum: random.chance(0.3) ? 2 : 1,
