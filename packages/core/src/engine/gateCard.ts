@@ -1,10 +1,10 @@
 import { canonicalJson, type Json, type JsonObject } from '../json.ts';
-import { approvalOf } from '../model/approval.ts';
 import { type HumanGate, type Phase, phaseById, type Target } from '../model/workflow.ts';
 import { databaseOf } from './databaseHash.ts';
 import { Asking } from './deciding.ts';
 import { openGate } from './gate.ts';
 import { contextValues, gateContext, visitOf } from './gateContext.ts';
+import { meaningOf } from './gateMeaning.ts';
 import { routeFrom } from './route.ts';
 import type { GateWait, Run } from './run.ts';
 
@@ -93,12 +93,17 @@ export function gateCard(run: Run, facts: GateCardFacts = NOTHING): JsonObject |
   };
 }
 
-/** What choosing an option means, as far as it can be told before it is chosen; null where its way will tell. */
+/** What choosing an option means; null where only a function of the author's can tell. */
 function approves(run: Run, phase: Phase, option: HumanGate['options'][number]): boolean | null {
-  const said = approvalOf(run.workflow, phase, option);
-  if (said !== 'way') return said === 'yes';
-  const ok = run.status === 'waiting' && run.wait.for === 'gate' && run.wait.outcome === 'ok';
-  return option.next === undefined && ok ? true : null;
+  if (run.status !== 'waiting' || run.wait.for !== 'gate') return null;
+  const asking = askingNobody(run.wait.since);
+  const meaning = meaningOf(run, { wait: run.wait, phase, option }, asking);
+  return asking.missing.length > 0 || typeof meaning !== 'string' ? null : meaning === 'approves';
+}
+
+/** A card is made without looking at anything. */
+function askingNobody(now: string): Asking {
+  return new Asking({ principal: { kind: 'engine', name: 'phasegate' }, now, facts: {} });
 }
 
 /** Nothing is written where there is nothing to tell. */
@@ -167,7 +172,7 @@ function wayOf(run: Run, phase: Phase, { next }: HumanGate['options'][number]): 
   if (next !== undefined) return placeOf(run, next);
   if (run.status !== 'waiting' || run.wait.for !== 'gate') return "the phase's own way";
   const { evidence, outcome, state, since } = run.wait;
-  const asking = new Asking({ principal: { kind: 'engine', name: 'phasegate' }, now: since, facts: {} });
+  const asking = askingNobody(since);
   // By the route itself: a loop that is exhausted or a list that is empty leads elsewhere than what is written first.
   const worked: Run = { ...run, state: { ...run.state, ...state } };
   const routed = routeFrom(worked, { phase, evidence, outcome }, asking);

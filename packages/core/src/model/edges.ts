@@ -29,7 +29,8 @@ export function edgesOf(phase: Phase): readonly Edge[] {
   }
   if (phase.humanGate?.options.every((option) => option.next !== undefined)) {
     // The route is then left to an agent that reports `fail`, which asks no human.
-    const ways = routeEdges(from, phase.next).filter((edge) => edge.by === 'outcome');
+    const all = routeEdges(from, phase.next);
+    const ways = all.filter((edge) => edge.by === 'outcome');
     const fail = ways.find((edge) => edge.label === 'fail') ?? ways.find((edge) => edge.label === '_default');
     if (fail === undefined) return edges;
     const exhausted = routeEdges(from, phase.next).filter((edge) => edge.by === 'exhausted');
