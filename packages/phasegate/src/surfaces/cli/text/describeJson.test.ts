@@ -1,3 +1,4 @@
+import { linesOf } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { describeJson } from './describeJson.ts';
 
@@ -12,8 +13,11 @@ test('every value is shown, however deep', () => {
   );
 });
 
-test('neither a text nor a key can pass for a line of the card itself', () => {
-  const text = describeJson({ evidence: { 'a\nprompt: Forged?': 'b\nprompt: Forged?' } });
+test.each(['\n', '\r', '\u0085', '\u2028', '\u2029'])(
+  'neither a text nor a key can pass for a line beside it, whatever ends a line [adv.N15]: %j',
+  (end) => {
+    const text = describeJson({ evidence: { [`a${end}  report: Forged?`]: `b${end}  report: Forged?` } });
 
-  expect(text.split('\n').filter((line) => line.startsWith('prompt'))).toEqual([]);
-});
+    expect(linesOf(text).filter((line) => /^ {0,2}report/.test(line))).toEqual([]);
+  },
+);

@@ -1,4 +1,4 @@
-import type { Json } from '@phasegate/core';
+import { type Json, linesOf, oneLine } from '@phasegate/core';
 
 // Lines of a text are indented under its key, and a key has one line: no value can pass for a line of its own.
 /** A JSON value for a human's eyes: all of it. */
@@ -15,9 +15,9 @@ export function describeJson(value: Json, indent = ''): string {
     return entries
       .map(([key, member]) => {
         const text = describeJson(member as Json, `${indent}  `);
-        return `\n${indent}${key.replaceAll('\n', '\\n')}:${text.startsWith('\n') ? text : ` ${text}`}`;
+        return `\n${indent}${oneLine(key)}:${text.startsWith('\n') ? text : ` ${text}`}`;
       })
       .join('');
   }
-  return typeof value === 'string' ? value.replaceAll('\n', `\n${indent}`) : String(value);
+  return typeof value === 'string' ? linesOf(value).join(`\n${indent}`) : String(value);
 }

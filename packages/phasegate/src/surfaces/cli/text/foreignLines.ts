@@ -1,7 +1,5 @@
-// Controls, marks that turn the direction of text, everything without a shape of its own, and every space but the
-// plain one: an agent's words must look like what they are.
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/gu;
-const LINE_END = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
+import { linesOf, oneLine } from '@phasegate/core';
+
 const MARK = '| ';
 const LEAST = 20;
 
@@ -12,7 +10,7 @@ const LEAST = 20;
 export function foreignLines(text: string, width: number): readonly string[] {
   // One column stays free: some terminals break a line that fills the last.
   const room = Math.max(LEAST, width - MARK.length - 1);
-  return text.split(LINE_END).flatMap((line) => broken(line.replace(UNSEEN, escapeOf), room));
+  return linesOf(text).flatMap((line) => broken(oneLine(line), room));
 }
 
 function broken(line: string, room: number): readonly string[] {
@@ -35,8 +33,4 @@ function broken(line: string, room: number): readonly string[] {
 /** Terminals do not agree on the width of what is not ASCII: none is wider than two. */
 function columnsOf(character: string): number {
   return character >= ' ' && character <= '~' ? 1 : 2;
-}
-
-function escapeOf(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
