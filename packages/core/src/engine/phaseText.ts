@@ -1,6 +1,7 @@
+import { oneLine } from '../model/oneLine.ts';
 import { fillTemplate } from '../model/template.ts';
 import type { Content, Phase, Workflow } from '../model/workflow.ts';
-import { onOneLine, quoteLines, quoteRest } from './foreignText.ts';
+import { quoteLines, quoteRest } from './foreignText.ts';
 import { QUESTION_RELAY_HANDLER } from './questionRelay.ts';
 import type { Answer, PhaseWork } from './run.ts';
 
@@ -147,7 +148,7 @@ function itemLines(work: PhaseWork | null): readonly string[] {
   const list = Object.entries(work.items)
     .map(
       ([key, item]) =>
-        `- \`${onOneLine(key)}\`: ${item.status}${item.holder === undefined ? '' : `, held by \`${item.holder}\``}${item.error === null ? '' : ` (${previousAttempt(item.error)})`}`,
+        `- \`${oneLine(key)}\`: ${item.status}${item.holder === undefined ? '' : `, held by \`${item.holder}\``}${item.error === null ? '' : ` (${previousAttempt(item.error)})`}`,
     )
     .join('\n');
   return [`Items, each completed on its own:\n${list}`];

@@ -25,6 +25,7 @@ test.each([
   ["Bob's plan", "'Bob'\\''s plan'"],
   ["it's\n1", "$'it\\'s\\0121'"],
   ['a\\\u2028b', "$'a\\\\\\342\\200\\250b'"],
+  [`${'x'.repeat(80)} a human`, `$'${'x'.repeat(80)}\\040a\\040human'`],
   ['\ud800', "$'\\357\\277\\275'"],
 ])('%j is the shell word %s', (word, written) => {
   expect(shellWord(word)).toBe(written);

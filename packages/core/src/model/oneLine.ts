@@ -21,11 +21,17 @@ export function withoutUnseen(text: string): string {
   return text.replace(UNSEEN, '');
 }
 
+// Longer, a terminal breaks it: its words must not read like a line of ours where it goes on.
+const LONG = 60;
+
 /** A word as a shell reads it back, on one line. */
 export function shellWord(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
-  if (word.search(UNSEEN) === -1) return `'${word.replaceAll("'", `'\\''`)}'`;
-  const inside = word.replace(/[\\']/g, (character) => `\\${character}`).replace(UNSEEN, bytesOf);
+  if (word.length <= LONG && word.search(UNSEEN) === -1) return `'${word.replaceAll("'", `'\\''`)}'`;
+  const inside = word
+    .replace(/[\\']/g, (character) => `\\${character}`)
+    .replaceAll(' ', '\\040')
+    .replace(UNSEEN, bytesOf);
   return `$'${inside}'`;
 }
 

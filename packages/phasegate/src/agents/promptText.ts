@@ -1,4 +1,4 @@
-import type { RunView } from '@phasegate/core';
+import { fencedJson, oneLine, type RunView } from '@phasegate/core';
 import type { Claimed } from '../runtime/ports.ts';
 
 /** The contract an agent is started with: what this is, the rules, where it stands, how to go on. Nothing later. */
@@ -16,12 +16,12 @@ export function promptText(
     `# You work on ${title(view)}`,
     told.again === null
       ? ''
-      : `**You are started again:** ${told.again}. Everything up to the current phase is kept.`,
+      : `**You are started again:** ${oneLine(told.again)}. Everything up to the current phase is kept.`,
     RULES,
     place(view, told.agent),
     item === null
       ? ''
-      : `## Your item\n\nYou hold the item \`${item.key}\` of this phase and complete that one only:\n\n${fenced(item.value)}`,
+      : `## Your item\n\nYou hold the item \`${oneLine(item.key)}\` of this phase and complete that one only:\n\n${fencedJson(item.value)}`,
     view.current_phase === null ? '' : `## The current phase\n\n${view.current_phase.phase_content.trim()}`,
     evidence(view),
     howTo(told.url),
@@ -44,7 +44,7 @@ Phasegate leads you through a workflow one phase at a time. The engine decides f
 - Keep the key and tokens to yourself: never print them, write them to files or pass them on a command line.`;
 
 function title({ title: name, workflow, run, target }: RunView): string {
-  const about = target === null ? '' : ` for ${target}`;
+  const about = target === null ? '' : ` for ${oneLine(target)}`;
   return `run ${run} of ${name === workflow ? name : `${name} (${workflow})`}${about}`;
 }
 
@@ -57,14 +57,16 @@ function place(view: RunView, agent: string): string {
     `- you are the agent \`${agent}\``,
     `- current phase: ${view.phase ?? 'none'} (${completed} of ${total} completed: ${done})`,
     ...(view.feedback === null ? [] : [`- ${view.feedback}`]),
-    ...(Object.keys(view.params).length === 0 ? [] : [`- params: \`${JSON.stringify(view.params)}\``]),
+    ...(Object.keys(view.params).length === 0
+      ? []
+      : [`- params: \`${oneLine(JSON.stringify(view.params))}\``]),
   ].join('\n');
 }
 
 function evidence(view: RunView): string {
   const criteria = view.current_phase?.checkpoint_criteria ?? {};
   if (Object.keys(criteria).length === 0) return '';
-  return `## What the engine will ask for\n\n${fenced(criteria)}`;
+  return `## What the engine will ask for\n\n${fencedJson(criteria)}`;
 }
 
 function howTo(url: string): string {
@@ -78,8 +80,4 @@ Any of these; they are the same run.
 - **HTTP.** \`${url}/api/v1\`, described in \`${url}/openapi.json\`. \`POST /tasks/token\` with your key as bearer and \`{"task_id": PHASEGATE_RUN}\` gives the phase token that all else takes: \`POST /tools/execute\`, \`POST /tasks/transition\`.
 
 The environment has PHASEGATE_URL, PHASEGATE_RUN, PHASEGATE_AGENT and PHASEGATE_KEY. File descriptor 3 (PHASEGATE_CREDENTIALS_FD) holds one JSON object: url, agent, key, token, task and item.`;
-}
-
-function fenced(value: unknown): string {
-  return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 }

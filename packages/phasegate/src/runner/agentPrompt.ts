@@ -1,4 +1,4 @@
-import { previousAttempt, type RunView } from '@phasegate/core';
+import { fencedJson, oneLine, previousAttempt, type RunView, shellWord } from '@phasegate/core';
 import { failureOf, type Step } from './parts.ts';
 
 /** What an agent is started with for one phase: the card of the phase, and how to complete it. Nothing later. */
@@ -6,12 +6,12 @@ export function agentPrompt(view: RunView, step: Step): string {
   const { run, phase, item } = step;
   const card = view.current_phase?.phase_content.trim() ?? '';
   return joined([
-    `# Phase \`${phase.id}\` of run ${run.id}: ${view.title}${view.target === null ? '' : ` for ${view.target}`}`,
+    `# Phase \`${phase.id}\` of run ${run.id}: ${view.title}${view.target === null ? '' : ` for ${oneLine(view.target)}`}`,
     RULES,
     again(card, step),
     `## The phase\n\n${card}`,
     item === null ? '' : itemPart(step),
-    Object.keys(view.params).length === 0 ? '' : `## Parameters\n\n${fenced(view.params)}`,
+    Object.keys(view.params).length === 0 ? '' : `## Parameters\n\n${fencedJson(view.params)}`,
     before(view),
     criteria(view),
     howTo(step),
@@ -30,11 +30,6 @@ export function joined(parts: readonly string[]): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-/** A value as a block of JSON. */
-export function fenced(value: unknown): string {
-  return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
-}
-
 /** Why the work is to be done again, where the card does not say so already. */
 export function again(card: string, { run, item }: Step): string {
   const failure = failureOf(run, item);
@@ -46,17 +41,17 @@ export function again(card: string, { run, item }: Step): string {
 /** The item a step is about. */
 export function itemPart({ run, item }: Step): string {
   const value = item === null ? undefined : run.work.items?.[item]?.value;
-  return `## Your item\n\nYou work on the item \`${item}\` of this phase and on no other:\n\n${fenced(value ?? item)}`;
+  return `## Your item\n\nYou work on the item \`${oneLine(item ?? '')}\` of this phase and on no other:\n\n${fencedJson(value ?? item)}`;
 }
 
 function before(view: RunView): string {
   const artifacts = view.current_phase?.artifacts_from_previous ?? {};
-  return Object.keys(artifacts).length === 0 ? '' : `## What earlier phases left\n\n${fenced(artifacts)}`;
+  return Object.keys(artifacts).length === 0 ? '' : `## What earlier phases left\n\n${fencedJson(artifacts)}`;
 }
 
 function criteria(view: RunView): string {
   const asked = view.current_phase?.checkpoint_criteria ?? {};
-  return Object.keys(asked).length === 0 ? '' : `## What the engine will ask for\n\n${fenced(asked)}`;
+  return Object.keys(asked).length === 0 ? '' : `## What the engine will ask for\n\n${fencedJson(asked)}`;
 }
 
 function howTo({ run, phase, item }: Step): string {
@@ -73,9 +68,4 @@ Any of these; they are the same run.
 function tasksLine(run: string, { id, tasks }: Step['phase']): string {
   if (tasks.length === 0) return '';
   return ` Fetch each of its ${tasks.length} tasks before: \`phasegate task ${run} ${shellWord(String(id))} N\`.`;
-}
-
-/** A word as a shell would read it back. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { PhasegateError, type Run } from '@phasegate/core';
+import { oneLine, PhasegateError, type Run } from '@phasegate/core';
 import { agentPrompt } from './agentPrompt.ts';
 import { agentWords } from './agentWords.ts';
 import { agentEnvironment } from './childEnvironment.ts';
@@ -48,7 +48,7 @@ export async function agentStep(driving: Driving, step: StepAtWork): Promise<Ste
     return { kind: 'moved', accepted: false, message: failureOf(now, item) ?? 'it was refused' };
   }
   const how = ended.kind === 'failed' ? `: ${ended.reason}` : '';
-  const what = item === null ? 'the phase' : `item \`${item}\``;
+  const what = item === null ? 'the phase' : `item \`${oneLine(item)}\``;
   return { kind: 'failed', reason: `the agent ended without completing ${what}${how}` };
 }
 
@@ -56,7 +56,7 @@ function movedTo(now: Run, { item }: StepAtWork): StepEnd {
   if (now.status === 'escalated') return { kind: 'moved', accepted: false, message: now.escalation.message };
   const failed = item !== null && now.work.items?.[item]?.status === 'failed';
   if (failed) return { kind: 'moved', accepted: false, message: failureOf(now, item) ?? 'it failed' };
-  if (item !== null) return { kind: 'moved', accepted: true, message: `item \`${item}\` is done` };
+  if (item !== null) return { kind: 'moved', accepted: true, message: `item \`${oneLine(item)}\` is done` };
   const message = now.status === 'active' ? `goes on with \`${now.phase}\`` : `the run is ${now.status}`;
   return { kind: 'moved', accepted: true, message };
 }

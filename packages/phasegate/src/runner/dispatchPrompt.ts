@@ -1,5 +1,5 @@
-import { quoteRest, type RunView, type Work } from '@phasegate/core';
-import { again, fenced, itemPart, joined, shellWord } from './agentPrompt.ts';
+import { fencedJson, quoteRest, type RunView, shellWord, type Work } from '@phasegate/core';
+import { again, itemPart, joined } from './agentPrompt.ts';
 import type { Answered } from './answers.ts';
 import type { Step } from './parts.ts';
 
@@ -26,10 +26,10 @@ export function dispatchPrompt(view: RunView, step: Step, told: DispatchTold): s
     `## The phase\n\n${card}`,
     ...told.tasks,
     step.item === null ? '' : itemPart(step),
-    Object.keys(view.params).length === 0 ? '' : `## Parameters\n\n${fenced(view.params)}`,
+    Object.keys(view.params).length === 0 ? '' : `## Parameters\n\n${fencedJson(view.params)}`,
     Object.keys(view.current_phase?.artifacts_from_previous ?? {}).length === 0
       ? ''
-      : `## What earlier phases left\n\n${fenced(view.current_phase?.artifacts_from_previous)}`,
+      : `## What earlier phases left\n\n${fencedJson(view.current_phase?.artifacts_from_previous)}`,
     statePart(told),
     answersPart(told),
     told.questionFormat ?? '',

@@ -1,4 +1,4 @@
-import { type Phase, PhasegateError, phaseById, type Run } from '@phasegate/core';
+import { oneLine, type Phase, PhasegateError, phaseById, type Run } from '@phasegate/core';
 import type { Driven, DriveRequest } from '../runtime/ports.ts';
 import { demandSameCode } from './demandSameCode.ts';
 import { awaited, driven, interrupted } from './endings.ts';
@@ -128,6 +128,9 @@ function tellPendingRetry({ report }: DriveRequest, { phase, work }: Run): void 
   }
   for (const [key, { status, error }] of Object.entries(work.items ?? {})) {
     if (status === 'completed' || error === null) continue;
-    report({ event: 'note', message: `item \`${key}\` of phase \`${phase}\` failed before: ${error}` });
+    report({
+      event: 'note',
+      message: `item \`${oneLine(key)}\` of phase \`${phase}\` failed before: ${error}`,
+    });
   }
 }

@@ -1,4 +1,11 @@
-import { type Blocker, type Command, PhasegateError, type Submitted, type Verdict } from '@phasegate/core';
+import {
+  type Blocker,
+  type Command,
+  oneLine,
+  PhasegateError,
+  type Submitted,
+  type Verdict,
+} from '@phasegate/core';
 import { attemptsOf, type Driving, isStillOpen, type StepAtWork, type StepEnd } from './parts.ts';
 
 /** What the engine made of a step. */
@@ -83,7 +90,7 @@ function acceptedMessage(
 ): string {
   const refusal = wouldRefuse === undefined ? '' : `; it would have been refused: ${reasonOf(wouldRefuse)}`;
   const would = `${refusal}${warnings === undefined ? '' : `; warning: ${reasonOf(warnings)}`}`;
-  if (item !== null) return `item \`${item}\` is done${would}`;
+  if (item !== null) return `item \`${oneLine(item)}\` is done${would}`;
   if (view.status === 'active') return `goes on with \`${view.phase}\`${would}`;
   return `the run is ${view.status}${would}`;
 }

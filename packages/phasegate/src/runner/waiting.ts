@@ -1,6 +1,5 @@
-import { blockersOf, type JsonObject, type Phase, phaseById, type Run } from '@phasegate/core';
+import { blockersOf, type JsonObject, type Phase, phaseById, type Run, shellWord } from '@phasegate/core';
 import type { DriveRequest } from '../runtime/ports.ts';
-import { shellWord } from './agentPrompt.ts';
 import { questionsAsData } from './answers.ts';
 import { attemptsOf } from './parts.ts';
 import { lastLines, stepFolder } from './stepFolder.ts';

@@ -1,6 +1,6 @@
-import type { NextAction, Submitted } from '@phasegate/core';
+import { type NextAction, type Submitted, shellWord } from '@phasegate/core';
 import { expect, test } from 'vitest';
-import { respell, shellWord, spellNextAction } from './nextAction.ts';
+import { respell, spellNextAction } from './nextAction.ts';
 
 test.each<[string, NextAction, string]>([
   [

@@ -1,4 +1,14 @@
-import type { Blocker, Json, JsonObject, NextAction, PhaseId, RunView, Submitted } from '@phasegate/core';
+import {
+  type Blocker,
+  type Json,
+  type JsonObject,
+  type NextAction,
+  oneLine,
+  type PhaseId,
+  type RunView,
+  type Submitted,
+  shellWord,
+} from '@phasegate/core';
 
 /** The next legal act in the words of a shell: the exact command where there is one. */
 export function spellNextAction(action: NextAction, runId: string): string {
@@ -11,12 +21,12 @@ export function spellNextAction(action: NextAction, runId: string): string {
         ? `phasegate next ${run}`
         : `phasegate task ${run} ${shellWord(String(action.phase))} ${action.task ?? 1}`;
     case 'wait_for_human':
-      return `${action.text}; look again with \`phasegate status ${run}\``;
+      return `${oneLine(action.text)}; look again with \`phasegate status ${run}\``;
     case 'use_allowed_tool':
     case 'claim':
     case 'start':
     case 'none':
-      return action.text;
+      return oneLine(action.text);
   }
 }
 
@@ -60,11 +70,6 @@ export function wireBlockers(blockers: readonly Blocker[], runId: string): reado
     message,
     next_action: spellNextAction(nextAction, runId),
   }));
-}
-
-/** A word a POSIX shell reads as it is. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function itemOption(item: string | undefined): string {

@@ -107,7 +107,7 @@ test('the line fits the terminal, whatever an item is called', async () => {
   progress.report({ ...started('WRITE'), item: `one\ntwo \u001b[2J${'x'.repeat(200)}` });
 
   expect(lastLine()).toHaveLength(29);
-  expect(lastLine()).toMatch(/^[|/\\-] WRITE \[one two \\u001b\[2Jx+…$/);
+  expect(lastLine()).toMatch(/^[|/\\-] WRITE \[one\\ntwo \\u\{1b\}\[2Jx+…$/);
   await progress.end();
 });
 

@@ -1,3 +1,4 @@
+import { oneLine, quoteRest } from '@phasegate/core';
 import type { RunnerProgress } from '../../runtime/ports.ts';
 import type { Output } from './output.ts';
 import { describeWaiting } from './text/describeWaiting.ts';
@@ -45,7 +46,7 @@ export function showProgress(
     frame = (frame + 1) % FRAMES.length;
     shown = true;
     // One that is too long would break, and only its last part could be cleared.
-    write(out.line(`${CLEAR}${oneLine(`${FRAMES[frame]} ${text}`, out.width - 1)}`));
+    write(out.line(`${CLEAR}${fitted(`${FRAMES[frame]} ${text}`, out.width - 1)}`));
   };
   const stop = drawn ? ticks.start(draw) : () => {};
 
@@ -130,7 +131,7 @@ function keyOf({ phase, item }: StepEvent): string {
 type StepEvent = Extract<RunnerProgress, { event: 'step_started' | 'step_ended' }>;
 
 function whichStep({ phase, item }: StepEvent): string {
-  return item === null ? String(phase) : `${phase} [${item}]`;
+  return item === null ? String(phase) : `${phase} [${oneLine(item)}]`;
 }
 
 function titleOf(step: Extract<RunnerProgress, { event: 'step_started' }>): string {
@@ -145,7 +146,7 @@ function lineOf(progress: RunnerProgress): string {
       return `  ${progress.line}`;
     case 'step_ended': {
       const how = progress.accepted ? 'done' : 'not accepted';
-      const said = progress.message === '' ? '' : `: ${progress.message}`;
+      const said = progress.message === '' ? '' : `: ${quoteRest(progress.message)}`;
       return `${whichStep(progress)}: ${how} after ${clock(progress.ms)}${said}`;
     }
     case 'prompt':
@@ -153,11 +154,11 @@ function lineOf(progress: RunnerProgress): string {
     case 'waiting':
       return describeWaiting(progress.what);
     case 'note':
-      return progress.message;
+      return quoteRest(progress.message);
   }
 }
 
-function oneLine(text: string, width: number): string {
+function fitted(text: string, width: number): string {
   const line = visible(text.replaceAll(/\s+/g, ' '), false);
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
 }

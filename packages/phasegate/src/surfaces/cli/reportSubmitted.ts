@@ -17,7 +17,7 @@ export async function reportRun(out: Output, submitted: Submitted): Promise<Exit
   const { verdict, view } = submitted;
   const answer = { run: view.run, ...respell(submitted) };
   await out.result(answer, () =>
-    verdict.allowed ? describeRun(view, out.paint) : describeRefusal(answer, out.paint),
+    verdict.allowed ? describeRun(view, out) : describeRefusal(answer, out.paint),
   );
   return verdict.allowed ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { oneLine, shellWord } from '@phasegate/core';
 import type { SpawnEvent, Spawned, SpawnRequest } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
-import { shellWord } from '../nextAction.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate agent`: starts a program as an agent and follows it. */
@@ -108,7 +108,7 @@ function describe(event: SpawnEvent): string {
     case 'waiting_for_work':
       return `${event.agent}: no run is queued; waiting for one`;
     case 'claimed': {
-      const item = event.item === null ? '' : `, item ${event.item}`;
+      const item = event.item === null ? '' : `, item ${oneLine(event.item)}`;
       return `${event.agent}: has run ${event.run} in phase ${event.phase ?? 'none'}${item}`;
     }
     case 'started':

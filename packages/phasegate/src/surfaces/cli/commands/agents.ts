@@ -1,3 +1,4 @@
+import { oneLine } from '@phasegate/core';
 import type { LeaseRecord } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import { table } from '../text/table.ts';
@@ -60,7 +61,7 @@ async function listAgents(invocation: Invocation): Promise<ExitCode> {
         return holds.map(({ run, item, expires_at }) => [
           name,
           can,
-          item === null ? run : `${run} item ${item}`,
+          item === null ? run : `${run} item ${oneLine(item)}`,
           expires_at,
         ]);
       }),

@@ -1,3 +1,4 @@
+import { oneLine } from '@phasegate/core';
 import type { CliCommand } from '../command.ts';
 import { spellNextAction } from '../nextAction.ts';
 import { describeRun } from '../text/describeRun.ts';
@@ -40,7 +41,7 @@ export const claim: CliCommand = {
     const next_action = spellNextAction(view.next_action, run);
     await out.result(
       { run, workflow, status, phase, ring, trusted, item, ...view.current_phase, next_action },
-      () => (item === null ? '' : `item  ${item.key}\n`) + describeRun(view, out.paint),
+      () => (item === null ? '' : `item  ${oneLine(item.key)}\n`) + describeRun(view, out),
     );
     return 0;
   },

@@ -1,6 +1,5 @@
-import { canonicalJson, type GateView } from '@phasegate/core';
+import { canonicalJson, type GateView, shellWord } from '@phasegate/core';
 import type { CliCommand, Invocation } from '../command.ts';
-import { shellWord } from '../nextAction.ts';
 import { refuse } from '../refuse.ts';
 import { reportRun } from '../reportSubmitted.ts';
 import { cardText } from '../text/cardText.ts';

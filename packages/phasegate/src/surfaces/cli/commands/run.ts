@@ -1,7 +1,13 @@
-import { type Phasegate, PhasegateError, parseCommandLine, type Run } from '@phasegate/core';
+import {
+  oneLine,
+  type Phasegate,
+  PhasegateError,
+  parseCommandLine,
+  type Run,
+  shellWord,
+} from '@phasegate/core';
 import type { Driven, DriveRequest } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
-import { shellWord } from '../nextAction.ts';
 import { paramsOf, START_OPTIONS } from '../params.ts';
 import { showProgress } from '../progress.ts';
 import { reportNotStarted } from '../reportSubmitted.ts';
@@ -164,7 +170,9 @@ async function goesOn(
   const failed = status === 'active' ? failuresOf(work) : [];
   if (failed.length === 0 || args.flag('retry')) return true;
   // With `--json` too: the faults of the command say it then.
-  const said = failed.map(({ item, error }) => (item === null ? error : `item \`${item}\`: ${error}`));
+  const said = failed.map(({ item, error }) =>
+    item === null ? error : `item \`${oneLine(item)}\`: ${error}`,
+  );
   if (prompts === null) {
     throw usageError(
       `step \`${phase}\` failed before: ${said.join('; ')}; there is no terminal to ask how to go on`,

@@ -1,4 +1,4 @@
-import type { RunQuery, RunStatus, RunSummary } from '@phasegate/core';
+import { oneLine, type RunQuery, type RunStatus, type RunSummary } from '@phasegate/core';
 import type { Arguments, CliCommand } from '../command.ts';
 import { paintStatus } from '../text/describeRun.ts';
 import { table } from '../text/table.ts';
@@ -35,7 +35,7 @@ export const runs: CliCommand = {
           workflow,
           paintStatus(status, out.paint),
           phase === null ? '' : String(phase),
-          target ?? '',
+          oneLine(target ?? ''),
           updatedAt,
         ]),
       ]);

@@ -62,7 +62,7 @@ export const start: CliCommand = {
     };
     await out.result(
       { run, workflow: view.workflow, status, phase, ring, trusted, next_action, ...would },
-      () => describeRun(view, out.paint),
+      () => describeRun(view, out),
     );
     return 0;
   },

@@ -33,9 +33,7 @@ export const status: CliCommand = {
     const told = card !== null && human ? card : null;
     const more = told === null ? {} : { gate_card: told.card, shown: told.shown };
     await out.result({ ...wireView(view), ...more }, () =>
-      [describeRun(view, out.paint), ...(told === null ? [] : ['', cardText(told.card, out.width)])].join(
-        '\n',
-      ),
+      [describeRun(view, out), ...(told === null ? [] : ['', cardText(told.card, out.width)])].join('\n'),
     );
     return 0;
   },

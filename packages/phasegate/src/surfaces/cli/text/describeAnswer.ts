@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, own, quoteRest } from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, oneLine, own, quoteRest } from '@phasegate/core';
 import type { Paint } from '../paint.ts';
 import { evidenceLines } from './evidenceLines.ts';
 
@@ -11,7 +11,8 @@ export function describeAnswer(answer: JsonObject, paint: Paint): string {
   if (answer.workflow_complete === true)
     lines.push(paint.green(word(answer.message ?? 'All phases complete')));
   if (answer.status === 'waiting') lines.push(...gateLines(answer.gate));
-  if (answer.item_completed !== undefined) lines.push(`item ${word(answer.item_completed)} completed`);
+  if (answer.item_completed !== undefined)
+    lines.push(`item ${oneLine(word(answer.item_completed))} completed`);
   lines.push(...wouldRefuse(answer, paint), ...warnings(answer, paint));
   if (answer.next_phase !== undefined && answer.next_phase !== null) {
     lines.push(`now in phase ${paint.bold(word(answer.next_phase))}`);

@@ -1,16 +1,28 @@
-import type { GateView, Progress, RunStatus, RunView } from '@phasegate/core';
-import { shellWord, spellNextAction } from '../nextAction.ts';
+import {
+  type GateView,
+  linesOf,
+  oneLine,
+  type Progress,
+  type RunStatus,
+  type RunView,
+  shellWord,
+} from '@phasegate/core';
+import { spellNextAction } from '../nextAction.ts';
+import type { Output } from '../output.ts';
 import type { Paint } from '../paint.ts';
+import { foreignRest } from './foreignLines.ts';
 import { facts } from './table.ts';
 
 /** One run on a screen: where it is, what it waits for, what to do next. */
-export function describeRun(view: RunView, paint: Paint): string {
+export function describeRun(view: RunView, { paint, width }: Pick<Output, 'paint' | 'width'>): string {
+  // Broken here, and marked: what a terminal breaks would go on where only lines of ours begin.
+  const said: Said = (text, before = '') => foreignRest(text, { before, width: width - LABEL });
   const rows: [string, string][] = [
     ['run', paint.bold(view.run)],
     ['workflow', view.title === view.workflow ? view.workflow : `${view.workflow}: ${view.title}`],
     ['status', `${paintStatus(view.status, paint)}, ring ${view.ring}${standing(view)}`],
   ];
-  if (view.target !== null) rows.push(['target', view.target]);
+  if (view.target !== null) rows.push(['target', said(oneLine(view.target))]);
   if (view.current_phase !== null) {
     const { phase, phase_name } = view.current_phase;
     rows.push(['phase', String(phase) === phase_name ? phase_name : `${phase} (${phase_name})`]);
@@ -19,14 +31,26 @@ export function describeRun(view: RunView, paint: Paint): string {
   }
   rows.push(['progress', describeProgress(view.progress, view.completed_phases)]);
   if (view.attempts > 0) rows.push(['attempts', String(view.attempts)]);
-  if (view.feedback !== null) rows.push(['feedback', view.feedback]);
+  if (view.feedback !== null)
+    rows.push([
+      'feedback',
+      linesOf(view.feedback)
+        .map((line) => said(line))
+        .join('\n'),
+    ]);
   if (view.gate !== null) rows.push(['gate', describeGate(view.gate, view.run)]);
-  if (view.questions.length > 0) rows.push(['questions', describeQuestions(view)]);
-  if (view.escalation !== null) rows.push(['escalated', describeEscalation(view)]);
-  if (view.reason !== null) rows.push(['reason', view.reason]);
+  if (view.questions.length > 0) rows.push(['questions', describeQuestions(view, said)]);
+  if (view.escalation !== null) rows.push(['escalated', describeEscalation(view, said)]);
+  if (view.reason !== null) rows.push(['reason', said(view.reason)]);
   rows.push(['next', paint.cyan(spellNextAction(view.next_action, view.run))]);
   return facts(rows);
 }
+
+/** The longest label, and the blanks behind it. */
+const LABEL = 'questions  '.length;
+
+/** Words of somebody else as they are shown, behind what stands on their line already. */
+type Said = (text: string, before?: string) => string;
 
 /** How far a run is, as a bar and in numbers. */
 export function describeProgress(
@@ -72,21 +96,24 @@ export function describeGate(gate: GateView, runId: string): string {
   return lines.join('\n');
 }
 
-function describeQuestions({ run, questions, answers }: RunView): string {
+function describeQuestions({ run, questions, answers }: RunView, say: Said): string {
   const lines = questions.flatMap(({ text, options }, index) => {
     const answer = answers.find(({ question }) => question === index + 1);
-    const said = answer === undefined ? '' : `  answered: ${answer.text}`;
-    return [`${index + 1}. ${text}${said}`, ...options.map((option) => `   - ${option}`)];
+    return [
+      say(text, `${index + 1}. `),
+      ...options.map((option) => say(option, '   - ')),
+      ...(answer === undefined ? [] : [say(answer.text, '   answered: ')]),
+    ];
   });
   lines.push(`a human answers with: phasegate answer ${shellWord(run)} --question 1 --option LABEL`);
   return lines.join('\n');
 }
 
-function describeEscalation({ run, escalation }: RunView): string {
+function describeEscalation({ run, escalation }: RunView, said: Said): string {
   if (escalation === null) return '';
-  const lines = [escalation.message];
+  const lines = [said(escalation.message)];
   for (const { message } of escalation.blockers)
-    if (message !== escalation.message) lines.push(`- ${message}`);
+    if (message !== escalation.message) lines.push(said(message, '- '));
   const word = shellWord(run);
   lines.push(`a human acts with: phasegate resume ${word} or phasegate stop ${word} --reason TEXT`);
   return lines.join('\n');

@@ -1,9 +1,6 @@
-import { isJsonObject, type Json, type JsonObject, own, quoteRest } from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, oneLine, own, quoteRest } from '@phasegate/core';
 import { describeJson } from './describeJson.ts';
-import { foreignLines } from './foreignLines.ts';
-
-/** Columns that every terminal has. */
-const SCREEN = 80;
+import { foreignLines, foreignRest, SCREEN } from './foreignLines.ts';
 
 /** What a run that is driven waits for: what a human is asked, what they may choose, and how. */
 export function describeWaiting(what: JsonObject): string {
@@ -47,35 +44,42 @@ function gateLines(what: JsonObject): readonly string[] {
 
 function questionLines(question: Json): readonly string[] {
   const answered = own(question, 'answered') === true;
-  const lines = [`${word(question, 'number')}. ${word(question, 'text')}${answered ? ' (answered)' : ''}`];
+  const before = `${word(question, 'number')}.${answered ? ' (answered)' : ''} `;
+  const lines = [said(own(question, 'text'), before)];
   if (answered) return lines;
-  const options = list(own(question, 'options')).map((option) => `   - ${word(option)}`);
+  const options = list(own(question, 'options')).map((option) => said(option, '   - '));
   return [...lines, ...options, `   ${word(question, 'how')}`];
 }
 
 function escalationLines(what: JsonObject): readonly string[] {
   const { blockers, items, printed_last: printed, how, attempts, message } = what;
-  const told = list(blockers).map((blocker) => word(blocker, 'message'));
+  const told = list(blockers).map((blocker) => own(blocker, 'message'));
   return [
-    `a human must act: ${word(message)}`,
+    said(message, 'a human must act: '),
     `phase ${word(what, 'phase')}, since ${word(what, 'since')}, failed attempts: ${word(attempts)}`,
-    ...told.filter((said) => said !== message).map((said) => `- ${said}`),
+    ...told.filter((text) => text !== message).map((text) => said(text, '- ')),
     ...list(items).flatMap((item) => [
-      `- item ${word(item, 'item')} is ${word(item, 'status')}: ${word(item, 'error')}`,
+      said(own(item, 'error'), `- item ${oneLine(word(item, 'item'))} is ${word(item, 'status')}: `),
       ...lastPrinted(own(item, 'printed_last')),
     ]),
     ...lastPrinted(printed),
-    ...list(how).map((said) => `- ${word(said)}`),
+    ...list(how).map((way) => `- ${word(way)}`),
   ];
 }
 
 function lastPrinted(printed: Json | undefined): readonly string[] {
   const lines = list(printed).filter((line) => line !== '');
-  return lines.length === 0 ? [] : ['  what it printed last:', ...lines.map((line) => `    ${word(line)}`)];
+  return lines.length === 0 ? [] : ['  what it printed last:', ...lines.map((line) => said(line, '    '))];
 }
 
 function list(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** Words of somebody else, behind what stands on their line already. */
+function said(value: Json | undefined, before: string): string {
+  const text = typeof value === 'string' ? value : word(value);
+  return foreignRest(text, { before, width: SCREEN });
 }
 
 /** A member, or the value itself, in words. */

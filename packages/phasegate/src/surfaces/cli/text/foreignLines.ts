@@ -1,5 +1,8 @@
 import { linesOf, oneLine } from '@phasegate/core';
 
+/** Columns that every terminal has. */
+export const SCREEN = 80;
+
 const MARK = '| ';
 const LEAST = 20;
 
@@ -10,7 +13,17 @@ const LEAST = 20;
 export function foreignLines(text: string, width: number): readonly string[] {
   // One column stays free: some terminals break a line that fills the last.
   const room = Math.max(LEAST, width - MARK.length - 1);
-  return linesOf(text).flatMap((line) => broken(oneLine(line), room));
+  return linesOf(text).flatMap((line) => broken(oneLine(line), room).map((part) => `${MARK}${part}`));
+}
+
+/** The same for words that begin on a line of ours, behind what stands there already: only further lines are marked. */
+export function foreignRest(text: string, { before, width }: { before: string; width: number }): string {
+  const [first = '', ...more] = linesOf(text);
+  const room = Math.max(LEAST, width - before.length - 1);
+  const [head = '', ...rest] = broken(oneLine(first), room);
+  const further = [...(rest.length === 0 ? [] : [rest.join('')]), ...more].join('\n');
+  const lines = further === '' && more.length === 0 ? [] : foreignLines(further, width);
+  return [`${before}${head}`, ...lines].join('\n');
 }
 
 function broken(line: string, room: number): readonly string[] {
@@ -20,14 +33,14 @@ function broken(line: string, room: number): readonly string[] {
   for (const character of line) {
     const columns = columnsOf(character);
     if (taken + columns > room) {
-      lines.push(`${MARK}${current}`);
+      lines.push(current);
       current = '';
       taken = 0;
     }
     current += character;
     taken += columns;
   }
-  return [...lines, `${MARK}${current}`];
+  return [...lines, current];
 }
 
 /** Terminals do not agree on the width of what is not ASCII: none is wider than two. */
