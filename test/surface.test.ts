@@ -134,6 +134,8 @@ test('@phasegate/core exports exactly these values', () => {
     'stepInputFor',
     'successorsOf',
     'suggest',
+    'targetProblem',
+    'targetWithin',
     'taskText',
     'tooDeep',
     'validateCheckpoint',

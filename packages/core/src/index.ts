@@ -114,7 +114,7 @@ export { coveredAt, coveredBy, declaredNames, ENGINE_FIELDS, hasFreeResult } fro
 export { fencedJson, linesOf, oneLine, shellWord } from './model/oneLine.ts';
 export { matchCommand, parseCommandLine } from './model/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
-export { sameTarget } from './model/target.ts';
+export { sameTarget, targetProblem, targetWithin } from './model/target.ts';
 export { asideRanges, fillTemplate, isWithin, placeholdersIn, type TextRange } from './model/template.ts';
 export { CONTRACT_TOOLS, GUARDED_PATHS, isToolName } from './model/tools.ts';
 export { workerOf } from './model/workerOf.ts';

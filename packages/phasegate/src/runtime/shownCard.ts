@@ -10,8 +10,10 @@ import {
   type Run,
   type RunEvent,
   type StoppedRun,
+  sameTarget,
 } from '@phasegate/core';
 import type { Store } from './ports.ts';
+import { projectTarget } from './projectTarget.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 
 /** A gate card and its hash. */
@@ -22,19 +24,21 @@ export interface ShownCard {
 
 /** What stands at the gate of a run now; null where it waits at none. */
 export async function shownCard(
-  { store, hash }: Pick<RuntimeParts, 'store' | 'hash'>,
+  { store, hash, workspace }: Pick<RuntimeParts, 'store' | 'hash' | 'workspace'>,
   run: Run,
 ): Promise<ShownCard | null> {
-  const card = gateCard(run, await factsOf(store, run));
+  const card = gateCard(run, await factsOf({ store, workspace }, run));
   return card === null ? null : { card, shown: hash(canonicalJson(card)) };
 }
 
+type Place = Pick<RuntimeParts, 'store' | 'workspace'>;
+
 /** What bears on a decision beside the run itself, all of it from before the gate opened. */
-async function factsOf(store: Store, run: Run): Promise<GateCardFacts> {
+async function factsOf(place: Place, run: Run): Promise<GateCardFacts> {
   if (run.status !== 'waiting' || run.wait.for !== 'gate') return { letThrough: [], stoppedBefore: [] };
   return {
-    letThrough: await letThroughIn(store, run.id),
-    stoppedBefore: await stoppedBefore(store, run, run.wait.since),
+    letThrough: await letThroughIn(place.store, run.id),
+    stoppedBefore: await stoppedBefore(place, run, run.wait.since),
   };
 }
 
@@ -73,11 +77,17 @@ function toldBy(event: RunEvent): readonly LetThrough[] {
 const MOST_STOPPED = 5;
 
 /** A target that was said no to before bears on the next no. One stopped since the gate opened would change the card. */
-async function stoppedBefore(store: Store, run: Run, since: string): Promise<readonly StoppedRun[]> {
-  const { target } = run;
-  if (target === null) return [];
+async function stoppedBefore(
+  { store, workspace }: Place,
+  run: Run,
+  since: string,
+): Promise<readonly StoppedRun[]> {
+  if (run.target === null) return [];
+  const target = projectTarget(workspace, run.target);
+  const isSame = (other: string | null) =>
+    other !== null && sameTarget(projectTarget(workspace, other), target);
   const same = (await store.list({ status: 'stopped' }))
-    .filter((line) => line.target?.trim() === target.trim() && line.updatedAt < since)
+    .filter((line) => isSame(line.target) && line.updatedAt < since)
     .sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : one.updatedAt > other.updatedAt ? -1 : 0));
   const loaded = await Promise.all(same.slice(0, MOST_STOPPED).map((line) => store.load(line.run)));
   return loaded.flatMap((stored) => {

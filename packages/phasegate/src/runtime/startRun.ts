@@ -11,11 +11,14 @@ import {
   type Started,
   type Starting,
   type StartRequest,
+  targetProblem,
+  type Verdict,
   viewFor,
   type Workflow,
 } from '@phasegate/core';
 import { drafts, nameOf } from './auditDrafts.ts';
 import type { Store } from './ports.ts';
+import { projectTarget } from './projectTarget.ts';
 import type { Rendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 
@@ -51,11 +54,25 @@ export async function startRun(
       hint: `phasegate trust ${found.workflow.id}`,
     });
   }
+  const { id: workflow, oneRunPer } = found.workflow;
+  const refused = async (verdict: Verdict & { readonly allowed: false }): Promise<Started> => {
+    const blockers = verdict.blockers.map(({ code, message }) => ({ code, message }));
+    const data = { workflow, closure: found.closure, blockers };
+    await store.note(null, [
+      { time: timeFor(null), principal: nameOf(principal), event: 'start_refused', data },
+    ]);
+    return { verdict, view: null };
+  };
+  // The engine reads old records too, in which such targets stand: what is new is looked at here.
+  const problem = targetProblem(request.target ?? '');
+  if (problem !== null) return refused(wrongTarget(problem));
+  const named = (target: string | null) =>
+    target === null || oneRunPer === undefined ? target : projectTarget(parts.workspace, target);
   const starting: Starting = {
     id: parts.newId(),
     workflow: found.workflow,
     workflowHash: found.hash,
-    target: request.target ?? null,
+    target: named(request.target ?? null),
     params: request.params ?? {},
     ring: RING,
     trusted,
@@ -70,17 +87,12 @@ export async function startRun(
     if (looks.length === 0) break;
     await lookAll(looks, found.workflow, facts);
   }
-  const { id: workflow, oneRunPer } = found.workflow;
   for (let round = 1; ; round++) {
-    const others = oneRunPer === undefined ? [] : await store.list({ workflow });
+    const listed = oneRunPer === undefined ? [] : await store.list({ workflow });
+    const others = listed.map((other) => ({ ...other, target: named(other.target) }));
     const decision = decideStart({ ...starting, others }, { ...bare, facts });
     const note = { time: bare.now, principal: nameOf(principal) };
-    if (decision.run === null) {
-      const blockers = decision.verdict.blockers.map(({ code, message }) => ({ code, message }));
-      const data = { workflow, closure: found.closure, blockers };
-      await store.note(null, [{ ...note, event: 'start_refused', data }]);
-      return { verdict: decision.verdict, view: null };
-    }
+    if (decision.run === null) return refused(decision.verdict);
     const data = { run: starting.id, workflow, workflow_hash: found.hash };
     const audit = drafts(decision.events, principal, { command: null, facts });
     if (await store.create(decision.run, audit, [{ ...note, event: 'run_started', data }])) {
@@ -96,6 +108,11 @@ export async function startRun(
 
 /** Each round but the last was lost to a run that is there when the next one looks, or has ended since. */
 const ROUNDS = 20;
+
+function wrongTarget(message: string): Verdict & { readonly allowed: false } {
+  const nextAction = { act: 'start', text: 'start again with a target on one line' } as const;
+  return { allowed: false, blockers: [{ code: 'param_invalid', message, nextAction }] };
+}
 
 /** What the agent can do: as was said when it was added, else as it says itself, as when it claims. */
 async function ableOf(

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { makeShell, type Shell } from '../fixtures/callCli.ts';
@@ -43,6 +44,18 @@ test('the card tells all that bears on the decision, whatever the agent chose [a
   expect(told.map(({ phase, item }) => `${phase} ${item ?? ''}`.trim())).toEqual(
     expect.arrayContaining(['EACH a', 'EACH b', 'SHIP']),
   );
+});
+
+test('a stopped run is on the card of the next, however the target is spelled [adv.N13]', async () => {
+  const shell = await staffed();
+  const first = await atGate(shell);
+  await decide(shell, first, 'Stop');
+
+  for (const target of ['./src//a.ts', 'src/a.ts\u200b', join(shell.root, 'src/a.ts')]) {
+    const run = await atGate(shell, ['--target', target]);
+    const { gate_card: card } = (await shell.callAs('open sesame', ['status', run, '--json'])).json();
+    expect(card).toMatchObject({ stopped_before: [{ run: first }] });
+  }
 });
 
 test('what happens elsewhere while a gate is open does not change its card [adv.N9 adv.N14]', async () => {
@@ -93,7 +106,8 @@ async function staffed(): Promise<Shell> {
 
 /** A run at its gate, with nothing that was asked for handed in for its items. */
 async function atGate(shell: Shell, words: readonly string[] = [], report?: string): Promise<string> {
-  const started = await shell.call(['start', 'loose', '--target', 'src/a.ts', ...words, '--json']);
+  const target = words.includes('--target') ? [] : ['--target', 'src/a.ts'];
+  const started = await shell.call(['start', 'loose', ...target, ...words, '--json']);
   const run = String(started.json().run);
   const done = (evidence: object, ...more: readonly string[]) =>
     shell.call(['done', run, ...more, '--evidence', '-', '--json'], JSON.stringify(evidence));

@@ -1,0 +1,18 @@
+import { realpathSync } from 'node:fs';
+import { targetWithin } from '@phasegate/core';
+
+/** A target as it is called from the root of the workspace, also where it is named by the place behind a link. */
+export function projectTarget(workspace: string, target: string): string {
+  const within = targetWithin(workspace, target);
+  return within === target ? targetWithin(placeOf(workspace), target) : within;
+}
+
+/** A workspace that is not on a disk is where it says it is. */
+function placeOf(workspace: string): string {
+  try {
+    return realpathSync(workspace);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return workspace;
+    throw error;
+  }
+}
