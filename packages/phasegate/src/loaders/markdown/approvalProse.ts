@@ -1,71 +1,110 @@
 import { asideRanges, isWithin } from '@phasegate/core';
 import { Lines } from '../lines.ts';
+import { demandsApproval } from './demandsApproval.ts';
+import { cellsOf, isEvidenceHeader, isRule } from './evidenceTable.ts';
 import { headingAt, linesOf } from './markdownText.ts';
 
-const WHO =
-  '(?:human|user|person|people|maintainer|reviewer|owner|stakeholder|lead|manager|supervisor|operator|customer|client|team)s?';
-const YES = '(?:approval|sign[- ]?off|consent|go[- ]ahead)s?';
-/** Words that make an approval something to be had. */
-const NEEDED =
-  /\b(?:required?|requires|requiring|needs?|needed|must|mandatory|necessary|obtain|get|receive|secure|seek|await|awaits|wait|waits|ask|request|before|only after|until|unless|without)\b/;
-
-const HUMAN_YES = new RegExp(`\\b(?:${WHO}(?:['’]s)?(?: \\w+){0,2} ${YES}|sign[- ]?offs?)\\b`);
-const YES_FROM = new RegExp(
-  `\\b${YES} (?:\\w+ )?(?:from|by|of) (?:an? |the |your |its |at least |one |two )*${WHO}\\b`,
-);
-const ASKED = new RegExp(
-  `\\b(?:wait|stop|pause|ask|asks|request|present)\\b(?: \\w+){0,6} for (?:\\w+ )?(?:${YES})\\b`,
-);
-const ACTS = [
-  // A human must approve it, and it must be approved by a human.
-  new RegExp(
-    `\\b${WHO}(?: \\w+)? (?:must|has to|have to|needs? to|shall)(?: \\w+){0,3} (?:approve|sign(?: it)? off)\\b`,
-  ),
-  new RegExp(
-    `\\b(?:must|has to|have to|needs? to|shall) (?:first )?be (?:\\w+ and )?(?:approved|signed off)(?: \\w+)? by (?:an? |the |your )?(?:\\w+ )?${WHO}\\b`,
-  ),
-];
-const NO =
-  /\b(?:no|not|never|none|nobody|without|optional|optionally|unneeded|unnecessary|false|n\/a|isn['’]t|aren['’]t|don['’]t|doesn['’]t|needn['’]t|cannot|can['’]t)\b/;
-/** Two negations that come to a demand: do not go on without it. */
-const FORBIDDEN =
-  /\b(?:not|never|no|nobody|nothing|cannot|can['’]t|don['’]t|mustn['’]t)\b.*\b(?:without|until|unless|before)\b/;
-/** Tests and documents that are called so, and words about a past or possible one. */
-const OTHER =
-  /\b(?:approval|sign[- ]?off)s? (?:tests?|testing|snapshots?|flag|field|fields|status|date|docs?|document|documents|template|templates)\b|\b(?:example|e\.g|such as)\b/;
-
-/** Whether a sentence demands that a human approves or signs off. */
-export function demandsApproval(sentence: string): boolean {
-  const text = sentence
-    .replace(/"[^"]*"|“[^”]*”/g, ' ')
-    .replace(/[*_#>|`[\]()]+/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .toLowerCase();
-  if (OTHER.test(text)) return false;
-  const spoken = HUMAN_YES.test(text) || YES_FROM.test(text);
-  const demanded = (spoken && NEEDED.test(text)) || ASKED.test(text) || ACTS.some((act) => act.test(text));
-  if (!demanded) return false;
-  return !NO.test(text) || FORBIDDEN.test(text);
+/** A sentence that demands a human's approval or sign-off, and the line where the demand begins. */
+export interface ApprovalLine {
+  readonly line: number;
+  readonly sentence: string;
 }
 
-/** The lines of a text, outside code and comments, that demand a human's approval or sign-off. */
-export function approvalLines(text: string): readonly { readonly line: number; readonly sentence: string }[] {
+interface ProseLine {
+  readonly number: number;
+  readonly text: string;
+}
+
+/** What demands a human's approval or sign-off in a text, outside code and comments. */
+export function approvalLines(text: string): readonly ApprovalLine[] {
+  const found: ApprovalLine[] = [];
+  let paragraph: ProseLine[] = [];
+  let table: ProseLine[] = [];
+  const close = (): void => {
+    found.push(...inParagraph(paragraph), ...inTable(table));
+    paragraph = [];
+    table = [];
+  };
+  for (const line of proseOf(text)) {
+    if (line === null || line.text.trim() === '') {
+      close();
+    } else if (headingAt(line.text) !== null) {
+      close();
+      // A heading names something, unless it says that it is required.
+      if (/\brequire[ds]?\b|\bmust\b|\bmandatory\b/i.test(line.text)) found.push(...inParagraph([line]));
+    } else if (cellsOf(line.text) !== null) {
+      if (paragraph.length > 0) close();
+      table.push(line);
+    } else {
+      if (table.length > 0 || beginsAnew(line.text)) close();
+      paragraph.push(line);
+      if (/(?: {2}|\\)$/.test(line.text)) close();
+    }
+  }
+  close();
+  return found;
+}
+
+/** The lines with code and comments blanked; null for one that is code or front matter as a whole. */
+function proseOf(text: string): readonly (ProseLine | null)[] {
   const asides = asideRanges(text);
   const lines = new Lines(text);
-  return linesOf(text).flatMap(({ number, text: line, aside }) => {
-    // A row of a table names something; a heading does too, unless it says that it is required.
-    if (aside !== null || /^\s*\|.*\|\s*$/.test(line)) return [];
-    if (headingAt(line) !== null && !/\brequire[ds]?\b|\bmust\b|\bmandatory\b/i.test(line)) return [];
+  return linesOf(text).map(({ number, text: line, aside }) => {
+    if (aside !== null) return null;
     const start = lines.start(number);
-    const prose = [...line]
-      .map((letter, column) => (isWithin(asides, start + column) ? ' ' : letter))
-      .join('');
-    const found = sentencesOf(prose).find(demandsApproval);
-    return found === undefined ? [] : [{ line: number, sentence: found.trim() }];
+    // By code unit, as the ranges count.
+    const letters = line.split('').map((letter, column) => (isWithin(asides, start + column) ? ' ' : letter));
+    return { number, text: letters.join('') };
   });
 }
 
-function sentencesOf(line: string): readonly string[] {
-  return line.split(/(?<=[.!?;])\s+/);
+/** An item of a list, a quotation after none, or a label such as `**Approval**:` does not go on with the line above. */
+function beginsAnew(text: string): boolean {
+  return /^\s*(?:>\s*)*(?:(?:[-*+]|\d+[.)])\s|(?:\*\*|__)[^*_]+(?:\*\*:|__:|:\*\*|:__)|[A-Z][\w /-]{0,40}:\s)/.test(
+    text,
+  );
+}
+
+function inParagraph(lines: readonly ProseLine[]): readonly ApprovalLine[] {
+  const joined = lines.map(({ text }) => text.replace(/^\s*(?:>\s?)+/, '')).join('\n');
+  const seen = new Map<number, ApprovalLine>();
+  let from = 0;
+  for (const sentence of sentencesOf(joined)) {
+    const start = joined.indexOf(sentence, from);
+    from = start + sentence.length;
+    if (!demandsApproval(sentence)) continue;
+    const first = lines[joined.slice(0, start).split('\n').length - 1 + linesBefore(sentence)];
+    const line = (first as ProseLine).number;
+    if (!seen.has(line)) seen.set(line, { line, sentence: sentence.replace(/\s+/g, ' ').trim() });
+  }
+  return [...seen.values()];
+}
+
+/** How many lines of a sentence come before the demand: the rest still demands without them. */
+function linesBefore(sentence: string): number {
+  const lines = sentence.split('\n');
+  for (let skipped = lines.length - 1; skipped > 0; skipped--) {
+    if (demandsApproval(lines.slice(skipped).join('\n'))) return skipped;
+  }
+  return 0;
+}
+
+/** A question and its short answer are one sentence: "Approval needed? No." */
+function sentencesOf(text: string): readonly string[] {
+  return text.split(/(?<=[.!;])\s+|(?<=\?)\s+(?!(?:no|none|false|n\/a)\b[.!]?(?:\s|$))/i);
+}
+
+/** A row says what its cells say one after another, and each cell what it says under its heading. */
+function inTable(rows: readonly ProseLine[]): readonly ApprovalLine[] {
+  const headed = rows.length > 2 && isRule(rows[1]?.text ?? '');
+  const header = headed ? (cellsOf(rows[0]?.text ?? '') ?? []) : [];
+  const evidence = headed && isEvidenceHeader(rows[0]?.text ?? '');
+  return rows.slice(headed ? 2 : 0).flatMap(({ number, text }) => {
+    const cells = cellsOf(text) ?? [];
+    const headings = cells.map((cell, index) => `${header[index] ?? ''}: ${cell}`);
+    // The cells of an evidence table beside each other say of a value that it is required, not of an approval.
+    const said = evidence ? cells : [cells.join(': '), ...headings];
+    const sentence = said.flatMap((one) => sentencesOf(one)).find(demandsApproval);
+    return sentence === undefined ? [] : [{ line: number, sentence: sentence.trim() }];
+  });
 }

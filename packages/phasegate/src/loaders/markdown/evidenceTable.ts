@@ -25,6 +25,11 @@ export function readEvidenceTables(
   return found;
 }
 
+/** Whether a row is the heading of a table of evidence. */
+export function isEvidenceHeader(text: string): boolean {
+  return columnsOf(text) !== null;
+}
+
 interface Columns {
   readonly name: number;
   readonly type: number;
@@ -99,13 +104,15 @@ function readRow(
   };
 }
 
-function cellsOf(text: string): readonly string[] | null {
+/** The cells of a row of a table, or null. */
+export function cellsOf(text: string): readonly string[] | null {
   const row = /^\s*\|(.*)\|\s*$/.exec(text)?.[1];
   if (row === undefined) return null;
   return row.split(/(?<!\\)\|/).map((cell) => cell.replaceAll('\\|', '|').trim());
 }
 
-function isRule(text: string): boolean {
+/** Whether a row is the rule below the heading of a table. */
+export function isRule(text: string): boolean {
   return cellsOf(text)?.every((cell) => /^:?-+:?$/.test(cell)) ?? false;
 }
 
