@@ -53,9 +53,16 @@ test.each([
   ['non-empty and optional', 'non_empty'],
   ['must contain a name', 'non_empty'],
   ['may be empty', 'optional'],
+  ['a remark, optional', 'optional'],
+  ['this is not optional', 'present'],
+  ['never optional', 'present'],
   ['whatever', 'present'],
 ])('the rule of "%s" is %s [S0.24]', (line, rule) => {
   expect(inferRule(line)).toBe(rule);
+});
+
+test('a denial that runs over two lines denies "optional" too', () => {
+  expect(inferRule('Must provide `all_green`: this is not', ['optional'])).toBe('present');
 });
 
 test('a description is the line without the marks around it [S0.25]', () => {

@@ -1,5 +1,11 @@
 import type { EvidenceRule } from '@phasegate/core';
-import { type EvidenceFieldDraft, type FieldType, letsFalsePass, usualRule } from './evidence.ts';
+import {
+  type EvidenceFieldDraft,
+  type FieldType,
+  letsFalsePass,
+  saysPlainly,
+  usualRule,
+} from './evidence.ts';
 import { headingAt, type MarkdownLine } from './markdownText.ts';
 import type { Report } from './report.ts';
 
@@ -59,9 +65,13 @@ const RULE_WORDS: readonly (readonly [EvidenceRule, readonly string[]])[] = [
 
 /** The rule a line speaks of; where it says nothing, what its continuation says (S0.24, S0.26). */
 export function inferRule(line: string, context: readonly string[] = []): EvidenceRule {
+  const whole = [line, ...context].join(' ');
   for (const text of [line, ...context]) {
     const lower = text.toLowerCase();
-    const found = RULE_WORDS.find(([, words]) => words.some((word) => lower.includes(word)));
+    // What lets evidence be left out must be said plainly: "not optional" does not say it.
+    const found = RULE_WORDS.find(([rule, words]) =>
+      words.some((word) => lower.includes(word) && (rule !== 'optional' || saysPlainly(whole, word))),
+    );
     if (found !== undefined) return found[0];
   }
   return 'present';

@@ -1,4 +1,5 @@
 import type { EvidenceRule } from '@phasegate/core';
+import { plainProse } from './plainProse.ts';
 import type { Place } from './report.ts';
 
 /** One piece of evidence a phase asks for, as it was understood. */
@@ -21,7 +22,27 @@ export function usualRule(type: FieldType): EvidenceRule {
 
 /** Whether a line lets a boolean be `false`. */
 export function letsFalsePass(line: string): boolean {
-  return /\btrue or false\b|\boptional\b/i.test(line);
+  return saysPlainly(line, 'true or false') || saysPlainly(line, 'optional');
+}
+
+const NO =
+  /\b(?:no|not|non|never|none|nothing|nobody|neither|nor|hardly|without|cannot|\w+n't|false that|far from)\b/i;
+
+/**
+ * Whether a line says these words and never denies them. A negation anywhere before them in the sentence denies them:
+ * a doubt makes a rule stricter.
+ */
+export function saysPlainly(line: string, words: string): boolean {
+  const text = plainProse(line)
+    .replace(/[*_`~]+/g, '')
+    .replace(/\s+/g, ' ');
+  // What is not optional may still be true or false.
+  const read =
+    words === 'optional' ? text : text.replace(/\b(?:not|never|non|\w+n't)[- ](?:\w+ )?optional\b/gi, ' ');
+  const parts = read.split(/[.;:!]|\s[-–—]\s/).map((part) => part.split(new RegExp(`\\b${words}\\b`, 'i')));
+  const said = parts.filter(({ length }) => length > 1);
+  const answered = new RegExp(`\\b${words}\\b\\W*(?:no|false|never)\\W*$`, 'i').test(read.trim());
+  return said.length > 0 && !answered && said.every((part) => !NO.test(part.slice(0, -1).join(' ')));
 }
 
 /** A rule about several fields. */

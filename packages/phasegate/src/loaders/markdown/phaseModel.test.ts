@@ -230,6 +230,23 @@ describe('a boolean of a folder must be true [C30]', () => {
     ['- Must provide `tests_pass`, a flag', 'is_true'],
     ['- Must provide `tests_pass`: boolean, true or false', 'present'],
     ['- Must provide `tests_pass` flag, optional', 'optional'],
+    ...[
+      'every test passes; this is not optional',
+      'this isn’t optional',
+      'this is not, in any way, optional',
+      'not&nbsp;optional',
+      'non-optional',
+      'nothing here is optional',
+      'optional? No.',
+      'must not be true or false as you like',
+    ].flatMap((words) => [
+      [
+        `| Evidence | Type | Validator | Description |\n|---|---|---|---|\n| tests_pass | bool | | ${words} |`,
+        'is_true',
+      ],
+      [`- Must provide \`tests_pass\` flag; ${words}`, 'is_true'],
+    ]),
+    ['- Must provide `tests_pass`: boolean, true or false, not optional', 'present'],
     ['| Evidence | Type |\n|---|---|\n| tests_pass | bool |', 'is_true'],
     ['| Evidence | Type | Required |\n|---|---|---|\n| tests_pass | bool | no |', 'optional'],
   ])('%s', async (line, rule) => {
