@@ -302,16 +302,17 @@ function compileParams(
   drafts: Readonly<Record<string, ParamDraft>>,
   problems: Problems,
 ): Readonly<Record<string, Param>> {
-  const params: Record<string, Param> = {};
+  // Made of entries, so that a param called `__proto__` is one.
+  const params: [string, Param][] = [];
   for (const [name, draft] of Object.entries(drafts)) {
     const param = compileParam(name, draft, problems);
-    params[name] = param;
+    params.push([name, param]);
     if (param.default === undefined) continue;
     const problem = paramProblem(param, param.default);
     if (problem !== null)
       problems.error(['params', name, 'default'], 'bad_default', `the default of \`${name}\` ${problem}`);
   }
-  return params;
+  return Object.fromEntries(params);
 }
 
 const PARAM_TYPES: readonly Param['type'][] = ['string', 'integer', 'number', 'boolean', 'list', 'object'];

@@ -10,7 +10,8 @@ export function readParams(
   | { readonly ok: true; readonly values: JsonObject }
   | { readonly ok: false; readonly problems: readonly string[] } {
   const problems: string[] = [];
-  const values: Record<string, Json> = {};
+  // Made of entries, so that a param called `__proto__` is one.
+  const values: [string, Json][] = [];
   for (const key of Object.keys(given)) {
     if (!Object.hasOwn(params, key)) {
       problems.push(`there is no param \`${key}\`${didYouMean(key, Object.keys(params))}`);
@@ -24,9 +25,9 @@ export function readParams(
     }
     const problem = paramProblem(param, value);
     if (problem !== null) problems.push(`param \`${name}\` ${problem}`);
-    else values[name] = value;
+    else values.push([name, value]);
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, values };
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, values: Object.fromEntries(values) };
 }
 
 /** Why a value does not fit a param, or null. */

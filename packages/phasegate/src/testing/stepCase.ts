@@ -242,8 +242,8 @@ function paramsFor(workflow: Workflow, given: JsonObject, tests: ContractTests |
   const entries = Object.entries(workflow.params).flatMap(([name, param]): [string, Json][] => {
     if (Object.hasOwn(given, name)) return [[name, given[name] as Json]];
     if (!param.required || param.default !== undefined) return [];
-    const domain = testDomains(tests)[name];
-    const [first] = domain ?? [];
+    const domains = testDomains(tests);
+    const [first] = (Object.hasOwn(domains, name) ? domains[name] : undefined) ?? [];
     return first === undefined ? [] : [[name, first]];
   });
   return Object.fromEntries(entries);

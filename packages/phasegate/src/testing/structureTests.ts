@@ -55,7 +55,9 @@ export function domainTests(
 ): readonly PlainTest[] {
   let known: Readonly<Record<string, Domain>> = domains;
   try {
-    known = Object.assign({}, ...Object.values(extractSchema(workflow, { domains })));
+    known = Object.fromEntries(
+      Object.values(extractSchema(workflow, { domains })).flatMap(Object.entries<Domain>),
+    );
   } catch (error) {
     // What has no end is reported by the cases; the domains that were named are looked at all the same.
     if (!(error instanceof PhasegateError)) throw error;

@@ -32,18 +32,27 @@ export function extractSchema(
   const total = new Constant(outline.steps.length);
   return Object.fromEntries(
     outline.steps.flatMap((step, index) => {
-      const schema: Record<string, Domain> = { step: new Constant(index + 1), total_steps: total };
+      const schema = new Map<string, Domain>([
+        ['step', new Constant(index + 1)],
+        ['total_steps', total],
+      ]);
       for (const name of paramsOf(outline, step)) {
-        const domain = gated(step, name, options.domains?.[name] ?? outline.domains[name] ?? null);
+        const domain = gated(step, name, domainNamed(name, outline, options));
         // No value of the param lets the step be entered, so there is nothing to invoke it with.
         if (domain === 'none') return [];
         if (domain === null) throw endless(name, step);
-        schema[name] = domain;
+        schema.set(name, domain);
       }
-      if (step.iterates) schema.iteration = iterationsOf(outline, step, options);
-      return [[String(step.id), schema]];
+      if (step.iterates) schema.set('iteration', iterationsOf(outline, step, options));
+      return [[String(step.id), Object.fromEntries(schema)]];
     }),
   );
+}
+
+/** Own members only: a param may be called `constructor`. */
+function domainNamed(name: string, outline: Outline, { domains = {} }: SchemaOptions): Domain | null {
+  const from = Object.hasOwn(domains, name) ? domains : outline.domains;
+  return (Object.hasOwn(from, name) ? from[name] : null) ?? null;
 }
 
 function paramsOf({ shared, domains }: Outline, step: OutlinedStep): readonly string[] {
@@ -57,9 +66,9 @@ function gated({ onlyWhen }: OutlinedStep, name: string, domain: Domain | null):
   return within(domain, values) ?? 'none';
 }
 
-function iterationsOf({ domains }: Outline, step: OutlinedStep, options: SchemaOptions): Domain {
-  const declared = options.domains?.iteration ?? domains.iteration;
-  if (declared) return declared;
+function iterationsOf(outline: Outline, step: OutlinedStep, options: SchemaOptions): Domain {
+  const declared = domainNamed('iteration', outline, options);
+  if (declared !== null) return declared;
   if (step.maxIterations !== null) return new BoundedInt(1, step.maxIterations);
   throw new PhasegateError('usage', `step \`${step.id}\` iterates without end, so its cases have none`, {
     hint: 'give its `next` a `maxIterations`, or declare the param `iteration` with a `min` and a `max`',

@@ -45,7 +45,7 @@ function* inputsOf(
   schema: Readonly<Record<string, StepSchema>>,
 ): Generator<TestInput, undefined, undefined> {
   for (const step of order) {
-    const domains = schema[String(step)];
+    const domains = Object.hasOwn(schema, String(step)) ? schema[String(step)] : undefined;
     if (domains === undefined) continue;
     for (const params of productOver(Object.entries(domains))) {
       yield { id: idOf(workflow, step, params), step, params: params as TestInput['params'] };

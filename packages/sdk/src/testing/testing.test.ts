@@ -116,6 +116,31 @@ describe('generation', () => {
     ]);
   });
 
+  test.each(['constructor', 'toString', '__proto__'])('a param may be called `%s`', (name) => {
+    const workflow = withParams(Object.fromEntries([[name, { choices: [true, false] }]]));
+    const inputs = [...generateInputs(workflow, { domains: {} })].map(({ params }) => Object.entries(params));
+
+    expect(inputs.map((entries) => entries.find(([key]) => key === name)?.[1])).toEqual([true, false]);
+  });
+
+  test('a default alone gives no domain to a param called `constructor`', () => {
+    const workflow = withParams({ constructor: { type: 'string', default: 'a' } });
+
+    expect(() => generateInputs(workflow)).toThrow('can be anything');
+    const domains = Object.fromEntries([['constructor', new Constant('b')]]);
+    expect([...generateInputs(workflow, { domains })]).toMatchObject([{ params: { constructor: 'b' } }]);
+  });
+
+  test('a step called `constructor` that nothing lets be entered has no case', () => {
+    const workflow = defineWorkflow({
+      type: 'w',
+      params: { n: { min: 1, max: 1 } },
+      steps: [{ id: 'a' }, { id: 'constructor', onlyWhen: { n: [7] } }],
+    });
+
+    expect([...generateInputs(workflow)].map(({ id }) => id)).toEqual(['w-1.a-n=1']);
+  });
+
   test('values that look alike get different ids [S4.73]', () => {
     const inputs = [...generateInputs(withParams({ v: { choices: ['1', 1, true, 'true', 'a,b=c', null] } }))];
 

@@ -1,6 +1,7 @@
 import { posix, relative, resolve, sep } from 'node:path';
 import {
   didYouMean,
+  own,
   PhasegateError,
   type PhaseId,
   type Templates,
@@ -49,7 +50,9 @@ export async function readDynamicPhases(
     folder.report.note(metadata.at(['dynamic_phases']), { code: 'dynamic_source', message });
     return { templates, phases: [] };
   }
-  const path = starting.params[key] ?? metadata.params[key]?.default;
+  const path =
+    own(starting.params, key) ??
+    (Object.hasOwn(metadata.params, key) ? metadata.params[key]?.default : undefined);
   // The engine refuses to start without a param that is required, and says so in its own words.
   if (typeof path !== 'string' || parser === undefined || templates === null)
     return { templates, phases: [] };

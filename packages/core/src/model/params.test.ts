@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { defineWorkflow } from './defineWorkflow.ts';
+import { readParams } from './params.ts';
+
+test.each(['__proto__', 'constructor'])('a param called `%s` is one like any other', (name) => {
+  const defined = defineWorkflow(
+    {
+      id: 'w',
+      phases: [{ id: 'A' }],
+      params: Object.fromEntries([[name, { type: 'object', required: true }]]),
+    },
+    { checks: {} },
+  );
+  if (!defined.ok) throw new Error(JSON.stringify(defined.problems));
+  const { params } = defined.workflow;
+
+  expect(Object.keys(params)).toEqual([name]);
+  expect(readParams(params, {})).toMatchObject({
+    ok: false,
+    problems: [expect.stringContaining('is required')],
+  });
+  const read = readParams(params, Object.fromEntries([[name, { a: 1 }]]));
+  expect(read.ok && Object.entries(read.values)).toEqual([[name, { a: 1 }]]);
+});
