@@ -110,7 +110,6 @@ export {
 } from './model/graph.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';
 export { declaredNames, hasFreeResult } from './model/names.ts';
-export { coveredAt, coveredBy, declaredNames, ENGINE_FIELDS, hasFreeResult } from './model/names.ts';
 export { fencedJson, linesOf, oneLine, shellWord } from './model/oneLine.ts';
 export { matchCommand, parseCommandLine } from './model/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';

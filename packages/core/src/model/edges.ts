@@ -33,7 +33,7 @@ export function edgesOf(phase: Phase): readonly Edge[] {
     const ways = all.filter((edge) => edge.by === 'outcome');
     const fail = ways.find((edge) => edge.label === 'fail') ?? ways.find((edge) => edge.label === '_default');
     if (fail === undefined) return edges;
-    const exhausted = routeEdges(from, phase.next).filter((edge) => edge.by === 'exhausted');
+    const exhausted = all.filter((edge) => edge.by === 'exhausted');
     return [...edges, { ...fail, label: 'fail' }, ...exhausted];
   }
   const { onEmpty } = phase.parallel ?? {};
