@@ -73,6 +73,23 @@ describe('a file that is no contract', () => {
   });
 });
 
+test.each([
+  ['{ on_empty: B }', 'on_empty', 1],
+  ['{ onEmpty: B }', 'onEmpty', 1],
+  ['{ parallel: false, on_empty: B }', 'on_empty', 1],
+  ['{ parallel: true, parallel_key: items, on_empty: B }', 'on_empty', 0],
+])('`on_empty` on a phase that is not parallel is a problem at its place: %s', async (phase, key, count) => {
+  const text = `workflow: x\nparams: { items: { type: list, default: [] } }\nphases:\n  A: ${phase}\n  B: {}\n`;
+  const { problems } = await load(text);
+
+  const found = problems.filter(({ code }) => code === 'conflict');
+  expect(found).toHaveLength(count);
+  for (const problem of found) {
+    expect(problem).toMatchObject({ line: 4, message: `\`${key}\` needs \`parallel: true\` beside it` });
+    expect(problem.column).toBeGreaterThan(6);
+  }
+});
+
 describe('a schema by path', () => {
   test('is read from beside the contract, as JSON or YAML, and its mistakes have its own places', async () => {
     await put('flows/schemas/a.yaml', 'type: object\nproperties:\n  n: { type: intger }\n');

@@ -14,6 +14,8 @@ export interface Rules {
   readonly some?: readonly string[];
   /** A key that must be there exactly when a flag is `true`. */
   readonly withFlag?: { readonly flag: string; readonly key: string };
+  /** A key that may be there only when a flag is `true`. */
+  readonly onlyWithFlag?: { readonly flag: string; readonly key: string };
 }
 
 const rulesOf = new WeakMap<z.ZodType, Rules>();
@@ -50,7 +52,7 @@ export function strictMap(rules: Rules, shape: Readonly<Record<string, z.ZodType
       holds: (value) => key in value || camelCase(key) in value,
     });
   }
-  const { some, withFlag } = rules;
+  const { some, withFlag, onlyWithFlag } = rules;
   if (some !== undefined) {
     schema = refined(schema, some[0] as string, 'missing_key', {
       message: `one of ${some.map((key) => `\`${key}\``).join(' and ')} is needed`,
@@ -63,6 +65,16 @@ export function strictMap(rules: Rules, shape: Readonly<Record<string, z.ZodType
       message: `\`${flag}: true\` and \`${key}\` belong together`,
       holds: (value) => (own(value, flag) === true) === (key in value || camelCase(key) in value),
     });
+  }
+  if (onlyWithFlag !== undefined) {
+    const { flag, key } = onlyWithFlag;
+    // Each spelling by itself, so that the problem stands where the key does.
+    for (const spelling of new Set([key, camelCase(key)])) {
+      schema = refined(schema, spelling, 'conflict', {
+        message: `\`${spelling}\` needs \`${flag}: true\` beside it`,
+        holds: (value) => own(value, flag) === true || !(spelling in value),
+      });
+    }
   }
   const { name, description } = rules;
   schema = schema.meta({ description, ...(name === undefined ? {} : { id: name }) });
@@ -104,7 +116,9 @@ export function rulesAsJsonSchema(schema: unknown, properties: object): Record<s
   const some = rules.some === undefined ? [] : [{ anyOf: rules.some.map((key) => ({ required: [key] })) }];
   const together =
     rules.withFlag === undefined ? [] : flagRules(rules.withFlag.flag, inEitherSpelling(rules.withFlag.key));
-  const all = [...either, ...some, ...together, ...both];
+  const { onlyWithFlag: only } = rules;
+  const alone = only === undefined ? [] : flagRules(only.flag, inEitherSpelling(only.key)).slice(1);
+  const all = [...either, ...some, ...together, ...alone, ...both];
   return all.length === 0 ? {} : { allOf: all };
 }
 

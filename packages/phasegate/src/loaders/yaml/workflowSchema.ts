@@ -169,7 +169,10 @@ export const phaseShape: Readonly<Record<string, z.ZodType>> = {
   ),
   parallel: maybe(z.boolean(), 'Whether it is done once per item of `parallel_key`.', false),
   parallel_key: maybe(text, 'Path into the checkpoint that holds the list of items.'),
-  on_empty: maybe(target, 'Where it leads when the list is empty; left out: where it leads anyway.'),
+  on_empty: maybe(
+    target,
+    'Where a parallel phase leads when the list is empty; left out: where it leads anyway.',
+  ),
   timeout: maybe(
     z.union([z.string(), z.number().int().min(1)]),
     'How long its command or agent may take: seconds, or a duration such as `90s`, `5m` or `2h`.',
@@ -178,8 +181,9 @@ export const phaseShape: Readonly<Record<string, z.ZodType>> = {
   transitions: maybe(route, 'The same as `next`.'),
 };
 /** What is said of a phase beside its keys. */
-export const phaseRules: Pick<Rules, 'exclusive' | 'withFlag'> = {
+export const phaseRules: Pick<Rules, 'exclusive' | 'withFlag' | 'onlyWithFlag'> = {
   withFlag: { flag: 'parallel', key: 'parallel_key' },
+  onlyWithFlag: { flag: 'parallel', key: 'on_empty' },
   exclusive: [
     ['next', 'transitions'],
     ['gate', 'gates'],
