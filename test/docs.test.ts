@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { graphOf } from '@phasegate/core';
+import { checkWorkflow, graphOf } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import {
   PHASE_PLACEHOLDERS,
@@ -32,6 +32,19 @@ const shown = WITH_WORKFLOWS.flatMap((page) =>
 test.each(shown)('the workflow at $page:$line is valid', async (snippet) => {
   expect(await problemsOf(snippet)).toEqual([]);
 });
+
+test.each(shown.filter(({ page }) => page === 'README.md' || page === 'docs/guide/workflows.md'))(
+  '`check` finds no error in the workflow at $page:$line',
+  async (snippet) => {
+    const found = await inProject(snippet, async ({ catalog }) => {
+      const [entry] = await catalog.list();
+      const { workflow } = await catalog.load(entry?.id ?? '');
+      return checkWorkflow(workflow).findings;
+    });
+
+    expect(found.filter(({ severity }) => severity === 'error').map(({ code }) => code)).toEqual([]);
+  },
+);
 
 test('README and guide show whole workflows in both languages', () => {
   for (const page of ['README.md', 'docs/guide/workflows.md']) {
@@ -163,15 +176,23 @@ test.each(pagesIn('docs'))('every place %s points to inside of a page is a headi
 });
 
 /** Every error the real catalog finds, as `validate` prints them. */
-async function problemsOf({ language, text }: Snippet): Promise<readonly string[]> {
-  const project = mkdtempSync(join(tmpdir(), 'phasegate-docs-'));
-  try {
-    writeFileSync(join(project, language === 'yaml' ? 'shown.workflow.yaml' : 'shown.workflow.ts'), text);
-    const { catalog } = await openLocalProject({ projectDir: project, env: process.env });
+function problemsOf(snippet: Snippet): Promise<readonly string[]> {
+  return inProject(snippet, async ({ catalog }) => {
     const { checked, problems } = await catalog.validate([]);
     if (checked.length !== 1) return ['it is not found as a workflow'];
     const errors = problems.filter(({ severity }) => severity === 'error');
     return errors.map(({ line, column, message }) => `${line}:${column}: ${message}`);
+  });
+}
+
+type Project = Awaited<ReturnType<typeof openLocalProject>>;
+
+/** What is seen in a project that holds the workflow and nothing else. */
+async function inProject<T>({ language, text }: Snippet, look: (project: Project) => Promise<T>): Promise<T> {
+  const project = mkdtempSync(join(tmpdir(), 'phasegate-docs-'));
+  try {
+    writeFileSync(join(project, language === 'yaml' ? 'shown.workflow.yaml' : 'shown.workflow.ts'), text);
+    return await look(await openLocalProject({ projectDir: project, env: process.env }));
   } finally {
     rmSync(project, { recursive: true, force: true });
   }

@@ -26,7 +26,7 @@ export const run: CliCommand = {
     'for dispatched sub-agents, and pauses where a human must decide. A step with a handler is an agent step where it\n' +
     'has something to do (instructions, tasks, evidence): the agent works, then the handler decides. With a title alone\n' +
     'it is done by its handler. COMMAND is split into words without a shell; `{prompt}` in them becomes the path of the prompt file, and without it the prompt is on standard input.\n' +
-    'Without --agent the prompt is printed and the run pauses. Ctrl-C leaves a run that can be gone on with: the step\n' +
+    'Without --agent the prompt is printed and the run pauses. Ctrl-C leaves a run that can be continued: the step\n' +
     'that was interrupted is done again from its beginning.\n\n' +
     'Progress goes to stderr, with --json as one JSON object a line. The exit code is 0 where the run is completed, or\n' +
     'paused for a human or an agent; 1 where it is escalated, stopped or interrupted.',
