@@ -182,6 +182,7 @@ function completion(random: Random, run: Run, phase: Phase): Command {
 export function anyEvidence(phase: Phase, random?: Random): JsonObject {
   const values: Readonly<Record<string, Json>> = {
     flag: random?.chance(0.5) ?? true,
+    maybe: random?.chance(0.5) ?? true,
     n: 1,
     text: random?.chance(0.5) ? 'bad' : 'good',
     list: ['north', 'south'],

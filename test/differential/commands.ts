@@ -192,6 +192,7 @@ function completion(
 function anyEvidence(random: Random, { evidence: { fields, artifacts } }: Phase, good: boolean): JsonObject {
   const values: Record<string, Json> = {
     flag: random.chance(0.6),
+    maybe: random.chance(0.5),
     n: random.chance(0.05) ? 0 : 1 + random.int(3),
     text: random.chance(0.6) ? 'good' : 'bad',
     list: anyList(random),

@@ -48,7 +48,7 @@ export function chainDraft(random: Random): WorkflowDraft {
 }
 
 const FIELDS = [
-  { name: 'flag', type: 'bool' },
+  { name: 'flag', type: 'bool', falseOk: true },
   { name: 'text', type: 'str', rule: 'non_empty' },
   { name: 'list', type: 'list', rule: 'positive' },
 ] as const;

@@ -25,7 +25,7 @@ export interface Parts {
 
 /** Loads them from a folder, as it is or with a mistake planted. */
 export async function loadParts(core: string): Promise<Parts> {
-  const paths = ['decide', 'start', 'gate', 'viewFor', 'scope'].map((name) => `engine/${name}.ts`);
+  const paths = ['decide', 'start', 'gateCard', 'viewFor', 'scope'].map((name) => `engine/${name}.ts`);
   const modules = await Promise.all(
     [...paths, 'model/defineWorkflow.ts', 'json.ts'].map((path) => import(new URL(path, core).href)),
   );

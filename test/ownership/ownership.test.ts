@@ -97,26 +97,26 @@ function planted(): readonly Mutation[] {
     },
     {
       name: 'the card has no evidence',
-      file: 'gate.ts',
+      file: 'gateCard.ts',
       find: '    evidence: wait.evidence,\n    ...(wait.word',
       replace: '    ...(wait.word',
     },
     {
       name: 'the card has no state',
-      file: 'gate.ts',
+      file: 'gateCard.ts',
       find: '...(Object.keys(wait.state).length === 0 ? {} : { state: wait.state }),',
       replace: '',
     },
     {
       name: 'the card has no outcome',
-      file: 'gate.ts',
-      find: '    outcome: wait.outcome,\n    ...(wait.wouldRefuse',
-      replace: '    ...(wait.wouldRefuse',
+      file: 'gateCard.ts',
+      find: '    outcome: wait.outcome,\n    ...section(',
+      replace: '    ...section(',
     },
     {
       name: 'the card does not show what it covers',
-      file: 'gate.ts',
-      find: 'covered: contextValues(run, gate, visitOf(phase, wait)),',
+      file: 'gateCard.ts',
+      find: 'covered: contextValues(run, gate, visit),',
       replace: 'covered: {},',
     },
   ];

@@ -170,13 +170,19 @@ function unapproved({ random, run }: Walking, phase: Phase, evidence: JsonObject
   if (phase.humanGate !== null || run.workflow.enforcement.mode === 'permissive') return null;
   const names = declared(phase).filter(
     (name) =>
-      OTHERS[name]?.includes(evidence[name] as never) && isApprovedEverywhere(run.workflow, phase, name),
+      OTHERS[name]?.includes(evidence[name] as never) &&
+      isFree(phase, name) &&
+      isApprovedEverywhere(run.workflow, phase, name),
   );
   if (names.length === 0) return null;
   const name = random.pick(names);
   const other = OTHERS[name]?.find((value) => value !== evidence[name]) as Json;
   return { ...evidence, [name]: other };
 }
+
+/** A boolean that must be true has no other value to be varied to. */
+const isFree = ({ evidence }: Phase, field: string) =>
+  !evidence.fields.some(({ name, rule }) => name === field && rule === 'is_true');
 
 const OTHERS: Readonly<Record<string, readonly Json[]>> = {
   flag: [true, false],
