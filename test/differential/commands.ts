@@ -40,7 +40,7 @@ export function anyStart(random: Random, { params }: Workflow) {
     size: 3,
     rate: 0.5,
     sure: true,
-    areas: anyList(random),
+    areas: random.chance(0.002) ? TOO_MANY : anyList(random),
   };
   const bad: Record<string, Json> = { mode: 'slow', size: 9, rate: -1, sure: false, areas: 'all' };
   const given: Record<string, Json> = {};
@@ -64,13 +64,22 @@ export function anyAsked(random: Random, s: Standing, at: number): Omit<Asked, '
   };
 }
 
+/** Whoever holds the run says something else every time, and nothing that can be done. */
+export function anyBabble({ holder, phase }: Standing, at: number): Omit<Asked, 'facts'> {
+  const command = { kind: 'fetch_task', phase: `${phase} ${at}`, task: 1 } as const;
+  return { command, by: { kind: 'agent', name: holder ?? 'ann' }, at, shown: 'card' };
+}
+
 /** Answers to every question that can come up in a phase or on entering another: most are good, some left open. */
 export function anyFacts(random: Random, workflow: Workflow, s: Standing | null): Facts {
   const here = s?.phase ?? null;
   const again = s?.gate ? ['again', ...[...s.items.keys()].map((key) => `again:${key}`)] : [];
   const facts: Record<string, Fact> = {};
   for (const phase of workflow.phases) {
-    for (const check of phase.preconditions) facts[`enter:${check.id}`] = anyResult(random, 0.85);
+    for (const check of phase.preconditions) {
+      facts[`enter:${check.id}`] = anyResult(random, 0.85);
+      for (const label of ['yes', 'no']) facts[`enter:${label}:${check.id}`] = anyResult(random, 0.7);
+    }
     // A parallel phase without items is left as soon as it is entered.
     if (phase.id !== here && phase.parallel === null) continue;
     for (const check of [...phase.postconditions, ...phase.blockers]) {
@@ -119,9 +128,10 @@ function anyHandled(random: Random, phase: Phase): Fact {
 
 /** Mostly keys of its own, at times those of evidence, of params and of the engine. */
 function anyState(random: Random): JsonObject {
-  if (random.chance(0.75)) return { k: random.int(2) };
+  if (random.chance(0.6)) return { k: random.int(2) };
   return random.pick<JsonObject>([
-    { flag: random.chance(0.5) },
+    { flag: random.chance(0.5), text: 'good' },
+    { flag: false, text: 'bad', share: 0.5 },
     { list: anyList(random) },
     { extra: 1, k: 1 },
     { areas: ['east'] },
@@ -191,7 +201,7 @@ function completion(
 
 function anyEvidence(random: Random, { evidence: { fields, artifacts } }: Phase, good: boolean): JsonObject {
   const values: Record<string, Json> = {
-    flag: random.chance(0.6),
+    flag: random.chance(0.85),
     maybe: random.chance(0.5),
     n: random.chance(0.05) ? 0 : 1 + random.int(3),
     text: random.chance(0.6) ? 'good' : 'bad',
@@ -217,6 +227,7 @@ function anyEvidence(random: Random, { evidence: { fields, artifacts } }: Phase,
   );
   if (random.chance(0.08))
     evidence[random.pick(['notes', 'commands_executed'])] = random.pick<Json>(['said', ['ls'], 'said', 5]);
+  if (random.chance(0.004)) Object.assign(evidence, FLOOD);
   if (good || given.length === 0) return evidence;
   const name = random.pick(given);
   if (random.chance(0.4)) delete evidence[name];
@@ -224,6 +235,8 @@ function anyEvidence(random: Random, { evidence: { fields, artifacts } }: Phase,
   return evidence;
 }
 
+const FLOOD: JsonObject = Object.fromEntries(Array.from({ length: 24 }, (_, index) => [`spare ${index}`, 1]));
+const TOO_MANY: readonly Json[] = Array.from({ length: 10_001 }, () => 0);
 const BAD: readonly Json[] = [null, 0, -1, 2.5, '', 'text', true, [], {}, ['one'], { parts: 'none' }];
 
 function anyList(random: Random): readonly Json[] {

@@ -10,7 +10,7 @@ import type {
   Workflow,
   WorkflowDraft,
 } from '@phasegate/core';
-import { anyAsked, anyFacts, anyStart } from './commands.ts';
+import { anyAsked, anyBabble, anyFacts, anyStart } from './commands.ts';
 import { anyDraft, isLoopy, KNOWN } from './drafts.ts';
 import { type Asked, act, start } from './interpreter.ts';
 import { randomOf } from './random.ts';
@@ -65,7 +65,8 @@ export function compare(
   const { workflow } = defined;
   const commands: Asked[] = [];
   const begin = { ...anyStart(random, workflow), facts: anyFacts(random, workflow, null) };
-  const length = isLoopy(draft) ? 24 : 5 + random.int(8);
+  const isBabbling = random.chance(0.006);
+  const length = isBabbling ? 40 : isLoopy(draft) ? 24 : 5 + random.int(8);
   // Whoever is refused often tries the very same again.
   const stubborn = random.chance(0.08) ? 0.8 : 0.03;
   let at = 1;
@@ -74,7 +75,8 @@ export function compare(
     if (commands.length >= length || (s.phase === null && random.chance(0.6))) return null;
     at += random.chance(0.05) ? 100 : 1 + random.int(8);
     const last = commands.at(-1);
-    const made = last !== undefined && random.chance(stubborn) ? { ...last, at } : anyAsked(random, s, at);
+    const fresh = isBabbling && random.chance(0.97) ? anyBabble(s, at) : anyAsked(random, s, at);
+    const made = last !== undefined && !isBabbling && random.chance(stubborn) ? { ...last, at } : fresh;
     const asked = { ...made, facts: anyFacts(random, workflow, s) };
     at = asked.at;
     commands.push(asked);

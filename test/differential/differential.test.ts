@@ -54,8 +54,8 @@ describe('the engine and a second interpreter of the model', () => {
     expect(sources.join('\n')).not.toMatch(/\brequire\b|packages\/core/);
     expect((sources[0] as string).split('\n').length).toBeLessThan(300);
     // With what it stands on, so that it cannot grow by moving to another file. It was half of that before names had
-    // owners, choices a meaning and items outcomes of their own.
-    expect(sources.join('').match(/\n/g)?.length).toBeLessThan(1100);
+    // owners, choices a meaning and items outcomes of their own, and gates a way that somebody can go.
+    expect(sources.join('').match(/\n/g)?.length).toBeLessThan(1200);
   });
 });
 

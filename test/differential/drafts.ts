@@ -11,12 +11,13 @@ import type {
 } from '@phasegate/core';
 import type { Random } from './random.ts';
 
-/** The shelf of checks the drafts are written for: one of each class. */
+/** The shelf of checks the drafts are written for: one of each class, and one that only what is handed in decides. */
 export const KNOWN: Known = {
   checks: {
     word: { parameters: {}, class: 'claimed' },
     seen: { parameters: {}, class: 'observed' },
     proof: { parameters: {}, class: 'verified' },
+    given: { parameters: {}, class: 'claimed', reads: 'subject' },
   },
 };
 
@@ -24,6 +25,7 @@ export const KNOWN: Known = {
 export function anyDraft(random: Random): WorkflowDraft {
   // A small part is all loops, so that limits no short walk comes near are reached too.
   const loopy = random.chance(0.04);
+  if (!loopy && random.chance(0.03)) return approvedDraft(random);
   const ids = anyIds(random).slice(0, loopy ? 2 : 2 + random.int(5));
   const permissive = random.chance(0.12);
   return {
@@ -34,6 +36,26 @@ export function anyDraft(random: Random): WorkflowDraft {
     phases: ids.map((id, index) =>
       loopy ? loopyPhase(random, ids, index) : anyPhase(random, { ids, index, id }),
     ),
+  };
+}
+
+/** A value is approved, a handler says something else under its name, and then it is read. */
+function approvedDraft(random: Random): WorkflowDraft {
+  const fields = FIELDS.filter(({ name }) => name === 'text' || name === 'share');
+  const context = random.chance(0.5) ? ['text', 'k'] : ['share', 'k'];
+  const human = { prompt: 'Go on?', context, options: [{ label: 'yes' }, { label: 'no', next: null }] };
+  const condition = random.pick(CONDITIONS.filter((one) => /^[^r].*\.(text|share|k) /u.test(one)));
+  return {
+    id: 'approved',
+    params: {},
+    enforcement: { mode: 'strict', maxReclaims: 1 },
+    entry: 'PLAN',
+    phases: [
+      { id: 'PLAN', ...(random.chance(0.7) ? { fields } : {}), gates: [{ id: 'ship', human }] },
+      { id: 'BUILD', work: { kind: 'handler', ref: 'steps/1' } },
+      { id: 'TEST', next: { condition, onTrue: 'SHIP', onFalse: null } },
+      { id: 'SHIP' },
+    ],
   };
 }
 
@@ -141,8 +163,8 @@ function anyChecks(random: Random, often: number): readonly CheckDraft[] {
   });
   const asked = (): CheckDraft => {
     if (random.chance(0.2)) return { ref: 'checks/one' };
-    const check = random.pick(['word', 'seen', 'proof']);
-    if (check === 'word') return { check };
+    const check = random.pick(['word', 'seen', 'proof', 'given']);
+    if (check === 'word' || check === 'given') return { check };
     return {
       check,
       needs:

@@ -70,7 +70,8 @@ const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would 
     const phase = needPhase(s, c.phase);
     const by = asked.by.name;
     const { evidence, word, unfit, extra } = sorted(phase, c.evidence);
-    const undeclared = extra.map((name) => `undeclared_evidence ${name}`);
+    const most = extra.length > 20 ? [...extra.slice(0, 20), 'and more'] : extra;
+    const undeclared = most.map((name) => `undeclared_evidence ${name}`);
     need(extra.length === 0 || s.workflow.enforcement.mode === 'permissive', ...undeclared);
     const would = codesOf(undeclared);
     const done: Done = { phase, evidence, word, outcome: c.outcome ?? 'ok', update: {}, by, would };
@@ -198,7 +199,7 @@ const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would 
       item.crashes = 0;
     }
     s.owed.delete(String(s.phase));
-    return goOn(set(s, { attempts: 0, crashes: 0, refusal: '', refusals: 0, others: [] }) ?? s);
+    return goOn(set(s, { attempts: 0, crashes: 0, refusal: '', refusals: 0, refused: 0, others: [] }) ?? s);
   },
   stop(s, c) {
     need(s.phase !== null, 'run_ended');

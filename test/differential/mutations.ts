@@ -27,6 +27,18 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'const SAME_REFUSALS = 6;',
   },
   {
+    name: 'refusals of a visit are counted only where they repeat',
+    file: 'deciding.ts',
+    find: 'const ALL_REFUSALS = 30;',
+    replace: 'const ALL_REFUSALS = 31;',
+  },
+  {
+    name: 'every undeclared name is listed',
+    file: 'submission.ts',
+    find: 'const MOST_NAMES = 20;',
+    replace: 'const MOST_NAMES = 25;',
+  },
+  {
     name: 'what nobody looked at passes',
     file: 'deciding.ts',
     find: "{ status: 'errored', reason: 'nobody looked', class: 'claimed' }",

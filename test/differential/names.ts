@@ -39,7 +39,8 @@ export function approved({ s, done }: Seen, name: string): Json | undefined {
   return newest(done, (one) => {
     if (one.approved === undefined) return undefined;
     const isOwn = isAskedIn(s, one.phase, name) && givesNames(one);
-    return (isOwn ? handedIn(s, one, name) : undefined) ?? get(one.approved, name);
+    const own = isOwn ? handedIn(s, one, name) : undefined;
+    return own === undefined ? get(one.approved, name) : own;
   });
 }
 
@@ -70,14 +71,23 @@ export function bare(seen: Seen, name: string): Json | undefined {
 
 /** A name as a phase's route, items and gate read it: what another phase's gate covers is what was approved. */
 export function read(seen: Seen, at: Phase, name: string): Json | undefined {
-  if (isOwned(seen, name) || !isCovered(seen.s.workflow, at, name)) return bare(seen, name);
-  return ownOf(seen, at, name) ?? approved(seen, name);
+  if (!isApprovedAt(seen, at, name)) return bare(seen, name);
+  return ownOrApproved(seen, at, name);
+}
+
+/** What handlers say needs nobody's approval, unless a phase asks for the name or a human has approved it. */
+function isApprovedAt(seen: Seen, at: Phase, name: string): boolean {
+  const { phases, params } = seen.s.workflow;
+  if (RESERVED.test(name) || Object.hasOwn(params, name) || !isCovered(seen.s.workflow, at, name))
+    return false;
+  const isAsked = phases.some((phase) => declared(phase).includes(name));
+  return !Object.hasOwn(seen.state, name) || isAsked || approved(seen, name) !== undefined;
 }
 
 /** The same of `artifacts.X`. */
 export function readArtifact(seen: Seen, at: Phase, name: string): Json | undefined {
-  if (isOwned(seen, name) || !isCovered(seen.s.workflow, at, name)) return artifact(seen, name);
-  return ownOf(seen, at, name) ?? approved(seen, name);
+  if (!isApprovedAt(seen, at, name)) return artifact(seen, name);
+  return ownOrApproved(seen, at, name);
 }
 
 /** A path into the checkpoint, as a phase reads it. */
@@ -98,8 +108,12 @@ function isOwned({ s, state }: Seen, name: string): boolean {
   return RESERVED.test(name) || Object.hasOwn(s.workflow.params, name) || Object.hasOwn(state, name);
 }
 
-function ownOf({ s, own }: Seen, at: Phase, name: string): Json | undefined {
-  return own && own.phase === at.id && declared(at).includes(name) ? handedIn(s, own, name) : undefined;
+/** What is handed in just now, be it null, comes before what was approved. */
+function ownOrApproved(seen: Seen, at: Phase, name: string): Json | undefined {
+  const { s, own } = seen;
+  const isOwn = own && own.phase === at.id && declared(at).includes(name);
+  const value = isOwn ? handedIn(s, own, name) : undefined;
+  return value === undefined ? approved(seen, name) : value;
 }
 
 /** What a visit gave a name: in a parallel phase, by item. */
@@ -190,8 +204,8 @@ export const wayOf = ({ map, otherwise }: Extract<Phase['next'], { kind: 'outcom
 function waysOf({ next, parallel, humanGate }: Phase): Target[] {
   const isDecided = humanGate?.options.every((option) => option.next !== undefined) ?? false;
   const fail = next.kind === 'outcomes' ? wayOf(next, 'fail') : undefined;
-  if (isDecided) return fail === undefined ? [] : [fail];
   const more = 'onExhausted' in next ? [next.onExhausted] : [];
+  if (isDecided) return fail === undefined ? [] : [fail, ...more].filter((to) => to !== undefined);
   const ways = next.kind === 'outcomes' ? [...Object.values(next.map), next.otherwise] : okWays(next);
   return [...ways, ...more, parallel?.onEmpty].filter((to) => to !== undefined);
 }

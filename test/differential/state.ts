@@ -46,7 +46,7 @@ export type Item = {
 
 type Status = 'queued' | 'active' | 'waiting' | 'escalated' | 'completed' | 'stopped';
 type Gate = { name: string; since: number; done: Done; votes: { by: string; option: string }[] };
-type Settled = { gate: string; phase: PhaseId; option: string; input: string | null };
+type Settled = { gate: string; phase: PhaseId; option: string; input: string | null; approves: boolean };
 /** One visit that is over. */
 export type Completion = {
   phase: PhaseId;
@@ -89,6 +89,7 @@ export const untouched = () => ({
   crashes: 0,
   refusal: '',
   refusals: 0,
+  refused: 0,
   others: [] as string[],
   fetched: [] as number[],
 });
@@ -155,16 +156,20 @@ export function need(holds: unknown, ...whys: string[]): asserts holds {
 
 /** Refuses work: it is remembered, counts perhaps, and ends at a human when there was too much of it. */
 export function refuse(s: State, whys: string[], { counted, item }: Counting = { counted: false }): never {
-  const refusal = whys.join('\n');
+  // The same question stays the same refusal, whatever was handed in.
+  const refusal =
+    whys.find((why) => why.startsWith('condition_unanswerable'))?.split(' ')[0] ?? whys.join('\n');
   const isKnown = refusal === s.refusal || s.others.includes(refusal);
   const others = [...s.others, s.refusal].filter((one) => one !== '' && one !== refusal).slice(-8);
-  set(s, { refusal, others, refusals: isKnown ? s.refusals + 1 : Math.max(s.refusals, 1) });
+  const refusals = isKnown ? s.refusals + 1 : Math.max(s.refusals, 1);
+  set(s, { refusal, others, refusals, refused: s.refused + 1 });
   if (counted && item) item.attempts += 1;
   else if (counted) s.attempts += 1;
   if (item && item.attempts > 1) set(item, { status: 'failed', holder: null });
   if (s.status === 'active') goOn(s);
   if (s.attempts > 1) escalate(s, 'attempts');
-  else if (!counted && s.refusals >= 5 && s.status !== 'escalated') escalate(s, 'refusals');
+  else if (!counted && (s.refusals >= 5 || s.refused >= 30) && s.status !== 'escalated')
+    escalate(s, 'refusals');
   stuck(s, 'attempts');
   throw new Refusal(whys);
 }

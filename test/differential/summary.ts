@@ -34,12 +34,19 @@ export function runSummary(verdict: Verdict, run: Run | null): string {
     visits: run.visits,
     iterations: run.iterations,
     gates: run.gates ?? 0,
-    settled: (run.settled ?? []).map(({ gate, phase, option, input }) => [gate, phase, option, input]),
+    settled: (run.settled ?? []).map((one) => [one.gate, one.phase, one.option, one.input, one.approves]),
     owed: run.owed ?? {},
     work:
       run.phase === null
         ? null
-        : [work.attempts, work.crashes ?? 0, work.refusal?.count ?? 0, work.fetched, items],
+        : [
+            work.attempts,
+            work.crashes ?? 0,
+            work.refusal?.count ?? 0,
+            allOf(work.refusal),
+            work.fetched,
+            items,
+          ],
     gate: gate && [
       gate.gate,
       gate.outcome,
@@ -85,9 +92,9 @@ export function stateSummary({ codes, would }: Told, s: State | null): string {
     visits: Object.fromEntries(s.visits),
     iterations: Object.fromEntries(s.iterations),
     gates: s.gates,
-    settled: s.settled.map(({ gate, phase, option, input }) => [gate, phase, option, input]),
+    settled: s.settled.map((one) => [one.gate, one.phase, one.option, one.input, one.approves]),
     owed: Object.fromEntries(s.owed),
-    work: s.phase === null ? null : [s.attempts, s.crashes, s.refusals, s.fetched, items],
+    work: s.phase === null ? null : [s.attempts, s.crashes, s.refusals, s.refused, s.fetched, items],
     gate: gate && [
       gate.name,
       gate.done.outcome,
@@ -103,6 +110,9 @@ export function stateSummary({ codes, would }: Told, s: State | null): string {
     escalated: s.escalated,
   });
 }
+
+/** The first refusal of a visit is not written as one of one. */
+const allOf = (refusal: Run['work']['refusal']) => (refusal === null ? 0 : (refusal.all ?? 1));
 
 /** Those before were compared when they came. */
 function lastOf(completions: readonly Ended[]): Json {

@@ -55,8 +55,8 @@ export const VALUE_MUTATIONS: readonly Mutation[] = [
   {
     name: 'what a gate covers is read from artifacts',
     file: 'scope.ts',
-    find: '[...coveredAt(run.workflow, phase.id)].filter(',
-    replace: '[...coveredAt(run.workflow, phase.id)].slice(99).filter(',
+    find: 'const covered = [...coveredAt(run.workflow, phase.id)];',
+    replace: 'const covered = [...coveredAt(run.workflow, phase.id)].slice(99);',
   },
   {
     name: 'a name in two free results is the first one',
@@ -123,6 +123,30 @@ export const VALUE_MUTATIONS: readonly Mutation[] = [
     file: 'apply.ts',
     find: 'const attempts = timesOf(done.owed ?? {}, event.next);',
     replace: 'const attempts = 0;',
+  },
+  {
+    name: 'what a handler says comes before what was approved',
+    file: 'scope.ts',
+    find: '!Object.hasOwn(run.state, name) || declared.has(name) || Object.hasOwn(approved, name)',
+    replace: '!Object.hasOwn(run.state, name)',
+  },
+  {
+    name: 'going back with the phase is a yes',
+    file: 'gateMeaning.ts',
+    find: "return back ? 'follows' : 'approves';",
+    replace: "return 'approves';",
+  },
+  {
+    name: 'a gate opens that nobody can pass',
+    file: 'leaving.ts',
+    find: 'if (shut.length > 0) return',
+    replace: 'if (shut.length > 99) return',
+  },
+  {
+    name: 'a gate stays shut though a no leads to another phase',
+    file: 'gateWays.ts',
+    find: 'return option.next == null || option.next === phase.id ? [] : [[]];',
+    replace: 'return [];',
   },
   {
     name: 'refusals that take turns are not counted',

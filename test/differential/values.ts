@@ -96,6 +96,7 @@ export function answerOf(
 /** The names of a parallel phase's items, or why there are none. */
 export function namesIn(list: Json | undefined): string[] | string {
   if (!Array.isArray(list)) return 'no list';
+  if (list.length > 10_000) return `${list.length} items`;
   const names = list.map((value: Json, index) => {
     const { key, id, name } = (
       typeof value === 'object' && value !== null ? value : { name: value }

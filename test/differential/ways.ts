@@ -83,30 +83,77 @@ function pass(s: State, asked: Asked, done: Done, expected: Target | undefined):
   ]);
   const whys = unclear.filter(({ length }) => length > 1).map((why) => `context_unclear ${why}`);
   if (whys.length > 0) refuse(s, whys);
+  const shut = shutBy(s, asked.facts, done, humanGate.options);
+  if (shut.length > 0) refuse(s, shut);
   const name = `${humanGate.id}#${++s.gates}`;
   const gate = { name, since: asked.at, done, votes: [] };
   return set(s, { status: 'waiting', gate }) ?? done.would;
 }
 
+/** Why nobody could pass a gate: every yes would be refused for what is handed in, and no no leads to another phase. */
+function shutBy(s: State, facts: Facts, done: Done, options: readonly GateOption[]): string[] {
+  const { id, next } = done.phase;
+  const isAsked = next.kind === 'when' && next.condition.kind === 'function';
+  if (isAsked || s.workflow.enforcement.mode === 'permissive') return [];
+  const ways = options.flatMap((option) => {
+    // Whoever is turned away at a gate leaves no trace.
+    const trial: State = { ...s, status: 'waiting' };
+    let means = '';
+    const meant = against(() => {
+      means = choiceOf(trial, facts, done, option);
+    });
+    if (meant.length > 0) return [meant.map((why) => `${why} of ${option.label}`)];
+    if (means === 'no') return option.next == null || option.next === id ? [] : [[]];
+    return [against(() => tryOut(trial, facts, { done, option, isYes: means === 'yes' }))];
+  });
+  return ways.some((whys) => whys.length === 0) ? [] : [...new Set(ways.flat())];
+}
+
+/** Goes the way of an option on a run that is thrown away, as far as what is handed in decides about it. */
+function tryOut(trial: State, facts: Facts, { done, option, isYes }: Trying): void {
+  const decided: Done = isYes ? { ...done, said: shownOf(trial, done) } : done;
+  trial.settled = [...trial.settled, settledBy(done, option, { input: null, approves: isYes })];
+  const to = option.next ?? wayOn(trial, facts, decided)?.to ?? null;
+  const state = { ...trial.state, ...done.update };
+  enter(trial, facts, to, { s: trial, state, done: [...trial.done, visitOf(decided)] }, option.label);
+}
+
+type Trying = { done: Done; option: GateOption; isYes: boolean };
+
+function against(happen: () => void): string[] {
+  try {
+    happen();
+    return [];
+  } catch (refusal) {
+    if (refusal instanceof Refusal) return refusal.whys;
+    throw refusal;
+  }
+}
+
+function settledBy(
+  { phase }: Done,
+  { label }: GateOption,
+  said: { input: string | null; approves: boolean },
+): State['settled'][number] {
+  return { gate: phase.humanGate?.id ?? '', phase: phase.id, option: label, ...said };
+}
+
 /** Enough humans chose an option: it means yes, no, or just that the phase goes its own way. */
 export function settle(s: State, asked: Asked, done: Done, option: GateOption): Would {
-  const { phase } = done;
   const { settled } = s;
   const input = (asked.command as Of<'decide'>).input ?? null;
-  const gate = phase.humanGate?.id ?? '';
   // The texts leave open whether a route may read the decision that it gives a meaning to; the engine says no.
-  const means = meaning(s.workflow, phase, option);
-  const isYes = means === 'way' ? isOkWay(s, asked, done, option.next) : means === 'yes';
+  const means = choiceOf(s, asked.facts, done, option);
+  const isYes = means === 'yes';
   const moved = isYes ? movedOn(s, asked, done) : [];
   if (moved.length > 0 && s.workflow.enforcement.mode === 'strict') refuseHere(s, moved);
   const decided: Done = { ...done, would: [...done.would, ...codesOf(moved)] };
   decided.letThrough ||= moved.length > 0;
   const shown = shownOf(s, decided);
-  s.settled = [...settled, { gate, phase: phase.id, option: option.label, input }];
+  s.settled = [...settled, settledBy(done, option, { input, approves: isYes })];
   if (option.next === null) return end(s, 'stopped');
   try {
-    const isNo = means === 'no' || (!isYes && option.next !== undefined);
-    if (isNo || isYes) decided.said = isNo ? 'no' : shown;
+    if (means !== 'follows') decided.said = isYes ? shown : 'no';
     if (option.next === undefined) return follow(s, asked, decided, undefined);
     return cross(s, asked, decided, { to: option.next });
   } catch (refusal) {
@@ -125,14 +172,24 @@ function movedOn(s: State, { facts }: Asked, { phase, outcome }: Done): string[]
   return [...failed, ...failing(facts, 'again', phase.blockers.filter(again))];
 }
 
-/** Whether a way is the one that the phase takes when all is well. */
-function isOkWay(s: State, { facts }: Asked, done: Done, to: Target | undefined): boolean {
-  const { next } = done.phase;
-  if (to === undefined)
-    return (
-      done.outcome === 'ok' || (next.kind === 'outcomes' && wayOf(next, done.outcome) === wayOf(next, 'ok'))
-    );
-  return wayOn(s, facts, done)?.to === to;
+/** What a choice means by the way that is really taken; `follows` is neither yes nor no. */
+function choiceOf(s: State, facts: Facts, done: Done, option: GateOption): 'yes' | 'no' | 'follows' {
+  const { id, next } = done.phase;
+  const means = meaning(s.workflow, done.phase, option);
+  if (means !== 'way') return means;
+  if (option.next === undefined && next.kind !== 'when') {
+    const isOk = next.kind === 'to' || wayOf(next, done.outcome) === wayOf(next, 'ok');
+    return isOk || done.outcome === 'ok' ? 'yes' : 'follows';
+  }
+  const way = wayOn(s, facts, done);
+  if (option.next !== undefined) return way?.to === option.next ? 'yes' : 'no';
+  return !way || isBack(s, id, way.to) ? 'follows' : 'yes';
+}
+
+/** Whether a way leads to the phase itself or one written before it. */
+function isBack({ workflow: { phases } }: State, from: Target, to: Target): boolean {
+  const place = (id: Target) => phases.findIndex((one) => one.id === id);
+  return to !== null && place(to) <= place(from);
 }
 
 /** What a human sees of the gate's context, whole, beside what the phase asks for itself. */
@@ -179,7 +236,6 @@ function routeOf(s: State, facts: Facts, done: Done): Target | undefined {
     return get(root === 'result' ? done.evidence : root === 'params' ? s.params : seen.state, name);
   };
   const answer = answerOf(next.condition, scope, facts[`${id}/next`]);
-  // The same question stays the same refusal, whatever was handed in.
   if (typeof answer === 'string') return refuseHere(s, ['condition_unanswerable']);
   return answer ? next.onTrue : next.onFalse;
 }
@@ -189,13 +245,12 @@ function wayOn(s: State, facts: Facts, done: Done): Way | null | undefined {
   const { id, next } = done.phase;
   const to = routeOf(s, facts, done);
   if (to === undefined) return undefined;
-  const place = (phase: Target) => s.workflow.phases.findIndex((one) => one.id === phase);
-  const isBack = (way: Target) => way !== null && place(way) <= place(id);
   const { maxIterations = null, onExhausted = undefined } = next.kind === 'to' ? {} : next;
   const isFree =
     maxIterations === null ? visitsOf(s, to) < 10 : (s.iterations.get(String(id)) ?? 0) < maxIterations;
-  if (!isBack(to) || isFree) return { to, back: isBack(to) };
-  const isDead = onExhausted === undefined || (isBack(onExhausted) && visitsOf(s, onExhausted) >= 10);
+  const back = isBack(s, id, to);
+  if (!back || isFree) return { to, back };
+  const isDead = onExhausted === undefined || (isBack(s, id, onExhausted) && visitsOf(s, onExhausted) >= 10);
   return isDead ? null : { to: onExhausted };
 }
 
@@ -257,12 +312,14 @@ function leaveEmpty(s: State, asked: Asked): undefined {
 }
 
 /** What speaks against entering a phase; with nothing serious, its items are laid out. */
-export function enter(s: State, facts: Facts, to: Target, seen: Seen): string[] {
+export function enter(s: State, facts: Facts, to: Target, seen: Seen, ahead?: string): string[] {
   const phase = phaseOf(s, to);
   const names = phase?.parallel ? namesIn(readPath(seen, phase, phase.parallel.key)) : [];
   const holders = phase?.parallel ? contested(seen, firstOf(phase.parallel.key)) : [];
   if (typeof names === 'string') refuseHere(s, [`items_invalid ${to} ${names} ${holders}`]);
-  const failed = failing(facts, 'enter', phase?.preconditions ?? []);
+  // Ahead of a human's choice only what is handed in can be held against it.
+  const asked = (phase?.preconditions ?? []).filter(({ frozen }) => ahead === undefined || frozen);
+  const failed = failing(facts, ahead === undefined ? 'enter' : `enter:${ahead}`, asked);
   const whys = failed.map((why) => why.replace(/^\w+/, 'precondition_failed'));
   if (whys.length > 0 && s.workflow.enforcement.mode === 'strict') refuseHere(s, whys);
   s.items = new Map(names.map((name) => [name, freshItem(0)]));
