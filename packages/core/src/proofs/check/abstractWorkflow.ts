@@ -45,8 +45,7 @@ export function abstractionOf(workflow: Workflow, maxParams: number): Abstractio
       conditions.set(phase.id, next.condition.expression);
       answers.set(phase.id, answersOf(workflow, phase, next.condition.expression));
     }
-    const condition =
-      next.kind === 'when' ? { kind: 'function' as const, ref: 'asked', source: 'asked' } : null;
+    const condition = next.kind === 'when' && !isKnownByItself(phase, tried) ? ASKED : null;
     return {
       ...phase,
       tasks: [],
@@ -68,6 +67,19 @@ export function abstractionOf(workflow: Workflow, maxParams: number): Abstractio
     ...liveCounters(workflow),
     notes,
   };
+}
+
+const ASKED = { kind: 'function', ref: 'asked', source: 'asked' } as const;
+
+/**
+ * Whether the engine answers a condition by itself. A phase without items may be gone through several times at once, where
+ * a question has one answer for all of them, and the count of visits has not.
+ */
+function isKnownByItself({ parallel, next }: Phase, tried: ReadonlySet<string>): boolean {
+  if (parallel === null || next.kind !== 'when' || next.condition.kind !== 'expression') return false;
+  return pathsOf(next.condition.expression).every(
+    ({ root, steps }) => root === 'iteration' || (root === 'params' && tried.has(String(steps[0]))),
+  );
 }
 
 function expressionsOf(phase: Phase): readonly Expression[] {
