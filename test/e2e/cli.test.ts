@@ -245,9 +245,10 @@ describe.concurrent('the command itself', () => {
 
   test('shows what an agent wrote without obeying it', async () => {
     const project = makeProject({ 'one.workflow.yaml': 'workflow: one\nphases:\n  ONLY: { writes: [] }\n' });
-    await startRun(project, 'one', ['--target', 'a\u001b[2J\u001b]0;owned\u0007b']);
+    const run = await startRun(project, 'one');
+    await phasegate(project, ['blocked', run, '--reason', 'a\u001b[2J\u001b]0;owned\u0007b']);
 
-    const listed = await phasegate(project, ['runs']);
+    const listed = await phasegate(project, ['status', run]);
 
     expect(listed.stdout).not.toContain('\u001b');
     expect(listed.stdout).not.toContain('\u0007');

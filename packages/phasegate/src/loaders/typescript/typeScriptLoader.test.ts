@@ -94,7 +94,7 @@ export default defineWorkflow({
       postcondition: [],
       postconditions: [{ name: 'n', check: 'nothing_known' }],
       humanGate: { prompt: 'p', options: [{ label: 'l', nextStep: 'gone' }] },
-      next: { ok: 'gone', fail: null },
+      next: { ok: 'gone', fail: 'a' },
     },
   ],
 });
