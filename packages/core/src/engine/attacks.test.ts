@@ -150,7 +150,7 @@ describe('what an agent is refused', () => {
     expect(JSON.stringify(verdict)).toContain('19980 more names');
   });
 
-  test('a list longer than anyone works off is no list of items', () => {
+  test('a list longer than anyone could work through is refused', () => {
     const run = started(
       workflowOf([
         { id: 'A', artifacts: [{ type: 'l' }] },
