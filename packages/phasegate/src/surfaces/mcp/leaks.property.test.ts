@@ -125,12 +125,17 @@ async function expectNoLeak(answer: unknown, { bed, walk, session }: Walk): Prom
   const view = await bed.open.as({ kind: 'agent', name: `agent-${walk}` }).view(session);
   const reached = new Set<unknown>([...view.completed_phases, view.phase]);
   const { workflow_overview, message, detail, ...rest } = answer as JsonObject;
-  const told = JSON.stringify(rest);
+  const told = withoutEcho(JSON.stringify(rest));
   // What was asked for may be repeated; it is the caller's own word.
-  const repeated = JSON.stringify([message, detail]);
+  const repeated = withoutEcho(JSON.stringify([message, detail]));
   for (const id of IDS.filter((one) => !reached.has(one))) {
     expect(told).not.toMatch(new RegExp(`mark[-_]${id}|Title-of-${id}`, 'i'));
     expect(JSON.stringify(workflow_overview ?? {})).not.toMatch(new RegExp(`mark[-_]${id}`, 'i'));
     expect(repeated).not.toMatch(new RegExp(`mark[-_]${id}`, 'i'));
   }
+}
+
+/** A name the agent handed in, told back to it: whether a later phase asks for it nobody says. */
+function withoutEcho(text: string): string {
+  return text.replaceAll(/does not ask for `[^`]*`/g, 'does not ask for it');
 }
