@@ -32,7 +32,7 @@ export interface CliCommand {
   readonly takesCommand?: true;
   /** Whether RUN, its first word, may be left out where PHASEGATE_RUN names it. */
   readonly runFromEnvironment?: true;
-  /** It makes no state and is of use where there is no project yet. */
+  /** It works in a folder without a project, and makes no state there. */
   readonly anywhere?: true;
   /**
    * What it does with the server of `--url` or PHASEGATE_URL: it is `used`; it is `ignored`, as the command is about
