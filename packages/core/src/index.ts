@@ -8,7 +8,13 @@ export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
 export { checkpointCriteria, evidenceProblems, validateCheckpoint } from './engine/evidence.ts';
 export { quoteRest } from './engine/foreignText.ts';
-export { type GateCardFacts, gateCard, type LetThrough, type StoppedRun } from './engine/gateCard.ts';
+export {
+  type GateCardFacts,
+  gateCard,
+  type JudgedItem,
+  type LetThrough,
+  type StoppedRun,
+} from './engine/gateCard.ts';
 export { holds, holdsAnItem } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool } from './engine/judgeTool.ts';

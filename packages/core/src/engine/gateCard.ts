@@ -17,6 +17,15 @@ export interface GateCardFacts {
   readonly letThrough: readonly LetThrough[];
   /** Runs on the same target that were stopped before this gate opened, newest first. */
   readonly stoppedBefore: readonly StoppedRun[];
+  /** When each item of a parallel phase was judged, oldest first; the newest of a key counts. */
+  readonly itemsJudged?: readonly JudgedItem[];
+}
+
+/** An item's postconditions are looked at when it is handed in, which may be long before the gate opens. */
+export interface JudgedItem {
+  readonly phase: string | number;
+  readonly item: string;
+  readonly at: string;
 }
 
 /** Something that would have been refused in strict mode. */
@@ -70,7 +79,8 @@ export function gateCard(run: Run, facts: GateCardFacts = NOTHING): JsonObject |
     phase: phase.id,
     epoch: run.epoch,
     opened_at: wait.since,
-    ...section('checks', checksOf(phase, wait)),
+    ...section('checks', checksOf(run, phase, wait)),
+    ...section('items_looked_at', itemsLookedAt(run, phase, facts)),
     prompt: gate.prompt,
     context: gateContext(run, gate, visit),
     covered: contextValues(run, gate, visit),
@@ -136,14 +146,21 @@ function decisionsBefore(run: Run, wait: GateWait): readonly JsonObject[] {
     .map(({ gate, option, by, at }) => ({ gate, option, by, at }));
 }
 
-/** Facts carry no time of their own: all checks of a phase are looked at when its gate opens. */
-function checksOf(phase: Phase, { since, outcome }: GateWait): readonly JsonObject[] {
+/** A phase's checks are looked at when its gate opens; those of items when each of them was handed in. */
+function checksOf({ work }: Run, phase: Phase, { since, outcome }: GateWait): readonly JsonObject[] {
   const judged = outcome === 'skip' ? [] : phase.postconditions;
-  return [...judged, ...phase.blockers].map(({ label, needs }) => ({
-    check: label,
-    needs,
-    looked_at: since,
-  }));
+  const when = work.items === null ? { looked_at: since } : { looked_at: 'with each item' };
+  return [
+    ...judged.map(({ label, needs }) => ({ check: label, needs, ...when })),
+    ...phase.blockers.map(({ label, needs }) => ({ check: label, needs, looked_at: since })),
+  ];
+}
+
+function itemsLookedAt({ work }: Run, phase: Phase, { itemsJudged = [] }: GateCardFacts): JsonObject {
+  if (phase.postconditions.length === 0) return {};
+  const items = work.items ?? {};
+  const judged = itemsJudged.filter((one) => one.phase === phase.id && Object.hasOwn(items, one.item));
+  return Object.fromEntries(judged.map(({ item, at }) => [item, at]));
 }
 
 function letThrough({ phase, item, code, message }: LetThrough): JsonObject {

@@ -5,6 +5,7 @@ import {
   type GateCardFacts,
   gateCard,
   type JsonObject,
+  type JudgedItem,
   type LetThrough,
   type PhaseId,
   type Run,
@@ -37,7 +38,7 @@ type Place = Pick<RuntimeParts, 'store' | 'workspace'>;
 async function factsOf(place: Place, run: Run): Promise<GateCardFacts> {
   if (run.status !== 'waiting' || run.wait.for !== 'gate') return { letThrough: [], stoppedBefore: [] };
   return {
-    letThrough: await letThroughIn(place.store, run.id),
+    ...(await toldIn(place.store, run.id)),
     stoppedBefore: await stoppedBefore(place, run, run.wait.since),
   };
 }
@@ -45,16 +46,24 @@ async function factsOf(place: Place, run: Run): Promise<GateCardFacts> {
 const PAGE = 1000;
 
 /** From the run's own record: what was let through is not lost when its phase is left. */
-async function letThroughIn(store: Store, id: string): Promise<readonly LetThrough[]> {
-  const found: LetThrough[] = [];
+async function toldIn(
+  store: Store,
+  id: string,
+): Promise<Required<Pick<GateCardFacts, 'letThrough' | 'itemsJudged'>>> {
+  const letThrough: LetThrough[] = [];
+  const itemsJudged: JudgedItem[] = [];
   for (let after = 0; ; ) {
     const records = await store.history(id, { after, limit: PAGE });
     for (const record of records) {
       const event = eventOfRecord(record);
-      if (event !== null) found.push(...toldBy(event));
+      if (event === null) continue;
+      letThrough.push(...toldBy(event));
+      if (event.type === 'item_completed') {
+        itemsJudged.push({ phase: event.phase, item: event.item, at: event.at });
+      }
     }
     const newest = records.at(-1)?.seq;
-    if (records.length < PAGE || newest === undefined) return found;
+    if (records.length < PAGE || newest === undefined) return { letThrough, itemsJudged };
     after = newest;
   }
 }

@@ -20,6 +20,18 @@ phases:
     gate: { human: { prompt: "To production?", options: [{ label: Ship }, { label: Stop, next: null }] } }
 `;
 
+const EACH = `
+workflow: each
+phases:
+  LIST: { required_artifacts: [{ type: files, schema: { type: array } }] }
+  EACH:
+    parallel: true
+    parallel_key: files
+    required_artifacts: [{ type: done, schema: { type: boolean } }]
+    postconditions: [{ check: files, with: { exist: [ready.txt] }, label: it is ready }]
+    gate: { human: { prompt: "To production?", options: [{ label: Ship }] } }
+`;
+
 test('the card tells all that bears on the decision, whatever the agent chose [adv.N14]', async () => {
   const shell = await staffed();
   const first = await atGate(shell);
@@ -78,6 +90,28 @@ test('on a screen the words of the agent are marked, and the hash stands beside 
   expect(stdout).toContain('mode: permissive (nothing is blocked');
   expect(stdout).toMatch(/^\| +all is well|^\| report: all is well/m);
   expect(stdout.split('\n').filter((line) => line.startsWith('prompt:'))).toEqual(['prompt: To production?']);
+});
+
+test('the card says when the checks of each item were looked at [adv.N14]', async () => {
+  const shell = makeShell({ 'each.workflow.yaml': EACH, 'ready.txt': 'yes' });
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+  await shell.callAs('open sesame', ['trust', '--yes']);
+  const run = String((await shell.call(['start', 'each', '--json'])).json().run);
+  const done = (evidence: object, ...more: readonly string[]) =>
+    shell.call(['done', run, ...more, '--evidence', '-', '--json'], JSON.stringify(evidence));
+  await done({ files: ['a', 'b'] });
+  await done({ done: true }, '--item', 'a');
+  await done({ done: true }, '--item', 'b');
+
+  const { gate_card: card } = (await shell.callAs('open sesame', ['status', run, '--json'])).json();
+
+  const audit = (await shell.callAs('open sesame', ['audit', 'export', '--run', run, '--json'])).json();
+  const records = audit.records as readonly { readonly event: string; readonly time: string }[];
+  const judged = records.filter(({ event }) => event === 'item_completed').map(({ time }) => time);
+  expect(card).toMatchObject({
+    checks: [{ check: 'it is ready', looked_at: 'with each item' }],
+    items_looked_at: { a: judged[0], b: judged[1] },
+  });
 });
 
 test('a param that is for humans is set by a human, on every channel [adv.N14]', async () => {
