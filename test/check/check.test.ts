@@ -11,18 +11,20 @@ test('what the check says of a workflow is what the engine does with its runs, w
 
   expect(tally.wrong).toEqual([]);
   // A test that looked at nothing proves nothing.
-  expect(tally.workflows).toBeGreaterThan(0.2 * seeds);
-  expect(tally.walks).toBeGreaterThan(0.8 * seeds);
-  expect(tally.ended).toBeGreaterThan(0.5 * seeds);
-  expect(tally.led).toBeGreaterThan(0.06 * seeds);
-  expect(tally.stuck).toBeGreaterThan(0.04 * seeds);
-  expect(tally.replayed).toBeGreaterThan(0.15 * seeds);
+  expect(tally.workflows).toBeGreaterThan(0.24 * seeds);
+  expect(tally.walks).toBeGreaterThan(1.2 * seeds);
+  expect(tally.ended).toBeGreaterThan(0.7 * seeds);
+  expect(tally.led).toBeGreaterThan(0.1 * seeds);
+  expect(tally.stuck).toBeGreaterThan(0.1 * seeds);
+  expect(tally.replayed).toBeGreaterThan(0.2 * seeds);
 });
 
-const MISTAKES: readonly [string, (workflow: Workflow) => Workflow][] = [
-  ['no gate is required', (workflow) => withGates(workflow, (gate) => ({ ...gate, required: false }))],
+/** Each with a seed near one that shows it, so that few are tried for nothing. */
+const MISTAKES: readonly [string, number, (workflow: Workflow) => Workflow][] = [
+  ['no gate is required', 195, (workflow) => withGates(workflow, (gate) => ({ ...gate, required: false }))],
   [
     'a no counts as a yes',
+    335,
     (workflow) =>
       withGates(workflow, (gate) => ({
         ...gate,
@@ -31,6 +33,7 @@ const MISTAKES: readonly [string, (workflow: Workflow) => Workflow][] = [
   ],
   [
     'a yes lasts, whatever is handed in afterwards',
+    330,
     (workflow) => ({
       ...withGates(workflow, (gate) => ({ ...gate, context: [] })),
       phases: withGates(workflow, (gate) => ({ ...gate, context: [] })).phases.map((phase) => ({
@@ -41,10 +44,10 @@ const MISTAKES: readonly [string, (workflow: Workflow) => Workflow][] = [
   ],
 ];
 
-test.each(MISTAKES)('walks show it where the check reads promises wrongly: %s', (_, plant) => {
+test.each(MISTAKES)('walks show it where the check reads promises wrongly: %s', (_, first, plant) => {
   const tally = noTally();
 
-  for (let seed = 170; seed <= 1500 && tally.wrong.length === 0; seed++) tryPlanted(seed, tally, plant);
+  for (let seed = first; seed <= 400 && tally.wrong.length === 0; seed++) tryPlanted(seed, tally, plant);
 
   expect(tally.wrong).not.toEqual([]);
 });

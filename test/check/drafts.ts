@@ -35,7 +35,7 @@ export function anyPromisingDraft(random: Random): WorkflowDraft {
       typeof gate === 'string' ? [] : [anyGate(random, gate, { ids, label: `${phase.id} gate ${place}` })],
     );
     const next = anyRoute(random, phase, ids);
-    const conditions = [anyConditions(random, 0.15), anyConditions(random, 0.1)] as const;
+    const conditions = [anyConditions(random, BEFORE, 0.15), anyConditions(random, CONDITIONS, 0.1)] as const;
     return {
       ...phase,
       ...(phase.parallel === undefined ? {} : { parallel: { key: 'places', ...onEmpty(random, ids) } }),
@@ -81,9 +81,12 @@ const CONDITIONS = [
   "params.level === 'low' && result.flag",
 ];
 
-function anyConditions(random: Random, often: number): readonly CheckDraft[] {
+/** Before a phase is entered there is no result of it. */
+const BEFORE = CONDITIONS.filter((condition) => !condition.includes('result.'));
+
+function anyConditions(random: Random, conditions: readonly string[], often: number): readonly CheckDraft[] {
   if (!random.chance(often)) return [];
-  const condition = random.pick(CONDITIONS);
+  const condition = random.pick(conditions);
   return [{ check: 'expression', with: { condition } }];
 }
 
@@ -116,13 +119,20 @@ function anyGate(
     ...gate,
     human: {
       ...gate.human,
-      options: [...gate.human.options, ...third],
+      options: [...gate.human.options, ...third].map((option) => meant(random, option)),
       ...(random.chance(0.25)
         ? { context: random.pick([['text'], ['data.parts', 'list'], ['places']]) }
         : {}),
       ...(random.chance(0.5) ? { required: false } : {}),
     },
   };
+}
+
+type OptionDraft = NonNullable<GateDraft['human']>['options'][number];
+
+/** Where an option leads elsewhere than the phase does, its author says what choosing it means; elsewhere nobody may. */
+function meant(random: Random, { approves, ...option }: OptionDraft): OptionDraft {
+  return option.next == null ? option : { ...option, approves: approves ?? random.chance(0.5) };
 }
 
 function anyRoute(

@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject, own } from '../../json.ts';
 import { DEFAULT_VISITS } from '../../model/checkGraph.ts';
 import { edgesOf, leadsBack } from '../../model/edges.ts';
 import { type Expression, pathsOf } from '../../model/expression.ts';
+import { declaredNames } from '../../model/names.ts';
 import type { Phase, PhaseId, Workflow } from '../../model/workflow.ts';
 import { type GivenList, listsOf, pathOf } from './givenItems.ts';
 import { paramsToTry } from './paramsToTry.ts';
@@ -18,6 +19,8 @@ export interface Abstraction {
   readonly conditions: ReadonlyMap<PhaseId, Expression>;
   /** Answers a condition on evidence can have at all, by phase. */
   readonly answers: ReadonlyMap<PhaseId, readonly boolean[]>;
+  /** The names each phase hands in: what another one reads under them it can change. */
+  readonly declared: ReadonlyMap<PhaseId, readonly string[]>;
   readonly tried: ReadonlySet<string>;
   /** Every combination of the params that are tried. */
   readonly starts: readonly JsonObject[];
@@ -61,6 +64,7 @@ export function abstractionOf(workflow: Workflow, maxParams: number): Abstractio
     lists,
     conditions,
     answers,
+    declared: new Map(workflow.phases.map((phase) => [phase.id, declaredNames(phase)])),
     tried,
     starts,
     visitCap: Math.max(DEFAULT_VISITS, ...expressions.flatMap((one) => iterationLimits(one, starts))),

@@ -2,6 +2,7 @@ import { type Item, type PhaseWork, type Run, timesOf } from '../../engine/run.t
 import { canonicalJson, type JsonObject } from '../../json.ts';
 import { phaseById } from '../../model/workflow.ts';
 import type { Abstraction } from './abstractWorkflow.ts';
+import { lastingNos } from './frozenAnswers.ts';
 import { keeping, keptIn, type Sizes } from './givenItems.ts';
 import type { Marks } from './monitor.ts';
 import { AGENT, NOW } from './moves.ts';
@@ -190,14 +191,15 @@ function keyFrom(
   return `${typeof run.phase}${run.phase}\0${run.status}|${why}|${attempts}|${counts}|${results}|${kept}|${paramsKey(run.params)}|${marks}`;
 }
 
-/** What was answered about evidence lasts while a human decides on it, and where there is nothing that could be handed in. */
+/**
+ * What was answered about evidence lasts while a human decides on it, and where there is nothing that could be handed
+ * in; a no about what other phases handed in lasts until the phase is left.
+ */
 function lastingAnswers(run: Run): Readonly<Record<string, boolean>> {
   const { answers } = keptIn(run);
   const empty = run.work.items !== null && Object.keys(run.work.items).length === 0;
-  return empty || (run.status === 'waiting' && run.wait.for === 'gate') ? answers : NO_ANSWERS;
+  return empty || (run.status === 'waiting' && run.wait.for === 'gate') ? answers : lastingNos(answers);
 }
-
-const NO_ANSWERS: Readonly<Record<string, boolean>> = {};
 
 function answersKey(answers: Readonly<Record<string, boolean>>): string {
   const given = Object.entries(answers);

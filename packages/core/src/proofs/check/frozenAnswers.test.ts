@@ -70,4 +70,39 @@ describe('answers about evidence that cannot change', () => {
     ]);
     expect(checkWorkflow(joined('iteration === 1'))).toMatchObject({ clean: true });
   });
+
+  test('what only other phases handed in cannot be mended in this one', () => {
+    const condition = 'artifacts.plan.ready';
+    const asks = { check: 'expression', label: 'the plan is ready', with: { condition } };
+    const plan = { id: 'PLAN', artifacts: [{ type: 'plan' }] };
+    const trace = ['start', 'complete `PLAN` → `WORK`', 'complete `WORK`, `the plan is ready` does not hold'];
+
+    for (const phases of [
+      [plan, { id: 'WORK', postconditions: [asks] }],
+      [plan, { id: 'WORK' }, { id: 'SHIP', preconditions: [asks] }],
+    ]) {
+      const { findings } = checkWorkflow(workflowOf(phases));
+      expect(findings[0]).toMatchObject({ code: 'dead_end', phases: ['WORK'], trace });
+    }
+  });
+
+  test('it can where the phase hands it in itself, or has a way out', () => {
+    const asks = { check: 'expression', with: { condition: 'artifacts.plan.ready' } };
+    const plan = { id: 'PLAN', artifacts: [{ type: 'plan' }] };
+    const errors = (phases: Parameters<typeof workflowOf>[0]) =>
+      checkWorkflow(workflowOf(phases)).findings.filter(({ code }) => code === 'dead_end');
+
+    expect(errors([plan, { id: 'WORK', artifacts: [{ type: 'plan' }], postconditions: [asks] }])).toEqual([]);
+    expect(errors([{ ...plan }, { id: 'SHIP', preconditions: [asks] }])).toEqual([]);
+    expect(
+      errors([
+        plan,
+        {
+          id: 'WORK',
+          postconditions: [asks],
+          next: { outcomes: { ok: null, fail: 'PLAN' }, maxIterations: 3 },
+        },
+      ]),
+    ).toEqual([]);
+  });
 });

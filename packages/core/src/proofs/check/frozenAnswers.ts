@@ -1,4 +1,5 @@
 import type { Command, Facts, Look } from '../../engine/command.ts';
+import { pathsOf } from '../../model/expression.ts';
 import type { Phase } from '../../model/workflow.ts';
 import { conditionOf } from './phaseConditions.ts';
 
@@ -25,16 +26,45 @@ export function rememberedAs(look: Look, command: Command, from: Phase | undefin
   return `enter:${command.option}:${check.id}`;
 }
 
+/** What is known of a question: what was answered under its name, or that it cannot be a yes in this visit. */
+export function answerTo(look: Look, name: string | null, answers: Answers): boolean | undefined {
+  return answers[name ?? ''] ?? answers[neverOf(look)];
+}
+
+/** Of these answers those that last whatever is handed in next: a no about evidence of other phases. */
+export function lastingNos(answers: Answers): Answers {
+  return Object.fromEntries(Object.entries(answers).filter(([name]) => name.startsWith(NEVER)));
+}
+
+const NEVER = 'never ';
+
+function neverOf({ id }: Look): string {
+  return `${NEVER}${id}`;
+}
+
+/** Whether a condition reads only what other phases handed in: then nothing done in this one changes it. */
+function isSettledBefore(look: Look, declared: readonly string[]): boolean {
+  if (look.kind !== 'check' || look.check.use !== 'expression') return false;
+  const expression = conditionOf(look.check);
+  const paths = expression === null ? [] : pathsOf(expression);
+  const elsewhere = ({ root, steps }: (typeof paths)[number]) =>
+    (root === 'artifacts' || root === 'approved') && !declared.includes(String(steps[0]));
+  return paths.some(elsewhere) && paths.every((path) => path.root === 'params' || elsewhere(path));
+}
+
 /** What these facts say, under the names they are remembered by; a question without an answer may yet get one. */
 export function answersFrom(
   looks: readonly Look[],
   facts: Facts,
-  nameOf: (look: Look) => string | null,
+  { nameOf, declared }: { nameOf(look: Look): string | null; readonly declared: readonly string[] },
 ): Answers {
   const answers: Record<string, boolean> = {};
   for (const look of looks) {
     const name = nameOf(look);
     const fact = facts[look.id];
+    // Beside one that fails the others are only taken to hold, so a yes says nothing lasting.
+    if (fact?.kind === 'check' && fact.result.status !== 'passed' && isSettledBefore(look, declared))
+      answers[neverOf(look)] = false;
     if (name === null || fact === undefined) continue;
     if (fact.kind === 'check') answers[name] = fact.result.status === 'passed';
     if (fact.kind === 'condition' && fact.result.ok) answers[name] = fact.result.value;

@@ -5,7 +5,7 @@ import type { Run } from '../../engine/run.ts';
 import { type HumanGate, type Outcome, type Phase, type PhaseId, phaseById } from '../../model/workflow.ts';
 import type { Abstraction } from './abstractWorkflow.ts';
 import { answersTo } from './answers.ts';
-import { type Answers, answersFrom, rememberedAs } from './frozenAnswers.ts';
+import { type Answers, answersFrom, answerTo, rememberedAs } from './frozenAnswers.ts';
 import { keeping, keptIn, SIZES, type Sizes, sizeWords, withLists } from './givenItems.ts';
 
 /** Something that can happen to a run, decided by the engine. */
@@ -163,19 +163,20 @@ function decided(
   const moves: Move[] = [];
   const circumstance = asked.human === undefined ? by('agent') : by('human', asked.human);
   const here = phaseById(run.workflow, run.phase);
+  const declared = here === undefined ? [] : (abstraction.declared.get(here.id) ?? []);
   const nameOf = (look: Look) => rememberedAs(look, command, here);
   const open: Open[] = [{ facts: {}, words: asked.words, sizes, answers: {} }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { facts, words } = next;
     const considered = decideOrLook(withLists(run, lists, next.sizes), command, { ...circumstance, facts });
     if ('looks' in considered) {
-      const remembered = (look: Look) => keptIn(run).answers[nameOf(look) ?? ''];
+      const remembered = (look: Look) => answerTo(look, nameOf(look), keptIn(run).answers);
       const { looks } = considered;
       for (const answered of answersTo(looks, { run, abstraction, remembered }).toReversed())
         open.push({
           ...next,
           facts: { ...facts, ...answered.facts },
-          answers: { ...next.answers, ...answersFrom(looks, answered.facts, nameOf) },
+          answers: { ...next.answers, ...answersFrom(looks, answered.facts, { nameOf, declared }) },
           words: [words, ...answered.words].join(', '),
         });
       continue;
