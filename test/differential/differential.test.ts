@@ -8,7 +8,7 @@ import { Coverage } from './coverage.ts';
 
 const ENGINE = { decide, decideStart, defineWorkflow };
 /** How many workflows, each with a command sequence of its own. */
-const CASES = cases({ quick: 6000, full: 100_000 });
+const CASES = cases({ quick: 3000, full: 100_000 });
 const CORE = new URL('../../packages/core/src/', import.meta.url);
 
 describe('the engine and a second interpreter of the model', () => {

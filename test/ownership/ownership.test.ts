@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mutantOf } from '../differential/mutant.ts';
 import type { Mutation } from '../differential/mutations.ts';
 import { OWNER_MUTATIONS, VALUE_MUTATIONS } from '../differential/valueMutations.ts';
-import { cases } from '../tier.ts';
+import { cases, FULL } from '../tier.ts';
 
 const CORE = new URL('../../packages/core/src/', import.meta.url);
 /** How many workflows, each with a walk of its own. */
@@ -43,7 +43,9 @@ describe('every value has an owner, in any workflow', () => {
   }, 1_800_000);
 
   const pairs = planted().flatMap((_, index, all) => (index % 2 === 0 ? [all.slice(index, index + 2)] : []));
-  test.each(pairs.map((pair) => ({ pair, names: pair.map(({ name }) => name).join('; and that ') })))(
+  // All of them before it counts, a few on every change.
+  const tried = FULL ? pairs : pairs.filter((_, index) => index % 4 === 0);
+  test.each(tried.map((pair) => ({ pair, names: pair.map(({ name }) => name).join('; and that ') })))(
     'is not so where $names',
     async ({ pair }) => {
       const found = await Promise.all(
