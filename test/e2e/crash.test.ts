@@ -17,7 +17,7 @@ import type { Announcement } from './crash/worker.ts';
 
 const PHASES = ['A', 'B', 'C', 'D', 'E'];
 const LANES = 3;
-const KILLS = cases({ quick: 40, full: 220 });
+const KILLS = cases({ quick: 15, full: 220 });
 const AGENT: Principal = { kind: 'agent', name: 'local' };
 
 describe('a process killed while it transitions in a loop', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
+import { FULL } from '../tier.ts';
 import { type Called, type CallOptions, makeProject, PROGRAM, phasegate, type TestProject } from './cli.ts';
 import { serve } from './server.ts';
 
@@ -44,7 +45,7 @@ phases:
 const PASSPHRASE = 'open sesame';
 
 describe('over a URL a command prints what it prints where the project is', () => {
-  test('for the five phases, refusals included [S2.88]', async () => {
+  test.runIf(FULL)('for the five phases, refusals included [S2.88]', async () => {
     const walk = async (desk: Desk) => {
       await desk.human(['start', 'change', '--param', 'name=7', '--queue', '--priority', '2']);
       await desk.human(['runs']);
@@ -85,7 +86,7 @@ describe('over a URL a command prints what it prints where the project is', () =
     expect(here.at(-6)?.json).toMatchObject({ checkpoint_passed: true, workflow_complete: true });
   });
 
-  test('for tasks, questions, a report, a gate and a stop', async () => {
+  test.runIf(FULL)('for tasks, questions, a report, a gate and a stop', async () => {
     const walk = async (desk: Desk) => {
       await desk.human(['start', 'release', '--param', 'ticket=42', '--queue']);
       await desk.agent(['claim', 'RUN']);

@@ -10,6 +10,7 @@ import {
 import { DatabaseSync } from 'node:sqlite';
 import type { Json, Run } from '@phasegate/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FULL } from '../../../../../test/tier.ts';
 import { create } from '../contractClause.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { runScript } from '../fixtures/runScript.ts';
@@ -188,20 +189,23 @@ test('six processes that are the first to open it at once all write to it', asyn
   await store.close();
 });
 
-test('a database another process keeps locked refuses the write after a while and works again afterwards [adv.E10]', async () => {
-  const store = state.open();
-  await create(store, sampleRun('r1'));
-  const other = new DatabaseSync(state.file);
-  other.exec('BEGIN IMMEDIATE');
-  await expect(store.note('r1', [sampleDraft('tool_judged')])).rejects.toMatchObject({
-    code: 'store_unavailable',
-    message: expect.stringContaining('another process keeps it locked'),
-  });
-  expect((await store.load('r1'))?.version).toBe(1);
-  other.close();
-  expect(await store.note('r1', [sampleDraft('tool_judged')])).toBe(true);
-  await store.close();
-});
+test.runIf(FULL)(
+  'a database another process keeps locked refuses the write after a while and works again afterwards [adv.E10]',
+  async () => {
+    const store = state.open();
+    await create(store, sampleRun('r1'));
+    const other = new DatabaseSync(state.file);
+    other.exec('BEGIN IMMEDIATE');
+    await expect(store.note('r1', [sampleDraft('tool_judged')])).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining('another process keeps it locked'),
+    });
+    expect((await store.load('r1'))?.version).toBe(1);
+    other.close();
+    expect(await store.note('r1', [sampleDraft('tool_judged')])).toBe(true);
+    await store.close();
+  },
+);
 
 /** A database as the version before the fifth migration left it, with one run sealed in its way. */
 function makeFormat4(run: Run): void {
