@@ -129,6 +129,12 @@ test('what a workflow declares types its functions, and a mistyped name does not
           expectTypeOf(ctx.result.review.notes).toEqualTypeOf<readonly string[] | undefined>();
           expectTypeOf(ctx.artifacts.severity).toEqualTypeOf<string | null>();
           expectTypeOf(ctx.artifacts.plan?.scope).toEqualTypeOf<readonly string[] | undefined>();
+          expectTypeOf(ctx.approved.plan?.scope).toEqualTypeOf<readonly string[] | undefined>();
+          expectTypeOf(ctx.approved.severity).toEqualTypeOf<string | null>();
+          expectTypeOf(ctx.checkpoint.severity).toEqualTypeOf<string | null>();
+          expectTypeOf(ctx.approved.whatTheGateShowed).toBeAny();
+          expectTypeOf(ctx.checkpoint.metrics).toBeAny();
+          expectTypeOf(ctx.checkpoint.currentStep).toEqualTypeOf<string | number | null>();
           expectTypeOf(ctx.params.sure).toBeAny();
           expectTypeOf(ctx.sure).toBeAny();
           expectTypeOf(ctx.db.exists('1')).toBeBoolean();
@@ -137,6 +143,10 @@ test('what a workflow declares types its functions, and a mistyped name does not
           ctx.artifacts.plna;
           // @ts-expect-error not while it may be absent
           ctx.artifacts.plan.scope;
+          // @ts-expect-error not in the schema of the plan
+          ctx.approved.plan?.scop;
+          // @ts-expect-error not in the schema of the plan
+          ctx.checkpoint.plan?.scop;
           // @ts-expect-error the schema has no such decision
           ctx.result.review.decision === 'aproved';
           // @ts-expect-error no such question to the database

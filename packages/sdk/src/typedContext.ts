@@ -1,5 +1,5 @@
 import type { FromSchema } from './fromSchema.ts';
-import type { ContextFields, Dynamic } from './stepContext.ts';
+import type { Checkpoint, ContextFields, Dynamic } from './stepContext.ts';
 import type { DatabaseMethods } from './stepDatabase.ts';
 
 /** What a workflow says about itself, as far as its types can tell; `unknown` where it says nothing. */
@@ -19,9 +19,15 @@ export interface Declared {
  * params are declared, a name that is neither theirs nor an artifact's does not compile, as it would throw.
  */
 export type ContextAt<D extends Declared, Place> = Flat<
-  Omit<ContextFields, 'result' | 'artifacts' | 'params' | 'workflow_params' | 'db'> & {
+  Omit<
+    ContextFields,
+    'result' | 'artifacts' | 'approved' | 'checkpoint' | 'params' | 'workflow_params' | 'db'
+  > & {
     readonly result: ResultAt<D, Place>;
     readonly artifacts: ArtifactsOf<D>;
+    // A gate may cover more than steps declare, and the checkpoint holds more: other names stay open.
+    readonly approved: ArtifactsOf<D> & Anything;
+    readonly checkpoint: Checkpoint & ArtifactsOf<D>;
     readonly params: ParamsAt<D, Place>;
     readonly workflow_params: ParamsAt<D, Place>;
     readonly db: DatabaseOf<D['helpers']>;
