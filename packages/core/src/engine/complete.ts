@@ -156,7 +156,11 @@ function readOutcome(phase: Phase, command: Complete): Outcome | Blocker {
   const { outcome } = command;
   if (outcome === undefined) return 'ok';
   const reportable = outcome === 'ok' || outcome === 'fail' || outcome === 'iterate';
-  if (!reportable || phase.work.kind === 'handler') return outcomeBlocker(phase, outcome);
+  if (phase.work.kind === 'handler') {
+    const message = `the handler of phase \`${phase.id}\` decides its outcome: leave \`${outcome}\` out`;
+    return blocker('outcome_not_allowed', message, completeAction(phase));
+  }
+  if (!reportable) return outcomeBlocker(phase, outcome);
   if (phase.next.kind !== 'outcomes') return outcome === 'ok' ? outcome : outcomeBlocker(phase, outcome);
   const mapped =
     Object.hasOwn(phase.next.map, outcome) || (phase.next.otherwise !== undefined && outcome !== 'iterate');

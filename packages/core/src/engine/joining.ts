@@ -27,7 +27,7 @@ export function joinedOutcome(items: Items): Outcome {
   return outcomes.length > 0 && outcomes.every((outcome) => outcome === 'skip') ? 'skip' : 'ok';
 }
 
-/** What the handlers of all items returned, merged in the order of the list, whichever ended first. */
+/** What the handlers of all items returned, merged in the order of their keys (as listed, whole numbers first), whichever ended first. */
 export function joinedState(items: Items): JsonObject {
   return Object.assign({}, ...Object.values(items).map(({ state }) => state ?? {}));
 }

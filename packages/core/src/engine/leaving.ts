@@ -163,9 +163,13 @@ function hasWay({ next }: Phase, outcome: Outcome): boolean {
 
 /** The refusal of an outcome a phase has no way for. */
 export function outcomeBlocker(phase: Phase, outcome: Outcome): Blocker {
+  const ways = phase.next.kind === 'outcomes' ? Object.keys(phase.next.map) : ['ok'];
+  // `skip` is for handlers to say.
+  const open = ways.filter((way) => way !== 'skip' || phase.work.kind === 'handler');
+  const told = open.map((way) => `\`${way}\``).join(', ');
   return blocker(
     'outcome_not_allowed',
-    `phase \`${phase.id}\` has no way for the outcome \`${outcome}\``,
+    `phase \`${phase.id}\` has no way for the outcome \`${outcome}\`; it has one for ${told}`,
     completeAction(phase),
   );
 }

@@ -170,7 +170,7 @@ describe('outcomes', () => {
     );
 
     expect(submit(run, complete(run, {}, { outcome: 'skip' })).verdict).toMatchObject({
-      blockers: [{ code: 'outcome_not_allowed' }],
+      blockers: [{ code: 'outcome_not_allowed', message: expect.stringMatching(/it has one for `ok`$/u) }],
     });
   });
 
@@ -219,6 +219,11 @@ describe('outcomes', () => {
       expect(decision.verdict).toMatchObject({ blockers: [{ code: 'outcome_not_allowed' }] });
       expect(decision.run).toMatchObject({ phase: 1, work: { attempts: 1 } });
     }
+    expect(submit(run, complete(run, {}, { outcome: 'ok' })).verdict).toMatchObject({
+      blockers: [
+        { code: 'outcome_not_allowed', message: expect.stringContaining('handler of phase `1` decides') },
+      ],
+    });
   });
 
   test('of a handler without a way is refused before a human is asked for a yes that leads nowhere [adv.L4]', () => {
