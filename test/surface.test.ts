@@ -90,6 +90,7 @@ test('@phasegate/core exports exactly these values', () => {
     'isToolName',
     'isWithin',
     'itemsFor',
+    'jsonProblem',
     'judgeTool',
     'judgedInput',
     'knownNames',

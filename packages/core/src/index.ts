@@ -79,6 +79,7 @@ export {
   isJsonObject,
   type Json,
   type JsonObject,
+  jsonProblem,
   own,
   tooDeep,
 } from './json.ts';

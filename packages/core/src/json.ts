@@ -33,6 +33,42 @@ function isDeeper(value: Json, left: number): boolean {
 }
 
 /**
+ * Why a value cannot be taken for JSON, or null: nested too deep, or with a number JSON has no word for. `1e999` is
+ * valid JSON text and is read as infinity, which nothing here can write down again.
+ */
+export function jsonProblem(value: unknown): string | null {
+  if (tooDeep(value as Json)) return `is nested deeper than ${DEPTH_LIMIT} levels`;
+  const place = nonFinitePlace(value);
+  if (place === null) return null;
+  return place === '' ? `is ${NOT_A_NUMBER}` : `has at \`${place}\` ${NOT_A_NUMBER}`;
+}
+
+const NOT_A_NUMBER = 'a number that JSON cannot hold';
+const LONGEST_PLACE = 200;
+
+/** Recursion is bounded: the depth was looked at before. The place is spelled only where there is one. */
+function nonFinitePlace(value: unknown): string | null {
+  if (typeof value === 'number') return Number.isFinite(value) ? null : '';
+  if (typeof value !== 'object' || value === null) return null;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const found = nonFinitePlace(value[index]);
+      if (found !== null) return joined(`[${index}]`, found);
+    }
+    return null;
+  }
+  for (const key in value) {
+    const found = Object.hasOwn(value, key) ? nonFinitePlace((value as JsonObject)[key]) : null;
+    if (found !== null) return joined(key.slice(0, LONGEST_PLACE), found);
+  }
+  return null;
+}
+
+function joined(key: string, below: string): string {
+  return `${key}${below === '' || below.startsWith('[') ? '' : '.'}${below}`.slice(0, LONGEST_PLACE);
+}
+
+/**
  * Canonical JSON after RFC 8785: sorted keys (by UTF-16 code unit), no white space, ECMAScript numbers.
  * The audit's hashes, the signatures and `shown` are all taken over this text.
  */

@@ -3,6 +3,7 @@ import {
   findPhase,
   isJsonObject,
   type JsonObject,
+  jsonProblem,
   type Phase,
   type Workflow,
 } from '@phasegate/core';
@@ -58,6 +59,8 @@ export function readJsonLine(
   } catch {
     return { reason: `the last line of ${who} is not JSON: ${quoted(cut(last.text.trim(), 200))}` };
   }
+  const unfit = jsonProblem(value);
+  if (unfit !== null) return { reason: `the last line of ${who} ${unfit}` };
   if (isJsonObject(value)) return { value };
   return { reason: `the last line of ${who} is not a JSON object: ${quoted(cut(last.text.trim(), 200))}` };
 }

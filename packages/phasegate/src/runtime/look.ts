@@ -1,6 +1,13 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
-import { type CheckResult, type Fact, type Look, PhasegateError, type Subject } from '@phasegate/core';
+import {
+  type CheckResult,
+  type Fact,
+  jsonProblem,
+  type Look,
+  PhasegateError,
+  type Subject,
+} from '@phasegate/core';
 import type { CheckImplementation, FunctionAnswer, Functions } from './ports.ts';
 
 /** What looking needs: the shelf, the function host, and where to look. */
@@ -82,6 +89,9 @@ function readHandler(answer: FunctionAnswer): Extract<Fact, { kind: 'handler' }>
   if (!known || typeof state !== 'object' || state === null || Array.isArray(state)) {
     return { ok: false, reason: 'the handler returned no outcome and state', timedOut: false };
   }
+  // A function's process can write what it likes to us, whatever the code on its side refuses.
+  const unfit = jsonProblem(state);
+  if (unfit !== null) return { ok: false, reason: `the state it returned ${unfit}`, timedOut: false };
   return { ok: true, outcome, state: state as Record<string, never> };
 }
 

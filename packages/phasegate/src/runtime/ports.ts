@@ -11,6 +11,7 @@ export type {
   Seal,
   SealedRecord,
   SealedRow,
+  WrittenDraft,
 } from './ports/audit.ts';
 export type {
   CheckAnswer,

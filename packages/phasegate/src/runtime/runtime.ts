@@ -31,6 +31,7 @@ import {
 import { failureOf, refusedDatabase } from './attemptFor.ts';
 import { drafts, judgedData, largestRefusal, nameOf } from './auditDrafts.ts';
 import { companyOf } from './companyOf.ts';
+import { demandFit } from './demandFit.ts';
 import { instantOf } from './instantOf.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
 import type { Admitted, Around, AuditDraft, CheckImplementation, LeaseChange, StoredRun } from './ports.ts';
@@ -161,6 +162,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   /** One call is one transaction with the expected version; on a conflict it is decided once more on fresh state. */
   async function submit(runId: string, asked: Command, how: Submitting): Promise<Kept> {
     const { principal } = how;
+    demandFit(asked);
     // INVARIANT: what a migration was proven by is nobody's word but `createMigrations`'s.
     if (asked.kind === 'migrate')
       throw new PhasegateError('not_permitted', 'a run is migrated by `migrate` only');

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, hash, sign, verify } from 'node:cryp
 import { canonicalJson } from '@phasegate/core';
 import { hmacOf } from './hmac.ts';
 import type { ProjectKeys } from './keys.ts';
-import type { AuditDraft, ChainHead, Seal, SealedRecord, SealedRow } from './ports.ts';
+import type { AuditDraft, ChainHead, Seal, SealedRecord, SealedRow, WrittenDraft } from './ports.ts';
 
 /** Builds the seal of a project from its keys; the signing keys are parsed only when first used. */
 export function createSeal(keys: Pick<ProjectKeys, 'audit' | 'rows'>): Seal {
@@ -34,13 +34,14 @@ export function createSeal(keys: Pick<ProjectKeys, 'audit' | 'rows'>): Seal {
 function chainDrafts(
   runId: string | null,
   head: ChainHead,
-  drafts: readonly AuditDraft[],
+  drafts: readonly (AuditDraft | WrittenDraft)[],
 ): readonly SealedRecord[] {
   const records: SealedRecord[] = [];
   let { seq, hash: prev } = head;
-  for (const { time, principal, event, data } of drafts) {
+  for (const draft of drafts) {
+    const { time, principal, event, data } = draft;
     seq += 1;
-    const dataText = canonicalJson(data);
+    const dataText = 'dataText' in draft ? draft.dataText : canonicalJson(data);
     const text = canonicalRecord({ seq, run: runId, time, principal, event, prev, dataText });
     const link = hash('sha256', text);
     records.push({ seq, run: runId, time, principal, event, data, prev, hash: link, dataText });

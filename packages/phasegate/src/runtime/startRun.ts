@@ -17,6 +17,7 @@ import {
   type Workflow,
 } from '@phasegate/core';
 import { drafts, nameOf } from './auditDrafts.ts';
+import { demandFit } from './demandFit.ts';
 import type { Store } from './ports.ts';
 import { projectTarget } from './projectTarget.ts';
 import type { Rendering } from './rendering.ts';
@@ -39,6 +40,7 @@ export async function startRun(
 ): Promise<Started> {
   const { store } = parts;
   const { timeFor, lookAll, renderSaved } = starter;
+  demandFit(request);
   const found = await parts.catalog.load(request.workflow, {
     params: request.params ?? {},
     target: request.target ?? null,

@@ -4,12 +4,12 @@ import {
   canonicalJson,
   isJsonObject,
   isToolName,
+  jsonProblem,
   judgeTool,
   PhasegateError,
   phaseById,
   type Run,
   type ToolUse,
-  tooDeep,
   type Verdict,
 } from '@phasegate/core';
 import type { InFlight } from './inFlight.ts';
@@ -103,13 +103,8 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   async function judge(admitted: Admitted, call: ToolCallRequest, whole: boolean): Promise<Verdict> {
     const { tool, input } = call;
     const name = typeof tool === 'string' ? tool.slice(0, 200) : 'unknown';
-    if (!isJsonObject(input) || tooDeep(input)) {
-      return refuse(
-        admitted,
-        { tool: name, input: {} },
-        'the input is no JSON object, or is nested too deep',
-      );
-    }
+    const unfit = isJsonObject(input) ? jsonProblem(input) : 'is no JSON object';
+    if (unfit !== null) return refuse(admitted, { tool: name, input: {} }, `the input ${unfit}`);
     if (name.endsWith('*')) {
       return refuse(admitted, { tool: name, input: {} }, `\`${name}\` is a pattern and no tool`);
     }

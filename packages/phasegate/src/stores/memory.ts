@@ -18,6 +18,7 @@ import { digestOf, sealRun } from './runSeal.ts';
 import { runFromState, stateText, summaryOf } from './storedRun.ts';
 import { verifyAudit } from './verifyAudit.ts';
 import { changesWorkflow, requireOwnWorkflow } from './workflowHash.ts';
+import { writtenDrafts } from './writtenDrafts.ts';
 
 /** A store that forgets: for tests and for trying a workflow out. It chains and seals as the durable ones do. */
 export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal } & AuditKnowledge): Store {
@@ -37,7 +38,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
 
   function append(runId: string | null, drafts: readonly AuditDraft[]): ChainHead {
     const chain = chains.get(runId) ?? [];
-    for (const { dataText: _, ...record } of seal.chain(runId, headOf(runId), drafts)) {
+    for (const { dataText: _, ...record } of seal.chain(runId, headOf(runId), writtenDrafts(drafts))) {
       chain.push(record);
       feed.push({ id: feed.length + 1, ...record });
     }

@@ -16,6 +16,21 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
+describe('a number no JSON has (1e999)', () => {
+  test('is refused before it is sent, where it would be written as null [adv.O1]', async () => {
+    server.script(claimed(tokenFor({})));
+    await client.claimTask('agent-7');
+
+    await expect(
+      client.checkTool('read_files', { lines: [1, Number.POSITIVE_INFINITY] }),
+    ).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('lines[1]` a number that JSON cannot hold'),
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
 describe('the task in hand', () => {
   test('is claimed with the key, and used with the token that came with it', async () => {
     const token = tokenFor({});

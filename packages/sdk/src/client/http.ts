@@ -1,4 +1,4 @@
-import type { Json } from '@phasegate/core';
+import { type Json, jsonProblem } from '@phasegate/core';
 import { errorFrom, readRetryAfter } from './errorFrom.ts';
 import { PhasegateClientError } from './PhasegateClientError.ts';
 import { neverSent, retrying } from './retrying.ts';
@@ -50,7 +50,10 @@ const LONG_ANSWER_MS = 300_000;
 /** Makes calls over `fetch`. */
 export function createHttp(options: HttpOptions): Http {
   return {
-    send: (call, bearer) => retrying(() => sendOnce(options, call, bearer), call),
+    async send(call, bearer) {
+      demandJson(call);
+      return retrying(() => sendOnce(options, call, bearer), call);
+    },
     open: async (call, bearer) => {
       const response = await exchange(options, call, { bearer, signal: call.signal });
       if (!response.ok) throw await refusal(response);
@@ -73,6 +76,12 @@ export function baseOf(url: string): string {
   }
   const path = parsed.pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
   return `${parsed.origin}${path}/api/v1`;
+}
+
+/** `JSON.stringify` writes null for what JSON has no number for: the server would be told something else. */
+function demandJson({ body }: Call): void {
+  const unfit = body === undefined ? null : jsonProblem(body);
+  if (unfit !== null) throw new PhasegateClientError('usage', `what is to be sent ${unfit}`);
 }
 
 async function sendOnce(options: HttpOptions, call: Call, bearer: string | null): Promise<Answer> {

@@ -8,6 +8,11 @@ export interface AuditDraft {
   readonly data: Json;
 }
 
+/** A draft with the canonical text of its data, made before anybody waits for it. */
+export interface WrittenDraft extends AuditDraft {
+  readonly dataText: string;
+}
+
 /** Events of the project's own chain. */
 export type ProjectEvent =
   | 'run_started'
@@ -44,7 +49,11 @@ export type NoteEvent =
 /** What seals a chain and a row, and signs the head. Built from the project's keys; stores receive it. */
 export interface Seal {
   /** Gives drafts their place after `head`. */
-  chain(runId: string | null, head: ChainHead, drafts: readonly AuditDraft[]): readonly SealedRecord[];
+  chain(
+    runId: string | null,
+    head: ChainHead,
+    drafts: readonly (AuditDraft | WrittenDraft)[],
+  ): readonly SealedRecord[];
   /** Keyed MAC of a row: run id, version, newest seq and hash, state text. */
   mac(row: SealedRow): string;
   /** Keyed fingerprint of one chain's head, added up over all chains into the signed head. */

@@ -46,11 +46,20 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === BUSY;
 }
 
+/** Whether the database or its disk is at fault: then every write meets it, whoever brought it. */
+export function isOfTheDatabase(error: unknown): boolean {
+  const system = own(error, 'code');
+  if (system === 'ERR_SQLITE_ERROR') return !OF_ONE_WRITE.has(primaryCode(error));
+  return error instanceof PhasegateError || (typeof system === 'string' && system in SYSTEM_REASONS);
+}
+
 const NO_SUCH_TABLE = 1;
 const BUSY = 5;
 const CORRUPT = 11;
 const CONSTRAINT = 19;
 const NOT_A_DATABASE = 26;
+/** Too big, a constraint, a type, a range: the values of one write. */
+const OF_ONE_WRITE: ReadonlySet<number> = new Set([18, CONSTRAINT, 20, 25]);
 
 const REASONS: ReadonlyMap<number, string> = new Map([
   [BUSY, 'another process keeps it locked'],

@@ -1,8 +1,9 @@
 /** Runs writes that wait together in one transaction: one wait for the disk, each answered after it. */
 export interface GroupCommit {
   /**
-   * Has the work done in the next transaction and answers when that is on disk.
-   * INVARIANT: work that throws `declined` has written nothing; anything else it throws fails the batch.
+   * Has the work done in the next transaction and answers when that is on disk. Work that throws fails alone: it may
+   * be done a second time, in a transaction without the one that threw.
+   * INVARIANT: work that throws `declined` has written nothing.
    */
   submit<T>(work: () => T): Promise<T>;
   /** Does at once all that waits. */
@@ -20,6 +21,8 @@ export interface BatchSteps {
   done(): void;
   /** Whether only the work that threw this is at fault. */
   declined(error: unknown): boolean;
+  /** Whether every work would meet this: the disk or the database is at fault, not what was to be written. */
+  everybodys(error: unknown): boolean;
   /** The fault to report for what a batch threw. */
   fault(error: unknown): Error;
 }
@@ -32,16 +35,9 @@ export function createGroupCommit(steps: BatchSteps): GroupCommit {
     const batch = waiting;
     waiting = [];
     if (batch.length === 0) return;
-    let answers: readonly (() => void)[];
-    try {
-      answers = runBatch(steps, batch);
-    } catch (error) {
-      const fault = steps.fault(error);
-      for (const { reject } of batch) reject(fault);
-      return;
-    }
-    for (const answer of answers) answer();
-    steps.done();
+    const done = commitAll(steps, batch);
+    for (const answer of done.answers) answer();
+    if (done.written) steps.done();
   }
 
   return {
@@ -66,18 +62,69 @@ function answerTo<T>(value: T, resolve: (value: T) => void): () => void {
   return () => resolve(value);
 }
 
-function runBatch(steps: BatchSteps, batch: readonly Waiting[]): readonly (() => void)[] {
+interface Committed {
+  /** To be sent now: what was done is on disk, and what failed never will be. */
+  readonly answers: readonly (() => void)[];
+  readonly written: boolean;
+}
+
+/**
+ * INVARIANT: what one work throws fails no other. Whatever it wrote before it threw is rolled back with the batch, and
+ * the others are done again without it.
+ */
+function commitAll(steps: BatchSteps, batch: readonly Waiting[]): Committed {
+  let left = batch;
+  const refused: (() => void)[] = [];
+  while (left.length > 0) {
+    const ended = runBatch(steps, left);
+    if (ended.ok) return { answers: [...refused, ...ended.answers], written: true };
+    const { error, guilty } = ended;
+    const fault = steps.fault(error);
+    if (steps.everybodys(error) || left.length === 1) {
+      const failed = left.map(
+        ({ reject }) =>
+          () =>
+            reject(fault),
+      );
+      return { answers: [...refused, ...failed], written: false };
+    }
+    // Only the last writes of the batch failed, so nobody knows whose they were: each is tried by itself.
+    if (guilty === null) return oneByOne(steps, left, refused);
+    refused.push(() => guilty.reject(fault));
+    left = left.filter((waiting) => waiting !== guilty);
+  }
+  return { answers: refused, written: false };
+}
+
+function oneByOne(steps: BatchSteps, batch: readonly Waiting[], refused: readonly (() => void)[]): Committed {
+  const alone = batch.map((waiting) => commitAll(steps, [waiting]));
+  return {
+    answers: [...refused, ...alone.flatMap(({ answers }) => answers)],
+    written: alone.some(({ written }) => written),
+  };
+}
+
+type Ended =
+  | { readonly ok: true; readonly answers: readonly (() => void)[] }
+  | { readonly ok: false; readonly error: unknown; readonly guilty: Waiting | null };
+
+function runBatch(steps: BatchSteps, batch: readonly Waiting[]): Ended {
   const answers: (() => void)[] = [];
+  let guilty: Waiting | null = null;
   try {
     steps.begin();
-    for (const waiting of batch) answers.push(runOne(steps, waiting));
+    for (const waiting of batch) {
+      guilty = waiting;
+      answers.push(runOne(steps, waiting));
+    }
+    guilty = null;
     steps.finish();
     steps.commit();
   } catch (error) {
     steps.rollback();
-    throw error;
+    return { ok: false, error, guilty };
   }
-  return answers;
+  return { ok: true, answers };
 }
 
 function runOne(steps: BatchSteps, { run, reject }: Waiting): () => void {

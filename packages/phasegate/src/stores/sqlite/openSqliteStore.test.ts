@@ -29,6 +29,34 @@ afterEach(async () => {
   state.remove();
 });
 
+describe('a number no JSON has (1e999)', () => {
+  test('fails the write that brings it, and none of its neighbours in the same commit [adv.O1]', async () => {
+    const run = sampleRun('r1');
+    await create(store, run);
+    const infinite = sampleDraft('tool_judged', { answer: Number.POSITIVE_INFINITY });
+
+    const ended = await Promise.allSettled([
+      store.note('r1', [sampleDraft('tool_judged')]),
+      store.note('r1', [infinite]),
+      store.save(afterDraft(run), 1, [infinite]),
+      store.note(null, [infinite]),
+      store.save(afterDraft(run), 1, [sampleDraft('phase_completed')]),
+    ]);
+
+    expect(ended.map(({ status }) => status)).toEqual([
+      ...['fulfilled', 'rejected', 'rejected', 'rejected', 'fulfilled'],
+    ]);
+    expect(ended[1]).toMatchObject({
+      reason: {
+        code: 'request_invalid',
+        message: 'what is to be stored has at `answer` a number that JSON cannot hold',
+      },
+    });
+    expect((await requireStored(store, 'r1')).version).toBe(2);
+    expect((await store.verify()).findings).toEqual([]);
+  });
+});
+
 describe('a run in the database', () => {
   test('comes back without loss, with the workflow it was started with [S0.50 C5 C25]', async () => {
     const workflow = { ...sampleWorkflow(), description: 'as it was at the start' };
@@ -226,7 +254,7 @@ describe('writes that wait together', () => {
     expect(commitsInLog(state.file)).toBe(before + 2);
   });
 
-  test('fail together: one that cannot be written takes the others with it, and nothing is left [S0.47]', async () => {
+  test('fail alone: one that cannot be written leaves nothing and takes no other with it [S0.47 adv.O1]', async () => {
     const [one, two] = [sampleRun('r1'), sampleRun('r2')];
     await create(store, one);
     await create(store, two);
@@ -241,13 +269,14 @@ describe('writes that wait together', () => {
       store.save(afterDraft(one), 1, [sampleDraft('phase_completed')]),
       store.note('r2', [sampleDraft('tool_judged')]),
     ]);
-    expect(answers).toMatchObject([1, 2, 3].map(() => ({ reason: { code: 'audit_broken' } })));
-    expect(await requireStored(store, 'r2')).toEqual({ run: two, version: 1 });
-    expect((await store.history('r2', { after: 0, limit: 9 })).length).toBe(1);
-    expect((await store.history(null, { after: 0, limit: 9 })).length).toBe(2);
+    expect(answers).toMatchObject([{ value: true }, { reason: { code: 'audit_broken' } }, { value: true }]);
+    expect(await requireStored(store, 'r1')).toEqual({ run: one, version: 1 });
+    expect(await requireStored(store, 'r2')).toEqual({ run: afterDraft(two), version: 2 });
+    expect((await store.history('r2', { after: 0, limit: 9 })).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect((await store.history(null, { after: 0, limit: 9 })).length).toBe(3);
 
     state.tamper("DELETE FROM audit WHERE run = 'r1' AND seq = 2");
-    expect(await store.save(afterDraft(two), 1, [sampleDraft('phase_completed')])).toBe(true);
+    expect(await store.save(afterDraft(one), 1, [sampleDraft('phase_completed')])).toBe(true);
     expect((await store.verify()).findings).toEqual([]);
   });
 

@@ -1,14 +1,15 @@
 import { PhasegateError, type Run } from '@phasegate/core';
-import type { AuditDraft, Beside, ChainHead, Seal, Store } from '../../runtime/ports.ts';
+import type { AuditDraft, Beside, ChainHead, Seal, Store, WrittenDraft } from '../../runtime/ports.ts';
 import type { AuditKnowledge } from '../auditSource.ts';
 import { withFacts } from '../projectNote.ts';
 import { stateText } from '../storedRun.ts';
 import { changesWorkflow } from '../workflowHash.ts';
+import { writtenDrafts } from '../writtenDrafts.ts';
 import { openAgentTable } from './agentTable.ts';
 import { openAuditTable } from './auditTable.ts';
 import { openBackupTable } from './backupTable.ts';
 import { openDatabase } from './database.ts';
-import { storeFault, unavailable } from './faults.ts';
+import { isOfTheDatabase, storeFault, unavailable } from './faults.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { openHeadTable } from './headTable.ts';
 import { openLeaseTable } from './leaseTable.ts';
@@ -114,6 +115,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     },
     done: listeners.tell,
     declined: (error) => error instanceof PhasegateError,
+    everybodys: isOfTheDatabase,
     fault: (error) => storeFault(error, file),
   });
 
@@ -142,7 +144,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   }
 
   /** Chains records to a run; gives the head it then has. */
-  function chain(runId: string, head: ChainHead, drafts: readonly AuditDraft[]): ChainHead {
+  function chain(runId: string, head: ChainHead, drafts: readonly WrittenDraft[]): ChainHead {
     const records = seal.chain(runId, head, drafts);
     audit.append(records);
     heads.moved(runId);
@@ -179,8 +181,10 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         throw storeFault(error, file);
       }
     },
-    create(run, drafts, project) {
+    async create(run, audit, project) {
       const state = stateText(run);
+      const drafts = writtenDrafts(audit);
+      writtenDrafts(project);
       return commits.submit(() => {
         if (runs.current(run.id) !== undefined) return false;
         if (runs.inTheWayOf(run) !== undefined) return false;
@@ -189,8 +193,10 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         return seat({ run: kept, state, version: 1, drafts }, undefined, { project });
       });
     },
-    save(run, version, drafts, beside = {}) {
+    async save(run, version, audit, beside = {}) {
       const state = stateText(run);
+      const drafts = writtenDrafts(audit);
+      writtenDrafts(beside.project ?? []);
       return commits.submit(() => {
         const before = runs.current(run.id);
         if (before === undefined || before.version !== version) return false;
@@ -200,8 +206,9 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         return seat({ run: kept, state, version: version + 1, drafts }, before, beside);
       });
     },
-    note: (runId, drafts, epoch) =>
-      commits.submit(() => {
+    async note(runId, audit, epoch) {
+      const drafts = writtenDrafts(audit);
+      return commits.submit(() => {
         if (runId === null) {
           heads.require();
           heads.append(drafts);
@@ -211,7 +218,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         if (before === undefined || (epoch !== undefined && before.run.epoch !== epoch)) return false;
         if (drafts.length > 0) runs.grow(before, chain(runId, before.head, drafts));
         return true;
-      }),
+      });
+    },
     history: (runId, page) => asking(() => audit.page(runId, page)),
     workflow: (hash) => asking(() => workflows.find(hash)),
     list: (query) => asking(() => runs.list(query)),
@@ -293,7 +301,7 @@ interface SeatedRun {
   readonly run: Run;
   readonly state: string;
   readonly version: number;
-  readonly drafts: readonly AuditDraft[];
+  readonly drafts: readonly WrittenDraft[];
 }
 
 function backedUp(time: string, data: AuditDraft['data']): AuditDraft {

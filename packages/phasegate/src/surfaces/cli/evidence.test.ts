@@ -31,6 +31,16 @@ test('what is not JSON is refused with its line and column', async () => {
   );
 });
 
+test('a number no JSON has (1e999) is refused with its place [adv.O1]', async () => {
+  await expect(readEvidence(fileWith('{"a": [{"b": 1e999}]}'), Readable.from([]))).rejects.toMatchObject({
+    code: 'evidence_unreadable',
+    message: expect.stringMatching(/ has at `a\[0\]\.b` a number that JSON cannot hold$/),
+  });
+  await expect(readEvidence('-', Readable.from(['-1e999']))).rejects.toThrow(
+    'stdin is a number that JSON cannot hold',
+  );
+});
+
 test.each([
   ['[1]', 'a list'],
   ['null', 'null'],

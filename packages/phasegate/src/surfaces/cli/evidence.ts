@@ -1,13 +1,6 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import {
-  DEPTH_LIMIT,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  PhasegateError,
-  tooDeep,
-} from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, jsonProblem, PhasegateError } from '@phasegate/core';
 import { readLimited } from './readLimited.ts';
 
 /** The most a command reads from a file or from stdin. */
@@ -30,7 +23,8 @@ export async function readJson(source: string, stdin: Readable): Promise<Json> {
   const text = decode(bytes, name);
   try {
     const value = JSON.parse(text) as Json;
-    if (tooDeep(value)) throw unreadable(`${name} is nested deeper than ${DEPTH_LIMIT} levels`);
+    const unfit = jsonProblem(value);
+    if (unfit !== null) throw unreadable(`${name} ${unfit}`);
     return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json, type JsonObject, type Param } from '@phasegate/core';
+import { canonicalJson, type Json, type JsonObject, jsonProblem, type Param } from '@phasegate/core';
 import type { Invocation, OptionSpecs } from './command.ts';
 import { usageError } from './usage.ts';
 
@@ -44,6 +44,8 @@ export function readParams(
   for (const { key, text } of written) {
     const param = Object.hasOwn(declared, key) ? declared[key] : undefined;
     const value = valueFrom(text, param);
+    const unfit = jsonProblem(value);
+    if (unfit !== null) throw usageError(`\`${key}\` ${unfit}`);
     const before = params.get(key);
     if (before !== undefined && canonicalJson(before) !== canonicalJson(value)) {
       throw usageError(`\`${key}\` is given twice with two values`);

@@ -3,6 +3,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  jsonProblem,
   own,
   PhasegateError,
   type PhaseId,
@@ -71,6 +72,8 @@ export function objectArgument(args: JsonObject, name: string): JsonObject {
   const value = own(args, name);
   if (value === undefined || value === null || value === '') return {};
   const object = typeof value === 'string' ? parsed(value) : value;
+  const unfit = jsonProblem(object);
+  if (unfit !== null) throw wrongCall(`\`${name}\` ${unfit}`);
   if (isJsonObject(object)) return object;
   throw wrongCall(`\`${name}\` must be a JSON object, or the text of one, got ${kindOf(value)}`);
 }

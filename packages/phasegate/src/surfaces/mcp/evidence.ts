@@ -1,4 +1,4 @@
-import { DEPTH_LIMIT, isJsonObject, type Json, type JsonObject, tooDeep } from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, jsonProblem } from '@phasegate/core';
 import { kindOf } from './arguments.ts';
 
 /** The most evidence one call may hold, as JSON. */
@@ -10,7 +10,8 @@ export function readEvidence(
 ): { readonly evidence: JsonObject } | { readonly problem: string } {
   if (value === undefined) return { evidence: {} };
   if (!isJsonObject(value)) return { problem: `evidence must be a JSON object, got ${kindOf(value)}` };
-  if (tooDeep(value)) return { problem: `evidence is nested deeper than ${DEPTH_LIMIT} levels` };
+  const unfit = jsonProblem(value);
+  if (unfit !== null) return { problem: `evidence ${unfit}` };
   if (Buffer.byteLength(JSON.stringify(value)) > EVIDENCE_LIMIT) {
     return { problem: 'evidence is over the limit of 10 MB' };
   }

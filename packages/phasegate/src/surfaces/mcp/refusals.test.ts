@@ -34,6 +34,24 @@ const SKIPS: readonly Json[] = [
   { phase: 'GO' },
 ];
 
+test('a number no JSON has (1e999) is refused, and what the others write is kept [adv.O1]', async () => {
+  const { call, session_id } = await started();
+  const evidence = { notes: 'all seen', deep: [{ n: Number.POSITIVE_INFINITY }] };
+
+  expect(await call('complete_phase', { session_id, phase: 'LOOK', evidence })).toMatchObject({
+    error: 'evidence_unreadable',
+    message: 'evidence has at `deep[0].n` a number that JSON cannot hold',
+  });
+  expect(await call('start_workflow', { workflow_type: 'errand', options: '{"mode": 1e999}' })).toMatchObject(
+    { error: 'usage', message: '`options` has at `mode` a number that JSON cannot hold' },
+  );
+  const both = await Promise.all([
+    call('complete_phase', { session_id, phase: 'LOOK', evidence }),
+    call('report_blocked', { session_id, reason: 'it is dark' }),
+  ]);
+  expect(both[1]).toMatchObject({ status: 'escalated' });
+});
+
 test.each(SKIPS.map((phase) => [shown(phase), phase] as const))(
   'asking for phase %s too early gets the current phase again [C1 C3 S0.14 S0.15 S0.55 S0.63]',
   async (_name, phase) => {
