@@ -46,6 +46,44 @@ describe('the names of items', () => {
 
     expect(Object.keys(work.items ?? {})).toEqual(['a#3', 'a', 'a#3#3', 'a#3#4']);
   });
+
+  test.each([
+    [
+      'nine thousand characters',
+      'x'.repeat(9000),
+      'a key of 9000 characters at item 2 (at most 200; give it an `id`)',
+    ],
+    [
+      'one more than fits',
+      'x'.repeat(201),
+      'a key of 201 characters at item 2 (at most 200; give it an `id`)',
+    ],
+    ['a line end', 'a\nb', 'a line end or control character in the key of item 2'],
+    ['a separator of lines', 'a\u2028b', 'a line end or control character in the key of item 2'],
+    ['an escape', 'a\u001b[31m', 'a line end or control character in the key of item 2'],
+  ])('a key with %s is refused before anybody works on it [adv.O2]', (_name, key, reason) => {
+    const workflow = workflowOf(phases(2, (index) => (index === 1 ? { parallel: { key: 'areas' } } : {})));
+    const run = started(workflow);
+
+    const { verdict, run: after } = submit(run, complete(run, { areas: ['a', key] }));
+
+    expect(verdict).toMatchObject({
+      allowed: false,
+      blockers: [
+        { code: 'items_invalid', message: `phase \`2\` cannot be entered: \`areas\` has ${reason}` },
+      ],
+    });
+    expect(after.phase).toBe(1);
+  });
+
+  test('a key of two hundred characters is one, and of many bad ones a few are named [adv.O2]', () => {
+    const workflow = workflowOf(phases(2, (index) => (index === 1 ? { parallel: { key: 'areas' } } : {})));
+    const run = started(workflow);
+    const { verdict } = submit(run, complete(run, { areas: Array.from({ length: 50 }, () => 'a\n') }));
+
+    expect(submit(run, complete(run, { areas: ['x'.repeat(200)] })).run.phase).toBe(2);
+    expect(verdict.allowed ? '' : verdict.blockers[0].message).toMatch(/item 5 and 45 more$/);
+  });
 });
 
 describe('an item', () => {

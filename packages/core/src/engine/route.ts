@@ -55,6 +55,11 @@ export function itemsFor(
   }
   const attempts = timesOf(run.owed ?? {}, phase.id);
   const items = new Map<string, Item>();
+  const unfit = values.flatMap((value: Json, index) => keyProblem(itemName(value, index), index));
+  if (unfit.length > 0) {
+    const more = unfit.length > SHOWN ? ` and ${unfit.length - SHOWN} more` : '';
+    return { ok: false, reason: `\`${key}\` has ${unfit.slice(0, SHOWN).join(', ')}${more}` };
+  }
   values.forEach((value: Json, index) => {
     let name = itemName(value, index);
     while (items.has(name)) name = `${name}#${index + 1}`;
@@ -65,6 +70,19 @@ export function itemsFor(
 }
 
 const MOST_ITEMS = 10_000;
+/** A key stands in tokens, leases, folders and lines of text, and must fit into all of them. */
+const LONGEST_KEY = 200;
+const SHOWN = 5;
+const UNFIT = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
+
+function keyProblem(name: string, index: number): readonly string[] {
+  if (name.length > LONGEST_KEY) {
+    return [
+      `a key of ${name.length} characters at item ${index + 1} (at most ${LONGEST_KEY}; give it an \`id\`)`,
+    ];
+  }
+  return UNFIT.test(name) ? [`a line end or control character in the key of item ${index + 1}`] : [];
+}
 
 function noList(run: Run, phase: Phase, key: string): string {
   const name = nameIn(key);

@@ -41,6 +41,7 @@ export function createClaims(parts: ClaimParts): Claims {
   const { store, runtime, tokens, now } = parts;
   // Phases are parallel or not for a whole epoch; runs that were looked at are not loaded again for it.
   const ordinary = new Map<string, number>();
+  const skipped = new Map<string, number>();
   let turn: Promise<unknown> = Promise.resolve();
 
   async function load(runId: string): Promise<StoredRun> {
@@ -74,19 +75,39 @@ export function createClaims(parts: ClaimParts): Claims {
 
   /** Null where somebody else was quicker, or it is not for this agent. */
   async function tryTake(
-    { run: runId }: RunSummary,
+    summary: RunSummary,
     agent: AgentPrincipal,
     wants: (run: Run) => boolean,
   ): Promise<Claimed | null> {
-    const stored = await store.load(runId);
-    if (stored === undefined || isParked(stored.run) || !wants(stored.run)) return null;
+    const { run: runId } = summary;
     try {
+      const stored = await store.load(runId);
+      if (stored === undefined || isParked(stored.run) || !wants(stored.run)) return null;
       const taken = await take(stored.run, agent);
       return 'token' in taken ? taken : null;
     } catch (error) {
-      if (error instanceof PhasegateError && error.code === 'run_changed') return null;
-      throw error;
+      const code = error instanceof PhasegateError ? error.code : 'internal';
+      if (code === 'run_changed') return null;
+      if (EVERYBODYS.has(code)) throw error;
+      await skip(summary, agent, { code, message: error instanceof Error ? error.message : String(error) });
+      return null;
     }
+  }
+
+  /** INVARIANT: a run that cannot be handed out keeps nobody from the others. It is noted once for each epoch. */
+  async function skip(
+    { run, epoch }: RunSummary,
+    agent: AgentPrincipal,
+    problem: { readonly code: string; readonly message: string },
+  ): Promise<void> {
+    if (skipped.get(run) === epoch) return;
+    remember(skipped, { id: run, epoch });
+    const time = new Date(now()).toISOString();
+    const data = { command: 'claim', blockers: [problem] };
+    const draft = { time, principal: `agent:${agent.name}`, event: 'command_refused' as const };
+    // A run whose own chain cannot be read is told of on the project's.
+    const onRun = await store.note(run, [{ ...draft, data }]).catch(() => false);
+    if (!onRun) await store.note(null, [{ ...draft, data: { run, ...data } }]);
   }
 
   async function next(agent: AgentPrincipal, capabilities: readonly string[]): Promise<Claimed | null> {
@@ -163,6 +184,13 @@ export function createClaims(parts: ClaimParts): Claims {
 /** How often a fresh token is tried for while others change the run. */
 const ROUNDS = 5;
 const REMEMBERED = 10_000;
+/** Faults of the store and not of one run in it. */
+const EVERYBODYS: ReadonlySet<string> = new Set([
+  'store_unavailable',
+  'store_corrupt',
+  'store_newer',
+  'audit_broken',
+]);
 
 function claimedOf({ submitted, run }: Kept, handed: Handed, item: string | null): Claimed {
   return claimedFrom(run, submitted.view, handed, item);
@@ -191,7 +219,7 @@ function byPriorityThenAge(one: RunSummary, other: RunSummary): number {
   return one.startedAt < other.startedAt ? -1 : one.startedAt > other.startedAt ? 1 : 0;
 }
 
-function remember(ordinary: Map<string, number>, run: Run): void {
-  if (ordinary.size >= REMEMBERED) ordinary.clear();
-  ordinary.set(run.id, run.epoch);
+function remember(epochs: Map<string, number>, { id, epoch }: Pick<Run, 'id' | 'epoch'>): void {
+  if (epochs.size >= REMEMBERED) epochs.clear();
+  epochs.set(id, epoch);
 }

@@ -12,7 +12,7 @@ import {
   slowTool,
   turns,
 } from './fixtures/agentsAtWork.ts';
-import type { MemoryProjectOptions } from './fixtures/openMemoryProject.ts';
+import type { MemoryProject, MemoryProjectOptions } from './fixtures/openMemoryProject.ts';
 import type { Claimed } from './ports.ts';
 
 const PHASES = [
@@ -28,6 +28,44 @@ async function entered(chapters: readonly string[], options: MemoryProjectOption
   const split = await claim(it, ADA);
   const { next } = await done(it, split, { artifacts: { chapters } });
   return { it, run, first: next as Claimed };
+}
+
+describe('an item that cannot be handed out', () => {
+  test('keeps nobody from the other runs, and is noted once [adv.O2]', async () => {
+    const { it, run } = await entered(['a', 'b']);
+    await asBefore(it, run, { from: 'b', to: 'x'.repeat(9000) });
+    const other = await queue(it);
+
+    const claimed = await claim(it, BOB);
+
+    expect(claimed.view).toMatchObject({ run: other, phase: 'SPLIT' });
+    expect(await it.project.claims.claim(CY, [])).toBeNull();
+    expect(await it.project.claims.claim(CY, [])).toBeNull();
+    const notes = (await it.store.history(run, { after: 0, limit: 99 })).filter(
+      ({ event }) => event === 'command_refused',
+    );
+    expect(notes).toMatchObject([
+      {
+        data: {
+          command: 'claim',
+          blockers: [{ code: 'too_large', message: 'the phase token would be larger than 8 KB' }],
+        },
+      },
+    ]);
+  });
+});
+
+/** Puts a run as an earlier version left it, when any key was taken. */
+async function asBefore(
+  { store }: MemoryProject,
+  runId: string,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
+  const stored = await store.load(runId);
+  if (stored?.run.work.items == null) throw new Error('the run has no items');
+  const { run, version } = stored;
+  const entries = Object.entries(run.work.items ?? {}).map(([key, item]) => [key === from ? to : key, item]);
+  await store.save({ ...run, work: { ...run.work, items: Object.fromEntries(entries) } }, version, []);
 }
 
 describe('an item of a parallel phase', () => {

@@ -74,7 +74,9 @@ async function tokenAfter({ verdict, view }: Submitted, call: ToolCall): Promise
   if (call.freshToken === undefined || !verdict.allowed || view.status !== 'active') return {};
   // An item's token ends with its item; what comes then is claimed.
   if (call.item !== undefined) return {};
-  return { phase_token: await call.freshToken(view.run) };
+  // The phase is left whatever becomes of the token: the holder asks for one by its key.
+  const phase_token = await call.freshToken(view.run).catch(() => null);
+  return phase_token === null ? {} : { phase_token };
 }
 
 const NO_OUTCOME = `an outcome is one of ${OUTCOMES.map((outcome) => `\`${outcome}\``).join(', ')}`;
