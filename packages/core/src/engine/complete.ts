@@ -2,10 +2,10 @@ import type { JsonObject } from '../json.ts';
 import { ENGINE_FIELDS } from '../model/names.ts';
 import { type Check, type Outcome, type Phase, phaseById } from '../model/workflow.ts';
 import { notAtItem, sequenceBlocker } from './atWork.ts';
-import { blocker, completeAction, nextActionFor } from './blockers.ts';
+import { blocker, completeAction, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
-import { Asking, type Considered, refuseWork, turnAway } from './deciding.ts';
-import { evidenceProblems } from './evidence.ts';
+import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
+import { evidenceProblems, unusableSchemas } from './evidence.ts';
 import { considerItem, considerJoin, readItem, withFailedItems } from './items.ts';
 import { type Completing, considerLeaving, leaveFailed, outcomeBlocker } from './leaving.ts';
 import type { Item, Run } from './run.ts';
@@ -70,6 +70,9 @@ function considerWork(
     return withFailedItems(run, now, refuseWork(run, now, refusal));
   };
 
+  const unusable = unusableSchemas(phase);
+  if (unusable.length > 0) return handOver(run, phase, { now, problems: unusable });
+
   const shape = [...evidenceProblems(phase.evidence, evidence), ...submission.problems];
   const formal = [...shape.map((problem) => shapeBlocker(phase, problem)), ...taskBlockers(run, phase)];
   if (formal.length > 0 && !permissive) return refuse(formal, false);
@@ -113,6 +116,35 @@ function considerWork(
 function checksOn(phase: Phase, outcome: Outcome, item: Item | null): readonly Check[] {
   if (outcome === 'fail') return [];
   return [...(outcome === 'skip' ? [] : phase.postconditions), ...(item === null ? phase.blockers : [])];
+}
+
+/** No agent can do anything about what its phase asks for: a human moves the run to a workflow that can be used. */
+function handOver(
+  run: Run,
+  phase: Phase,
+  { now, problems }: { readonly now: string; readonly problems: readonly string[] },
+): Considered {
+  const text = `wait: a human mends the workflow and moves the run to it with \`phasegate migrate ${run.id}\``;
+  const [first, ...more] = problems.map((problem) =>
+    blocker('escalated', `phase \`${phase.id}\` cannot be judged: ${problem}`, {
+      act: 'wait_for_human',
+      text,
+    }),
+  );
+  const blockers = [first as Blocker, ...more];
+  const message = `phase \`${phase.id}\` cannot be judged by what the run was started with`;
+  const refusal = {
+    at: now,
+    type: 'phase_refused',
+    phase: phase.id,
+    item: null,
+    blockers,
+    counted: false,
+  } as const;
+  return {
+    verdict: refused(blockers),
+    events: [refusal, escalation(now, 'definition_unusable', message, blockers)],
+  };
 }
 
 function uncounted(found: Blocker): { readonly blockers: readonly Blocker[]; readonly counted: boolean } {

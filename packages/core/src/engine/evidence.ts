@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, own } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject, own } from '../json.ts';
 import { compileSchema, type SchemaProblem } from '../model/jsonSchema.ts';
 import type { Artifact, EvidenceField, EvidenceRules, Phase } from '../model/workflow.ts';
 
@@ -128,6 +128,37 @@ function artifactProblems(artifact: Artifact, value: Json | undefined): readonly
   const validate = validatorOf(artifact);
   if (validate === null) return [`${artifact.type} (validation error: its schema cannot be used)`];
   return validate(value).map((problem) => `${artifact.type}${problem.path} ${problem.message}`);
+}
+
+/**
+ * What of a phase cannot be used to judge anything: a schema this engine does not take. A definition with one is not
+ * loaded, but a run may have been started before that was so.
+ */
+export function unusableSchemas({ evidence, postconditions, blockers }: Phase): readonly string[] {
+  const ofArtifacts = evidence.artifacts.flatMap((artifact) =>
+    artifact.schema === null || validatorOf(artifact) !== null
+      ? []
+      : schemaDefects(artifact.schema).map((defect) => `the schema of \`${artifact.type}\` ${defect}`),
+  );
+  const ofChecks = [...postconditions, ...blockers].flatMap(({ id, use, with: { schema = null } }) =>
+    use === 'json_schema' && (isJsonObject(schema) || typeof schema === 'boolean')
+      ? schemaDefects(schema).map((defect) => `the schema of check \`${id}\` ${defect}`)
+      : [],
+  );
+  return [...ofArtifacts, ...ofChecks];
+}
+
+// Compiled once per schema object, as workflows are frozen.
+const defects = new WeakMap<object, readonly string[]>();
+
+function schemaDefects(schema: JsonObject | boolean): readonly string[] {
+  if (typeof schema === 'boolean') return [];
+  const known = defects.get(schema);
+  if (known !== undefined) return known;
+  const compiled = compileSchema(schema);
+  const found = compiled.ok ? [] : compiled.problems.map(({ message }) => message);
+  defects.set(schema, found);
+  return found;
 }
 
 type Validate = (value: Json) => readonly SchemaProblem[];

@@ -239,7 +239,9 @@ export interface Escalation {
     | 'blocked'
     | 'gate_timed_out'
     | 'code_changed'
-    | 'crashes';
+    | 'crashes'
+    /** The run's own copy of its workflow has something that cannot be used any more. */
+    | 'definition_unusable';
   readonly message: string;
   readonly since: string;
   readonly blockers: readonly Blocker[];

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from '../json.ts';
+import { compilePattern } from './linearPattern.ts';
 import { kindOf, quoted } from './wording.ts';
 
 /** What the value of a keyword looks like, and whether it holds schemas. */
@@ -87,12 +88,10 @@ export function shapeProblem(keyword: string, shape: Shape, value: Json): string
 
 /** Why a regular expression cannot be used, or null. */
 export function regexProblem(source: string): string | null {
-  try {
-    new RegExp(source, 'u');
-    return null;
-  } catch {
-    return `has ${quoted(source)}, which is not a regular expression`;
-  }
+  const compiled = compilePattern(source);
+  if (compiled.ok) return null;
+  if (compiled.reason === null) return `has ${quoted(source)}, which is not a regular expression`;
+  return `has ${quoted(source)}, which cannot be matched in bounded time: it has ${compiled.reason}; write it without`;
 }
 
 interface Expected {

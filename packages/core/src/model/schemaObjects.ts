@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { SchemaParts } from './schemaParts.ts';
 import { type Check, complaints, fail, inside, type Pass } from './schemaPass.ts';
+import { patternTest } from './schemaPattern.ts';
 import { didYouMean } from './suggest.ts';
 import { quoted } from './wording.ts';
 
@@ -106,11 +107,11 @@ function membersCheck(parts: SchemaParts): Check<JsonObject> | null {
 /** Judges a member by every pattern its key matches; null when it matches none. */
 function matching(checks: ReadonlyMap<string, Check>): (...parameters: Parameters<Enter>) => boolean | null {
   if (checks.size === 0) return () => null;
-  const patterns = [...checks].map(([source, check]) => [new RegExp(source, 'u'), inside(check)] as const);
+  const patterns = [...checks].map(([source, check]) => [patternTest(source), inside(check)] as const);
   return (member, key, pass) => {
     let holds: boolean | null = null;
-    for (const [pattern, enter] of patterns) {
-      if (pattern.test(key)) holds = enter(member, key, pass) && holds !== false;
+    for (const [matches, enter] of patterns) {
+      if (matches(key, pass)) holds = enter(member, key, pass) && holds !== false;
     }
     return holds;
   };

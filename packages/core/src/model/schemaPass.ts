@@ -1,4 +1,5 @@
 import type { Json } from '../json.ts';
+import type { StepsLeft } from './patternWalk.ts';
 
 /** One thing wrong with a value: `path` is a JSON pointer into it, `message` goes on from the name found there. */
 export interface SchemaProblem {
@@ -19,6 +20,8 @@ export interface Pass {
   readonly path: (string | number)[];
   steps: number;
   depth: number;
+  /** What patterns may still take of texts. */
+  readonly matching: StepsLeft;
   /** Why the walk was given up. It then counts as a problem, whatever `not` made of it. */
   overrun: string | null;
 }
@@ -35,9 +38,12 @@ export interface Seen {
 /** The most problems one answer lists. */
 export const MAX_PROBLEMS = 50;
 
+/** Enough for a pattern of everyday size on a text of a megabyte. */
+const MOST_MATCHING = 10_000_000;
+
 /** A walk that is about to begin. */
 export function beginPass(problems: SchemaProblem[] | null): Pass {
-  return { problems, path: [], steps: 0, depth: 0, overrun: null };
+  return { problems, path: [], steps: 0, depth: 0, matching: { left: MOST_MATCHING }, overrun: null };
 }
 
 /** Nothing looked at yet. */

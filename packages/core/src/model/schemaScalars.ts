@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import { FORMATS } from './schemaFormats.ts';
 import { type Check, fail } from './schemaPass.ts';
+import { patternTest } from './schemaPattern.ts';
 import { quoted } from './wording.ts';
 
 /** The checks a schema has for numbers. */
@@ -59,10 +60,10 @@ export function stringChecks(schema: JsonObject): readonly Check<string>[] {
     );
   }
   if (typeof pattern === 'string') {
-    const expression = new RegExp(pattern, 'u');
+    const matches = patternTest(pattern);
     checks.push(
       (value, pass) =>
-        expression.test(value) || fail(pass, () => `must match ${quoted(pattern)}, got ${quoted(value)}`),
+        matches(value, pass) || fail(pass, () => `must match ${quoted(pattern)}, got ${quoted(value)}`),
     );
   }
   const known = typeof format === 'string' ? FORMATS.get(format) : undefined;
