@@ -1,5 +1,4 @@
-import { judgeTool, mayWrite, phaseById, type Run } from '@phasegate/core';
-import { isGuarded } from './isGuarded.ts';
+import { isGuardedIn, judgeTool, mayWrite, phaseById, type Run } from '@phasegate/core';
 import type { ToolContext } from './ports.ts';
 
 /** What a tool may do in a run as it is now. The engine is asked again for every path that is really touched. */
@@ -14,7 +13,8 @@ export function contextFor(
     workspace,
     signal,
     // INVARIANT: the guard's own files are outside every scope, in permissive mode too.
-    mayWrite: (path) => phase !== undefined && !isGuarded(path) && (permissive || mayWrite(phase, path)),
+    mayWrite: (path) =>
+      phase !== undefined && !isGuardedIn(phase, path) && (permissive || mayWrite(phase, path)),
     mayRead: (path) => permissive || judgeTool(run, { tool, input: { path } }).allowed,
   };
 }
