@@ -39,6 +39,7 @@ test('faults have exactly these codes', () => {
     'evidence_unreadable',
     'function_failed',
     'file_unreadable',
+    'guarded_changed',
     'path_outside',
     'too_large',
     'source_parse_failed',
@@ -165,6 +166,7 @@ test('the audit has exactly these events', () => {
     'command_refused',
     'token_issued',
     'token_refused',
+    'guarded_files_restored',
     'run_stuck',
   ]);
 });

@@ -125,6 +125,13 @@ const GUARDED: readonly string[] = [
   '.claude/settings.json',
   '.mcp.json',
   '.codex/config.toml',
+  'inside/phasegate.config.yaml',
+  'inside/agent_workflow.yaml',
+  'inside/deep/.MCP.json',
+  'inside/.claude/settings.local.json',
+  'inside/.cursor/hooks.json',
+  'inside/.codex/hooks.json',
+  'inside/.phasegate/x',
 ];
 
 /** Every argument of every tool that is a path, as the call that has it. */

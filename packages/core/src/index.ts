@@ -56,7 +56,7 @@ export type {
 export { checkpointOf, scopeFor } from './engine/scope.ts';
 export { checksForStart, decideStart, type StartDecision, type Starting } from './engine/start.ts';
 export { type ResumeContext, resumeContextOf, stepInputFor } from './engine/stepInput.ts';
-export { mayWrite } from './engine/toolPolicy.ts';
+export { isGuardedIn, mayWrite } from './engine/toolPolicy.ts';
 export { whyContested } from './engine/values.ts';
 export type { Blocker, BlockerCode, NextAction, Verdict, Warning } from './engine/verdict.ts';
 export type { GateView, PhaseAnswer, PhaseView, Progress, RunView } from './engine/viewFor.ts';
@@ -115,6 +115,7 @@ export {
   type TimesSeen,
   type WorkflowGraph,
 } from './model/graph.ts';
+export { GUARDED_PATHS, guardOf } from './model/guardedPaths.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';
 export { declaredNames, hasFreeResult } from './model/names.ts';
 export { fencedJson, linesOf, oneLine, shellWord } from './model/oneLine.ts';
@@ -122,7 +123,7 @@ export { matchCommand, parseCommandLine } from './model/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
 export { sameTarget, targetProblem, targetWithin } from './model/target.ts';
 export { asideRanges, fillTemplate, isWithin, placeholdersIn, type TextRange } from './model/template.ts';
-export { CONTRACT_TOOLS, GUARDED_PATHS, isToolName } from './model/tools.ts';
+export { CONTRACT_TOOLS, isToolName } from './model/tools.ts';
 export { workerOf } from './model/workerOf.ts';
 export {
   type Artifact,

@@ -7,6 +7,7 @@ import type {
   Catalog,
   Databases,
   Functions,
+  GuardedFiles,
   OpenProject,
   Project,
   Seal,
@@ -15,6 +16,7 @@ import type {
   Store,
 } from './runtime/ports.ts';
 import type { AttachedServers } from './tools/attachedServers.ts';
+import type { FileChange } from './workspace/guardedFiles.ts';
 
 /** Where a project is looked for, and in which environment. */
 export interface LocalProjectOptions {
@@ -139,6 +141,7 @@ async function open({ root, env, stateDir, catalog, functions }: Opening): Promi
     tokens: createTokens({ secrets: tokenSecretsOf(stateDir), environment: env, now: Date.now }),
     seal,
     tools: async () => (await import('./tools/index.ts')).TOOLS,
+    guarded: lazyGuardedFiles(root, stateDir),
     attached,
   });
   return {
@@ -147,6 +150,16 @@ async function open({ root, env, stateDir, catalog, functions }: Opening): Promi
       await project.close();
       await attached.close();
     },
+  };
+}
+
+/** The guard's own files, read when a program is first run. */
+function lazyGuardedFiles(root: string, stateDir: string): GuardedFiles {
+  const keptIn = () => join(stateDir, 'put-back');
+  const get = async () => (await import('./workspace/guardedFiles.ts')).createGuardedFiles({ root, keptIn });
+  return {
+    read: async () => (await get()).read(),
+    putBack: async (change) => (await get()).putBack(change as FileChange),
   };
 }
 

@@ -1,10 +1,10 @@
 import { compileGlobs } from '../model/glob.ts';
 import { compileCommandPattern } from '../model/shellWords.ts';
-import { coversTool, GUARDED_PATHS, PATH_TOOLS, WRITING_TOOLS } from '../model/tools.ts';
+import { coversTool, PATH_TOOLS, WRITING_TOOLS } from '../model/tools.ts';
 import { type Phase, phaseById } from '../model/workflow.ts';
 import { commandsOf, judgeTool, normalise, pathsOf, type ToolUse, usesGit } from './judgeTool.ts';
 import type { Run } from './run.ts';
-import { constraintOn, mayTouch, mayWrite } from './toolPolicy.ts';
+import { constraintOn, isGuardedIn, mayTouch, mayWrite } from './toolPolicy.ts';
 
 /** A rule of a phase's author that can refuse a tool call. */
 export type DenyRule =
@@ -112,10 +112,10 @@ function constraintRules(
 }
 
 function leavesScope(phase: Phase, use: ToolUse): boolean {
-  const [guarded, scope] = [compileGlobs(GUARDED_PATHS), compileGlobs(phase.writes)];
+  const scope = compileGlobs(phase.writes);
   const paths = (pathsOf(use.input) ?? []).map(normalise);
   const first = paths.find((path) => path === null || !mayWrite(phase, path));
-  return first !== undefined && first !== null && !guarded(first) && !scope(first);
+  return first !== undefined && first !== null && !isGuardedIn(phase, first) && !scope(first);
 }
 
 function isListed(list: readonly string[], tool: string): boolean {

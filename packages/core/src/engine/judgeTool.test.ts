@@ -169,6 +169,40 @@ describe('a tool call', () => {
     }
   });
 
+  test('an agent that asks a question gets no tool for it that its phase does not list', () => {
+    const reading: Partial<PhaseDraft> = { allowedTools: ['read_files'] };
+    const run = started(workflowOf(phases(2, (index) => (index === 0 ? reading : {}))));
+    const asked = submit(run, { kind: 'report_blocked', reason: 'may I?' }).run;
+
+    for (const now of [run, asked]) {
+      expect(code(judgeTool(now, { tool: 'read_files', input: { path: 'a' } }))).toBe('allowed');
+      expect(code(judgeTool(now, { tool: 'grep', input: { path: 'a' } }))).toBe('tool_not_allowed');
+      expect(code(judgeTool(now, { tool: 'list_files', input: { path: 'a' } }))).toBe('tool_not_allowed');
+    }
+  });
+
+  test.each([
+    'phasegate.config.yaml',
+    'agent_workflow.yaml',
+    '.mcp.json',
+    '.claude/settings.local.json',
+    '.cursor/hooks.json',
+    '.codex/hooks.json',
+    '.Codex/hooks.json',
+    '.phasegate/x',
+  ])(
+    '`%s` is guarded by its name in every folder, and opened below the root by its path alone [Q3]',
+    (name) => {
+      const wide = { allowedTools: ['write_files'], writes: ['**'] };
+      const opened = { allowedTools: ['write_files'], writes: ['src/**', `packages/a/${name}`] };
+
+      expect(judge(wide, 'write_files', { path: name })).toBe('outside_write_scope');
+      expect(judge(wide, 'write_files', { path: `packages/a/${name}` })).toBe('outside_write_scope');
+      expect(judge(opened, 'write_files', { path: `packages/a/${name}` })).toBe('allowed');
+      expect(judge(opened, 'write_files', { path: `packages/b/${name}` })).toBe('outside_write_scope');
+    },
+  );
+
   test('every refusal says why and what may be done instead [adv.L6 adv.L7]', () => {
     const run = started(workflowOf(phases(1, () => policy)));
 

@@ -55,14 +55,12 @@ function judgeIdle(run: Run | null, use: ToolUse): Verdict {
   );
 }
 
-/** Waiting widens nothing: what the phase forbids, or keeps a tool from touching, it does while it waits too. */
+/** Waiting widens nothing: what the phase does not allow while it is worked on, it does not allow while it waits. */
 function judgeReading(run: Run | null, use: ToolUse): Verdict {
   const phase = run === null || run.phase === null ? undefined : phaseById(run.workflow, run.phase);
   if (run === null || phase === undefined) return ALLOWED;
-  if (phase.tools.forbidden.some((name) => coversTool(name, use.tool))) {
-    return no('tool_forbidden', `\`${use.tool}\` is forbidden in phase \`${phase.id}\``, actionFor(run));
-  }
-  return judgePaths(run, phase, use);
+  const policy = judgePolicy(run, phase, use, null);
+  return policy.allowed ? judgePaths(run, phase, use) : policy;
 }
 
 /** A command line as it was read. */

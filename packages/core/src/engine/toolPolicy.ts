@@ -1,6 +1,7 @@
 import { compileGlobs } from '../model/glob.ts';
+import { guardOf } from '../model/guardedPaths.ts';
 import { compileCommandPattern } from '../model/shellWords.ts';
-import { GUARDED_PATHS } from '../model/tools.ts';
+
 import type { Phase, ToolConstraint } from '../model/workflow.ts';
 
 type OnPath = (path: string) => boolean;
@@ -8,11 +9,19 @@ type OnCommand = (words: readonly string[]) => boolean;
 
 /** True when a path is inside a phase's write scope and is none of the guard's own files. */
 export function mayWrite(phase: Phase, path: string): boolean {
-  guarded ??= compileGlobs(GUARDED_PATHS);
-  if (guarded(path)) return false;
+  if (isGuardedIn(phase, path)) return false;
   const policy = policyOf(phase);
   policy.writes ??= compileGlobs(phase.writes);
   return policy.writes(path);
+}
+
+/** True for one of the guard's own files that the phase's author did not open, or could not. */
+export function isGuardedIn(phase: Phase, path: string): boolean {
+  const guard = guardOf(path);
+  return (
+    guard === 'own' ||
+    (guard === 'named' && !phase.writes.some((glob) => glob.replace(/^(?:\.\/)+/, '') === path))
+  );
 }
 
 /** True when a phase's constraint on a tool, if it has one, lets it touch the path. */
@@ -41,7 +50,6 @@ interface Policy {
 // Compiled once per phase object: workflows are frozen, so the object stands for what is written in it. Every tool
 // call is judged, and reading its phase's globs anew would be most of the work.
 const policies = new WeakMap<Phase, Policy>();
-let guarded: OnPath | undefined;
 
 function policyOf(phase: Phase): Policy {
   const known = policies.get(phase);

@@ -1,7 +1,7 @@
 import type { WorkflowDraft } from './draft.ts';
 import { compileGlob } from './glob.ts';
+import { guardOf } from './guardedPaths.ts';
 import type { DraftPath, Problems } from './problems.ts';
-import { GUARDED_PATHS } from './tools.ts';
 import type { Workflow } from './workflow.ts';
 
 /** How many backups of a workflow's database are kept where it does not say. */
@@ -14,7 +14,7 @@ export function compileDatabase({ database }: WorkflowDraft, problems: Problems)
   const file = pathFrom(database.file);
   const migrations = database.migrations === undefined ? null : pathFrom(database.migrations);
   checkPath(problems, file, ['database', 'file']);
-  if (GUARDED_PATHS.some((guarded) => compileGlob(guarded)(file))) {
+  if (guardOf(file) !== null) {
     const message = `\`${file}\` is among the guard's own files, so no step could work on it`;
     problems.error(['database', 'file'], 'guarded_path', message);
   }

@@ -1,10 +1,11 @@
 import type { PhasePlace } from './compileContext.ts';
 import { reachesDatabase } from './compileDatabase.ts';
-import { compileGlob, globProblem } from './glob.ts';
+import { globProblem } from './glob.ts';
+import { guardOf } from './guardedPaths.ts';
 import type { DraftPath } from './problems.ts';
 import { commandPatternProblem } from './shellWords.ts';
 import { didYouMean } from './suggest.ts';
-import { CONTRACT_TOOLS, GUARDED_PATHS, isToolName, PATH_TOOLS, WRITING_TOOLS } from './tools.ts';
+import { CONTRACT_TOOLS, isToolName, PATH_TOOLS, WRITING_TOOLS } from './tools.ts';
 import type { ToolConstraint, ToolPolicy } from './workflow.ts';
 
 /** The tools and the write scope of a phase, groups resolved. */
@@ -106,19 +107,21 @@ function checkGlobShape(place: PhasePlace, glob: string, at: DraftPath): boolean
   return problem === null;
 }
 
-/** A glob that names the guard's own files is a mistake; one that is merely wide has them taken out. */
+/**
+ * A glob that names the guard's own files is a mistake; one that is merely wide has them taken out. A file of such a
+ * name further down is opened by its literal path and by nothing wider.
+ */
 function checkGlob(place: PhasePlace, glob: string, at: DraftPath): void {
   if (!checkGlobShape(place, glob, at)) return;
   if (reachesDatabase(place.context.draft, glob)) {
     const message = `\`${glob}\` would let phase \`${place.phase.id}\` write the database past its protection, or what stands behind it`;
     place.context.problems.error(at, 'guarded_path', message);
   }
+  if (glob === '**' || glob.startsWith('**/')) return;
   const literal = glob.replace(/(^|\/)\*\*$/, '$1x').replace(/\*/g, 'x');
-  const guarded =
-    glob !== '**' &&
-    !glob.startsWith('**/') &&
-    GUARDED_PATHS.some((path) => path === glob || compileGlob(path)(literal));
-  if (!guarded) return;
-  const message = `\`${glob}\` would let phase \`${place.phase.id}\` write the contract or the guard's own files`;
+  const guard = guardOf(literal);
+  if (guard === null || (guard === 'named' && !/[*?{[]/.test(glob))) return;
+  const way = guard === 'own' ? '' : '; name each such file by its path to open it';
+  const message = `\`${glob}\` would let phase \`${place.phase.id}\` write the contract or the guard's own files${way}`;
   place.context.problems.error(at, 'guarded_path', message);
 }

@@ -32,33 +32,3 @@ export function coversTool(name: string, tool: string): boolean {
   if (name === tool) return true;
   return name.startsWith('mcp:') && name.endsWith('*') && tool.startsWith(name.slice(0, -1));
 }
-
-/**
- * Files that are law to the engine. They are outside every write scope, whatever a glob says:
- * an agent that can write its contract has none.
- */
-export const GUARDED_PATHS: readonly string[] = [
-  'agent_workflow.yaml',
-  'agent_workflow.yml',
-  '**/*.workflow.yaml',
-  '**/*.workflow.yml',
-  '**/*.workflow.ts',
-  '**/*.workflow.mts',
-  '**/*.workflow.js',
-  '**/*.workflow.mjs',
-  // What shows that a workflow keeps its promises is not for those it binds to change.
-  '**/*.contract.yaml',
-  '**/*.contract.yml',
-  'phasegate.config.json',
-  'phasegate.config.yaml',
-  '.phasegate/**',
-  '.praxis-os/workflows/**',
-  'workflows/**',
-  '.git/**',
-  '.claude/settings*.json',
-  '.mcp.json',
-  '.cursor/hooks.json',
-  '.cursor/mcp.json',
-  '.codex/**',
-  '.gemini/settings.json',
-];

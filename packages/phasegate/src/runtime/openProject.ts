@@ -3,12 +3,15 @@ import { createAgents } from './agents.ts';
 import { nameOf } from './auditDrafts.ts';
 import { createClaims } from './claims.ts';
 import { createFeed } from './feed.ts';
+import { createGuard } from './guard.ts';
+import { guardedChecks, guardedRuntime } from './guardedRuntime.ts';
 import { verifyHumanSignature } from './humanKeys.ts';
 import { createInFlight } from './inFlight.ts';
 import { lookingAgain } from './lookingAgain.ts';
 import { createHumans } from './people.ts';
 import type {
   Databases,
+  GuardedFiles,
   HumanRecord,
   Migrations,
   OpenProject,
@@ -44,6 +47,8 @@ export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'accepted' |
   readonly tools: () => Promise<readonly ToolImplementation[]>;
   /** Tools of attached servers. */
   readonly attached?: AttachedTools;
+  /** The guard's own files in the workspace. */
+  readonly guarded?: GuardedFiles;
   readonly watching?: WatchSettings;
   /** What went wrong where nobody waits for an answer: renewals, the watch, deliveries. Default: nobody is told. */
   readonly onError?: (error: unknown) => void;
@@ -65,8 +70,16 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     const text = trustText({ closure: hash, workflow, by, at });
     return human !== undefined && verifyHumanSignature(human.publicKey, text, signature);
   };
-  const runtime = createRuntime({
+  const guard = createGuard({
+    files: parts.guarded,
+    load,
+    accepted: async (path, digest) => acceptedFile(path, digest),
+    note: async (runId, drafts) => void (await store.note(runId, drafts)),
+    now: parts.now,
+  });
+  const bare = createRuntime({
     ...parts,
+    checks: async () => guardedChecks(await parts.checks(), guard),
     heard: renewals.heard,
     accepted,
     async signed(run, principal, command) {
@@ -76,6 +89,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       return decisionIsSigned(run, { gate, option, input, shown, by: principal.name, signature }, [human]);
     },
   });
+  const runtime = guardedRuntime(bare, guard);
   const releases = createReleases({ store, runtime, inFlight, now: parts.now });
   const feed = createFeed(store);
   const databases = parts.databases ?? NO_DATABASES;
@@ -84,6 +98,15 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   async function migrations(): Promise<Migrations> {
     const { createMigrations } = await import('./migrate.ts');
     return createMigrations({ ...parts, ...createRendering(parts), accepted, inFlight });
+  }
+
+  /** Whether the newest acceptance of a workflow of the project has this file with this content. */
+  async function acceptedFile(path: string, digest: string): Promise<boolean> {
+    for (const { id } of await catalog.list()) {
+      const trust = await store.trustedBefore(id);
+      if (trust !== undefined && trust.files[path] === digest && (await accepted(trust))) return true;
+    }
+    return false;
   }
 
   async function load(runId: string): Promise<Run> {
@@ -134,6 +157,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       judge: runtime.judge,
       load,
       inFlight,
+      guard,
       signal: stopping.signal,
       async note(runId, drafts) {
         await store.note(runId, drafts);

@@ -12,6 +12,7 @@ import {
   type ToolUse,
   type Verdict,
 } from '@phasegate/core';
+import { type Guard, withRestored } from './guard.ts';
 import type { InFlight } from './inFlight.ts';
 import { createInputRules } from './inputRules.ts';
 import type {
@@ -39,6 +40,8 @@ export interface ToolboxParts {
   /** The run as it is now. */
   load(runId: string): Promise<Run>;
   readonly inFlight: Pick<InFlight, 'enter'>;
+  /** Sees to the guard's own files where programs are run. */
+  readonly guard?: Pick<Guard, 'hold' | 'settle'>;
   /** Absolute path of the workspace. */
   readonly workspace: string;
   /** The contract tools that can be carried out, asked for when the first call comes. */
@@ -156,6 +159,8 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     // phase that allowed it, or not at all.
     const entered = await parts.inFlight.enter(admitted.runId, admitted.item);
     try {
+      // A program that goes on in the background may have waited for its answer to be given.
+      const restored = (await parts.guard?.settle(admitted.runId)) ?? [];
       const call = await inItsWords(admitted, asked);
       const verdict = await judge(admitted, call, true);
       if (!verdict.allowed) return { verdict, result: null, receipt: null };
@@ -165,7 +170,10 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       if (tool === undefined) return { verdict, result: unavailable(call.tool), receipt: null };
       const problem = rules.problemOf(tool, call.input, true);
       if (problem !== null) return { verdict, result: notOk('input_invalid', problem), receipt: null };
-      return { verdict, ...(await carryOut({ admitted, call, tool, run, signal: entered.signal })) };
+      return {
+        verdict,
+        ...(await carryOut({ admitted, call, tool, run, restored, signal: entered.signal })),
+      };
     } finally {
       entered.leave();
     }
@@ -183,7 +191,10 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     const signal = AbortSignal.any(parts.signal === undefined ? signals : [...signals, parts.signal]);
     const startedAt = new Date(parts.now()).toISOString();
     const context = contextFor(run, call.tool, { workspace: await workspace(), signal });
-    const result = await runTool(tool, call.input, context);
+    if (runsProgram(call.tool)) await parts.guard?.hold(run.id);
+    const ran = await runTool(tool, call.input, context);
+    const restored = [...work.restored, ...((await parts.guard?.settle(run.id)) ?? [])];
+    const result = withRestored(ran, [...new Set(restored)]);
     const receipt = makeReceipt(
       {
         id: `receipt-${parts.newId().replace(/^run-/, '')}`,
@@ -260,7 +271,14 @@ interface Work {
   readonly call: ToolCallRequest;
   readonly tool: ToolImplementation;
   readonly run: Run;
+  /** Files that were put back before the call. */
+  readonly restored: readonly string[];
   readonly signal: AbortSignal;
+}
+
+/** Whether a tool can change files that it does not name. */
+function runsProgram(tool: string): boolean {
+  return tool === 'bash' || tool === 'git' || tool.startsWith('mcp:');
 }
 
 /** What cannot be judged for certain is refused, with what the phase allows instead. */

@@ -8,6 +8,7 @@ export const ALERTS: readonly AuditDraft['event'][] = [
   'gate_timed_out',
   'question_asked',
   'run_stuck',
+  'guarded_files_restored',
   'run_ended',
   'webhook_failed',
 ];
@@ -45,6 +46,7 @@ const OTHERS: Readonly<Record<Exclude<AuditDraft['event'], RunEventType>, true>>
   command_refused: true,
   token_issued: true,
   token_refused: true,
+  guarded_files_restored: true,
   human_added: true,
   human_removed: true,
   workflow_trusted: true,

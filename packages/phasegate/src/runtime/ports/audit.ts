@@ -43,6 +43,8 @@ export type NoteEvent =
   | 'command_refused'
   | 'token_issued'
   | 'token_refused'
+  /** A program changed files of the guard's own, and they were put back. */
+  | 'guarded_files_restored'
   /** Nothing has happened for too long; said once for each visit of a phase. */
   | 'run_stuck';
 

@@ -1,0 +1,83 @@
+import { compileGlobs } from './glob.ts';
+
+/** Settings of agents' clients: what they start, and what they ask before they act. */
+const CLIENT_SETTINGS: readonly string[] = [
+  '.mcp.json',
+  '.claude/settings*.json',
+  '.claude/hooks/**',
+  '.cursor/hooks.json',
+  '.cursor/hooks/**',
+  '.cursor/mcp.json',
+  '.codex/**',
+  '.gemini/settings.json',
+  '.gemini/hooks/**',
+  '.github/hooks/**',
+  '.opencode/**',
+  '.vscode/mcp.json',
+  'opencode.json',
+  'opencode.jsonc',
+];
+
+/** Files by which a folder is a project of its own. */
+const PROJECT_FILES: readonly string[] = [
+  'agent_workflow.yaml',
+  'agent_workflow.yml',
+  'phasegate.config.json',
+  'phasegate.config.yaml',
+  '.phasegate/**',
+  '.praxis-os/workflows/**',
+];
+
+/**
+ * Files that are law to the engine. They are outside every write scope, whatever a glob says:
+ * an agent that can write its contract has none.
+ */
+export const GUARDED_PATHS: readonly string[] = [
+  ...PROJECT_FILES,
+  '**/*.workflow.yaml',
+  '**/*.workflow.yml',
+  '**/*.workflow.ts',
+  '**/*.workflow.mts',
+  '**/*.workflow.js',
+  '**/*.workflow.mjs',
+  // What shows that a workflow keeps its promises is not for those it binds to change.
+  '**/*.contract.yaml',
+  '**/*.contract.yml',
+  'workflows/**',
+  '.git/**',
+  ...CLIENT_SETTINGS,
+];
+
+/** The same names in every folder below: whoever works there would be led by them. */
+const GUARDED_NAMES = [...PROJECT_FILES, ...CLIENT_SETTINGS].map((path) => `**/${path}`);
+
+/**
+ * What a normal path is to the guard: `own` is the project's law and never written; `named` has the name of such a file
+ * further down, which the author of a workflow may open by its literal path; null is nothing to it. Compared without
+ * case and without what some file systems leave out of names: on those `.GIT/config` is `.git/config`, and where it is
+ * not, refusing it costs nobody anything.
+ */
+export function guardOf(path: string): 'own' | 'named' | null {
+  const names = path.split('/').map(folded);
+  if (names.some((name) => name === '.git' || /^git~\d+$/.test(name))) return 'own';
+  const plain = names.join('/');
+  own ??= compileGlobs(GUARDED_PATHS);
+  if (own(plain)) return 'own';
+  named ??= compileGlobs(GUARDED_NAMES);
+  return named(plain) ? 'named' : null;
+}
+
+let own: ((path: string) => boolean) | undefined;
+let named: ((path: string) => boolean) | undefined;
+
+const PLAIN = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
+
+function folded(name: string): string {
+  if (PLAIN.test(name)) return name;
+  const visible = name
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .toLowerCase();
+  // A final dot or blank is not part of a name on Windows, nor is what follows a colon.
+  return visible.replace(/:.*$/u, '').replace(/[. ]+$/u, '') || visible;
+}

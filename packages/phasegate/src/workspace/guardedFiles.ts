@@ -1,0 +1,41 @@
+import { mkdir, readdir, realpath, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type GuardedEntry, readGuardedTree } from './guardedTree.ts';
+import { putBackGuarded } from './putBackGuarded.ts';
+
+/** A guarded file that is not as it was. */
+export interface FileChange {
+  readonly path: string;
+  /** Null where it was not there. */
+  readonly before: GuardedEntry | null;
+  /** Null where it is gone. */
+  readonly after: GuardedEntry | null;
+}
+
+/**
+ * The guard's own files of a workspace. What is found in their place is kept in a folder, by its SHA-256: somebody may
+ * have meant it.
+ */
+export function createGuardedFiles({
+  root,
+  keptIn,
+}: {
+  readonly root: string;
+  readonly keptIn: () => string;
+}) {
+  return {
+    read: async (): Promise<ReadonlyMap<string, GuardedEntry>> => readGuardedTree(await realpath(root)),
+    async putBack({ path, before, after }: FileChange): Promise<void> {
+      if (after?.content != null) await keep(keptIn(), after.digest, after.content);
+      await putBackGuarded({ root: await realpath(root), path, before });
+    },
+  };
+}
+
+const MOST_KEPT = 1_000;
+
+async function keep(folder: string, name: string, content: Buffer): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length >= MOST_KEPT) return;
+  await writeFile(join(folder, name), content, { mode: 0o600, flag: 'w' });
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, lstat, rename, rm, symlink, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { GuardedEntry } from './guardedTree.ts';
+import { lstatIfThere } from './openBeneath.ts';
+import { openFolderBeneath } from './openFolderBeneath.ts';
+import { writeBeneath } from './writeBeneath.ts';
+
+/** A guarded file to be made what it was. */
+export interface PuttingBack {
+  /** Real path of the root. */
+  readonly root: string;
+  readonly path: string;
+  /** Null where there was none. */
+  readonly before: GuardedEntry | null;
+}
+
+/** Makes a guarded file what it was, through no link; a link that stands in its way is removed. Throws where it cannot. */
+export async function putBackGuarded({ root, path, before }: PuttingBack): Promise<void> {
+  if (before === null) return removeAt(root, path);
+  await clearWay(root, path);
+  if (before.kind === 'link') {
+    const held = await openFolderBeneath(root, folderOf(path), { make: true });
+    try {
+      await rm(held.at(nameOf(path)), { force: true });
+      await symlink(before.digest, held.at(nameOf(path)));
+    } finally {
+      await held.close();
+    }
+    return;
+  }
+  if (before.content === null) throw new Error(`\`${path}\` was too large to be kept`);
+  await writeBeneath({ root, path, content: before.content, how: 'replace', mayWrite: () => true });
+  await chmod(join(root, path), before.mode);
+}
+
+async function removeAt(root: string, path: string): Promise<void> {
+  const held = await openFolderBeneath(root, folderOf(path), { make: false });
+  try {
+    await rm(held.at(nameOf(path)), { force: true });
+  } finally {
+    await held.close();
+  }
+}
+
+/** Whatever stands where a folder or the file itself belongs: a link is removed, anything else is moved aside. */
+async function clearWay(root: string, path: string): Promise<void> {
+  const names = path.split('/');
+  for (let depth = 1; depth <= names.length; depth += 1) {
+    const place = join(root, ...names.slice(0, depth));
+    const stats = await lstatIfThere(place);
+    if (stats === null) return;
+    const isLast = depth === names.length;
+    if (isLast ? stats.isFile() : stats.isDirectory()) continue;
+    if ((await lstat(place)).isSymbolicLink()) await unlink(place);
+    else await rename(place, `${place}.found-${randomBytes(4).toString('hex')}`);
+    return;
+  }
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,157 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonObject } from '@phasegate/core';
+import { beforeEach, expect, test } from 'vitest';
+import { expectStatus, laySiege, type Siege, until } from './siege.ts';
+import { bearer } from './wire.ts';
+
+const FILES = {
+  'agent_workflow.yaml': `
+workflow: lab
+phases:
+  LAB:
+    allowed_tools: [read_files, bash, git]
+    writes: ["src/**", "sub/.mcp.json"]
+    gate:
+      blockers:
+        - { check: command, with: { shell: "if [ -e src/check.sh ]; then sh src/check.sh; fi" }, message: the check }
+  AFTER:
+    instructions: more
+`,
+  'workflows/other.workflow.yaml': 'workflow: other\nphases: { A: {} }\n',
+  'phasegate.config.yaml': 'docs: []\n',
+  '.claude/settings.json': '{}\n',
+  'src/a.txt': 'a\n',
+};
+
+let siege: Siege;
+let token: string;
+
+beforeEach(async () => {
+  siege = await laySiege({ files: FILES });
+  const { root, env } = siege.project;
+  for (const words of [
+    ['init', '-q'],
+    ['add', '-A'],
+    ['-c', 'user.name=a', '-c', 'user.email=a@a', 'commit', '-qm', 'first'],
+  ])
+    expect(spawnSync('git', words, { cwd: root, env }).status).toBe(0);
+  const key = await siege.agent('ada');
+  await siege.queue('lab');
+  ({ token } = await siege.claim('ada', key));
+});
+
+test('`git apply` that rewrites the config: it is put back before the answer, which says so [Q2]', async () => {
+  const config = read('phasegate.config.yaml');
+  const patch = [
+    '--- a/phasegate.config.yaml',
+    '+++ b/phasegate.config.yaml',
+    '@@ -1 +1,2 @@',
+    '-docs: []',
+    '+servers:',
+    '+  evil: { command: [touch, pwned] }',
+    '',
+  ].join('\n');
+  mkdirSync(join(siege.project.root, 'src'), { recursive: true });
+  writeFileSync(join(siege.project.root, 'src/p.patch'), patch);
+
+  const [result] = await execute([{ tool: 'git', input: { command: 'git apply src/p.patch' } }]);
+
+  expect(JSON.stringify(result)).toMatch(/phasegate\.config\.yaml.*put back/);
+  expect(result).toMatchObject({ result: { ok: false, output: { error: 'guarded_files' } } });
+  expect(read('phasegate.config.yaml')).toBe(config);
+  expect(await restored()).toEqual([['phasegate.config.yaml']]);
+});
+
+test('whatever a program makes of the guarded files, all of it is put back and nothing else is [Q2 Q3]', async () => {
+  const { root } = siege.project;
+  const command = [
+    'rm agent_workflow.yaml',
+    'rm -r workflows && ln -s src workflows',
+    'echo "{}" > .mcp.json',
+    'mkdir -p sub/deep && echo x > sub/deep/phasegate.config.yaml && echo y > sub/.mcp.json',
+    'echo "#!/bin/sh" > .git/hooks/post-commit',
+    'ln -sf /etc/passwd .claude/settings.json',
+    'echo b > src/a.txt',
+  ].join('; ');
+
+  const [result] = await execute([{ tool: 'bash', input: { command } }]);
+
+  expect(result).toMatchObject({ result: { ok: false } });
+  for (const [path, content] of Object.entries(FILES)) {
+    if (path !== 'src/a.txt') expect(read(path), path).toBe(content);
+  }
+  expect(lstatSync(join(root, 'workflows')).isDirectory()).toBe(true);
+  expect(lstatSync(join(root, '.claude/settings.json')).isFile()).toBe(true);
+  for (const path of ['.mcp.json', 'sub/deep/phasegate.config.yaml', '.git/hooks/post-commit'])
+    expect(existsSync(join(root, path)), path).toBe(false);
+  // What the phase's author opened by its path, and what is in scope, stays.
+  expect([read('sub/.mcp.json'), read('src/a.txt')]).toEqual(['y\n', 'b\n']);
+});
+
+test('a program that goes on after its answer: its change is put back before the next call and at completion', async () => {
+  const { root } = siege.project;
+  const later = (mark: string) =>
+    `setsid sh -c 'touch src/${mark}.up; while [ ! -e src/${mark} ]; do sleep 0.02; done; echo {} > .mcp.json; touch src/${mark}.done' >/dev/null 2>&1 &`;
+  const changed = async (mark: string) => {
+    writeFileSync(join(root, 'src', mark), '');
+    await until('it was changed', () => existsSync(join(root, `src/${mark}.done`)));
+  };
+  await execute([
+    {
+      tool: 'bash',
+      input: {
+        command: `${later('one')} ${later('two')} until [ -e src/one.up -a -e src/two.up ]; do sleep 0.02; done`,
+      },
+    },
+  ]);
+
+  await changed('one');
+  const [reading] = await execute([{ tool: 'read_files', input: { path: 'src/a.txt' } }]);
+  expect(JSON.stringify(reading)).toMatch(/\.mcp\.json.*put back/);
+  expect(existsSync(join(root, '.mcp.json'))).toBe(false);
+
+  await changed('two');
+  const { body } = await complete();
+  expect(JSON.stringify(body)).toMatch(/\.mcp\.json.*put back/);
+  expect(existsSync(join(root, '.mcp.json'))).toBe(false);
+});
+
+test('a command check that changes guarded files does not pass, and they are put back', async () => {
+  const { root } = siege.project;
+  writeFileSync(join(root, 'src/check.sh'), 'echo "docs: [x]" > phasegate.config.yaml\n');
+
+  const { body } = await complete();
+
+  expect(JSON.stringify(body)).toMatch(/check_failed.*phasegate\.config\.yaml.*put back/);
+  expect(read('phasegate.config.yaml')).toBe(FILES['phasegate.config.yaml']);
+});
+
+function read(path: string): string {
+  return readFileSync(join(siege.project.root, path), 'utf8');
+}
+
+async function execute(calls: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+  const got = await siege.send({
+    method: 'POST',
+    path: '/api/v1/tools/execute',
+    headers: [bearer(token)],
+    body: { calls: [...calls] },
+  });
+  return expectStatus(got, 200).body.results as readonly JsonObject[];
+}
+
+async function complete() {
+  return siege.send({
+    method: 'POST',
+    path: '/api/v1/tasks/transition',
+    headers: [bearer(token)],
+    body: { artifacts: {} },
+  });
+}
+
+async function restored(): Promise<readonly (readonly string[])[]> {
+  const records = (await siege.records()).filter(({ event }) => event === 'guarded_files_restored');
+  return records.map(({ data }) => (data as { files: { path: string }[] }).files.map(({ path }) => path));
+}
