@@ -13,6 +13,7 @@ test('faults have exactly these codes', () => {
     'code_changed',
     'run_unknown',
     'run_changed',
+    'run_driven',
     'state_tampered',
     'audit_broken',
     'store_newer',

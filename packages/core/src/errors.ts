@@ -7,6 +7,7 @@ export const ERROR_CODES = {
   code_changed: 'the code of a TypeScript workflow is not the code the run was started with',
   run_unknown: 'there is no run with that id',
   run_changed: 'someone else changed the run at the same time, twice',
+  run_driven: 'another runner drives the run',
   state_tampered: 'a stored run does not match its seal',
   audit_broken: 'the audit chain does not verify',
   store_newer: 'the database was written by a newer version',

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import { own, PhasegateError } from '@phasegate/core';
+import type { FileLock } from './workspace/lockFile.ts';
 
 /** A server as `server.json` names it. */
 export interface ServerEntry {
@@ -24,7 +24,8 @@ export interface ServerPlace {
  * and no two can both think they have it.
  */
 export async function takeServerPlace(stateDir: string): Promise<ServerPlace> {
-  const lock = await lockFile(join(stateDir, 'server.lock'));
+  const { lockFile } = await import('./workspace/lockFile.ts');
+  const lock = locked(join(stateDir, 'server.lock'), lockFile);
   if (lock === null) {
     const entry = readEntry(stateDir);
     const where = entry === null ? 'and is just starting' : `at ${entry.url} (process ${entry.pid})`;
@@ -43,7 +44,7 @@ export async function takeServerPlace(stateDir: string): Promise<ServerPlace> {
     },
     leave() {
       rmSync(file, { force: true });
-      lock.close();
+      lock.release();
     },
   };
 }
@@ -53,6 +54,14 @@ export async function findServer(stateDir: string): Promise<ServerEntry | null> 
   const entry = readEntry(stateDir);
   if (entry === null || !isAlive(entry.pid)) return null;
   return (await answers(entry.url)) ? entry : null;
+}
+
+function locked(file: string, lockFile: (file: string) => FileLock | null): FileLock | null {
+  try {
+    return lockFile(file);
+  } catch (cause) {
+    throw new PhasegateError('store_unavailable', `\`${file}\` cannot be locked`, { cause });
+  }
 }
 
 const FILE = 'server.json';
@@ -75,22 +84,6 @@ async function answers(url: string): Promise<boolean> {
     asked.end();
   });
 }
-
-/** Null where another process, or another server of this one, has it. */
-async function lockFile(file: string): Promise<Pick<DatabaseSync, 'close'> | null> {
-  const { DatabaseSync } = await import('node:sqlite');
-  const database = new DatabaseSync(file, { timeout: 0 });
-  try {
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-    return database;
-  } catch (error) {
-    database.close();
-    if (own(error, 'errcode') === BUSY) return null;
-    throw new PhasegateError('store_unavailable', `\`${file}\` cannot be locked`, { cause: error });
-  }
-}
-
-const BUSY = 5;
 
 function readEntry(stateDir: string): ServerEntry | null {
   try {

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { lockFile } from '../workspace/lockFile.ts';
+import { busy } from './refused.ts';
 import { type Patience, whenFree } from './whenFree.ts';
 
 /** The right to be the one that works on a database. */
@@ -18,19 +19,8 @@ export const TURN_FILE = 'turn.lock';
 export function takeTurn(folder: string, file: string, patience: Patience): Promise<Turn> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return whenFree(file, patience, () => {
-    const lock = new DatabaseSync(join(folder, TURN_FILE), { timeout: 0 });
-    try {
-      lock.exec('PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE');
-    } catch (error) {
-      lock.close();
-      throw error;
-    }
-    let left = false;
-    return {
-      leave() {
-        if (!left) lock.close();
-        left = true;
-      },
-    };
+    const lock = lockFile(join(folder, TURN_FILE));
+    if (lock === null) throw busy(file);
+    return { leave: lock.release };
   });
 }

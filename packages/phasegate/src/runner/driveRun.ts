@@ -1,5 +1,6 @@
 import { oneLine, type Phase, PhasegateError, phaseById, type Run } from '@phasegate/core';
 import type { Driven, DriveRequest } from '../runtime/ports.ts';
+import { becomeDriver } from './becomeDriver.ts';
 import { demandSameCode } from './demandSameCode.ts';
 import { awaited, driven, interrupted } from './endings.ts';
 import { isOurs, keepHold } from './holding.ts';
@@ -20,13 +21,29 @@ const DATABASE_ROUNDS = 3;
  * started again it goes on from the run as it was saved, so that a step's work may be done twice but counts once.
  */
 export async function driveRun(request: DriveRequest, parts: RunnerParts): Promise<Driven> {
+  const before = await request.open.load(request.run);
+  if (before.phase === null) return driven(before);
+  const driver = await becomeDriver(request);
+  try {
+    return await driveAlone(request, parts, driver.lost);
+  } finally {
+    await driver.leave();
+  }
+}
+
+/** INVARIANT: nobody else drives the run, and nothing that an earlier driver started is running any more. */
+async function driveAlone(
+  request: DriveRequest,
+  parts: RunnerParts,
+  unguarded: AbortSignal,
+): Promise<Driven> {
   const principal = { kind: 'agent' as const, name: request.agent };
   const first = await claimed(request, principal);
   if (first.phase === null) return driven(first);
   demandHold(first, request.agent);
   tellPendingRetry(request, first);
   const hold = keepHold(request, principal);
-  const signal = AbortSignal.any([request.signal, hold.lost]);
+  const signal = AbortSignal.any([request.signal, hold.lost, unguarded]);
   try {
     return await follow({ request, parts, principal, signal, redo: { left: DATABASE_ROUNDS } });
   } catch (error) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { markOfDriver } from '../workspace/startGuard.ts';
 import type { Driving, StepAtWork } from './parts.ts';
 import { milliseconds, notStarted, type ProgramEnd } from './runStepProgram.ts';
 
@@ -19,7 +20,9 @@ export async function runInTerminal(
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   try {
     const started = await parts.terminal.start({
-      ...program,
+      argv: program.argv,
+      // The terminal is no child of ours: by its mark the agent is found all the same when we are gone.
+      environment: { ...program.environment, ...markOfDriver() },
       name: `${request.agent}-${suffix}`,
       cwd: request.project.root,
       credentials: JSON.stringify({ run: run.id, phase: phase.id, item, agent: request.agent }),

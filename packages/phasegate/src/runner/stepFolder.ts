@@ -43,7 +43,7 @@ export function lastLines(folder: StepFolder, count = 20): readonly string[] {
 }
 
 /** A name that is one path component whatever the author called it, and never that of another. */
-function fileName(name: string): string {
+export function fileName(name: string): string {
   if (/^[A-Za-z0-9_][A-Za-z0-9_-]{0,59}$/.test(name)) return name;
   const slug = name.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 40);
   return `${slug}.${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;

@@ -6,15 +6,19 @@ import { lastLines, stepFolder } from './stepFolder.ts';
 
 /** What a human is shown where a run waits for one: what it is about, what they may choose, and how. */
 export async function waitingCard(
-  { open, project }: Pick<DriveRequest, 'open' | 'project'>,
+  { open, project, waitForHuman }: Pick<DriveRequest, 'open' | 'project' | 'waitForHuman'>,
   run: Run,
 ): Promise<JsonObject> {
   const people = (await open.humans.list()).length;
   const nobody =
     people > 0 ? {} : { needs: 'no human is set up: `phasegate humans add NAME`, or `phasegate init`' };
+  // A runner that waits goes on by itself, and is the only one that may.
+  const afterwards = {
+    afterwards: waitForHuman ? 'this runner goes on by itself' : `phasegate run ${run.id}`,
+  };
   if (run.status === 'escalated') return { ...escalationCard(run, project.stateDir), ...nobody };
   if (run.status !== 'waiting') throw new TypeError('the run waits for nobody');
-  if (run.wait.for === 'gate') return { ...(await gateCard(open, run)), ...nobody };
+  if (run.wait.for === 'gate') return { ...(await gateCard(open, run)), ...afterwards, ...nobody };
   const { questions, answers, since } = run.wait;
   return {
     for: 'questions',
@@ -25,7 +29,7 @@ export async function waitingCard(
       ...question,
       answered: answers.some((answer) => answer.question === index + 1),
     })),
-    afterwards: `phasegate run ${run.id}`,
+    ...afterwards,
     ...nobody,
   };
 }
@@ -53,7 +57,6 @@ async function gateCard(open: DriveRequest['open'], run: Run): Promise<JsonObjec
       requires_input,
       how: `phasegate decide ${run.id} --option ${shellWord(label)}${requires_input ? ' --input TEXT' : ''}${exact}`,
     })),
-    afterwards: `phasegate run ${run.id}`,
   };
 }
 

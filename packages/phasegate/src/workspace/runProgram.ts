@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { guardGroup, markOfDriver } from './startGuard.ts';
 
 /** A program to run, and when to end it. */
 export interface Program {
@@ -59,7 +60,7 @@ function start(program: Program): { readonly child: ChildProcess } | Ended {
   try {
     const child = spawn(file, rest, {
       cwd: program.cwd,
-      env: program.environment,
+      env: { ...program.environment, ...markOfDriver() },
       stdio: [program.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       shell: false,
       detached: true,
@@ -113,10 +114,12 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   };
   const abort = () => stop({ kind: 'aborted' });
   const leave = () => killGroup('SIGKILL');
+  const unguard = guardGroup(child.pid);
   const finish = () => {
     for (const timer of timers) clearTimeout(timer);
     program.signal.removeEventListener('abort', abort);
     stayWith.delete(leave);
+    unguard();
     child.stdout?.destroy();
     child.stderr?.destroy();
     // A program may end before the last of what it printed was read.

@@ -17,7 +17,17 @@ export type HostResult =
     };
 
 /** What a workflow's code may know of the machine. Names are listed, never excluded: a new secret has a new name. */
-const ENVIRONMENT = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'NODE_ENV', 'SystemRoot'];
+const ENVIRONMENT = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'TZ',
+  'TMPDIR',
+  'NODE_ENV',
+  'SystemRoot',
+  'PHASEGATE_DRIVER',
+];
 const KEPT_OUTPUT = 2000;
 
 /**

@@ -11,6 +11,7 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   code_changed: 409,
   run_unknown: 404,
   run_changed: 409,
+  run_driven: 409,
   state_tampered: 503,
   audit_broken: 503,
   store_newer: 503,
