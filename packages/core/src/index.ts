@@ -2,7 +2,16 @@ export { answerFor, blockersOf, warningsOf } from './engine/answers.ts';
 export { apply, begin, fold } from './engine/apply.ts';
 export { nextActionFor } from './engine/blockers.ts';
 export { canClaim, capabilitiesNeeded, capabilityBlocker } from './engine/capabilities.ts';
-export type { Circumstance, Command, Fact, Facts, Look, Reachability, Subject } from './engine/command.ts';
+export type {
+  Circumstance,
+  Command,
+  Fact,
+  Facts,
+  Look,
+  Reachability,
+  Subject,
+  WorkedAt,
+} from './engine/command.ts';
 export { checksFor, type Decision, decide, decideOrLook } from './engine/decide.ts';
 export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';

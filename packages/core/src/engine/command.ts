@@ -17,9 +17,10 @@ export type Command =
       readonly item?: string;
       /** Where the agent expects to go; another route is refused. */
       readonly target?: PhaseId | null;
+      readonly at?: WorkedAt;
     }
   | { readonly kind: 'fetch_task'; readonly phase: PhaseId; readonly task: number }
-  | { readonly kind: 'ask'; readonly questions: readonly Question[] }
+  | { readonly kind: 'ask'; readonly questions: readonly Question[]; readonly at?: WorkedAt }
   | { readonly kind: 'report_blocked'; readonly reason: string }
   /** The work of the current phase, or of one item, did not come off: an attempt, without evidence. */
   | {
@@ -27,6 +28,7 @@ export type Command =
       readonly phase: PhaseId;
       readonly reason: string;
       readonly item?: string;
+      readonly at?: WorkedAt;
     }
   | {
       readonly kind: 'decide';
@@ -64,6 +66,16 @@ export type Command =
   | { readonly kind: 'expire' }
   /** The engine's own: something makes going on impossible to judge. */
   | { readonly kind: 'escalate'; readonly reason: Escalation['reason']; readonly message: string };
+
+/**
+ * Where the run stood when the work for a command was begun. The runtime refuses the command with `run_changed` where
+ * the run has moved since, and takes this off: the engine never sees it.
+ */
+export interface WorkedAt {
+  readonly epoch: number;
+  /** The how-manieth visit of the phase. */
+  readonly visit?: number;
+}
 
 /** Whether a run could be where it is under another workflow: by which way, or why not. */
 export type Reachability =

@@ -41,6 +41,7 @@ function told({ request }: Driving, { run, phase, item, attempt }: StepAtWork): 
   return {
     PHASEGATE_RUN: run.id,
     PHASEGATE_STEP: String(phase.id),
+    PHASEGATE_EPOCH: String(run.epoch),
     PHASEGATE_PROJECT: request.project.root,
     ...(item === null ? {} : { PHASEGATE_ITEM: itemText(value ?? item), PHASEGATE_ITEM_KEY: item }),
     ...(attempt === null ? {} : { PHASEGATE_DB: attempt.file }),

@@ -1,4 +1,12 @@
-import type { JsonObject, Phase, PhaseId, Principal, Question, Run } from '@phasegate/core';
+import {
+  type JsonObject,
+  own,
+  type Phase,
+  type PhaseId,
+  type Principal,
+  type Question,
+  type Run,
+} from '@phasegate/core';
 import type { Attempt, DriveRequest } from '../runtime/ports.ts';
 
 /** What the runner is given beside the request. */
@@ -90,6 +98,11 @@ export function failureOf(run: Run, item: string | null): string | null {
 /** True where what a step worked on is open still, as it was when the step began. */
 export function isStillOpen(now: Run, { run, phase, item }: Step): boolean {
   if (now.status !== 'active' || now.phase !== phase.id) return false;
-  if (now.visits[String(phase.id)] !== run.visits[String(phase.id)]) return false;
+  if (visitOf(now, phase.id) !== visitOf(run, phase.id)) return false;
   return item === null || now.work.items?.[item]?.status === 'pending';
+}
+
+/** The how-manieth visit of a phase it is. */
+export function visitOf({ visits }: Run, phase: PhaseId): number {
+  return Number(own(visits, String(phase)) ?? 0);
 }

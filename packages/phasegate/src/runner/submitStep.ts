@@ -5,8 +5,9 @@ import {
   PhasegateError,
   type Submitted,
   type Verdict,
+  type WorkedAt,
 } from '@phasegate/core';
-import { attemptsOf, type Driving, isStillOpen, type StepAtWork, type StepEnd } from './parts.ts';
+import { attemptsOf, type Driving, isStillOpen, type StepAtWork, type StepEnd, visitOf } from './parts.ts';
 
 /** What the engine made of a step. */
 export interface Judged {
@@ -39,21 +40,27 @@ async function reportFailure(driving: Driving, step: StepAtWork, reason: string)
   await submit(
     driving,
     { ...step, attempt: null },
-    { kind: 'report_failure', phase: phase.id, reason, ...(item === null ? {} : { item }) },
+    {
+      kind: 'report_failure',
+      phase: phase.id,
+      reason,
+      ...(item === null ? {} : { item }),
+      at: begunAt(step),
+    },
   );
   return { accepted: false, message: reason };
 }
 
-function commandFor(
-  { phase, item }: StepAtWork,
-  end: Extract<StepEnd, { kind: 'result' | 'asked' }>,
-): Command {
-  if (end.kind === 'asked') return { kind: 'ask', questions: end.questions };
+function commandFor(step: StepAtWork, end: Extract<StepEnd, { kind: 'result' | 'asked' }>): Command {
+  const { phase, item } = step;
+  const at = begunAt(step);
+  if (end.kind === 'asked') return { kind: 'ask', questions: end.questions, at };
   const { evidence, outcome, reason, target } = end;
   return {
     kind: 'complete',
     phase: phase.id,
     evidence,
+    at,
     ...(outcome === undefined ? {} : { outcome }),
     ...(reason === undefined ? {} : { reason }),
     ...(item === null ? {} : { item }),
@@ -62,13 +69,18 @@ function commandFor(
   };
 }
 
+/** INVARIANT: what was done in one visit is not handed in for another. */
+function begunAt({ run, phase }: StepAtWork): WorkedAt {
+  return { epoch: run.epoch, visit: visitOf(run, phase.id) };
+}
+
 /** The work is done; that others changed the run meanwhile is no reason to do it again. */
 const ROUNDS = 20;
 
 async function submit(driving: Driving, step: StepAtWork, command: Command): Promise<Submitted> {
   const { open } = driving.request;
   const { attempt, run } = step;
-  const { workflowHash } = run;
+  const { workflowHash, epoch } = run;
   // INVARIANT: what was done for one workflow is not handed in under another, whose work is still to be done.
   const gate = open.as(driving.principal, { workflowHash, ...(attempt === null ? {} : { attempt }) });
   for (let round = 1; ; round++) {
@@ -78,7 +90,8 @@ async function submit(driving: Driving, step: StepAtWork, command: Command): Pro
       const conflict = error instanceof PhasegateError && error.code === 'run_changed';
       // With a copy of the database the step is done anew, on the database as it is then.
       if (!conflict || attempt !== null || round === ROUNDS) throw error;
-      if ((await open.load(run.id)).workflowHash !== workflowHash) throw error;
+      const now = await open.load(run.id);
+      if (now.workflowHash !== workflowHash || now.epoch !== epoch) throw error;
     }
   }
 }

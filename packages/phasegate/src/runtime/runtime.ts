@@ -32,6 +32,7 @@ import { failureOf, refusedDatabase } from './attemptFor.ts';
 import { drafts, judgedData, largestRefusal, nameOf } from './auditDrafts.ts';
 import { companyOf } from './companyOf.ts';
 import { demandFit } from './demandFit.ts';
+import { inSameVisit } from './inSameVisit.ts';
 import { instantOf } from './instantOf.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
 import type { Admitted, Around, AuditDraft, CheckImplementation, LeaseChange, StoredRun } from './ports.ts';
@@ -174,7 +175,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       if (how.epoch !== undefined && how.epoch !== run.epoch) throw tokenRefused('dead_epoch');
       if (how.workflowHash !== undefined && how.workflowHash !== run.workflowHash)
         throw new PhasegateError('run_changed', `run \`${runId}\` has another workflow by now`);
-      const command = inItsWords(run, asked);
+      const command = inItsWords(run, inSameVisit(run, asked));
       if (command.kind === 'decide') await demandSignature(run, command, principal);
       const copy = await stagedCopy(parts, run, { command, given: how.attempt });
       try {

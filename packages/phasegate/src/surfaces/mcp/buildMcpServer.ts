@@ -21,7 +21,8 @@ export function buildMcpServer(parts: McpParts): McpServer {
 }
 
 /** Puts all an agent has on a server: tools, prompts, resources. */
-export function serveAgent(server: McpServer, parts: McpParts): void {
+export function serveAgent(server: McpServer, given: McpParts): void {
+  const parts: McpParts = { ...given, told: new Map() };
   for (const tool of TOOLS) registerTool(server, tool, parts);
   if (parts.attached !== undefined) registerAttached(server, parts.attached);
   servePrompts(server, parts.catalog);

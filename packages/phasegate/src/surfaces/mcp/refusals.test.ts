@@ -331,3 +331,30 @@ async function started(): Promise<Connected & { readonly session_id: string }> {
 function shown(phase: Json): string {
   return JSON.stringify(phase).slice(0, 30);
 }
+
+test('a result for an earlier visit of a phase does not complete a later one; read again, it does [adv.O7]', async () => {
+  const bed = await makeTestBed({
+    'loop.workflow.yaml': `workflow: loop
+phases:
+  A: { next: { condition: result.good === true, on_true: B, on_false: A, max_iterations: 3 } }
+  B: {}
+`,
+  });
+  const one = await connect(bed.parts(), { era: 'legacy' });
+  const other = await connect(bed.parts(), { era: 'legacy' });
+  const session_id = String((await one.call('start_workflow', { workflow_type: 'loop' })).session_id);
+  await other.call('get_current_phase', { session_id });
+  const sendBack = { session_id, phase: 'A', evidence: { good: false } };
+  expect(await other.call('complete_phase', sendBack)).toMatchObject({ next_phase: 'A' });
+
+  const late = await one.call('complete_phase', { session_id, phase: 'A', evidence: { good: true } });
+  const again = await one.call('complete_phase', { session_id, phase: 'A', evidence: { good: true } });
+
+  for (const answer of [late, again]) {
+    expect(answer).toMatchObject({ error: 'run_changed', next_action: 'get_workflow_state(session_id)' });
+  }
+  await one.call('get_workflow_state', { session_id });
+  expect(
+    await one.call('complete_phase', { session_id, phase: 'A', evidence: { good: true } }),
+  ).toMatchObject({ checkpoint_passed: true, next_phase: 'B' });
+});

@@ -1,5 +1,5 @@
 import type { InputRequiredResult, ToolAnnotations } from '@modelcontextprotocol/server';
-import type { JsonObject, Phasegate } from '@phasegate/core';
+import type { JsonObject, Phasegate, RunView } from '@phasegate/core';
 import type { Catalog, Standards } from '../../runtime/ports.ts';
 import type { AttachedTools } from './attachedTools.ts';
 
@@ -17,6 +17,8 @@ export interface McpParts {
   readonly item?: string | undefined;
   /** A phase token for the run as it is now, where the caller showed one: its own dies with its phase. */
   readonly freshToken?: ((run: string) => Promise<string>) | undefined;
+  /** What the agent was last told of each run on this connection; a server for one request has none. */
+  readonly told?: Map<string, Pick<RunView, 'phase' | 'epoch'>> | undefined;
   /** Tools of attached servers. */
   readonly attached?: AttachedTools | undefined;
 }

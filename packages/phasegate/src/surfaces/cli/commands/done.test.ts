@@ -35,3 +35,28 @@ export default defineWorkflow({ type: 'w', name: 'W', initialStep: 'a', steps: $
   expect(answer.next_phase_content).toContain('made just now');
   expect(answer.next_phase_content).toBe((await shell.call(['next', run, '--json'])).json().phase_content);
 });
+
+test('an agent that was started for an earlier visit of a phase does not complete a later one [adv.O7]', async () => {
+  const shell = makeShell({
+    'agent_workflow.yaml': `workflow: w
+phases:
+  A: { next: { condition: result.ok.yes === true, on_true: B, on_false: A, max_iterations: 3 } }
+  B: {}
+`,
+  });
+  const run = String((await shell.call(['start', 'w', '--json'])).json().run);
+  const env = { PHASEGATE_RUN: run, PHASEGATE_STEP: 'A', PHASEGATE_EPOCH: '1' };
+  expect(
+    (await shell.call(['done', run, '--evidence', '-', '--json'], '{"ok":{"yes":false}}', env)).json(),
+  ).toMatchObject({ checkpoint_passed: true, next_phase: 'A' });
+
+  const { code, json } = await shell.call(
+    ['done', run, '--evidence', '-', '--json'],
+    '{"ok":{"yes":true}}',
+    env,
+  );
+
+  expect(code).toBe(1);
+  expect(json()).toMatchObject({ error: 'run_changed' });
+  expect((await shell.call(['status', run, '--json'])).json()).toMatchObject({ phase: 'A' });
+});

@@ -11,7 +11,7 @@ import { optionalText, phaseArgument } from '../arguments.ts';
 import { readEvidence } from '../evidence.ts';
 import { nextCall, respell, withText } from '../nextAction.ts';
 import { PHASE, PHASE_ID, runAnswer, SESSION, SKIP_FIELDS } from '../schemas.ts';
-import { runOf } from '../session.ts';
+import { remember, toldAt, viewOf } from '../session.ts';
 import { withRange } from '../skippedPhase.ts';
 import { type McpTool, MOVING, type ToolCall } from '../tool.ts';
 
@@ -53,7 +53,7 @@ export const completePhase: McpTool = {
   annotations: MOVING,
   alwaysLoad: true,
   async call(args, call) {
-    const view = await runOf(args, call);
+    const view = await viewOf(args, call);
     const { phasegate } = call;
     const phase = phaseArgument(args);
     const read = readEvidence(own(args, 'evidence'));
@@ -63,7 +63,8 @@ export const completePhase: McpTool = {
     if (call.item !== undefined && own(args, 'item') !== call.item) {
       return refuse(view, 'item_held', `your token is for the item \`${call.item}\` and no other`);
     }
-    const submitted = await phasegate.submit(view.run, command);
+    const submitted = await phasegate.submit(view.run, { ...command, at: toldAt(call, view) });
+    remember(call, submitted.view);
     const answer = { session_id: view.run, ...respell(submitted), ...(await tokenAfter(submitted, call)) };
     return withRange(answer, phase, { phasegate, run: view.run });
   },
@@ -84,7 +85,7 @@ const NO_OUTCOME = `an outcome is one of ${OUTCOMES.map((outcome) => `\`${outcom
 function commandOf(
   args: JsonObject,
   work: { readonly phase: PhaseId; readonly evidence: JsonObject },
-): Command | undefined {
+): Extract<Command, { kind: 'complete' }> | undefined {
   const [word, reason, item] = ['outcome', 'reason', 'item'].map((name) => optionalText(args, name));
   const outcome = OUTCOMES.find((known) => known === word);
   if (word !== undefined && outcome === undefined) return undefined;

@@ -15,6 +15,7 @@ import { objectArgument, optionalText, textArgument } from '../arguments.ts';
 import { describePhase } from '../describeRun.ts';
 import { wireBlockers } from '../nextAction.ts';
 import { PHASE_FIELDS, runAnswer } from '../schemas.ts';
+import { remember } from '../session.ts';
 import { type McpTool, MOVING, type ToolCall } from '../tool.ts';
 
 /** `start_workflow`: the first phase of a new run, or the current one of the agent's own run under way. */
@@ -130,8 +131,9 @@ async function describeServed(workflow: string, call: ToolCall, run: string): Pr
   throw new PhasegateError('not_permitted', `this server serves the session \`${run}\` and starts no other`);
 }
 
-async function describeStarted(view: RunView, { phasegate }: ToolCall, how: JsonObject): Promise<JsonObject> {
-  const workflow_overview = await phasegate.overview(view.run);
+async function describeStarted(view: RunView, call: ToolCall, how: JsonObject): Promise<JsonObject> {
+  remember(call, view);
+  const workflow_overview = await call.phasegate.overview(view.run);
   return { session_id: view.run, ...how, trusted: view.trusted, workflow_overview, ...describePhase(view) };
 }
 
