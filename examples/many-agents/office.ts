@@ -43,8 +43,13 @@ export async function openOffice(): Promise<Office> {
   const server = node([PROGRAM, 'serve', '--port', '0', '--json']);
   const complaints = collect(server);
   const { url, sign_in } = await firstLine(server, complaints);
-  const signedIn = await fetch(String(sign_in), { redirect: 'manual' });
-  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const code = new URL(String(sign_in)).searchParams.get('code');
+  const signedIn = await fetch(`${url}/api/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code, bearer: true }),
+  });
+  const { session } = (await signedIn.json()) as { readonly session: string };
 
   const phasegate: Office['phasegate'] = async (words) => {
     const child = node([PROGRAM, ...words, '--json']);
@@ -65,7 +70,7 @@ export async function openOffice(): Promise<Office> {
     async asHuman(method, path, body) {
       const response = await fetch(`${url}/api/v1${path}`, {
         method,
-        headers: { cookie, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const text = await response.text();

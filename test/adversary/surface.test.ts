@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, own } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expectStatus, laySiege, type Siege } from './siege.ts';
+import { expectStatus, laySiege, PASSPHRASE, type Siege } from './siege.ts';
 import { bearer, converse, newAddress, type Sent } from './wire.ts';
 
 const FILES = {
@@ -217,12 +217,17 @@ describe('a browser that shows a page of somebody else’s', () => {
   ];
 
   test('changes nothing with the cookie of who is signed in [C18 adv.J1]', async () => {
-    const cookie = ['Cookie', `phasegate_session=${siege.human}`] as const;
+    const { cookie, at } = await browser();
     const before = await siege.everything();
 
     for (const { name, method, path } of operations.filter((one) => one.method !== 'GET')) {
       for (const from of evil) {
-        const got = await siege.send({ method, path, headers: [cookie, from], ...bodyFor(method) });
+        const got = await siege.send({
+          method,
+          path: `${at}${path}`,
+          headers: [cookie, from],
+          ...bodyFor(method),
+        });
         expect([got.status, got.body.error], `${name} ${from}`).toEqual([403, 'not_permitted']);
       }
     }
@@ -231,7 +236,7 @@ describe('a browser that shows a page of somebody else’s', () => {
         const form = ['Content-Type', 'application/x-www-form-urlencoded'] as const;
         const got = await siege.send({
           method: 'POST',
-          path,
+          path: `${at}${path}`,
           headers: [cookie, from, form],
           body: 'name=maria',
         });
@@ -265,8 +270,8 @@ describe('a browser that shows a page of somebody else’s', () => {
   });
 
   test('sends nothing that is read, in the types it may send without asking', async () => {
-    const cookie = ['Cookie', `phasegate_session=${siege.human}`] as const;
-    const post = { method: 'POST', path: '/api/v1/runs' };
+    const { cookie, at } = await browser();
+    const post = { method: 'POST', path: `${at}/api/v1/runs` };
     const before = await siege.everything();
     const text = JSON.stringify({ workflow: 'errand' });
 
@@ -283,7 +288,7 @@ describe('a browser that shows a page of somebody else’s', () => {
     }
     const typeless = await converse(
       siege.server.url,
-      `POST /api/v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\n${cookie.join(': ')}\r\nConnection: close\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
+      `POST ${at}/api/v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\n${cookie.join(': ')}\r\nConnection: close\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
     );
     expect(typeless).toMatch(/^HTTP\/1.1 415 /);
     expect(await siege.everything()).toBe(before);
@@ -395,4 +400,12 @@ function bodyFor(method: string): Pick<Sent, 'body'> {
 
 function withoutLeases(everything: string): string {
   return everything.replaceAll(/"expires_at": "[^"]*"/g, '');
+}
+
+/** A browser that maria signed in with. */
+async function browser() {
+  const body = { name: 'maria', passphrase: PASSPHRASE };
+  const got = await siege.send({ method: 'POST', path: '/api/v1/session', body, from: newAddress() });
+  const [cookie = '', path = ''] = (got.headers['set-cookie']?.[0] ?? '').split('; ');
+  return { cookie: ['Cookie', cookie] as const, at: path.replace('Path=', '').replace(/\/$/, '') };
 }

@@ -9,7 +9,7 @@ import { registerRoutes } from '../../packages/phasegate/src/surfaces/rest/route
 export function referencePage(): string {
   const app = new OpenAPIHono<RestEnv>();
   // Nothing is called: the routes only have to be there to be described.
-  registerRoutes(app, { version: VERSION } as RestParts);
+  registerRoutes(app, { version: VERSION } as RestParts, async (_c, caller) => caller);
   return `${NOTE}\n\n${apiReferenceMarkdown(openApiDocument(app, VERSION))}`;
 }
 

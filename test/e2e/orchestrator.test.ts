@@ -4,7 +4,7 @@ import type { JsonObject } from '@phasegate/core';
 import { connect, type PhasegateClient } from '@phasegate/sdk';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeProject, phasegate, type TestProject } from './cli.ts';
-import { type Served, serve } from './server.ts';
+import { type Served, serve, sessionFrom } from './server.ts';
 
 const WORKFLOW = `
 workflow: change
@@ -51,7 +51,7 @@ beforeAll(async () => {
   await phasegate(AT.project, ['trust', 'change', '--yes'], SECRET);
   key = String((await phasegate(AT.project, ['agents', 'add', 'ada', '--json'], SECRET)).json.key);
   AT.server = await serve(AT.project);
-  maria = await cookieOf('maria', SECRET.passphrase);
+  maria = await sessionFrom(AT.server.url, { name: 'maria', passphrase: SECRET.passphrase });
 });
 
 describe('in ring served, over the API', () => {
@@ -67,7 +67,7 @@ describe('in ring served, over the API', () => {
       status: 409,
       body: { allowed: false, error: 'run_waiting' },
     });
-    const { gate } = (await AT.server.send('GET', `/api/v1/runs/${run}`, { cookie: maria })).body as {
+    const { gate } = (await AT.server.send('GET', `/api/v1/runs/${run}`, { bearer: maria })).body as {
       gate: { id: string; shown: string };
     };
     const decision = { gate: gate.id, option: 'Approve', shown: gate.shown };
@@ -235,19 +235,10 @@ function attempts(agent: PhasegateClient, run: string): Record<string, () => Pro
   };
 }
 
-async function cookieOf(name: string, passphrase: string): Promise<string> {
-  const response = await fetch(`${AT.server.url}/api/v1/session`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ name, passphrase }),
-  });
-  return response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-}
-
 /** A run of its own, in PLAN. */
 async function claimed(): Promise<{ readonly run: string; readonly token: string }> {
   const { run } = (
-    await AT.server.send('POST', '/api/v1/runs', { cookie: maria, body: { workflow: 'change', queue: true } })
+    await AT.server.send('POST', '/api/v1/runs', { bearer: maria, body: { workflow: 'change', queue: true } })
   ).body;
   const { body } = await AT.server.send('POST', '/api/v1/tasks/claim', {
     bearer: key,
@@ -268,9 +259,9 @@ async function judged(bearer: string, tool: string, input: JsonObject): Promise<
 }
 
 async function decide(run: string): Promise<void> {
-  const { gate, shown } = (await AT.server.send('GET', `/api/v1/runs/${run}/gate`, { cookie: maria })).body;
+  const { gate, shown } = (await AT.server.send('GET', `/api/v1/runs/${run}/gate`, { bearer: maria })).body;
   const decided = await AT.server.send('POST', `/api/v1/runs/${run}/decisions`, {
-    cookie: maria,
+    bearer: maria,
     body: { gate, shown, option: 'Approve' },
   });
   expect(decided.status).toBe(200);
@@ -290,11 +281,11 @@ function forged(token: string): string {
 }
 
 async function stateOf(run: string) {
-  const { body } = await AT.server.send('GET', `/api/v1/runs/${run}`, { cookie: maria });
+  const { body } = await AT.server.send('GET', `/api/v1/runs/${run}`, { bearer: maria });
   return { status: body.status, phase: body.phase, completed: body.completed_phases };
 }
 
 async function recordsOf(run: string) {
-  const { body } = await AT.server.send('GET', `/api/v1/runs/${run}/events?limit=1000`, { cookie: maria });
+  const { body } = await AT.server.send('GET', `/api/v1/runs/${run}/events?limit=1000`, { bearer: maria });
   return body.events as readonly { readonly event: string; readonly data: JsonObject }[];
 }

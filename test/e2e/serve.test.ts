@@ -28,9 +28,9 @@ test('the server answers at its address, and its link signs in once', async () =
   expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect((await server.send('GET', '/readyz')).status).toBe(200);
   expect((await server.send('GET', api)).status).toBe(401);
-  const cookie = await signIn(server.signIn);
-  expect((await server.send('GET', api, { cookie })).status).toBe(200);
-  expect(await signIn(server.signIn)).toBe('');
+  const bearer = await signIn(server.signIn);
+  expect((await server.send('GET', api, { bearer })).status).toBe(200);
+  expect(await signIn(server.signIn)).toBe('undefined');
   expect(server.stderr()).toContain('1 workflow, all valid');
   const file = join(project.stateDir, 'server.json');
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ url: server.url, pid: server.pid });

@@ -20,7 +20,6 @@ export interface Served {
 /** What a request carries. */
 export interface Sending {
   readonly bearer?: string;
-  readonly cookie?: string;
   readonly body?: unknown;
 }
 
@@ -70,18 +69,23 @@ export async function serve(
   };
 }
 
-/** Uses a sign-in link as a browser would and gives the cookie. */
+/** Uses a sign-in link as a program would and gives the session's secret, for a bearer. */
 export async function signIn(link: string | null): Promise<string> {
-  const response = await fetch(link ?? '', { redirect: 'manual' });
-  return response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const { origin, searchParams } = new URL(link ?? '');
+  return sessionFrom(origin, { code: searchParams.get('code') });
 }
 
-async function send(url: string, method: string, { bearer, cookie, body }: Sending = {}): Promise<Answer> {
+/** Signs in at a server and gives the session's secret, for a bearer. */
+export async function sessionFrom(url: string, credential: object): Promise<string> {
+  const body = { ...credential, bearer: true };
+  return String((await send(`${url}/api/v1/session`, 'POST', { body })).body.session);
+}
+
+async function send(url: string, method: string, { bearer, body }: Sending = {}): Promise<Answer> {
   const response = await fetch(url, {
     method,
     headers: {
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
-      ...(cookie === undefined ? {} : { cookie }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -13,7 +13,7 @@ import { createSession } from './session.ts';
 export interface ConnectOptions {
   /** Of the server, e.g. `http://127.0.0.1:8000`; `/api/v1` at the end makes no difference. */
   readonly url: string;
-  /** An agent's key. Humans in a browser need none: there the session is a cookie. */
+  /** An agent's key. Humans need none: they sign in. */
   readonly key?: string;
   /** A phase token that was handed over: its task is in hand at once. */
   readonly token?: string;

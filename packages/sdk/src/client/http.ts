@@ -110,8 +110,8 @@ async function exchange(
       headers,
       // The API never redirects; following one could carry a body to someone else.
       redirect: 'error',
-      // A browser would add its cookie, and two credentials at once are refused.
-      credentials: bearer === null ? 'same-origin' : 'omit',
+      // A browser would add its cookies, and two credentials at once are refused.
+      credentials: 'omit',
       ...(call.method === 'POST' ? { body: JSON.stringify(call.body ?? {}) } : {}),
       ...(signal === undefined ? {} : { signal }),
     });

@@ -13,15 +13,16 @@ afterEach(() => server.close());
 
 const SIGNED_IN: Reply = {
   status: 200,
-  body: { name: 'maria', expires_at: '2026-11-16T00:00:00.000Z' },
-  headers: { 'set-cookie': 'phasegate_session=pgs_abc; Path=/; HttpOnly; SameSite=Strict' },
+  body: { name: 'maria', expires_at: '2026-11-16T00:00:00.000Z', session: 'pgs_abc' },
 };
 const RUN: Reply = { status: 200, body: { run: 'r1', status: 'active' } };
 
-test('where cookies are visible the session is kept in memory and sent as a bearer, never with a cookie', async () => {
+test('a session is kept in memory and sent as a bearer, never with a cookie, and its secret is told to nobody', async () => {
   server.script(SIGNED_IN, RUN, { status: 204 }, RUN);
 
-  expect(await client.signIn({ name: 'maria', passphrase: 'open' })).toMatchObject({ name: 'maria' });
+  const signedIn = await client.signIn({ name: 'maria', passphrase: 'open' });
+  expect(signedIn).toMatchObject({ name: 'maria' });
+  expect(JSON.stringify(signedIn)).not.toContain('pgs_abc');
   await client.getRun('r1');
   await client.signOut();
   await client.getRun('r1');
@@ -35,7 +36,7 @@ test('where cookies are visible the session is kept in memory and sent as a bear
   expect(server.requests.map(({ headers }) => headers.cookie)).toEqual(Array(4).fill(undefined));
   expect(server.requests[0]).toMatchObject({
     url: '/api/v1/session',
-    body: { name: 'maria', passphrase: 'open' },
+    body: { name: 'maria', passphrase: 'open', bearer: true },
   });
 });
 

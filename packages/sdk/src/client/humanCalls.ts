@@ -16,7 +16,10 @@ import type { Session } from './session.ts';
 
 /** What a human does, or a tool that acts for one. */
 export interface HumanCalls {
-  /** Signs a human in. In a browser the session is the cookie; elsewhere this client keeps it in memory. */
+  /**
+   * Signs a human in. This client keeps the session in memory and nowhere else. With the passphrase it may act; one
+   * from a link only looks.
+   */
   signIn(credentials: SignInRequest): Promise<SignedIn>;
   /** Ends the session. */
   signOut(): Promise<void>;
@@ -69,6 +72,8 @@ export interface SignedIn {
   readonly kind: 'human';
   /** False where no human is set up yet: then nobody can decide at a gate. */
   readonly can_decide: boolean;
+  /** True where the session only looks, as one from a link does. */
+  readonly asks_passphrase: boolean;
   readonly expires_at: string;
 }
 
@@ -131,10 +136,11 @@ export function createHumanCalls(http: Http, session: Session): HumanCalls {
 
   return {
     async signIn(credentials) {
-      const body = credentials as JsonObject;
+      const body = { ...credentials, bearer: true } as JsonObject;
       const answer = await http.send({ method: 'POST', path: '/session', body, safe: false }, null);
-      session.open(answer.headers);
-      return answer.body as SignedIn;
+      const { session: secret, ...signedIn } = answer.body as SignedIn & { readonly session: string };
+      session.open(secret);
+      return signedIn;
     },
     async signOut() {
       await http.send({ method: 'DELETE', path: '/session', safe: true }, session.bearer());

@@ -2,28 +2,23 @@ import { checkCredential } from './hold.ts';
 
 /** What a human's calls are made with. */
 export interface Session {
-  /** Null where the browser's cookie speaks for the human: no bearer may go with it. */
+  /** Null before anybody signed in. */
   bearer(): string | null;
-  /** Takes the session an answer opened. */
-  open(headers: Headers): void;
+  /** Takes the session that signing in opened. */
+  open(secret: string): void;
   close(): void;
 }
 
-/** Keeps a human's session in memory, where cookies are not kept by the platform. */
+/** Keeps a human's session in memory, in a browser too: nothing sends it by itself, so it may act. */
 export function createSession(key: string | null): Session {
   let bearer = key;
   return {
     bearer: () => bearer,
-    open(headers) {
-      // A browser hides the cookie from programs and sends it by itself.
-      const cookie = headers.getSetCookie?.().find((line) => line.startsWith(`${COOKIE}=`));
-      const secret = cookie?.slice(COOKIE.length + 1).split(';')[0];
-      bearer = secret === undefined ? null : checkCredential(secret, 'session');
+    open(secret) {
+      bearer = checkCredential(secret, 'session');
     },
     close() {
       bearer = key;
     },
   };
 }
-
-const COOKIE = 'phasegate_session';

@@ -49,7 +49,7 @@ describe('a credential', () => {
 
   test('is refused where there are two', async () => {
     const door = openDoor();
-    const { cookie } = await door.operator();
+    const { cookie } = await door.browser();
     const { authorization } = await door.agent('ada');
 
     const response = await door.app.request(SESSION, { headers: { cookie, authorization } });
@@ -62,12 +62,12 @@ describe('a credential', () => {
     'in the URL as `%s` is refused and never used, nor written down',
     async (name) => {
       const door = openDoor();
-      const { cookie } = await door.operator();
+      const operator = await door.operator();
       const { authorization } = await door.holder('ada');
       const secret = authorization.replace('Bearer ', '');
 
       const alone = await door.app.request(`${SESSION}?${name}=${secret}`);
-      const beside = await door.app.request(`${SESSION}?${name}=${secret}`, { headers: { cookie } });
+      const beside = await door.app.request(`${SESSION}?${name}=${secret}`, { headers: operator });
 
       expect([alone.status, beside.status]).toEqual([401, 401]);
       const noted = await door.noted('credential_failed');
@@ -103,12 +103,12 @@ describe('failing credentials', () => {
 
   test('over the limit are answered with 429, and a valid one passes all the same', async () => {
     const door = openDoor();
-    const { cookie } = await door.operator();
+    const operator = await door.operator();
     const { authorization } = await door.agent('ada');
     for (let count = 0; count < 20; count++) expect((await guess(door)).status).toBe(401);
 
     const over = await guess(door);
-    const human = await door.app.request(SESSION, { headers: { cookie } });
+    const human = await door.app.request(SESSION, { headers: operator });
     const agent = await door.app.request('/api/v1/tasks/claim', {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },

@@ -1,9 +1,9 @@
 import type { JsonObject, PhasegateError } from '@phasegate/core';
 import type { Context, MiddlewareHandler } from 'hono';
-import { getCookie } from 'hono/cookie';
 import { type CredentialRefusals, CredentialRefused } from './credentialRefusals.ts';
 import type { Caller, HumanSession, RestEnv, RestParts } from './parts.ts';
-import { SESSION_COOKIE, SESSION_PREFIX, type Sessions } from './sessions.ts';
+import { splitPlace } from './place.ts';
+import { SESSION_COOKIE, SESSION_PREFIX, type Sessions, type ShownSession } from './sessions.ts';
 
 /**
  * Binds every request to whom its credential speaks for, once, before any route. Nothing else in a request can name
@@ -17,26 +17,29 @@ export function createCallers(
   const identify = async (c: Context<RestEnv>): Promise<Caller> => {
     const credential = credentialIn(c);
     if (credential === null) return { kind: 'nobody' };
+    if (credential.kind === 'session')
+      return { kind: 'human', session: await sessionOf(c, credential.shown) };
     const { kind, secret } = credential;
     if (kind === 'phase_token') return { kind: 'token', admitted: await parts.project.claims.admit(secret) };
-    if (kind === 'agent_key') {
-      const agent = await parts.project.agents.identify(secret);
-      if (agent !== null) return { kind: 'agent', agent };
-      throw new CredentialRefused('credential_invalid', 'the agent key is not valid', {
-        record: { credential: kind, reason: 'unknown' },
-        guess: true,
-      });
-    }
-    const session = await sessions.find(secret);
+    const agent = await parts.project.agents.identify(secret);
+    if (agent !== null) return { kind: 'agent', agent };
+    throw new CredentialRefused('credential_invalid', 'the agent key is not valid', {
+      record: { credential: kind, reason: 'unknown' },
+      guess: true,
+    });
+  };
+
+  const sessionOf = async (c: Context<RestEnv>, shown: ShownSession): Promise<HumanSession> => {
+    const session = await sessions.find(shown);
     if (session === null) {
       throw new CredentialRefused('credential_invalid', 'the session is not valid or has ended', {
-        record: { credential: kind, reason: 'unknown' },
+        record: { credential: 'session', reason: 'unknown' },
         guess: true,
         hint: 'sign in again',
       });
     }
-    c.set('signedIn', () => sessions.stands(secret));
-    return { kind: 'human', session };
+    c.set('signedIn', () => sessions.stands(shown));
+    return session;
   };
 
   return async (c, next) => {
@@ -101,22 +104,36 @@ function about(caller: Caller): JsonObject {
   return { credential: caller.kind, principal: `${principal}:${nameOf(caller) ?? ''}` };
 }
 
-interface Credential {
-  readonly kind: 'phase_token' | 'agent_key' | 'session';
-  readonly secret: string;
+type Credential =
+  | { readonly kind: 'phase_token' | 'agent_key'; readonly secret: string }
+  | { readonly kind: 'session'; readonly shown: ShownSession };
+
+/** What a browser shows of its session: the cookie, and the path it came by. */
+export function cookieIn(c: Context<RestEnv>): ShownSession {
+  const { place } = splitPlace(new URL(c.req.url).pathname);
+  const cookies = (c.req.header('cookie') ?? '').split(';').map((pair) => pair.trim());
+  const ours = cookies.filter((pair) => pair.startsWith(`${SESSION_COOKIE}=`));
+  // By no session's path there is none to be found: that is never a bearer's.
+  return { secrets: ours.map((pair) => pair.slice(SESSION_COOKIE.length + 1)), place: place ?? '' };
+}
+
+/** What a program shows of its session. */
+export function bearerSession(secret: string): ShownSession {
+  return { secrets: [secret], place: null };
 }
 
 function credentialIn(c: Context<RestEnv>): Credential | null {
   const header = c.req.header('authorization');
-  const cookie = getCookie(c, SESSION_COOKIE);
-  if (header === undefined) return cookie === undefined ? null : { kind: 'session', secret: cookie };
-  if (cookie !== undefined) {
+  const shown = cookieIn(c);
+  const hasCookie = shown.secrets.length > 0;
+  if (header === undefined) return hasCookie ? { kind: 'session', shown } : null;
+  if (hasCookie) {
     throw malformed('two credentials at once: send a bearer or a cookie', 'two_credentials');
   }
   const secret = /^bearer +([\w.~+/=-]+)$/i.exec(header)?.[1];
   if (secret === undefined)
     throw malformed('`Authorization` must be `Bearer` and one credential', 'malformed');
-  if (secret.startsWith(SESSION_PREFIX)) return { kind: 'session', secret };
+  if (secret.startsWith(SESSION_PREFIX)) return { kind: 'session', shown: bearerSession(secret) };
   if (secret.startsWith(AGENT_PREFIX)) return { kind: 'agent_key', secret };
   if (secret.split('.').length === 3) return { kind: 'phase_token', secret };
   throw malformed('the bearer is neither an agent key, nor a phase token, nor a session', 'malformed');
@@ -146,7 +163,7 @@ const CREDENTIAL_NAMES = new Set([
   'session',
   'token',
 ]);
-const CREDENTIAL_LOOKS = /^(bearer\s|pgk_|pgs_|eyJ[\w-]*\.[\w-]*\.)/i;
+const CREDENTIAL_LOOKS = /^(bearer\s|pgk_|pgs_|pgc_|eyJ[\w-]*\.[\w-]*\.)/i;
 
 /** A URL ends up in logs, histories and referrers: what is in it is given away already, and never used. */
 function demandNoneInUrl(c: Context<RestEnv>): void {

@@ -1,7 +1,9 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import { getPath } from 'hono/utils/url';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
+import { createActs } from './acts.ts';
 import { createCallers, wrongKind } from './callers.ts';
 import { createCredentialRefusals } from './credentialRefusals.ts';
 import { createEventStreams } from './events.ts';
@@ -15,6 +17,8 @@ import { countRequests } from './log.ts';
 import { methodsOf } from './methodsOf.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { McpCaller, McpMount, RestEnv, RestParts } from './parts.ts';
+import { createPassphraseTries } from './passphraseTries.ts';
+import { splitPlace } from './place.ts';
 import { problemOf, RequestRefused } from './problem.ts';
 import { ENDPOINTS, registerRoutes } from './routes/index.ts';
 import { registerSessionRoutes } from './sessionRoutes.ts';
@@ -47,12 +51,14 @@ export function createRestApp(given: RestParts): RestApp {
   const parts = { ...given, project: instrumentProject(given.project, metrics, tracing) };
   const sessions = createSessions(parts);
   const refusals = createCredentialRefusals(parts, metrics);
-  const signIn = createSignIn(parts, sessions, refusals);
+  const tries = createPassphraseTries(parts);
+  const signIn = createSignIn(parts, { sessions, refusals, tries });
   const streams = createEventStreams(parts, metrics);
   const health = createHealth(parts, metrics);
   const callers = createCallers(parts, sessions, refusals);
 
-  const app = new OpenAPIHono<RestEnv>();
+  // A browser's session has a path of its own, with everything below it; routes, logs and answers do not see it.
+  const app = new OpenAPIHono<RestEnv>({ getPath: (request) => splitPlace(getPath(request)).path });
   app.onError((error, c) => problemOf(understood(error), c.req.path, log));
   app.notFound((c) => noRoute(app, c));
   app.use(guardResponse);
@@ -72,7 +78,7 @@ export function createRestApp(given: RestParts): RestApp {
   app.get('/api/v1/events', streams.handler);
   const { mcp } = parts;
   if (mcp !== null) app.all('/mcp', (c) => serveMcp(c, mcp));
-  registerRoutes(app, parts);
+  registerRoutes(app, parts, createActs(signIn));
 
   return {
     fetch: (request, env) => app.fetch(request, env ?? {}),
@@ -87,10 +93,12 @@ export function createRestApp(given: RestParts): RestApp {
     endStreams() {
       health.leave();
       streams.close();
+      tries.close();
     },
     async close() {
       health.leave();
       streams.close();
+      tries.close();
       await mcp?.close();
     },
   };

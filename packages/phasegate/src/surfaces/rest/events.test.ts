@@ -252,7 +252,7 @@ function fed(limits: Partial<StreamLimits>, signedIn: () => boolean = () => true
   const app = new Hono<RestEnv>();
   app.get('/here', (c) => c.text('here'));
   app.get('/events', (c) => {
-    c.set('caller', { kind: 'human', session: { name: 'operator', human: null, expiresAt: '' } });
+    c.set('caller', { kind: 'human', session: OPERATOR });
     c.set('signedIn', async () => signedIn());
     return streams.handler(c);
   });
@@ -267,3 +267,5 @@ function fed(limits: Partial<StreamLimits>, signedIn: () => boolean = () => true
 function record(id: number, data: string): FeedRecord {
   return { id, seq: id, run: null, time: '', principal: 'x', event: 'signed_in', data, prev: '', hash: '' };
 }
+
+const OPERATOR = { name: 'operator', human: null, operator: true, asksPassphrase: false, expiresAt: '' };

@@ -18,7 +18,9 @@ export interface Provenance {
 export function demandOwnProvenance(request: Provenance, settings: RestSettings): void {
   const { host = '', origin, fetchSite } = request;
   demandKnownHost(host, settings);
-  if (origin !== undefined && !isOwnOrigin(origin, host, settings)) {
+  // A page that tells nobody where it is has no origin to tell either; that it is ours, the browser says itself.
+  const untold = origin === 'null' && fetchSite === 'same-origin';
+  if (origin !== undefined && !untold && !isOwnOrigin(origin, host, settings)) {
     throw new RequestRefused('not_permitted', `pages of \`${shown(origin)}\` may not call this server`);
   }
   // Looking is harmless, as no answer can be read across origins; and a link from elsewhere may lead here.

@@ -57,9 +57,11 @@ function logging(verbose: boolean) {
   const app = new Hono<RestEnv>();
   app.use(countRequests(log, { request: (...request) => void counted.push(request) }, verbose));
   app.use(async (c, next) => {
-    c.set('caller', { kind: 'human', session: { name: 'operator', human: null, expiresAt: '' } });
+    c.set('caller', { kind: 'human', session: OPERATOR });
     await next();
   });
   app.post('/runs/:id', (c) => c.text('done'));
   return { lines, log, app, counted };
 }
+
+const OPERATOR = { name: 'operator', human: null, operator: true, asksPassphrase: false, expiresAt: '' };

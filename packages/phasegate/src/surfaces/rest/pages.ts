@@ -10,8 +10,8 @@ export function pageResponse(page: Page, status = 200): Response {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': POLICY,
       'cache-control': 'no-store',
-      // Without a referrer, browsers call the origin of a form `null`, and it would be turned away.
-      'referrer-policy': 'same-origin',
+      // Its address is told to nobody: it may be the path of a session, or hold a code.
+      'referrer-policy': 'no-referrer',
     },
   });
 }
@@ -51,8 +51,9 @@ export function homePage(session: HumanSession, runs: readonly RunSummary[]): Pa
   return {
     title: 'Runs',
     main: `<h1>Phasegate</h1>
-<p>Signed in as <strong>${escaped(session.name)}</strong>. <a href="/docs">API</a></p>
-<form method="post" action="/sign-out"><button type="submit">Sign out</button></form>
+<p>Signed in as <strong>${escaped(session.name)}</strong>. <a href="/docs" rel="noreferrer">API</a></p>
+<p>This page has an address of its own, which nobody else should be given. Whatever changes something asks for the passphrase.</p>
+<form method="post" action="sign-out"><button type="submit">Sign out</button></form>
 <h2>Runs</h2>
 ${rows.length === 0 ? '<p>Nothing runs.</p>' : table}`,
   };

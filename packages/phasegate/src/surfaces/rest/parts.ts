@@ -19,6 +19,8 @@ export interface RestParts {
   readonly log: Log;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Resolves after that many milliseconds. Default: timers. */
+  readonly later?: (milliseconds: number) => Promise<void>;
   /** Serves MCP at `/mcp` for an agent that was authenticated here; null where it is not served. */
   readonly mcp: McpMount | null;
 }
@@ -86,8 +88,12 @@ export type Caller =
 /** A human who signed in. */
 export interface HumanSession {
   readonly name: string;
-  /** Signs decisions; null for whoever used the server's link before any human was set up. */
+  /** Signs decisions; null for the operator, and where each act brings the passphrase. */
   readonly human: UnlockedHuman | null;
+  /** Whether it is nobody in particular: whoever used the server's link before any human was set up. */
+  readonly operator: boolean;
+  /** Whether looking is all it is good for: then an act needs the passphrase, for that act alone. */
+  readonly asksPassphrase: boolean;
   /** ISO time. */
   readonly expiresAt: string;
 }

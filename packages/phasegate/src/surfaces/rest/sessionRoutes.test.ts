@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cookieOf, type Door, openDoor, PASSPHRASE } from './fixtures/openDoor.ts';
+import { browserOf, type Door, openDoor, PASSPHRASE } from './fixtures/openDoor.ts';
 
 const SESSION = '/api/v1/session';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -13,9 +13,9 @@ describe('the link on the terminal', () => {
     const again = await door.app.request(link);
 
     expect(response.status).toBe(303);
-    expect(response.headers.get('location')).toBe('/');
+    expect(response.headers.get('location')).toBe(`${browserOf(response).at}/`);
     expect(response.headers.get('set-cookie')).toMatch(
-      /^phasegate_session=pgs_[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=604800$/,
+      /^phasegate_session=pgc_[\w-]{43}; Path=\/s\/[\w-]{43}\/; HttpOnly; SameSite=Strict; Max-Age=604800$/,
     );
     expect(again.status).toBe(401);
     expect(await door.noted('signed_in')).toMatchObject([{ by: 'link' }]);
@@ -32,6 +32,7 @@ describe('the link on the terminal', () => {
       name: 'operator',
       kind: 'human',
       can_decide: false,
+      asks_passphrase: false,
       expires_at: '2026-11-16T00:00:00.000Z',
     });
   });
@@ -68,13 +69,14 @@ describe('the link on the terminal', () => {
     expect((await door.app.request(link)).status).toBe(303);
   });
 
-  test('of a human who showed the passphrase signs for that human', async () => {
+  test('of a human who showed the passphrase lets that human look, and asks for it again at each act', async () => {
     const { door, human } = await withMaria();
-    const cookie = cookieOf(await door.app.request(pathOf(door.app.signInLink(human))));
+    const { at, cookie } = await door.browser(human);
 
-    expect(await (await door.app.request(SESSION, { headers: { cookie } })).json()).toMatchObject({
+    expect(await (await door.app.request(`${at}${SESSION}`, { headers: { cookie } })).json()).toMatchObject({
       name: 'maria',
       can_decide: true,
+      asks_passphrase: true,
     });
   });
 
@@ -93,14 +95,17 @@ describe('the passphrase', () => {
   test('signs in by JSON with a cookie, or with a bearer for programs', async () => {
     const { door } = await withMaria();
 
-    const browser = await signIn(door, { name: 'maria', passphrase: PASSPHRASE });
+    const answered = await signIn(door, { name: 'maria', passphrase: PASSPHRASE });
+    const browser = browserOf(answered);
     const program = await signIn(door, { passphrase: PASSPHRASE, bearer: true });
     const { session } = (await program.json()) as { session: string };
     const headers = { authorization: `Bearer ${session}` };
 
-    expect(browser.status).toBe(201);
-    expect(await browser.json()).not.toHaveProperty('session');
-    expect(cookieOf(browser)).toMatch(/^phasegate_session=pgs_/);
+    const told = await answered.text();
+    expect(answered.status).toBe(201);
+    expect(JSON.parse(told)).toMatchObject({ path: `${browser.at}/`, asks_passphrase: true });
+    expect(browser.cookie).toMatch(/^phasegate_session=pgc_/);
+    expect(told).not.toContain('pgc_');
     expect(program.headers.has('set-cookie')).toBe(false);
     expect(await (await door.app.request(SESSION, { headers })).json()).toMatchObject({ name: 'maria' });
     expect(await door.noted('signed_in')).toMatchObject([{ by: 'passphrase' }, { by: 'passphrase' }]);
@@ -115,43 +120,6 @@ describe('the passphrase', () => {
     expect([wrong.status, nobody.status]).toEqual([401, 401]);
     expect(await wrong.json()).toEqual(await nobody.json());
     expect(await door.noted('credential_failed')).toHaveLength(2);
-  });
-
-  test('can be tried five times a minute; then not even the right one is looked at', async () => {
-    const { door } = await withMaria();
-    let unlocks = 0;
-    const counting = openDoor({
-      wrap: (project) => ({
-        ...project,
-        humans: {
-          ...project.humans,
-          list: door.project.humans.list,
-          unlock: (...given) => {
-            unlocks++;
-            return door.project.humans.unlock(...given);
-          },
-        },
-      }),
-    });
-    for (let count = 0; count < 5; count++) {
-      expect((await signIn(counting, { passphrase: 'wrong horse battery' })).status).toBe(401);
-    }
-
-    const sixth = await signIn(counting, { passphrase: PASSPHRASE });
-
-    expect(sixth.status).toBe(429);
-    expect(sixth.headers.get('retry-after')).toBe('60');
-    expect(unlocks).toBe(5);
-    counting.pass(60_000);
-    expect((await signIn(counting, { passphrase: PASSPHRASE })).status).toBe(201);
-  });
-
-  test('is computed for two at a time, and for no third', async () => {
-    const { door } = await withMaria();
-
-    const responses = await Promise.all([1, 2, 3].map(() => signIn(door, { passphrase: PASSPHRASE })));
-
-    expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 429]);
   });
 
   test('without a human set up is answered so', async () => {
@@ -218,20 +186,33 @@ describe('a session', () => {
     const door = openDoor();
     const headers = await door.operator();
 
-    const out = await door.app.request(SESSION, { method: 'DELETE', headers });
+    const { at, cookie } = await door.browser();
 
-    expect(out.status).toBe(204);
-    expect(out.headers.get('set-cookie')).toContain('Max-Age=0');
+    const out = await door.app.request(SESSION, { method: 'DELETE', headers });
+    const gone = await door.app.request(`${at}${SESSION}`, { method: 'DELETE', headers: { cookie } });
+
+    expect([out.status, gone.status]).toEqual([204, 204]);
+    expect(gone.headers.get('set-cookie')).toMatch(new RegExp(`=; Path=${at}/; .*Max-Age=0`));
     expect((await door.app.request(SESSION, { headers })).status).toBe(401);
+    expect((await door.app.request(`${at}${SESSION}`, { headers: { cookie } })).status).toBe(401);
   });
 
   test('ends when its human is removed', async () => {
     const { door, human } = await withMaria();
     await door.project.humans.add('otto', PASSPHRASE, human);
-    const cookie = cookieOf(await signIn(door, { name: 'otto', passphrase: PASSPHRASE }));
+    const otto = { name: 'otto', passphrase: PASSPHRASE };
+    const { at, cookie } = browserOf(await signIn(door, otto));
+    const { session } = (await (await signIn(door, { ...otto, bearer: true })).json()) as { session: string };
     await door.project.humans.remove('otto', human);
+    const look = async () => [
+      (await door.app.request(`${at}${SESSION}`, { headers: { cookie } })).status,
+      (await door.app.request(SESSION, { headers: { authorization: `Bearer ${session}` } })).status,
+    ];
 
-    expect((await door.app.request(SESSION, { headers: { cookie } })).status).toBe(401);
+    expect(await look()).toEqual([401, 401]);
+    door.pass(1);
+    await door.project.humans.add('otto', PASSPHRASE, human);
+    expect(await look()).toEqual([401, 401]);
   });
 
   test('makes room where there are too many: the one that was not used longest', async () => {
@@ -252,13 +233,60 @@ describe('a session', () => {
 
   test('cannot be used by a page of another origin', async () => {
     const door = openDoor();
-    const { cookie } = await door.operator();
+    const { at, cookie } = await door.browser();
     const stop = (headers: Readonly<Record<string, string>>) =>
-      door.app.request(SESSION, { method: 'DELETE', headers: { cookie, ...headers } });
+      door.app.request(`${at}${SESSION}`, { method: 'DELETE', headers: { cookie, ...headers } });
 
     expect((await stop({ origin: 'http://127.0.0.1:3000' })).status).toBe(403);
     expect((await stop({ 'sec-fetch-site': 'same-site' })).status).toBe(403);
-    expect((await door.app.request(SESSION, { headers: { cookie } })).status).toBe(200);
+    expect((await stop({ origin: 'null' })).status).toBe(403);
+    expect((await stop({ origin: 'null', 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await door.app.request(`${at}${SESSION}`, { headers: { cookie } })).status).toBe(200);
+  });
+});
+
+describe("a browser's session", () => {
+  test('is known by its own path alone, and its secret is no bearer [P1 C34]', async () => {
+    const { door, human } = await withMaria();
+    const { at, cookie } = await door.browser(human);
+    const other = await door.browser(human);
+    const secret = cookie.split('=')[1];
+    const look = async (path: string, headers: Readonly<Record<string, string>>) =>
+      (await door.app.request(path, { headers })).status;
+
+    expect(await look(`${at}${SESSION}`, { cookie })).toBe(200);
+    expect(await look(SESSION, { cookie })).toBe(401);
+    expect(await look(`${other.at}${SESSION}`, { cookie })).toBe(401);
+    expect(await look(SESSION, { authorization: `Bearer ${secret}` })).toBe(401);
+    expect(await look(`${at}${SESSION}`, { authorization: `Bearer ${secret}` })).toBe(401);
+    expect(await look(`${at}${SESSION}`, { cookie, authorization: `Bearer ${secret}` })).toBe(401);
+    expect(await look('/', { cookie })).toBe(303);
+  });
+
+  test('is found among cookies of the same name that another server of the host put there', async () => {
+    const door = openDoor();
+    const { at, cookie } = await door.browser();
+    const tossed = `phasegate_session=pgc_theirs; ${cookie}; phasegate_session=x; other=1`;
+
+    expect((await door.app.request(`${at}${SESSION}`, { headers: { cookie: tossed } })).status).toBe(200);
+  });
+
+  test('is told to nobody: no answer leads there, none carries a referrer, and no log has its path', async () => {
+    const door = openDoor({ settings: { verbose: true } });
+    const { at, cookie } = await door.browser();
+
+    const page = await door.app.request(`${at}/`, { headers: { cookie } });
+    const lost = await door.app.request(`${at}/api/v1/nowhere`, { headers: { cookie } });
+    const elsewhere = await door.app.request('/', { headers: { cookie } });
+
+    for (const { headers } of [page, lost, elsewhere]) {
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('x-frame-options')).toBe('DENY');
+    }
+    expect(await lost.text()).not.toContain(at);
+    expect(await page.text()).not.toContain(at);
+    expect(elsewhere.headers.get('location')).toBe('/sign-in');
+    expect(JSON.stringify(door.logged)).not.toContain(at);
   });
 });
 
@@ -268,7 +296,8 @@ describe('the pages', () => {
     const { run } = await door.holder('ada');
 
     const stranger = await door.app.request('/');
-    const home = await door.app.request('/', { headers: await door.operator() });
+    const { at, cookie } = await door.browser();
+    const home = await door.app.request(`${at}/`, { headers: { cookie } });
     const text = await home.text();
 
     expect([stranger.status, stranger.headers.get('location')]).toEqual([303, '/sign-in']);
@@ -302,14 +331,16 @@ describe('the pages', () => {
 
     const wrong = await submit('<b>wrong</b> horse');
     const right = await submit(PASSPHRASE, { origin: 'http://127.0.0.1:8000' });
-    const cookie = cookieOf(right);
-    const out = await door.app.request('/sign-out', { method: 'POST', headers: { cookie } });
+    const { at, cookie } = browserOf(right);
+    const home = await door.app.request(`${at}/`, { headers: { cookie } });
+    const own = { cookie, origin: 'null', 'sec-fetch-site': 'same-origin' };
+    const out = await door.app.request(`${at}/sign-out`, { method: 'POST', headers: own });
 
     expect(wrong.status).toBe(401);
     expect(await wrong.text()).toContain('role="alert"');
-    expect(right.status).toBe(303);
+    expect([right.status, home.status]).toEqual([303, 200]);
     expect(out.headers.get('location')).toBe('/sign-in');
-    expect((await door.app.request('/', { headers: { cookie } })).status).toBe(303);
+    expect((await door.app.request(`${at}/`, { headers: { cookie } })).status).toBe(303);
   });
 
   test('take no form of another site, of another type, or without an end', async () => {

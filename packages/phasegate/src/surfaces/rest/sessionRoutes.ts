@@ -1,10 +1,10 @@
 import { isJsonObject, own, PhasegateError } from '@phasegate/core';
 import type { Context, Hono } from 'hono';
-import { getCookie } from 'hono/cookie';
-import { humanOf } from './callers.ts';
+import { bearerSession, cookieIn, humanOf } from './callers.ts';
 import { parseJson, readLimited } from './jsonBody.ts';
 import { homePage, pageResponse, signInPage } from './pages.ts';
 import type { HumanSession, RestEnv, RestParts } from './parts.ts';
+import { pathOfPlace } from './place.ts';
 import { type FieldProblem, RequestRefused, STATUS_OF } from './problem.ts';
 import { type Opened, SESSION_COOKIE, SESSION_SECONDS, type Sessions } from './sessions.ts';
 import type { Passphrase, SignIn } from './signIn.ts';
@@ -16,10 +16,16 @@ export function registerSessionRoutes(
   { sessions, signIn }: { readonly sessions: Sessions; readonly signIn: SignIn },
 ): void {
   const { project, settings } = parts;
-  const seconds = (life: number) =>
-    `Path=/; HttpOnly; SameSite=Strict; Max-Age=${life}${settings.secure ? '; Secure' : ''}`;
-  const set = (opened: Opened) => `${SESSION_COOKIE}=${opened.secret}; ${seconds(SESSION_SECONDS)}`;
-  const unset = `${SESSION_COOKIE}=; ${seconds(0)}`;
+  const cookie = (secret: string, place: string, life: number) =>
+    `${SESSION_COOKIE}=${secret}; Path=${pathOfPlace(place)}; HttpOnly; SameSite=Strict; Max-Age=${life}${settings.secure ? '; Secure' : ''}`;
+  const set = ({ secret, place }: Opened) => cookie(secret, place ?? '', SESSION_SECONDS);
+  /** Ends the session a browser came with. */
+  const signOut = (c: Context<RestEnv>): string | undefined => {
+    const shown = cookieIn(c);
+    sessions.end(shown);
+    return shown.place === '' || shown.place === null ? undefined : cookie('', shown.place, 0);
+  };
+  const enter = (opened: Opened) => go(pathOfPlace(opened.place ?? ''), set(opened));
   const go = (where: string, cookie?: string) =>
     new Response(null, {
       status: 303,
@@ -27,7 +33,8 @@ export function registerSessionRoutes(
     });
 
   app.get('/', async (c) => {
-    const session = await sessionIn(c, sessions);
+    // By the session's own path alone: nobody is told it who does not know it, and the cookie goes nowhere else.
+    const session = await sessions.find(cookieIn(c));
     if (session === null) return go('/sign-in');
     const runs = await project.as({ kind: 'human', name: session.name }).runs({ limit: 50 });
     return pageResponse(homePage(session, runs));
@@ -38,29 +45,26 @@ export function registerSessionRoutes(
     // A browser or a chat that only looks ahead must not spend the link.
     const looksAhead = c.req.method === 'HEAD' || (c.req.header('sec-purpose') ?? '').includes('prefetch');
     if (code === undefined || looksAhead) return pageResponse(signInPage(null));
-    return answerPage(async () => go('/', set(await signIn.withCode(c, code))));
+    return answerPage(async () => enter(await signIn.withCode(c, code, 'cookie')));
   });
 
   app.post('/sign-in', async (c) => {
-    return answerPage(async () => {
-      const opened = await signIn.withPassphrase(c, await formOf(c));
-      return go('/', set(opened));
-    });
+    return answerPage(async () => enter(await signIn.withPassphrase(c, await formOf(c), 'cookie')));
   });
 
-  app.post('/sign-out', (c) => {
-    sessions.end(getCookie(c, SESSION_COOKIE) ?? '');
-    return go('/sign-in', unset);
-  });
+  app.post('/sign-out', (c) => go('/sign-in', signOut(c)));
 
   app.post('/api/v1/session', async (c) => {
     const body = requestOf(await c.req.text());
+    const carrier = body.bearer ? 'bearer' : 'cookie';
     const opened =
-      'code' in body ? await signIn.withCode(c, body.code) : await signIn.withPassphrase(c, body);
+      'code' in body
+        ? await signIn.withCode(c, body.code, carrier)
+        : await signIn.withPassphrase(c, body, carrier);
     // A page never gets to see its session's secret; a program that has no cookies asks for it.
-    if (body.bearer) return c.json({ ...describe(opened.session), session: opened.secret }, 201);
+    if (opened.place === null) return c.json({ ...describe(opened.session), session: opened.secret }, 201);
     c.header('set-cookie', set(opened));
-    return c.json(describe(opened.session), 201);
+    return c.json({ ...describe(opened.session), path: pathOfPlace(opened.place) }, 201);
   });
 
   app.get('/api/v1/session', (c) => c.json(describe(humanOf(c))));
@@ -68,19 +72,21 @@ export function registerSessionRoutes(
   app.delete('/api/v1/session', (c) => {
     humanOf(c);
     const bearer = c.req.header('authorization')?.replace(/^bearer +/i, '');
-    sessions.end(bearer ?? getCookie(c, SESSION_COOKIE) ?? '');
-    c.header('set-cookie', unset);
+    if (bearer !== undefined) sessions.end(bearerSession(bearer));
+    const unset = bearer === undefined ? signOut(c) : undefined;
+    if (unset !== undefined) c.header('set-cookie', unset);
     return c.body(null, 204);
   });
 }
 
-function describe({ name, human, expiresAt }: HumanSession) {
-  return { name, kind: 'human', can_decide: human !== null, expires_at: expiresAt };
-}
-
-async function sessionIn(c: Context<RestEnv>, sessions: Sessions): Promise<HumanSession | null> {
-  const cookie = getCookie(c, SESSION_COOKIE);
-  return cookie === undefined ? null : sessions.find(cookie);
+function describe({ name, operator, asksPassphrase, expiresAt }: HumanSession) {
+  return {
+    name,
+    kind: 'human',
+    can_decide: !operator,
+    asks_passphrase: asksPassphrase,
+    expires_at: expiresAt,
+  };
 }
 
 /** What goes wrong at the form is shown on it. Faults go on to where all faults go. */

@@ -1,10 +1,11 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
 import type { HumanSession, RestParts } from './parts.ts';
+import { newPlace } from './place.ts';
 
 /** The cookie a browser keeps its session in. */
 export const SESSION_COOKIE = 'phasegate_session';
-/** What a session's secret starts with. */
+/** What a session's secret starts with where programs send it as a bearer. */
 export const SESSION_PREFIX = 'pgs_';
 /** Longest life of a session in seconds, whatever it is used for. */
 export const SESSION_SECONDS = 7 * 24 * 3600;
@@ -14,18 +15,32 @@ export interface Sessions {
   /** A code that signs in once, within ten minutes; for the operator's terminal. */
   newCode(human: UnlockedHuman | null): string;
   /** Spends a code. Null for one that is unknown, spent, too old, or made before there were humans. */
-  redeem(code: string): Promise<Opened | null>;
-  open(human: UnlockedHuman | null): Opened;
-  /** Whose secret this is; using it keeps the session alive. */
-  find(secret: string): Promise<HumanSession | null>;
+  redeem(code: string, carrier: Carrier): Promise<Opened | null>;
+  /** For whoever showed the passphrase. Null for a human who was removed meanwhile. */
+  open(human: UnlockedHuman, carrier: Carrier): Promise<Opened | null>;
+  /** Whose session this is; using it keeps it alive. */
+  find(shown: ShownSession): Promise<HumanSession | null>;
   /** Whether a session stands, without using it. */
-  stands(secret: string): Promise<boolean>;
-  end(secret: string): void;
+  stands(shown: ShownSession): Promise<boolean>;
+  end(shown: ShownSession): void;
+}
+
+/** How a session is carried: by a browser, which sends it by itself, or by a program, which has to mean it. */
+export type Carrier = 'cookie' | 'bearer';
+
+/** What a request shows of a session. */
+export interface ShownSession {
+  /** One of these must be it: others can put cookies of the same name beside ours. */
+  readonly secrets: readonly string[];
+  /** The path it came by; null for a bearer. */
+  readonly place: string | null;
 }
 
 /** A session that was just made, with the secret that is shown this once. */
 export interface Opened {
   readonly secret: string;
+  /** Of its cookie; null for a bearer. */
+  readonly place: string | null;
   readonly session: HumanSession;
 }
 
@@ -33,77 +48,112 @@ export interface Opened {
 export function createSessions(parts: Pick<RestParts, 'project' | 'now'>): Sessions {
   const { project, now } = parts;
   const sessions = new Map<string, Entry>();
-  const codes = new Map<string, { readonly human: UnlockedHuman | null; readonly until: number }>();
+  const codes = new Map<string, { readonly name: string | null; readonly until: number }>();
 
   const expiry = (entry: Entry) => Math.min(entry.used + SLIDING, entry.made + SESSION_SECONDS * 1000);
   const view = (entry: Entry): HumanSession => ({
-    name: entry.human?.principal.name ?? OPERATOR,
+    name: entry.name ?? OPERATOR,
     human: entry.human,
+    operator: entry.name === null,
+    asksPassphrase: entry.place !== null || (entry.name !== null && entry.human === null),
     expiresAt: new Date(expiry(entry)).toISOString(),
   });
 
-  /** The operator is nobody once humans are set up, and a human who was removed signs nothing any more. */
-  async function stillKnown(human: UnlockedHuman | null): Promise<boolean> {
+  /** Since when that human is one, as a removed one who came back is somebody else. Undefined where there is none. */
+  async function sinceOf(name: string | null): Promise<string | undefined> {
     const humans = await project.humans.list();
-    if (human === null) return humans.length === 0;
-    return humans.some(({ name }) => name === human.principal.name);
+    // The operator is nobody once humans are set up.
+    if (name === null) return humans.length === 0 ? '' : undefined;
+    return humans.find((human) => human.name === name)?.addedAt;
   }
 
-  async function standing(secret: string): Promise<Entry | null> {
-    const key = digest(secret);
-    const entry = sessions.get(key);
-    if (entry === undefined || !equal(key, entry.key)) return null;
-    if (now() < expiry(entry) && (await stillKnown(entry.human))) return entry;
-    sessions.delete(key);
+  function shownEntry({ secrets, place }: ShownSession): Entry | null {
+    for (const secret of secrets.slice(0, MOST_SHOWN)) {
+      const key = digest(secret);
+      const entry = sessions.get(key);
+      if (entry === undefined || !equal(key, entry.key)) continue;
+      // The secret of a cookie opens nothing as a bearer, nor by another path than its own.
+      if (entry.place === (place === null ? null : digest(place))) return entry;
+    }
     return null;
   }
 
-  function open(human: UnlockedHuman | null): Opened {
-    const secret = `${SESSION_PREFIX}${randomBytes(32).toString('base64url')}`;
-    const entry: Entry = { key: digest(secret), human, made: now(), used: now() };
+  async function standing(shown: ShownSession): Promise<Entry | null> {
+    const entry = shownEntry(shown);
+    if (entry === null) return null;
+    if (now() < expiry(entry) && (await sinceOf(entry.name)) === entry.since) return entry;
+    sessions.delete(entry.key);
+    return null;
+  }
+
+  async function open(who: Pick<Entry, 'name' | 'human'>, carrier: Carrier): Promise<Opened | null> {
+    const since = await sinceOf(who.name);
+    if (since === undefined) return null;
+    const prefix = carrier === 'bearer' ? SESSION_PREFIX : COOKIE_PREFIX;
+    const secret = `${prefix}${randomBytes(32).toString('base64url')}`;
+    const place = carrier === 'bearer' ? null : newPlace();
+    const entry: Entry = {
+      ...who,
+      key: digest(secret),
+      place: place === null ? null : digest(place),
+      since,
+      made: now(),
+      used: now(),
+    };
     sessions.set(entry.key, entry);
     if (sessions.size > MOST_SESSIONS) sessions.delete(leastUsed(sessions));
-    return { secret, session: view(entry) };
+    return { secret, place, session: view(entry) };
   }
 
   return {
     newCode(human) {
       const code = randomBytes(32).toString('base64url');
-      codes.set(digest(code), { human, until: now() + CODE_LIFE });
+      codes.set(digest(code), { name: human?.principal.name ?? null, until: now() + CODE_LIFE });
       if (codes.size > MOST_CODES) codes.delete(codes.keys().next().value ?? '');
       return code;
     },
-    async redeem(code) {
+    async redeem(code, carrier) {
       const key = digest(code);
       const entry = codes.get(key);
       // Spent before anything is awaited: two requests with one code must not both get in.
       codes.delete(key);
-      if (entry === undefined || now() >= entry.until || !(await stillKnown(entry.human))) return null;
-      return open(entry.human);
+      if (entry === undefined || now() >= entry.until) return null;
+      // A link passes through terminals, logs and histories: it lets its human look, and no key goes with it.
+      return open({ name: entry.name, human: null }, carrier);
     },
-    open,
-    async find(secret) {
-      const entry = await standing(secret);
+    open: (human, carrier) =>
+      open({ name: human.principal.name, human: carrier === 'bearer' ? human : null }, carrier),
+    async find(shown) {
+      const entry = await standing(shown);
       if (entry === null) return null;
       entry.used = now();
       return view(entry);
     },
-    stands: async (secret) => (await standing(secret)) !== null,
-    end(secret) {
-      sessions.delete(digest(secret));
+    stands: async (shown) => (await standing(shown)) !== null,
+    end(shown) {
+      const entry = shownEntry(shown);
+      if (entry !== null) sessions.delete(entry.key);
     },
   };
 }
 
 const OPERATOR = 'operator';
+const COOKIE_PREFIX = 'pgc_';
 const SLIDING = 12 * 3600 * 1000;
 const CODE_LIFE = 10 * 60 * 1000;
 const MOST_SESSIONS = 64;
 const MOST_CODES = 16;
+const MOST_SHOWN = 8;
 
 interface Entry {
   readonly key: string;
+  /** Hash of the path of its cookie; null for a bearer. */
+  readonly place: string | null;
+  /** Null for the operator. */
+  readonly name: string | null;
+  /** Who signs; null where each act brings the passphrase. */
   readonly human: UnlockedHuman | null;
+  readonly since: string;
   readonly made: number;
   used: number;
 }

@@ -1,16 +1,19 @@
 import { type JsonObject, PhasegateError } from '@phasegate/core';
 import type { Context } from 'hono';
+import type { UnlockedHuman } from '../../runtime/ports.ts';
 import { addressOf } from './address.ts';
 import { type CredentialRefusals, CredentialRefused } from './credentialRefusals.ts';
-import type { RestEnv, RestParts } from './parts.ts';
+import type { HumanSession, RestEnv, RestParts } from './parts.ts';
+import type { PassphraseTries } from './passphraseTries.ts';
 import { RequestRefused } from './problem.ts';
-import { createFailureLimit } from './rateLimit.ts';
-import type { Opened, Sessions } from './sessions.ts';
+import type { Carrier, Opened, Sessions } from './sessions.ts';
 
-/** The two ways in. Both throw what to answer, and have recorded it. */
+/** The two ways in, and what a session shows to act. All throw what to answer, and have recorded it. */
 export interface SignIn {
-  withCode(c: Context<RestEnv>, code: string): Promise<Opened>;
-  withPassphrase(c: Context<RestEnv>, given: Passphrase): Promise<Opened>;
+  withCode(c: Context<RestEnv>, code: string, carrier: Carrier): Promise<Opened>;
+  withPassphrase(c: Context<RestEnv>, given: Passphrase, carrier: Carrier): Promise<Opened>;
+  /** The human of a session, for one act. */
+  forAct(c: Context<RestEnv>, session: HumanSession, passphrase: string): Promise<UnlockedHuman>;
 }
 
 /** What a human types. */
@@ -20,46 +23,61 @@ export interface Passphrase {
   readonly passphrase: string;
 }
 
-/** Signing in, with a limit on how often a passphrase can be tried, as each try is expensive on purpose. */
-export function createSignIn(
-  parts: Pick<RestParts, 'project' | 'now'>,
-  sessions: Sessions,
-  refusals: CredentialRefusals,
-): SignIn {
-  const { project } = parts;
-  const tries = createFailureLimit({ limit: MOST_TRIES, windowMs: 60_000, now: parts.now });
-  let underWay = 0;
+/** What signing in is made of. */
+export interface SignInParts {
+  readonly sessions: Sessions;
+  readonly refusals: CredentialRefusals;
+  readonly tries: PassphraseTries;
+}
 
+/** Signing in, and the passphrase of every act. */
+export function createSignIn(
+  { project }: Pick<RestParts, 'project'>,
+  { sessions, refusals, tries }: SignInParts,
+): SignIn {
   async function note(c: Context<RestEnv>, { session }: Opened, by: 'link' | 'passphrase'): Promise<void> {
     const data: JsonObject = { by, address: addressOf(c) };
     await project.noteServer('signed_in', { kind: 'human', name: session.name }, data);
   }
 
-  async function unlock({ name, passphrase }: Passphrase) {
+  async function whose(name: string | undefined): Promise<string | null> {
     const humans = await project.humans.list();
-    if (humans.length === 0) {
+    const [only, other] = humans;
+    if (only === undefined) {
       throw new PhasegateError('no_human', 'no human is set up', { hint: 'phasegate init' });
     }
-    if (name === undefined && humans.length > 1) {
+    if (name === undefined && other !== undefined) {
       const message = 'is needed, as several humans are set up';
       throw new RequestRefused('request_invalid', `\`name\` ${message}`, {
         fields: [{ field: 'name', message }],
       });
     }
-    // Who is set up is nobody's business before they have signed in.
-    if (name !== undefined && !humans.some((human) => human.name === name)) throw wrong('unknown_human');
+    const wanted = name ?? only.name;
+    return humans.some((human) => human.name === wanted) ? wanted : null;
+  }
+
+  async function unlock(name: string, passphrase: string): Promise<UnlockedHuman | null> {
     try {
       return await project.humans.unlock(name, passphrase);
     } catch (error) {
-      // Recorded by the humans' own room.
-      if (error instanceof PhasegateError && error.code === 'credential_invalid') throw wrong(null);
+      if (error instanceof PhasegateError && error.code === 'credential_invalid') return null;
       throw error;
     }
   }
 
+  /** Tries that name nobody wait in a line of their own: who is set up is nobody's business before they signed in. */
+  async function judged(name: string | null, source: string, passphrase: string): Promise<UnlockedHuman> {
+    const judge = async () => (name === null ? null : unlock(name, passphrase));
+    const got = await tries.take({ human: name ?? '', source }, judge);
+    if (got === 'full') throw tooMany();
+    // A wrong passphrase was recorded by the humans' own room.
+    if (got === null) throw wrong(name === null ? 'unknown_human' : null);
+    return got;
+  }
+
   return {
-    async withCode(c, code) {
-      const opened = await sessions.redeem(code);
+    async withCode(c, code, carrier) {
+      const opened = await sessions.redeem(code, carrier);
       if (opened === null) {
         throw await refusals.settle(
           c,
@@ -74,30 +92,23 @@ export function createSignIn(
       return opened;
     },
 
-    async withPassphrase(c, given) {
-      const address = addressOf(c);
-      const wait = tries.waitOf(address);
-      if (wait !== null) throw tooMany(wait);
-      if (underWay >= MOST_AT_ONCE) throw tooMany(1);
-      underWay++;
+    async withPassphrase(c, { name, passphrase }, carrier) {
       try {
-        const opened = sessions.open(await unlock(given));
+        const human = await judged(await whose(name), addressOf(c), passphrase);
+        const opened = await sessions.open(human, carrier);
+        if (opened === null) throw wrong('unknown_human');
         await note(c, opened, 'passphrase');
         return opened;
       } catch (error) {
-        if (!(error instanceof CredentialRefused)) throw error;
-        tries.failed(address);
-        if (error.record.reason === null) throw error;
+        if (!(error instanceof CredentialRefused) || error.record.reason === null) throw error;
         throw await refusals.settle(c, error);
-      } finally {
-        underWay--;
       }
     },
+
+    // Whoever is signed in already has a line of their own: strangers at the same address do not stand before them.
+    forAct: (_c, session, passphrase) => judged(session.name, `session of ${session.name}`, passphrase),
   };
 }
-
-const MOST_TRIES = 5;
-const MOST_AT_ONCE = 2;
 
 function wrong(reason: string | null): CredentialRefused {
   return new CredentialRefused('credential_invalid', 'the name or the passphrase is wrong', {
@@ -105,8 +116,8 @@ function wrong(reason: string | null): CredentialRefused {
   });
 }
 
-function tooMany(seconds: number): RequestRefused {
-  return new RequestRefused('rate_limited', 'too many sign-ins; wait a little', {
-    headers: { 'retry-after': String(seconds) },
+function tooMany(): RequestRefused {
+  return new RequestRefused('rate_limited', 'too many tries from here wait to be judged; wait a little', {
+    headers: { 'retry-after': '2' },
   });
 }

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { agentKey, agentList, agentRequest } from '../schemas/records.ts';
+import { actRequest, agentKey, agentList, agentRequest } from '../schemas/records.ts';
 import { agentName } from '../schemas/values.ts';
 import { describeLease } from './describeRun.ts';
 import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
@@ -53,6 +53,7 @@ export const AGENT_ROUTES: readonly Endpoint[] = [
     summary: "Withdraw an agent's key",
     description: 'What it holds goes back to the queue, and its tokens are dead at once.',
     params: z.strictObject({ name: agentName.openapi({ param: { name: 'name', in: 'path' } }) }),
+    body: actRequest,
     answers: { 204: { description: 'the key is withdrawn' } },
     async handle({ caller, params, parts }) {
       await parts.project.agents.remove(params.name, caller.session.human);

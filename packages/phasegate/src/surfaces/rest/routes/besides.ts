@@ -8,9 +8,14 @@ const session = z
   .object({
     name: z.string(),
     kind: z.literal('human'),
-    can_decide: z.boolean().openapi({ description: 'whether the session can sign decisions' }),
+    can_decide: z.boolean().openapi({ description: 'whether it is the session of a human who can decide' }),
+    asks_passphrase: z.boolean().openapi({ description: 'whether each act needs `passphrase` in its body' }),
     expires_at: time,
     session: z.string().optional().openapi({ description: 'the secret, where `bearer` was asked for' }),
+    path: z
+      .string()
+      .optional()
+      .openapi({ description: 'where the cookie holds: the API is below it, e.g. `…/api/v1/runs`' }),
   })
   .openapi('Session');
 
@@ -49,7 +54,7 @@ export function describeBesides(app: OpenAPIHono<RestEnv>): void {
     tags: ['session'],
     summary: 'Sign in',
     description:
-      'With the passphrase of a human, or with the code of the link that the server printed. The answer sets the cookie of the session.\n\nMay be called by anyone.',
+      'With the passphrase of a human, or with the code of the link that the server printed. With `bearer` and the passphrase the session may act. Without `bearer` the answer sets a cookie that holds below `path` and nowhere else, and such a session, or one from a link, looks only: each act needs `passphrase` in its body.\n\nMay be called by anyone.',
     security: [],
     request: { body: { required: true, content: json(sessionRequest) } },
     responses: { 201: { description: 'signed in', content: json(session) }, ...failures },

@@ -56,11 +56,15 @@ test.each(WRITING.map((route) => [`${route.method} ${route.path}`, route] as con
       [deep, 422, 'request_invalid'],
       [`{"a":"${'x'.repeat(2 * 1024 * 1024)}"}`, 413, 'too_large'],
     ] as const) {
-      const got = await bed.call('POST', path, { as, raw });
+      const got = await bed.call(route.method.toUpperCase(), path, { as, raw });
       expect([got.status, got.body.error], raw.slice(0, 40)).toEqual([status, error]);
       expect(got.headers.get('content-type')).toBe('application/problem+json');
     }
-    const plain = await bed.call('POST', path, { as, raw: '{}', type: 'text/plain' });
+    const plain = await bed.call(route.method.toUpperCase(), path, {
+      as,
+      raw: '{}',
+      type: 'text/plain',
+    });
     expect([plain.status, plain.body.error]).toEqual([415, 'request_invalid']);
     expect(await bed.records()).toBe(before);
   },

@@ -1,6 +1,7 @@
 import { createRoute, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 import type { JsonObject } from '@phasegate/core';
 import type { Context } from 'hono';
+import type { Acts } from '../acts.ts';
 import { apiPage } from '../apiPage.ts';
 import { openApiDocument } from '../openapi.ts';
 import type { RestEnv, RestParts } from '../parts.ts';
@@ -41,11 +42,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
 ];
 
 /** Puts every route on the app, with the document and its page. Callers are bound and bodies read before these run. */
-export function registerRoutes(app: OpenAPIHono<RestEnv>, parts: RestParts): void {
+export function registerRoutes(app: OpenAPIHono<RestEnv>, parts: RestParts, acts: Acts): void {
   for (const route of ENDPOINTS) {
     const config = configOf(route);
     app.openAPIRegistry.registerPath(config);
-    app.on(route.method, config.getRoutingPath(), (c) => answer(c, route, parts));
+    app.on(route.method, config.getRoutingPath(), (c) => answer(c, route, { parts, acts }));
   }
   describeBesides(app);
   let made: JsonObject | undefined;
@@ -58,9 +59,14 @@ export function registerRoutes(app: OpenAPIHono<RestEnv>, parts: RestParts): voi
 }
 
 /** Who calls is asked before what they say is read: a caller that may not ask learns nothing of the shape. */
-async function answer(c: Context<RestEnv>, route: Endpoint, parts: RestParts): Promise<Response> {
-  const caller = c.get('caller');
-  demandCaller(caller, route);
+async function answer(
+  c: Context<RestEnv>,
+  route: Endpoint,
+  { parts, acts }: { readonly parts: RestParts; readonly acts: Acts },
+): Promise<Response> {
+  const who = c.get('caller');
+  demandCaller(who, route);
+  const caller = await acts(c, who, route);
   const read = await readRequest(c, route);
   const reply = await route.handle({ ...read, caller, parts, instance: c.req.path } as Call);
   if (reply instanceof Response) return reply;
@@ -86,7 +92,12 @@ function configOf(route: Endpoint) {
     ...(query === undefined ? {} : { query }),
     ...(body === undefined
       ? {}
-      : { body: { required: true, content: { 'application/json': { schema: body } } } }),
+      : {
+          body: {
+            required: !body.safeParse({}).success,
+            content: { 'application/json': { schema: body } },
+          },
+        }),
   };
   return createRoute({
     method,
@@ -101,7 +112,7 @@ function configOf(route: Endpoint) {
   });
 }
 
-/** A session is also taken as a bearer, by programs that have no cookies. */
+/** A session is also taken as a bearer, by programs. A cookie is taken by the path of its session only. */
 function securityOf(who: readonly Who[]): { readonly [scheme: string]: string[] }[] {
   return [{ bearerAuth: [] }, ...(who.includes('human') ? [{ cookieAuth: [] }] : [])];
 }

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { RequestRefused } from '../problem.ts';
-import { webhookList, webhookRequest, webhookSecret } from '../schemas/records.ts';
+import { actRequest, webhookList, webhookRequest, webhookSecret } from '../schemas/records.ts';
 import { textUpTo, WORD_LIMIT } from '../schemas/values.ts';
 import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
 
@@ -59,6 +59,7 @@ export const WEBHOOK_ROUTES: readonly Endpoint[] = [
     params: z.strictObject({
       id: textUpTo(WORD_LIMIT).openapi({ param: { name: 'id', in: 'path' }, example: 'w1' }),
     }),
+    body: actRequest,
     answers: { 204: { description: 'the webhook is gone' } },
     async handle({ caller, params, parts }) {
       const { webhooks } = parts.project;

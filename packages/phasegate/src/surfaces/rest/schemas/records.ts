@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { gate, lease, runLine, task } from './runs.ts';
 import {
+  actPassphrase,
   agentName,
   anyJson,
   capabilityList,
@@ -77,12 +78,18 @@ export const agentList = z
 /** A new agent. */
 export const agentRequest = z
   .strictObject({
+    passphrase: actPassphrase,
     name: agentName.regex(/^[A-Za-z0-9][A-Za-z0-9._@-]*$/, {
       error: 'must be letters, digits, `.`, `_`, `@` and `-`, and begin with a letter or digit',
     }),
     capabilities: capabilityList.optional(),
   })
   .openapi('AgentRequest', { example: { name: 'agent-7', capabilities: ['typescript'] } });
+
+/** An act that is named by its path alone. */
+export const actRequest = z
+  .strictObject({ passphrase: actPassphrase })
+  .openapi('ActRequest', { example: { passphrase: '…' } });
 
 /** An agent's key, shown this once. */
 export const agentKey = z.object({ name: z.string(), key: z.string() }).openapi('AgentKey');
@@ -106,6 +113,7 @@ export const webhookList = z
 /** A new webhook. */
 export const webhookRequest = z
   .strictObject({
+    passphrase: actPassphrase,
     url: z.string().max(2048).refine(isWebAddress, { error: 'must be an http or https address' }),
     events: z
       .array(textUpTo(64))

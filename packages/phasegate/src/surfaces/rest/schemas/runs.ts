@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { blocker, nextStep, warnings } from './refusals.ts';
 import {
+  actPassphrase,
   agentName,
   anyJson,
   capabilityList,
@@ -132,6 +133,7 @@ export const runList = z
 /** What a run is started with. */
 export const startRequest = z
   .strictObject({
+    passphrase: actPassphrase,
     workflow: textUpTo(WORD_LIMIT * 4),
     params: jsonObject.optional(),
     options: jsonObject.optional().openapi({ description: 'another name of `params`' }),
@@ -221,6 +223,7 @@ export const gateCard = z
 /** A human's decision at a gate. */
 export const decisionRequest = z
   .strictObject({
+    passphrase: actPassphrase,
     gate: textUpTo(WORD_LIMIT),
     option: textUpTo(WORD_LIMIT),
     input: z.string().max(TEXT_LIMIT).optional(),
@@ -233,6 +236,7 @@ export const decisionRequest = z
 /** A human's answer to one question: one of its options, or other words. */
 export const answerRequest = z
   .strictObject({
+    passphrase: actPassphrase,
     question: z.int().min(1).max(3),
     option: textUpTo(WORD_LIMIT).optional(),
     text: textUpTo(TEXT_LIMIT).optional(),
@@ -254,12 +258,12 @@ export const answerRequest = z
 
 /** A human lets an escalated run go on. */
 export const resumeRequest = z
-  .strictObject({ note: textUpTo(TEXT_LIMIT).optional() })
+  .strictObject({ passphrase: actPassphrase, note: textUpTo(TEXT_LIMIT).optional() })
   .openapi('ResumeRequest', { example: { note: 'the fixture is there now' } });
 
 /** A human ends a run. */
 export const stopRequest = z
-  .strictObject({ reason: textUpTo(TEXT_LIMIT) })
+  .strictObject({ passphrase: actPassphrase, reason: textUpTo(TEXT_LIMIT) })
   .openapi('StopRequest', { example: { reason: 'no longer needed' } });
 
 /** An agent's hold on a run or an item. */

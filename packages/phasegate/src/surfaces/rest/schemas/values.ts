@@ -31,6 +31,11 @@ export function textUpTo(limit: number) {
   return z.string().min(1).max(limit);
 }
 
+/** What a human acts by where the session alone does not do. */
+export const actPassphrase = textUpTo(1024).optional().openapi({
+  description: 'of the human, for this one act; needed where the session is a cookie or came from a link',
+});
+
 /** A named schema, or null: the document cannot say `nullable` of what it only refers to. */
 export function orNull<Schema extends z.ZodType>(schema: Schema) {
   return z.union([schema, z.null()]);
