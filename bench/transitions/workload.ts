@@ -84,7 +84,7 @@ export async function openWorkload(at = folder()): Promise<Workload> {
       load: async () => found,
       list: async () => [],
       describe: async () => [],
-      validate: async () => ({ checked: [], problems: [] }),
+      validate: async () => ({ checked: [], problems: [], unaccepted: [] }),
     },
     checks: async () => [],
     functions: {

@@ -52,6 +52,8 @@ export class PhasegateError extends Error {
   readonly problems: readonly Problem[];
   /** What to do next. */
   readonly hint: string | undefined;
+  /** With `untrusted_workflow`: what could be read of it without running any of it. */
+  readonly unaccepted: Unaccepted | undefined;
 
   constructor(
     code: ErrorCode,
@@ -60,6 +62,7 @@ export class PhasegateError extends Error {
       readonly cause?: unknown;
       readonly problems?: readonly Problem[];
       readonly hint?: string;
+      readonly unaccepted?: Unaccepted;
     } = {},
   ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -67,7 +70,19 @@ export class PhasegateError extends Error {
     this.code = code;
     this.problems = details.problems ?? [];
     this.hint = details.hint;
+    this.unaccepted = details.unaccepted;
   }
+}
+
+/** A workflow that no human has accepted, as its files tell it. */
+export interface Unaccepted {
+  /** Its id, as far as it is written out in the file; else the name of the file. */
+  readonly workflow: string;
+  readonly path: string;
+  /** SHA-256 over all its files; what `trust` accepts. */
+  readonly closure: string;
+  /** Path relative to the project → SHA-256. */
+  readonly files: Readonly<Record<string, string>>;
 }
 
 /** One thing wrong with a definition, as `validate` prints it. Lines and columns count from 1. */

@@ -81,7 +81,7 @@ export {
   sequenceViolation,
   viewFor,
 } from './engine/viewFor.ts';
-export { ERROR_CODES, type ErrorCode, PhasegateError, type Problem } from './errors.ts';
+export { ERROR_CODES, type ErrorCode, PhasegateError, type Problem, type Unaccepted } from './errors.ts';
 export {
   canonicalJson,
   DEPTH_LIMIT,

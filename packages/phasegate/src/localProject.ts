@@ -3,8 +3,10 @@ import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, statSync, wr
 import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError, type Run } from '@phasegate/core';
 import { type Config, findProjectRoot, isMarkedProject, loadConfig, stateDirFor } from './config.ts';
+import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type {
   Catalog,
+  CodeGate,
   Databases,
   Functions,
   GuardedFiles,
@@ -23,13 +25,15 @@ export interface LocalProjectOptions {
   /** Default: the nearest folder upward that is a project, else the current one. */
   readonly projectDir?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether code may be run. Default: as the humans of this project accepted. */
+  readonly codeGate?: CodeGate;
 }
 
 /**
  * Puts a project on this machine together from all the rooms. Rooms are imported when they are first needed:
  * completing a phase must not pay for loading YAML, and validating a file must not pay for opening a database.
  */
-export async function openLocalProject({ projectDir, env }: LocalProjectOptions): Promise<Project> {
+export async function openLocalProject({ projectDir, env, ...given }: LocalProjectOptions): Promise<Project> {
   const root = projectDir === undefined ? findProjectRoot(process.cwd()) : resolve(projectDir);
   // Asked for when it is needed: reading a definition in a folder that can have no state is no mistake.
   const where: Where = {
@@ -39,11 +43,16 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
       return stateDirFor(root, env);
     },
   };
+  const { gate, opened } = createCodeGate({
+    hasState: () => hasState(where),
+    openStore: async () => (await openStore(where.stateDir, join(where.stateDir, DATABASE))).store,
+  });
+  const codeGate = given.codeGate ?? gate;
   let host: Promise<Functions> | undefined;
   const functions: Functions = {
     call: async (request) => {
       host ??= import('./loaders/typescript/functionHost.ts').then(({ createFunctions }) =>
-        createFunctions({ root }),
+        createFunctions({ root, gate: codeGate }),
       );
       return (await host).call(request);
     },
@@ -62,9 +71,10 @@ export async function openLocalProject({ projectDir, env }: LocalProjectOptions)
     },
     exists: async () => isMarkedProject(root) || hasState(where) || (await catalog.list()).length > 0,
     catalog,
+    codeGate,
     standards,
     sources,
-    open: () => open({ root, env, stateDir: where.stateDir, catalog, functions }),
+    open: () => open({ root, env, stateDir: where.stateDir, catalog, functions, opened }),
     async readRates(file, text, workflow) {
       return (await import('./loaders/rates/readRates.ts')).readRates(file, text, workflow);
     },
@@ -114,9 +124,10 @@ function hasState(where: Where): boolean {
 interface Opening extends Where {
   readonly catalog: Catalog;
   readonly functions: Functions;
+  readonly opened: ProjectGate['opened'];
 }
 
-async function open({ root, env, stateDir, catalog, functions }: Opening): Promise<OpenProject> {
+async function open({ root, env, stateDir, catalog, functions, opened }: Opening): Promise<OpenProject> {
   const [{ createOpenProject }, { createTokens }, { tokenSecretsOf }, { store, seal }] = await Promise.all([
     import('./runtime/openProject.ts'),
     import('./runtime/tokens.ts'),
@@ -144,9 +155,11 @@ async function open({ root, env, stateDir, catalog, functions }: Opening): Promi
     guarded: lazyGuardedFiles(root, stateDir),
     attached,
   });
+  const closed = opened(store);
   return {
     ...project,
     async close() {
+      closed();
       await project.close();
       await attached.close();
     },

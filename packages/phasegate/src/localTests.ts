@@ -56,13 +56,13 @@ export const testLocalWorkflow: TestWorkflow = async (request) => {
     const first = await request.project.catalog.load(request.workflow);
     const contracts = await contractsBeside(request.project.root, first);
     const project = worksOnFiles(first, contracts)
-      ? await openCopy(request.project.root, scratch, environment)
+      ? await openCopy(request.project, scratch, environment)
       : request.project;
     const starting =
       contracts[0] === undefined ? undefined : { params: contracts[0].params, target: contracts[0].target };
     const reload = () => project.catalog.load(request.workflow, starting);
     const found = await reload();
-    functions = createFunctions({ root: project.root });
+    functions = createFunctions({ root: project.root, gate: request.project.codeGate });
     const beds = observedBeds(
       bedsIn({ project, functions, keys: join(scratch, 'keys'), environment }),
       request,
@@ -185,7 +185,12 @@ function copyIn(scratch: string): string {
   return join(scratch, 'project');
 }
 
-async function openCopy(root: string, scratch: string, env: BedParts['environment']): Promise<Project> {
+/** What may be run in the copy is what may be run in the project: its own state knows of no human. */
+async function openCopy(
+  { root, codeGate }: Project,
+  scratch: string,
+  env: BedParts['environment'],
+): Promise<Project> {
   const copy = copyIn(scratch);
   cpSync(root, copy, { recursive: true, filter: (path) => path === root || !LEFT_OUT.has(basename(path)) });
   for (let folder = root; ; folder = dirname(folder)) {
@@ -193,7 +198,7 @@ async function openCopy(root: string, scratch: string, env: BedParts['environmen
     if (existsSync(modules)) symlinkSync(realpathSync(modules), join(copy, 'node_modules'), 'junction');
     if (existsSync(modules) || folder === dirname(folder)) break;
   }
-  return openLocalProject({ projectDir: copy, env });
+  return openLocalProject({ projectDir: copy, env, codeGate });
 }
 
 /** `NAME.contract.yaml` beside the workflow's file, NAME being its id or its file's name. */

@@ -133,7 +133,7 @@ describe('validating', () => {
     await put('a.flow.json', { id: 'a' });
     await put('other/b.flow.json', { id: 'b', phases: [{ id: 'a', next: { to: 'nowhere' } }] });
 
-    expect(await catalog().validate([])).toEqual({ checked: ['a.flow.json'], problems: [] });
+    expect(await catalog().validate([])).toEqual({ checked: ['a.flow.json'], problems: [], unaccepted: [] });
     expect(await catalog().validate([join(root, 'other')])).toMatchObject({
       checked: ['other/b.flow.json'],
       problems: [{ file: 'other/b.flow.json', code: 'unknown_phase' }],

@@ -10,7 +10,9 @@ import {
   type Json,
   PhasegateError,
   type Problem,
+  type Unaccepted,
 } from '@phasegate/core';
+import { closureHash } from './acceptance.ts';
 import { describeWorkflows } from './describeWorkflows.ts';
 import type { Catalog, CatalogEntry, CatalogWorkflow, Loaded, Loader, StartingWith } from './ports.ts';
 
@@ -80,6 +82,7 @@ export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog
           ? entries.map((entry) => entry.path)
           : paths.flatMap((path) => given(root, path, wanted));
       const problems: Problem[] = [];
+      const unaccepted: Unaccepted[] = [];
       const ids = new Map<string, string>();
       for (const path of checked) {
         const loader = loaderFor(path) ?? loaders.find((one) => one.format === guessFormat(path));
@@ -96,9 +99,13 @@ export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog
         }
         const loaded = await loader.load({ root, path });
         problems.push(...loaded.problems);
+        if (loaded.unaccepted === true) {
+          const id = entries.find((entry) => entry.path === path)?.id ?? path;
+          unaccepted.push(unacceptedOf(loaded, { id, path }));
+        }
         if (loaded.workflow !== null) ids.set(path, loaded.workflow.id);
       }
-      return { checked, problems: [...problems, ...sharedIds(ids, entries)] };
+      return { checked, problems: [...problems, ...sharedIds(ids, entries)], unaccepted };
     },
   };
 }
@@ -121,6 +128,12 @@ function sharedIds(
 
 function valid(loaded: Loaded, entry: CatalogEntry, root: string): CatalogWorkflow {
   const { workflow, problems } = loaded;
+  if (loaded.unaccepted === true) {
+    throw new PhasegateError('untrusted_workflow', `no human has accepted \`${entry.path}\` as it is now`, {
+      hint: `phasegate trust ${entry.id}; \`--as NAME\` lets this one command load it, where it takes that`,
+      unaccepted: unacceptedOf(loaded, entry),
+    });
+  }
   const errors = problems.filter((problem) => problem.severity === 'error');
   if (workflow === null || errors.length > 0) {
     const [only] = errors;
@@ -136,10 +149,14 @@ function valid(loaded: Loaded, entry: CatalogEntry, root: string): CatalogWorkfl
     path: entry.path,
     format: entry.format,
     hash: sha256(canonicalJson(workflow as unknown as Json)),
-    closure: sha256(canonicalJson(files)),
+    closure: closureHash(files),
     files,
     notes: problems,
   };
+}
+
+function unacceptedOf({ files }: Loaded, { id, path }: Pick<CatalogEntry, 'id' | 'path'>): Unaccepted {
+  return { workflow: id, path, closure: closureHash(files), files };
 }
 
 /** Migrations run with the workflow, so what a human accepts covers them. */

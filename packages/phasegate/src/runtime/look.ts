@@ -116,6 +116,12 @@ async function call(
     ...(looking.database === null ? {} : { database: { file: looking.database, writable } }),
   });
   if (!answer.ok && answer.kind === 'code_changed') throw new CodeChanged(answer.reason);
+  if (!answer.ok && answer.kind === 'untrusted') {
+    // Nothing was asked, so it is no failed attempt of whoever handed in work.
+    throw new PhasegateError('untrusted_workflow', `\`${ref}\` was not run: ${answer.reason}`, {
+      hint: `phasegate trust ${relative(looking.workspace, looking.module)}`,
+    });
+  }
   if (!answer.ok) demandDatabase(ref, answer.reason, looking);
   return answer;
 }

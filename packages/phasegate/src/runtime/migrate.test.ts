@@ -297,7 +297,7 @@ async function openEdited(
   const catalog: Catalog = {
     list: async () => [],
     describe: async () => [],
-    validate: async () => ({ checked: [], problems: [] }),
+    validate: async () => ({ checked: [], problems: [], unaccepted: [] }),
     async load() {
       const now = act;
       act = null;

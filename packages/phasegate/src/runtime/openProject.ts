@@ -1,4 +1,5 @@
-import { canonicalJson, type GateDecision, PhasegateError, type Run } from '@phasegate/core';
+import { canonicalJson, type GateDecision, PhasegateError, type Run, type Unaccepted } from '@phasegate/core';
+import { isAccepted, trustText } from './acceptance.ts';
 import { createAgents } from './agents.ts';
 import { nameOf } from './auditDrafts.ts';
 import { createClaims } from './claims.ts';
@@ -65,11 +66,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const inFlight = createInFlight();
   const stopping = new AbortController();
   const watches = new Set<Watch>();
-  const accepted = async ({ hash, workflow, by, at, signature }: TrustRecord) => {
-    const human = (await store.humans()).find((record) => record.name === by);
-    const text = trustText({ closure: hash, workflow, by, at });
-    return human !== undefined && verifyHumanSignature(human.publicKey, text, signature);
-  };
+  const accepted = (trust: TrustRecord) => isAccepted(trust, store);
   const guard = createGuard({
     files: parts.guarded,
     load,
@@ -113,6 +110,17 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     const stored = await store.load(runId);
     if (stored === undefined) throw new PhasegateError('run_unknown', `there is no run \`${runId}\``);
     return stored.run;
+  }
+
+  /** A workflow's files: of code that nobody accepted, what can be read without running it. */
+  async function readable(name: string): Promise<Unaccepted> {
+    try {
+      const { workflow, path, closure, files } = await catalog.load(name);
+      return { workflow: workflow.id, path, closure, files };
+    } catch (error) {
+      if (error instanceof PhasegateError && error.unaccepted !== undefined) return error.unaccepted;
+      throw error;
+    }
   }
 
   return {
@@ -192,39 +200,31 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     },
 
     async trustCard(name): Promise<TrustCard> {
-      const found = await catalog.load(name);
-      const trusted = (await store.trusted(found.closure)) !== undefined;
-      const before = (await store.trustedBefore(found.workflow.id))?.files ?? {};
-      const paths = [...new Set([...Object.keys(before), ...Object.keys(found.files)])].sort();
-      const files = paths.map((path) => ({ path, change: changeOf(before[path], found.files[path]) }));
-      return { workflow: found.workflow.id, path: found.path, closure: found.closure, trusted, files };
+      const { workflow, path, closure, files } = await readable(name);
+      const trust = await store.trusted(closure);
+      const trusted = trust !== undefined && (await accepted(trust));
+      const before = (await store.trustedBefore(workflow))?.files ?? {};
+      const paths = [...new Set([...Object.keys(before), ...Object.keys(files)])].sort();
+      const shown = paths.map((file) => ({
+        path: file,
+        change: changeOf(before[file], files[file]),
+        sha256: files[file] ?? null,
+      }));
+      return { workflow, path, closure, trusted, files: shown };
     },
 
     async trust(name, closure, human): Promise<TrustRecord> {
-      const found = await catalog.load(name);
-      if (found.closure !== closure) {
-        throw new PhasegateError(
-          'untrusted_workflow',
-          `\`${found.path}\` changed since it was shown; look again`,
-          {
-            hint: `phasegate trust ${found.workflow.id}`,
-          },
-        );
+      const { workflow, path, closure: hash, files } = await readable(name);
+      if (hash !== closure) {
+        throw new PhasegateError('untrusted_workflow', `\`${path}\` changed since it was shown; look again`, {
+          hint: `phasegate trust ${workflow}`,
+        });
       }
       const by = human.principal.name;
       const at = now();
-      const signature = human.sign(
-        trustText({ closure: found.closure, workflow: found.workflow.id, by, at }),
-      );
-      const trust: TrustRecord = {
-        hash: found.closure,
-        workflow: found.workflow.id,
-        files: found.files,
-        by,
-        at,
-        signature,
-      };
-      const data = { workflow: trust.workflow, closure: trust.hash, signature };
+      const signature = human.sign(trustText({ hash, workflow, by, at }));
+      const trust: TrustRecord = { hash, workflow, files, by, at, signature };
+      const data = { workflow, closure, signature };
       await store.putTrust(trust, [{ time: at, principal: `human:${by}`, event: 'workflow_trusted', data }]);
       return trust;
     },
@@ -255,12 +255,6 @@ export function decisionIsSigned(
     canonicalJson({ run: run.id, gate, option, input, shown, by }),
     signature,
   );
-}
-
-/** What a human signs when accepting a workflow. */
-function trustText(trust: { closure: string; workflow: string; by: string; at: string }): string {
-  const { closure, ...rest } = trust;
-  return canonicalJson({ trust: closure, ...rest });
 }
 
 function changeOf(

@@ -17,6 +17,7 @@ export type {
   CheckAnswer,
   CheckImplementation,
   CheckInput,
+  CodeGate,
   FunctionAnswer,
   FunctionCall,
   Functions,
@@ -65,6 +66,7 @@ export type {
   RecordedRun,
   RecordingQuery,
   TrustCard,
+  Validated,
 } from './ports/project.ts';
 export type { ReachedProject, RemoteProject } from './ports/remote.ts';
 export type { Driven, DriveRequest, DriveRun, RunnerProgress } from './ports/runner.ts';

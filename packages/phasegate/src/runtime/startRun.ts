@@ -12,6 +12,7 @@ import {
   type Starting,
   type StartRequest,
   targetProblem,
+  type Unaccepted,
   type Verdict,
   viewFor,
   type Workflow,
@@ -41,20 +42,27 @@ export async function startRun(
   const { store } = parts;
   const { timeFor, lookAll, renderSaved } = starter;
   demandFit(request);
-  const found = await parts.catalog.load(request.workflow, {
-    params: request.params ?? {},
-    target: request.target ?? null,
+  const refuseUnaccepted = async (unaccepted: Unaccepted): Promise<never> => {
+    const { workflow, path, closure } = unaccepted;
+    const data = { workflow, closure };
+    await store.note(null, [
+      { time: timeFor(null), principal: nameOf(principal), event: 'start_refused', data },
+    ]);
+    throw new PhasegateError('untrusted_workflow', `no human has accepted \`${path}\` as it is now`, {
+      hint: `phasegate trust ${workflow}`,
+      unaccepted,
+    });
+  };
+  const asked = { params: request.params ?? {}, target: request.target ?? null };
+  const found = await parts.catalog.load(request.workflow, asked).catch((error: unknown) => {
+    if (!(error instanceof PhasegateError) || error.unaccepted === undefined) throw error;
+    return refuseUnaccepted(error.unaccepted);
   });
   const trust = await store.trusted(found.closure);
   const trusted = trust !== undefined && (await parts.accepted(trust));
   if (!trusted && (await store.humans()).length > 0) {
-    const data = { workflow: found.workflow.id, closure: found.closure };
-    await store.note(null, [
-      { time: timeFor(null), principal: nameOf(principal), event: 'start_refused', data },
-    ]);
-    throw new PhasegateError('untrusted_workflow', `no human has accepted \`${found.path}\` as it is now`, {
-      hint: `phasegate trust ${found.workflow.id}`,
-    });
+    const { path, closure, files } = found;
+    await refuseUnaccepted({ workflow: found.workflow.id, path, closure, files });
   }
   const { id: workflow, oneRunPer } = found.workflow;
   const refused = async (verdict: Verdict & { readonly allowed: false }): Promise<Started> => {

@@ -7,13 +7,14 @@ import type { JsonObject } from '@phasegate/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Functions } from '../../runtime/ports.ts';
 import { closureOf } from './closureOf.ts';
+import { OPEN_GATE } from './fixtures/openGate.ts';
 import { createFunctions } from './functionHost.ts';
 
 let root: string;
 let functions: Functions;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'phasegate-functions-'));
-  functions = createFunctions({ root });
+  functions = createFunctions({ root, gate: OPEN_GATE });
 });
 afterEach(async () => {
   await functions.close();
@@ -270,7 +271,7 @@ test('an open process does not keep the command line alive', async () => {
   const host = fileURLToPath(new URL('./functionHost.ts', import.meta.url));
   const script = `
     import { createFunctions } from ${JSON.stringify(host)};
-    const functions = createFunctions({ root: ${JSON.stringify(root)} });
+    const functions = createFunctions({ root: ${JSON.stringify(root)}, gate: { refusal: async () => null } });
     const answer = await functions.call({ file: 'x.workflow.ts', code: '${code}', ref: 'steps/a/postconditions/c', context: {}, timeoutMs: 10000 });
     console.log(JSON.stringify(answer));
   `;

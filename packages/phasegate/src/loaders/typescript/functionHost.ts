@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
-import type { FunctionAnswer, FunctionCall, Functions } from '../../runtime/ports.ts';
+import type { CodeGate, FunctionAnswer, FunctionCall, Functions } from '../../runtime/ports.ts';
 import { type ClosureFile, closureOf } from './closureOf.ts';
 import { HostProcess } from './hostProcess.ts';
 
@@ -11,6 +11,8 @@ const MAX_HOSTS = 8;
 export interface FunctionHostOptions {
   /** Absolute path of the project's root. */
   readonly root: string;
+  /** Asked before a module is loaded, and before each further call. */
+  readonly gate: Pick<CodeGate, 'refusal'>;
   readonly loadTimeoutMs?: number;
 }
 
@@ -24,7 +26,7 @@ interface OpenHost {
  * Runs the code of TypeScript workflows, in processes of their own that have no keys. A process is kept for the next
  * call; it answers only while every file of the module is still the one that was accepted.
  */
-export function createFunctions({ root, loadTimeoutMs = 10_000 }: FunctionHostOptions): Functions {
+export function createFunctions({ root, gate, loadTimeoutMs = 10_000 }: FunctionHostOptions): Functions {
   const hosts = new Map<string, Promise<OpenHost | FunctionAnswer>>();
 
   return {
@@ -38,6 +40,12 @@ export function createFunctions({ root, loadTimeoutMs = 10_000 }: FunctionHostOp
       if (!(await unchanged(host.files))) {
         drop(key, 'its process was ended because its code changed');
         return changed(file);
+      }
+      // A process may have been opened before a human was set up.
+      const refusal = await gate.refusal(hashesOf(host.files));
+      if (refusal !== null) {
+        drop(key, 'its process was ended because nobody accepted its code');
+        return untrusted(file, refusal);
       }
       const result = await host.process.call(request);
       if (result.ok) return result;
@@ -59,7 +67,7 @@ export function createFunctions({ root, loadTimeoutMs = 10_000 }: FunctionHostOp
       // Someone else who found it dead may be loading it anew already.
       if (hosts.get(key) !== known) return find(key, file, code);
     }
-    const host = openHost({ root, loadTimeoutMs }, file, code).catch(broken);
+    const host = openHost({ root, gate, loadTimeoutMs }, file, code).catch(broken);
     hosts.set(key, host);
     const opened = await host;
     if (!('process' in opened)) hosts.delete(key);
@@ -79,13 +87,15 @@ export function createFunctions({ root, loadTimeoutMs = 10_000 }: FunctionHostOp
 
 /** Loads a module, if it is still the code it is asked for by. */
 async function openHost(
-  { root, loadTimeoutMs }: Required<FunctionHostOptions>,
+  { root, gate, loadTimeoutMs }: Required<FunctionHostOptions>,
   file: string,
   code: string,
 ): Promise<OpenHost | FunctionAnswer> {
   const closure = await closureOf(root, file);
   const module = closure.files.find((candidate) => candidate.path === file);
   if (closure.code !== code || module === undefined) return changed(file);
+  const refusal = await gate.refusal(hashesOf(closure.files));
+  if (refusal !== null) return untrusted(file, refusal);
   const process = new HostProcess(root);
   const opening = {
     root: await realpath(root),
@@ -96,6 +106,15 @@ async function openHost(
   if (result.ok) return { process, files: closure.files };
   process.kill('its process was ended because its module cannot be loaded');
   return { ok: false, ...result.failure };
+}
+
+/** Path → SHA-256, as trust keeps them. */
+function hashesOf(files: readonly ClosureFile[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(files.map(({ path, sha256 }) => [path, sha256]));
+}
+
+function untrusted(file: string, refusal: string): FunctionAnswer {
+  return { ok: false, kind: 'untrusted', reason: `the code of \`${file}\`: ${refusal}` };
 }
 
 function broken(error: unknown): FunctionAnswer {

@@ -67,6 +67,9 @@ export async function loadTypeScript(file: SourceFile, known: Known, functions: 
     context: {},
     timeoutMs: DESCRIBE_MS,
   });
+  if (!described.ok && described.kind === 'untrusted') {
+    return { workflow: null, problems: closure.problems, files, unaccepted: true };
+  }
   if (!described.ok) return failed([...closure.problems, failure(file, described)]);
   const value = described.value as unknown as Described;
   const { workflow, problems } = compile(value, { file, known, closure });
@@ -137,12 +140,14 @@ function failure(
     timed_out: `the module cannot be loaded: it ${reason}`,
     code_changed: `the module changed while it was loaded: ${reason}`,
     unknown_function: `the file ${reason}`,
+    untrusted: `the module was not run: ${reason}`,
   };
   const codes = {
     threw: 'module_failed',
     timed_out: 'module_failed',
     code_changed: 'code_changed',
     unknown_function: 'no_workflow',
+    untrusted: 'untrusted_workflow',
   };
   const problem = at(file.path, codes[kind], words[kind]);
   const path = where && relative(file.root, where.file).split(sep).join('/');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Known } from '@phasegate/core';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { OPEN_GATE } from './fixtures/openGate.ts';
 import { createFunctions } from './functionHost.ts';
 import { createTypeScriptLoader } from './typeScriptLoader.ts';
 
@@ -12,7 +13,7 @@ const DESIGNS = fileURLToPath(new URL('../../../../sdk/src/fixtures', import.met
 const known: Known = {
   checks: { expression: { parameters: { type: 'object' }, class: 'claimed', conditions: ['condition'] } },
 };
-const functions = createFunctions({ root: DESIGNS });
+const functions = createFunctions({ root: DESIGNS, gate: OPEN_GATE });
 afterAll(() => functions.close());
 
 describe('steps that are texts', () => {
@@ -85,7 +86,7 @@ function load(root: string, path: string) {
 }
 
 function own(root: string) {
-  const mine = createFunctions({ root });
+  const mine = createFunctions({ root, gate: OPEN_GATE });
   onTestFinished(() => mine.close());
   return mine;
 }

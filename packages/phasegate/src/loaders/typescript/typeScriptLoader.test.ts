@@ -7,6 +7,7 @@ import type { Known, Workflow } from '@phasegate/core';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Functions } from '../../runtime/ports.ts';
 import { createYamlLoader } from '../yaml/yamlLoader.ts';
+import { OPEN_GATE } from './fixtures/openGate.ts';
 import { createFunctions } from './functionHost.ts';
 import { createTypeScriptLoader } from './typeScriptLoader.ts';
 
@@ -242,7 +243,7 @@ export default defineWorkflow({
 
   test('a module that hangs is ended', async () => {
     await put('x.workflow.ts', workflowText('while (true);'));
-    const functions = createFunctions({ root, loadTimeoutMs: 1500 });
+    const functions = createFunctions({ root, gate: OPEN_GATE, loadTimeoutMs: 1500 });
     open.push(functions);
 
     const loader = createTypeScriptLoader({ known, functions });
@@ -384,7 +385,7 @@ function withoutCode(workflow: Workflow | null) {
 }
 
 function loaderFor(folder: string) {
-  const functions = createFunctions({ root: folder });
+  const functions = createFunctions({ root: folder, gate: OPEN_GATE });
   open.push(functions);
   return createTypeScriptLoader({ known, functions });
 }

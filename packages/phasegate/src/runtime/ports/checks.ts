@@ -1,4 +1,5 @@
 import type { EvidenceClass, Json, JsonObject, KnownNames, Reads, Subject } from '@phasegate/core';
+import type { UnlockedHuman } from './humans.ts';
 
 /** A check on the shelf. */
 export interface CheckImplementation {
@@ -39,6 +40,17 @@ export interface Functions {
   close(): Promise<void>;
 }
 
+/** Asked before any code of a workflow is run. */
+export interface CodeGate {
+  /** Why these files (path → SHA-256) may not be run; null where they may. */
+  refusal(files: Readonly<Record<string, string>>): Promise<string | null>;
+  /**
+   * A human lets this one process run files nobody accepted; nothing of that is kept, and no run starts by it. `tell`
+   * hears of every closure that is run so.
+   */
+  letIn(human: UnlockedHuman, tell: (closure: string) => void): void;
+}
+
 /** One call. `file` is the module, `code` the hash it must still have. */
 export interface FunctionCall {
   readonly file: string;
@@ -57,7 +69,7 @@ export type FunctionAnswer =
   | { readonly ok: true; readonly value: Json }
   | {
       readonly ok: false;
-      readonly kind: 'threw' | 'timed_out' | 'code_changed' | 'unknown_function';
+      readonly kind: 'threw' | 'timed_out' | 'code_changed' | 'unknown_function' | 'untrusted';
       readonly reason: string;
       /** Where in which file (absolute) it failed, where that is known. */
       readonly at?: { readonly file: string; readonly line: number; readonly column: number };

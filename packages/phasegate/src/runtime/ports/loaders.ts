@@ -42,4 +42,6 @@ export interface Loaded {
   readonly problems: readonly Problem[];
   /** Every file the workflow was made from: relative path → SHA-256 of its bytes. The closure `trust` is about. */
   readonly files: Readonly<Record<string, string>>;
+  /** It is code that no human has accepted: it was read, and not run. */
+  readonly unaccepted?: true;
 }

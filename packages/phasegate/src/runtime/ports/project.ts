@@ -9,10 +9,12 @@ import type {
   Replaying,
   Run,
   RunQuery,
+  Unaccepted,
   Workflow,
 } from '@phasegate/core';
 import type { Agents } from './agents.ts';
 import type { AuditReport } from './audit.ts';
+import type { CodeGate } from './checks.ts';
 import type { Attempt, DatabaseBackup, Databases } from './database.ts';
 import type { Feed } from './feed.ts';
 import type { Humans, UnlockedHuman } from './humans.ts';
@@ -34,6 +36,8 @@ export interface Project {
   /** Whether there is anything of a project here: a mark, state, or a workflow. Makes nothing. */
   exists(): Promise<boolean>;
   readonly catalog: Catalog;
+  /** Whether the code of a workflow may be run here. */
+  readonly codeGate: CodeGate;
   /** Search over the documentation the config names; opened when first asked. */
   readonly standards: Standards;
   /** Parsers of the sources that dynamic workflows are made from; loaded when first asked. */
@@ -53,14 +57,20 @@ export interface Project {
 export interface Catalog {
   /** Every definition found, without running any code. */
   list(): Promise<readonly CatalogEntry[]>;
-  /** By id, title, or path of its file. Throws `workflow_unknown`, `workflow_ambiguous`, `workflow_invalid`. */
+  /** By id, title, or path of its file. Throws `workflow_unknown`, `workflow_ambiguous`, `workflow_invalid`, `untrusted_workflow`. */
   load(name: string, starting?: StartingWith): Promise<CatalogWorkflow>;
   /** What can be started, with its params; no code is run for it. */
   describe(): Promise<readonly DescribedWorkflow[]>;
   /** Checks the named files, or all found. Throws `file_unreadable` for a path that is not there. */
-  validate(
-    paths: readonly string[],
-  ): Promise<{ readonly checked: readonly string[]; readonly problems: readonly Problem[] }>;
+  validate(paths: readonly string[]): Promise<Validated>;
+}
+
+/** What was found out about definitions. */
+export interface Validated {
+  readonly checked: readonly string[];
+  readonly problems: readonly Problem[];
+  /** Workflows in code that no human has accepted: they were read, and not run. */
+  readonly unaccepted: readonly Unaccepted[];
 }
 
 /** One line of `list`. */
@@ -172,5 +182,7 @@ export interface TrustCard {
   readonly files: readonly {
     readonly path: string;
     readonly change: 'added' | 'changed' | 'removed' | 'same';
+    /** Null where it was removed. */
+    readonly sha256: string | null;
   }[];
 }

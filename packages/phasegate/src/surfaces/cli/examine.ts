@@ -114,7 +114,11 @@ async function workflows(project: Project, open: OpenProject | undefined): Promi
   for (const { id, path } of listed.value) {
     const name = `workflow ${id}`;
     const loaded = await attempt(() => project.catalog.load(path));
-    if (!loaded.ok) {
+    if (!loaded.ok && loaded.error instanceof PhasegateError && loaded.error.unaccepted !== undefined) {
+      const { workflow, closure } = loaded.error.unaccepted;
+      const message = `${path}: not accepted, so none of it was run and it does not start: closure ${closure}`;
+      findings.push({ name, status: 'missing', message, next_step: `phasegate trust ${workflow}` });
+    } else if (!loaded.ok) {
       findings.push({ ...broken(name, loaded.error), next_step: `phasegate validate ${path}` });
     } else if (open !== undefined && humans.length > 0) {
       findings.push(await trustOf(open, path, name));

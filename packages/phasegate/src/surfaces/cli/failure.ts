@@ -2,6 +2,7 @@ import { type ErrorCode, PhasegateError, type Problem } from '@phasegate/core';
 import type { ExitCode } from './command.ts';
 import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
+import { closureText } from './text/unacceptedText.ts';
 
 // What the caller wrote is wrong (2); everything else was refused or failed (1).
 const CALLERS_FAULTS: ReadonlySet<ErrorCode> = new Set([
@@ -18,7 +19,7 @@ const CALLERS_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'template_not_found',
 ]);
 
-/** Says what went wrong, in words or as `{error, message, hint?, problems?}`, and gives the exit code. */
+/** Says what went wrong, in words or as `{error, message, hint?, problems?, unaccepted?}`, and gives the exit code. */
 export async function reportFailure(error: unknown, out: Output, env: Environment): Promise<ExitCode> {
   const fault = asFault(error);
   const problems = fault.problems.map(({ file, line, column, code, message }) => ({
@@ -33,6 +34,7 @@ export async function reportFailure(error: unknown, out: Output, env: Environmen
     message: fault.message,
     ...(fault.hint === undefined ? {} : { hint: fault.hint }),
     ...(problems.length === 0 ? {} : { problems }),
+    ...(fault.unaccepted === undefined ? {} : { unaccepted: fault.unaccepted }),
   };
   if (out.json) await out.result(value, () => '');
   else await out.log(faultText(fault, out));
@@ -57,6 +59,7 @@ function asFault(error: unknown): PhasegateError {
 function faultText(fault: PhasegateError, { paint }: Output): string {
   const lines = [`${paint.red('error:')} ${fault.message} ${paint.dim(`[${fault.code}]`)}`];
   for (const problem of fault.problems) lines.push(`  ${problemLine(problem)}`);
+  if (fault.unaccepted !== undefined) lines.push(closureText(fault.unaccepted));
   if (fault.hint !== undefined) lines.push(`${paint.cyan('hint:')} ${fault.hint}`);
   return lines.join('\n');
 }

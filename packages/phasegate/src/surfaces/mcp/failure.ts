@@ -30,7 +30,7 @@ export function answerToFailure(error: unknown): { readonly answer: JsonObject; 
 }
 
 /** The codes and next calls of this surface, where the command line's would mislead. */
-function inOurWords({ code, hint }: PhasegateError): JsonObject {
+function inOurWords({ code, hint, unaccepted }: PhasegateError): JsonObject {
   switch (code) {
     case 'run_unknown':
       return {
@@ -44,7 +44,7 @@ function inOurWords({ code, hint }: PhasegateError): JsonObject {
       return { next_action: 'list_workflows()' };
     case 'untrusted_workflow':
       return {
-        hint: `a human accepts it with \`${hint ?? 'phasegate trust'}\``,
+        hint: `a human accepts it with \`${unaccepted === undefined ? (hint ?? 'phasegate trust') : `phasegate trust ${unaccepted.workflow}`}\``,
         next_action: 'tell a human, and call start_workflow again once it is accepted',
       };
     case 'file_unreadable':

@@ -2,12 +2,14 @@ import { type CheckReport, checkWorkflow, decideStart, type Finding, type Workfl
 import type { StartingWith } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { type DefinitionPlace, definitionPlaces } from '../definitionPlaces.ts';
+import { letCodeIn } from '../letCodeIn.ts';
 import { paramsOf, START_OPTIONS } from '../params.ts';
+import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate check`: walks every state of a workflow before anyone runs it. */
 export const check: CliCommand = {
-  usage: ['check WORKFLOW [--max-states N] [--target FILE] [--param k=v…] [--option k=v…]'],
+  usage: ['check WORKFLOW [--max-states N] [--target FILE] [--param k=v…] [--option k=v…] [--as NAME]'],
   details:
     'Finds what cannot end, cannot be satisfied or can be gone around, each with the shortest way there. Exits 1 where something was found, or where the bound was reached and so nothing is proven.\n' +
     'With a target or params the workflow is loaded as `start` would, with the phases its source has then. Conditions on params are tried with every value whatever is given.',
@@ -20,12 +22,14 @@ export const check: CliCommand = {
   options: {
     'max-states': { type: 'text', value: 'N', summary: 'states after which looking ends (200000)' },
     ...START_OPTIONS,
+    ...HUMAN_OPTIONS,
   },
   positionals: ['WORKFLOW'],
   server: 'ignored',
   async run(invocation) {
     const { args, out, project } = invocation;
     const states = statesOf(args.text('max-states'));
+    await letCodeIn(invocation);
     const { root, catalog, standards } = await project();
     const name = args.positionals[0] as string;
     const starting = await startingOf(invocation, name);

@@ -2,10 +2,12 @@ import type { CoverageSource } from '@phasegate/core';
 import type { CliCommand } from '../command.ts';
 import { coverageJson, coverageWords, isEnough, leastOf, numbered } from '../coverageReport.ts';
 import { type Gathered, gatherCoverage } from '../gatherCoverage.ts';
+import { letCodeIn } from '../letCodeIn.ts';
+import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 
 /** `phasegate coverage`: what of a workflow was ever seen. */
 export const coverage: CliCommand = {
-  usage: ['coverage WORKFLOW [--tests] [--runs] [--all-versions] [--min PERCENT]'],
+  usage: ['coverage WORKFLOW [--tests] [--runs] [--all-versions] [--min PERCENT] [--as NAME]'],
   details:
     'Plays the contract tests beside the workflow and reads its recorded runs, and counts what they show: phases, ways,\n' +
     'gates, options, both sides of every check, and deny rules. Then lists what was never seen, with what would show it.\n' +
@@ -20,6 +22,7 @@ export const coverage: CliCommand = {
     runs: { type: 'flag', summary: 'only what recorded runs show' },
     'all-versions': { type: 'flag', summary: 'count runs of other versions of the workflow too' },
     min: { type: 'text', value: 'PERCENT', summary: 'exit 1 where less than this was seen' },
+    ...HUMAN_OPTIONS,
   },
   positionals: ['WORKFLOW'],
   server: 'ignored',
@@ -27,6 +30,7 @@ export const coverage: CliCommand = {
     const { args, out, project } = invocation;
     const least = leastOf(args.text('min'));
     const sources = sourcesOf(args.flag('tests'), args.flag('runs'));
+    await letCodeIn(invocation);
     const { catalog } = await project();
     const found = await catalog.load(args.positionals[0] as string);
     const allVersions = args.flag('all-versions');

@@ -1,6 +1,7 @@
 import { graphOf, markCoverage, type WorkflowGraph } from '@phasegate/core';
-import type { CatalogWorkflow } from '../../../runtime/ports.ts';
+import type { CatalogWorkflow, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
+import { letCodeIn } from '../letCodeIn.ts';
 import { markRun } from '../markRun.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -10,7 +11,9 @@ const FORMATS = ['mermaid', 'dot', 'json', 'svg'] as const;
 
 /** `phasegate graph`: a workflow as a picture. */
 export const graph: CliCommand = {
-  usage: ['graph WORKFLOW [--format mermaid|dot|json|svg] [--run RUN | --coverage] [--output FILE]'],
+  usage: [
+    'graph WORKFLOW [--format mermaid|dot|json|svg] [--run RUN | --coverage] [--output FILE] [--as NAME]',
+  ],
   details:
     'Needs no other program: the SVG is drawn here. With a run, the picture shows where it is. With `--coverage`, what\n' +
     'contract tests and recorded runs have shown of it and how often; what never was is grey with a broken line.',
@@ -36,11 +39,12 @@ export const graph: CliCommand = {
     if (args.flag('coverage') && args.text('run') !== undefined) {
       throw usageError('`--run` and `--coverage` are two pictures', 'draw them one after the other');
     }
+    const human = await letCodeIn(invocation);
     const found = await catalog.load(args.positionals[0] as string);
     const plain = graphOf(found.workflow);
     const drawn = args.flag('coverage')
       ? await withCoverage(invocation, plain, found)
-      : await withRun(invocation, plain);
+      : await withRun(invocation, plain, human);
     const text = await draw(drawn, format);
     const file = args.text('output');
     if (file !== undefined) {
@@ -55,10 +59,14 @@ export const graph: CliCommand = {
   },
 };
 
-async function withRun(invocation: Invocation, drawn: WorkflowGraph): Promise<WorkflowGraph> {
+async function withRun(
+  invocation: Invocation,
+  drawn: WorkflowGraph,
+  human: UnlockedHuman | null,
+): Promise<WorkflowGraph> {
   const runId = invocation.args.text('run');
   if (runId === undefined) return drawn;
-  const caller = await callerOf(invocation);
+  const caller = human?.principal ?? (await callerOf(invocation));
   const view = await (await invocation.reach()).as(caller).view(runId);
   if (view.workflow !== drawn.workflow) {
     throw usageError(`run \`${runId}\` is a run of \`${view.workflow}\`, not of \`${drawn.workflow}\``);

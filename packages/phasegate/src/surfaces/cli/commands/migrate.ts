@@ -1,6 +1,7 @@
 import type { JsonObject } from '@phasegate/core';
 import type { MigrationCard } from '../../../runtime/ports.ts';
 import type { CliCommand } from '../command.ts';
+import { letCodeIn } from '../letCodeIn.ts';
 import { wireBlockers } from '../nextAction.ts';
 import type { Paint } from '../paint.ts';
 import { reportRun } from '../reportSubmitted.ts';
@@ -29,6 +30,7 @@ export const migrate: CliCommand = {
     const runId = args.positionals[0] as string;
     const to = args.text('to');
     if (to === undefined) {
+      await letCodeIn(invocation);
       const card = await (await invocation.open()).migrationCard(runId);
       await out.result(wireCard(card), () => cardText(card, out.paint));
       return isPossible(card) || card.from === card.to ? 0 : 1;

@@ -17,6 +17,7 @@ import type { Catalog, CatalogWorkflow } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
 import { reportFailure } from '../failure.ts';
 import { plain } from '../graph/label.ts';
+import { letCodeIn } from '../letCodeIn.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
@@ -61,7 +62,7 @@ const BAD_INPUT: ReadonlySet<PhasegateError['code']> = new Set([
 async function replayRuns(invocation: Invocation): Promise<ExitCode> {
   const { args, out } = invocation;
   const wanted = readWanted(args);
-  const caller = await callerOf(invocation);
+  const caller = (await letCodeIn(invocation))?.principal ?? (await callerOf(invocation));
   const { catalog } = await invocation.project();
   const changed = await catalog.load(wanted.workflow);
   const project = await invocation.open();

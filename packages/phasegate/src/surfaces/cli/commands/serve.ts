@@ -80,12 +80,19 @@ function requestOf(args: Arguments): Wanted {
 
 /** A definition that is wrong is told when the server starts, and does not keep the others from being served. */
 async function tellWorkflows({ out }: Invocation, { catalog }: Project): Promise<void> {
-  const { checked, problems } = await catalog.validate([]);
+  const { checked, problems, unaccepted } = await catalog.validate([]);
   const errors = problems.filter(({ severity }) => severity === 'error');
   const wrong = new Set(errors.map(({ file }) => file)).size;
   const count = `${checked.length} workflow${checked.length === 1 ? '' : 's'}`;
-  await out.log(wrong === 0 ? `${count}, all valid` : `${count}, ${wrong} with problems:`);
+  const skipped = unaccepted.length === 0 ? '' : `, ${unaccepted.length} not accepted`;
+  const said = wrong === 0 ? (skipped === '' ? ', all valid' : '') : `, ${wrong} with problems`;
+  await out.log(`${count}${said}${skipped}${wrong + unaccepted.length === 0 ? '' : ':'}`);
   for (const problem of errors) await out.log(`  ${problemLine(problem)}`);
+  for (const { workflow, path, closure } of unaccepted) {
+    await out.log(
+      `  ${path}: not accepted, so not run and not started: closure ${closure} (phasegate trust ${workflow})`,
+    );
+  }
 }
 
 interface Greeting {

@@ -10,11 +10,13 @@ import {
   type Workflow,
 } from '@phasegate/core';
 import type { CliCommand, Invocation } from '../command.ts';
+import { letCodeIn } from '../letCodeIn.ts';
 import type { Output } from '../output.ts';
 import { panelsOf } from '../plot/panels.ts';
 import { simulationSummary, simulationText, simulationTitle } from '../plot/simulationText.ts';
 import { readLimited } from '../readLimited.ts';
 import { stateHere } from '../stateHere.ts';
+import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { writeText } from '../writeText.ts';
 
 const MAX_RUNS = 1_000_000;
@@ -27,7 +29,7 @@ const DEFAULT_SEED = '1';
 /** `phasegate simulate`: what many runs of a workflow would come to. */
 export const simulate: CliCommand = {
   usage: [
-    'simulate WORKFLOW [--agents N] [--runs N] [--seed S] [--rates FILE] [--pass PHASE=RATE] [--plot FILE]',
+    'simulate WORKFLOW [--agents N] [--runs N] [--seed S] [--rates FILE] [--pass PHASE=RATE] [--plot FILE] [--as NAME]',
   ],
   details:
     'Pass rates, times and choices are taken from recorded runs, or from what is given here; what is neither is assumed,\n' +
@@ -45,11 +47,13 @@ export const simulate: CliCommand = {
     rates: { type: 'text', value: 'FILE', summary: 'rates by phase, as YAML or JSON' },
     pass: { type: 'texts', value: 'PHASE=RATE', summary: 'how likely an attempt at a phase is to pass' },
     plot: { type: 'text', value: 'FILE', summary: 'write the pictures as SVG too' },
+    ...HUMAN_OPTIONS,
   },
   positionals: ['WORKFLOW'],
   server: 'ignored',
   async run(invocation) {
     const { args, out, project } = invocation;
+    await letCodeIn(invocation);
     const { catalog } = await project();
     const { workflow, hash } = await catalog.load(args.positionals[0] as string);
     const wanted = await wantedOf(invocation, workflow);

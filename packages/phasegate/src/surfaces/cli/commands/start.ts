@@ -1,4 +1,4 @@
-import { type StartRequest, warningsOf } from '@phasegate/core';
+import { type JsonObject, PhasegateError, type StartRequest, warningsOf } from '@phasegate/core';
 import type { Arguments, CliCommand } from '../command.ts';
 import { spellNextAction, wireBlockers } from '../nextAction.ts';
 import { paramsOf, START_OPTIONS } from '../params.ts';
@@ -40,7 +40,7 @@ export const start: CliCommand = {
     const workflow = args.positionals[0] as string;
     // A server tells the params to callers it knows; here a definition that is wrong is said before anyone is asked.
     const known = invocation.server === null ? null : await callerOf(invocation);
-    const params = await paramsOf(invocation, workflow);
+    const params = await paramsOf(invocation, workflow).catch(untyped);
     const target = args.text('target');
     const request: StartRequest = {
       workflow,
@@ -67,6 +67,12 @@ export const start: CliCommand = {
     return 0;
   },
 };
+
+/** Params of code that nobody accepted cannot be known; the start is refused, and that is recorded. */
+function untyped(error: unknown): JsonObject {
+  if (error instanceof PhasegateError && error.unaccepted !== undefined) return {};
+  throw error;
+}
 
 function queuePlace(args: Arguments): Pick<StartRequest, 'priority' | 'capabilities'> {
   const priority = args.text('priority');

@@ -5,6 +5,8 @@ import type { CliCommand, Invocation } from '../command.ts';
 import { coverageJson, coverageWords, isEnough, leastOf } from '../coverageReport.ts';
 import { countingTests } from '../gatherCoverage.ts';
 import { junit } from '../junit.ts';
+import { letCodeIn } from '../letCodeIn.ts';
+import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 const CATEGORIES: readonly TestCategory[] = ['import', 'structure', 'domains', 'steps', 'contract'];
@@ -12,7 +14,7 @@ const CATEGORIES: readonly TestCategory[] = ['import', 'structure', 'domains', '
 /** `phasegate test`: every case of every step, and the contract tests beside the workflow. */
 export const test: CliCommand = {
   usage: [
-    'test WORKFLOW [-k TEXT] [--category import|structure|domains|steps|contract] [--junit FILE] [--coverage [--min PERCENT]]',
+    'test WORKFLOW [-k TEXT] [--category import|structure|domains|steps|contract] [--junit FILE] [--coverage [--min PERCENT]] [--as NAME]',
   ],
   details:
     'Invokes every step with every combination of the params it reads, on the real runtime with a store in memory, and\n' +
@@ -36,6 +38,7 @@ export const test: CliCommand = {
       value: 'PERCENT',
       summary: 'with `--coverage`: exit 1 where less than this was seen',
     },
+    ...HUMAN_OPTIONS,
   },
   positionals: ['WORKFLOW'],
   server: 'ignored',
@@ -49,6 +52,7 @@ export const test: CliCommand = {
       throw usageError(`there is no category \`${wanted}\``, `categories: ${CATEGORIES.join(', ')}`);
     }
     const least = leastWanted(args, category);
+    await letCodeIn(invocation);
     const tally = args.flag('coverage') ? await tallyOf(invocation, workflow) : null;
     const signal = machine.stopping();
     const results = await machine.testWorkflow({

@@ -11,7 +11,8 @@ export const trust: CliCommand = {
   usage: ['trust [WORKFLOW] [--yes] [--as NAME] [--passphrase-fd N]'],
   details:
     'Once a human is set up, only accepted workflows start. Without WORKFLOW all of the project are gone through.\n' +
-    'Shows which files changed since they were last accepted, and asks; `--yes` accepts without asking.\n' +
+    'Shows which files changed since they were last accepted, and asks; `--yes` accepts without asking. Code is read and\n' +
+    'hashed for it, with all it imports, and not run before it is accepted.\n' +
     'The documents that agents are served as standards are accepted with them; passages of one that changed afterwards say so.',
   examples: [
     'phasegate trust',
@@ -29,8 +30,12 @@ export const trust: CliCommand = {
     const project = await invocation.open();
     const outcome: Outcome = { trusted: [], already: [], declined: [] };
     for (const name of await namesOf(invocation)) {
-      const card = await project.trustCard(name);
-      await acceptCard(invocation, card, { project, human, outcome });
+      const first = await project.trustCard(name);
+      const accepted = await acceptCard(invocation, first, { project, human, outcome });
+      if (!accepted) continue;
+      // Code is only run once it is accepted, and only then says which migrations belong to it.
+      const whole = await project.trustCard(name);
+      if (whole.closure !== first.closure) await acceptCard(invocation, whole, { project, human, outcome });
     }
     const documents = await acceptDocuments(invocation);
     await out.result({ ...outcome, ...(documents === null ? {} : { documents }) }, () => describe(outcome));
@@ -45,13 +50,16 @@ interface Outcome {
 }
 
 /** What changed since a human last accepted these files. */
-export function cardText({ workflow, path, files }: TrustCard, paint: Paint): string {
-  const rows = files.map(({ path: file, change }) => [
+export function cardText({ workflow, path, closure, files }: TrustCard, paint: Paint): string {
+  const rows = files.map(({ path: file, change, sha256 }) => [
     `  ${change === 'same' ? paint.dim(change) : paint.yellow(change)}`,
+    paint.dim((sha256 ?? '').slice(0, SHOWN_DIGITS)),
     file,
   ]);
-  return `${paint.bold(workflow)} (${path})\n${table(rows)}`;
+  return `${paint.bold(workflow)} (${path}), closure ${closure}\n${table(rows)}`;
 }
+
+const SHOWN_DIGITS = 12;
 
 async function namesOf({ args, project }: Invocation): Promise<readonly string[]> {
   const [named] = args.positionals;
@@ -62,6 +70,7 @@ async function namesOf({ args, project }: Invocation): Promise<readonly string[]
   throw new PhasegateError('workflow_unknown', `no workflow found in \`${root}\``);
 }
 
+/** Whether the human accepts what the card shows, or did before. */
 async function acceptCard(
   { args, out, prompts }: Invocation,
   card: TrustCard,
@@ -70,19 +79,20 @@ async function acceptCard(
     human,
     outcome,
   }: { readonly project: OpenProject; readonly human: UnlockedHuman; readonly outcome: Outcome },
-): Promise<void> {
+): Promise<boolean> {
   if (card.trusted) {
     outcome.already.push(card.workflow);
-    return;
+    return true;
   }
   if (!out.json || prompts !== null) await out.log(cardText(card, out.paint));
   if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(`Accept ${card.workflow}?`))) {
     outcome.declined.push(card.workflow);
-    return;
+    return false;
   }
   const record: TrustRecord = await project.trust(card.path, card.closure, human);
   const { workflow, closure, path } = card;
   outcome.trusted.push({ workflow, path, closure, by: record.by, at: record.at });
+  return true;
 }
 
 /** What agents are served as standards is accepted with the workflows; null where nothing of it changed. */

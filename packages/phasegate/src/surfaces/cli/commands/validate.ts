@@ -1,19 +1,26 @@
 import { PhasegateError, type Problem } from '@phasegate/core';
 import type { CliCommand } from '../command.ts';
 import { problemLine } from '../failure.ts';
+import { letCodeIn } from '../letCodeIn.ts';
+import { unacceptedText } from '../text/unacceptedText.ts';
+import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 
 /** `phasegate validate`: every problem of every definition, with its place. */
 export const validate: CliCommand = {
-  usage: ['validate [PATH…]'],
-  details: 'Without a path all workflows of the project are checked. Notes do not make a definition invalid.',
+  usage: ['validate [PATH…] [--as NAME] [--passphrase-fd N]'],
+  details:
+    'Without a path all workflows of the project are checked. Notes do not make a definition invalid.\n' +
+    'Once a human is set up, code that nobody accepted is read and not run; `--as` lets this one command run it.',
   examples: ['phasegate validate', 'phasegate validate agent_workflow.yaml', 'phasegate validate --json'],
-  options: {},
+  options: HUMAN_OPTIONS,
   anywhere: true,
   positionals: ['[PATH…]'],
   server: 'ignored',
-  async run({ args, out, project }) {
+  async run(invocation) {
+    const { args, out, project } = invocation;
+    await letCodeIn(invocation);
     const { root, catalog } = await project();
-    const { checked, problems } = await catalog.validate(args.positionals);
+    const { checked, problems, unaccepted } = await catalog.validate(args.positionals);
     // Nothing checked is not the same as nothing wrong.
     if (checked.length === 0) {
       throw new PhasegateError('workflow_unknown', `no workflow found in \`${root}\``, {
@@ -22,16 +29,21 @@ export const validate: CliCommand = {
     }
     const errors = problems.filter(({ severity }) => severity === 'error');
     const notes = problems.filter(({ severity }) => severity === 'note');
-    const valid = errors.length === 0;
-    const summary = valid ? `${count(checked.length, 'file')} valid` : count(errors.length, 'problem');
-    await out.result({ valid, problems: errors.map(place), notes: notes.map(place), checked }, () =>
-      valid ? out.paint.green(summary) : errors.map(problemLine).join('\n'),
+    const valid = errors.length === 0 && unaccepted.length === 0;
+    const read = checked.length - unaccepted.length;
+    const summary = errors.length === 0 ? `${count(read, 'file')} valid` : count(errors.length, 'problem');
+    const untrusted = unaccepted.length === 0 ? {} : { error: 'untrusted_workflow', unaccepted };
+    const value = { valid, problems: errors.map(place), notes: notes.map(place), checked, ...untrusted };
+    await out.result(value, () =>
+      errors.length === 0 ? out.paint.green(summary) : errors.map(problemLine).join('\n'),
     );
     if (!out.json) {
       for (const note of notes) await out.log(problemLine(note));
-      if (!valid) await out.log(out.paint.red(summary));
+      if (errors.length > 0) await out.log(out.paint.red(summary));
+      for (const one of unaccepted) await out.log(unacceptedText(one, out.paint));
     }
-    return valid ? 0 : 2;
+    if (errors.length > 0) return 2;
+    return valid ? 0 : 1;
   },
 };
 

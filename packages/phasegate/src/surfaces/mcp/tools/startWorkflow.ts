@@ -64,6 +64,9 @@ async function start(args: JsonObject, call: ToolCall): Promise<JsonObject> {
     const kept = await unfinished({ workflow: name, target, fits: (given) => contains(given, params) }, call);
     if (kept !== undefined && (run === undefined || kept.run === run))
       return describeStarted(kept, call, { resumed: true });
+    // The runtime refuses it too, and that is recorded.
+    if (loaded instanceof PhasegateError && loaded.unaccepted !== undefined && run === undefined)
+      await phasegate.start({ workflow: name, target, params });
     throw loaded;
   }
   const { workflow } = loaded;
