@@ -13,6 +13,7 @@ export type {
   SealedRow,
   WrittenDraft,
 } from './ports/audit.ts';
+export type { CallRecord, CallsOver, RunCalls } from './ports/calls.ts';
 export type {
   CheckAnswer,
   CheckImplementation,

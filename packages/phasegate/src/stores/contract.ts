@@ -2,6 +2,7 @@ import type { Run } from '@phasegate/core';
 import type { Store } from '../runtime/ports.ts';
 import { AGENT_CLAUSES } from './contractAgents.ts';
 import { AUDIT_CLAUSES } from './contractAudit.ts';
+import { CALL_CLAUSES } from './contractCalls.ts';
 import { type Clause, create, type Expect, requireStored } from './contractClause.ts';
 import { FEED_CLAUSES } from './contractFeed.ts';
 import { LEASE_CLAUSES, sampleLease } from './contractLeases.ts';
@@ -235,6 +236,7 @@ const CLAUSES: readonly Clause[] = [
   ...AUDIT_CLAUSES,
   ...FEED_CLAUSES,
   ...LEASE_CLAUSES,
+  ...CALL_CLAUSES,
   ...AGENT_CLAUSES,
   ...PEOPLE_CLAUSES,
 ];

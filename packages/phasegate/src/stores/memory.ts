@@ -12,6 +12,7 @@ import type {
 } from '../runtime/ports.ts';
 import type { AuditKnowledge, AuditRow, AuditSource } from './auditSource.ts';
 import { createCommitListeners } from './commitListeners.ts';
+import { createMemoryCalls } from './memoryCalls.ts';
 import { createMemoryProject, type MemoryProject } from './memoryProject.ts';
 import { withFacts } from './projectNote.ts';
 import { digestOf, sealRun } from './runSeal.ts';
@@ -28,6 +29,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
   const feed: FeedRecord[] = [];
   /** By run, then by item. */
   const leases = new Map<string, Map<string | null, LeaseRecord>>();
+  const calls = createMemoryCalls();
   const listeners = createCommitListeners();
   let closed = false;
 
@@ -52,6 +54,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     const mac = sealRun(seal, { runId: run.id, version, head, digest: digestOf(state) });
     rows.set(run.id, { run, state, version, head, mac });
     for (const change of beside.leases ?? []) changeLease(change);
+    for (const id of beside.calls?.void ?? []) calls.drop(run.id, id);
     append(null, withFacts(beside.project ?? [], ['run_started', 'run_ended'], { run: run.id, ...head }));
   }
 
@@ -113,6 +116,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
       changing(() => {
         const before = rows.get(run.id);
         if (before === undefined || before.version !== version) return false;
+        if (beside.calls !== undefined && !calls.areOver(run.id, beside.calls)) return false;
         if (changesWorkflow(before.run, run, audit)) keepWorkflow(run);
         const kept = runFromState(stateText(run), () => run.workflow);
         seat(kept, version + 1, { ...beside, run: audit });
@@ -165,6 +169,23 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
         return true;
       }),
     dropLease: (run, item) => changing(() => changeLease({ drop: { run, item } })),
+
+    beginCall: (call, version, drafts) =>
+      changing(() => {
+        const row = rows.get(call.run);
+        if (row === undefined || row.version !== version) return false;
+        calls.begin(call);
+        seat(row.run, row.version, { run: drafts });
+        return true;
+      }),
+    endCall: ({ run, id }, drafts) =>
+      changing(() => {
+        calls.drop(run, id);
+        const row = rows.get(run);
+        if (row !== undefined && drafts.length > 0) seat(row.run, row.version, { run: drafts });
+      }),
+    calls: (runId, item) => asking(() => calls.of(runId, item)),
+    askToEnd: (runId, ids) => changing(() => calls.askToEnd(runId, ids)),
 
     ...project.parts,
 

@@ -1,6 +1,7 @@
 import type { AuditRecord, Run, RunQuery, RunSummary, Workflow } from '@phasegate/core';
 import type { AgentRecord } from './agents.ts';
 import type { AuditDraft, AuditReport } from './audit.ts';
+import type { CallRecord, CallsOver, RunCalls } from './calls.ts';
 import type { DatabaseBackup } from './database.ts';
 import type { FeedRecord } from './feed.ts';
 import type { LeaseChange, LeaseRecord } from './leases.ts';
@@ -57,6 +58,18 @@ export interface Store {
   putLease(lease: LeaseRecord): Promise<boolean>;
   dropLease(runId: string, item: string | null): Promise<void>;
 
+  /**
+   * Keeps a call as under way and appends to its run's chain, if the run still has that version; else nothing, and
+   * false. So a call is under way only in the state it was judged in.
+   */
+  beginCall(call: CallRecord, version: number, audit: readonly AuditDraft[]): Promise<boolean>;
+  /** Drops a call and appends to its run's chain. One that is not there any more is no fault. */
+  endCall(call: Pick<CallRecord, 'id' | 'run'>, audit: readonly AuditDraft[]): Promise<void>;
+  /** The calls of a run, or with an item those of that item. */
+  calls(runId: string, item: string | null): Promise<RunCalls>;
+  /** Marks calls of a run as `ending`. */
+  askToEnd(runId: string, ids: readonly string[]): Promise<void>;
+
   agents(): Promise<readonly AgentRecord[]>;
   /** Adds an agent or replaces its key. */
   putAgent(agent: AgentRecord, audit: readonly AuditDraft[]): Promise<void>;
@@ -94,6 +107,8 @@ export interface Beside {
   /** For the project's chain. */
   readonly project?: readonly AuditDraft[];
   readonly leases?: readonly LeaseChange[];
+  /** Nothing is written, and the answer is false, where other calls are under way, or more were begun. */
+  readonly calls?: CallsOver;
 }
 
 /** A run with the version it was read at. */

@@ -8,6 +8,7 @@ import { writtenDrafts } from '../writtenDrafts.ts';
 import { openAgentTable } from './agentTable.ts';
 import { openAuditTable } from './auditTable.ts';
 import { openBackupTable } from './backupTable.ts';
+import { openCallTable } from './callTable.ts';
 import { openDatabase } from './database.ts';
 import { isOfTheDatabase, storeFault, unavailable } from './faults.ts';
 import { createGroupCommit } from './groupCommit.ts';
@@ -41,6 +42,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const heads = openHeadTable(database, seal, audit);
   const leases = openLeaseTable(database, seal);
   const agents = openAgentTable(database, seal);
+  const calls = openCallTable(database);
   const dataVersion = lazily(database, 'PRAGMA data_version');
   const [begin, commit] = [lazily(database, 'BEGIN IMMEDIATE'), lazily(database, 'COMMIT')];
   const tables = [runs, heads, leases, agents];
@@ -161,6 +163,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     const head = chain(run.id, before?.head ?? FIRST_LINK, next.drafts);
     runs.place({ run, state, version, head }, before);
     for (const change of beside.leases ?? []) leases.change(change);
+    for (const id of beside.calls?.void ?? []) calls.drop(run.id, id);
     heads.append(withFacts(project, ['run_started', 'run_ended'], { run: run.id, ...head }));
     return true;
   }
@@ -200,6 +203,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       return commits.submit(() => {
         const before = runs.current(run.id);
         if (before === undefined || before.version !== version) return false;
+        if (beside.calls !== undefined && !calls.areOver(run.id, beside.calls)) return false;
         const kept = changesWorkflow(before.run, run, drafts)
           ? { ...run, workflow: workflows.keep(run) }
           : run;
@@ -246,6 +250,26 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         return true;
       }),
     dropLease: (run, item) => commits.submit(() => leases.change({ drop: { run, item } })),
+
+    beginCall: (call, version, drafts) =>
+      commits.submit(() => {
+        const before = runs.current(call.run);
+        if (before === undefined || before.version !== version) return false;
+        calls.begin(call);
+        if (drafts.length > 0) runs.grow(before, chain(call.run, before.head, drafts));
+        return true;
+      }),
+    endCall: ({ run, id }, drafts) =>
+      commits.submit(() => {
+        calls.drop(run, id);
+        const before = runs.current(run);
+        if (before !== undefined && drafts.length > 0) runs.grow(before, chain(run, before.head, drafts));
+      }),
+    calls: (runId, item) => asking(() => calls.of(runId, item)),
+    askToEnd: (runId, ids) =>
+      commits.submit(() => {
+        for (const id of ids) calls.askToEnd(runId, id);
+      }),
 
     ...projectParts({
       commits,

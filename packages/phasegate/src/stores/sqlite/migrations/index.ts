@@ -3,6 +3,7 @@ import { peopleMigration } from './0002-people.ts';
 import { backupsMigration } from './0003-backups.ts';
 import { workflowRunsMigration } from './0004-workflow-runs.ts';
 import { agentsMigration } from './0005-agents.ts';
+import { callsMigration } from './0006-calls.ts';
 
 /** Every change of the schema in order; the database's `user_version` is how many it has. Never edit a released one. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -11,6 +12,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 3, sql: backupsMigration },
   { number: 4, sql: workflowRunsMigration },
   { number: 5, sql: agentsMigration },
+  { number: 6, sql: callsMigration },
 ];
 
 /** One change of the schema. */

@@ -1,0 +1,35 @@
+/**
+ * An allowed tool call under way. It stands in the store, so that every process that shares the store knows of it: a
+ * phase is not left under a call it allowed, whoever carries the call out.
+ */
+export interface CallRecord {
+  readonly id: string;
+  readonly run: string;
+  /** Key of the item whose token it came with; null where it came for the run itself. */
+  readonly item: string | null;
+  readonly tool: string;
+  /** The process that carries it out, told apart from a later one of the same number. */
+  readonly process: string;
+  /** ISO time from which it no longer counts, whatever became of its process. */
+  readonly deadline: string;
+  /** Somebody wants it ended; the process that carries it out looks for this. */
+  readonly ending: boolean;
+}
+
+/** What a store knows of the calls of a run, or of one item of it. */
+export interface RunCalls {
+  /** Those that were begun and not dropped, by id. */
+  readonly under: readonly CallRecord[];
+  /** How many were ever begun: one that came and went in between shows by this. */
+  readonly begun: number;
+}
+
+/** Which calls must be over for a run to be written. */
+export interface CallsOver {
+  /** Only those of this item; null for all of the run. */
+  readonly item: string | null;
+  /** Ids of those that no longer count, because their process is gone or their time is up: dropped with the write. */
+  readonly void: readonly string[];
+  /** How many were begun when it was looked: where it says so, none may have been begun since. */
+  readonly begun?: number;
+}
