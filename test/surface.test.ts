@@ -125,6 +125,7 @@ test('@phasegate/core exports exactly these values', () => {
     'recorded',
     'recordedRefusal',
     'recordedSteps',
+    'refuseUnderWay',
     'replayRun',
     'resumeContextOf',
     'runInTheWay',

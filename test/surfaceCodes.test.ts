@@ -69,6 +69,7 @@ test('refusals have exactly these codes', () => {
     'reason_required',
     'not_the_next_phase',
     'not_your_run',
+    'calls_under_way',
     'run_not_queued',
     'item_held',
     'capability_missing',

@@ -66,6 +66,7 @@ export { checkpointOf, scopeFor } from './engine/scope.ts';
 export { checksForStart, decideStart, type StartDecision, type Starting } from './engine/start.ts';
 export { type ResumeContext, resumeContextOf, stepInputFor } from './engine/stepInput.ts';
 export { isGuardedIn, mayWrite } from './engine/toolPolicy.ts';
+export { type CallUnderWay, refuseUnderWay } from './engine/underWay.ts';
 export { whyContested } from './engine/values.ts';
 export type { Blocker, BlockerCode, NextAction, Verdict, Warning } from './engine/verdict.ts';
 export type { GateView, PhaseAnswer, PhaseView, Progress, RunView } from './engine/viewFor.ts';

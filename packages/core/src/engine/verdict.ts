@@ -60,6 +60,7 @@ export type BlockerCode =
   | 'reason_required'
   | 'not_the_next_phase'
   | 'not_your_run'
+  | 'calls_under_way'
   | 'run_not_queued'
   | 'item_held'
   | 'capability_missing'

@@ -9,13 +9,13 @@ import {
   type RunSummary,
 } from '@phasegate/core';
 import { createAdmission } from './admission.ts';
-import type { InFlight } from './inFlight.ts';
+import type { Companions, Kept } from './door.ts';
 import { bareLease, freeItem, type Handed, handOut, isParked, openItems } from './leaseTerms.ts';
 import type { AgentPrincipal, Claimed, Claims, LeaseChange, Store, StoredRun } from './ports.ts';
 import type { RefusalNotes } from './refusalNotes.ts';
 import type { Releases } from './releases.ts';
 import type { Renewals } from './renewals.ts';
-import type { Companions, Kept, Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 import type { Tokens } from './tokens.ts';
 import { createTransitions } from './transitions.ts';
 
@@ -24,7 +24,6 @@ export interface ClaimParts {
   readonly store: Store;
   readonly runtime: Runtime;
   readonly tokens: Tokens;
-  readonly inFlight: InFlight;
   readonly renewals: Renewals;
   readonly refusals: RefusalNotes;
   readonly releases: Pick<Releases, 'release'>;
@@ -146,7 +145,7 @@ export function createClaims(parts: ClaimParts): Claims {
     throw new PhasegateError('run_changed', `run \`${runId}\` was changed by someone else at the same time`);
   }
 
-  const { transition } = createTransitions({ ...parts, take, load });
+  const { transition } = createTransitions({ ...parts, take });
 
   return {
     /** One after the other in this process: twenty agents at once would only take from each other. */

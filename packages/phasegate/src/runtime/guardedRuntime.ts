@@ -1,12 +1,15 @@
-import { type Command, type Submitted, warningsOf } from '@phasegate/core';
+import { type Submitted, warningsOf } from '@phasegate/core';
 import { type Guard, restoredMessage } from './guard.ts';
+import type { Asked } from './mannerOf.ts';
 import type { CheckImplementation } from './ports.ts';
 import type { Runtime } from './runtime.ts';
 
 /** The runtime with the guard's own files compared before a phase is completed, and let go when its run is not worked on. */
 export function guardedRuntime(runtime: Runtime, guard: Guard): Runtime {
-  const compared = async (runId: string, { kind }: Command) =>
-    kind === 'complete' || kind === 'report_failure' ? guard.settle(runId) : [];
+  const compared = async (runId: string, asked: Asked) =>
+    'kind' in asked && (asked.kind === 'complete' || asked.kind === 'report_failure')
+      ? guard.settle(runId)
+      : [];
   return {
     ...runtime,
     async submit(runId, command, how) {

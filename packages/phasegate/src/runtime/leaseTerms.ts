@@ -1,5 +1,13 @@
-import { type Item, LEASE_SECONDS, type PhaseId, phaseById, RINGS, type Run } from '@phasegate/core';
-import type { AgentPrincipal, AuditDraft, LeaseRecord } from './ports.ts';
+import {
+  type Item,
+  LEASE_SECONDS,
+  type PhaseId,
+  type Principal,
+  phaseById,
+  RINGS,
+  type Run,
+} from '@phasegate/core';
+import type { AgentPrincipal, AuditDraft, LeaseChange, LeaseRecord, Store } from './ports.ts';
 import type { IssuedToken, Tokens } from './tokens.ts';
 
 /** How long an agent may be silent, in milliseconds. */
@@ -92,6 +100,19 @@ export function bareLease(
     jti: null,
     previousJti: null,
   };
+}
+
+/** The lease of an agent that moved its run on without a token: it goes with the run, and its tokens do not. */
+export async function movedLease(
+  store: Pick<Store, 'lease'>,
+  { before, after }: { readonly before: Run; readonly after: Run },
+  { principal: { kind, name }, now }: { readonly principal: Principal; readonly now: number },
+): Promise<{ readonly leases?: readonly LeaseChange[] }> {
+  const stays = after.phase !== null && after.holder === name && before.holder === name;
+  if (kind !== 'agent' || after.epoch === before.epoch || !stays) return {};
+  // Who started a run itself has none, and is not given one that could run out.
+  if ((await store.lease(after.id, null))?.agent !== name) return {};
+  return { leases: [{ put: bareLease(after, { agent: { kind, name }, item: null, now }) }] };
 }
 
 function later(one: string, other: string): string {

@@ -1,5 +1,4 @@
 import {
-  answerFor,
   type Command,
   canonicalJson,
   type Decision,
@@ -12,27 +11,24 @@ import {
   phaseById,
   provesReachable,
   type Run,
-  type Submitted,
-  viewFor,
   type Workflow,
 } from '@phasegate/core';
-import { drafts, nameOf } from './auditDrafts.ts';
-import type { InFlight } from './inFlight.ts';
+import { nameOf } from './auditDrafts.ts';
 import type { CatalogWorkflow, MigrationCard, Migrations, Store, StoredRun } from './ports.ts';
 import { chainOf } from './recordings.ts';
-import type { Rendering } from './rendering.ts';
+import type { Runtime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
+import { timeFor } from './timeFor.ts';
 
 /** What migrations are built from. */
 export interface MigrationParts extends Pick<RuntimeParts, 'catalog' | 'accepted' | 'now'> {
   readonly store: Store;
-  readonly inFlight: InFlight;
-  readonly renderSaved: Rendering['renderSaved'];
+  readonly runtime: Pick<Runtime, 'submit'>;
 }
 
 /** Migrates runs in flight. The one place that makes the command: the engine takes its word for what was proven. */
 export function createMigrations(parts: MigrationParts): Migrations {
-  const { store, catalog, inFlight } = parts;
+  const { store, catalog } = parts;
 
   async function load(runId: string): Promise<StoredRun> {
     const stored = await store.load(runId);
@@ -59,46 +55,20 @@ export function createMigrations(parts: MigrationParts): Migrations {
     return { kind: 'migrate', workflow, workflowHash: hash, trusted, proof } as const;
   }
 
-  /** INVARIANT: time never goes back past what the run has seen. */
-  function timeFor({ updatedAt }: Run): string {
-    const clock = new Date(parts.now()).toISOString();
-    return updatedAt > clock ? updatedAt : clock;
-  }
-
   function decided(run: Run, command: Command, principal: Principal): Decision {
-    return decide(run, command, { principal, now: timeFor(run), facts: {} });
+    return decide(run, command, { principal, now: timeFor(parts.now, run), facts: {} });
   }
 
-  /** A refusal changes nothing, and is on record all the same. */
-  async function noteRefused(run: Run, principal: Principal, blockers: Json): Promise<void> {
-    const data = { command: 'migrate', blockers };
-    const event = 'command_refused' as const;
-    await store.note(run.id, [{ time: timeFor(run), principal: nameOf(principal), event, data }]);
-  }
-
-  /** Null where someone else changed the run meanwhile: what was proven was proven of another state. */
-  async function attempt({ run, version }: StoredRun, to: string, by: Principal): Promise<Submitted | null> {
+  /** The command for a run as it is, where its files are those that a human names and has accepted. */
+  async function accepted(run: Run, to: string, by: Principal): Promise<Command> {
     const found = await onDisk(run);
     requireHash(run, found, to);
-    if (!found.trusted) {
-      const message = `no human has accepted \`${found.path}\` as it is now`;
-      await noteRefused(run, by, [{ code: 'untrusted_workflow', message }]);
-      throw new PhasegateError('untrusted_workflow', message, { hint: `phasegate trust ${run.workflow.id}` });
-    }
-    const command = await commandFor(run, found);
-    const decision = decided(run, command, by);
-    const { verdict, events } = decision;
-    if (!verdict.allowed) {
-      // The chain may have grown since the run was read, and the two together are no state at all.
-      if ((await load(run.id)).version !== version) return null;
-      const blockers = verdict.blockers.map(({ code, message }) => ({ code, message }));
-      await noteRefused(run, by, blockers);
-    } else if (!(await store.save(decision.run, version, drafts(events, by, { command, facts: {} })))) {
-      return null;
-    }
-    const rendered = await parts.renderSaved(decision.run, by);
-    const answer = answerFor(run, command, decision);
-    return { verdict, view: viewFor(decision.run, by, rendered), answer };
+    if (found.trusted) return commandFor(run, found);
+    const message = `no human has accepted \`${found.path}\` as it is now`;
+    const data = { command: 'migrate', blockers: [{ code: 'untrusted_workflow', message }] };
+    const event = 'command_refused' as const;
+    await store.note(run.id, [{ time: timeFor(parts.now, run), principal: nameOf(by), event, data }]);
+    throw new PhasegateError('untrusted_workflow', message, { hint: `phasegate trust ${run.workflow.id}` });
   }
 
   return {
@@ -122,30 +92,12 @@ export function createMigrations(parts: MigrationParts): Migrations {
     },
 
     async migrate(runId, to, { principal }) {
-      // What the old workflow allowed must not go on under the new one.
-      const reopen = await inFlight.close(runId, GRACE_MS);
-      try {
-        for (let round = 0; round < ROUNDS; round += 1) {
-          const submitted = await attempt(await load(runId), to, principal);
-          if (submitted !== null) return submitted;
-        }
-      } finally {
-        reopen();
-      }
-      throw new PhasegateError(
-        'run_changed',
-        `run \`${runId}\` was changed by someone else at the same time`,
-        {
-          hint: `phasegate status ${runId}`,
-        },
-      );
+      const make = (run: Run) => accepted(run, to, principal);
+      return (await parts.runtime.submit(runId, { make }, { principal })).submitted;
     },
   };
 }
 
-/** How long allowed calls may go on once their workflow is to be replaced. */
-const GRACE_MS = 5_000;
-const ROUNDS = 3;
 /** A beginning of a hash this long is nobody else's. */
 const SHORTEST_HASH = 8;
 

@@ -1,13 +1,21 @@
-import { canonicalJson, type GateDecision, PhasegateError, type Run, type Unaccepted } from '@phasegate/core';
+import {
+  type Command,
+  canonicalJson,
+  type GateDecision,
+  PhasegateError,
+  type Run,
+  type Unaccepted,
+  type Verdict,
+} from '@phasegate/core';
 import { isAccepted, trustText } from './acceptance.ts';
 import { createAgents } from './agents.ts';
 import { nameOf } from './auditDrafts.ts';
+import { createCallsUnderWay } from './callsUnderWay.ts';
 import { createClaims } from './claims.ts';
 import { createFeed } from './feed.ts';
 import { createGuard } from './guard.ts';
 import { guardedChecks, guardedRuntime } from './guardedRuntime.ts';
 import { verifyHumanSignature } from './humanKeys.ts';
-import { createInFlight } from './inFlight.ts';
 import { lookingAgain } from './lookingAgain.ts';
 import { createHumans } from './people.ts';
 import type {
@@ -21,10 +29,10 @@ import type {
   TrustCard,
   TrustRecord,
 } from './ports.ts';
+import type { Processes } from './processes.ts';
 import { recordingsIn, refusedStartsIn } from './recordings.ts';
 import { createRefusalNotes } from './refusalNotes.ts';
 import { createReleases } from './releases.ts';
-import { createRendering } from './rendering.ts';
 import { createRenewals } from './renewals.ts';
 import { createRuntime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
@@ -37,7 +45,8 @@ import { createWebhooks } from './webhooks.ts';
 export { createHumans } from './people.ts';
 
 /** What an open project is built from: the runtime's parts, tokens, tools, and where backups go. */
-export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'accepted' | 'heard'> {
+export interface ProjectParts
+  extends Omit<RuntimeParts, 'signed' | 'accepted' | 'heard' | 'calls' | 'submitted'> {
   /** Absolute path for a backup made without naming a file. */
   readonly backupFile: () => string;
   /** From `createTokens`, with `tokenSecretsOf(stateDir)` for secrets, so that a rotation is noticed. */
@@ -51,6 +60,8 @@ export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'accepted' |
   /** The guard's own files in the workspace. */
   readonly guarded?: GuardedFiles;
   readonly watching?: WatchSettings;
+  /** How processes are told apart. Default: as this machine does. */
+  readonly processes?: Processes;
   /** What went wrong where nobody waits for an answer: renewals, the watch, deliveries. Default: nobody is told. */
   readonly onError?: (error: unknown) => void;
 }
@@ -63,7 +74,8 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const means = { store, now: parts.now, onError };
   const renewals = createRenewals(means);
   const refusals = createRefusalNotes(means);
-  const inFlight = createInFlight();
+  const calls = createCallsUnderWay({ ...parts, onError });
+  const told = new Set<(command: Command, verdict: Verdict) => void>();
   const stopping = new AbortController();
   const watches = new Set<Watch>();
   const accepted = (trust: TrustRecord) => isAccepted(trust, store);
@@ -77,7 +89,11 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const bare = createRuntime({
     ...parts,
     checks: async () => guardedChecks(await parts.checks(), guard),
+    calls,
     heard: renewals.heard,
+    submitted(command, verdict) {
+      for (const tell of told) tell(command, verdict);
+    },
     accepted,
     async signed(run, principal, command) {
       const human = (await store.humans()).find((record) => record.name === principal.name);
@@ -87,14 +103,14 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     },
   });
   const runtime = guardedRuntime(bare, guard);
-  const releases = createReleases({ store, runtime, inFlight, now: parts.now });
+  const releases = createReleases({ store, runtime, calls, now: parts.now });
   const feed = createFeed(store);
   const databases = parts.databases ?? NO_DATABASES;
 
   // Loaded when asked for: the proof needs all of `check`, and few processes migrate a run.
   async function migrations(): Promise<Migrations> {
     const { createMigrations } = await import('./migrate.ts');
-    return createMigrations({ ...parts, ...createRendering(parts), accepted, inFlight });
+    return createMigrations({ ...parts, accepted, runtime });
   }
 
   /** Whether the newest acceptance of a workflow of the project has this file with this content. */
@@ -159,12 +175,13 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     },
     humans: createHumans(store, now),
     agents: createAgents({ store, now, releaseAll: releases.releaseAll }),
-    claims: createClaims({ store, runtime, tokens, inFlight, renewals, refusals, releases, now: parts.now }),
+    claims: createClaims({ store, runtime, tokens, renewals, refusals, releases, now: parts.now }),
     toolbox: createToolbox({
       ...parts,
       judge: runtime.judge,
       load,
-      inFlight,
+      calls,
+      endCall: store.endCall,
       guard,
       signal: stopping.signal,
       async note(runId, drafts) {
@@ -172,6 +189,10 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       },
     }),
     feed,
+    onSubmitted(listener) {
+      told.add(listener);
+      return () => void told.delete(listener);
+    },
     migrationCard: async (runId) => (await migrations()).migrationCard(runId),
     migrate: async (runId, to, human) => (await migrations()).migrate(runId, to, human),
     webhooks: createWebhooks({ store, now }),

@@ -1,15 +1,16 @@
 import type { Command, Principal, ReleaseCause, Run } from '@phasegate/core';
 import { PhasegateError } from '@phasegate/core';
-import type { InFlight } from './inFlight.ts';
+import type { CallsUnderWay } from './callsUnderWay.ts';
+import { ENGINE } from './engine.ts';
 import { leaseEnd, openItems } from './leaseTerms.ts';
 import type { Claims, LeaseRecord, Store } from './ports.ts';
-import { ENGINE, type Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 
 /** What releases are built from. */
 export interface ReleaseParts {
   readonly store: Store;
   readonly runtime: Runtime;
-  readonly inFlight: InFlight;
+  readonly calls: Pick<CallsUnderWay, 'look'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -23,17 +24,12 @@ export interface Releases extends Pick<Claims, 'release'> {
 }
 
 /** Builds the ways in which an agent loses what it holds. */
-export function createReleases({ store, runtime, inFlight, now }: ReleaseParts): Releases {
-  /** The agent's calls are ended first: what it was allowed as the holder must not go on when it is none. */
+export function createReleases({ store, runtime, calls, now }: ReleaseParts): Releases {
+  /** The agent's calls end with it: what it was allowed as the holder must not go on when it is none. */
   async function letGo(runId: string, what: LettingGo): Promise<void> {
     const { holder, item, cause, principal } = what;
     const command: Command = { kind: 'release', cause, holder, ...(item === null ? {} : { item }) };
-    const reopen = await inFlight.close(runId, 0, item);
-    try {
-      await runtime.submit(runId, command, { principal });
-    } finally {
-      reopen();
-    }
+    await runtime.submit(runId, command, { principal });
   }
 
   /** Letting go of the run lets go of its items with it. */
@@ -78,7 +74,8 @@ export function createReleases({ store, runtime, inFlight, now }: ReleaseParts):
       if (current === undefined || current.agent !== agent || current.expiresAt > instant(now())) return;
       const run = stored?.run;
       if (run === undefined || !isHeld(run, agent, item)) return store.dropLease(runId, item);
-      if (keeps(run, item) || inFlight.busy(runId, item)) {
+      // Whoever waits for a call is not lost, whichever process carries the call out.
+      if (keeps(run, item) || (await calls.look(runId, item)).under.length > 0) {
         await store.putLease({ ...current, expiresAt: leaseEnd(run, now()) });
         return;
       }

@@ -1,4 +1,5 @@
-import type { Command, Principal, Run } from '@phasegate/core';
+import type { Command, Principal, Run, Verdict } from '@phasegate/core';
+import type { CallsUnderWay, CallWaits } from './callsUnderWay.ts';
 import type { Catalog, CheckImplementation, Databases, Functions, Store, TrustRecord } from './ports.ts';
 
 /** What the runtime is built from; `main.ts` chooses. */
@@ -25,6 +26,11 @@ export interface RuntimeParts {
     principal: Principal,
     command: Extract<Command, { kind: 'decide' }>,
   ) => Promise<boolean>;
+  /** The tool calls under way, which a run is not changed under. */
+  readonly calls: CallsUnderWay;
+  readonly waits?: CallWaits;
+  /** Told what came of every command, through whichever surface it came. */
+  readonly submitted?: (command: Command, verdict: Verdict) => void;
   /** An agent acted on what it holds: whoever keeps leases renews its. */
   readonly heard?: (run: Run, agent: string) => void;
 }

@@ -230,19 +230,20 @@ describe('a batch', () => {
   });
 
   test('ends with its phase: what comes after a transition is refused by the old token [S2.41 S2.54 adv.K7]', async () => {
-    const made: { leave?: () => Promise<unknown> } = {};
+    const go = Promise.withResolvers<void>();
     const leaving: ToolImplementation = {
       name: 'mcp:own/leave',
-      description: 'Has the run go on while the batch is under way',
+      description: 'Has somebody complete the phase while the batch is under way',
       input: { type: 'object' },
       run: async () => {
-        await made.leave?.();
+        go.resolve();
         return { ok: true, output: null };
       },
     };
     const { execute, project, run, history, admitted, workspace } = await working(POLICY, [leaving]);
-    made.leave = () =>
-      project.as(ADA).submit(run, { kind: 'complete', phase: 'ONE', evidence: {}, outcome: 'ok' });
+    const left = go.promise.then(() =>
+      project.as(ADA).submit(run, { kind: 'complete', phase: 'ONE', evidence: {}, outcome: 'ok' }),
+    );
 
     const done = await execute([
       { tool: 'write_files', input: { path: 'docs/before', content: '' } },
@@ -251,6 +252,7 @@ describe('a batch', () => {
     ]);
 
     expect(done.map(codeOf)).toEqual(['allowed', 'allowed', 'not_your_run']);
+    expect((await left).verdict.allowed).toBe(true);
     expect(existsSync(join(workspace, 'docs/after'))).toBe(false);
     expect((await history()).at(-1)).toMatchObject({ event: 'token_refused', data: { code: 'token_dead' } });
     // Whoever comes with the dead token hears that it is dead.

@@ -12,12 +12,13 @@ import {
   type ToolUse,
   type Verdict,
 } from '@phasegate/core';
+import type { CallsUnderWay } from './callsUnderWay.ts';
 import { type Guard, withRestored } from './guard.ts';
-import type { InFlight } from './inFlight.ts';
 import { createInputRules } from './inputRules.ts';
 import type {
   Admitted,
   AuditDraft,
+  CallRecord,
   ExecutedCall,
   Receipt,
   Seal,
@@ -33,13 +34,13 @@ import { contextFor } from './toolContext.ts';
 /** What the toolbox is built from. */
 export interface ToolboxParts {
   /**
-   * The engine's verdict for the holder of a token, durable before it is given. Throws `token_dead` or `run_changed`
-   * where the run's epoch is no longer the token's.
+   * The engine's verdict for the holder of a token, durable before it is given; with a call that it allows, that call
+   * is under way from then on. Throws `token_dead` or `run_changed` where the run's epoch is no longer the token's.
    */
-  judge(admitted: Admitted, use: ToolUse): Promise<Verdict>;
+  judge(admitted: Admitted, use: ToolUse, call?: CallRecord): Promise<Verdict>;
   /** The run as it is now. */
   load(runId: string): Promise<Run>;
-  readonly inFlight: Pick<InFlight, 'enter'>;
+  readonly calls: Pick<CallsUnderWay, 'enter' | 'recordOf' | 'carryOut'>;
   /** Sees to the guard's own files where programs are run. */
   readonly guard?: Pick<Guard, 'hold' | 'settle'>;
   /** Absolute path of the workspace. */
@@ -56,6 +57,8 @@ export interface ToolboxParts {
   newId(): string;
   /** Appends to a run's chain, durably, whatever its epoch. */
   note(runId: string, drafts: readonly AuditDraft[]): Promise<void>;
+  /** The same with the end of a call. */
+  endCall(call: CallRecord, drafts: readonly AuditDraft[]): Promise<void>;
   /** The most one call may take; 610 seconds by default, above what a command may ask for. */
   readonly timeoutMs?: number;
   /** Aborted when the server stops. */
@@ -75,6 +78,7 @@ const TIMEOUT_MS = 610_000;
 
 /** Builds the toolbox: every call is judged by the engine and on disk before it is carried out, and signed after. */
 export function createToolbox(parts: ToolboxParts): Toolbox {
+  const timeoutMs = parts.timeoutMs ?? TIMEOUT_MS;
   const registered = new Map<string, ToolImplementation>();
   const rules = createInputRules();
   let shelf: Promise<ReadonlyMap<string, ToolImplementation>> | undefined;
@@ -103,7 +107,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   }
 
   /** Judges what the call would really touch; an input with anything else in it is refused before. */
-  async function judge(admitted: Admitted, call: ToolCallRequest, whole: boolean): Promise<Verdict> {
+  async function judge(admitted: Admitted, call: ToolCallRequest, toCarryOut?: ToCarryOut): Promise<Verdict> {
     const { tool, input } = call;
     const name = typeof tool === 'string' ? tool.slice(0, 200) : 'unknown';
     const unfit = isJsonObject(input) ? jsonProblem(input) : 'is no JSON object';
@@ -117,9 +121,11 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       tool: name,
       input: implementation?.judged === undefined ? input : implementation.judged(input, await workspace()),
     };
-    const problem = implementation === undefined ? null : rules.problemOf(implementation, input, whole);
+    const problem =
+      implementation === undefined ? null : rules.problemOf(implementation, input, toCarryOut !== undefined);
     if (problem !== null) return refuse(admitted, use, problem);
-    const verdict = await parts.judge(admitted, use);
+    const verdict = await parts.judge(admitted, use, toCarryOut?.record);
+    if (verdict.allowed) toCarryOut?.begun();
     // Permissive mode lets refused calls pass; what is no tool at all cannot.
     const [first, ...others] = (verdict.allowed && verdict.wouldRefuse) || [];
     if (first !== undefined && !isToolName(name)) return { allowed: false, blockers: [first, ...others] };
@@ -145,38 +151,58 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     return { allowed: false, blockers: [blocker] };
   }
 
+  function draftOf(admitted: Admitted, event: AuditDraft['event'], data: AuditDraft['data']): AuditDraft {
+    const time = new Date(parts.now()).toISOString();
+    return { time, principal: `agent:${admitted.principal.name}`, event, data };
+  }
+
   async function note(
     admitted: Admitted,
     event: AuditDraft['event'],
     data: AuditDraft['data'],
   ): Promise<void> {
-    const time = new Date(parts.now()).toISOString();
-    await parts.note(admitted.runId, [{ time, principal: `agent:${admitted.principal.name}`, event, data }]);
+    await parts.note(admitted.runId, [draftOf(admitted, event, data)]);
   }
 
   async function executeOne(admitted: Admitted, asked: ToolCallRequest): Promise<ExecutedCall> {
-    // Entered before the verdict: a transition waits for who is inside, so an allowed call is carried out in the
-    // phase that allowed it, or not at all.
-    const entered = await parts.inFlight.enter(admitted.runId, admitted.item);
+    const { runId, item } = admitted;
+    // Entered before the verdict: nobody comes in while the phase is being left, so a call is judged before or after.
+    const entered = await parts.calls.enter(runId, item);
+    const tool = String(asked.tool).slice(0, 200);
+    const record = parts.calls.recordOf({ run: runId, item, tool }, timeoutMs);
+    let isUnderWay = false;
+    const begun = () => {
+      isUnderWay = true;
+    };
+    const ended = async (drafts: readonly AuditDraft[]) => {
+      isUnderWay = false;
+      await parts.endCall(record, drafts);
+    };
     try {
-      // A program that goes on in the background may have waited for its answer to be given.
-      const restored = (await parts.guard?.settle(admitted.runId)) ?? [];
-      const call = await inItsWords(admitted, asked);
-      const verdict = await judge(admitted, call, true);
-      if (!verdict.allowed) return { verdict, result: null, receipt: null };
-      const run = await parts.load(admitted.runId);
-      if (run.epoch !== admitted.epoch) throw dead();
-      const tool = await find(call.tool);
-      if (tool === undefined) return { verdict, result: unavailable(call.tool), receipt: null };
-      const problem = rules.problemOf(tool, call.input, true);
-      if (problem !== null) return { verdict, result: notOk('input_invalid', problem), receipt: null };
-      return {
-        verdict,
-        ...(await carryOut({ admitted, call, tool, run, restored, signal: entered.signal })),
-      };
+      return await judgeAndCarryOut(admitted, asked, { record, begun, ended });
     } finally {
+      if (isUnderWay) await ended([]);
       entered.leave();
     }
+  }
+
+  async function judgeAndCarryOut(
+    admitted: Admitted,
+    asked: ToolCallRequest,
+    toCarryOut: ToCarryOut,
+  ): Promise<ExecutedCall> {
+    // A program that goes on in the background may have waited for its answer to be given.
+    const restored = (await parts.guard?.settle(admitted.runId)) ?? [];
+    const call = await inItsWords(admitted, asked);
+    const verdict = await judge(admitted, call, toCarryOut);
+    if (!verdict.allowed) return { verdict, result: null, receipt: null };
+    const run = await parts.load(admitted.runId);
+    if (run.epoch !== admitted.epoch) throw dead();
+    const tool = await find(call.tool);
+    if (tool === undefined) return { verdict, result: unavailable(call.tool), receipt: null };
+    const problem = rules.problemOf(tool, call.input, true);
+    if (problem !== null) return { verdict, result: notOk('input_invalid', problem), receipt: null };
+    return { verdict, ...(await carryOut({ ...toCarryOut, admitted, call, tool, run, restored })) };
   }
 
   function unavailable(tool: string): ToolResult {
@@ -186,13 +212,19 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   }
 
   async function carryOut(work: Work): Promise<{ readonly result: ToolResult; readonly receipt: Receipt }> {
-    const { admitted, call, tool, run } = work;
-    const signals = [work.signal, AbortSignal.timeout(parts.timeoutMs ?? TIMEOUT_MS)];
-    const signal = AbortSignal.any(parts.signal === undefined ? signals : [...signals, parts.signal]);
+    const { admitted, call, tool, run, record } = work;
     const startedAt = new Date(parts.now()).toISOString();
-    const context = contextFor(run, call.tool, { workspace: await workspace(), signal });
+    const root = await workspace();
     if (runsProgram(call.tool)) await parts.guard?.hold(run.id);
-    const ran = await runTool(tool, call.input, context);
+    const ran = await parts.calls.carryOut(record, (ending) => {
+      const signals = [ending, AbortSignal.timeout(timeoutMs)];
+      const signal = AbortSignal.any(parts.signal === undefined ? signals : [...signals, parts.signal]);
+      return runTool(
+        tool,
+        call.input,
+        contextFor(run, call.tool, { workspace: root, signal, call: record.id }),
+      );
+    });
     const restored = [...work.restored, ...((await parts.guard?.settle(run.id)) ?? [])];
     const result = withRestored(ran, [...new Set(restored)]);
     const receipt = makeReceipt(
@@ -214,14 +246,15 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       parts.seal,
     );
     // What the engine carried out itself is `observed`; checks that want that class will look for this record.
-    await note(admitted, 'tool_executed', { tool: call.tool, ok: result.ok, receipt: { ...receipt } });
+    const told = { tool: call.tool, ok: result.ok, receipt: { ...receipt } };
+    await work.ended([draftOf(admitted, 'tool_executed', told)]);
     return { result, receipt };
   }
 
   return {
     async check(admitted, asked) {
       const call = await inItsWords(admitted, asked);
-      return judge(admitted, call, false);
+      return judge(admitted, call);
     },
     async execute(admitted, calls) {
       if (calls.length === 0 || calls.length > MAX_BATCH) {
@@ -266,14 +299,22 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   };
 }
 
-interface Work {
+/** A call that is to be carried out where it is allowed. */
+interface ToCarryOut {
+  readonly record: CallRecord;
+  /** It was allowed, and everybody knows that it is under way. */
+  begun(): void;
+  /** It is over; said with these records. */
+  ended(drafts: readonly AuditDraft[]): Promise<void>;
+}
+
+interface Work extends ToCarryOut {
   readonly admitted: Admitted;
   readonly call: ToolCallRequest;
   readonly tool: ToolImplementation;
   readonly run: Run;
   /** Files that were put back before the call. */
   readonly restored: readonly string[];
-  readonly signal: AbortSignal;
 }
 
 /** Whether a tool can change files that it does not name. */

@@ -1,69 +1,34 @@
 import type { Blocker, Command, Decision, Run } from '@phasegate/core';
-import type { InFlight } from './inFlight.ts';
-import { bareLease, freeItem, type Handed, handOut, openItems } from './leaseTerms.ts';
-import type {
-  Admitted,
-  AgentPrincipal,
-  Claimed,
-  Claims,
-  StoredRun,
-  Transition,
-  TransitionRequest,
-} from './ports.ts';
-import type { Companions, Runtime } from './runtime.ts';
+import type { Companions } from './door.ts';
+import { bareLease, freeItem, type Handed, handOut } from './leaseTerms.ts';
+import type { Admitted, AgentPrincipal, Claimed, Claims, Transition, TransitionRequest } from './ports.ts';
+import type { Runtime } from './runtime.ts';
 import type { Tokens } from './tokens.ts';
 
 /** What transitions are built from. */
 export interface TransitionParts {
   readonly runtime: Runtime;
   readonly tokens: Tokens;
-  readonly inFlight: InFlight;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  load(runId: string): Promise<StoredRun>;
   /** Claims the run's next free item. */
   take(run: Run, agent: AgentPrincipal): Promise<Claimed | Blocker>;
 }
 
-/** Transitions of agents that hold a token: drained first, decided, and saved with the next token's id. */
+/** Transitions of agents that hold a token: decided, and saved with the next token's id. */
 export function createTransitions(parts: TransitionParts): Pick<Claims, 'transition'> {
-  const { runtime, tokens, inFlight, now, load, take } = parts;
+  const { runtime, tokens, now, take } = parts;
 
   async function transition(admitted: Admitted, request: TransitionRequest): Promise<Transition> {
-    // An item's end concerns that item's calls only, but the last one's moves the run under everyone.
-    let whole = admitted.item === null || (await isLast(admitted.runId, admitted.item));
-    for (;;) {
-      const reopen = await inFlight.close(admitted.runId, GRACE_MS, whole ? null : admitted.item);
-      try {
-        return await complete(admitted, request, whole);
-      } catch (error) {
-        if (!(error instanceof WholeRun)) throw error;
-        whole = true;
-      } finally {
-        reopen();
-      }
-    }
-  }
-
-  async function isLast(runId: string, item: string): Promise<boolean> {
-    const { run } = await load(runId);
-    return openItems(run).every(([key]) => key === item);
-  }
-
-  async function complete(
-    admitted: Admitted,
-    request: TransitionRequest,
-    whole: boolean,
-  ): Promise<Transition> {
     const { principal: agent, runId, epoch } = admitted;
     let handed: Handed | undefined;
+    const claimsItem = (after: Run) => request.whole !== true && freeItem(after) !== undefined;
     const beside = (before: Run, { run: after, verdict }: Decision): Companions => {
       handed = undefined;
       if (after.epoch === before.epoch || after.phase === null) return {};
-      if (!whole) throw new WholeRun();
       if (after.holder !== agent.name) return {};
       const mine = { agent, item: null, now: now() };
-      const goesOn = verdict.allowed && after.status === 'active' && freeItem(after) === undefined;
+      const goesOn = verdict.allowed && after.status === 'active' && !claimsItem(after);
       if (!goesOn) return { leases: [{ put: bareLease(after, mine) }] };
       handed = handOut(tokens, after, mine);
       return { leases: [{ put: handed.lease }], notes: [handed.note] };
@@ -85,7 +50,7 @@ export function createTransitions(parts: TransitionParts): Pick<Claims, 'transit
 
     /** A parallel phase is gone on with at one of its items. */
     async function nextItem(after: Run, entered: boolean): Promise<Claimed | null> {
-      if (!entered || after.status !== 'active' || freeItem(after) === undefined) return null;
+      if (!entered || after.status !== 'active' || !claimsItem(after)) return null;
       // INVARIANT: the transition has happened, so whatever keeps the next item away is no failure of this call.
       const taken = await take(after, agent).catch(() => null);
       return taken !== null && 'token' in taken ? taken : null;
@@ -94,12 +59,6 @@ export function createTransitions(parts: TransitionParts): Pick<Claims, 'transit
 
   return { transition };
 }
-
-/** How long allowed calls may go on once their phase is to be left. */
-const GRACE_MS = 5_000;
-
-/** The item turned out to be the last: everyone's calls have to be waited for. */
-class WholeRun extends Error {}
 
 function commandOf(admitted: Admitted, request: TransitionRequest): Command {
   const { artifacts, target, outcome, reason } = request;

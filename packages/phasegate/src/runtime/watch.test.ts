@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createCallsUnderWay } from './callsUnderWay.ts';
 import {
   ADA,
   approve,
@@ -13,7 +14,6 @@ import {
   TWO,
 } from './fixtures/agentsAtWork.ts';
 import type { MemoryProject, MemoryProjectOptions } from './fixtures/openMemoryProject.ts';
-import { createInFlight } from './inFlight.ts';
 import type { Claimed, FeedRecord } from './ports.ts';
 import { createReleases } from './releases.ts';
 import { createRuntime } from './runtime.ts';
@@ -25,13 +25,14 @@ function watching(it: MemoryProject, settings: WatchSettings = {}) {
   const errors: unknown[] = [];
   const now = () => Date.parse(it.now());
   const means = { store: it.store, now, onError: (error: unknown) => errors.push(error) };
-  const runtime = createRuntime({ ...it.parts, signed: async () => true, accepted: async () => true });
-  const inFlight = createInFlight();
-  const releases = createReleases({ store: it.store, runtime, inFlight, now });
+  const calls = createCallsUnderWay({ ...it.parts, ...means });
+  const allowed = { signed: async () => true, accepted: async () => true };
+  const runtime = createRuntime({ ...it.parts, ...allowed, calls });
+  const releases = createReleases({ store: it.store, runtime, calls, now });
   const everyMs = 1_000_000;
   const delivery = createDelivery(means);
   const watch = keepWatch({ ...means, runtime, releases, delivery, settings: { everyMs, ...settings } });
-  return { ...watch, errors, inFlight };
+  return { ...watch, errors, calls };
 }
 
 describe.each([
@@ -100,13 +101,14 @@ describe('a lease', () => {
     const it = openWith();
     const run = await queue(it);
     await claim(it, ADA);
-    const { look, stop, inFlight } = watching(it);
-    const { leave } = await inFlight.enter(run);
+    const { look, stop, calls } = watching(it);
+    const call = calls.recordOf({ run, item: null, tool: 'bash' }, 600_000);
+    await it.store.beginCall(call, 2, []);
 
     it.pass(301);
     await look();
     expect(await it.store.leases()).toMatchObject([{ agent: 'ada' }]);
-    leave();
+    await it.store.endCall(call, []);
     it.pass(301);
     await look();
     expect(await it.store.leases()).toEqual([]);

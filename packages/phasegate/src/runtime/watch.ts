@@ -1,7 +1,8 @@
 import { decide, type RunSummary } from '@phasegate/core';
+import { ENGINE } from './engine.ts';
 import type { Store } from './ports.ts';
 import type { Releases } from './releases.ts';
-import { ENGINE, type Runtime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 import { createStuckRuns } from './stuckRuns.ts';
 import type { Delivery } from './webhookDelivery.ts';
 

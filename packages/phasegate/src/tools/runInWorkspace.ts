@@ -32,7 +32,8 @@ export interface Order {
 export async function runInWorkspace(order: Order, context: ToolContext): Promise<ToolResult> {
   const cwd = await folderInside(context.workspace, order.input.cwd);
   const timeoutMs = typeof order.input.timeout_ms === 'number' ? order.input.timeout_ms : DEFAULT_TIMEOUT_MS;
-  const environment = cleanEnvironment(process.env, context.workspace, order.environment ?? {});
+  const clean = cleanEnvironment(process.env, context.workspace, order.environment ?? {});
+  const environment = { ...clean, ...context.environment };
   const { runProgram } = await import('../workspace/runProgram.ts');
   const ended = await runProgram({
     argv: order.argv,

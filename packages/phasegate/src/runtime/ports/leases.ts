@@ -45,7 +45,7 @@ export interface Claims {
    * at once: nothing is recorded then, and `admit` is to be asked.
    */
   admitAtOnce(token: string): Admitted | null;
-  /** Completes the admitted phase or item. Allowed calls under way are waited for, or ended, first. */
+  /** Completes the admitted phase or item, and hands out the token for what comes then. */
   transition(admitted: Admitted, request: TransitionRequest): Promise<Transition>;
   /** The agent's process is gone or it gives the run back: the run stands at its last checkpoint, for another. */
   release(
@@ -92,6 +92,8 @@ export interface TransitionRequest {
   readonly phase?: PhaseId;
   readonly outcome?: 'ok' | 'fail' | 'iterate';
   readonly reason?: string;
+  /** Where the next phase has items: go on with a token for the run, rather than claim the first of them. */
+  readonly whole?: boolean;
 }
 
 /** What came of a transition. */

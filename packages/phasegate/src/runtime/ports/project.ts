@@ -1,5 +1,6 @@
 import type {
   AuditRecord,
+  Command,
   Json,
   JsonObject,
   Phasegate,
@@ -10,6 +11,7 @@ import type {
   Run,
   RunQuery,
   Unaccepted,
+  Verdict,
   Workflow,
 } from '@phasegate/core';
 import type { Agents } from './agents.ts';
@@ -106,6 +108,8 @@ export interface Around {
   readonly attempt?: Attempt;
   /** Hash of the workflow it was done for: a run that has another by now refuses it with `run_changed`. */
   readonly workflowHash?: string;
+  /** Of the phase token it comes with: a run that moved on since refuses it with `token_dead`. */
+  readonly epoch?: number;
 }
 
 /** A project with its store open. */
@@ -138,6 +142,11 @@ export interface OpenProject extends Migrations {
   readonly claims: Claims;
   readonly toolbox: Toolbox;
   readonly feed: Feed;
+  /**
+   * Calls back with what came of every command of this process, through whichever surface it came. Gives a function
+   * that stops it.
+   */
+  onSubmitted(listener: (command: Command, verdict: Verdict) => void): () => void;
   readonly webhooks: Webhooks;
   /** Records a refused credential on the project's chain; never the credential itself. */
   noteCredentialFailure(data: JsonObject): Promise<void>;

@@ -27,6 +27,8 @@ export interface ToolContext {
   mayRead(path: string): boolean;
   /** Aborted when the time is up, the phase ends or the server stops. */
   readonly signal: AbortSignal;
+  /** What programs that are started for the call must have in their environment: what they ask for is known by it. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** What came of a tool. */

@@ -251,20 +251,24 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       }),
     dropLease: (run, item) => commits.submit(() => leases.change({ drop: { run, item } })),
 
-    beginCall: (call, version, drafts) =>
-      commits.submit(() => {
+    async beginCall(call, version, audit) {
+      const drafts = writtenDrafts(audit);
+      return commits.submit(() => {
         const before = runs.current(call.run);
         if (before === undefined || before.version !== version) return false;
         calls.begin(call);
         if (drafts.length > 0) runs.grow(before, chain(call.run, before.head, drafts));
         return true;
-      }),
-    endCall: ({ run, id }, drafts) =>
-      commits.submit(() => {
+      });
+    },
+    async endCall({ run, id }, audit) {
+      const drafts = writtenDrafts(audit);
+      return commits.submit(() => {
         calls.drop(run, id);
         const before = runs.current(run);
         if (before !== undefined && drafts.length > 0) runs.grow(before, chain(run, before.head, drafts));
-      }),
+      });
+    },
     calls: (runId, item) => asking(() => calls.of(runId, item)),
     askToEnd: (runId, ids) =>
       commits.submit(() => {

@@ -1,0 +1,344 @@
+import {
+  answerFor,
+  type Command,
+  type Decision,
+  decideOrLook,
+  findPhase,
+  PhasegateError,
+  type Principal,
+  phaseById,
+  type Run,
+  recordedRefusal,
+  refuseUnderWay,
+  type Submitted,
+  viewFor,
+} from '@phasegate/core';
+import { failureOf, refusedDatabase } from './attemptFor.ts';
+import { drafts, largestRefusal, nameOf } from './auditDrafts.ts';
+import { COMPLETION_MS, type Seen } from './callsUnderWay.ts';
+import { companyOf } from './companyOf.ts';
+import { demandFit } from './demandFit.ts';
+import { inSameVisit } from './inSameVisit.ts';
+import type { Judged, Judging } from './judging.ts';
+import {
+  type Asked,
+  isLastItem,
+  type Manner,
+  mannerOf,
+  moves,
+  roundsOf,
+  type Scope,
+  scopeOf,
+} from './mannerOf.ts';
+import type { Around, AuditDraft, CallRecord, CallsOver, LeaseChange, StoredRun } from './ports.ts';
+import type { Rendering } from './rendering.ts';
+import type { RuntimeParts } from './runtimeParts.ts';
+import { NO_COPY, type StagedCopy, stagedCopy } from './stagedCopy.ts';
+import { timeFor } from './timeFor.ts';
+import { tokenRefused } from './tokenFaults.ts';
+
+/**
+ * The one way in which a run is changed, whoever asks and through which surface: calls under way are waited for or
+ * ended, the engine decides, and run, lease, token and audit are written together, or nothing is.
+ */
+export interface Door {
+  submit(runId: string, asked: Asked, how: Submitting): Promise<Kept>;
+}
+
+/** Who submits, and what goes with it. */
+export interface Submitting extends Around {
+  readonly principal: Principal;
+  /** Called with the decision, before it is saved; called again when it has to be decided once more. */
+  readonly beside?: (before: Run, decision: Decision) => Companions | Promise<Companions>;
+}
+
+/** What is written in the same transaction as a decision. */
+export interface Companions {
+  readonly leases?: readonly LeaseChange[];
+  /** For the run's chain. */
+  readonly notes?: readonly AuditDraft[];
+}
+
+/** What came of a submission, and the run after it. */
+export interface Kept {
+  readonly submitted: Submitted;
+  readonly run: Run;
+}
+
+/** What the door is built from. */
+export interface DoorParts extends Omit<RuntimeParts, 'heard'> {
+  load(runId: string): Promise<StoredRun>;
+  readonly judging: Judging;
+  readonly renderSaved: Rendering['renderSaved'];
+  heard(run: Run, principal: Principal): void;
+}
+
+/** Builds the door. */
+export function createDoor(parts: DoorParts): Door {
+  const { store, calls, load, judging } = parts;
+
+  /** One call is one transaction with the expected version; on a conflict it is decided once more on fresh state. */
+  async function submit(runId: string, asked: Asked, how: Submitting): Promise<Kept> {
+    // INVARIANT: what a migration was proven by is nobody's word but `createMigrations`'s.
+    if ('kind' in asked) demandFit(asked);
+    if ('kind' in asked && asked.kind === 'migrate')
+      throw new PhasegateError('not_permitted', 'a run is migrated by `migrate` only');
+    const scope = scopeOf(asked);
+    const decided = await whileClosed(runId, asked, { ...how, scope });
+    // An item turned out to be the last: everyone's calls have to be waited for.
+    return decided ?? (await whileClosed(runId, asked, { ...how, scope: null })) ?? changed(runId);
+  }
+
+  /** Nobody new comes in while an agent's command waits and is looked at. Null where more has to be closed. */
+  async function whileClosed(runId: string, asked: Asked, how: Scoped): Promise<Kept | null> {
+    const { scope } = how;
+    // A human waits for nobody's checks: what others are about to do is decided once more after it.
+    const closes = scope !== undefined && !('make' in asked) && mannerOf(asked) === 'waits';
+    const reopen = closes ? await calls.close(runId, scope) : () => undefined;
+    try {
+      return await decideInRounds(runId, asked, how);
+    } catch (error) {
+      if (error instanceof WholeRun && scope !== null) return null;
+      throw error;
+    } finally {
+      reopen();
+    }
+  }
+
+  async function decideInRounds(runId: string, asked: Asked, how: Scoped): Promise<Kept> {
+    const until = performance.now() + (parts.waits?.completionMs ?? COMPLETION_MS);
+    let lost = false;
+    for (let left = roundsOf(asked); left > 0; left--) {
+      const came = await tryOnce(runId, asked, { ...how, until, lost, last: left === 1 });
+      if (typeof came !== 'string') return came;
+      if (came === 'given_up') break;
+      // Waiting is no conflict: the run is looked at afresh, as if it had been asked for now.
+      if (came === 'waited') left += 1;
+      lost = came === 'lost';
+    }
+    return changed(runId);
+  }
+
+  async function tryOnce(runId: string, asked: Asked, how: Trying): Promise<Kept | Fruitless> {
+    // Looked at before the run is: what is begun after this is seen when the run is saved.
+    const seen = how.scope === undefined ? NOTHING : await calls.look(runId, how.scope);
+    const { run, version } = await load(runId);
+    const command = await commandFor(run, asked, how);
+    const manner = how.last && mannerOf(command) === 'clears' ? 'ends' : mannerOf(command);
+    if (
+      seen.under.length > 0 &&
+      manner !== 'ends' &&
+      (how.lost || goesThrough(run, command, how.principal))
+    ) {
+      const inTheWay = await settle(run, { manner, seen }, how);
+      if (inTheWay.length > 0) return refuse(run, command, { ...how, inTheWay });
+      return manner === 'waits' ? 'waited' : 'lost';
+    }
+    const copy = await stagedCopy(parts, run, { command, given: how.attempt });
+    try {
+      const kept = await decideAndKeep({ run, version }, command, { ...how, copy, seen, manner });
+      if (kept !== null) return kept;
+    } finally {
+      await copy.end();
+    }
+    // What a handler wrote to the copy would be there twice: it is done anew on another.
+    const isHandled = phaseById(run.workflow, run.phase)?.work.kind === 'handler';
+    return how.attempt !== undefined && isHandled ? 'given_up' : 'lost';
+  }
+
+  async function commandFor(run: Run, asked: Asked, how: Scoped): Promise<Command> {
+    if (typeof how.scope === 'string' && isLastItem(run, how.scope)) throw new WholeRun();
+    demandSame(run, how);
+    const command = 'make' in asked ? await asked.make(run) : inItsWords(run, inSameVisit(run, asked));
+    if (command.kind === 'decide') await demandSignature(run, command, how.principal);
+    return command;
+  }
+
+  /** Has the calls ended or waits for them, as the command wants it; gives those that stay in its way. */
+  async function settle(
+    run: Run,
+    { manner, seen }: Past,
+    { scope = null, until }: Trying,
+  ): Promise<readonly CallRecord[]> {
+    if (manner === 'clears') {
+      await calls.end(run.id, scope);
+      return [];
+    }
+    const around = calls.around(seen.under);
+    if (around.length > 0) return around;
+    if (manner === 'asks_once') return seen.under;
+    return (await calls.wait(run.id, scope, until - performance.now())).under;
+  }
+
+  /** Null where someone else changed the run meanwhile. */
+  async function decideAndKeep(
+    { run, version }: StoredRun,
+    command: Command,
+    how: Scoped & Past & { readonly copy: StagedCopy },
+  ): Promise<Kept | null> {
+    const { principal, copy } = how;
+    const judged = await judging.judge(run, command, how).catch(refusedDatabase);
+    if (typeof judged === 'string') {
+      const failure: Command = { ...failureOf(command), reason: judged };
+      return decideAndKeep({ run, version }, failure, { ...how, copy: NO_COPY });
+    }
+    const over = overFor(run, judged.run, how);
+    const beside = await how.beside?.(run, judged);
+    if (!(await keep(run, version, { decision: judged, beside, over }))) return null;
+    await copy.settle(judged);
+    // From now on no call begins that the run allowed before; those that did are ended, wherever they go on.
+    if (how.manner === 'ends' && judged.verdict.allowed) {
+      await calls.end(run.id, moves(run, judged.run) ? null : (how.scope ?? null));
+    }
+    parts.heard(judged.run, principal);
+    parts.submitted?.(command, judged.verdict);
+    return { submitted: await submitted(run, judged, principal), run: judged.run };
+  }
+
+  /** What is told is made when it is read: a runner that only wants the verdict pays for no text. */
+  async function submitted(
+    before: Run,
+    decision: Decision & { readonly command: Command },
+    principal: Principal,
+  ): Promise<Submitted> {
+    const rendered = await parts.renderSaved(decision.run, principal);
+    return {
+      verdict: decision.verdict,
+      get view() {
+        return viewFor(decision.run, principal, rendered);
+      },
+      get answer() {
+        return answerFor(before, decision.command, decision);
+      },
+    };
+  }
+
+  async function keep(
+    before: Run,
+    version: number,
+    { decision, beside = {}, over }: Keeping,
+  ): Promise<boolean> {
+    const { events, verdict, run, by } = decision;
+    if (events.length > 0) {
+      const recording = verdict.allowed
+        ? decision.recording
+        : { ...decision.recording, largest: largestRefusal(version) };
+      const audit = [...drafts(events, by, recording), ...(beside.notes ?? [])];
+      const company = companyOf({ before, after: run }, by, beside.leases ?? []);
+      return store.save(run, version, audit, { ...company, ...(over === undefined ? {} : { calls: over }) });
+    }
+    if (verdict.allowed) return true;
+    const { command, recording } = decision;
+    const blockers = verdict.blockers.map(({ code, message }) => ({ code, message }));
+    // The chain may have grown since the run was read, and a proof from both together is one of no state at all.
+    if (command.kind === 'migrate' && (await load(run.id)).version !== version) return false;
+    const proof = command.kind === 'migrate' ? {} : recordedRefusal(recording, verdict.blockers);
+    await noteRefused(run, by, { command: command.kind, blockers, ...proof });
+    return true;
+  }
+
+  /** Calls are in the way: nothing was decided, so nothing of the command is recorded but that it came. */
+  async function refuse(
+    run: Run,
+    command: Command,
+    { principal, inTheWay }: Scoped & { readonly inTheWay: readonly CallRecord[] },
+  ): Promise<Kept> {
+    const decision = refuseUnderWay(run, inTheWay, { inside: calls.around(inTheWay).length > 0 });
+    const { verdict } = decision;
+    // The engine asks again by itself, every second if need be.
+    if (!verdict.allowed && principal.kind !== 'engine') {
+      const blockers = verdict.blockers.map(({ code, message }) => ({ code, message }));
+      await noteRefused(run, principal, { command: command.kind, blockers });
+    }
+    parts.heard(run, principal);
+    parts.submitted?.(command, verdict);
+    return { submitted: await submitted(run, { ...decision, command }, principal), run };
+  }
+
+  async function noteRefused(run: Run, by: Principal, data: AuditDraft['data']): Promise<void> {
+    const time = timeFor(parts.now, run);
+    await store.note(run.id, [{ time, principal: nameOf(by), event: 'command_refused', data }]);
+  }
+
+  async function demandSignature(
+    run: Run,
+    command: Extract<Command, { kind: 'decide' }>,
+    principal: Principal,
+  ) {
+    if (principal.kind !== 'human' || (await parts.signed(run, principal, command))) return;
+    const data = { run: run.id, verb: 'decide', human: principal.name };
+    const time = timeFor(parts.now, run);
+    await store.note(null, [{ time, principal: nameOf(principal), event: 'credential_failed', data }]);
+    throw new PhasegateError('credential_invalid', `the decision is not signed by \`${principal.name}\``);
+  }
+
+  /** Whether the command may change anything: one that is refused as things stand need not wait for anybody. */
+  function goesThrough(run: Run, command: Command, principal: Principal): boolean {
+    // What is shown at a gate is not known here.
+    if (command.kind === 'decide') return true;
+    const step = decideOrLook(run, command, { principal, now: timeFor(parts.now, run), facts: {} });
+    return 'looks' in step || step.verdict.allowed || step.run.status !== run.status;
+  }
+
+  return { submit };
+}
+
+interface Scoped extends Submitting {
+  readonly scope: Scope;
+}
+
+interface Trying extends Scoped {
+  /** When waiting ends, on the clock that never goes back. */
+  readonly until: number;
+  /** Somebody else was faster the last time: a call may have come in between. */
+  readonly lost: boolean;
+  readonly last: boolean;
+}
+
+type Fruitless = 'waited' | 'lost' | 'given_up';
+
+/** A decision with what is to be written beside it. */
+interface Keeping {
+  readonly decision: Judged;
+  readonly beside: Companions | undefined;
+  readonly over: CallsOver | undefined;
+}
+
+/** What a decision is saved past. */
+interface Past {
+  readonly manner: Manner;
+  readonly seen: Seen;
+}
+
+/** More has to be closed than was. */
+class WholeRun extends Error {}
+
+const NOTHING: Seen = { under: [], void: [], begun: 0 };
+/** The calls that must be over for a decision to be written. */
+function overFor(before: Run, after: Run, { scope, seen, manner }: Scoped & Past): CallsOver | undefined {
+  if (manner === 'ends') return undefined;
+  const moved = moves(before, after);
+  if (moved && scope !== null) throw new WholeRun();
+  if (scope === undefined || (!moved && scope === null)) return undefined;
+  return { item: scope, void: seen.void, begun: seen.begun };
+}
+
+function changed(runId: string): never {
+  throw new PhasegateError('run_changed', `run \`${runId}\` was changed by someone else at the same time`, {
+    hint: `phasegate status ${runId}`,
+  });
+}
+
+function demandSame(run: Run, how: Submitting): void {
+  // INVARIANT: a token serves the epoch it was issued in; who was admitted before the run moved on is too late.
+  if (how.epoch !== undefined && how.epoch !== run.epoch) throw tokenRefused('dead_epoch');
+  if (how.workflowHash !== undefined && how.workflowHash !== run.workflowHash)
+    throw new PhasegateError('run_changed', `run \`${run.id}\` has another workflow by now`);
+}
+
+/** The command with its phase as the workflow's author wrote it; a request may give id, number or name. */
+function inItsWords(run: Run, command: Command): Command {
+  if (command.kind !== 'complete' && command.kind !== 'fetch_task') return command;
+  const phase = findPhase(run.workflow, command.phase);
+  return phase === null || phase.id === command.phase ? command : { ...command, phase: phase.id };
+}

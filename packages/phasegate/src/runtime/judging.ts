@@ -1,0 +1,123 @@
+import {
+  type Circumstance,
+  type Command,
+  type Decision,
+  decide,
+  decideOrLook,
+  type Fact,
+  type Facts,
+  type Look,
+  type Principal,
+  type Recording,
+  type Run,
+  type Workflow,
+} from '@phasegate/core';
+import { ENGINE } from './engine.ts';
+import { CodeChanged, type Looking, lookAt } from './look.ts';
+import type { CheckImplementation } from './ports.ts';
+import { modulePath } from './rendering.ts';
+import type { RuntimeParts } from './runtimeParts.ts';
+import { shownCard } from './shownCard.ts';
+import type { StagedCopy } from './stagedCopy.ts';
+import { timeFor } from './timeFor.ts';
+
+/** Has looked at what the engine asks for, and decided. Nothing is written here. */
+export interface Judging {
+  /** Looks of one round do not depend on each other. */
+  lookAll(
+    looks: readonly Look[],
+    workflow: Workflow,
+    facts: Record<string, Fact>,
+    copy?: string | null,
+  ): Promise<void>;
+  /** The decision, with the author's database prepared for it. */
+  judge(
+    run: Run,
+    command: Command,
+    how: { readonly principal: Principal; readonly copy: StagedCopy },
+  ): Promise<Judged>;
+}
+
+/** A decision with the command it answers, for whom, and what it was made from. */
+export type Judged = Decision & {
+  readonly command: Command;
+  readonly by: Principal;
+  readonly recording: Recording;
+};
+
+/** Builds it over the shelf of checks and the functions of workflows. */
+export function createJudging(parts: RuntimeParts): Judging {
+  let shelf: Promise<ReadonlyMap<string, CheckImplementation>> | undefined;
+  const checks = () => {
+    shelf ??= parts.checks().then((list) => new Map(list.map((check) => [check.name, check])));
+    return shelf;
+  };
+
+  const looking = (workflow: Workflow, copy: string | null): Looking => ({
+    checks,
+    functions: parts.functions,
+    workspace: parts.workspace,
+    module: modulePath(parts.workspace, workflow.module),
+    database: copy ?? modulePath(parts.workspace, workflow.database?.file ?? null),
+  });
+
+  async function lookAll(
+    looks: readonly Look[],
+    workflow: Workflow,
+    facts: Record<string, Fact>,
+    copy: string | null = null,
+  ): Promise<void> {
+    const around = looking(workflow, copy);
+    const answers = await Promise.all(looks.map((look) => lookAt(look, around)));
+    looks.forEach((look, index) => {
+      facts[look.id] = answers[index] as Fact;
+    });
+  }
+
+  async function judgeCommand(
+    run: Run,
+    command: Command,
+    {
+      principal,
+      copy,
+      known = {},
+    }: { readonly principal: Principal; readonly copy: StagedCopy; readonly known?: Facts },
+  ): Promise<Judged> {
+    const now = timeFor(parts.now, run);
+    const bare: Circumstance = { principal, now, facts: {}, ...(await shownFor(run, command)) };
+    try {
+      const facts: Record<string, Fact> = { ...known };
+      for (;;) {
+        const step = decideOrLook(run, command, { ...bare, ...copy.known(), facts });
+        if ('looks' in step)
+          await lookAll(step.looks, run.workflow, facts, await copy.fileFor(step.looks, facts));
+        else if (!(await copy.sealFor(step, facts)))
+          return { ...step, command, by: principal, recording: { command, facts, ...copy.known() } };
+      }
+    } catch (error) {
+      if (!(error instanceof CodeChanged)) throw error;
+      const escalate: Command = { kind: 'escalate', reason: 'code_changed', message: error.message };
+      return {
+        ...decide(run, escalate, { principal: ENGINE, now: bare.now, facts: {} }),
+        command,
+        by: ENGINE,
+        recording: { command: escalate, facts: {} },
+      };
+    }
+  }
+
+  async function shownFor(run: Run, command: Command): Promise<{ readonly shown?: string }> {
+    const card = command.kind === 'decide' ? await shownCard(parts, run) : null;
+    return card === null ? {} : { shown: card.shown };
+  }
+
+  return {
+    lookAll,
+    /** A copy that turns out to be one that cannot be installed any more is decided on, with what was seen before. */
+    async judge(run, command, how) {
+      const decision = await judgeCommand(run, command, how);
+      if (await how.copy.prepare(decision)) return decision;
+      return judgeCommand(run, command, { ...how, known: decision.recording.facts });
+    },
+  };
+}
