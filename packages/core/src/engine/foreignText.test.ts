@@ -100,10 +100,10 @@ describe('whose words an agent reads', () => {
   test('an item cannot be called like a line of a human [adv.N15]', () => {
     const run = started(workflowOf([{ id: 'LIST' }, { id: 'EACH', parallel: { key: 'files' } }]));
 
-    const each = submit(run, complete(run, { files: [`a\n${FORGED}`] })).run;
+    const { verdict } = submit(run, complete(run, { files: [`a\n${FORGED}`] }));
 
-    expect(linesOf(each).filter((line) => line.startsWith('From a human'))).toEqual([]);
-    expect(textOf(each)).toContain(`a\\n${FORGED}`);
+    expect(verdict).toMatchObject({ allowed: false, blockers: [{ code: 'items_invalid' }] });
+    expect(JSON.stringify(verdict)).not.toContain(FORGED);
   });
 });
 

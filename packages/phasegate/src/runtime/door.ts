@@ -18,6 +18,7 @@ import { drafts, largestRefusal, nameOf } from './auditDrafts.ts';
 import { COMPLETION_MS, type Seen } from './callsUnderWay.ts';
 import { companyOf } from './companyOf.ts';
 import { demandFit } from './demandFit.ts';
+import { withRestoredFiles } from './guardedChecks.ts';
 import { inSameVisit } from './inSameVisit.ts';
 import type { Judged, Judging } from './judging.ts';
 import {
@@ -84,9 +85,13 @@ export function createDoor(parts: DoorParts): Door {
     if ('kind' in asked && asked.kind === 'migrate')
       throw new PhasegateError('not_permitted', 'a run is migrated by `migrate` only');
     const scope = scopeOf(asked);
-    const decided = await whileClosed(runId, asked, { ...how, scope });
-    // An item turned out to be the last: everyone's calls have to be waited for.
-    return decided ?? (await whileClosed(runId, asked, { ...how, scope: null })) ?? changed(runId);
+    try {
+      const decided = await whileClosed(runId, asked, { ...how, scope });
+      // An item turned out to be the last: everyone's calls have to be waited for.
+      return decided ?? (await whileClosed(runId, asked, { ...how, scope: null })) ?? changed(runId);
+    } finally {
+      await parts.guard?.release(runId);
+    }
   }
 
   /** Nobody new comes in while an agent's command waits and is looked at. Null where more has to be closed. */
@@ -134,10 +139,12 @@ export function createDoor(parts: DoorParts): Door {
       if (inTheWay.length > 0) return refuse(run, command, { ...how, inTheWay });
       return manner === 'waits' ? 'waited' : 'lost';
     }
+    // Programs are over by now: what they did to the guard's own files is undone before their work counts.
+    const restored = handsInWork(command) ? ((await parts.guard?.settle(runId)) ?? []) : [];
     const copy = await stagedCopy(parts, run, { command, given: how.attempt });
     try {
       const kept = await decideAndKeep({ run, version }, command, { ...how, copy, seen, manner });
-      if (kept !== null) return kept;
+      if (kept !== null) return { ...kept, submitted: withRestoredFiles(kept.submitted, restored) };
     } finally {
       await copy.end();
     }
@@ -321,6 +328,10 @@ function overFor(before: Run, after: Run, { scope, seen, manner }: Scoped & Past
   if (moved && scope !== null) throw new WholeRun();
   if (scope === undefined || (!moved && scope === null)) return undefined;
   return { item: scope, void: seen.void, begun: seen.begun };
+}
+
+function handsInWork({ kind }: Command): boolean {
+  return kind === 'complete' || kind === 'report_failure';
 }
 
 function changed(runId: string): never {

@@ -14,7 +14,7 @@ import { createCallsUnderWay } from './callsUnderWay.ts';
 import { createClaims } from './claims.ts';
 import { createFeed } from './feed.ts';
 import { createGuard } from './guard.ts';
-import { guardedChecks, guardedRuntime } from './guardedRuntime.ts';
+import { guardedChecks } from './guardedChecks.ts';
 import { verifyHumanSignature } from './humanKeys.ts';
 import { lookingAgain } from './lookingAgain.ts';
 import { createHumans } from './people.ts';
@@ -86,10 +86,11 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     note: async (runId, drafts) => void (await store.note(runId, drafts)),
     now: parts.now,
   });
-  const bare = createRuntime({
+  const runtime = createRuntime({
     ...parts,
     checks: async () => guardedChecks(await parts.checks(), guard),
     calls,
+    guard,
     heard: renewals.heard,
     submitted(command, verdict) {
       for (const tell of told) tell(command, verdict);
@@ -102,7 +103,6 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       return decisionIsSigned(run, { gate, option, input, shown, by: principal.name, signature }, [human]);
     },
   });
-  const runtime = guardedRuntime(bare, guard);
   const releases = createReleases({ store, runtime, calls, now: parts.now });
   const feed = createFeed(store);
   const databases = parts.databases ?? NO_DATABASES;

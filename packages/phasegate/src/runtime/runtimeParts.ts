@@ -1,5 +1,6 @@
 import type { Command, Principal, Run, Verdict } from '@phasegate/core';
 import type { CallsUnderWay, CallWaits } from './callsUnderWay.ts';
+import type { Guard } from './guard.ts';
 import type { Catalog, CheckImplementation, Databases, Functions, Store, TrustRecord } from './ports.ts';
 
 /** What the runtime is built from; `main.ts` chooses. */
@@ -29,6 +30,8 @@ export interface RuntimeParts {
   /** The tool calls under way, which a run is not changed under. */
   readonly calls: CallsUnderWay;
   readonly waits?: CallWaits;
+  /** Keeps the guard's own files; absent where no programs are run. */
+  readonly guard?: Pick<Guard, 'settle' | 'release'>;
   /** Told what came of every command, through whichever surface it came. */
   readonly submitted?: (command: Command, verdict: Verdict) => void;
   /** An agent acted on what it holds: whoever keeps leases renews its. */
