@@ -28,7 +28,9 @@ import {
   set,
   stuck,
   tell,
+  unrefused,
   wasDone,
+  worked,
 } from './state.ts';
 import { failing, fits, missing, sorted } from './values.ts';
 import { enter, finish, join, settle } from './ways.ts';
@@ -63,11 +65,14 @@ export function act(s: State, asked: Asked): Told {
   });
 }
 
+/** What a handler decides nobody else may say, which is another reason than that there is no way for it. */
+const saysItself = ({ work }: Phase) => (work.kind === 'handler' ? ' for its handler decides' : '');
+
 type Kind = Exclude<Command['kind'], 'migrate'>;
 
 const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would } = {
   complete(s, c, asked) {
-    const phase = needPhase(s, c.phase);
+    const phase = needPhase(s, c.phase, c.item);
     const by = asked.by.name;
     const { evidence, word, unfit, extra } = sorted(phase, c.evidence);
     const most = extra.length > 20 ? [...extra.slice(0, 20), 'and more'] : extra;
@@ -76,17 +81,17 @@ const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would 
     const would = codesOf(undeclared);
     const done: Done = { phase, evidence, word, outcome: c.outcome ?? 'ok', update: {}, by, would };
     const isSayable = c.outcome === undefined || mayReport(phase, c.outcome);
-    if (!isSayable) refuse(s, [`outcome_not_allowed ${c.outcome}`]);
+    if (!isSayable) refuse(s, [`outcome_not_allowed ${c.outcome}${saysItself(phase)}`], worked(s, c.item));
     const item = needItem(s, c.item);
     if (item === 'all') return join(s, asked, done, c.target);
     const failure_reason = (c.reason ?? '').trim();
-    if (c.outcome === 'fail' && failure_reason === '') refuse(s, ['reason_required fail']);
+    if (c.outcome === 'fail' && failure_reason === '') refuse(s, ['reason_required fail'], worked(s, c.item));
     const failure = { ...done, evidence: { ...evidence, failure_reason } };
     if (c.outcome === 'fail') return finish(s, asked, failure, { item, expected: c.target });
     const unread = phase.tasks.map((_, index) => index + 1).filter((task) => !s.fetched.includes(task));
     const formal = [...missing(phase, evidence), ...unfit].map((about) => `incomplete_checkpoint ${about}`);
     if (unread.length > 0) formal.push(`tasks_not_fetched ${unread}`);
-    would.push(...object(s, formal, { counted: false }));
+    would.push(...object(s, formal, { counted: false, item }));
     done.letThrough = formal.length > 0;
     if (phase.work.kind === 'handler') {
       const fact = asked.facts[`${phase.id}/handler`];
@@ -106,9 +111,9 @@ const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would 
     return finish(s, asked, done, { item, expected: c.target });
   },
   report_failure(s, c) {
-    needPhase(s, c.phase);
+    needPhase(s, c.phase, c.item);
     const item = needItem(s, c.item);
-    if (isBlank(c.reason)) refuse(s, ['reason_required failure']);
+    if (isBlank(c.reason)) refuse(s, ['reason_required failure'], worked(s, c.item));
     const counted = { counted: true, item: item === 'all' ? undefined : item };
     return refuse(s, [`work_failed ${c.reason.trim()}`], counted);
   },
@@ -164,7 +169,8 @@ const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would 
     need(s.phase !== null && held?.holder === c.holder, 'not_your_run');
     const isCrash = isLost && (held !== s || s.status === 'active');
     const isEnough = isCrash && ++held.crashes > (s.workflow.enforcement.maxReclaims ?? 3);
-    if (held === s) set(s, { epoch: s.epoch + 1, fetched: [] });
+    const isShared = [...s.items.values()].some(({ holder }) => holder !== null && holder !== c.holder);
+    if (held === s && !isShared) set(s, { epoch: s.epoch + 1, fetched: [] });
     for (const one of held === s ? [s, ...s.items.values()] : [held])
       if (one.holder === c.holder) one.holder = null;
     if (s.status === 'active') goOn(s);
@@ -196,10 +202,10 @@ const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would 
     need(s.status === 'escalated', 'run_not_escalated');
     for (const item of s.items.values()) {
       if (item.status === 'failed') set(item, { status: 'pending', attempts: 0 });
-      item.crashes = 0;
+      set(item, { crashes: 0, ...unrefused() });
     }
     s.owed.delete(String(s.phase));
-    return goOn(set(s, { attempts: 0, crashes: 0, refusal: '', refusals: 0, refused: 0, others: [] }) ?? s);
+    return goOn(set(s, { attempts: 0, crashes: 0, ...unrefused() }) ?? s);
   },
   stop(s, c) {
     need(s.phase !== null, 'run_ended');

@@ -42,7 +42,9 @@ export type Item = {
   attempts: number;
   crashes: number;
   holder: string | null;
-};
+} & Refusals;
+/** What was refused before, of a visit or of one item in it. */
+type Refusals = { refusal: string; refusals: number; refused: number; others: string[] };
 
 type Status = 'queued' | 'active' | 'waiting' | 'escalated' | 'completed' | 'stopped';
 type Gate = { name: string; since: number; done: Done; votes: { by: string; option: string }[] };
@@ -83,14 +85,14 @@ export function begin(workflow: Workflow, holder: string | null) {
   };
 }
 
+/** Nothing was refused yet. */
+export const unrefused = (): Refusals => ({ refusal: '', refusals: 0, refused: 0, others: [] });
+
 /** What is forgotten when a phase is entered. */
 export const untouched = () => ({
   attempts: 0,
   crashes: 0,
-  refusal: '',
-  refusals: 0,
-  refused: 0,
-  others: [] as string[],
+  ...unrefused(),
   fetched: [] as number[],
 });
 
@@ -159,19 +161,25 @@ export function refuse(s: State, whys: string[], { counted, item }: Counting = {
   // The same question stays the same refusal, whatever was handed in.
   const refusal =
     whys.find((why) => why.startsWith('condition_unanswerable'))?.split(' ')[0] ?? whys.join('\n');
-  const isKnown = refusal === s.refusal || s.others.includes(refusal);
-  const others = [...s.others, s.refusal].filter((one) => one !== '' && one !== refusal).slice(-8);
-  const refusals = isKnown ? s.refusals + 1 : Math.max(s.refusals, 1);
-  set(s, { refusal, others, refusals, refused: s.refused + 1 });
-  if (counted && item) item.attempts += 1;
-  else if (counted) s.attempts += 1;
-  if (item && item.attempts > 1) set(item, { status: 'failed', holder: null });
+  const of: Refusals = item ?? s;
+  const isKnown = refusal === of.refusal || of.others.includes(refusal);
+  const others = [...of.others, of.refusal].filter((one) => one !== '' && one !== refusal).slice(-8);
+  const refusals = isKnown ? of.refusals + 1 : Math.max(of.refusals, 1);
+  set(of, { refusal, others, refusals, refused: of.refused + 1 });
+  const isTooMuch = !counted && (of.refusals >= 5 || of.refused >= 30);
+  if (counted) (item ?? s).attempts += 1;
+  if (item && (item.attempts > 1 || isTooMuch)) set(item, { status: 'failed', holder: null });
   if (s.status === 'active') goOn(s);
   if (s.attempts > 1) escalate(s, 'attempts');
-  else if (!counted && (s.refusals >= 5 || s.refused >= 30) && s.status !== 'escalated')
-    escalate(s, 'refusals');
+  else if (!item && isTooMuch && s.status !== 'escalated') escalate(s, 'refusals');
   stuck(s, 'attempts');
   throw new Refusal(whys);
+}
+
+/** The item somebody works on by that name, which then answers for what is refused there. */
+export function worked(s: State, key: string | undefined): Counting {
+  const item = s.items.get(key ?? '');
+  return { counted: false, item: item?.status === 'pending' ? item : undefined };
 }
 
 /** Whether a refusal is an attempt, and of which item. */
@@ -212,9 +220,9 @@ export function needWorker(s: State, by: Principal, key: string | undefined): vo
 }
 
 /** The current phase: another is refused, and one that was done is only turned away. */
-export function needPhase(s: State, id: PhaseId): Phase {
+export function needPhase(s: State, id: PhaseId, key: string | undefined): Phase {
   need(id === s.phase || !wasDone(s, id), 'phase_sequence_violation');
-  if (id !== s.phase) refuse(s, [`phase_sequence_violation ${id}`]);
+  if (id !== s.phase) refuse(s, [`phase_sequence_violation ${id}`], worked(s, key));
   return phaseOf(s, id) as Phase;
 }
 

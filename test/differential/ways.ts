@@ -17,6 +17,7 @@ import {
   refuseHere,
   set,
   stuck,
+  unrefused,
   untouched,
   visitsOf,
 } from './state.ts';
@@ -337,6 +338,7 @@ const freshItem = (attempts: number): Item => ({
   attempts,
   crashes: 0,
   holder: null,
+  ...unrefused(),
 });
 
 const firstOf = (path: string) => path.split('.')[0] as string;

@@ -69,7 +69,7 @@ export function apply(run: Run, event: RunEvent): Run {
     case 'phase_refused':
       return settled({ ...run, updatedAt: event.at, work: afterRefusal(run, event) });
     case 'item_completed': {
-      const work = withItem(run.work, event.item, itemDone(event), 'holder');
+      const work = withItem(withoutRefusal(run.work, event.item), event.item, itemDone(event), 'holder');
       const state = merge(run.state, event.state ?? {});
       return settled({ ...run, updatedAt: event.at, state, work });
     }
@@ -166,6 +166,7 @@ function here(run: Run): PhaseId {
 }
 
 function afterRefusal(run: Run, event: Extract<RunEvent, { type: 'phase_refused' }>): PhaseWork {
+  if (event.ofItem === true && event.item !== null) return afterItemRefusal(run, event.item, event);
   const refusal = repeatedRefusal(run, event.blockers);
   const items = event.reopens === true && run.work.items !== null ? run.work.items : null;
   const work: PhaseWork = {
@@ -182,12 +183,38 @@ function afterRefusal(run: Run, event: Extract<RunEvent, { type: 'phase_refused'
   return withItem(work, event.item, { attempts, error, status: 'pending' });
 }
 
+function afterItemRefusal(
+  run: Run,
+  key: string,
+  { blockers, counted, setAside }: Extract<RunEvent, { type: 'phase_refused' }>,
+): PhaseWork {
+  const refusal = repeatedRefusal(run, blockers, key);
+  if (setAside !== undefined)
+    return withItem(run.work, key, { refusal, error: setAside, status: 'failed' }, 'holder');
+  if (!counted) return withItem(run.work, key, { refusal });
+  const error = blockers.map((blocker) => blocker.message).join('; ');
+  const attempts = (run.work.items?.[key]?.attempts ?? 0) + 1;
+  const change = { refusal, attempts, error };
+  return attempts > 1
+    ? withItem(run.work, key, { ...change, status: 'failed' }, 'holder')
+    : withItem(run.work, key, { ...change, status: 'pending' });
+}
+
 function withItem(work: PhaseWork, key: string, change: Partial<Item>, without?: 'holder'): PhaseWork {
   const item = work.items?.[key];
   if (item === undefined) throw new TypeError('there is no such item');
   // What was warned of belongs to the completion; an item that changes again is completed anew.
   const { warnings: _, ...kept } = without === undefined ? item : unheld(item);
   return { ...work, items: { ...work.items, [key]: { ...kept, ...change } } };
+}
+
+function withoutRefusal(work: PhaseWork, key: string): PhaseWork {
+  const items = work.items ?? {};
+  return { ...work, items: { ...items, [key]: unrefused(items[key] as Item) } };
+}
+
+function unrefused({ refusal: _, ...item }: Item): Item {
+  return item;
 }
 
 function unheld({ holder: _, ...item }: Item): Item {
@@ -206,13 +233,15 @@ function settled(run: Run): Run {
 /** What was done stays done; only what one agent must have read itself is forgotten. */
 function afterRelease(run: Run, core: RunCore, event: Extract<RunEvent, { type: 'run_released' }>): Run {
   const lost = run.status === 'active' && event.cause !== 'given_back';
+  const goesOn = event.keepsEpoch === true;
   const work: PhaseWork = {
     ...run.work,
-    fetched: [],
+    fetched: goesOn ? run.work.fetched : [],
     items: run.work.items === null ? null : mapItems(run.work.items, letGoBy(event.holder)),
     ...(lost ? { crashes: (run.work.crashes ?? 0) + 1 } : {}),
   };
-  const released: RunCore = { ...core, holder: null, epoch: run.epoch + 1, work };
+  const epoch = goesOn ? run.epoch : run.epoch + 1;
+  const released: RunCore = { ...core, holder: null, epoch, work };
   switch (run.status) {
     case 'waiting':
       return { ...released, status: 'waiting', phase: run.phase, wait: run.wait };
@@ -362,14 +391,15 @@ function afterResume({ crashes: _, ...work }: PhaseWork, note: string | null): P
   return { ...work, attempts: 0, refusal: null, note: note ?? work.note, items };
 }
 
-function tryAgain({ crashes: _, ...item }: Item): Item {
+function tryAgain({ crashes: _, refusal: __, ...item }: Item): Item {
   return item.status === 'failed' ? { ...item, status: 'pending', attempts: 0 } : item;
 }
 
 /** The visit goes on with its attempts; what was read is another text now, and what was refused another rule. */
 function afterMigration(run: Run, event: Extract<RunEvent, { type: 'run_migrated' }>): Run {
   const { at, workflow, workflowHash, params, trusted } = event;
-  const work = { ...run.work, fetched: [], refusal: null };
+  const items = run.work.items === null ? null : mapItems(run.work.items, unrefused);
+  const work = { ...run.work, fetched: [], refusal: null, items };
   return { ...run, updatedAt: at, workflow, workflowHash, params, trusted, work, epoch: run.epoch + 1 };
 }
 

@@ -299,7 +299,7 @@ describe('the items of a parallel phase', () => {
     const left = release(run, 'exited', 'local').run;
     const done = itemed(left, BOB, 'a').run;
 
-    expect(left).toMatchObject({ status: 'active', holder: null, epoch: run.epoch + 1 });
+    expect(left).toMatchObject({ status: 'active', holder: null, epoch: run.epoch });
     expect(viewFor(left, BOB).next_action).toMatchObject({ act: 'complete_phase', item: 'a' });
     expect(viewFor(left, AGENT).next_action).toMatchObject({ act: 'claim', item: 'b' });
     expect(done).toMatchObject({

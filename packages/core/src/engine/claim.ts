@@ -60,7 +60,17 @@ export function considerRelease(run: Run, command: Release, circumstance: Circum
 }
 
 function releaseRun(run: Run, { holder, cause }: Release, now: string): readonly RunEvent[] {
-  const released: RunEvent = { at: now, type: 'run_released', holder, cause };
+  // INVARIANT: an epoch ends the tokens of all. What the holder itself had ends with its lease.
+  const others = Object.values(run.work.items ?? {}).some(
+    (item) => item.holder !== undefined && item.holder !== holder,
+  );
+  const released: RunEvent = {
+    at: now,
+    type: 'run_released',
+    holder,
+    cause,
+    ...(others ? { keepsEpoch: true } : {}),
+  };
   const crashes = apply(run, released).work.crashes ?? 0;
   if (crashes === (run.work.crashes ?? 0) || crashes <= reclaimsOf(run.workflow)) return [released];
   const message = `phase \`${run.phase}\` lost its agent ${crashes} times`;

@@ -25,7 +25,7 @@ export function considerComplete(run: Run, command: Complete, circumstance: Circ
   if (away !== null) return turnAway([away]);
   const phase = phaseById(run.workflow, run.phase) as Phase;
   const refuse = (found: Blocker) =>
-    withFailedItems(run, circumstance.now, refuseWork(run, circumstance.now, uncounted(found)));
+    withFailedItems(run, circumstance.now, refuseWork(run, circumstance.now, uncounted(found, command.item)));
 
   if (command.phase !== run.phase) {
     const found = sequenceBlocker(run, command.phase);
@@ -66,8 +66,7 @@ function considerWork(
   const { now } = circumstance;
   const permissive = isPermissive(run);
   const refuse = (blockers: readonly Blocker[], counted: boolean) => {
-    const refusal = { blockers, counted, item: counted ? command.item : undefined };
-    return withFailedItems(run, now, refuseWork(run, now, refusal));
+    return withFailedItems(run, now, refuseWork(run, now, { blockers, counted, item: command.item }));
   };
 
   const unusable = unusableSchemas(phase);
@@ -147,8 +146,8 @@ function handOver(
   };
 }
 
-function uncounted(found: Blocker): { readonly blockers: readonly Blocker[]; readonly counted: boolean } {
-  return { blockers: [found], counted: false };
+function uncounted(found: Blocker, item: string | undefined): Parameters<typeof refuseWork>[2] {
+  return { blockers: [found], counted: false, item };
 }
 
 function isPermissive(run: Run): boolean {
@@ -169,7 +168,8 @@ function considerFail(
   if (reason === '') {
     const message = `outcome \`fail\` of phase \`${phase.id}\` needs a reason`;
     const found = blocker('reason_required', message, completeAction(phase));
-    return refuseWork(run, circumstance.now, uncounted(found));
+    const refusal = refuseWork(run, circumstance.now, uncounted(found, command.item));
+    return withFailedItems(run, circumstance.now, refusal);
   }
   const done: Completing = {
     phase,

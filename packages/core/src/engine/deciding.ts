@@ -1,6 +1,7 @@
 import { refused } from './blockers.ts';
 import type { Circumstance, Fact, Look } from './command.ts';
 import type { RunEvent } from './events.ts';
+import { itemOf } from './holding.ts';
 import { repeatedRefusal } from './repeatedRefusal.ts';
 import type { CheckResult, Run } from './run.ts';
 import type { Blocker, Verdict } from './verdict.ts';
@@ -43,38 +44,53 @@ export function turnAway(blockers: readonly Blocker[]): Considered {
   return { verdict: refused(blockers), events: [] };
 }
 
-/** A refusal of the agent at work: counted, and escalated when the same one comes five times running. */
+/**
+ * A refusal of the agent at work: counted, and handed to a human when the same one comes five times running. What
+ * concerns an item counts there, and sets only that item aside.
+ */
 export function refuseWork(
   run: Run,
   now: string,
   refusal: {
     readonly blockers: readonly Blocker[];
     readonly counted: boolean;
+    /** As the agent named it. */
     readonly item?: string | undefined;
   },
 ): Considered {
-  const { blockers, counted, item } = refusal;
-  const events: RunEvent[] = [
-    {
-      at: now,
-      type: 'phase_refused',
-      phase: run.phase as string | number,
-      item: item ?? null,
-      blockers,
-      counted,
-    },
-  ];
-  const { count: same, all = 1 } = repeatedRefusal(run, blockers);
+  const { blockers, counted } = refusal;
+  const item = openItem(run, refusal.item);
+  const { count: same, all = 1 } = repeatedRefusal(run, blockers, item);
+  const tooMany = counted ? null : tooManyRefusals(same, all);
+  const refusing: RunEvent = {
+    at: now,
+    type: 'phase_refused',
+    phase: run.phase as string | number,
+    item: item ?? null,
+    blockers,
+    counted,
+    ...(item === undefined ? {} : { ofItem: true as const }),
+    ...(item === undefined || tooMany === null ? {} : { setAside: tooMany }),
+  };
   const attempts = counted && item === undefined ? run.work.attempts + 1 : 0;
+  const events: RunEvent[] = [refusing];
   if (attempts >= 2) {
     events.push(escalation(now, 'attempts', `phase \`${run.phase}\` failed twice`, blockers));
-  } else if (!counted && same >= SAME_REFUSALS) {
-    events.push(escalation(now, 'refusals', `the same refusal came ${same} times running`, blockers));
-  } else if (!counted && all >= ALL_REFUSALS) {
-    const message = `${all} submissions were refused in this visit, each for another reason`;
-    events.push(escalation(now, 'refusals', message, blockers));
+  } else if (item === undefined && tooMany !== null) {
+    events.push(escalation(now, 'refusals', tooMany, blockers));
   }
   return { verdict: refused(blockers), events };
+}
+
+/** The item that is worked on by that name, if there is one. */
+function openItem(run: Run, key: string | undefined): string | undefined {
+  return key !== undefined && itemOf(run, key)?.status === 'pending' ? key : undefined;
+}
+
+function tooManyRefusals(same: number, all: number): string | null {
+  if (same >= SAME_REFUSALS) return `the same refusal came ${same} times running`;
+  if (all < ALL_REFUSALS) return null;
+  return `${all} submissions were refused in this visit, each for another reason`;
 }
 
 /** The event that hands a run to a human. */

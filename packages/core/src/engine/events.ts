@@ -43,7 +43,13 @@ export type RunEvent = { readonly at: string } & (
     }
   | { readonly type: 'run_claimed'; readonly holder: string }
   /** The agent is gone or gave the run back; it stands at its last checkpoint, for another to claim. */
-  | { readonly type: 'run_released'; readonly holder: string; readonly cause: ReleaseCause }
+  | {
+      readonly type: 'run_released';
+      readonly holder: string;
+      readonly cause: ReleaseCause;
+      /** Others work on items of it, and go on: the epoch stays, and with it what they hold. */
+      readonly keepsEpoch?: true;
+    }
   | { readonly type: 'item_claimed'; readonly phase: PhaseId; readonly item: string; readonly holder: string }
   | {
       readonly type: 'item_released';
@@ -62,6 +68,10 @@ export type RunEvent = { readonly at: string } & (
       readonly counted: boolean;
       /** The join of a parallel phase was refused, so its items are to be worked on again. */
       readonly reopens?: true;
+      /** It is counted with the item and not with the phase; absent in refusals from before items had a count. */
+      readonly ofItem?: true;
+      /** Why the item is set aside for a human: it was refused too often. */
+      readonly setAside?: string;
     }
   | ({
       readonly type: 'item_completed';

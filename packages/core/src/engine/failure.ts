@@ -19,7 +19,7 @@ export function considerFailure(
   if (away !== null) return turnAway([away]);
   const { now } = circumstance;
   const uncounted = (reason: Parameters<typeof refuseWork>[2]['blockers']) =>
-    refuseWork(run, now, { blockers: reason, counted: false });
+    withFailedItems(run, now, refuseWork(run, now, { blockers: reason, counted: false, item: command.item }));
   if (command.phase !== run.phase) {
     const blockers = [sequenceBlocker(run, command.phase)];
     const late = run.completions.some((completion) => completion.phase === command.phase);

@@ -3,6 +3,7 @@ import type { PhaseDraft, WorkflowDraft } from '../model/draft.ts';
 import {
   ADA,
   AGENT,
+  BOB,
   complete,
   ENGINE,
   phases,
@@ -11,7 +12,9 @@ import {
   submit,
   workflowOf,
 } from './fixtures/walks.ts';
-import type { Run } from './run.ts';
+import type { Principal, Run } from './run.ts';
+
+const EVE: Principal = { kind: 'agent', name: 'eve' };
 
 const atItems = (
   areas: readonly string[],
@@ -101,6 +104,63 @@ describe('an item', () => {
     const { run } = submit(one, complete(ran, {}, { item: 'b' }), state('second'));
 
     expect(run.state).toEqual({ first: true, second: true });
+  });
+
+  test('that is refused too often is set aside, and stops nobody at the others [adv.N13]', () => {
+    const field = { fields: [{ name: 'text', type: 'str' as const }] };
+    const claimed = (run: Run, by: Principal, item: string) =>
+      submit(run, { kind: 'claim', item }, { principal: by }).run;
+    let run = claimed(claimed(atItems(['a', 'b', 'c'], field), EVE, 'a'), BOB, 'b');
+    for (let time = 0; time < 5; time++)
+      run = submit(run, complete(run, {}, { item: 'a' }), { principal: EVE }).run;
+
+    expect(run).toMatchObject({
+      status: 'active',
+      work: { refusal: null, items: { a: { status: 'failed', attempts: 0 }, b: { holder: BOB.name } } },
+    });
+    const after = submit(run, complete(run, { text: 'x' }, { item: 'b' }), { principal: BOB });
+    expect(after.verdict).toEqual({ allowed: true });
+    const last = submit(after.run, complete(run, { text: 'x' }, { item: 'c' })).run;
+    expect(last).toMatchObject({
+      status: 'escalated',
+      escalation: { message: '1 items of phase `1` failed twice or were refused too often' },
+    });
+    const again = submit(last, { kind: 'resume' }, { principal: ADA }).run;
+    expect(again.work.items?.a).toEqual({
+      status: 'pending',
+      value: 'a',
+      evidence: null,
+      attempts: 0,
+      error: expect.anything(),
+    });
+  });
+
+  test('each may be refused once: slips at different items do not add up', () => {
+    const areas = Array.from({ length: 40 }, (_, index) => `item ${index}`);
+    let run = atItems(areas, { fields: [{ name: 'text', type: 'str' }] });
+    for (const item of areas) {
+      expect(submit(run, complete(run, {}, { item })).verdict.allowed).toBe(false);
+      run = submit(run, complete(run, {}, { item })).run;
+      run = submit(run, complete(run, { text: 'x' }, { item })).run;
+    }
+
+    expect(run).toMatchObject({ phase: 2, status: 'active' });
+  });
+
+  test('its holder keeps it, and its epoch, when the holder of the run lets go', () => {
+    const run = submit(atItems(['a', 'b']), { kind: 'claim', item: 'a' }, { principal: EVE }).run;
+
+    const left = submit(run, { kind: 'release', cause: 'given_back', holder: AGENT.name }).run;
+
+    expect(left).toMatchObject({ status: 'active', holder: null, epoch: run.epoch });
+    expect(submit(left, complete(left, {}, { item: 'a' }), { principal: EVE }).verdict.allowed).toBe(true);
+    expect(submit(left, complete(left, {}, { item: 'b' })).verdict).toMatchObject({
+      blockers: [{ code: 'not_your_run' }],
+    });
+    const alone = atItems(['a', 'b']);
+    expect(submit(alone, { kind: 'release', cause: 'given_back', holder: AGENT.name }).run.epoch).toBe(
+      alone.epoch + 1,
+    );
   });
 
   test('says in permissive mode what would have been refused [C9]', () => {

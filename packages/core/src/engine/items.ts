@@ -124,8 +124,9 @@ export function failedItems(run: Run, now: string, reason: 'attempts' | 'crashes
       text: 'wait: a human must act',
     }),
   );
+  const often = failed.some(([, { attempts }]) => attempts < 2) ? ' or were refused too often' : '';
   const how =
-    reason === 'attempts' ? 'failed twice' : 'failed, the last because its agent was lost too often';
+    reason === 'attempts' ? `failed twice${often}` : 'failed, the last because its agent was lost too often';
   return escalation(now, reason, `${failed.length} items of phase \`${run.phase}\` ${how}`, blockers);
 }
 
@@ -160,7 +161,7 @@ export function readItem(
   if (item.status === 'completed')
     return blocker('item_done', `item \`${command.item}\` is already completed`, action);
   if (item.status === 'failed') {
-    return blocker('item_done', `item \`${command.item}\` failed twice; a human must act`, action);
+    return blocker('item_done', `item \`${command.item}\` is set aside; a human must act`, action);
   }
   return item;
 }

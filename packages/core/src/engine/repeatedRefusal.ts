@@ -1,15 +1,18 @@
+import { itemOf } from './holding.ts';
 import type { Repeated, Run } from './run.ts';
 
 /**
- * How often a refusal came in this visit. One that comes again counts, whatever came in between: two refusals that take
- * turns get an agent nowhere either.
+ * How often a refusal came in this visit, or of one item in it: what one agent does at its item must not add up with
+ * what others do at theirs. One that comes again counts, whatever came in between: two refusals that take turns get an
+ * agent nowhere either.
  */
 export function repeatedRefusal(
   run: Run,
   blockers: readonly { readonly code: string; readonly message: string }[],
+  item?: string,
 ): Repeated {
   const key = run.rules === undefined ? refusalKey(blockers) : steadyKey(blockers);
-  const before = run.work.refusal;
+  const before = item === undefined ? run.work.refusal : (itemOf(run, item)?.refusal ?? null);
   if (before === null) return { key, count: 1 };
   if (run.rules === undefined) return { key, count: before.key === key ? before.count + 1 : 1 };
   const seen = [...(before.others ?? []), before.key];

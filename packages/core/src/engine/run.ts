@@ -165,6 +165,8 @@ export interface Item {
   readonly letThrough?: true;
   /** What did not hold when it was completed and does not block; absent where there is nothing. */
   readonly warnings?: readonly Warning[];
+  /** Refusals of the item in this visit; absent while there was none. */
+  readonly refusal?: Repeated;
   /** The agent that claimed the item; absent while nobody has. */
   readonly holder?: string;
   /** How often an agent was lost at this item; absent while none was. */

@@ -12,11 +12,13 @@ export function readParams(
   const problems: string[] = [];
   // Made of entries, so that a param called `__proto__` is one.
   const values: [string, Json][] = [];
-  for (const key of Object.keys(given)) {
-    if (!Object.hasOwn(params, key)) {
-      problems.push(`there is no param \`${key}\`${didYouMean(key, Object.keys(params))}`);
-    }
+  const unknown = Object.keys(given).filter((key) => !Object.hasOwn(params, key));
+  for (const key of unknown.slice(0, MOST_NAMED)) {
+    const shown = key.length > LONGEST_NAME ? `${key.slice(0, LONGEST_NAME)}…` : key;
+    problems.push(`there is no param \`${shown}\`${didYouMean(shown, Object.keys(params))}`);
   }
+  // Refusals are kept, and no record grows with what was sent.
+  if (unknown.length > MOST_NAMED) problems.push(`${unknown.length - MOST_NAMED} more names are no params`);
   for (const [name, param] of Object.entries(params)) {
     const value = Object.hasOwn(given, name) ? given[name] : param.default;
     if (value === undefined) {
@@ -29,6 +31,9 @@ export function readParams(
   }
   return problems.length > 0 ? { ok: false, problems } : { ok: true, values: Object.fromEntries(values) };
 }
+
+const MOST_NAMED = 20;
+const LONGEST_NAME = 200;
 
 /** Why a value does not fit a param, or null. */
 export function paramProblem(param: Param, value: Json): string | null {

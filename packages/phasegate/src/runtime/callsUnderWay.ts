@@ -17,7 +17,7 @@ export interface CallsUnderWay extends InFlight {
   /** Waits until nothing of it is under way, not longer than this; gives what was seen last. */
   wait(runId: string, item: string | null, withinMs: number): Promise<Seen>;
   /** Has them ended, wherever they are carried out, and waits for that. Those that do not end no longer count. */
-  end(runId: string, item: string | null): Promise<void>;
+  end(runId: string, item: string | null, those?: (call: CallRecord) => boolean): Promise<void>;
   /** Those among them that whoever asks is carried out by. */
   around(calls: readonly CallRecord[]): readonly CallRecord[];
 }
@@ -67,8 +67,17 @@ export function createCallsUnderWay(parts: CallsParts): CallsUnderWay {
     return { under: under.filter((call) => !isVoid(call)), void: under.filter(isVoid).map(idOf), begun };
   }
 
-  async function wait(runId: string, item: string | null, withinMs: number): Promise<Seen> {
-    let seen = await look(runId, item);
+  async function wait(
+    runId: string,
+    item: string | null,
+    withinMs: number,
+    those: (call: CallRecord) => boolean = () => true,
+  ): Promise<Seen> {
+    const lookAtThose = async () => {
+      const all = await look(runId, item);
+      return { ...all, under: all.under.filter(those) };
+    };
+    let seen = await lookAtThose();
     if (seen.under.length === 0 || withinMs <= 0) return seen;
     const changes = watchChanges(store);
     const over = Promise.withResolvers<'over'>();
@@ -76,7 +85,7 @@ export function createCallsUnderWay(parts: CallsParts): CallsUnderWay {
     try {
       for (let left = true; left && seen.under.length > 0; ) {
         const change = changes.next();
-        seen = await look(runId, item);
+        seen = await lookAtThose();
         if (seen.under.length > 0) left = (await Promise.race([change, over.promise])) !== 'over';
       }
       return seen;
@@ -138,13 +147,13 @@ export function createCallsUnderWay(parts: CallsParts): CallsUnderWay {
       }
     },
     look,
-    wait,
-    async end(runId, item) {
-      const { under } = await look(runId, item);
+    wait: (runId, item, withinMs) => wait(runId, item, withinMs),
+    async end(runId, item, those = () => true) {
+      const under = (await look(runId, item)).under.filter(those);
       if (under.length === 0) return;
       for (const { id } of under) own.get(id)?.controller.abort(new Error('somebody ended it'));
       await store.askToEnd(runId, under.map(idOf));
-      const { under: left } = await wait(runId, item, parts.waits?.endMs ?? END_MS);
+      const { under: left } = await wait(runId, item, parts.waits?.endMs ?? END_MS, those);
       for (const call of left) await store.endCall(call, []);
     },
     around(calls) {

@@ -109,21 +109,25 @@ export function createClaims(parts: ClaimParts): Claims {
     if (!onRun) await store.note(null, [{ ...draft, data: { run, ...data } }]);
   }
 
+  function hasFreeItem(run: Run): boolean {
+    if (run.work.items === null) remember(ordinary, run);
+    return run.status === 'active' && freeItem(run) !== undefined;
+  }
+
   async function next(agent: AgentPrincipal, capabilities: readonly string[]): Promise<Claimed | null> {
     const can = (run: RunSummary) => canClaim(run.capabilities, capabilities);
-    // What is begun is finished first.
     const begun = [...(await store.list({ status: 'active' }))].sort(byPriorityThenAge);
-    for (const summary of begun) {
-      if (!can(summary) || ordinary.get(summary.run) === summary.epoch) continue;
-      const taken = await tryTake(summary, agent, (run) => {
-        if (run.work.items === null) remember(ordinary, run);
-        return run.status === 'active' && freeItem(run) !== undefined;
-      });
-      if (taken !== null) return taken;
-    }
-    for (const summary of await store.queue()) {
+    const candidates = [
+      ...begun
+        .filter((summary) => ordinary.get(summary.run) !== summary.epoch)
+        .map((summary) => ({ summary, open: hasFreeItem })),
+      ...(await store.queue()).map((summary) => ({ summary, open: isQueued })),
+    ];
+    // What is begun is finished first, but no agent's run goes before one that somebody gave a higher priority.
+    candidates.sort((one, other) => other.summary.priority - one.summary.priority);
+    for (const { summary, open } of candidates) {
       if (!can(summary)) continue;
-      const taken = await tryTake(summary, agent, (run) => run.status === 'queued');
+      const taken = await tryTake(summary, agent, open);
       if (taken !== null) return taken;
     }
     return null;
@@ -221,4 +225,8 @@ function byPriorityThenAge(one: RunSummary, other: RunSummary): number {
 function remember(epochs: Map<string, number>, { id, epoch }: Pick<Run, 'id' | 'epoch'>): void {
   if (epochs.size >= REMEMBERED) epochs.clear();
   epochs.set(id, epoch);
+}
+
+function isQueued({ status }: Run): boolean {
+  return status === 'queued';
 }

@@ -139,11 +139,21 @@ export function createDoor(parts: DoorParts): Door {
       if (inTheWay.length > 0) return refuse(run, command, { ...how, inTheWay });
       return manner === 'waits' ? 'waited' : 'lost';
     }
+    return decideOnce({ run, version }, command, { ...how, seen, manner });
+  }
+
+  async function decideOnce(
+    { run, version }: StoredRun,
+    command: Command,
+    how: Trying & Past,
+  ): Promise<Kept | Fruitless> {
     // Programs are over by now: what they did to the guard's own files is undone before their work counts.
-    const restored = handsInWork(command) ? ((await parts.guard?.settle(runId)) ?? []) : [];
-    const copy = await stagedCopy(parts, run, { command, given: how.attempt });
+    const restored = handsInWork(command) ? ((await parts.guard?.settle(run.id)) ?? []) : [];
+    // What is refused as it stands needs no copy of a database: others would wait for their turn on it.
+    const needsCopy = how.attempt !== undefined || !isRefusedAsItIs(run, command, how.principal);
+    const copy = needsCopy ? await stagedCopy(parts, run, { command, given: how.attempt }) : NO_COPY;
     try {
-      const kept = await decideAndKeep({ run, version }, command, { ...how, copy, seen, manner });
+      const kept = await decideAndKeep({ run, version }, command, { ...how, copy });
       if (kept !== null) return { ...kept, submitted: withRestoredFiles(kept.submitted, restored) };
     } finally {
       await copy.end();
@@ -195,7 +205,8 @@ export function createDoor(parts: DoorParts): Door {
     await copy.settle(judged);
     // From now on no call begins that the run allowed before; those that did are ended, wherever they go on.
     if (how.manner === 'ends' && judged.verdict.allowed) {
-      await calls.end(run.id, moves(run, judged.run) ? null : (how.scope ?? null));
+      if (moves(run, judged.run)) await calls.end(run.id, null);
+      else await calls.end(run.id, how.scope ?? null, (call) => changesHands(call, run, judged.run));
     }
     parts.heard(judged.run, principal);
     parts.submitted?.(command, judged.verdict);
@@ -281,10 +292,20 @@ export function createDoor(parts: DoorParts): Door {
 
   /** Whether the command may change anything: one that is refused as things stand need not wait for anybody. */
   function goesThrough(run: Run, command: Command, principal: Principal): boolean {
+    const step = decidedAtOnce(run, command, principal);
+    return step === null || step.verdict.allowed || step.run.status !== run.status;
+  }
+
+  function isRefusedAsItIs(run: Run, command: Command, principal: Principal): boolean {
+    return command.kind === 'complete' && decidedAtOnce(run, command, principal)?.verdict.allowed === false;
+  }
+
+  /** What the engine says without looking at anything; null where it has to look. */
+  function decidedAtOnce(run: Run, command: Command, principal: Principal): Decision | null {
     // What is shown at a gate is not known here.
-    if (command.kind === 'decide') return true;
+    if (command.kind === 'decide') return null;
     const step = decideOrLook(run, command, { principal, now: timeFor(parts.now, run), facts: {} });
-    return 'looks' in step || step.verdict.allowed || step.run.status !== run.status;
+    return 'looks' in step ? null : step;
   }
 
   return { submit };
@@ -328,6 +349,12 @@ function overFor(before: Run, after: Run, { scope, seen, manner }: Scoped & Past
   if (moved && scope !== null) throw new WholeRun();
   if (scope === undefined || (!moved && scope === null)) return undefined;
   return { item: scope, void: seen.void, begun: seen.begun };
+}
+
+/** Whether a call was made by somebody who held what it was for, and does not any more. */
+function changesHands({ item }: CallRecord, before: Run, after: Run): boolean {
+  if (item === null) return before.holder !== after.holder;
+  return before.work.items?.[item]?.holder !== after.work.items?.[item]?.holder;
 }
 
 function handsInWork({ kind }: Command): boolean {

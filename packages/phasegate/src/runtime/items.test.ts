@@ -69,6 +69,42 @@ async function asBefore(
 }
 
 describe('an item of a parallel phase', () => {
+  test('of an agent’s own run goes behind a run that was given a higher priority', async () => {
+    const { it, run } = await entered(['a', 'b', 'c']);
+    const urgent = await queue(it, { priority: 100 });
+
+    expect((await claim(it, BOB)).view.run).toBe(urgent);
+    expect((await claim(it, CY)).view.run).toBe(run);
+  });
+
+  test('is completed by its own token and under its own name only [adv.O7]', async () => {
+    const { it, first } = await entered(['a', 'b']);
+    const admitted = await it.project.claims.admit(first.token);
+
+    await expect(it.project.claims.transition(admitted, { artifacts: {}, item: 'b' })).rejects.toMatchObject({
+      code: 'not_permitted',
+    });
+    expect((await it.project.claims.transition(admitted, { artifacts: {}, item: 'a' })).verdict.allowed).toBe(
+      true,
+    );
+  });
+
+  test('stays with its agent, call and token included, when the holder of the run lets go [adv.O7]', async () => {
+    const { tool, began, finish } = slowTool();
+    const { it, run, first } = await entered(['a', 'b', 'c'], { parts: { tools: async () => [tool] } });
+    const second = await claim(it, BOB);
+    const admitted = await it.project.claims.admit(second.token);
+    const call = it.project.toolbox.execute(admitted, [{ tool: 'read_files', input: { path: 'x' } }]);
+    await began;
+
+    await it.project.claims.release(run, ADA, 'given_back');
+    finish();
+
+    expect(await call).toMatchObject([{ result: { ok: true } }]);
+    expect((await done(it, second)).verdict).toEqual({ allowed: true });
+    await expect(it.project.claims.admit(first.token)).rejects.toMatchObject({ code: 'token_dead' });
+  });
+
   test('is what the agent that enters the phase goes on with, and others claim theirs', async () => {
     const { it, run, first } = await entered(['a', 'b', 'c']);
     const [second, third] = [await claim(it, BOB), await claim(it, CY)];
@@ -88,7 +124,7 @@ describe('an item of a parallel phase', () => {
 
   test('is claimed before queued runs: what is begun is finished first', async () => {
     const { it, run } = await entered(['a', 'b']);
-    const other = await queue(it, { priority: 9 });
+    const other = await queue(it);
 
     expect((await claim(it, BOB)).view.run).toBe(run);
     expect((await claim(it, BOB)).view.run).toBe(other);
@@ -98,7 +134,7 @@ describe('an item of a parallel phase', () => {
     const { it, run, first } = await entered(['a', 'b']);
     const second = await claim(it, BOB);
 
-    const one = await done(it, first, { item: 'b' });
+    const one = await done(it, first);
     expect(one).toMatchObject({ verdict: { allowed: true }, next: null, view: { phase: 'EACH' } });
     expect((await it.store.load(run))?.run.work.items).toMatchObject({
       a: { status: 'completed' },

@@ -1,4 +1,4 @@
-import type { Blocker, Command, Decision, Run } from '@phasegate/core';
+import { type Blocker, type Command, type Decision, PhasegateError, type Run } from '@phasegate/core';
 import type { Companions } from './door.ts';
 import { bareLease, freeItem, type Handed, handOut } from './leaseTerms.ts';
 import type { Admitted, AgentPrincipal, Claimed, Claims, Transition, TransitionRequest } from './ports.ts';
@@ -62,7 +62,13 @@ export function createTransitions(parts: TransitionParts): Pick<Claims, 'transit
 
 function commandOf(admitted: Admitted, request: TransitionRequest): Command {
   const { artifacts, target, outcome, reason } = request;
-  // INVARIANT: a token for an item completes that item, whatever the request says.
+  // INVARIANT: a token for an item completes that item and no other.
+  if (admitted.item !== null && request.item !== undefined && request.item !== admitted.item) {
+    const message = `the token is for item \`${admitted.item}\`, and the request names another`;
+    throw new PhasegateError('not_permitted', message, {
+      hint: 'leave `item` out, or use the token of that item',
+    });
+  }
   const item = admitted.item ?? request.item;
   return {
     kind: 'complete',

@@ -21,6 +21,17 @@ test.each(TOOLS.map(({ name }) => name))(
   },
 );
 
+test('of any number of unknown arguments a few are named [adv.O4]', async () => {
+  const bed = await makeTestBed({ 'agent_workflow.yaml': ERRAND });
+  const { client } = await connect(bed.parts(), { era: 'modern' });
+  const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`n${index}`, 1]));
+
+  const answer = await client.callTool({ name: 'get_workflow_state', arguments: unknown });
+
+  expect(JSON.stringify(answer)).toContain('and 4980 more');
+  expect(JSON.stringify(answer).length).toBeLessThan(5000);
+});
+
 test('a mistyped argument does nothing: the phase is not completed without it', async () => {
   const bed = await makeTestBed({ 'agent_workflow.yaml': ERRAND });
   const { call } = await connect(bed.parts(), { era: 'legacy' });

@@ -12,13 +12,17 @@ import type { McpTool } from './tool.ts';
 
 /** Longest name or number of a phase worth repeating in an answer. */
 const LONGEST_ECHO = 200;
+/** No answer grows with what was sent. */
+const MOST_NAMED = 20;
 
 /** An argument nobody reads is a mistake of the caller's, who believes that it counts. */
 export function demandKnown(args: JsonObject, { name, input }: Pick<McpTool, 'name' | 'input'>): void {
   const known = Object.keys(input);
   const unknown = Object.keys(args).filter((word) => !known.includes(word));
   if (unknown.length === 0) return;
-  const named = unknown.map((word) => `\`${shortened(word)}\`${didYouMean(word, known)}`).join(', ');
+  const shown = unknown.slice(0, MOST_NAMED);
+  const more = unknown.length > shown.length ? ` and ${unknown.length - shown.length} more` : '';
+  const named = `${shown.map((word) => `\`${shortened(word)}\`${didYouMean(shortened(word), known)}`).join(', ')}${more}`;
   const list = known.length === 0 ? 'none' : known.map((word) => `\`${word}\``).join(', ');
   throw wrongCall(`\`${name}\` has no argument ${named}`, `its arguments: ${list}`);
 }

@@ -15,13 +15,21 @@ export interface Read {
 /** Reads a request; everything that is wrong with it is said at once, and nothing of it is passed on. */
 export async function readRequest(context: Context, route: Endpoint): Promise<Read> {
   const problems: FieldProblem[] = [];
+  const named = new Set<string>();
+  let unnamed = 0;
   const read = (schema: z.ZodType | undefined, value: unknown): unknown => {
     if (schema === undefined) return undefined;
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    for (const found of parsed.error.issues.flatMap((issue) => problemsOf(issue, value, schema))) {
-      // What is wrong in two ways is said once.
-      if (!problems.some(({ field }) => field === found.field)) problems.push(found);
+    for (const issue of parsed.error.issues) {
+      unnamed += Math.max(0, keysIn(issue) - MOST_PROBLEMS);
+      for (const found of problemsOf(issue, value, schema)) {
+        // What is wrong in two ways is said once.
+        if (named.has(found.field)) continue;
+        named.add(found.field);
+        if (problems.length < MOST_PROBLEMS) problems.push(found);
+        else unnamed++;
+      }
     }
     return undefined;
   };
@@ -30,7 +38,8 @@ export async function readRequest(context: Context, route: Endpoint): Promise<Re
   const body = route.body === undefined ? undefined : read(route.body, await bodyOf(context));
   if (problems.length === 0) return { params, query, body };
   const [first] = problems as [FieldProblem, ...FieldProblem[]];
-  const more = problems.length === 1 ? '' : `, and ${problems.length - 1} more`;
+  const others = problems.length - 1 + unnamed;
+  const more = others === 0 ? '' : `, and ${others} more`;
   const message =
     first.field === '' ? `the request ${first.message}` : `\`${shown(first.field)}\` ${first.message}`;
   throw new RequestRefused('request_invalid', `${message}${more}`, { fields: problems });
@@ -43,6 +52,12 @@ async function bodyOf(context: Context): Promise<unknown> {
 }
 
 const LONGEST_ECHO = 200;
+/** What is wrong is said at once, but no answer grows with what was sent. */
+const MOST_PROBLEMS = 50;
+
+function keysIn(issue: Issue): number {
+  return issue.code === 'unrecognized_keys' ? issue.keys.length : 0;
+}
 
 type Issue = z.core.$ZodIssue;
 
@@ -50,7 +65,7 @@ function problemsOf(issue: Issue, input: unknown, schema: z.ZodType): readonly F
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
     const known = path.length === 0 ? keysOf(schema) : [];
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, MOST_PROBLEMS).map((key) => ({
       field: fieldOf([...path, key]),
       message: `is not known here${didYouMean(shown(key), known)}`,
     }));

@@ -28,6 +28,21 @@ describe('POST /tasks/claim', () => {
     expect(again).toMatchObject({ status: 204, text: '' });
   });
 
+  test('of any number of unknown fields a few are named, so that no answer grows with what was sent [adv.O4]', async () => {
+    const bed = openApiBed(FIVE);
+    const key = await bed.agent('a1');
+    const unknown = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`n${index}`, 1]));
+
+    const { status, body, text } = await bed.post('/tasks/claim', key, { agent_id: 'a1', ...unknown });
+
+    expect(status).toBe(422);
+    expect(body).toMatchObject({
+      error: 'request_invalid',
+      message: '`n0` is not known here, and 29999 more',
+    });
+    expect(text.length).toBeLessThan(10_000);
+  });
+
   test('takes the name in the body as a claim: another agent’s is 403, and nothing is handed out', async () => {
     const bed = openApiBed(FIVE);
     const key = await bed.agent('a1');

@@ -107,7 +107,7 @@ export const TASK_ROUTES: readonly Endpoint[] = [
     who: ['token'],
     summary: 'Complete the phase of the token',
     description:
-      'Submits the artifacts of the current phase. The engine checks them, asks every check and blocker, and routes. `target` is what the agent expects; where the way leads elsewhere the answer is 409 `not_the_next_phase` and nothing happens. With a token for an item, that item is completed.',
+      'Submits the artifacts of the current phase. The engine checks them, asks every check and blocker, and routes. `target` is what the agent expects; where the way leads elsewhere the answer is 409 `not_the_next_phase` and the phase is not left. With a token for an item, that item is completed; if it was the last one and the way leads elsewhere than `target`, the item stays completed.',
     body: transitionRequest,
     answers: {
       200: { description: 'the phase was left; at the end `phase` is null', schema: transitioned },
@@ -118,7 +118,7 @@ export const TASK_ROUTES: readonly Endpoint[] = [
     },
     problems: {
       409: {
-        description: 'refused, with every blocker; nothing of the phase changed',
+        description: 'refused, with every blocker; the phase is not left',
         schema: transitionRefused,
       },
     },
