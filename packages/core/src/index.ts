@@ -86,9 +86,11 @@ export { ERROR_CODES, type ErrorCode, PhasegateError, type Problem, type Unaccep
 export {
   canonicalJson,
   DEPTH_LIMIT,
+  EVIDENCE_LIMIT,
   isJsonObject,
   type Json,
   type JsonObject,
+  jsonBytes,
   jsonProblem,
   own,
   tooDeep,

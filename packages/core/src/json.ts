@@ -68,6 +68,47 @@ function joined(key: string, below: string): string {
   return `${key}${below === '' || below.startsWith('[') ? '' : '.'}${below}`.slice(0, LONGEST_PLACE);
 }
 
+/** The most evidence one submission may hold, in bytes of JSON. */
+export const EVIDENCE_LIMIT = 1024 * 1024;
+
+/** How many bytes a value has as JSON in UTF-8; it stops counting above `most`, so that a huge one costs no more. */
+export function jsonBytes(value: unknown, most: number): number {
+  if (typeof value === 'string') return textBytes(value, most);
+  if (typeof value !== 'object' || value === null) return value === undefined ? 0 : String(value).length;
+  let bytes = 1;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && bytes <= most; index += 1) {
+      bytes += 1 + jsonBytes(value[index], most - bytes);
+    }
+    return Math.max(bytes, 2);
+  }
+  for (const key in value) {
+    if (bytes > most) break;
+    if (!Object.hasOwn(value, key)) continue;
+    const member = (value as JsonObject)[key];
+    if (member === undefined) continue;
+    bytes += 2 + textBytes(key, most - bytes);
+    if (bytes <= most) bytes += jsonBytes(member, most - bytes);
+  }
+  return Math.max(bytes, 2);
+}
+
+function textBytes(text: string, most: number): number {
+  // No text has fewer bytes than characters.
+  if (text.length > most) return text.length + 2;
+  let bytes = 2;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 2 : 3;
+    else if (unit === 0x22 || unit === 0x5c) bytes += 2;
+    else bytes += unit < 0x20 ? (SHORT_ESCAPES.has(unit) ? 2 : 6) : 1;
+  }
+  return bytes;
+}
+
+/** Backspace, tab, line feed, form feed, carriage return. */
+const SHORT_ESCAPES: ReadonlySet<number> = new Set([8, 9, 10, 12, 13]);
+
 /**
  * Canonical JSON after RFC 8785: sorted keys (by UTF-16 code unit), no white space, ECMAScript numbers.
  * The audit's hashes, the signatures and `shown` are all taken over this text.

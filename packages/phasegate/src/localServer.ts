@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
-import { PhasegateError, type Principal } from '@phasegate/core';
+import { EVIDENCE_LIMIT, PhasegateError, type Principal } from '@phasegate/core';
 import { loadConfig } from './config.ts';
 import type { OpenProject, RunningServer, ServeRequest } from './runtime/ports.ts';
 import { type ServerPlace, takeServerPlace } from './serverFile.ts';
@@ -73,8 +73,8 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
 }
 
 const ENGINE: Principal = { kind: 'engine', name: 'phasegate' };
-/** Above the limit of evidence, so that too much of it gets an answer that says so. */
-const LARGEST_BODY = 32 * 1024 * 1024;
+/** Above the limit of evidence, so that too much of it gets an answer that says so; small enough to be parsed at once. */
+const LARGEST_BODY = 2 * EVIDENCE_LIMIT;
 const MOST_STREAMS = 64;
 
 interface Listening {

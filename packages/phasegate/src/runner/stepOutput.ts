@@ -1,8 +1,10 @@
 import {
+  EVIDENCE_LIMIT,
   edgesOf,
   findPhase,
   isJsonObject,
   type JsonObject,
+  jsonBytes,
   jsonProblem,
   type Phase,
   type Workflow,
@@ -61,6 +63,9 @@ export function readJsonLine(
   }
   const unfit = jsonProblem(value);
   if (unfit !== null) return { reason: `the last line of ${who} ${unfit}` };
+  if (jsonBytes(value, EVIDENCE_LIMIT) > EVIDENCE_LIMIT) {
+    return { reason: `the last line of ${who} is over the limit of 1 MB` };
+  }
   if (isJsonObject(value)) return { value };
   return { reason: `the last line of ${who} is not a JSON object: ${quoted(cut(last.text.trim(), 200))}` };
 }

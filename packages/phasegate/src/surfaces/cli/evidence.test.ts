@@ -2,8 +2,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { EVIDENCE_LIMIT } from '@phasegate/core';
 import { expect, test } from 'vitest';
-import { EVIDENCE_LIMIT, readEvidence } from './evidence.ts';
+import { readEvidence } from './evidence.ts';
 
 test('evidence is read from a file and from stdin', async () => {
   expect(await readEvidence(fileWith('{"plan": {"steps": 3}}'), Readable.from([]))).toEqual({
@@ -64,7 +65,7 @@ test('a missing file, a directory, bytes that are no text, and nesting without e
   await expect(readEvidence('-', Readable.from([deep]))).rejects.toThrow('nested deeper than 200 levels');
 });
 
-test('more than 10 MB is refused without reading on', async () => {
+test('more than 1 MB is refused without reading on [adv.O4]', async () => {
   let read = 0;
   async function* endless() {
     for (;;) {
@@ -75,7 +76,7 @@ test('more than 10 MB is refused without reading on', async () => {
 
   await expect(readEvidence('-', Readable.from(endless()))).rejects.toMatchObject({
     code: 'evidence_unreadable',
-    message: 'stdin is over the limit of 10 MB',
+    message: 'stdin is over the limit of 1 MB',
   });
   expect(read).toBeLessThan(EVIDENCE_LIMIT * 4);
 });

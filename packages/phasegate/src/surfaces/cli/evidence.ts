@@ -1,10 +1,14 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { isJsonObject, type Json, type JsonObject, jsonProblem, PhasegateError } from '@phasegate/core';
+import {
+  EVIDENCE_LIMIT,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonProblem,
+  PhasegateError,
+} from '@phasegate/core';
 import { readLimited } from './readLimited.ts';
-
-/** The most a command reads from a file or from stdin. */
-export const EVIDENCE_LIMIT = 10 * 1024 * 1024;
 
 /** Evidence: a JSON object from a file, or from stdin with `-`. */
 export async function readEvidence(source: string, stdin: Readable): Promise<JsonObject> {
@@ -19,7 +23,7 @@ export async function readJson(source: string, stdin: Readable): Promise<Json> {
   const bytes = await readSource(source, stdin).catch((error: NodeJS.ErrnoException) => {
     throw unreadable(`${name} cannot be read: ${reasonOf(error)}`, error);
   });
-  if (bytes === undefined) throw unreadable(`${name} is over the limit of 10 MB`);
+  if (bytes === undefined) throw unreadable(`${name} is over the limit of 1 MB`);
   const text = decode(bytes, name);
   try {
     const value = JSON.parse(text) as Json;

@@ -9,10 +9,11 @@ import {
   type McpServer,
   originValidationResponse,
 } from '@modelcontextprotocol/server';
+import { EVIDENCE_LIMIT } from '@phasegate/core';
 import { createLegacySessions } from './legacySessions.ts';
 
 // Above the limit of evidence, so that too much of it gets an answer that says so.
-const LARGEST_BODY = 32 * 1024 * 1024;
+const LARGEST_BODY = 2 * EVIDENCE_LIMIT;
 
 /** What serving over HTTP needs. */
 export interface McpFetchOptions {

@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '@phasegate/core';
-import { PhasegateError } from '@phasegate/core';
+import { EVIDENCE_LIMIT, PhasegateError } from '@phasegate/core';
 import { expect, test } from 'vitest';
-import { EVIDENCE_LIMIT } from './evidence.ts';
 import { answerToFailure } from './failure.ts';
 import { type Connected, connect, makeTestBed } from './fixtures/connect.ts';
 import { ERRAND, GATED } from './fixtures/workflows.ts';
@@ -145,7 +144,7 @@ test.each<readonly [string, Json]>([
   expect(answer.is_error).toBeUndefined();
 });
 
-test('evidence over 10 MB and evidence without a floor are refused', async () => {
+test('evidence over 1 MB and evidence without a floor are refused [adv.O4]', async () => {
   const { call, session_id } = await started();
   const large = { notes: 'x'.repeat(EVIDENCE_LIMIT) };
   let deep: JsonObject = {};
@@ -153,7 +152,7 @@ test('evidence over 10 MB and evidence without a floor are refused', async () =>
 
   expect(await call('complete_phase', { session_id, phase: 'LOOK', evidence: large })).toMatchObject({
     error: 'evidence_unreadable',
-    message: 'evidence is over the limit of 10 MB',
+    message: 'evidence is over the limit of 1 MB',
   });
   expect(await call('complete_phase', { session_id, phase: 'LOOK', evidence: deep })).toMatchObject({
     error: 'evidence_unreadable',

@@ -13,6 +13,7 @@ import type { HotRoutes } from './hotLane.ts';
 import { createHotRoutes } from './hotRoutes.ts';
 import { instrumentProject } from './instrumentProject.ts';
 import { guardJsonBody } from './jsonBody.ts';
+import { oneLargeBody, withinLimit } from './largeBodies.ts';
 import { countRequests } from './log.ts';
 import { methodsOf } from './methodsOf.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -67,8 +68,9 @@ export function createRestApp(given: RestParts): RestApp {
   app.use(guardProvenance(settings));
   // Whoever signs in has no credential yet, and perhaps the cookie of a session that has ended.
   app.use('/api/*', (c, next) => (signsIn(c) ? bindNobody(c, next) : callers(c, next)));
-  app.use('/api/*', guardBodies(settings));
-  app.use('/mcp', callers);
+  const oneAtATime = oneLargeBody();
+  app.use('/api/*', oneAtATime, guardBodies(settings));
+  app.use('/mcp', callers, oneAtATime);
 
   for (const path of ['/healthz', '/readyz', '/metrics']) app.use(path, callers, health.guard);
   app.get('/healthz', health.alive);
@@ -77,7 +79,7 @@ export function createRestApp(given: RestParts): RestApp {
   registerSessionRoutes(app, parts, { sessions, signIn });
   app.get('/api/v1/events', streams.handler);
   const { mcp } = parts;
-  if (mcp !== null) app.all('/mcp', (c) => serveMcp(c, mcp));
+  if (mcp !== null) app.all('/mcp', (c) => serveMcp(c, mcp, settings.maxBody));
   registerRoutes(app, parts, createActs(signIn));
 
   return {
@@ -130,8 +132,9 @@ function bindNobody(c: Context<RestEnv>, next: () => Promise<void>): Promise<voi
   return next();
 }
 
-function serveMcp(c: Context<RestEnv>, mcp: McpMount): Promise<Response> {
-  return mcp.fetch(c.req.raw, mcpCaller(c));
+async function serveMcp(c: Context<RestEnv>, mcp: McpMount, maxBody: number): Promise<Response> {
+  const caller = mcpCaller(c);
+  return mcp.fetch(await withinLimit(c, maxBody), caller);
 }
 
 function mcpCaller(c: Context<RestEnv>): McpCaller {

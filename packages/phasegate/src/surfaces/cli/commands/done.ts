@@ -10,7 +10,7 @@ import { usageError } from '../usage.ts';
 export const done: CliCommand = {
   usage: ['done RUN [--phase P] [--evidence FILE|-] [--outcome O] [--reason T] [--item KEY]'],
   details:
-    'Evidence is one JSON object of at most 10 MB. Keep evidence files outside the workspace, or use stdin.\n' +
+    'Evidence is one JSON object of at most 1 MB. Keep evidence files outside the workspace, or use stdin.\n' +
     'Without --phase the current phase is meant; naming it makes a repeated call harmless.',
   examples: [
     'phasegate done RUN --phase PLAN --evidence /tmp/plan.json',

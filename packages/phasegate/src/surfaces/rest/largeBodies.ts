@@ -1,0 +1,55 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { createTurns } from '../../runtime/ports/turns.ts';
+import { readLimited } from './jsonBody.ts';
+import type { Caller, RestEnv } from './parts.ts';
+
+/** Bodies up to this size are many and cost nothing. */
+const LARGE = 64 * 1024;
+/** Others of the same caller that wait; each is a connection. */
+const MOST_WAITING = 8;
+
+/**
+ * One large body of a caller at a time, from its first byte to its answer: whoever sends many waits for themselves.
+ * Callers are bound before. A body whose length is not said beforehand counts as large.
+ */
+export function oneLargeBody(): MiddlewareHandler<RestEnv> {
+  const turns = createTurns({ what: 'large requests', atOnce: 1, waiting: MOST_WAITING });
+  return async (c, next) => {
+    const name = nameOf(c.get('caller'));
+    if (name === null || !isLarge(c)) return next();
+    const end = await turns.take(name);
+    try {
+      await next();
+    } finally {
+      end();
+    }
+  };
+}
+
+/** The request with its body read, no further than the limit. Throws `too_large`. */
+export async function withinLimit(c: Context<RestEnv>, limit: number): Promise<Request> {
+  const { raw } = c.req;
+  if (raw.body === null || raw.method === 'GET' || raw.method === 'HEAD') return raw;
+  const body = await readLimited(c, limit);
+  const { url, method, headers, signal } = raw;
+  return new Request(url, { method, headers, signal, body: new Uint8Array(body) });
+}
+
+function isLarge(c: Context<RestEnv>): boolean {
+  const length = c.req.header('content-length');
+  if (length === undefined) return c.req.header('transfer-encoding') !== undefined;
+  return Number(length) > LARGE;
+}
+
+function nameOf(caller: Caller): string | null {
+  switch (caller.kind) {
+    case 'agent':
+      return caller.agent.principal.name;
+    case 'token':
+      return caller.admitted.principal.name;
+    case 'human':
+      return `human ${caller.session.name}`;
+    case 'nobody':
+      return null;
+  }
+}
