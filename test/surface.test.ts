@@ -78,6 +78,7 @@ test('@phasegate/core exports exactly these values', () => {
     'fencedJson',
     'fillTemplate',
     'findPhase',
+    'fitJson',
     'fold',
     'gateCard',
     'globProblem',
@@ -277,6 +278,7 @@ test('agents have exactly these MCP tools, with these arguments', () => {
     'ask_human(session_id, questions)',
     'report_blocked(session_id, reason)',
     'search_standards(query, terms?, n_results?, filter_phase?, filter_tags?)',
+    'read_more(rest_id, page?)',
   ]);
 });
 

@@ -115,6 +115,7 @@ export type {
 export { type Edge, edgesOf, leadsBack, successorsOf } from './model/edges.ts';
 export type { Expression, ExpressionError, Scope } from './model/expression.ts';
 export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/expression.ts';
+export { type FittedJson, fitJson } from './model/fitJson.ts';
 export { compileGlob, globProblem, matchGlob } from './model/glob.ts';
 export {
   type GraphCoverage,

@@ -145,6 +145,10 @@ function mountMcp(parts: Omit<RestParts, 'mcp'>, project: () => OpenProject): Mc
         item: admitted?.item ?? undefined,
         freshToken:
           admitted === null ? undefined : async (run) => (await whole.claims.token(run, agent)).token,
+        answers: {
+          keep: (text) => whole.answers.keep(agent.name, text),
+          page: (id, page) => whole.answers.page(agent.name, id, page),
+        },
         attached: await attachedFor(whole, {
           agent,
           admitted: (carried) => (carried === undefined ? null : (callers.get(carried)?.admitted ?? null)),

@@ -18,6 +18,7 @@ import { guardedChecks } from './guardedChecks.ts';
 import { verifyHumanSignature } from './humanKeys.ts';
 import { lookingAgain } from './lookingAgain.ts';
 import { createHumans } from './people.ts';
+import { createKeptAnswers } from './ports/keptAnswers.ts';
 import type {
   Databases,
   GuardedFiles,
@@ -193,6 +194,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       told.add(listener);
       return () => void told.delete(listener);
     },
+    answers: createKeptAnswers(parts.newId),
     migrationCard: async (runId) => (await migrations()).migrationCard(runId),
     migrate: async (runId, to, human) => (await migrations()).migrate(runId, to, human),
     webhooks: createWebhooks({ store, now }),

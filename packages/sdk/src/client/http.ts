@@ -2,6 +2,7 @@ import { type Json, jsonProblem } from '@phasegate/core';
 import { errorFrom, readRetryAfter } from './errorFrom.ts';
 import { PhasegateClientError } from './PhasegateClientError.ts';
 import { neverSent, retrying } from './retrying.ts';
+import { type ReadPage, wholeAnswer } from './wholeAnswer.ts';
 
 /** What a call is made with. */
 export interface HttpOptions {
@@ -52,7 +53,12 @@ export function createHttp(options: HttpOptions): Http {
   return {
     async send(call, bearer) {
       demandJson(call);
-      return retrying(() => sendOnce(options, call, bearer), call);
+      const answer = await retrying(() => sendOnce(options, call, bearer), call);
+      const read: ReadPage = async (path, page, secret) => {
+        const more: Call = { method: 'GET', path, query: { page }, safe: true, signal: call.signal };
+        return (await retrying(() => sendOnce(options, more, secret), more)).body;
+      };
+      return { ...answer, body: await wholeAnswer(answer.body, read, bearer) };
     },
     open: async (call, bearer) => {
       const response = await exchange(options, call, { bearer, signal: call.signal });

@@ -20,6 +20,7 @@ import type { CodeGate } from './checks.ts';
 import type { Attempt, DatabaseBackup, Databases } from './database.ts';
 import type { Feed } from './feed.ts';
 import type { Humans, UnlockedHuman } from './humans.ts';
+import type { KeptAnswers } from './keptAnswers.ts';
 import type { Claims } from './leases.ts';
 import type { Loader, Peeked, StartingWith } from './loaders.ts';
 import type { Migrations } from './migrations.ts';
@@ -141,6 +142,8 @@ export interface OpenProject extends Migrations {
   readonly agents: Agents;
   readonly claims: Claims;
   readonly toolbox: Toolbox;
+  /** Answers to agents that were too large to be given at once. */
+  readonly answers: KeptAnswers;
   readonly feed: Feed;
   /**
    * Calls back with what came of every command of this process, through whichever surface it came. Gives a function

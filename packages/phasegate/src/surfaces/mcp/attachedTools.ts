@@ -1,5 +1,5 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
-import { isJsonObject, type Json, type JsonObject, type Verdict } from '@phasegate/core';
+import { isJsonObject, type Json, type Verdict } from '@phasegate/core';
 import type {
   Admitted,
   AgentPrincipal,
@@ -8,7 +8,9 @@ import type {
   ToolCallRequest,
   ToolImplementation,
 } from '../../runtime/ports.ts';
+import { textResult } from './boundResult.ts';
 import { answerToFailure } from './failure.ts';
+import type { LargeAnswers } from './largeAnswers.ts';
 import { describedBy } from './schemas.ts';
 
 /** Tools of servers that were attached: listed whole, judged when they are called. */
@@ -41,14 +43,14 @@ export async function attachedFor(project: OpenProject, caller: AttachedCaller):
 }
 
 /** Puts them on a server under names that clients accept: `SERVER__TOOL`. */
-export function registerAttached(server: McpServer, attached: AttachedTools): void {
+export function registerAttached(server: McpServer, attached: AttachedTools, answers: LargeAnswers): void {
   for (const { name, description, input } of attached.tools) {
     server.registerTool(
       wireName(name),
       { description, inputSchema: describedBy(input) },
       (args: unknown, { http }) => {
         const call = { tool: name, input: isJsonObject(args) ? args : {} };
-        return answer(() => attached.execute(call, http?.authInfo?.extra));
+        return answer(() => attached.execute(call, http?.authInfo?.extra), answers);
       },
     );
   }
@@ -85,21 +87,17 @@ async function withoutRun(
   return { verdict: refused, result: null, receipt: null };
 }
 
-async function answer(execute: () => Promise<ExecutedCall>): Promise<CallToolResult> {
+async function answer(execute: () => Promise<ExecutedCall>, answers: LargeAnswers): Promise<CallToolResult> {
   try {
     const { verdict, result, receipt } = await execute();
     if (verdict.allowed) {
       const told = { allowed: true, result: result as Json, receipt: receipt as Json };
-      return { ...textOf(told), isError: result?.ok !== true };
+      return { ...textResult(told, answers), isError: result?.ok !== true };
     }
     const [{ code, message, nextAction }] = verdict.blockers;
-    return textOf({ allowed: false, error: code, message, next_action: nextAction.text });
+    return textResult({ allowed: false, error: code, message, next_action: nextAction.text }, answers);
   } catch (error) {
     const { answer: told, fault } = answerToFailure(error);
-    return { ...textOf(told), ...(fault ? { isError: true } : {}) };
+    return { ...textResult(told, answers), ...(fault ? { isError: true } : {}) };
   }
-}
-
-function textOf(told: JsonObject): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(told) }] };
 }

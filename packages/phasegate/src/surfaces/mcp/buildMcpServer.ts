@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { McpServer } from '@modelcontextprotocol/server';
+import { createKeptAnswers } from '../../runtime/ports/keptAnswers.ts';
 import { registerAttached } from './attachedTools.ts';
+import type { LargeAnswers } from './largeAnswers.ts';
 import { servePrompts } from './prompts.ts';
 import { registerTool } from './registerTool.ts';
 import { serveResources } from './resources.ts';
@@ -22,11 +25,17 @@ export function buildMcpServer(parts: McpParts): McpServer {
 
 /** Puts all an agent has on a server: tools, prompts, resources. */
 export function serveAgent(server: McpServer, given: McpParts): void {
-  const parts: McpParts = { ...given, told: new Map() };
+  const parts = { ...given, told: new Map(), answers: given.answers ?? ownAnswers() };
   for (const tool of TOOLS) registerTool(server, tool, parts);
-  if (parts.attached !== undefined) registerAttached(server, parts.attached);
+  if (parts.attached !== undefined) registerAttached(server, parts.attached, parts.answers);
   servePrompts(server, parts.catalog);
   serveResources(server, parts);
+}
+
+/** A server for one agent on one connection keeps them itself. */
+function ownAnswers(): LargeAnswers {
+  const kept = createKeptAnswers(randomUUID);
+  return { keep: (text) => kept.keep('', text), page: (id, page) => kept.page('', id, page) };
 }
 
 // INVARIANT: what is listed never changes with a run or a phase.

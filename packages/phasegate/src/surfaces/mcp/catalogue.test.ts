@@ -117,6 +117,7 @@ describe.each(ERAS)('in the %s era', (era) => {
       'get_current_phase',
       'get_phase',
       'search_standards',
+      'read_more',
     ]);
     expect(tools.filter(({ _meta }) => _meta?.['anthropic/alwaysLoad']).map(({ name }) => name)).toEqual([
       'list_workflows',

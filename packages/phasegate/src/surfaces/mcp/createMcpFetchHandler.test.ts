@@ -30,7 +30,7 @@ test('a client that can both is served by the newest protocol', async () => {
   onTestFinished(() => client.close());
 
   expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
-  expect((await client.listTools()).tools).toHaveLength(10);
+  expect((await client.listTools()).tools).toHaveLength(11);
 });
 
 test.each([

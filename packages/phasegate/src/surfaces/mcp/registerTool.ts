@@ -9,12 +9,19 @@ import {
 } from '@modelcontextprotocol/server';
 import { isJsonObject, type JsonObject } from '@phasegate/core';
 import { demandKnown } from './arguments.ts';
+import { resultOf } from './boundResult.ts';
 import { answerToFailure } from './failure.ts';
+import type { LargeAnswers } from './largeAnswers.ts';
 import { describedBy } from './schemas.ts';
 import type { McpParts, McpTool } from './tool.ts';
 
+/** What tools are put on a server with. */
+export interface ServedParts extends McpParts {
+  readonly answers: LargeAnswers;
+}
+
 /** Puts a tool on a server: reads who calls, and turns answers, refusals and faults into results. */
-export function registerTool(server: McpServer, tool: McpTool, parts: McpParts): void {
+export function registerTool(server: McpServer, tool: McpTool, parts: ServedParts): void {
   const { name, title, description, annotations } = tool;
   // A server for one run knows which one is meant.
   const required = tool.required.filter((word) => word !== 'session_id' || parts.run === undefined);
@@ -39,18 +46,15 @@ export function registerTool(server: McpServer, tool: McpTool, parts: McpParts):
         const given = isJsonObject(args) ? args : {};
         demandKnown(given, tool);
         const answer = await tool.call(given, call);
-        return isInputRequiredResult(answer) ? answer : resultOf(answer as JsonObject);
+        return isInputRequiredResult(answer) ? answer : resultOf(answer as JsonObject, parts.answers);
       } catch (error) {
         const { answer, fault } = answerToFailure(error);
         if (fault) server.server.onerror?.(error instanceof Error ? error : new Error(String(error)));
-        return fault ? { ...resultOf(answer), isError: true } : resultOf(answer);
+        const result = resultOf(answer, parts.answers);
+        return fault ? { ...result, isError: true } : result;
       }
     },
   );
-}
-
-function resultOf(answer: JsonObject): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } };
 }
 
 /** Each request says what its client can do; an older client said it once, when it connected. */

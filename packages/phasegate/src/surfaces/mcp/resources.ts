@@ -1,5 +1,6 @@
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server';
 import { PhasegateError, type RunView } from '@phasegate/core';
+import { boundText } from './boundResult.ts';
 import { nextCall } from './nextAction.ts';
 import type { McpParts } from './tool.ts';
 
@@ -33,7 +34,7 @@ export function serveResources(server: McpServer, { phasegate, run }: McpParts):
           ? new ResourceNotFoundError(uri.href)
           : error;
       });
-      return { contents: [{ uri: uri.href, mimeType: 'text/markdown', text: textOf(view) }] };
+      return { contents: [{ uri: uri.href, mimeType: 'text/markdown', text: boundText(textOf(view)) }] };
     },
   );
 }

@@ -2,6 +2,7 @@ import type { InputRequiredResult, ToolAnnotations } from '@modelcontextprotocol
 import type { JsonObject, Phasegate, RunView } from '@phasegate/core';
 import type { Catalog, Standards } from '../../runtime/ports.ts';
 import type { AttachedTools } from './attachedTools.ts';
+import type { LargeAnswers } from './largeAnswers.ts';
 
 /** What an MCP server is built from. */
 export interface McpParts {
@@ -21,6 +22,8 @@ export interface McpParts {
   readonly told?: Map<string, Pick<RunView, 'phase' | 'epoch'>> | undefined;
   /** Tools of attached servers. */
   readonly attached?: AttachedTools | undefined;
+  /** Keeps answers that are too large, of this agent; left out, the server keeps them for as long as it lives. */
+  readonly answers?: LargeAnswers | undefined;
 }
 
 /** What a tool may use in one call. */

@@ -6,6 +6,7 @@ import { getPhase } from './tools/getPhase.ts';
 import { getTask } from './tools/getTask.ts';
 import { getWorkflowState } from './tools/getWorkflowState.ts';
 import { listWorkflows } from './tools/listWorkflows.ts';
+import { readMore } from './tools/readMore.ts';
 import { reportBlocked } from './tools/reportBlocked.ts';
 import { searchStandards } from './tools/searchStandards.ts';
 import { startWorkflow } from './tools/startWorkflow.ts';
@@ -23,4 +24,5 @@ export const TOOLS: readonly McpTool[] = [
   askHuman,
   reportBlocked,
   searchStandards,
+  readMore,
 ];

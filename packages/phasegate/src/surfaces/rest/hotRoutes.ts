@@ -7,6 +7,7 @@ import type { Metrics } from './metrics.ts';
 import type { RestParts } from './parts.ts';
 import { problemOf } from './problem.ts';
 import type { RawRequest } from './rawRequest.ts';
+import { type Asker, boundedResponse, boundedText } from './routes/boundReply.ts';
 import type { Endpoint } from './routes/endpoint.ts';
 
 /** What the fast lane is built from. */
@@ -59,7 +60,10 @@ export function createHotRoutes({ parts, metrics, routes }: HotRouteParts): HotR
         params: undefined,
         query: undefined,
       });
-      given = reply instanceof Response ? await written(reply) : plain(reply as Plain);
+      given =
+        reply instanceof Response
+          ? await written(await boundedResponse(reply, { caller, parts }))
+          : plain(reply as Plain, { caller, parts });
     } catch (error) {
       given = await written(problemOf(error, path, log));
     }
@@ -101,8 +105,8 @@ function readBody(route: Endpoint, bytes: Buffer): unknown {
   }
 }
 
-function plain({ status, body }: Plain): HotAnswer {
-  return { status, headers: JSON_HEADERS, body: JSON.stringify(body) };
+function plain({ status, body }: Plain, asker: Asker): HotAnswer {
+  return { status, headers: JSON_HEADERS, body: boundedText(body, asker) };
 }
 
 async function written(response: Response): Promise<HotAnswer> {

@@ -121,6 +121,7 @@ const ROUTES = [
   'delete /api/v1/webhooks/{id}',
   'get /api/v1/agent',
   'get /api/v1/agents',
+  'get /api/v1/answers/{id}',
   'get /api/v1/audit',
   'get /api/v1/audit/verify',
   'get /api/v1/events',

@@ -8,8 +8,10 @@ import type { RestEnv, RestParts } from '../parts.ts';
 import { PROBLEM_JSON } from '../problem.ts';
 import { problem } from '../schemas/refusals.ts';
 import { AGENT_ROUTES } from './agents.ts';
+import { ANSWER_ROUTES } from './answers.ts';
 import { AUDIT_ROUTES } from './audit.ts';
 import { describeBesides } from './besides.ts';
+import { boundedResponse, boundedText } from './boundReply.ts';
 import type { Answer, Call, Endpoint, Who } from './endpoint.ts';
 import { HUMAN_ROUTES } from './humanActs.ts';
 import { MISSING_ROUTES } from './notBuilt.ts';
@@ -31,6 +33,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...TASK_ROUTES,
   ...TOOL_ROUTES,
   ...STATE_ROUTES,
+  ...ANSWER_ROUTES,
   ...RUN_ROUTES,
   ...PHASE_ROUTES,
   ...HUMAN_ROUTES,
@@ -69,10 +72,10 @@ async function answer(
   const caller = await acts(c, who, route);
   const read = await readRequest(c, route);
   const reply = await route.handle({ ...read, caller, parts, instance: c.req.path } as Call);
-  if (reply instanceof Response) return reply;
+  if (reply instanceof Response) return boundedResponse(reply, { caller, parts });
   const { status, body, headers } = reply as Plain;
   if (body === undefined) return new Response(null, { status });
-  return new Response(JSON.stringify(body), {
+  return new Response(boundedText(body, { caller, parts }), {
     status,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
   });

@@ -1,0 +1,34 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { fitJson, type JsonObject, jsonBytes } from '@phasegate/core';
+import { ANSWER_LIMIT, boundAnswer } from '../../runtime/ports/keptAnswers.ts';
+import type { LargeAnswers } from './largeAnswers.ts';
+
+/** For what stands around an answer on the wire. */
+const AROUND = 200;
+/** An answer is sent as structure and as text, and as text its quotes take twice as much. */
+const STRUCTURED = Math.floor(ANSWER_LIMIT / 3) - AROUND;
+const TEXT_ALONE = Math.floor(ANSWER_LIMIT / 2) - AROUND;
+
+/** The result of a tool, as structure and as the same text, within the limit of answers. */
+export function resultOf(answer: JsonObject, answers: LargeAnswers): CallToolResult {
+  const whole = { answer, text: JSON.stringify(answer) };
+  const isLarge = jsonBytes([whole.text, answer], ANSWER_LIMIT) > ANSWER_LIMIT - AROUND;
+  const given = isLarge ? bounded(answer, STRUCTURED, answers) : answer;
+  const text = isLarge ? JSON.stringify(given) : whole.text;
+  return { content: [{ type: 'text', text }], structuredContent: { ...given } };
+}
+
+/** The result of a tool that has no schema for its answers: text alone. */
+export function textResult(answer: JsonObject, answers: LargeAnswers): CallToolResult {
+  const text = JSON.stringify(bounded(answer, TEXT_ALONE, answers));
+  return { content: [{ type: 'text', text }] };
+}
+
+/** A text to read, within the limit. */
+export function boundText(text: string): string {
+  return String(fitJson({ text }, ANSWER_LIMIT - AROUND).value.text);
+}
+
+function bounded(answer: JsonObject, most: number, answers: LargeAnswers): JsonObject {
+  return boundAnswer(answer, { most, rest: (text) => `read_more(rest_id="${answers.keep(text)}", page=1)` });
+}

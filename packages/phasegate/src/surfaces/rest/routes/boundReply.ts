@@ -1,0 +1,36 @@
+import { isJsonObject, type Json } from '@phasegate/core';
+import { ANSWER_LIMIT, boundAnswer } from '../../../runtime/ports/keptAnswers.ts';
+import type { Caller, RestParts } from '../parts.ts';
+
+/** Whom an answer is for, and where a large one is kept. */
+export interface Asker {
+  readonly caller: Caller;
+  readonly parts: Pick<RestParts, 'project'>;
+}
+
+/** The JSON text of a body, within the limit where an agent asked. */
+export function boundedText(body: unknown, asker: Asker): string {
+  const text = JSON.stringify(body);
+  // No text has fewer bytes than characters, and most are far from the limit.
+  if (text.length * 3 <= ANSWER_LIMIT) return text;
+  const agent = agentOf(asker.caller);
+  if (agent === null || !isJsonObject(body)) return text;
+  const rest = (whole: string) =>
+    `GET /api/v1/answers/${encodeURIComponent(asker.parts.project.answers.keep(agent, whole))}?page=1`;
+  return JSON.stringify(boundAnswer(body, { most: ANSWER_LIMIT, rest }));
+}
+
+/** The same for an answer that is made already, such as a refusal with the phase beside it. */
+export async function boundedResponse(response: Response, asker: Asker): Promise<Response> {
+  const { status, headers } = response;
+  if (agentOf(asker.caller) === null || !(headers.get('content-type') ?? '').includes('json'))
+    return response;
+  const text = await response.text();
+  const given = text.length * 3 <= ANSWER_LIMIT ? text : boundedText(JSON.parse(text) as Json, asker);
+  return new Response(given, { status, headers });
+}
+
+function agentOf(caller: Caller): string | null {
+  if (caller.kind === 'agent') return caller.agent.principal.name;
+  return caller.kind === 'token' ? caller.admitted.principal.name : null;
+}
