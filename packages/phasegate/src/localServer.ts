@@ -127,6 +127,7 @@ function mountMcp(parts: Omit<RestParts, 'mcp'>, project: () => OpenProject): Mc
   const callers = new WeakMap<object, Parameters<McpMount['fetch']>[1]>();
   const handler = createMcpFetchHandler({
     newSessionId: randomUUID,
+    agentOf: (authInfo) => (authInfo?.extra === undefined ? '' : (callers.get(authInfo.extra)?.agent ?? '')),
     hosts,
     origins: hosts,
     onerror: (error) => log.warn({ cause: error.message }, 'mcp'),
@@ -138,6 +139,7 @@ function mountMcp(parts: Omit<RestParts, 'mcp'>, project: () => OpenProject): Mc
       const whole = project();
       return buildMcpServer({
         phasegate: whole.as(agent),
+        agent: agent.name,
         catalog,
         standards,
         version,

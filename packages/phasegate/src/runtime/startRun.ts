@@ -19,6 +19,7 @@ import {
 } from '@phasegate/core';
 import { drafts, nameOf } from './auditDrafts.ts';
 import { demandFit } from './demandFit.ts';
+import { createTurns, type Turns } from './ports/turns.ts';
 import type { Store } from './ports.ts';
 import { projectTarget } from './projectTarget.ts';
 import type { Rendering } from './rendering.ts';
@@ -33,11 +34,35 @@ export interface Starter extends Pick<Rendering, 'renderSaved'> {
   lookAll(looks: readonly Look[], workflow: Workflow, facts: Record<string, Fact>): Promise<void>;
 }
 
-/** Starts a run, or queues it, if the workflow is trusted and its first phase may be entered. */
-export async function startRun(
+/**
+ * Starts a run, or queues it, if the workflow is trusted and its first phase may be entered. Reading a definition and
+ * looking at its preconditions may take long: an agent has a few starts under way at a time, and no other waits for them.
+ */
+export async function startRun(parts: RuntimeParts, starter: Starter, asked: Asked): Promise<Started> {
+  const { kind, name } = asked.principal;
+  if (kind !== 'agent') return startNow(parts, starter, asked);
+  const shared = starts.get(parts.store) ?? createTurns({ what: 'starts', atOnce: 4, waiting: 64 });
+  starts.set(parts.store, shared);
+  const end = await shared.take(name);
+  try {
+    return await startNow(parts, starter, asked);
+  } finally {
+    end();
+  }
+}
+
+interface Asked {
+  readonly request: StartRequest;
+  readonly principal: Principal;
+}
+
+/** By store: each project shares its own out. */
+const starts = new WeakMap<Store, Turns>();
+
+async function startNow(
   parts: RuntimeParts,
   starter: Starter,
-  { request, principal }: { readonly request: StartRequest; readonly principal: Principal },
+  { request, principal }: Asked,
 ): Promise<Started> {
   const { store } = parts;
   const { timeFor, lookAll, renderSaved } = starter;

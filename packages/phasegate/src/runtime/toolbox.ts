@@ -15,6 +15,7 @@ import {
 import type { CallsUnderWay } from './callsUnderWay.ts';
 import { type Guard, withRestored } from './guard.ts';
 import { createInputRules } from './inputRules.ts';
+import { createTurns } from './ports/turns.ts';
 import type {
   Admitted,
   AuditDraft,
@@ -74,6 +75,9 @@ export interface AttachedTools {
 }
 
 const MAX_BATCH = 100;
+/** Of one agent, whatever it holds; each may be a program or a thread. */
+const CALLS_AT_ONCE = 8;
+const CALLS_WAITING = 64;
 const TIMEOUT_MS = 610_000;
 
 /** Builds the toolbox: every call is judged by the engine and on disk before it is carried out, and signed after. */
@@ -81,6 +85,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   const timeoutMs = parts.timeoutMs ?? TIMEOUT_MS;
   const registered = new Map<string, ToolImplementation>();
   const rules = createInputRules();
+  const turns = createTurns({ what: 'tool calls', atOnce: CALLS_AT_ONCE, waiting: CALLS_WAITING });
   let shelf: Promise<ReadonlyMap<string, ToolImplementation>> | undefined;
   const contract = () => {
     shelf ??= parts.tools().then((tools) => new Map(tools.map((tool) => [tool.name, tool])));
@@ -165,6 +170,16 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   }
 
   async function executeOne(admitted: Admitted, asked: ToolCallRequest): Promise<ExecutedCall> {
+    // Before it is entered: what waits for its turn is no call under way that a transition would have to wait for.
+    const end = await turns.take(admitted.principal.name);
+    try {
+      return await executeInTurn(admitted, asked);
+    } finally {
+      end();
+    }
+  }
+
+  async function executeInTurn(admitted: Admitted, asked: ToolCallRequest): Promise<ExecutedCall> {
     const { runId, item } = admitted;
     // Entered before the verdict: nobody comes in while the phase is being left, so a call is judged before or after.
     const entered = await parts.calls.enter(runId, item);
@@ -181,8 +196,11 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     try {
       return await judgeAndCarryOut(admitted, asked, { record, begun, ended });
     } finally {
-      if (isUnderWay) await ended([]);
-      entered.leave();
+      try {
+        if (isUnderWay) await ended([]);
+      } finally {
+        entered.leave();
+      }
     }
   }
 
@@ -219,11 +237,8 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     const ran = await parts.calls.carryOut(record, (ending) => {
       const signals = [ending, AbortSignal.timeout(timeoutMs)];
       const signal = AbortSignal.any(parts.signal === undefined ? signals : [...signals, parts.signal]);
-      return runTool(
-        tool,
-        call.input,
-        contextFor(run, call.tool, { workspace: root, signal, call: record.id }),
-      );
+      const context = contextFor(run, call.tool, { workspace: root, signal, call: record.id });
+      return runTool(tool, call.input, { ...context, agent: admitted.principal.name });
     });
     const restored = [...work.restored, ...((await parts.guard?.settle(run.id)) ?? [])];
     const result = withRestored(ran, [...new Set(restored)]);

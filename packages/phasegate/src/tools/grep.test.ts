@@ -86,3 +86,19 @@ describe('grep', () => {
     expect(grep.judged?.({ path: 'out' }, root)).toEqual({ path: 'out' });
   });
 });
+
+test('searches of one agent that never end keep no other agent waiting [adv.O5]', async () => {
+  const workspace = workspaceWith({ 'a.txt': `${'a'.repeat(40)}!\n` });
+  const ended = new AbortController();
+  const endless = Array.from({ length: 60 }, () =>
+    use(grep, workspace, { pattern: '^(a+)+$', regex: true }, { agent: 'ada', signal: ended.signal }).catch(
+      () => null,
+    ),
+  );
+
+  const found = await use(grep, workspace, { pattern: '!$', regex: true }, { agent: 'bob' });
+
+  expect(outputOf(found).matches).toHaveLength(1);
+  ended.abort();
+  await Promise.all(endless);
+});

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
+import { createTurns } from '../runtime/ports/turns.ts';
 import type { ToolContext, ToolImplementation } from '../runtime/ports.ts';
 import { findBeneath } from '../workspace/openBeneath.ts';
 import { PathRefused } from '../workspace/pathRefused.ts';
@@ -37,20 +38,33 @@ export const grep: ToolImplementation = defineTool({
     return { path: stats?.isDirectory() === true ? everythingBelow(path) : path };
   },
   async run(input, context) {
-    const { signal } = context;
-    const ignoreCase = input.ignore_case === true;
-    const pattern = String(input.pattern);
-    const search =
-      input.regex === true
-        ? regexSearch(pattern, ignoreCase, { timeoutMs: REGEX_MS, signal })
-        : plainSearch(pattern, ignoreCase);
+    const { signal, agent = '' } = context;
+    const end = await turns.take(agent);
     try {
-      return { ok: true, output: await searchAll(input, search, context) };
+      signal.throwIfAborted();
+      return { ok: true, output: await searchBy(input, context, signal) };
     } finally {
-      await search.close();
+      end();
     }
   },
 });
+
+/** Of one agent at a time; an expression is searched for in a thread of its own. */
+const turns = createTurns({ what: 'searches', atOnce: 2, waiting: 64 });
+
+async function searchBy(input: JsonObject, context: ToolContext, signal: AbortSignal): Promise<JsonObject> {
+  const ignoreCase = input.ignore_case === true;
+  const pattern = String(input.pattern);
+  const search =
+    input.regex === true
+      ? regexSearch(pattern, ignoreCase, { timeoutMs: REGEX_MS, signal })
+      : plainSearch(pattern, ignoreCase);
+  try {
+    return await searchAll(input, search, context);
+  } finally {
+    await search.close();
+  }
+}
 
 const REGEX_MS = 10_000;
 const MAX_FILE_BYTES = 2 * 1024 * 1024;

@@ -21,6 +21,8 @@ export interface ToolImplementation {
 export interface ToolContext {
   /** Real path of the run's workspace. */
   readonly workspace: string;
+  /** Who calls, for what is shared out by agent. */
+  readonly agent?: string;
   /** Whether the phase may write this path, relative to the workspace; tools that write ask again on the real path. */
   mayWrite(path: string): boolean;
   /** Whether the phase's constraints on this tool let it show this path; tools that search ask for each file. */

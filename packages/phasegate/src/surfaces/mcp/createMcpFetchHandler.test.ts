@@ -4,6 +4,12 @@ import { makeTestBed, mount, send } from './fixtures/connect.ts';
 import { ERRAND } from './fixtures/workflows.ts';
 
 const URL_OF_SERVER = 'http://127.0.0.1:8000/mcp';
+const INITIALIZE = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+});
 const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
 
 test('an older client has a session, in which its user can be asked', async () => {
@@ -44,6 +50,30 @@ test.each([
   expect(response.status).toBe(403);
 });
 
+test('an agent that opens 257 sessions closes its own, and nobody else’s [adv.O5]', async () => {
+  const handler = await mounted();
+  const as = (clientId: string) => ({ authInfo: { token: 't', clientId, scopes: [], expiresAt: 9e9 } });
+  const open = async (who: string) => {
+    const response = await handler.fetch(post(INITIALIZE, { host: '127.0.0.1' }), as(who));
+    await response.text();
+    return response.headers.get('mcp-session-id') ?? '';
+  };
+  const stands = async (who: string, id: string) => {
+    const response = await handler.fetch(post(LIST, { host: '127.0.0.1', 'mcp-session-id': id }), as(who));
+    await response.text();
+    return response.status === 200;
+  };
+  const bob = await open('bob');
+  const first = await open('ada');
+
+  let last = first;
+  for (let more = 0; more < 256; more += 1) last = await open('ada');
+
+  expect([await stands('bob', bob), await stands('ada', first), await stands('ada', last)]).toEqual([
+    ...[true, false, true],
+  ]);
+});
+
 test('a session in other hands, a closed one and none at all open nothing', async () => {
   const handler = await mounted();
   const { transport } = await older(handler);
@@ -58,7 +88,7 @@ test('a session in other hands, a closed one and none at all open nothing', asyn
   expect((await handler.fetch(post(LIST, session))).status).toBe(404);
 });
 
-test('the oldest session makes room when there are too many', async () => {
+test('the oldest session of an agent makes room when it has too many [adv.O5]', async () => {
   const handler = await mounted();
   const params = {
     protocolVersion: '2025-11-25',
@@ -76,7 +106,8 @@ test('the oldest session makes room when there are too many', async () => {
     (await handler.fetch(post(LIST, { host: '127.0.0.1', 'mcp-session-id': id ?? '' }))).status;
 
   expect(await statusOf(ids[0])).toBe(404);
-  expect(await statusOf(ids[1])).toBe(200);
+  expect(await statusOf(ids[240])).toBe(404);
+  expect(await statusOf(ids[241])).toBe(200);
   expect(await statusOf(ids[256])).toBe(200);
 });
 

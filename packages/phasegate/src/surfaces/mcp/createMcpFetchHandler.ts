@@ -24,6 +24,8 @@ export interface McpFetchOptions {
   /** Hostnames that may stand in `Origin`; default: this machine's own. */
   readonly origins?: readonly string[];
   readonly newSessionId: () => string;
+  /** Whose share of the sessions a caller's are counted to; left out, each client has its own. */
+  readonly agentOf?: (authInfo: AuthInfo | undefined) => string;
   onerror?(error: Error): void;
 }
 
@@ -41,7 +43,8 @@ export function createMcpFetchHandler(options: McpFetchOptions): McpFetchHandler
   const origins = [...(options.origins ?? localhostAllowedOrigins())];
   const limit = { maxRequestBodySize: LARGEST_BODY };
   const modern = createMcpHandler(serverFor, { legacy: 'reject', onerror, ...limit });
-  const sessions = createLegacySessions({ serverFor, newSessionId, ...limit });
+  const agentOf = options.agentOf ?? ((authInfo) => authInfo?.clientId ?? '');
+  const sessions = createLegacySessions({ serverFor, newSessionId, agentOf, ...limit });
   return {
     async fetch(request, { authInfo } = {}) {
       const stranger =

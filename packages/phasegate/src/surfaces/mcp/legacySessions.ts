@@ -6,14 +6,17 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 
-// Far more than one machine's agents; the session unused for longest makes room for a new one.
+// Far more than one machine's agents, and than one agent needs.
 const MOST_SESSIONS = 256;
+const MOST_OF_AGENT = 16;
 
 /** What sessions are made with. */
 export interface LegacyOptions {
   readonly serverFor: (context: McpRequestContext) => McpServer | Promise<McpServer>;
   readonly newSessionId: () => string;
   readonly maxRequestBodySize: number;
+  /** Whose share of the sessions a caller's are counted to. */
+  readonly agentOf: (authInfo: AuthInfo | undefined) => string;
 }
 
 /** Sessions of clients older than 2026-07-28: a stream back to the client, which forms for its user need. */
@@ -26,6 +29,7 @@ interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** Who opened it; an id in other hands opens nothing. */
   readonly owner: string | undefined;
+  readonly agent: string;
 }
 
 /** Keeps sessions in memory: all they hold is a connection, never the state of a run. */
@@ -43,9 +47,8 @@ export function createLegacySessions(options: LegacyOptions): LegacySessions {
       sessionIdGenerator: options.newSessionId,
       maxRequestBodySize: options.maxRequestBodySize,
       onsessioninitialized: (id) => {
-        sessions.set(id, { transport, owner: authInfo?.clientId });
-        const [oldest] = sessions;
-        if (sessions.size > MOST_SESSIONS && oldest !== undefined) void oldest[1].transport.close();
+        sessions.set(id, { transport, owner: authInfo?.clientId, agent: options.agentOf(authInfo) });
+        void oneTooMany(sessions, options.agentOf(authInfo))?.transport.close();
       },
     });
     transport.onclose = () => {
@@ -84,6 +87,16 @@ export function createLegacySessions(options: LegacyOptions): LegacySessions {
       await Promise.all([...sessions.values()].map(({ transport }) => transport.close()));
     },
   };
+}
+
+/** An agent with too many loses its own least used; where there are too many in all, whoever has most does. */
+function oneTooMany(sessions: ReadonlyMap<string, Session>, agent: string): Session | undefined {
+  const counts = new Map<string, number>();
+  for (const session of sessions.values()) counts.set(session.agent, (counts.get(session.agent) ?? 0) + 1);
+  const [most] = [...counts].sort((one, other) => other[1] - one[1]);
+  const isOver = (counts.get(agent) ?? 0) > MOST_OF_AGENT;
+  const whose = isOver ? agent : sessions.size > MOST_SESSIONS ? most?.[0] : undefined;
+  return [...sessions.values()].find((session) => session.agent === whose);
 }
 
 function failure(status: number, code: number, message: string): Response {

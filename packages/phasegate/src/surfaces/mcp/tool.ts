@@ -8,6 +8,8 @@ import type { LargeAnswers } from './largeAnswers.ts';
 export interface McpParts {
   /** Bound to the agent that calls: no argument can name another. */
   readonly phasegate: Phasegate;
+  /** The agent's name, where more than one is served: what one does keeps no other waiting. */
+  readonly agent?: string | undefined;
   readonly catalog: Catalog;
   readonly standards: Standards;
   /** Of this package, as clients show it. */

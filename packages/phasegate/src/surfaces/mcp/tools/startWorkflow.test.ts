@@ -42,3 +42,26 @@ test('where there is one run per target its agent takes it up again, and another
     });
   }
 });
+
+test('a start that hangs keeps its own agent waiting and no other [adv.O5]', async () => {
+  const bed = await makeTestBed({ 'agent_workflow.yaml': 'workflow: errand\nphases: { GO: {} }\n' });
+  const parts = (name: string) => ({ ...bed.parts({ kind: 'agent', name }), agent: name });
+  const hanging = Promise.withResolvers<void>();
+  const catalog = {
+    ...bed.project.catalog,
+    load: async (...asked: Parameters<typeof bed.project.catalog.load>) => {
+      await hanging.promise;
+      return bed.project.catalog.load(...asked);
+    },
+  };
+  const ada = await connect({ ...parts('ada'), catalog }, { era: 'legacy' });
+  const bob = await connect(parts('bob'), { era: 'legacy' });
+
+  const three = [1, 2, 3].map((n) =>
+    ada.call('start_workflow', { workflow_type: 'errand', target_file: `${n}` }),
+  );
+  expect(await bob.call('start_workflow', { workflow_type: 'errand' })).toMatchObject({ resumed: false });
+
+  hanging.resolve();
+  for (const started of await Promise.all(three)) expect(started).toMatchObject({ resumed: false });
+});

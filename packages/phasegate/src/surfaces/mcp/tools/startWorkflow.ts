@@ -10,6 +10,7 @@ import {
   type Verdict,
   warningsOf,
 } from '@phasegate/core';
+import { createTurns } from '../../../runtime/ports/turns.ts';
 import type { CatalogWorkflow } from '../../../runtime/ports.ts';
 import { objectArgument, optionalText, textArgument } from '../arguments.ts';
 import { describePhase } from '../describeRun.ts';
@@ -41,16 +42,20 @@ export const startWorkflow: McpTool = {
   }),
   annotations: MOVING,
   alwaysLoad: true,
-  call: (args, call) => oneAtATime(() => start(args, call)),
+  call: (args, call) => oneAtATime(call.agent ?? '', () => start(args, call)),
 };
 
-// An agent may call twice at once; looking for its run and making one must not be torn apart.
-let last: Promise<unknown> = Promise.resolve();
+// An agent may call twice at once; looking for its run and making one must not be torn apart. A start may take long,
+// so that nobody waits for another agent's.
+const turns = createTurns({ what: 'starts', atOnce: 1, waiting: 16 });
 
-function oneAtATime<T>(act: () => Promise<T>): Promise<T> {
-  const mine = last.then(act, act);
-  last = mine.catch(() => undefined);
-  return mine;
+async function oneAtATime<T>(agent: string, act: () => Promise<T>): Promise<T> {
+  const end = await turns.take(agent);
+  try {
+    return await act();
+  } finally {
+    end();
+  }
 }
 
 async function start(args: JsonObject, call: ToolCall): Promise<JsonObject> {
