@@ -37,31 +37,37 @@ function isDeeper(value: Json, left: number): boolean {
  * valid JSON text and is read as infinity, which nothing here can write down again.
  */
 export function jsonProblem(value: unknown): string | null {
-  if (tooDeep(value as Json)) return `is nested deeper than ${DEPTH_LIMIT} levels`;
-  const place = nonFinitePlace(value);
+  const place = unfitPlace(value, DEPTH_LIMIT);
   if (place === null) return null;
+  if (place === TOO_DEEP) return `is nested deeper than ${DEPTH_LIMIT} levels`;
   return place === '' ? `is ${NOT_A_NUMBER}` : `has at \`${place}\` ${NOT_A_NUMBER}`;
 }
 
 const NOT_A_NUMBER = 'a number that JSON cannot hold';
+const TOO_DEEP = Symbol('nested too deep');
 const LONGEST_PLACE = 200;
 
-/** Recursion is bounded: the depth was looked at before. The place is spelled only where there is one. */
-function nonFinitePlace(value: unknown): string | null {
+/** Depth and numbers in one walk, as listing the keys of a wide object is what costs. The place is spelled only where there is one. */
+function unfitPlace(value: unknown, left: number): string | typeof TOO_DEEP | null {
+  if (left < 0) return TOO_DEEP;
   if (typeof value === 'number') return Number.isFinite(value) ? null : '';
   if (typeof value !== 'object' || value === null) return null;
+  let first: string | null = null;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
-      const found = nonFinitePlace(value[index]);
-      if (found !== null) return joined(`[${index}]`, found);
+      const found = unfitPlace(value[index], left - 1);
+      if (found === TOO_DEEP) return found;
+      if (found !== null) first ??= joined(`[${index}]`, found);
     }
-    return null;
+    return first;
   }
   for (const key in value) {
-    const found = Object.hasOwn(value, key) ? nonFinitePlace((value as JsonObject)[key]) : null;
-    if (found !== null) return joined(key.slice(0, LONGEST_PLACE), found);
+    if (!Object.hasOwn(value, key)) continue;
+    const found = unfitPlace((value as JsonObject)[key], left - 1);
+    if (found === TOO_DEEP) return found;
+    if (found !== null) first ??= joined(key.slice(0, LONGEST_PLACE), found);
   }
-  return null;
+  return first;
 }
 
 function joined(key: string, below: string): string {

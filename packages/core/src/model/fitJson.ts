@@ -13,13 +13,34 @@ export interface FittedJson {
  */
 export function fitJson(whole: JsonObject, most: number): FittedJson {
   const cut: string[] = [];
-  const value = fitObject(whole, most, { path: '', cut });
-  return { value: value as JsonObject, cut };
+  const sizes = new Map<object, number>();
+  const value = fitObject(whole, most, { path: '', cut, sizeOf: (part) => sizeOf(part, sizes) });
+  return { value, cut };
 }
 
 interface Place {
   readonly path: string;
   readonly cut: string[];
+  /** Bytes of a part as JSON; each object is measured once, however often it is asked about. */
+  sizeOf(part: Json): number;
+}
+
+function sizeOf(value: Json, sizes: Map<object, number>): number {
+  if (typeof value !== 'object' || value === null) return jsonBytes(value, Number.POSITIVE_INFINITY);
+  const known = sizes.get(value);
+  if (known !== undefined) return known;
+  let bytes = 1;
+  if (Array.isArray(value)) for (const item of value) bytes += 1 + sizeOf(item, sizes);
+  else {
+    for (const key in value as JsonObject) {
+      const member = (value as JsonObject)[key];
+      if (member === undefined || !Object.hasOwn(value, key)) continue;
+      bytes += 2 + jsonBytes(key, Number.POSITIVE_INFINITY) + sizeOf(member, sizes);
+    }
+  }
+  bytes = Math.max(bytes, 2);
+  sizes.set(value, bytes);
+  return bytes;
 }
 
 /** Most paths that are named; the rest is told by the last. */
@@ -32,7 +53,7 @@ const LEAST_ITEM = 1000;
 
 function fit(value: Json, most: number, place: Place): Json {
   if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;
-  if (jsonBytes(value, most) <= most) return value;
+  if (place.sizeOf(value) <= most) return value;
   if (typeof value === 'string') return fitText(value, most, place);
   return Array.isArray(value) ? fitList(value, most, place) : fitObject(value as JsonObject, most, place);
 }
@@ -56,7 +77,7 @@ function fitList(list: readonly Json[], most: number, place: Place): readonly Js
   const kept: Json[] = [];
   let left = most - 2;
   for (const [index, item] of list.entries()) {
-    const bytes = 1 + jsonBytes(item, left);
+    const bytes = 1 + place.sizeOf(item);
     if (bytes > left) {
       if (left > LEAST_ITEM) kept.push(fit(item, left - 1, inside(place, `[${index}]`)));
       break;
@@ -69,16 +90,15 @@ function fitList(list: readonly Json[], most: number, place: Place): readonly Js
 
 function fitObject(object: JsonObject, most: number, place: Place): JsonObject {
   const isOuter = place.path === '';
-  const all = Object.entries(object);
+  const all = Object.keys(object);
   // A wide object keeps its first members: shares of next to nothing help nobody.
   const few = isOuter ? all : all.slice(0, Math.max(1, Math.floor(most / LEAST)));
   if (few.length < all.length) note(place);
-  const members = few.map(([key, value]) => ({
-    key,
-    value,
-    name: jsonBytes(key, most) + 2,
-    bytes: jsonBytes(value, most),
-  }));
+  const members = few.flatMap((key) => {
+    const value = object[key];
+    if (value === undefined) return [];
+    return [{ key, value, name: jsonBytes(key, most) + 2, bytes: place.sizeOf(value) }];
+  });
   const shares = new Map<string, number>();
   let left = most - 2;
   const inOrder = [...members].sort((one, other) => one.name + one.bytes - other.name - other.bytes);
@@ -100,9 +120,11 @@ function fitObject(object: JsonObject, most: number, place: Place): JsonObject {
   return Object.fromEntries(kept);
 }
 
-function inside({ path, cut }: Place, key: string): Place {
+function inside(place: Place, key: string): Place {
+  const { path } = place;
   const name = `${path}${path === '' || key.startsWith('[') ? '' : '.'}${key}`;
-  return { path: name.length > LONGEST_PATH ? `${name.slice(0, LONGEST_PATH).toWellFormed()}…` : name, cut };
+  const short = name.length > LONGEST_PATH ? `${name.slice(0, LONGEST_PATH).toWellFormed()}…` : name;
+  return { ...place, path: short };
 }
 
 function note({ path, cut }: Place): void {

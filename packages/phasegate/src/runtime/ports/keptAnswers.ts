@@ -66,14 +66,14 @@ const LARGEST_OF_ALL = 64 * 1024 * 1024;
 const TOLD = 4000;
 
 /**
- * An answer to an agent, cut where it is too large: `truncated` is true, `truncated_parts` names what was cut, and
+ * An answer to an agent, whose JSON is `text`, cut where it is too large: `truncated` is true, `truncated_parts` names what was cut, and
  * `rest` is the call that gives all of it, page by page.
  */
 export function boundAnswer(
   answer: JsonObject,
-  { most, rest }: { readonly most: number; rest(text: string): string },
+  { text, most, rest }: { readonly text: string; readonly most: number; rest(text: string): string },
 ): JsonObject {
-  if (jsonBytes(answer, most) <= most) return answer;
+  if (text.length * 3 <= most || jsonBytes(answer, most) <= most) return answer;
   const { value, cut } = fitJson(answer, most - TOLD);
-  return { ...value, truncated: true, truncated_parts: cut, rest: rest(JSON.stringify(answer)) };
+  return { ...value, truncated: true, truncated_parts: cut, rest: rest(text) };
 }

@@ -11,17 +11,22 @@ const TEXT_ALONE = Math.floor(ANSWER_LIMIT / 2) - AROUND;
 
 /** The result of a tool, as structure and as the same text, within the limit of answers. */
 export function resultOf(answer: JsonObject, answers: LargeAnswers): CallToolResult {
-  const whole = { answer, text: JSON.stringify(answer) };
-  const isLarge = jsonBytes([whole.text, answer], ANSWER_LIMIT) > ANSWER_LIMIT - AROUND;
-  const given = isLarge ? bounded(answer, STRUCTURED, answers) : answer;
-  const text = isLarge ? JSON.stringify(given) : whole.text;
-  return { content: [{ type: 'text', text }], structuredContent: { ...given } };
+  const text = JSON.stringify(answer);
+  const given = isSmall(text) ? answer : bounded(answer, { text, most: STRUCTURED, answers });
+  const content = [{ type: 'text' as const, text: given === answer ? text : JSON.stringify(given) }];
+  return { content, structuredContent: { ...given } };
 }
 
 /** The result of a tool that has no schema for its answers: text alone. */
 export function textResult(answer: JsonObject, answers: LargeAnswers): CallToolResult {
-  const text = JSON.stringify(bounded(answer, TEXT_ALONE, answers));
-  return { content: [{ type: 'text', text }] };
+  const text = JSON.stringify(answer);
+  const given = bounded(answer, { text, most: TEXT_ALONE, answers });
+  return { content: [{ type: 'text', text: given === answer ? text : JSON.stringify(given) }] };
+}
+
+/** Whether an answer fits as text and as structure: the text of JSON is as large as the JSON, and larger when quoted. */
+function isSmall(text: string): boolean {
+  return 2 * jsonBytes(text, ANSWER_LIMIT) <= ANSWER_LIMIT - AROUND;
 }
 
 /** A text to read, within the limit. */
@@ -29,6 +34,12 @@ export function boundText(text: string): string {
   return String(fitJson({ text }, ANSWER_LIMIT - AROUND).value.text);
 }
 
-function bounded(answer: JsonObject, most: number, answers: LargeAnswers): JsonObject {
-  return boundAnswer(answer, { most, rest: (text) => `read_more(rest_id="${answers.keep(text)}", page=1)` });
+function bounded(
+  answer: JsonObject,
+  { answers, ...how }: { readonly text: string; readonly most: number; readonly answers: LargeAnswers },
+): JsonObject {
+  return boundAnswer(answer, {
+    ...how,
+    rest: (text) => `read_more(rest_id="${answers.keep(text)}", page=1)`,
+  });
 }

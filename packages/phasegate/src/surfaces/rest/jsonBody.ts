@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, tooDeep } from '@phasegate/core';
+import { DEPTH_LIMIT, isJsonObject, type Json } from '@phasegate/core';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { RestEnv, RestSettings } from './parts.ts';
@@ -34,8 +34,8 @@ export function parseJson(text: string): Json {
   } catch {
     throw invalid('the body is not JSON');
   }
-  if (tooDeep(value)) throw invalid('the body is nested too deeply');
-  const fault = faultIn(value, '');
+  const fault = faultIn(value, '', DEPTH_LIMIT);
+  if (fault === TOO_DEEP) throw invalid('the body is nested too deeply');
   if (fault !== null) {
     throw new RequestRefused('request_invalid', `the body cannot be used: ${fault.message}`, {
       fields: [fault],
@@ -80,14 +80,22 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Recursion is bounded: the depth was looked at before. */
-function faultIn(value: Json, field: string): { readonly field: string; readonly message: string } | null {
+interface Fault {
+  readonly field: string;
+  readonly message: string;
+}
+
+const TOO_DEEP = Symbol('nested too deep');
+
+/** All in one walk, which goes no deeper than the limit. */
+function faultIn(value: Json, field: string, left: number): Fault | typeof TOO_DEEP | null {
+  if (left < 0) return TOO_DEEP;
   if (typeof value === 'number') {
     return Number.isFinite(value) ? null : { field, message: 'a number is too large' };
   }
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      const fault = faultIn(item, join(field, String(index)));
+      const fault = faultIn(item, join(field, String(index)), left - 1);
       if (fault !== null) return fault;
     }
     return null;
@@ -95,7 +103,7 @@ function faultIn(value: Json, field: string): { readonly field: string; readonly
   if (!isJsonObject(value)) return null;
   for (const key of Object.keys(value)) {
     if (key === '__proto__') return { field: join(field, key), message: '`__proto__` is no key' };
-    const fault = faultIn(value[key] ?? null, join(field, key));
+    const fault = faultIn(value[key] ?? null, join(field, key), left - 1);
     if (fault !== null) return fault;
   }
   return null;

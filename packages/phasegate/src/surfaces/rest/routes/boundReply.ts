@@ -17,7 +17,7 @@ export function boundedText(body: unknown, asker: Asker): string {
   if (agent === null || !isJsonObject(body)) return text;
   const rest = (whole: string) =>
     `GET /api/v1/answers/${encodeURIComponent(asker.parts.project.answers.keep(agent, whole))}?page=1`;
-  return JSON.stringify(boundAnswer(body, { most: ANSWER_LIMIT, rest }));
+  return JSON.stringify(boundAnswer(body, { text, most: ANSWER_LIMIT, rest }));
 }
 
 /** The same for an answer that is made already, such as a refusal with the phase beside it. */
