@@ -59,6 +59,29 @@ test('a line that is no message is reported, and the next one is heard', async (
   expect(errors.length).toBeGreaterThan(0);
 });
 
+test.each<readonly [string, (params: object) => object]>([
+  ['before', (params) => ({ jsonrpc: '2.0', id: 7, method: 'tools/call', params })],
+  ['after', (params) => ({ method: 'tools/call', params, jsonrpc: '2.0', id: 7 })],
+])(
+  'a line of thirty megabytes with its id %s is answered, and the next one is heard [adv.O4]',
+  async (_name, made) => {
+    const { input, output, transport, received } = await open();
+    transport.onerror = () => undefined;
+    const line = JSON.stringify(made({ evidence: { id: 9, text: 'x'.repeat(30 * 1024 * 1024) } }));
+
+    for (let at = 0; at < line.length; at += 65_536) input.write(line.slice(at, at + 65_536));
+    input.write(`\n${JSON.stringify(call(8))}\n`);
+    await arrived(received, 1);
+
+    expect(received).toEqual([call(8)]);
+    expect(JSON.parse(String(output.read()))).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      error: { code: -32_600, message: expect.stringContaining('larger than 2 MB') },
+    });
+  },
+);
+
 async function open() {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const transport = new StdioTransport(input, output);

@@ -7,9 +7,13 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { EVIDENCE_LIMIT } from '@phasegate/core';
+import { type DroppedLine, LimitedLines } from './limitedLines.ts';
 
-// Above the limit of evidence, so that too much of it gets an answer instead of a closed connection.
-const LARGEST_MESSAGE = 32 * 1024 * 1024;
+// Above the limit of evidence, so that too much of it gets an answer that says so.
+const LARGEST_MESSAGE = 2 * EVIDENCE_LIMIT;
+const TOO_LARGE = 'the message is larger than 2 MB, and evidence may have 1 MB; send less';
+const INVALID_REQUEST = -32_600;
 
 /**
  * MCP on two streams. The SDK's own transport drops what is under way when its input ends; here calls that were made
@@ -33,7 +37,7 @@ export class StdioTransport implements Transport {
 
   constructor(input: Readable, output: Writable) {
     this.#input = input;
-    this.#inner = new StdioServerTransport(this.#heard, output, { maxBufferSize: LARGEST_MESSAGE });
+    this.#inner = new StdioServerTransport(this.#heard, output, { maxBufferSize: 2 * LARGEST_MESSAGE });
     this.closed = new Promise((resolve) => {
       this.#inner.onclose = () => {
         this.#input.destroy();
@@ -47,18 +51,17 @@ export class StdioTransport implements Transport {
     this.#inner.onmessage = (message) => this.#receive(message);
     this.#inner.onerror = (error) => this.onerror?.(error);
     await this.#inner.start();
-    let complete = true;
+    const lines = new LimitedLines(LARGEST_MESSAGE, (line) => this.#refuse(line));
+    const hear = (heard: readonly Buffer[]) => {
+      for (const line of heard) this.#heard.emit('data', line);
+    };
     const end = () => {
       // The last line may lack its end.
-      if (!this.#ended && !complete) this.#heard.emit('data', Buffer.from('\n'));
+      if (!this.#ended) hear(lines.finish().map((line) => Buffer.concat([line, Buffer.from('\n')])));
       this.#ended = true;
       this.#finish();
     };
-    this.#input.on('data', (chunk: Buffer | string) => {
-      const bytes = Buffer.from(chunk as Buffer);
-      complete = bytes.at(-1) === 0x0a;
-      this.#heard.emit('data', bytes);
-    });
+    this.#input.on('data', (chunk: Buffer | string) => hear(lines.take(Buffer.from(chunk as Buffer))));
     this.#input.once('error', (error) => this.onerror?.(error));
     this.#input.once('end', end);
     this.#input.once('close', end);
@@ -86,8 +89,27 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 
+  /** Whoever sent too much is told so, where the call can be told from what is left of it. */
+  #refuse(line: DroppedLine): void {
+    this.onerror?.(new Error(TOO_LARGE));
+    const id = idIn(line);
+    if (id === null) return;
+    const error = { code: INVALID_REQUEST, message: TOO_LARGE };
+    this.#inner.send({ jsonrpc: '2.0', id, error }).catch((cause: Error) => this.onerror?.(cause));
+  }
+
   #finish(): void {
     if (!this.#ended || (this.#open.size > 0 && this.#asked.size === 0)) return;
     this.#inner.close().catch(() => undefined);
   }
+}
+
+const ID = String.raw`"id"\s*:\s*("[^"\\]{1,200}"|\d{1,15})`;
+const FIRST = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?${ID}`);
+const LAST = new RegExp(String.raw`,\s*${ID}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`);
+
+/** The id of a call, where it stands before or after everything else, as clients write it. */
+function idIn({ head, tail }: DroppedLine): RequestId | null {
+  const found = (FIRST.exec(head) ?? LAST.exec(tail))?.[1];
+  return found === undefined ? null : (JSON.parse(found) as RequestId);
 }
