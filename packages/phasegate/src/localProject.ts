@@ -201,6 +201,10 @@ function lazyDatabases(
       backup: async (runId, database) => (await get()).backup(runId, database),
       restore: async (backup, database) => (await get()).restore(backup, database),
       migrate: async (database) => (await get()).migrate(database),
+      protect: async (database) => (await get()).protect(database),
+      // Asked for every tool call: a project without databases pays for none.
+      protection: async () =>
+        existsSync(join(stateDir, 'protected')) ? (await get()).protection() : () => false,
     },
   };
 }

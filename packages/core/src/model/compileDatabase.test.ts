@@ -57,19 +57,31 @@ describe('the database of a workflow', () => {
     expect(problemsOf({ database: { file: 'book.db', keep } })).toEqual([['database/keep', 'bad_value']]);
   });
 
-  test.each(['**', 'data/**', 'data/book.db', 'data/*.db', 'data/book.db-wal', 'db/**', 'data/backups/**'])(
-    'and what stands behind it is in no write scope: %s',
-    (glob) => {
-      const database = { file: 'data/book.db', migrations: 'db/migrations' };
+  test.each([
+    '**',
+    'data/**',
+    'data/book.db',
+    'data/*.db',
+    'data/book.db-wal',
+    'db/**',
+    'data/backups/**',
+    'db/migrations/????-*.sql',
+    'db/migrations/0002-*',
+    '**/*.sql',
+    'db/*/[0-9]*.sql',
+    '{docs,db/migrations}/*',
+    'data/backups/book-2*.db',
+    'd?ta/book.db-?hm',
+  ])('and what stands behind it is in no write scope: %s [adv.Q5]', (glob) => {
+    const database = { file: 'data/book.db', migrations: 'db/migrations' };
 
-      expect(problemsOf({ database }, { writes: [glob] })).toEqual([['phases/0/writes/0', 'guarded_path']]);
-      const constraints = { write_files: { allowed: [glob] } };
-      expect(problemsOf({ database }, { toolConstraints: constraints })).toEqual([
-        ['phases/0/toolConstraints/write_files/allowed/0', 'guarded_path'],
-      ]);
-      expect(problemsOf({}, { writes: [glob] })).toEqual([]);
-    },
-  );
+    expect(problemsOf({ database }, { writes: [glob] })).toEqual([['phases/0/writes/0', 'guarded_path']]);
+    const constraints = { write_files: { allowed: [glob] } };
+    expect(problemsOf({ database }, { toolConstraints: constraints })).toEqual([
+      ['phases/0/toolConstraints/write_files/allowed/0', 'guarded_path'],
+    ]);
+    expect(problemsOf({}, { writes: [glob] })).toEqual([]);
+  });
 
   test('so that no writing tool reaches it', () => {
     const database = { file: 'data/book.db' };

@@ -1,5 +1,6 @@
 import type { WorkflowDraft } from './draft.ts';
 import { compileGlob } from './glob.ts';
+import { globsMeet, literalGlob } from './globsMeet.ts';
 import { guardOf } from './guardedPaths.ts';
 import type { DraftPath, Problems } from './problems.ts';
 import type { Workflow } from './workflow.ts';
@@ -44,12 +45,12 @@ export function reachesDatabase({ database }: WorkflowDraft, glob: string): bool
   if (database === undefined) return false;
   const file = pathFrom(database.file);
   const folder = file.slice(0, file.lastIndexOf('/') + 1);
-  const protectedPaths = [
-    ...['', '-wal', '-shm', '-journal'].map((suffix) => `${file}${suffix}`),
-    `${folder}backups/x.db`,
-    ...(database.migrations === undefined ? [] : [`${pathFrom(database.migrations)}/001-x.sql`]),
+  const guarded = [
+    ...['', '-wal', '-shm', '-journal'].map((suffix) => literalGlob(`${file}${suffix}`)),
+    `${literalGlob(folder)}backups/*.db`,
+    ...(database.migrations === undefined ? [] : [`${literalGlob(pathFrom(database.migrations))}/*.sql`]),
   ];
-  return protectedPaths.some(compileGlob(glob));
+  return guarded.some((path) => globsMeet(glob, path));
 }
 
 function pathFrom(path: string): string {

@@ -28,6 +28,16 @@ export function compileGlobs(patterns: readonly string[]): (path: string) => boo
   };
 }
 
+/** The segments of a glob, for each of the globs it is written out to; none for one with a problem. */
+export function segmentsOfGlob(pattern: string): readonly (readonly string[])[] {
+  if (globProblem(pattern) !== null) return [];
+  return alternativesOf(withoutDot(pattern)).map((alternative) => {
+    const segments = alternative.split('/');
+    // A final `**` is below its folder, so it takes at least one segment.
+    return segments.at(-1) === '**' ? [...segments, '*'] : segments;
+  });
+}
+
 /** What is wrong with a glob, as the rest of a sentence about it, or null. */
 export function globProblem(pattern: string): string | null {
   if (pattern === '') return 'is empty';
@@ -52,10 +62,10 @@ const HYPHEN = 0x2d;
 const PLAIN_ENDING = /^\*[\w.-]+$/;
 
 /** Stands for any number of segments, or of characters. */
-const ANY_NUMBER: unique symbol = Symbol('any number');
+export const ANY_NUMBER: unique symbol = Symbol('any number');
 
 /** One part of a glob: asks about one segment or one character, or takes any number of them. */
-type Part = typeof ANY_NUMBER | ((item: string) => boolean);
+export type Part = typeof ANY_NUMBER | ((item: string) => boolean);
 
 function withoutDot(path: string): string {
   return path.startsWith('./') ? path.slice(2) : path;
@@ -179,7 +189,8 @@ function compileSegment(segment: string): (name: string) => boolean {
   return (name) => matchParts(parts, [...name]);
 }
 
-function compileCharacters(segment: string): readonly Part[] {
+/** One segment of a glob as parts that ask about one character each. */
+export function compileCharacters(segment: string): readonly Part[] {
   const parts: Part[] = [];
   for (let at = 0; at < segment.length; ) {
     const character = String.fromCodePoint(segment.codePointAt(at) ?? 0);

@@ -89,6 +89,11 @@ export interface WorkflowDatabase {
   readonly file: string;
   /** Folder of numbered migrations, relative to the project; null where there are none. */
   readonly migrations: string | null;
+  /**
+   * SHA-256 of each migration by its name, as they were when the workflow was loaded: only these are applied for a run
+   * of it. Absent in runs from before this was kept, and where there are no migrations.
+   */
+  readonly accepted?: Readonly<Record<string, string>>;
   /** How many backups to keep. */
   readonly keep: number;
 }

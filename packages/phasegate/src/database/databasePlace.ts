@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { PhasegateError } from '@phasegate/core';
+import { PhasegateError, type WorkflowDatabase } from '@phasegate/core';
 import { findBeneath } from '../workspace/openBeneath.ts';
 import { readBeneath } from '../workspace/readBeneath.ts';
 import { relativePath } from '../workspace/relativePath.ts';
 import { orderMigrations } from './migrations.ts';
+import { refused } from './refused.ts';
 
 /** Where a database of the project is. */
 export interface DatabasePlace {
@@ -43,8 +44,8 @@ function folderFor(file: string, stateDir: string): string {
   return join(stateDir, 'attempts', key);
 }
 
-/** Reads the migrations of a folder of the project, in order. */
-export async function readMigrations(root: string, given: string) {
+/** Reads the migrations of a folder of the project, in order; of those that were accepted, where a list says which. */
+export async function readMigrations(root: string, given: string, accepted?: Accepted) {
   const real = await realpath(root);
   const path = inside(given);
   const found = await findBeneath(real, path);
@@ -52,7 +53,8 @@ export async function readMigrations(root: string, given: string) {
   if (found.kind !== 'folder') {
     throw new PhasegateError('file_unreadable', `there is no folder \`${path}\` with migrations`);
   }
-  const names = (await readdir(join(real, path))).filter((name) => name.endsWith('.sql'));
+  const there = (await readdir(join(real, path))).filter((name) => name.endsWith('.sql'));
+  const names = accepted === undefined ? there : Object.keys(accepted);
   const files = names.map(async (name) => {
     try {
       return { name, content: (await readBeneath(real, `${path}/${name}`, MAX_BYTES)).content };
@@ -63,10 +65,23 @@ export async function readMigrations(root: string, given: string) {
       });
     }
   });
-  return orderMigrations(await Promise.all(files));
+  const migrations = orderMigrations(await Promise.all(files));
+  for (const { name, sha256 } of migrations) {
+    if (accepted !== undefined && accepted[name] !== sha256) throw notAccepted(name);
+  }
+  return migrations;
 }
 
 const MAX_BYTES = 10_000_000;
+
+type Accepted = WorkflowDatabase['accepted'];
+
+function notAccepted(name: string): PhasegateError {
+  return refused(
+    `the migration \`${name}\` is not what it was when the run was started`,
+    'bring it back as it was, or let the run go on under its changed workflow: phasegate migrate RUN',
+  );
+}
 
 function inside(given: string): string {
   const path = relativePath(given);

@@ -9,6 +9,7 @@ import { beginReading, connect, removeDatabase, replaceContents, requireSound } 
 import { attemptsFolder, type DatabasePlace, findDatabase, readMigrations } from './databasePlace.ts';
 import { isAsSealed } from './installReady.ts';
 import { applyMigrations } from './migrations.ts';
+import { keepPlace, protectionOf } from './protectedPlaces.ts';
 import { databaseFault, isBusy } from './refused.ts';
 import { type LoadRun, settleLeftovers } from './settleLeftovers.ts';
 import { changedMeanwhile, startAttempt } from './startAttempt.ts';
@@ -58,15 +59,17 @@ export function createDatabases({ root, stateDir, now, newId, busyMs }: Database
   }
 
   async function migrate(database: WorkflowDatabase): Promise<readonly string[]> {
-    const { migrations: given } = database;
+    const { migrations: given, accepted } = database;
     if (given === null) return [];
-    const migrations = await readMigrations(root, given);
+    const migrations = await readMigrations(root, given, accepted);
     return inTurn(database, async ({ file, exists }) => {
       if (!exists) makeEmpty(file);
       const names: string[] = [];
       const applied = (name: string) => names.push(name);
       try {
-        await whenFree(file, patience, () => applyMigrations(file, migrations, { now, applied }));
+        await whenFree(file, patience, () =>
+          applyMigrations(file, migrations, { now, applied, later: accepted !== undefined }),
+        );
         return names;
       } catch (error) {
         if (!exists && names.length === 0) removeDatabase(file);
@@ -174,6 +177,10 @@ export function createDatabases({ root, stateDir, now, newId, busyMs }: Database
         return before ?? backup;
       }),
     migrate,
+    async protect(database) {
+      keepPlace(stateDir, database);
+    },
+    protection: async () => protectionOf(stateDir),
   };
 
   /** What cannot be read as a database any more is kept all the same, and makes room. */

@@ -38,7 +38,16 @@ export function orderMigrations(files: readonly { readonly name: string; readonl
 export function applyMigrations(
   file: string,
   migrations: readonly Migration[],
-  { now, applied }: { readonly now: () => number; readonly applied: (name: string) => void },
+  {
+    now,
+    applied,
+    later = false,
+  }: {
+    readonly now: () => number;
+    readonly applied: (name: string) => void;
+    /** Whether later ones than these may have been applied, for another run. */
+    readonly later?: boolean;
+  },
 ): void {
   let ours = true;
   let database: RawDatabase | undefined;
@@ -51,7 +60,7 @@ export function applyMigrations(
     database = raw;
     // Off while tables are rebuilt, as SQLite advises; looked at before each commit instead.
     raw.exec(`PRAGMA trusted_schema=OFF; PRAGMA foreign_keys=OFF; ${RECORDS}`);
-    for (const migration of pendingOf(raw, migrations)) {
+    for (const migration of pendingOf(raw, migrations, later)) {
       raw.exec('BEGIN IMMEDIATE');
       ours = false;
       const before = broken(raw);
@@ -83,11 +92,16 @@ const RECORDS = `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
 )`;
 
 /** What was applied must be what the folder begins with: history is added to, never rewritten. */
-function pendingOf(database: RawDatabase, migrations: readonly Migration[]): readonly Migration[] {
+function pendingOf(
+  database: RawDatabase,
+  migrations: readonly Migration[],
+  later: boolean,
+): readonly Migration[] {
   const applied = database.prepare(`SELECT * FROM ${MIGRATIONS_TABLE} ORDER BY number`).all([]);
   applied.forEach((row, index) => {
     const migration = migrations[index];
     const name = String(own(row, 'name'));
+    if (migration === undefined && later) return;
     if (migration === undefined)
       throw refused(`the migration \`${name}\` was applied and is not there any more`);
     const same = own(row, 'number') === migration.number && name === migration.name;

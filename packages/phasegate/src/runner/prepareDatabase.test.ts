@@ -142,6 +142,8 @@ function fakeDatabases() {
       return { id: 'b1', createdAt: '2026-11-15T12:00:00.000Z', path: '/backups/1.db', run, sizeBytes: 1 };
     },
     restore: () => Promise.reject(new Error('nobody restores here')),
+    protect: async () => undefined,
+    protection: async () => () => false,
     async migrate() {
       if (!log.includes('migrate')) log.push('migrate');
       return [];

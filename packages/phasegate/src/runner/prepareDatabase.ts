@@ -5,6 +5,7 @@ import type { DriveRequest } from '../runtime/ports.ts';
 export async function prepareDatabase({ open, report }: DriveRequest, run: Run): Promise<void> {
   const { database } = run.workflow;
   if (database === undefined) return;
+  await open.databases.protect(database);
   if (!(await open.databaseBackups()).some((backup) => backup.run === run.id)) {
     const backup = await open.backUpFor(run.id);
     if (backup !== null)

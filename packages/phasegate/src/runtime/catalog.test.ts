@@ -96,7 +96,9 @@ describe('loading', () => {
     const after = await catalog().load('x');
 
     expect(Object.keys(after.files)).toContain('migrations/0002-more.sql');
-    expect(after.hash).toBe(before.hash);
+    // And a run keeps which they were: only those are applied for it.
+    expect(after.hash).not.toBe(before.hash);
+    expect(Object.keys(after.workflow.database?.accepted ?? {})).toEqual(['0001-start.sql', '0002-more.sql']);
     expect(after.closure).not.toBe(before.closure);
   });
 

@@ -11,6 +11,7 @@ import {
   PhasegateError,
   type Problem,
   type Unaccepted,
+  type Workflow,
 } from '@phasegate/core';
 import { closureHash } from './acceptance.ts';
 import { describeWorkflows } from './describeWorkflows.ts';
@@ -143,12 +144,14 @@ function valid(loaded: Loaded, entry: CatalogEntry, root: string): CatalogWorkfl
     const count = errors.length === 1 ? 'a problem' : `${errors.length} problems`;
     throw new PhasegateError('workflow_invalid', `\`${entry.path}\` has ${count}`, { problems: errors });
   }
-  const files = { ...loaded.files, ...migrationFiles(workflow.database?.migrations ?? null, root) };
+  const migrations = migrationHashes(workflow.database?.migrations ?? null, root);
+  const files = { ...loaded.files, ...filesIn(workflow.database?.migrations ?? '', migrations) };
+  const accepted = withAccepted(workflow, migrations);
   return {
-    workflow,
+    workflow: accepted,
     path: entry.path,
     format: entry.format,
-    hash: sha256(canonicalJson(workflow as unknown as Json)),
+    hash: sha256(canonicalJson(accepted as unknown as Json)),
     closure: closureHash(files),
     files,
     notes: problems,
@@ -160,14 +163,25 @@ function unacceptedOf({ files }: Loaded, { id, path }: Pick<CatalogEntry, 'id' |
 }
 
 /** Migrations run with the workflow, so what a human accepts covers them. */
-function migrationFiles(folder: string | null, root: string): Readonly<Record<string, string>> {
+function migrationHashes(folder: string | null, root: string): Readonly<Record<string, string>> {
   if (folder === null) return {};
   const place = join(root, folder);
   const names = existsSync(place) ? readdirSync(place).filter((name) => name.endsWith('.sql')) : [];
   const hashes = names
     .sort()
-    .map((name) => [`${folder}/${name}`, hash('sha256', readFileSync(join(place, name)), 'hex')] as const);
+    .map((name) => [name, hash('sha256', readFileSync(join(place, name)), 'hex')] as const);
   return Object.fromEntries(hashes);
+}
+
+function filesIn(folder: string, hashes: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(hashes).map(([name, sha]) => [`${folder}/${name}`, sha]));
+}
+
+/** INVARIANT: a run keeps the migrations that were there when its workflow was judged, and no others are applied for it. */
+function withAccepted(workflow: Workflow, accepted: Readonly<Record<string, string>>): Workflow {
+  const { database } = workflow;
+  if (database === undefined || database.migrations === null) return workflow;
+  return { ...workflow, database: { ...database, accepted } };
 }
 
 function isErrorCode(code: string): code is ErrorCode {

@@ -298,6 +298,8 @@ const NO_DATABASES: Databases = {
   backup: async () => refuseDatabase(),
   restore: async () => refuseDatabase(),
   migrate: async () => refuseDatabase(),
+  protect: async () => undefined,
+  protection: async () => () => false,
 };
 
 function refuseDatabase(): never {

@@ -122,6 +122,7 @@ async function startNow(
     if (looks.length === 0) break;
     await lookAll(looks, found.workflow, facts);
   }
+  await protectDatabase(parts, found.workflow);
   for (let round = 1; ; round++) {
     const listed = oneRunPer === undefined ? [] : await store.list({ workflow });
     const others = listed.map((other) => ({ ...other, target: named(other.target) }));
@@ -139,6 +140,11 @@ async function startNow(
       throw new PhasegateError('internal', 'the new run has the id of another');
     }
   }
+}
+
+/** Before the run is there: from its first moment on no other workflow's agent may write it. */
+async function protectDatabase({ databases }: RuntimeParts, { database }: Workflow): Promise<void> {
+  if (database !== undefined) await databases?.protect(database);
 }
 
 /** Each round but the last was lost to a run that is there when the next one looks, or has ended since. */

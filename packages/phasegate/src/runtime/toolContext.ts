@@ -2,11 +2,19 @@ import { isGuardedIn, judgeTool, mayWrite, phaseById, type Run } from '@phasegat
 import type { ToolContext } from './ports.ts';
 import { CALL_VARIABLE } from './processes.ts';
 
+/** What a tool is carried out in. */
+interface Surroundings extends Pick<ToolContext, 'workspace' | 'signal'> {
+  /** Whether a path belongs to a database of the project's, of whichever workflow. */
+  isProtected(path: string): boolean;
+  /** The call's id, by which what it starts is known. */
+  readonly call: string;
+}
+
 /** What a tool may do in a run as it is now. The engine is asked again for every path that is really touched. */
 export function contextFor(
   run: Run,
   tool: string,
-  { workspace, signal, call }: Pick<ToolContext, 'workspace' | 'signal'> & { readonly call: string },
+  { workspace, signal, isProtected, call }: Surroundings,
 ): ToolContext {
   const phase = run.status === 'active' ? phaseById(run.workflow, run.phase) : undefined;
   const permissive = run.workflow.enforcement.mode === 'permissive';
@@ -16,7 +24,10 @@ export function contextFor(
     environment: { [CALL_VARIABLE]: call },
     // INVARIANT: the guard's own files are outside every scope, in permissive mode too.
     mayWrite: (path) =>
-      phase !== undefined && !isGuardedIn(phase, path) && (permissive || mayWrite(phase, path)),
+      phase !== undefined &&
+      !isGuardedIn(phase, path) &&
+      !isProtected(path) &&
+      (permissive || mayWrite(phase, path)),
     mayRead: (path) => permissive || judgeTool(run, { tool, input: { path } }).allowed,
   };
 }

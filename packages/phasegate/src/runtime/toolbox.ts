@@ -20,6 +20,7 @@ import type {
   Admitted,
   AuditDraft,
   CallRecord,
+  Databases,
   ExecutedCall,
   Receipt,
   Seal,
@@ -46,6 +47,8 @@ export interface ToolboxParts {
   readonly guard?: Pick<Guard, 'hold' | 'settle'>;
   /** Absolute path of the workspace. */
   readonly workspace: string;
+  /** The authors' databases, which no tool writes; absent where there can be none. */
+  readonly databases?: Pick<Databases, 'protection'>;
   /** The contract tools that can be carried out, asked for when the first call comes. */
   tools(): Promise<readonly ToolImplementation[]>;
   /** Tools of attached servers; asked when such a tool is called, or all tools are listed. */
@@ -233,11 +236,12 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     const { admitted, call, tool, run, record } = work;
     const startedAt = new Date(parts.now()).toISOString();
     const root = await workspace();
+    const isProtected = (await parts.databases?.protection()) ?? (() => false);
     if (runsProgram(call.tool)) await parts.guard?.hold(run.id);
     const ran = await parts.calls.carryOut(record, (ending) => {
       const signals = [ending, AbortSignal.timeout(timeoutMs)];
       const signal = AbortSignal.any(parts.signal === undefined ? signals : [...signals, parts.signal]);
-      const context = contextFor(run, call.tool, { workspace: root, signal, call: record.id });
+      const context = contextFor(run, call.tool, { workspace: root, signal, isProtected, call: record.id });
       return runTool(tool, call.input, { ...context, agent: admitted.principal.name });
     });
     const restored = [...work.restored, ...((await parts.guard?.settle(run.id)) ?? [])];

@@ -20,8 +20,12 @@ export interface Databases {
   backup(runId: string, database: WorkflowDatabase): Promise<DatabaseBackup>;
   /** Puts a backup back in the database's place, after backing up what is there. */
   restore(backup: DatabaseBackup, database: WorkflowDatabase): Promise<DatabaseBackup>;
-  /** Applies migrations that were not yet; gives their names. */
+  /** Applies migrations that were not yet; gives their names. Only those in `accepted`, where the database has that. */
   migrate(database: WorkflowDatabase): Promise<readonly string[]>;
+  /** From now on no write scope of any workflow reaches this database, its journals, backups and migrations. */
+  protect(database: WorkflowDatabase): Promise<void>;
+  /** Asks of a normal path inside the project whether it belongs to a database that is protected. */
+  protection(): Promise<(path: string) => boolean>;
 }
 
 /** What an attempt is for. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { DatabaseBackup } from '../../../runtime/ports.ts';
+import { PhasegateError } from '@phasegate/core';
+import type { DatabaseBackup, OpenProject } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import { table } from '../text/table.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
@@ -59,13 +60,29 @@ async function restore(invocation: Invocation, id: string): Promise<ExitCode> {
 }
 
 async function migrate(invocation: Invocation, name: string): Promise<ExitCode> {
-  const { workflow } = await (await invocation.project()).catalog.load(name);
+  const { workflow, closure, path } = await (await invocation.project()).catalog.load(name);
   if (workflow.database === undefined) throw usageError(`workflow \`${workflow.id}\` has no database`);
-  const applied = await (await invocation.open()).databases.migrate(workflow.database);
+  const open = await invocation.open();
+  await demandAccepted(open, { name, closure, path });
+  const applied = await open.databases.migrate(workflow.database);
   await invocation.out.result({ applied }, () =>
     applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`,
   );
   return 0;
+}
+
+/** Migrations are code of the workflow's: with a human set up, only what that human has accepted is applied. */
+async function demandAccepted(
+  open: OpenProject,
+  { name, closure, path }: { readonly name: string; readonly closure: string; readonly path: string },
+): Promise<void> {
+  if ((await open.humans.list()).length === 0) return;
+  const card = await open.trustCard(name);
+  // The very files that were loaded: others may lie there by now.
+  if (card.trusted && card.closure === closure) return;
+  throw new PhasegateError('untrusted_workflow', `no human has accepted \`${path}\` as it is now`, {
+    hint: `phasegate trust ${name}`,
+  });
 }
 
 function wire({ id, createdAt, path, run, sizeBytes }: DatabaseBackup): object {
