@@ -122,7 +122,7 @@ function orderFrom(parameters: JsonObject): Order {
   };
 }
 
-function judge(order: Order, { how, stdout, tail }: Ended, signal: AbortSignal): CheckAnswer {
+function judge(order: Order, { how, stdout, tail, heldOpen }: Ended, signal: AbortSignal): CheckAnswer {
   const refuse = (what: string): CheckAnswer => ({
     passed: false,
     reason: `\`${order.text}\` ${what}${ending(tail)}`,
@@ -149,6 +149,12 @@ function judge(order: Order, { how, stdout, tail }: Ended, signal: AbortSignal):
       }
       if (order.stdoutMatches !== null && !stdout.includes(order.stdoutMatches)) {
         return refuse(`exited with ${how.code}, but did not print \`${order.stdoutMatches}\``);
+      }
+      // What is asked of the output is asked of what the command itself printed.
+      if (order.stdoutMatches !== null && heldOpen) {
+        return refuse(
+          `exited with ${how.code} while a process it had started could still print in its place; wait for that process, or give it an output of its own`,
+        );
       }
       return { passed: true, reason: `\`${order.text}\` exited with ${how.code}` };
     }

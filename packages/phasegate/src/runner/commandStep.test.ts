@@ -151,12 +151,33 @@ describe('a command that gives no result', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
   });
 
-  test('leaves no children behind, and its result counts all the same', async () => {
+  test('leaves a process behind at its output: it is ended, and the result is not taken [adv.Q7]', async () => {
     const bed = await driveBed([commanded('work', play('fork'))]);
 
-    expect(await bed.drive()).toMatchObject({ outcome: 'completed' });
+    expect(await bed.drive()).toMatchObject({ outcome: 'escalated' });
 
-    await expect.poll(() => bed.lines('pids').map((pid) => isAlive(Number(pid)))).toEqual([false]);
+    expect(bed.endings()[0]).toEqual([
+      false,
+      expect.stringMatching(/could still print in its place, so its result is not taken; wait for/),
+    ]);
+    await expect.poll(() => bed.lines('pids').map((pid) => isAlive(Number(pid)))).toEqual([false, false]);
+  });
+
+  test.each(['after', 'again and again'])(
+    'says no, and a detached process says yes in its place, %s [adv.Q7]',
+    async (when) => {
+      const bed = await driveBed([commanded('work', play('echoes', when))]);
+
+      expect(await bed.drive()).toMatchObject({ outcome: 'escalated', phase: 'work' });
+
+      expect((await bed.load()).completions).toEqual([]);
+    },
+  );
+
+  test('leaves a process behind that has an output of its own: its result counts', async () => {
+    const bed = await driveBed([commanded('work', play('leaves'))]);
+
+    expect(await bed.drive()).toMatchObject({ outcome: 'completed' });
   });
 });
 

@@ -63,6 +63,7 @@ export async function runStepProgram(
   if (ended.how.kind === 'aborted' || driving.signal.aborted) return { kind: 'aborted' };
   const reason = reasonFor(ended, { program: program.argv[0], seconds, stderr: stderr.last()?.text ?? '' });
   if (reason !== null) return { kind: 'failed', reason };
+  if (program.holdResult && ended.heldOpen) return { kind: 'failed', reason: heldOpen(program.argv[0]) };
   const text = whole === null ? null : Buffer.from(whole.join(''), 'latin1').toString('utf8');
   return { kind: 'ended', last: stdout.last(), whole: text };
 }
@@ -94,6 +95,11 @@ function reasonFor(
     case 'aborted':
       return `${name} was interrupted`;
   }
+}
+
+/** INVARIANT: a result is what the program itself printed: with another at its output nobody knows whose it is. */
+function heldOpen(program: string): string {
+  return `\`${program}\` ended while a process it had started could still print in its place, so its result is not taken; wait for that process, or give it an output of its own`;
 }
 
 /** Why a program could not be started. */

@@ -32,6 +32,11 @@ export interface Ended {
   readonly stderr: Buffer;
   /** The last bytes of both streams, in the order they came. */
   readonly tail: Buffer;
+  /**
+   * Whether another process still had the program's standard output when the program ended. What came last may be
+   * that one's, and nobody can tell: who takes the output for the program's word must not.
+   */
+  readonly heldOpen: boolean;
   /** How much was printed on each stream, kept or not. */
   readonly printed: { readonly stdout: number; readonly stderr: number };
 }
@@ -73,6 +78,7 @@ function start(program: Program): { readonly child: ChildProcess } | Ended {
       stdout: NOTHING,
       stderr: NOTHING,
       tail: NOTHING,
+      heldOpen: false,
       printed,
     };
   }
@@ -88,6 +94,8 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   let tail = NOTHING;
   let bytes = 0;
   let how: Ended['how'] | null = null;
+  let heldOpen = false;
+  let closed = false;
   const timers: NodeJS.Timeout[] = [];
   const later = (act: () => void, delay: number) => timers.push(setTimeout(act, delay));
 
@@ -125,7 +133,8 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
     // A program may end before the last of what it printed was read.
     if (how?.kind === 'exited' && bytes > limit) how = { kind: 'printed_too_much' };
     const [stdout, stderr] = [Buffer.concat(streams.stdout), Buffer.concat(streams.stderr)];
-    resolve({ how: how ?? { kind: 'not_started', code: 'UNKNOWN' }, stdout, stderr, tail, printed });
+    const ended = how ?? { kind: 'not_started', code: 'UNKNOWN' };
+    resolve({ how: ended, stdout, stderr, tail, heldOpen, printed });
   };
 
   const keep = (stream: 'stdout' | 'stderr', chunk: Buffer) => {
@@ -151,8 +160,15 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   });
   child.once('exit', (code, signal) => {
     how ??= code === null ? { kind: 'killed', signal: signal ?? 'unknown' } : { kind: 'exited', code };
-    killGroup('SIGKILL');
-    later(finish, DRAIN_MS);
+    // Looked at before the rest of the group is killed: one that dies at once could have printed last all the same.
+    void soon(() => closed).then((ended) => {
+      heldOpen = !ended;
+      killGroup('SIGKILL');
+      later(finish, DRAIN_MS);
+    });
+  });
+  child.stdout?.once('close', () => {
+    closed = true;
   });
   child.once('close', finish);
   endWithUs(leave);
@@ -160,6 +176,17 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   if (program.signal.aborted) abort();
   else program.signal.addEventListener('abort', abort, { once: true });
 }
+
+/**
+ * Whether something is so after a few turns of the event loop. A program's own end of its output is closed before its
+ * end is told, so what is left to read and the end of it are there already, however busy the machine is.
+ */
+async function soon(isSo: () => boolean): Promise<boolean> {
+  for (let turn = 0; turn < TURNS && !isSo(); turn += 1) await new Promise((next) => setImmediate(next));
+  return isSo();
+}
+
+const TURNS = 50;
 
 // One listener for all: many programs run at once in a parallel step.
 const stayWith = new Set<() => void>();
