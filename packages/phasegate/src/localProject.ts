@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError, type Run } from '@phasegate/core';
+import { requireOwnState } from './config/requireOwnState.ts';
 import { type Config, findProjectRoot, isMarkedProject, loadConfig, stateDirFor } from './config.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type {
@@ -80,6 +81,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     },
     async rotateTokenSecret() {
       const { rotateTokenSecret } = await import('./runtime/keys.ts');
+      makeFolders(where.stateDir);
       return { kid: rotateTokenSecret(where.stateDir).tokens.current.kid };
     },
     async openBackup(from) {
@@ -98,6 +100,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     async restore(from, human) {
       const { stateDir } = where;
       const file = join(stateDir, DATABASE);
+      makeFolders(stateDir);
       const { restoreSqlite } = await import('./stores/sqlite/restoreSqlite.ts');
       const { kept } = restoreSqlite({ from: resolve(from), to: file, seal: await sealFor(stateDir) });
       const { store: project } = await openStore(stateDir, file);
@@ -265,6 +268,7 @@ function makeFolders(stateDir: string): void {
       cause,
     });
   }
+  requireOwnState(stateDir);
 }
 
 function copyBackup(from: string, to: string): void {

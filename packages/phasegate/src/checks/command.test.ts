@@ -38,20 +38,6 @@ describe('a command', () => {
     expect(await run({ argv: exits(0), expect_exit: 1 })).toMatchObject({ passed: false });
   });
 
-  test('must print the demanded text itself, not leave it to a process it left behind [adv.Q7]', async () => {
-    // It prints until nobody reads any more, which ends it.
-    const late = "setInterval(() => process.stdout.write('tests 12'), 1)";
-    const script = `
-      const child = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(late)}],
-        { detached: true, stdio: ['ignore', 1, 'ignore'] });
-      child.once('spawn', () => process.exit(0));`;
-
-    const answer = await run({ argv: [NODE, '-e', script], stdout_matches: 'tests 12' });
-
-    expect(answer).toMatchObject({ passed: false });
-    expect(answer.reason).toContain('could still print in its place');
-  });
-
   test('must print the demanded text on standard output, so that one that does nothing fails [adv.I8]', async () => {
     const print = (stream: string) => [NODE, '-e', `process.${stream}.write("tests 12\\n")`];
 

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { oneLine, PhasegateError, type Run } from '@phasegate/core';
 import { agentPrompt } from './agentPrompt.ts';
 import { agentWords } from './agentWords.ts';
@@ -6,7 +5,8 @@ import { agentEnvironment } from './childEnvironment.ts';
 import { attemptsOf, type Driving, failureOf, isStillOpen, type StepAtWork, type StepEnd } from './parts.ts';
 import { runInTerminal } from './runInTerminal.ts';
 import { type ProgramEnd, runStepProgram } from './runStepProgram.ts';
-import { makeStepFolder, stepFolder } from './stepFolder.ts';
+import { makeStateFolder, writeStateFile } from './stateFiles.ts';
+import { stepFolder } from './stepFolder.ts';
 
 /**
  * Starts an agent for one phase. It completes the phase itself; one that ends while the phase is still open has
@@ -27,8 +27,8 @@ export async function agentStep(driving: Driving, step: StepAtWork): Promise<Ste
     request.report({ event: 'prompt', phase: phase.id, text: prompt });
     return { kind: 'awaited' };
   }
-  makeStepFolder(folder);
-  writeFileSync(folder.promptFile, prompt, { mode: 0o600 });
+  await makeStateFolder(request.project.stateDir, folder.state);
+  await writeStateFile(request.project.stateDir, folder.promptFile, prompt);
   const { argv, onInput } = agentWords(request.agentCommand, folder.promptFile);
   const environment = agentEnvironment(driving, step, { prompt: folder.promptFile, state: folder.state });
   const ended: ProgramEnd =

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { own, PhasegateError } from '@phasegate/core';
 import type { DriveRequest } from '../runtime/ports.ts';
 import { lockFile } from '../workspace/lockFile.ts';
 import { startGuard } from '../workspace/startGuard.ts';
+import { makeStateFolder } from './stateFiles.ts';
 import { fileName } from './stepFolder.ts';
 
 /** The right to be the one that drives a run. */
@@ -21,7 +22,7 @@ export interface Driver {
  */
 export async function becomeDriver({ project, run, agent }: DriveRequest): Promise<Driver> {
   const folder = join(project.stateDir, 'drivers');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  await makeStateFolder(project.stateDir, folder);
   const place = join(folder, fileName(run));
   const lock = lockFile(`${place}.lock`);
   if (lock === null) throw driven(run, readEntry(`${place}.json`));

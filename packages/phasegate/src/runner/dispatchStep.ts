@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Json, type Phase, PhasegateError, type Work } from '@phasegate/core';
 import { parseNeedsUserInput, QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from '@phasegate/sdk';
@@ -8,7 +8,8 @@ import { agentEnvironment } from './childEnvironment.ts';
 import { dispatchPrompt, relayPrompt } from './dispatchPrompt.ts';
 import type { Driving, StepAtWork, StepEnd } from './parts.ts';
 import { type ProgramEnd, runStepProgram } from './runStepProgram.ts';
-import { makeStepFolder, type StepFolder, stepFolder } from './stepFolder.ts';
+import { makeStateFolder, removeStateFile, writeStateFile } from './stateFiles.ts';
+import { type StepFolder, stepFolder } from './stepFolder.ts';
 import { cut, readJsonLine } from './stepOutput.ts';
 
 /** A sub-agent's work, and the tasks it reads. */
@@ -44,7 +45,7 @@ export async function dispatchStep(
     if (!(error instanceof PhasegateError) || error.code !== 'function_failed') throw error;
     return { kind: 'failed', reason: error.message };
   }
-  writeFiles(folder, prompt, { file: answersFile, answers });
+  await writeFiles(request.project.stateDir, folder, { prompt, file: answersFile, answers });
   if (request.agentCommand === null) {
     const text = relayPrompt(prompt, step, work.supportsQuestions ? QUESTION_RELAY_HANDLER : null);
     request.report({ event: 'prompt', phase: step.phase.id, text });
@@ -66,15 +67,19 @@ export async function dispatchStep(
   return answer;
 }
 
-function writeFiles(
+async function writeFiles(
+  stateDir: string,
   folder: StepFolder,
-  prompt: string,
-  { file, answers }: { readonly file: string; readonly answers: readonly Answered[] },
-): void {
-  makeStepFolder(folder);
-  writeFileSync(folder.promptFile, prompt, { mode: 0o600 });
-  if (answers.length > 0) writeFileSync(file, `${JSON.stringify(answers, null, 2)}\n`, { mode: 0o600 });
-  else rmSync(file, { force: true });
+  {
+    prompt,
+    file,
+    answers,
+  }: { readonly prompt: string; readonly file: string; readonly answers: readonly Answered[] },
+): Promise<void> {
+  await makeStateFolder(stateDir, folder.state);
+  await writeStateFile(stateDir, folder.promptFile, prompt);
+  if (answers.length > 0) await writeStateFile(stateDir, file, `${JSON.stringify(answers, null, 2)}\n`);
+  else await removeStateFile(stateDir, file);
 }
 
 function readAnswer(

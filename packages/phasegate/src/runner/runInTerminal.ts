@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { markOfDriver } from '../workspace/startGuard.ts';
 import type { Driving, StepAtWork } from './parts.ts';
 import { milliseconds, notStarted, type ProgramEnd } from './runStepProgram.ts';
+import { makeStateFolder } from './stateFiles.ts';
 
 /** Runs an agent in a terminal of its own for as long as the step may take. What it prints is read there. */
 export async function runInTerminal(
@@ -17,7 +18,7 @@ export async function runInTerminal(
   const seconds = phase.timeoutSeconds ?? request.stepTimeout;
   const suffix = randomBytes(3).toString('hex');
   const folder = join(request.project.stateDir, 'runs', `terminal-${suffix}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  await makeStateFolder(request.project.stateDir, folder);
   try {
     const started = await parts.terminal.start({
       argv: program.argv,

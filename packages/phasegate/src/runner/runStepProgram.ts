@@ -59,7 +59,8 @@ export async function runStepProgram(
   });
   stdout.end();
   stderr.end();
-  keepTail(stepFolder(request.project.stateDir, step), stripVTControlCharacters(ended.tail.toString()));
+  const { stateDir } = request.project;
+  await keepTail(stateDir, stepFolder(stateDir, step), stripVTControlCharacters(ended.tail.toString()));
   if (ended.how.kind === 'aborted' || driving.signal.aborted) return { kind: 'aborted' };
   const reason = reasonFor(ended, { program: program.argv[0], seconds, stderr: stderr.last()?.text ?? '' });
   if (reason !== null) return { kind: 'failed', reason };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Step } from './parts.ts';
+import { readStateFile, writeStateFile } from './stateFiles.ts';
 
 /** Where a step's things are kept: under the run, one place per visit and item, so that a new start finds them. */
 export interface StepFolder {
@@ -21,25 +21,19 @@ export function stepFolder(stateDir: string, { run, phase, item }: Step): StepFo
   return { state, promptFile: `${state}.prompt.md`, logFile: `${state}.log` };
 }
 
-/** Makes the folders that are not there; only this user may enter them. */
-export function makeStepFolder(folder: StepFolder): void {
-  mkdirSync(folder.state, { recursive: true, mode: 0o700 });
-}
-
 /** Keeps the end of what a step printed, for the human who may have to look at it. */
-export function keepTail(folder: StepFolder, tail: string): void {
-  makeStepFolder(folder);
-  writeFileSync(folder.logFile, tail, { mode: 0o600 });
+export async function keepTail(stateDir: string, folder: StepFolder, tail: string): Promise<void> {
+  await writeStateFile(stateDir, folder.logFile, tail);
 }
 
-/** The last lines of what a step printed; none where nothing was kept. */
-export function lastLines(folder: StepFolder, count = 20): readonly string[] {
-  try {
-    return readFileSync(folder.logFile, 'utf8').trimEnd().split('\n').slice(-count);
-  } catch {
-    // Nothing was printed, or in another state directory: there is nothing to show.
-    return [];
-  }
+/** The last lines of what a step printed; none where nothing was kept, as in another state directory. */
+export async function lastLines(
+  stateDir: string,
+  folder: StepFolder,
+  count = 20,
+): Promise<readonly string[]> {
+  const text = await readStateFile(stateDir, folder.logFile);
+  return text === null ? [] : text.trimEnd().split('\n').slice(-count);
 }
 
 /** A name that is one path component whatever the author called it, and never that of another. */

@@ -16,7 +16,7 @@ export async function waitingCard(
   const afterwards = {
     afterwards: waitForHuman ? 'this runner goes on by itself' : `phasegate run ${run.id}`,
   };
-  if (run.status === 'escalated') return { ...escalationCard(run, project.stateDir), ...nobody };
+  if (run.status === 'escalated') return { ...(await escalationCard(run, project.stateDir)), ...nobody };
   if (run.status !== 'waiting') throw new TypeError('the run waits for nobody');
   if (run.wait.for === 'gate') return { ...(await gateCard(open, run)), ...afterwards, ...nobody };
   const { questions, answers, since } = run.wait;
@@ -60,9 +60,13 @@ async function gateCard(open: DriveRequest['open'], run: Run): Promise<JsonObjec
   };
 }
 
-function escalationCard(run: Run & { readonly status: 'escalated' }, stateDir: string): JsonObject {
+async function escalationCard(
+  run: Run & { readonly status: 'escalated' },
+  stateDir: string,
+): Promise<JsonObject> {
   const { reason, message, since, blockers } = run.escalation;
   const phase = phaseById(run.workflow, run.phase) as Phase;
+  const printed = (item: string | null) => lastLines(stateDir, stepFolder(stateDir, { run, phase, item }));
   const items = Object.entries(run.work.items ?? {}).filter(([, item]) => item.status !== 'completed');
   return {
     for: 'escalation',
@@ -75,15 +79,17 @@ function escalationCard(run: Run & { readonly status: 'escalated' }, stateDir: s
     attempts: run.work.attempts,
     failure: run.work.failure,
     ...(run.work.items === null
-      ? { printed_last: lastLines(stepFolder(stateDir, { run, phase, item: null })) }
+      ? { printed_last: await printed(null) }
       : {
-          items: items.map(([key, { status, error }]) => ({
-            item: key,
-            status,
-            attempts: attemptsOf(run, key),
-            error,
-            printed_last: lastLines(stepFolder(stateDir, { run, phase, item: key })),
-          })),
+          items: await Promise.all(
+            items.map(async ([key, { status, error }]) => ({
+              item: key,
+              status,
+              attempts: attemptsOf(run, key),
+              error,
+              printed_last: await printed(key),
+            })),
+          ),
         }),
     how: [
       `phasegate resume ${run.id} --note TEXT, then phasegate run ${run.id}`,

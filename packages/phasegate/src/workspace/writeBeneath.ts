@@ -15,6 +15,8 @@ export interface Writing {
   readonly content: Buffer;
   /** `create` refuses what is there already, `replace` does not mind, `append` adds at the end. */
   readonly how: 'create' | 'replace' | 'append';
+  /** Of a file that was not there; the usual where left out. */
+  readonly mode?: number;
   /** Asked with the normal path when its folder is held open, right before anything is written. */
   readonly mayWrite: (path: string) => boolean;
 }
@@ -49,7 +51,7 @@ export async function writeBeneath(writing: Writing): Promise<Written> {
     const old = await fileAt(held, name, path);
     if (old !== null && writing.how === 'create') throw exists(path);
     demandScope(writing, path);
-    await put(held, { name, path, content, old, how: writing.how });
+    await put(held, { name, path, content, old, how: writing.how, mode: writing.mode ?? 0o666 });
     return { path, bytes: content.length, created: old === null };
   } finally {
     await held.close();
@@ -115,12 +117,13 @@ interface Putting {
   readonly content: Buffer;
   readonly old: Stats | null;
   readonly how: Writing['how'];
+  readonly mode: number;
 }
 
-async function put(held: OpenFolder, { name, path, content, old, how }: Putting): Promise<void> {
+async function put(held: OpenFolder, { name, path, content, old, how, mode }: Putting): Promise<void> {
   const temporary = `.phasegate-${randomBytes(8).toString('hex')}.tmp`;
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = await open(held.at(temporary), flags, 0o666);
+  const file = await open(held.at(temporary), flags, mode);
   let kept = false;
   try {
     await fill(file, content, old);
