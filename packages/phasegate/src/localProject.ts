@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError, type Run } from '@phasegate/core';
 import { requireOwnState } from './config/requireOwnState.ts';
@@ -85,24 +85,25 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
       return { kid: rotateTokenSecret(where.stateDir).tokens.current.kid };
     },
     async openBackup(from) {
-      const { stateDir } = where;
-      const copy = join(stateDir, 'backups', `reading-${randomBytes(6).toString('hex')}.db`);
-      makeFolders(stateDir);
-      copyBackup(resolve(from), copy);
       const { createHumans } = await import('./runtime/openProject.ts');
-      const { store } = await openStore(stateDir, copy);
+      const copy = await verifiedCopy(where.stateDir, resolve(from));
+      const { store } = await openStore(where.stateDir, copy.draft);
       const close = async () => {
         await store.close();
-        for (const suffix of ['', '-wal', '-shm']) rmSync(copy + suffix, { force: true });
+        copy.drop();
       };
       return { humans: createHumans(store, () => new Date().toISOString()), close };
     },
     async restore(from, human) {
       const { stateDir } = where;
       const file = join(stateDir, DATABASE);
-      makeFolders(stateDir);
-      const { restoreSqlite } = await import('./stores/sqlite/restoreSqlite.ts');
-      const { kept } = restoreSqlite({ from: resolve(from), to: file, seal: await sealFor(stateDir) });
+      const copy = await verifiedCopy(stateDir, resolve(from));
+      let kept: string | null;
+      try {
+        kept = copy.install();
+      } finally {
+        copy.drop();
+      }
       const { store: project } = await openStore(stateDir, file);
       const data = { from: resolve(from), kept };
       const principal = `human:${human.principal.name}`;
@@ -112,6 +113,30 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
       await project.close();
     },
   };
+}
+
+/**
+ * A copy of a backup that is known to be whole and this project's own. INVARIANT: nothing is replaced by a backup, and
+ * nobody believed because of it, before all of it was verified: a state that cannot be read could not be put right.
+ */
+async function verifiedCopy(stateDir: string, from: string) {
+  makeFolders(stateDir);
+  const { stageBackup, installStaged, dropStaged } = await import('./stores/sqlite/restoreSqlite.ts');
+  const to = join(stateDir, DATABASE);
+  const { draft } = stageBackup({ from, to, seal: await sealFor(stateDir) });
+  const copy = { draft, install: () => installStaged(draft, to), drop: () => dropStaged(draft) };
+  try {
+    const { store } = await openStore(stateDir, draft);
+    const { findings } = await store.verify().finally(() => store.close());
+    const [first] = findings;
+    if (first === undefined) return copy;
+    throw new PhasegateError('audit_broken', `\`${from}\` does not verify: ${first.message}`, {
+      hint: 'nothing was changed; restore another backup',
+    });
+  } catch (error) {
+    copy.drop();
+    throw error;
+  }
 }
 
 /** A folder that can have no state has none. */
@@ -269,15 +294,6 @@ function makeFolders(stateDir: string): void {
     });
   }
   requireOwnState(stateDir);
-}
-
-function copyBackup(from: string, to: string): void {
-  try {
-    copyFileSync(from, to);
-  } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new PhasegateError('file_unreadable', `\`${from}\` cannot be copied: ${reason}`, { cause });
-  }
 }
 
 async function sealFor(stateDir: string): Promise<Seal> {

@@ -29,15 +29,28 @@ export interface Restored {
   readonly version: number;
 }
 
+/** A backup, the database it is for, and whose it must be. */
+export interface Restoring {
+  readonly from: string;
+  readonly to: string;
+  readonly seal?: Seal;
+}
+
 /**
  * Replaces the database by a backup, after checking that it is an intact one of ours (with `seal`, of this
  * project). What was there is kept beside it. Refuses while another process has the database open.
  */
-export function restoreSqlite(options: {
-  readonly from: string;
-  readonly to: string;
-  readonly seal?: Seal;
-}): Restored {
+export function restoreSqlite(options: Restoring): Restored {
+  const { draft, version } = stageBackup(options);
+  try {
+    return { kept: installStaged(draft, options.to), version };
+  } finally {
+    dropStaged(draft);
+  }
+}
+
+/** Copies a backup beside the database it is for and checks the copy, which nobody else knows; changes nothing else. */
+export function stageBackup(options: Restoring): { readonly draft: string; readonly version: number } {
   const [from, to] = [resolve(options.from), resolve(options.to)];
   if (!existsSync(from)) throw new PhasegateError('file_unreadable', `\`${from}\` does not exist`);
   if (existsSync(to) && realpathSync(from) === realpathSync(to)) {
@@ -45,13 +58,25 @@ export function restoreSqlite(options: {
   }
   const draft = `${to}.${randomUUID()}.restoring`;
   try {
-    const version = prepare({ from, draft, seal: options.seal });
-    return { kept: replace(draft, to), version };
+    return { draft, version: prepare({ from, draft, seal: options.seal }) };
+  } catch (error) {
+    dropStaged(draft);
+    throw storeFault(error, to);
+  }
+}
+
+/** Puts a staged backup in the database's place; gives where the one before is kept, null when there was none. */
+export function installStaged(draft: string, to: string): string | null {
+  try {
+    return replace(draft, resolve(to));
   } catch (error) {
     throw storeFault(error, to);
-  } finally {
-    for (const suffix of SUFFIXES) rmSync(draft + suffix, { force: true });
   }
+}
+
+/** Removes what was staged. */
+export function dropStaged(draft: string): void {
+  for (const suffix of SUFFIXES) rmSync(draft + suffix, { force: true });
 }
 
 const SUFFIXES = ['', '-wal', '-shm', '-journal'] as const;

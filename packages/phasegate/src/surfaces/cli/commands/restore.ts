@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { PhasegateError } from '@phasegate/core';
+import { type ErrorCode, PhasegateError } from '@phasegate/core';
 import type { Humans } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
@@ -25,22 +25,27 @@ export const restore: CliCommand = {
   },
 };
 
-/** A database that cannot be read is what restoring is for: then the backup says who the humans are. */
+/** A state that cannot be read, or was tampered with, is what restoring is for: then the backup says who the humans are. */
 async function humansFor(
   invocation: Invocation,
   file: string,
   backup: { close?: () => Promise<void> },
 ): Promise<Humans> {
   try {
-    return (await invocation.open()).humans;
+    const { humans } = await invocation.open();
+    // Nobody left is no reason to let nobody restore: the backup's humans are this project's own, or it is refused.
+    if ((await humans.list()).length > 0) return humans;
   } catch (error) {
-    if (
-      !(error instanceof PhasegateError) ||
-      (error.code !== 'store_corrupt' && error.code !== 'store_newer')
-    )
-      throw error;
-    const opened = await (await invocation.project()).openBackup(file);
-    backup.close = opened.close;
-    return opened.humans;
+    if (!(error instanceof PhasegateError) || !MENDED.has(error.code)) throw error;
   }
+  const opened = await (await invocation.project()).openBackup(file);
+  backup.close = opened.close;
+  return opened.humans;
 }
+
+const MENDED: ReadonlySet<string> = new Set([
+  'store_corrupt',
+  'store_newer',
+  'state_tampered',
+  'audit_broken',
+] satisfies ErrorCode[]);
