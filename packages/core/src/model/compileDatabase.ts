@@ -1,5 +1,4 @@
 import type { WorkflowDraft } from './draft.ts';
-import { compileGlob } from './glob.ts';
 import { globsMeet, literalGlob } from './globsMeet.ts';
 import { guardOf } from './guardedPaths.ts';
 import type { DraftPath, Problems } from './problems.ts';

@@ -22,6 +22,7 @@ describe('a backup', () => {
         path: join(bed.data, 'backups', 'project-20260101T000000000Z.db'),
         run: 'r1',
         sizeBytes: statSync(backup.path).size,
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       });
       expect(titlesIn(backup.path)).toEqual(['Dune']);
       expect(bed.backups()).toHaveLength(1);

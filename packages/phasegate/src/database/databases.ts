@@ -1,4 +1,4 @@
-import { closeSync, constants, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import { closeSync, constants, copyFileSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PhasegateError, type WorkflowDatabase } from '@phasegate/core';
@@ -7,10 +7,11 @@ import { dropCopy, recordsIn } from './attemptRecord.ts';
 import { keepAside, makeBackup, pruneBackups } from './backups.ts';
 import { beginReading, connect, removeDatabase, replaceContents, requireSound } from './copies.ts';
 import { attemptsFolder, type DatabasePlace, findDatabase, readMigrations } from './databasePlace.ts';
+import { hashFile } from './fingerprint.ts';
 import { isAsSealed } from './installReady.ts';
 import { applyMigrations } from './migrations.ts';
 import { keepPlace, protectionOf } from './protectedPlaces.ts';
-import { databaseFault, isBusy } from './refused.ts';
+import { databaseFault, isBusy, refused } from './refused.ts';
 import { type LoadRun, settleLeftovers } from './settleLeftovers.ts';
 import { changedMeanwhile, startAttempt } from './startAttempt.ts';
 import { type Turn, takeTurn } from './takeTurn.ts';
@@ -92,19 +93,20 @@ export function createDatabases({ root, stateDir, now, newId, busyMs }: Database
     try {
       await whenFree(file, patience, () => beginReading(source));
       const path = await makeBackup(source, file, now());
-      return recordOf(path, run);
+      return await recordOf(path, run);
     } finally {
       source.close();
     }
   }
 
-  function recordOf(path: string, run: string | null): DatabaseBackup {
+  async function recordOf(path: string, run: string | null): Promise<DatabaseBackup> {
     return {
       id: newId(),
       createdAt: new Date(now()).toISOString(),
       path,
       run,
       sizeBytes: statSync(path).size,
+      sha256: await hashFile(path),
     };
   }
 
@@ -167,14 +169,18 @@ export function createDatabases({ root, stateDir, now, newId, busyMs }: Database
     },
     restore: (backup, database) =>
       inTurn(database, async ({ file, exists }) => {
-        requireDatabase(backup.path);
-        const before = exists ? await backUp(file, null).catch((error) => setAside(file, error)) : null;
-        if (before === null) makeEmpty(file);
-        await replaceContents(backup.path, file, { patience, changed: () => null }).catch((error) => {
-          throw databaseFault(error, file);
-        });
-        pruneBackups(file, Math.max(1, database.keep), [backup.path, before?.path ?? '']);
-        return before ?? backup;
+        const copy = await copyToRestore(backup);
+        try {
+          const before = exists ? await backUp(file, null).catch((error) => setAside(file, error)) : null;
+          if (before === null) makeEmpty(file);
+          await replaceContents(copy, file, { patience, changed: () => null }).catch((error) => {
+            throw databaseFault(error, file);
+          });
+          pruneBackups(file, Math.max(1, database.keep), [backup.path, before?.path ?? '']);
+          return before ?? backup;
+        } finally {
+          removeDatabase(copy);
+        }
       }),
     migrate,
     async protect(database) {
@@ -183,8 +189,23 @@ export function createDatabases({ root, stateDir, now, newId, busyMs }: Database
     protection: async () => protectionOf(stateDir),
   };
 
+  /** INVARIANT: what is put back are the bytes that were looked at: nobody else knows where the copy lies. */
+  async function copyToRestore({ path, sha256 }: DatabaseBackup): Promise<string> {
+    const copy = join(stateDir, `${newId()}.restoring`);
+    try {
+      copyFileSync(path, copy, constants.COPYFILE_EXCL);
+      if (sha256 !== undefined && (await hashFile(copy)) !== sha256)
+        throw refused(`the backup \`${path}\` is not what it was when it was made`, OTHERS);
+      requireDatabase(copy, path);
+      return copy;
+    } catch (error) {
+      removeDatabase(copy);
+      throw databaseFault(error, path);
+    }
+  }
+
   /** What cannot be read as a database any more is kept all the same, and makes room. */
-  function setAside(file: string, error: unknown): DatabaseBackup {
+  async function setAside(file: string, error: unknown): Promise<DatabaseBackup> {
     if (isBusy(error)) throw databaseFault(error, file);
     const path = keepAside(file, file, now(), 'damaged');
     removeDatabase(file);
@@ -220,18 +241,16 @@ async function requireWritable(file: string): Promise<void> {
   }
 }
 
-function requireDatabase(path: string): void {
+function requireDatabase(file: string, shown: string): void {
+  const database = connect(file);
   try {
-    const database = connect(path);
-    try {
-      requireSound(database, `\`${path}\``);
-    } finally {
-      database.close();
-    }
-  } catch (error) {
-    throw databaseFault(error, path);
+    requireSound(database, `\`${shown}\``);
+  } finally {
+    database.close();
   }
 }
+
+const OTHERS = 'nothing was changed; `phasegate database backups` shows the others';
 
 function unlessBusy(error: unknown): null {
   if (isBusy(error)) return null;

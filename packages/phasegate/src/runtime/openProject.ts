@@ -10,6 +10,7 @@ import {
 import { isAccepted, trustText } from './acceptance.ts';
 import { createAgents } from './agents.ts';
 import { nameOf } from './auditDrafts.ts';
+import { backupOnRecord } from './backupOnRecord.ts';
 import { createCallsUnderWay } from './callsUnderWay.ts';
 import { createClaims } from './claims.ts';
 import { createFeed } from './feed.ts';
@@ -20,6 +21,7 @@ import { lookingAgain } from './lookingAgain.ts';
 import { createHumans } from './people.ts';
 import { createKeptAnswers } from './ports/keptAnswers.ts';
 import type {
+  DatabaseBackup,
   Databases,
   GuardedFiles,
   HumanRecord,
@@ -151,7 +153,8 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       const { workflow } = await load(runId);
       if (workflow.database === undefined) return null;
       const backup = await databases.backup(runId, workflow.database);
-      const data = { run: runId, id: backup.id, file: workflow.database.file, path: backup.path };
+      const { file } = workflow.database;
+      const data = { run: runId, id: backup.id, file, path: backup.path, ...hashOf(backup) };
       const event = 'user_database_backed_up' as const;
       await store.putBackup(backup, [{ time: now(), principal: 'engine:phasegate', event, data }]);
       return backup;
@@ -166,8 +169,10 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
         });
       }
       // Linked to the same run, so that what was there before can be found and put back as well.
-      const before = { ...(await databases.restore(backup, database)), run: backup.run };
-      const data = { backup: backup.id, run: backup.run, file: database.file, before: before.id };
+      const onRecord = await backupOnRecord(store, backup);
+      const before = { ...(await databases.restore(onRecord, database)), run: backup.run };
+      const { file } = database;
+      const data = { backup: backup.id, run: backup.run, file, before: before.id, ...hashOf(before) };
       const event = 'user_database_restored' as const;
       const note = { time: now(), principal: `human:${human.principal.name}`, event, data };
       if (before.id === backup.id) await store.note(null, [note]);
@@ -287,6 +292,10 @@ function changeOf(
   if (before === undefined) return 'added';
   if (after === undefined) return 'removed';
   return before === after ? 'same' : 'changed';
+}
+
+function hashOf({ sha256 }: DatabaseBackup): { readonly sha256?: string } {
+  return sha256 === undefined ? {} : { sha256 };
 }
 
 /** Stands where nobody gave a way to authors' databases: every use of one is refused. */

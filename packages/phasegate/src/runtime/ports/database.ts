@@ -18,7 +18,10 @@ export interface Databases {
   recover(load: (runId: string) => Promise<Run | undefined>): Promise<void>;
   /** An online backup before a run, beside the database; older ones beyond `keep` are removed. */
   backup(runId: string, database: WorkflowDatabase): Promise<DatabaseBackup>;
-  /** Puts a backup back in the database's place, after backing up what is there. */
+  /**
+   * Puts a backup back in the database's place, after backing up what is there. Throws `database_refused` for one whose
+   * bytes are not those of its `sha256`.
+   */
   restore(backup: DatabaseBackup, database: WorkflowDatabase): Promise<DatabaseBackup>;
   /** Applies migrations that were not yet; gives their names. Only those in `accepted`, where the database has that. */
   migrate(database: WorkflowDatabase): Promise<readonly string[]>;
@@ -92,4 +95,6 @@ export interface DatabaseBackup {
   /** The run it was made for. */
   readonly run: string | null;
   readonly sizeBytes: number;
+  /** Of the file when it was made; absent where that was not kept. */
+  readonly sha256?: string;
 }

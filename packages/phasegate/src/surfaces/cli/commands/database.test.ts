@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { stateDirFor } from '../../../config.ts';
 import { driveLocalRun } from '../../../localRunner.ts';
 import type { Machine } from '../command.ts';
 import { type Called, makeShell, type Shell } from '../fixtures/callCli.ts';
@@ -176,6 +177,43 @@ describe('database restore', () => {
     expect(readFileSync(path).includes('Moby Dick!')).toBe(true);
   });
 
+  test('of a backup that was doctored, or that nobody has made, changes nothing [adv.P9]', async () => {
+    const shell = makeProject();
+    await shell.call(['database', 'migrate', 'books']);
+    const run = await drive(shell);
+    await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+    const [{ id, path }] = await backupsOf(shell, run);
+    const doctored = new DatabaseSync(path);
+    doctored.exec("UPDATE books SET title = 'Mine'");
+    doctored.close();
+    const state = new DatabaseSync(stateFile(shell));
+    state
+      .prepare(
+        'INSERT INTO database_backups SELECT ?, created_at, path, workflow_run_id, size_bytes FROM database_backups',
+      )
+      .run('db-00000000000000aa');
+    state.close();
+
+    const refused = await shell.callAs('open sesame', ['database', 'restore', id, '--json']);
+    const planted = await shell.callAs('open sesame', [
+      'database',
+      'restore',
+      'db-00000000000000aa',
+      '--json',
+    ]);
+
+    expect(refused.json()).toMatchObject({
+      error: 'database_refused',
+      message: expect.stringContaining('is not what it was when it was made'),
+      hint: expect.stringContaining('phasegate database backups'),
+    });
+    expect(planted.json()).toMatchObject({
+      error: 'database_refused',
+      message: 'the backup `db-00000000000000aa` is not on record',
+    });
+    expect(titles(shell)).toEqual(['Moby Dick!']);
+  });
+
   test('of one that is not there, or with a wrong passphrase, changes nothing', async () => {
     const shell = makeProject();
     await drive(shell);
@@ -191,6 +229,10 @@ describe('database restore', () => {
     expect(titles(shell)).toEqual(['Moby Dick!']);
   });
 });
+
+function stateFile(shell: Shell): string {
+  return join(stateDirFor(shell.root, shell.env), 'state.db');
+}
 
 interface Backup {
   readonly id: string;
