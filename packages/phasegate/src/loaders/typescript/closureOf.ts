@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
-import { isBuiltin } from 'node:module';
-import { relative, resolve, sep } from 'node:path';
 import { canonicalJson, type Problem } from '@phasegate/core';
 import { readSource, resolveInside } from '../readSource.ts';
-import { type AstNode, childOf, nodesOf, type ParsedModule, parseModule } from './parseModule.ts';
-import { resolveImport } from './resolveImport.ts';
+import type { SealedModule } from './hostProtocol.ts';
+import { ImportResolver, type Place } from './importResolver.ts';
+import { importsOf } from './importsOf.ts';
+import { type ParsedModule, parseModule } from './parseModule.ts';
 
 /** One file of a closure. */
 export interface ClosureFile {
-  /** Relative to the project, with forward slashes. */
+  /** Relative to the project, with forward slashes; of a package, from `node_modules` on, wherever that is. */
   readonly path: string;
   /** Where it really is. */
   readonly real: string;
   readonly sha256: string;
 }
 
-/** A module and every file of the project it imports, directly or not. */
+/** A module and every file it imports, directly or not: of the project, and of packages. */
 export interface Closure {
   readonly files: readonly ClosureFile[];
   /** SHA-256 over the sorted list of paths and hashes. */
@@ -23,103 +23,89 @@ export interface Closure {
   /** The module itself, where its syntax is right. */
   readonly module: (ParsedModule & { readonly ok: true }) | null;
   readonly problems: readonly Problem[];
+  /** What is run: made from the very bytes that were hashed, by real path. */
+  readonly sealed: Readonly<Record<string, SealedModule>>;
 }
 
 const MAX_FILES = 500;
-const OUR_PACKAGES = ['@phasegate/sdk', '@phasegate/core'];
+const MAX_SIZE = 16_777_216;
+const CODE = /\.[mc]?[jt]s$/i;
 
 /** Finds a module's closure by reading, never by running. */
 export async function closureOf(root: string, path: string): Promise<Closure> {
   const files: ClosureFile[] = [];
   const problems: Problem[] = [];
+  const sealed: Record<string, SealedModule> = {};
+  const resolver = new ImportResolver();
   let module: Closure['module'] = null;
-  const open = [path];
-  const seen = new Set(open);
+  let size = 0;
+  const open: Place[] = [{ base: root, within: path, path, folder: null }];
+  const seen = new Set([path]);
   for (let next = open.shift(); next !== undefined; next = open.shift()) {
-    const [source, inside] = await Promise.all([readSource(root, next), resolveInside(root, next)]);
-    if (!source.ok || !inside.ok) {
-      if (!source.ok) problems.push({ file: next, severity: 'error', ...source });
-      continue;
-    }
-    files.push({ path: next, real: inside.real, sha256: source.sha256 });
-    if (!/\.[mc]?[jt]s$/i.test(next)) continue;
-    const parsed = parseModule(next, source.text);
-    if (!parsed.ok) {
-      const { line, column, message } = parsed;
-      problems.push({ file: next, line, column, code: 'syntax', message, severity: 'error' });
-      continue;
-    }
-    if (next === path) module = parsed;
-    for (const found of importsOf(parsed.program)) {
-      const outcome = judgeImport(root, next, found.specifier);
-      if ('code' in outcome) problems.push({ file: next, ...parsed.lines.at(found.at), ...outcome });
-      else if (outcome.path !== null && !seen.has(outcome.path) && seen.size < MAX_FILES) {
-        seen.add(outcome.path);
-        open.push(outcome.path);
-      }
+    const read = await readPlace(next, resolver);
+    problems.push(...read.problems);
+    if (read.file !== undefined) files.push(read.file);
+    if (read.file !== undefined && read.sealed !== undefined) sealed[read.file.real] = read.sealed;
+    if (next.path === path) module = read.parsed ?? null;
+    size += read.sealed?.source.length ?? 0;
+    for (const place of read.imports) {
+      if (seen.has(place.path) || seen.size >= MAX_FILES) continue;
+      seen.add(place.path);
+      open.push(place);
     }
   }
-  if (seen.size >= MAX_FILES) {
-    const message = `\`${path}\` imports more than ${MAX_FILES} files`;
+  if (seen.size >= MAX_FILES || size > MAX_SIZE) {
+    const message = `\`${path}\` imports more than ${MAX_FILES} files or ${MAX_SIZE} characters, those of packages included`;
     problems.push({ file: path, line: 1, column: 1, code: 'too_large', message, severity: 'error' });
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { files, code: codeOf(files), module, problems };
+  return { files, code: codeOf(files), module, problems, sealed };
+}
+
+/** What one file is, what it imports, and what is wrong with it. */
+interface ReadPlace {
+  readonly file?: ClosureFile;
+  readonly sealed?: SealedModule;
+  readonly parsed?: ParsedModule & { readonly ok: true };
+  readonly imports: readonly Place[];
+  readonly problems: readonly Problem[];
+}
+
+async function readPlace(place: Place, resolver: ImportResolver): Promise<ReadPlace> {
+  const { base, within, path } = place;
+  const source = await readSource(base, within);
+  const inside = await resolveInside(base, within);
+  if (!source.ok || !inside.ok) {
+    const problem: Problem[] = source.ok ? [] : [{ ...source, file: path, severity: 'error' }];
+    return { imports: [], problems: problem };
+  }
+  const { real } = inside;
+  const file = { path, real, sha256: source.sha256 };
+  if (!CODE.test(path)) {
+    return { file, sealed: { format: 'json', source: source.text, links: {} }, imports: [], problems: [] };
+  }
+  const parsed = parseModule(path, source.text);
+  if (!parsed.ok) {
+    const { line, column, message } = parsed;
+    const problem: Problem = { file: path, line, column, code: 'syntax', message, severity: 'error' };
+    return { file, imports: [], problems: [problem] };
+  }
+  const links: Record<string, string> = {};
+  const imports: Place[] = [];
+  const problems: Problem[] = [];
+  for (const found of importsOf(parsed.program)) {
+    const outcome = resolver.resolve({ ...place, real }, found);
+    if ('code' in outcome)
+      problems.push({ file: path, ...parsed.lines.at(found.at), ...outcome, severity: 'error' });
+    if (!('target' in outcome)) continue;
+    links[`${found.kind}:${found.specifier}`] = outcome.target;
+    imports.push(...outcome.places);
+  }
+  return { file, sealed: { format: parsed.format, source: parsed.code, links }, parsed, imports, problems };
 }
 
 /** The hash a run remembers the code by. */
 export function codeOf(files: readonly { readonly path: string; readonly sha256: string }[]): string {
   const list = files.map((file) => [file.path, file.sha256]);
   return createHash('sha256').update(canonicalJson(list)).digest('hex');
-}
-
-/** Every import of a module; one whose name is computed has no specifier. */
-function* importsOf(program: AstNode): Generator<{ readonly specifier: string | null; readonly at: number }> {
-  for (const node of nodesOf(program)) {
-    const isRequire =
-      node.type === 'CallExpression' &&
-      (childOf(node, 'callee') as { name?: string } | undefined)?.name === 'require';
-    if (
-      !isRequire &&
-      !/^(?:Import(?:Declaration|Expression)|Export(?:All|Named)Declaration)$/.test(node.type)
-    )
-      continue;
-    const argument = isRequire ? (node.arguments as readonly AstNode[])[0] : childOf(node, 'source');
-    if (argument === undefined) continue;
-    yield { specifier: literalText(argument), at: argument.start };
-  }
-}
-
-function literalText(node: AstNode): string | null {
-  if (node.type === 'Literal' && typeof node.value === 'string') return node.value;
-  const quasis = node.quasis as readonly { readonly value: { readonly cooked: string } }[] | undefined;
-  return node.type === 'TemplateLiteral' && quasis?.length === 1 ? (quasis[0]?.value.cooked ?? null) : null;
-}
-
-type Judged = { readonly path: string | null } | Pick<Problem, 'code' | 'message' | 'severity'>;
-
-/** The file an import leads to, null for what needs no hashing, or what is wrong with it. */
-function judgeImport(root: string, importer: string, specifier: string | null): Judged {
-  const wrong = (code: string, message: string): Judged => ({ code, message, severity: 'error' });
-  if (specifier === null) {
-    return wrong(
-      'dynamic_import',
-      'the name of an import must be plain text, so that its file can be hashed',
-    );
-  }
-  if (/^\.\.?(?:\/|$)/.test(specifier)) {
-    const file = resolveImport(resolve(root, importer), specifier);
-    if (file === undefined) return wrong('import_unresolved', `\`${specifier}\` is not there`);
-    const path = relative(root, file).split(sep).join('/');
-    return path.startsWith('../') ? wrong('path_outside', `\`${specifier}\` leaves the project`) : { path };
-  }
-  if (isBuiltin(specifier) || OUR_PACKAGES.includes(specifier)) return { path: null };
-  if (specifier.startsWith('/') || /^[a-z]+:/i.test(specifier)) {
-    return wrong('path_outside', `\`${specifier}\` leaves the project; import by a relative path`);
-  }
-  if (specifier.startsWith('#')) {
-    return wrong('import_unresolved', `\`${specifier}\` is an alias; import by a relative path`);
-  }
-  const message = `\`${specifier}\` is a package; what it does is not part of what a human accepts`;
-  return { code: 'package_import', message, severity: 'note' };
 }

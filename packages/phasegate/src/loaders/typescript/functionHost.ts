@@ -100,7 +100,7 @@ async function openHost(
   const opening = {
     root: await realpath(root),
     module: module.real,
-    files: Object.fromEntries(closure.files.map((part) => [part.real, part.sha256])),
+    modules: closure.sealed,
   };
   const result = await process.open(opening, loadTimeoutMs);
   if (result.ok) return { process, files: closure.files };

@@ -1,13 +1,18 @@
-import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
-import { registerHooks } from 'node:module';
-import { dirname, relative, sep } from 'node:path';
+import { isBuiltin, registerHooks } from 'node:module';
+import { dirname, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Opening } from './hostProtocol.ts';
-import { resolveImport } from './resolveImport.ts';
+import { LOADS_BY_ITSELF, type Opening, type SealedModule } from './hostProtocol.ts';
 
-/** A file is not the one that was accepted. */
-export class CodeChanged extends Error {}
+/** Something is loaded that is not among the files that were accepted. */
+export class CodeChanged extends Error {
+  /** As Node's own, so that code which tries what may not be there goes on without it. */
+  readonly code: string;
+
+  constructor(message: string, isRequire: boolean) {
+    super(message);
+    this.code = isRequire ? 'MODULE_NOT_FOUND' : 'ERR_MODULE_NOT_FOUND';
+  }
+}
 
 const isSource = import.meta.url.endsWith('.ts');
 
@@ -24,41 +29,53 @@ function ourPackages(): Readonly<Record<string, string>> {
 }
 
 /**
- * From here on, a file of the project is loaded only if its bytes have the hash they were accepted with. The bytes
- * that are hashed are the bytes that run, so there is no moment in between.
+ * From here on nothing is loaded but what was handed over: sources made from the bytes that were hashed, and the links
+ * between them that were found then. No file of the project or of a package is opened again, so there is no moment in
+ * between, and no way to a file that was not hashed: not by `import()`, `require`, `createRequire` or a URL.
  */
-export function guardModules({ root, files }: Opening): void {
+export function guardModules({ root, modules }: Opening): void {
   const packages = ourPackages();
-  const ours = Object.values(packages).map((url) => `${dirname(url)}/`);
+  const ours = [
+    ...Object.values(packages).map((url) => `${dirname(url)}/`),
+    new URL('../../', import.meta.url).href,
+  ];
+  const sealed = new Map<string, SealedModule>();
+  for (const [real, module] of Object.entries(modules)) sealed.set(pathToFileURL(real).href, module);
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const url = packages[specifier];
       if (url !== undefined) return { url, shortCircuit: true };
-      const parent = context.parentURL;
-      if (parent?.startsWith('file:') && /^\.\.?(?:\/|$)/.test(specifier) && !isOurs(parent)) {
-        const file = resolveImport(fileURLToPath(parent), specifier);
-        if (file !== undefined) return { url: pathToFileURL(realpathSync(file)).href, shortCircuit: true };
+      const isRequire = context.conditions.includes('require');
+      const importer = context.parentURL === undefined ? undefined : sealed.get(context.parentURL);
+      if (isBuiltin(specifier) && !(importer !== undefined && LOADS_BY_ITSELF.test(specifier)))
+        return nextResolve(specifier, context);
+      const target = importer?.links[`${isRequire ? 'require' : 'import'}:${specifier}`];
+      if (target !== undefined) return found(pathToFileURL(target).href);
+      if (importer === undefined && isOurs(context.parentURL)) {
+        return sealed.has(specifier) ? found(specifier) : nextResolve(specifier, context);
       }
-      return nextResolve(specifier, context);
+      throw new CodeChanged(
+        `\`${specifier}\` is loaded${from(context.parentURL)}, but was not hashed`,
+        isRequire,
+      );
     },
     load(url, context, nextLoad) {
-      const loaded = nextLoad(url, context);
-      if (!url.startsWith('file:') || isOurs(url)) return loaded;
-      const path = fileURLToPath(url);
-      const way = relative(root, path);
-      if (way.split(sep).includes('node_modules')) return loaded;
-      const expected = Object.hasOwn(files, path) ? files[path] : undefined;
-      if (expected === undefined)
-        throw new CodeChanged(`\`${way}\` is loaded, but nothing imports it by name`);
-      const { source } = loaded;
-      const bytes = typeof source === 'string' ? Buffer.from(source) : Buffer.from(source as Uint8Array);
-      if (createHash('sha256').update(bytes).digest('hex') !== expected)
-        throw new CodeChanged(`\`${way}\` has changed`);
-      return loaded;
+      const module = sealed.get(url);
+      if (module !== undefined) return { format: module.format, source: module.source, shortCircuit: true };
+      if (url.startsWith('node:') || isOurs(url)) return nextLoad(url, context);
+      throw new CodeChanged(`\`${url}\` is loaded, but was not hashed`, false);
     },
   });
 
-  function isOurs(url: string): boolean {
-    return ours.some((folder) => url.startsWith(folder));
+  function found(url: string) {
+    return { url, format: sealed.get(url)?.format ?? null, shortCircuit: true };
+  }
+
+  function isOurs(url: string | undefined): boolean {
+    return url !== undefined && !sealed.has(url) && ours.some((folder) => url.startsWith(folder));
+  }
+
+  function from(parent: string | undefined): string {
+    return parent?.startsWith('file:') ? ` by \`${relative(root, fileURLToPath(parent))}\`` : '';
   }
 }

@@ -13,14 +13,23 @@ export type HostRequest =
       readonly database?: { readonly file: string; readonly writable: boolean };
     };
 
-/** Which module to load, and which bytes it may be made of. */
+/** One file of a closure as it is run. */
+export interface SealedModule {
+  readonly format: 'module' | 'commonjs' | 'json';
+  /** Without types. */
+  readonly source: string;
+  /** `import:` or `require:` and the name as it is written → real path of the file it means. */
+  readonly links: Readonly<Record<string, string>>;
+}
+
+/** Which module to load, and all it may be made of. */
 export interface Opening {
   /** Real path of the project's root. */
   readonly root: string;
   /** Real path of the module. */
   readonly module: string;
-  /** Real path → SHA-256 of every file of the closure. */
-  readonly files: Readonly<Record<string, string>>;
+  /** Every file of the closure by its real path. */
+  readonly modules: Readonly<Record<string, SealedModule>>;
 }
 
 /** What that process answers. */
@@ -35,6 +44,9 @@ export interface HostFailure {
   /** Where in which file, as far as the stack says. */
   readonly at?: { readonly file: string; readonly line: number; readonly column: number };
 }
+
+/** Parts of Node that load files by themselves, past what was hashed. */
+export const LOADS_BY_ITSELF = /^(?:node:)?(?:worker_threads|cluster)$/;
 
 /** Asks for the workflow itself instead of one of its functions, whose names all start with `steps/` or `gates/`. */
 export const DESCRIBE = 'describe';

@@ -12,7 +12,14 @@ export interface AstNode {
 
 /** A module read without being run, or where its syntax is wrong. */
 export type ParsedModule =
-  | { readonly ok: true; readonly program: AstNode; readonly lines: Lines }
+  | {
+      readonly ok: true;
+      readonly program: AstNode;
+      readonly lines: Lines;
+      readonly format: 'module' | 'commonjs';
+      /** The source without its types, every character where it was. */
+      readonly code: string;
+    }
   | { readonly ok: false; readonly line: number; readonly column: number; readonly message: string };
 
 /** Parses a module of TypeScript or JavaScript. Types are blanked out, so that every position stays what it was. */
@@ -22,7 +29,11 @@ export function parseModule(path: string, text: string): ParsedModule {
   let source = text;
   if (isTypeScript) {
     try {
-      source = withoutWarnings(() => stripTypeScriptTypes(text, { mode: 'strip', sourceUrl: 'module.ts' }));
+      const stripped = withoutWarnings(() =>
+        stripTypeScriptTypes(text, { mode: 'strip', sourceUrl: 'module.ts' }),
+      );
+      // The name is for the message of a syntax error; a stack must tell the file's own.
+      source = stripped.replace(/\s*\/\/# sourceURL=module\.ts$/, '');
     } catch (error) {
       return {
         ok: false,
@@ -31,19 +42,49 @@ export function parseModule(path: string, text: string): ParsedModule {
       };
     }
   }
+  const asScript = (): AstNode => parseAs('script', source);
+  const tried = attempt(() => (/\.c[jt]s$/i.test(path) ? asScript() : parseAs('module', source)));
+  if (/\.c[jt]s$/i.test(path) && tried.ok) return { ...tried, lines, format: 'commonjs', code: source };
+  // A name that says neither: it is a module if it has a module's syntax, as Node has it.
+  if (/\.[jt]s$/i.test(path) && !(tried.ok && hasModuleSyntax(tried.program))) {
+    const script = attempt(asScript);
+    if (script.ok) return { ...script, lines, format: 'commonjs', code: source };
+  }
+  if (tried.ok) return { ...tried, lines, format: 'module', code: source };
+  const { error } = tried;
+  const at = error instanceof SyntaxError && 'pos' in error ? Number(error.pos) : 0;
+  const message = error instanceof Error ? error.message.replace(/ \(\d+:\d+\)$/, '') : String(error);
+  return { ok: false, ...lines.at(at), message: lowerFirst(message) };
+}
+
+type Tried =
+  | { readonly ok: true; readonly program: AstNode }
+  | { readonly ok: false; readonly error: unknown };
+
+function attempt(parsing: () => AstNode): Tried {
+  try {
+    return { ok: true, program: parsing() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+function parseAs(sourceType: 'module' | 'script', source: string): AstNode {
+  const isScript = sourceType === 'script';
   const options: Options = {
     ecmaVersion: 'latest',
-    sourceType: /\.c[jt]s$/i.test(path) ? 'script' : 'module',
+    sourceType,
     allowHashBang: true,
-    allowReturnOutsideFunction: /\.c[jt]s$/i.test(path),
+    allowReturnOutsideFunction: isScript,
   };
-  try {
-    return { ok: true, program: parse(source, options) as unknown as AstNode, lines };
-  } catch (error) {
-    const at = error instanceof SyntaxError && 'pos' in error ? Number(error.pos) : 0;
-    const message = error instanceof Error ? error.message.replace(/ \(\d+:\d+\)$/, '') : String(error);
-    return { ok: false, ...lines.at(at), message: lowerFirst(message) };
+  return parse(source, options) as unknown as AstNode;
+}
+
+function hasModuleSyntax(program: AstNode): boolean {
+  for (const { type } of nodesOf(program)) {
+    if (/^(?:ImportDeclaration|Export\w+Declaration|MetaProperty)$/.test(type)) return true;
   }
+  return false;
 }
 
 /** Every node of a tree, parents before children. */

@@ -2,26 +2,43 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs', '.cjs', '.json'];
+/** As Node has it: a package may bring its sources along with what was made from them. */
+const IN_PACKAGES = ['.js', '.json', '.cjs', '.mjs', '.ts', '.mts'];
 /** An import of `x.js` means `x.ts` where only that is there, as TypeScript has it. */
 const TYPED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };
 
 /**
  * The file a relative import means, or undefined: exactly, in TypeScript instead of JavaScript, with an extension
- * added, or as a folder's index. Used by the loader that hashes and by the process that runs, so that both mean the same.
+ * added, or as a folder's index.
  */
-export function resolveImport(importer: string, specifier: string): string | undefined {
-  const base = join(dirname(importer), decodeURIComponent(specifier.replace(/[?#].*$/s, '')));
+export function resolveImport(importer: string, specifier: string, inPackage = false): string | undefined {
+  const base = join(dirname(importer), decoded(specifier.replace(/[?#].*$/s, '')));
+  return resolveFile(base, inPackage);
+}
+
+/** The file that is meant by a path. */
+export function resolveFile(base: string, inPackage: boolean): string | undefined {
   const extension = /\.[^./\\]+$/.exec(base)?.[0] ?? '';
   const typed = TYPED[extension];
+  const extensions = inPackage ? IN_PACKAGES : EXTENSIONS;
   const candidates = [
     base,
     ...(typed === undefined ? [] : [`${base.slice(0, -extension.length)}${typed}`]),
-    ...EXTENSIONS.map((added) => `${base}${added}`),
-    ...EXTENSIONS.map((added) => join(base, `index${added}`)),
+    ...extensions.map((added) => `${base}${added}`),
+    ...extensions.map((added) => join(base, `index${added}`)),
   ];
   return candidates.find(isFile);
 }
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** What is no text after decoding is no file's name either. */
+function decoded(specifier: string): string {
+  try {
+    return decodeURIComponent(specifier);
+  } catch {
+    return specifier;
+  }
 }

@@ -254,17 +254,6 @@ export default defineWorkflow({
     ]);
   });
 
-  test('a package is imported, but said not to be part of what is accepted', async () => {
-    await put('node_modules/dep/package.json', '{"name":"dep","type":"module","main":"index.js"}');
-    await put('node_modules/dep/index.js', "export const name = 'from-a-package';");
-    await put('x.workflow.ts', workflowText("import { name } from 'dep';", 'name'));
-
-    const { workflow, problems } = await load('x.workflow.ts');
-
-    expect(workflow?.id).toBe('from-a-package');
-    expect(problems).toMatchObject([{ code: 'package_import', severity: 'note', line: 2, column: 22 }]);
-  });
-
   test('a copy of the engine planted in the workspace is not used', async () => {
     await put(
       'node_modules/@phasegate/sdk/package.json',
