@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { fold } from '@phasegate/core';
+import { fold, PhasegateError } from '@phasegate/core';
 import { CHECKS } from './checks/index.ts';
 import { createDatabases } from './database/index.ts';
 import { placeOfKey } from './loaders/contracts/placeOfKey.ts';
@@ -62,6 +62,7 @@ export const testLocalWorkflow: TestWorkflow = async (request) => {
       contracts[0] === undefined ? undefined : { params: contracts[0].params, target: contracts[0].target };
     const reload = () => project.catalog.load(request.workflow, starting);
     const found = await reload();
+    if (worksOnFiles(found, contracts)) await demandAccepted(found, request.project);
     functions = createFunctions({ root: project.root, gate: request.project.codeGate });
     const beds = observedBeds(
       bedsIn({ project, functions, keys: join(scratch, 'keys'), environment }),
@@ -176,6 +177,22 @@ function worksOnFiles({ workflow }: CatalogWorkflow, contracts: readonly Contrac
     workflow.database !== undefined ||
     workflow.phases.some(({ work }) => work.kind === 'command') ||
     contracts.some(({ real, tests }) => real || tests.some((test) => test.real))
+  );
+}
+
+/** Commands of a definition are code as well: they are run only where a human accepted them, or lets them run now. */
+async function demandAccepted(
+  { workflow, path, closure, files }: CatalogWorkflow,
+  { codeGate }: Project,
+): Promise<void> {
+  if ((await codeGate.refusal(files)) === null) return;
+  throw new PhasegateError(
+    'untrusted_workflow',
+    `no human has accepted \`${path}\` as it is now, and its tests run commands`,
+    {
+      hint: `phasegate trust ${workflow.id}, or \`--as NAME\` to let this one command run them`,
+      unaccepted: { workflow: workflow.id, path, closure, files },
+    },
   );
 }
 

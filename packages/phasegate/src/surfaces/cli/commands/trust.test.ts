@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeShell } from '../fixtures/callCli.ts';
 
@@ -34,4 +36,27 @@ test('documents that agents are served are accepted with the workflows, and a la
   shell.write('README.md', '# Release\n\nA release is never rolled back.\n');
 
   expect((await shell.call(['search', 'release'])).stdout).toContain('changed since accepted');
+});
+
+test('of a workflow in code its migrations are accepted with it, once it was let say which they are', async () => {
+  const shell = makeShell({
+    'x.workflow.ts': `import { defineWorkflow } from '@phasegate/sdk';
+export default defineWorkflow({
+  type: 'x',
+  database: { file: 'x.db', migrations: 'migrations' },
+  steps: [{ name: 'a', postconditions: [{ name: 'c', check: () => true }] }],
+});
+`,
+  });
+  mkdirSync(join(shell.root, 'migrations'));
+  shell.write('migrations/0001-first.sql', 'CREATE TABLE t (a);\n');
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+
+  const trusted = await shell.callAs('open sesame', ['trust', 'x', '--yes']);
+
+  expect(trusted).toMatchObject({ code: 0, stderr: expect.stringContaining('migrations/0001-first.sql') });
+  expect((await shell.call(['start', 'x'])).code).toBe(0);
+  expect((await shell.callAs('open sesame', ['trust', 'x', '--yes'])).stdout).toBe('x: already accepted\n');
+  shell.write('migrations/0001-first.sql', 'CREATE TABLE u (a);\n');
+  expect((await shell.call(['start', 'x', '--json'])).json()).toMatchObject({ error: 'untrusted_workflow' });
 });

@@ -123,5 +123,6 @@ function describe({ trusted, already, declined }: Outcome): string {
     ...already.map((workflow) => `${workflow}: already accepted`),
     ...declined.map((workflow) => `${workflow}: not accepted`),
   ];
-  return lines.join('\n');
+  // Code and its migrations are accepted one after the other, and are one workflow.
+  return [...new Set(lines)].join('\n');
 }

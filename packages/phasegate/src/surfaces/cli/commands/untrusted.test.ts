@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openLocalProject } from '../../../localProject.ts';
@@ -31,7 +31,7 @@ let ran: string;
 beforeEach(async () => {
   shell = makeShell();
   ran = join(shell.root, 'ran');
-  writeWorkflow('');
+  shell.write('x.workflow.ts', textOf());
   await shell.callAs(PASSPHRASE, ['humans', 'add', 'maria']);
 });
 
@@ -100,23 +100,61 @@ describe('once a human is set up', () => {
   });
 });
 
+test('commands of a definition that nobody accepted are not run by its tests either [C33]', async () => {
+  shell.write('y.workflow.yaml', `workflow: y\nphases: { A: { command: "touch ${ran}", next: null } }\n`);
+  const check = `{ check: command, with: { argv: ["touch", ${JSON.stringify(ran)}] }, message: no }`;
+  shell.write(
+    'z.workflow.yaml',
+    `workflow: z\nphases: { A: { gate: { blockers: [${check}] }, next: null } }\n`,
+  );
+  shell.write('z.contract.yaml', 'real: true\ntests:\n  - { name: honest, agent: honest }\n');
+
+  for (const words of [
+    ['test', 'y'],
+    ['coverage', 'y'],
+    ['test', 'z'],
+    ['coverage', 'z'],
+  ]) {
+    const called = await call([...words, '--json']);
+    expect([words, called.code, called.stdout]).toEqual([
+      words,
+      1,
+      expect.stringContaining('untrusted_workflow'),
+    ]);
+  }
+  expect(existsSync(ran)).toBe(false);
+  await shell.callAs(PASSPHRASE, ['trust', '--yes']);
+  expect((await call(['test', 'z'])).stdout).toContain('passed');
+  expect(existsSync(ran)).toBe(true);
+});
+
+test('functions of a run that began before a human was set up wait for one to accept them [C33]', async () => {
+  const fresh = makeShell();
+  fresh.write('x.workflow.ts', textOf());
+  const run = String((await fresh.call(['start', 'x', '--json'])).json().run);
+  await fresh.callAs(PASSPHRASE, ['humans', 'add', 'maria']);
+  rmSync(ran, { force: true });
+
+  const refused = await fresh.call(['done', run, '--evidence', '-', '--json'], '{}');
+
+  expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining('untrusted_workflow') });
+  expect(existsSync(ran)).toBe(false);
+  expect((await fresh.callAs(PASSPHRASE, ['trust', '--yes'])).code).toBe(0);
+  expect((await fresh.call(['done', run, '--evidence', '-'], '{}')).code).toBe(0);
+});
+
 async function call(words: readonly string[]): Promise<Called> {
   return shell.callWith(MACHINE, words);
 }
 
-function writeWorkflow(before: string): void {
-  mkdirSync(shell.root, { recursive: true });
-  shell.write(
-    'x.workflow.ts',
-    `import { writeFileSync } from 'node:fs';
+function textOf(): string {
+  return `import { writeFileSync } from 'node:fs';
 import { defineWorkflow } from '@phasegate/sdk';
-${before}
 writeFileSync(${JSON.stringify(ran)}, '');
 export default defineWorkflow({
   type: 'x',
   params: { book: {} },
   steps: [{ name: 'a', postconditions: [{ name: 'c', check: () => true }] }],
 });
-`,
-  );
+`;
 }
