@@ -185,7 +185,7 @@ async function demandAccepted(
   { workflow, path, closure, files }: CatalogWorkflow,
   { codeGate }: Project,
 ): Promise<void> {
-  if ((await codeGate.refusal(files)) === null) return;
+  if ((await codeGate.refusal({ workflow: workflow.id, files })) === null) return;
   throw new PhasegateError(
     'untrusted_workflow',
     `no human has accepted \`${path}\` as it is now, and its tests run commands`,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@phasegate/core';
 import { verifyHumanSignature } from './humanKeys.ts';
-import type { Store, TrustRecord } from './ports.ts';
+import type { AskedCode, Store, TrustRecord } from './ports.ts';
 
 /** SHA-256 over all files of a workflow (path → SHA-256): what a human accepts. */
 export function closureHash(files: Readonly<Record<string, string>>): string {
@@ -24,9 +24,27 @@ export async function isAccepted(trust: TrustRecord, store: Pick<Store, 'humans'
   return human !== undefined && verifyHumanSignature(human.publicKey, trustText(trust), trust.signature);
 }
 
-/** Whether files may be run or started: every file until a human is set up, from then on what a human accepted. */
-export async function mayRun(closure: string, store: Pick<Store, 'humans' | 'trusted'>): Promise<boolean> {
+/** Whether code may be run: all of it until a human is set up, from then on what a human accepted. */
+export async function mayRun(
+  code: AskedCode,
+  store: Pick<Store, 'humans' | 'trusted' | 'trustedBefore'>,
+): Promise<boolean> {
   if ((await store.humans()).length === 0) return true;
-  const trust = await store.trusted(closure);
-  return trust !== undefined && isAccepted(trust, store);
+  const exact = await store.trusted(closureHash(code.files));
+  if (exact !== undefined && (await isAccepted(exact, store))) return true;
+  const last = await store.trustedBefore(code.workflow);
+  return last !== undefined && holds(last, code) && isAccepted(last, store);
+}
+
+/**
+ * Whether a human accepted this very code together with migrations. Which those are only the code says, so they are not
+ * known before it is run.
+ */
+function holds({ hash: accepted, files }: TrustRecord, code: AskedCode): boolean {
+  const others = Object.keys(files).filter((path) => files[path] !== code.files[path]);
+  return (
+    accepted === closureHash(files) &&
+    others.every((path) => path.endsWith('.sql') && !Object.hasOwn(code.files, path)) &&
+    Object.keys(code.files).every((path) => Object.hasOwn(files, path))
+  );
 }

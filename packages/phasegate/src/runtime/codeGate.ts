@@ -1,5 +1,5 @@
 import { closureHash, mayRun } from './acceptance.ts';
-import type { CodeGate, Store } from './ports.ts';
+import type { AskedCode, CodeGate, Store } from './ports.ts';
 
 /** Where the gate finds out what was accepted. */
 export interface CodeGateParts {
@@ -24,13 +24,13 @@ export function createCodeGate({ hasState, openStore }: CodeGateParts): ProjectG
   const stores: Store[] = [];
   let letIn: ((closure: string) => void) | null = null;
 
-  async function ask(closure: string): Promise<boolean> {
+  async function ask(code: AskedCode): Promise<boolean> {
     const [open] = stores;
-    if (open !== undefined) return mayRun(closure, open);
+    if (open !== undefined) return mayRun(code, open);
     if (!hasState()) return true;
     const store = await openStore();
     try {
-      return await mayRun(closure, store);
+      return await mayRun(code, store);
     } finally {
       await store.close();
     }
@@ -38,11 +38,10 @@ export function createCodeGate({ hasState, openStore }: CodeGateParts): ProjectG
 
   return {
     gate: {
-      async refusal(files) {
-        const closure = closureHash(files);
-        if (await ask(closure)) return null;
+      async refusal(code) {
+        if (await ask(code)) return null;
         if (letIn === null) return 'no human has accepted it as it is now';
-        letIn(closure);
+        letIn(closureHash(code.files));
         return null;
       },
       letIn(_human, tell) {

@@ -15,6 +15,7 @@ export type {
 } from './ports/audit.ts';
 export type { CallRecord, CallsOver, RunCalls } from './ports/calls.ts';
 export type {
+  AskedCode,
   CheckAnswer,
   CheckImplementation,
   CheckInput,

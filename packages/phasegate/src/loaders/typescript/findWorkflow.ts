@@ -44,6 +44,16 @@ export function findWorkflow(program: AstNode): FoundWorkflow {
   return { ...base, ...read, phases: stepNames(scope, read.steps) };
 }
 
+/** A workflow's id as far as it is written out; else the name of its file. */
+export function workflowIdIn(path: string, program: AstNode): string {
+  return findWorkflow(program).id ?? stemOf(path);
+}
+
+/** The name of a module's file, without what says that it is a workflow. */
+export function stemOf(path: string): string {
+  return (path.split('/').at(-1) ?? path).replace(/(?:\.workflow)?\.m?[jt]s$/, '');
+}
+
 /** The value of a property of an object that is written out. */
 export function propertyOf(object: AstNode | undefined, name: string): AstNode | undefined {
   if (object?.type !== 'ObjectExpression') return undefined;

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
-import type { CodeGate, FunctionAnswer, FunctionCall, Functions } from '../../runtime/ports.ts';
+import type { AskedCode, CodeGate, FunctionAnswer, FunctionCall, Functions } from '../../runtime/ports.ts';
 import { type ClosureFile, closureOf } from './closureOf.ts';
+import { workflowIdIn } from './findWorkflow.ts';
 import { HostProcess } from './hostProcess.ts';
 
 const MAX_HOSTS = 8;
@@ -20,6 +21,7 @@ export interface FunctionHostOptions {
 interface OpenHost {
   readonly process: HostProcess;
   readonly files: readonly ClosureFile[];
+  readonly code: AskedCode;
 }
 
 /**
@@ -42,7 +44,7 @@ export function createFunctions({ root, gate, loadTimeoutMs = 10_000 }: Function
         return changed(file);
       }
       // A process may have been opened before a human was set up.
-      const refusal = await gate.refusal(hashesOf(host.files));
+      const refusal = await gate.refusal(host.code);
       if (refusal !== null) {
         drop(key, 'its process was ended because nobody accepted its code');
         return untrusted(file, refusal);
@@ -94,7 +96,11 @@ async function openHost(
   const closure = await closureOf(root, file);
   const module = closure.files.find((candidate) => candidate.path === file);
   if (closure.code !== code || module === undefined) return changed(file);
-  const refusal = await gate.refusal(hashesOf(closure.files));
+  const asked: AskedCode = {
+    workflow: closure.module === null ? file : workflowIdIn(file, closure.module.program),
+    files: Object.fromEntries(closure.files.map(({ path, sha256 }) => [path, sha256])),
+  };
+  const refusal = await gate.refusal(asked);
   if (refusal !== null) return untrusted(file, refusal);
   const process = new HostProcess(root);
   const opening = {
@@ -103,14 +109,9 @@ async function openHost(
     modules: closure.sealed,
   };
   const result = await process.open(opening, loadTimeoutMs);
-  if (result.ok) return { process, files: closure.files };
+  if (result.ok) return { process, files: closure.files, code: asked };
   process.kill('its process was ended because its module cannot be loaded');
   return { ok: false, ...result.failure };
-}
-
-/** Path → SHA-256, as trust keeps them. */
-function hashesOf(files: readonly ClosureFile[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(files.map(({ path, sha256 }) => [path, sha256]));
 }
 
 function untrusted(file: string, refusal: string): FunctionAnswer {

@@ -3,7 +3,7 @@ import { type DraftProblem, defineWorkflow, type Known, type Problem, type Workf
 import type { FunctionAnswer, Functions, Loaded, Peeked, SourceFile } from '../../runtime/ports.ts';
 import { readSource } from '../readSource.ts';
 import { type Closure, closureOf } from './closureOf.ts';
-import { type FoundWorkflow, findWorkflow } from './findWorkflow.ts';
+import { type FoundWorkflow, findWorkflow, stemOf } from './findWorkflow.ts';
 import { DESCRIBE, type Described } from './hostProtocol.ts';
 import { locateInSource } from './locateInSource.ts';
 import { parseModule } from './parseModule.ts';
@@ -12,7 +12,7 @@ const DESCRIBE_MS = 10_000;
 
 /** Reads enough of a module for a listing, without running it. Null when it defines no workflow and need not. */
 export async function peekTypeScript(file: SourceFile, mustDefine: boolean): Promise<Peeked | null> {
-  const stem = (file.path.split('/').at(-1) ?? file.path).replace(/(?:\.workflow)?\.m?[jt]s$/, '');
+  const stem = stemOf(file.path);
   const unread = (problem: Problem) => ({ id: stem, title: stem, phases: null, problems: [problem] });
   const source = await readSource(file.root, file.path);
   if (!source.ok) return mustDefine ? unread({ file: file.path, severity: 'error', ...pick(source) }) : null;

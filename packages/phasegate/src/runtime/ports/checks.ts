@@ -42,13 +42,21 @@ export interface Functions {
 
 /** Asked before any code of a workflow is run. */
 export interface CodeGate {
-  /** Why these files (path → SHA-256) may not be run; null where they may. */
-  refusal(files: Readonly<Record<string, string>>): Promise<string | null>;
+  /** Why this code may not be run; null where it may. */
+  refusal(code: AskedCode): Promise<string | null>;
   /**
    * A human lets this one process run files nobody accepted; nothing of that is kept, and no run starts by it. `tell`
    * hears of every closure that is run so.
    */
   letIn(human: UnlockedHuman, tell: (closure: string) => void): void;
+}
+
+/** Code that is about to be run. */
+export interface AskedCode {
+  /** Id of the workflow, as far as it can be read; else the name of its file. */
+  readonly workflow: string;
+  /** Path → SHA-256 of every file of it. */
+  readonly files: Readonly<Record<string, string>>;
 }
 
 /** One call. `file` is the module, `code` the hash it must still have. */
