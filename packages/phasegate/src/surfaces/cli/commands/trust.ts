@@ -53,8 +53,8 @@ interface Outcome {
 export function cardText({ workflow, path, closure, files }: TrustCard, paint: Paint): string {
   const rows = files.map(({ path: file, change, sha256 }) => [
     `  ${change === 'same' ? paint.dim(change) : paint.yellow(change)}`,
-    paint.dim((sha256 ?? '').slice(0, SHOWN_DIGITS)),
     file,
+    paint.dim((sha256 ?? '').slice(0, SHOWN_DIGITS)),
   ]);
   return `${paint.bold(workflow)} (${path}), closure ${closure}\n${table(rows)}`;
 }
