@@ -7,7 +7,7 @@ import { serve } from './server.ts';
 
 const SECRET = { passphrase: 'open sesame' };
 
-test('a server, MCP and the real commands run no byte that nobody accepted, and go on [C33 Q1 Q4 Q6]', async () => {
+test('a server, MCP and the real commands run no byte that nobody accepted, and go on [C33 adv.Q1 adv.Q4 adv.Q6]', async () => {
   const project = await acceptedProject();
   const ran = join(project.root, 'ran');
   project.write('node_modules/dep/index.js', `require('fs').writeFileSync(${JSON.stringify(ran)}, '');`);

@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 describe('a package', () => {
-  test('is part of the code with every file it loads, and with what it says of itself [Q6]', async () => {
+  test('is part of the code with every file it loads, and with what it says of itself [adv.Q6]', async () => {
     await put('node_modules/dep/package.json', '{"exports":{"import":"./esm.mjs","require":"./cjs.cjs"}}');
     await put('node_modules/dep/esm.mjs', "export { name } from './deep.js';");
     await put('node_modules/dep/deep.js', "import { two } from 'two/sub'; export const name = 'x' + two;");
@@ -51,7 +51,7 @@ describe('a package', () => {
     ['a file it loads', 'node_modules/dep/deep.cjs', "exports.name = 'changed';"],
     ['which file is meant', 'node_modules/dep/package.json', '{"main":"deep.cjs"}'],
     ['a package before it', 'flows/node_modules/dep/index.js', "exports.name = 'changed';"],
-  ])('that changed in %s is other code, and none of it is run [Q6]', async (_, path, text) => {
+  ])('that changed in %s is other code, and none of it is run [adv.Q6]', async (_, path, text) => {
     await put('node_modules/dep/package.json', '{"main":"index.js"}');
     await put('node_modules/dep/index.js', "exports.name = require('./deep.cjs').name;");
     await put('node_modules/dep/deep.cjs', "exports.name = 'x';");
@@ -176,7 +176,7 @@ const name = opened.length > 0 || 'evil' in globalThis ? 'evil ' + opened.join('
     expect(answer).toMatchObject({ ok: true, value: { draft: { id: 'x' } } });
   });
 
-  test('what is run are the bytes that were hashed, also when the file is another by then [Q1]', async () => {
+  test('what is run are the bytes that were hashed, also when the file is another by then [adv.Q1]', async () => {
     const seen = join(root, 'seen');
     await put('late.ts', "export const late = 'hashed';");
     await putWorkflow(`import { writeFileSync } from 'node:fs';

@@ -70,7 +70,7 @@ describe('an agent rewrites', () => {
     ['a JSON file', 'data.json', '{"title":"Another"}\n'],
     ['a schema', 'schemas/plan.json', '{}\n'],
     ['the workflow itself', 'x.workflow.ts', `${FILES['x.workflow.ts']}// as it was, and a comment`],
-  ])('%s: no byte of it runs, on any command [Q1 Q4 Q6 C33]', async (_, path, text) => {
+  ])('%s: no byte of it runs, on any command [adv.Q1 adv.Q4 adv.Q6 C33]', async (_, path, text) => {
     const commands = [
       ['start', 'x'],
       ['run', 'x'],
@@ -106,7 +106,7 @@ describe('an agent rewrites', () => {
     expect(existsSync(ran)).toBe(true);
   });
 
-  test('a package under a run: its functions are not asked, and the run goes to a human [Q6]', async () => {
+  test('a package under a run: its functions are not asked, and the run goes to a human [adv.Q6]', async () => {
     shell.write('node_modules/late/index.js', `${EVIL_CJS}exports.late = true;`);
     rmSync(ran, { force: true });
 

@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 
 describe('once a human is set up', () => {
-  test('no command runs a workflow in code that nobody accepted [C33 Q4]', async () => {
+  test('no command runs a workflow in code that nobody accepted [C33 adv.Q4]', async () => {
     for (const words of LOADING) {
       const called = await call([...words, '--json']);
       expect([words, called.code, called.stdout]).toEqual([
