@@ -11,6 +11,7 @@ import {
   phaseById,
   provesReachable,
   type Run,
+  type Unaccepted,
   type Workflow,
 } from '@phasegate/core';
 import { nameOf } from './auditDrafts.ts';
@@ -61,14 +62,20 @@ export function createMigrations(parts: MigrationParts): Migrations {
 
   /** The command for a run as it is, where its files are those that a human names and has accepted. */
   async function accepted(run: Run, to: string, by: Principal): Promise<Command> {
-    const found = await onDisk(run);
+    const refuse = async (path: string, unaccepted?: Unaccepted): Promise<never> => {
+      const message = `no human has accepted \`${path}\` as it is now`;
+      const data = { command: 'migrate', blockers: [{ code: 'untrusted_workflow', message }] };
+      const event = 'command_refused' as const;
+      await store.note(run.id, [{ time: timeFor(parts.now, run), principal: nameOf(by), event, data }]);
+      const hint = `phasegate trust ${run.workflow.id}`;
+      throw new PhasegateError('untrusted_workflow', message, { hint, ...(unaccepted && { unaccepted }) });
+    };
+    const found = await onDisk(run).catch((error: unknown) => {
+      if (!(error instanceof PhasegateError) || error.unaccepted === undefined) throw error;
+      return refuse(error.unaccepted.path, error.unaccepted);
+    });
     requireHash(run, found, to);
-    if (found.trusted) return commandFor(run, found);
-    const message = `no human has accepted \`${found.path}\` as it is now`;
-    const data = { command: 'migrate', blockers: [{ code: 'untrusted_workflow', message }] };
-    const event = 'command_refused' as const;
-    await store.note(run.id, [{ time: timeFor(parts.now, run), principal: nameOf(by), event, data }]);
-    throw new PhasegateError('untrusted_workflow', message, { hint: `phasegate trust ${run.workflow.id}` });
+    return found.trusted ? commandFor(run, found) : refuse(found.path);
   }
 
   return {

@@ -81,8 +81,10 @@ function parseAs(sourceType: 'module' | 'script', source: string): AstNode {
 }
 
 function hasModuleSyntax(program: AstNode): boolean {
-  for (const { type } of nodesOf(program)) {
-    if (/^(?:ImportDeclaration|Export\w+Declaration|MetaProperty)$/.test(type)) return true;
+  for (const node of nodesOf(program)) {
+    if (/^(?:ImportDeclaration|Export\w+Declaration)$/.test(node.type)) return true;
+    // `new.target` is one too, and stands in scripts.
+    if (node.type === 'MetaProperty' && childOf(node, 'meta')?.name === 'import') return true;
   }
   return false;
 }
