@@ -21,7 +21,7 @@ describe('the definition', () => {
   test('loads as it is designed, and has nothing to be noted [S3.13 S3.29 S3.55 S3.56 S3.64]', async () => {
     const { catalog } = await openLocalProject({ projectDir: HERE, env });
 
-    expect(await catalog.validate([])).toEqual({ checked: ['w1.workflow.ts'], problems: [] });
+    expect(await catalog.validate([])).toEqual({ checked: ['w1.workflow.ts'], problems: [], unaccepted: [] });
     expect(workflow).toMatchObject({ id: 'w1_editing', title: 'Iterative Editing Workflow' });
     expect(workflow.entry).toBe('strategic-planning');
     expect(workflow.phases.map((phase) => phase.id)).toEqual(STEPS);
