@@ -13,17 +13,18 @@ export async function demandSameCode({ project }: DriveRequest, run: Run): Promi
     const found = await project.catalog.load(module ?? id, { params: run.params, target: run.target });
     if (found.workflow.code === code) return;
   } catch (error) {
-    // The code may well be the same; it is the human's word that is missing.
-    if (error instanceof PhasegateError && error.code === 'untrusted_workflow') throw error;
     cause = error;
   }
+  // The code may well be the same where a run began before there was a human to accept it.
+  const unaccepted = cause instanceof PhasegateError && cause.unaccepted !== undefined;
+  const accept = unaccepted ? `, or accept it: phasegate trust ${id}` : '';
   const why = cause instanceof Error ? `: ${cause.message}` : '';
   throw new PhasegateError(
     'code_changed',
     `the code of workflow \`${id}\` is not that of run \`${run.id}\`${why}`,
     {
       cause,
-      hint: `bring \`${module ?? id}\` back as it was, or migrate the run: phasegate migrate ${run.id}`,
+      hint: `bring \`${module ?? id}\` back as it was${accept}, or migrate the run: phasegate migrate ${run.id}`,
     },
   );
 }
