@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openDoor, PASSPHRASE } from './fixtures/openDoor.ts';
 import { createPassphraseTries } from './passphraseTries.ts';
 
-test('tries of one human are judged one at a time, the sources in turn, and all of loopback is one [P5]', async () => {
+test('tries of one human are judged one at a time, the sources in turn, and all of loopback is one [adv.P5]', async () => {
   const { tries } = opened();
   const order: string[] = [];
   let atOnce = 0;
@@ -25,7 +25,7 @@ test('tries of one human are judged one at a time, the sources in turn, and all 
   expect(order).toEqual(['loopback', 'loopback', 'seven', 'eight', 'loopback', 'loopback']);
 });
 
-test('after five wrong ones each answer takes two seconds more, from wherever it comes, up to eight [P5]', async () => {
+test('after five wrong ones each answer takes two seconds more, from wherever it comes, up to eight [adv.P5]', async () => {
   const { tries, holds } = opened();
   for (let count = 0; count < 12; count++) {
     await tries.take({ human: 'maria', source: `127.0.0.${count}` }, wrong);
@@ -44,7 +44,7 @@ test("wrong ones are forgotten after ten minutes without any, and are nobody els
   expect(holds).toEqual([2000]);
 });
 
-test('a right one is answered while wrong ones of the same source are held, and never held itself [P5]', async () => {
+test('a right one is answered while wrong ones of the same source are held, and never held itself [adv.P5]', async () => {
   const door = openDoor();
   await door.project.humans.add('maria', PASSPHRASE, null);
   const wrongOnes = Array.from({ length: 12 }, () => signIn(door, 'wrong horse battery'));

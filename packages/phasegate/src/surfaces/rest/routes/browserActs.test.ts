@@ -7,7 +7,7 @@ import { ENDPOINTS } from './index.ts';
 const ACTS = ENDPOINTS.filter(({ method, who }) => method !== 'get' && who.includes('human'));
 const PASSPHRASE = 'passphrase of maria';
 
-test('a cookie alone, or a session from a link, opens no act of a human, and trying is on record [P1 C34]', async () => {
+test('a cookie alone, or a session from a link, opens no act of a human, and trying is on record [adv.P1 C34]', async () => {
   const { bed, run, browser, as } = await atGate();
   const before = await bed.store.list({});
 
@@ -26,7 +26,7 @@ test('a cookie alone, or a session from a link, opens no act of a human, and try
   expect(noted.length).toBeGreaterThan(ACTS.length);
 });
 
-test('a browser decides with the passphrase of that one act, which is signed and kept nowhere [P1]', async () => {
+test('a browser decides with the passphrase of that one act, which is signed and kept nowhere [adv.P1]', async () => {
   const { bed, run, browser } = await atGate();
   const { gate, shown } = (await bed.call('GET', `/runs/${run}/gate`, { browser })).body;
   const decide = (more: { readonly [key: string]: Json }) =>
