@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
+import { fstatSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -10,6 +10,23 @@ test('a passphrase is read from a file descriptor to its end, without its line b
   expect(await readFrom('correct horse\n')).toBe('correct horse');
   expect(await readFrom('two\nlines\n\n')).toBe('two\nlines\n');
   expect(await readFrom(' blanks stay \r\n')).toBe(' blanks stay ');
+});
+
+test('a file on stdin cannot be read again when the passphrase was taken [adv.P8]', () => {
+  const script = `
+    import { readFileSync } from 'node:fs';
+    import { readPassphrase } from ${JSON.stringify(new URL('./passphrase.ts', import.meta.url).href)};
+    console.log(JSON.stringify([await readPassphrase(0, process.stdin), readFileSync('/proc/self/fd/0', 'utf8')]));
+  `;
+  const file = join(mkdtempSync(join(tmpdir(), 'phasegate-fd-')), 'secret');
+  writeFileSync(file, 'correct horse');
+  const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    stdio: [openSync(file, 'r'), 'pipe', 'pipe'],
+  });
+
+  expect(child.stderr).toBe('');
+  expect(JSON.parse(child.stdout)).toEqual(['correct horse', '']);
 });
 
 test('descriptor 0 is stdin', async () => {
@@ -53,6 +70,7 @@ async function readFrom(text: string): Promise<string> {
   try {
     return await readPassphrase(fd, Readable.from([]));
   } finally {
-    closeSync(fd);
+    // Closed when it was read, whatever came of it: what is started later must not find it.
+    expect(() => fstatSync(fd)).toThrow('EBADF');
   }
 }

@@ -1,32 +1,53 @@
-import { createReadStream, fstatSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import type { Arguments, Invocation } from './command.ts';
 import { readLimited } from './readLimited.ts';
 import { usageError } from './usage.ts';
 
 const LIMIT = 4096;
+const OPTIONS = ['passphrase-fd', 'new-passphrase-fd'] as const;
+type SecretOption = (typeof OPTIONS)[number];
 
-/** The passphrase on the file descriptor an option names, or undefined where the option is not given. */
-export async function passphraseFrom(
-  args: Arguments,
-  option: 'passphrase-fd' | 'new-passphrase-fd',
-  stdin: Readable,
-): Promise<string | undefined> {
-  const word = args.text(option);
-  if (word === undefined) return undefined;
-  if (!/^\d{1,4}$/.test(word)) throw usageError(`\`--${option}\` needs the number of a file descriptor`);
-  return readPassphrase(Number(word), stdin);
+/** What was read of the descriptors a command line names. */
+const taken = new WeakMap<Arguments, ReadonlyMap<SecretOption, string>>();
+
+/**
+ * Reads every descriptor with a passphrase, and closes it: before anything is opened or started, as whatever is started
+ * later would inherit it, and anyone of the same user reads it under /proc for as long as it is open.
+ */
+export async function takePassphrases(args: Arguments, stdin: Readable): Promise<void> {
+  const descriptors = new Map<SecretOption, number>();
+  for (const option of OPTIONS) {
+    const word = args.text(option);
+    if (word === undefined) continue;
+    if (!/^\d{1,4}$/.test(word)) throw usageError(`\`--${option}\` needs the number of a file descriptor`);
+    descriptors.set(option, Number(word));
+  }
+  if (new Set(descriptors.values()).size < descriptors.size) {
+    throw usageError('`--passphrase-fd` and `--new-passphrase-fd` must be two file descriptors');
+  }
+  const found = new Map<SecretOption, string>();
+  for (const [option, fd] of descriptors) found.set(option, await readPassphrase(fd, stdin));
+  taken.set(args, found);
 }
 
-/** Reads a file descriptor to its end and strips one line break. */
+/** The passphrase on the file descriptor an option names, or undefined where the option is not given. */
+export function passphraseFrom(args: Arguments, option: SecretOption): string | undefined {
+  return taken.get(args)?.get(option);
+}
+
+/** Reads a file descriptor to its end, closes it, and strips one line break. */
 export async function readPassphrase(fd: number, stdin: Readable): Promise<string> {
   if (fd === 1 || fd === 2) throw usageError(`file descriptor \`${fd}\` is for output`);
-  const bytes = await readLimited(fd === 0 ? stdin : openDescriptor(fd), LIMIT).catch((error: unknown) => {
+  const bytes = await (fd === 0 ? readStdin(stdin) : readAndClose(fd)).catch((error: unknown) => {
     throw unreadable(fd, error);
   });
-  if (bytes === undefined)
+  if (bytes === undefined) {
     throw usageError(`the passphrase on file descriptor \`${fd}\` is over ${LIMIT} bytes`);
+  }
   const passphrase = bytes.toString('utf8').replace(/\r?\n$/, '');
+  bytes.fill(0);
   if (passphrase === '') throw usageError(`file descriptor \`${fd}\` holds no passphrase`);
   return passphrase;
 }
@@ -48,13 +69,30 @@ export async function askNewPassphrase(invocation: Invocation, name: string): Pr
 /** What to do where nobody can be asked. */
 export const FD_HINT = 'pass it on a file descriptor: `--passphrase-fd 3 3<FILE`';
 
-function openDescriptor(fd: number): Readable {
-  try {
-    fstatSync(fd);
-  } catch (error) {
-    throw unreadable(fd, error);
+const readInto = promisify(read);
+
+/** Into one buffer of our own, which can be wiped. What cannot be read is not ours, and is left open. */
+async function readAndClose(fd: number): Promise<Buffer | undefined> {
+  const buffer = Buffer.alloc(LIMIT + 1);
+  let size = 0;
+  for (let more = 1; more > 0 && size < buffer.length; size += more) {
+    more = (await readInto(fd, buffer, size, buffer.length - size, null)).bytesRead;
   }
-  return createReadStream('', { fd, autoClose: false });
+  closeSync(fd);
+  if (size <= LIMIT) return buffer.subarray(0, size);
+  buffer.fill(0);
+  return undefined;
+}
+
+/** A pipe is empty when it was read; a file could be read again by whoever finds the descriptor. */
+async function readStdin(stdin: Readable): Promise<Buffer | undefined> {
+  const bytes = await readLimited(stdin, LIMIT);
+  if ('fd' in stdin && stdin.fd === 0 && fstatSync(0).isFile()) {
+    closeSync(0);
+    // The lowest number that is free is given out next, so that nothing else becomes the standard input.
+    openSync('/dev/null', 'r');
+  }
+  return bytes;
 }
 
 function unreadable(fd: number, error: unknown): Error {

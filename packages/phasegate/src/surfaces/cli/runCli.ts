@@ -9,6 +9,7 @@ import { reportFailure } from './failure.ts';
 import { makeOutput, type Output } from './output.ts';
 import { paintFor, wantsColour } from './paint.ts';
 import { parseArguments, splitCommand } from './parseArguments.ts';
+import { takePassphrases } from './passphrase.ts';
 import { makePrompts } from './prompts.ts';
 import { serverFor } from './serverFor.ts';
 import { usageError } from './usage.ts';
@@ -55,6 +56,7 @@ async function dispatch(request: CliRequest, out: Output): Promise<ExitCode> {
   const args = parseArguments(rest, command, { name, run: request.env.PHASEGATE_RUN });
   if (args.flag('help')) return printHelp(entry, command, out);
   const server = serverFor({ name, command, args, env: request.env });
+  await takePassphrases(args, request.stdin);
   const invocation = invocationOf({ ...request, server, anywhere: command.anywhere === true }, args, out);
   try {
     return await command.run(invocation);

@@ -27,9 +27,8 @@ interface Unlocking {
 
 /** The human behind this call, proven by their passphrase. */
 export async function unlockHuman(invocation: Invocation, unlocking: Unlocking = {}): Promise<UnlockedHuman> {
-  const { args, stdin, prompts } = invocation;
-  // Read before the store is opened: a descriptor nobody opened must not turn out to be the database's.
-  const given = unlocking.read ?? (await passphraseFrom(args, 'passphrase-fd', stdin));
+  const { args, prompts } = invocation;
+  const given = unlocking.read ?? passphraseFrom(args, 'passphrase-fd');
   if (invocation.server !== null) return signIn(invocation, given);
   const humans = unlocking.humans === undefined ? (await invocation.open()).humans : await unlocking.humans();
   const name = await whichHuman(humans, invocation);
@@ -82,10 +81,8 @@ export async function agentOf(
 /** The human where one is set up, proven by their passphrase; null before that, when anyone may. */
 export async function humanOnceSetUp(invocation: Invocation): Promise<UnlockedHuman | null> {
   if (invocation.server !== null) return unlockHuman(invocation);
-  // Read before the store is opened, for the reason given above.
-  const read = await passphraseFrom(invocation.args, 'passphrase-fd', invocation.stdin);
   if ((await (await invocation.open()).humans.list()).length === 0) return null;
-  return unlockHuman(invocation, { read });
+  return unlockHuman(invocation);
 }
 
 function hasAgentKey(env: Environment): boolean {

@@ -51,15 +51,9 @@ async function listHumans({ out, open }: Invocation): Promise<ExitCode> {
 }
 
 async function addHuman(invocation: Invocation, name: string): Promise<ExitCode> {
-  const { args, stdin, out } = invocation;
-  if (
-    args.text('passphrase-fd') !== undefined &&
-    args.text('passphrase-fd') === args.text('new-passphrase-fd')
-  ) {
-    throw usageError('`--passphrase-fd` and `--new-passphrase-fd` must be two file descriptors');
-  }
-  const credential = await passphraseFrom(args, 'passphrase-fd', stdin);
-  const given = await passphraseFrom(args, 'new-passphrase-fd', stdin);
+  const { args, out } = invocation;
+  const credential = passphraseFrom(args, 'passphrase-fd');
+  const given = passphraseFrom(args, 'new-passphrase-fd');
   const first = (await (await invocation.open()).humans.list()).length === 0;
   const by = first ? null : await unlockHuman(invocation, { read: credential });
   const own = given ?? (first ? credential : undefined);

@@ -93,8 +93,8 @@ type Operator =
   | { readonly kind: 'none' };
 
 async function settleOperator(invocation: Invocation): Promise<Operator> {
-  const { args, env, stdin, prompts } = invocation;
-  const given = await passphraseFrom(args, 'passphrase-fd', stdin);
+  const { args, env, prompts } = invocation;
+  const given = passphraseFrom(args, 'passphrase-fd');
   const { humans } = await invocation.open();
   if ((await humans.list()).length > 0) {
     return { kind: 'existing', human: await unlockHuman(invocation, { read: given }) };

@@ -33,11 +33,10 @@ export const serve: CliCommand = {
   },
   positionals: [],
   async run(invocation) {
-    const { args, out, machine, stdin } = invocation;
+    const { args, out, machine } = invocation;
     if (machine === null) throw usageError('nothing can be served from here');
     const request = { ...requestOf(args), tracing: invocation.env.PHASEGATE_TRACING === '1' };
-    // Read before any file is opened: a descriptor nobody opened must not turn out to be one of those.
-    const passphrase = await passphraseFrom(args, 'passphrase-fd', stdin);
+    const passphrase = passphraseFrom(args, 'passphrase-fd');
     const stopping = machine.stopping();
     const project = await invocation.project();
     await tellWorkflows(invocation, project);
