@@ -145,6 +145,7 @@ test('the audit has exactly these events', () => {
     'run_ended',
     'human_added',
     'human_removed',
+    'passphrase_changed',
     'workflow_trusted',
     'credential_failed',
     'database_backed_up',

@@ -4,11 +4,74 @@ import { DatabaseSync } from 'node:sqlite';
 import { type AuditRecord, canonicalJson, type GateDecision } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { complete, copyOf, makeProject, phasegate, startRun, type TestProject, withShown } from './cli.ts';
+import { alter } from './rawDatabase.ts';
 
 const EMPTY = { 'phasegate.config.json': '{}\n' };
 
 const SECRET = { passphrase: 'open sesame' };
 const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint'] } };
+
+describe.concurrent('the first human', () => {
+  test('is one, where two processes set one up at once [adv.P2]', async () => {
+    const project = makeProject(EMPTY);
+    const called = await Promise.all(
+      ['maria', 'mallory', 'joe'].map((name) =>
+        phasegate(project, ['humans', 'add', name, '--json'], SECRET),
+      ),
+    );
+
+    expect(called.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
+    for (const { code, json } of called)
+      if (code === 1) expect(json).toMatchObject({ error: 'not_permitted' });
+    expect((await phasegate(project, ['humans', 'list', '--json'])).json.humans).toHaveLength(1);
+  });
+
+  test.each([
+    ['their rows deleted', ['DELETE FROM humans'], 'state_tampered'],
+    ['their rows marked as removed', ["UPDATE humans SET removed_at = '2026'"], 'state_tampered'],
+    [
+      'their rows and their records deleted',
+      ['DELETE FROM humans', "DELETE FROM audit WHERE event = 'human_added'"],
+      'state_tampered',
+    ],
+    [
+      'their rows deleted and their records renamed',
+      ['DELETE FROM humans', "UPDATE audit SET event = 'signed_in' WHERE event = 'human_added'"],
+      'audit_broken',
+    ],
+  ])('cannot be a stranger, with %s [adv.P2]', async (_how, statements, error) => {
+    const project = makeProject(EMPTY);
+    await phasegate(project, ['humans', 'add', 'maria'], SECRET);
+    for (const sql of statements) alter(project, sql);
+
+    const stranger = await phasegate(project, ['humans', 'add', 'mallory', '--json'], SECRET);
+
+    expect(stranger).toMatchObject({ code: 1, json: { error } });
+    expect((await phasegate(project, ['audit', 'verify', '--json'])).code).toBe(1);
+  });
+
+  test('changes a passphrase with the old one', async () => {
+    const project = makeProject(EMPTY);
+    await phasegate(project, ['humans', 'add', 'maria'], SECRET);
+    const change = (passphrase: string) =>
+      phasegate(project, ['humans', 'passphrase', 'maria', '--json'], {
+        passphrase,
+        newPassphrase: 'another secret',
+      });
+    const tryOut = (passphrase: string) =>
+      phasegate(project, ['agents', 'add', 'a1', '--json'], { passphrase });
+
+    expect(await change('open barley')).toMatchObject({ code: 1, json: { error: 'credential_invalid' } });
+    expect(await change(SECRET.passphrase)).toMatchObject({
+      code: 0,
+      json: { name: 'maria', changed: true },
+    });
+    expect((await tryOut(SECRET.passphrase)).code).toBe(1);
+    expect((await tryOut('another secret')).code).toBe(0);
+    expect((await phasegate(project, ['humans', 'passphrase', 'maria'])).code).toBe(2);
+    expect((await phasegate(project, ['humans', 'passphrase', 'joe'], SECRET)).code).toBe(2);
+  });
+});
 
 describe.concurrent('a gate, in ring served', () => {
   test('is opened by no word of an agent [C18 adv.H1 adv.J1]', async () => {

@@ -39,6 +39,11 @@ export type Command =
       readonly shown: string;
       /** Verified by the runtime before it is passed in. */
       readonly signature: string;
+      /**
+       * Places of the votes so far that count no more, as nobody who is a human now signed them. Only the runtime says
+       * so; left out where all count.
+       */
+      readonly voided?: readonly number[];
     }
   | { readonly kind: 'answer'; readonly question: number; readonly text: string; readonly elicited?: boolean }
   | { readonly kind: 'resume'; readonly note?: string }

@@ -42,7 +42,7 @@ export function considerDecide(run: Run, command: Decide, circumstance: Circumst
     at: circumstance.now,
     signature: command.signature,
   };
-  const agreeing = wait.votes.filter((vote) => vote.option === command.option).length + 1;
+  const agreeing = countedVotes(wait, command).filter((vote) => vote.option === command.option).length + 1;
   const final = agreeing >= gate.quorum;
   const decided: RunEvent & { type: 'gate_decided' } = {
     at: circumstance.now,
@@ -166,10 +166,15 @@ function decisionProblem(
       AT_THE_GATE,
     );
   }
-  if (wait.votes.some((vote) => vote.by === principal.name)) {
+  if (countedVotes(wait, command).some((vote) => vote.by === principal.name)) {
     return blocker('already_voted', `\`${principal.name}\` has decided here already`, AT_THE_GATE);
   }
   return null;
+}
+
+/** The vote of somebody who was removed since fills no quorum; whoever was added again votes again. */
+function countedVotes(wait: GateWait, { voided = [] }: Decide): readonly GateDecision[] {
+  return wait.votes.filter((_, place) => !voided.includes(place));
 }
 
 function leaveGate(

@@ -167,8 +167,7 @@ export function createDoor(parts: DoorParts): Door {
     if (typeof how.scope === 'string' && isLastItem(run, how.scope)) throw new WholeRun();
     demandSame(run, how);
     const command = 'make' in asked ? await asked.make(run) : inItsWords(run, inSameVisit(run, asked));
-    if (command.kind === 'decide') await demandSignature(run, command, how.principal);
-    return command;
+    return command.kind === 'decide' ? signedDecision(run, command, how.principal) : command;
   }
 
   /** Has the calls ended or waits for them, as the command wants it; gives those that stay in its way. */
@@ -278,12 +277,17 @@ export function createDoor(parts: DoorParts): Door {
     await store.note(run.id, [{ time, principal: nameOf(by), event: 'command_refused', data }]);
   }
 
-  async function demandSignature(
+  /** A decision that its human signed, with what of the votes before it still counts. */
+  async function signedDecision(
     run: Run,
-    command: Extract<Command, { kind: 'decide' }>,
+    { voided: _said, ...command }: Extract<Command, { kind: 'decide' }>,
     principal: Principal,
-  ) {
-    if (principal.kind !== 'human' || (await parts.signed(run, principal, command))) return;
+  ): Promise<Command> {
+    if (principal.kind !== 'human') return command;
+    if (await parts.signed(run, principal, command)) {
+      const voided = (await parts.voided?.(run)) ?? [];
+      return voided.length === 0 ? command : { ...command, voided };
+    }
     const data = { run: run.id, verb: 'decide', human: principal.name };
     const time = timeFor(parts.now, run);
     await store.note(null, [{ time, principal: nameOf(principal), event: 'credential_failed', data }]);

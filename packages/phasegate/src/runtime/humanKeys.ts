@@ -23,13 +23,48 @@ export interface HumanSigner {
 
 /** Makes a key pair whose private half only this passphrase opens. */
 export async function createHumanKey(passphrase: string): Promise<HumanKey> {
-  if ([...passphrase].length < LEAST_PASSPHRASE) {
-    throw new PhasegateError('usage', `the passphrase is too short: at least ${LEAST_PASSPHRASE} characters`);
-  }
   const pair = generateKeyPairSync('ed25519', {
     publicKeyEncoding: { type: 'spki', format: 'der' },
     privateKeyEncoding: { type: 'pkcs8', format: 'der' },
   });
+  return wrap(pair, passphrase);
+}
+
+/** The same key under another passphrase, or null when the old one is wrong. */
+export async function rewrapHumanKey(
+  record: HumanKey,
+  old: string,
+  passphrase: string,
+): Promise<HumanKey | null> {
+  const privateKey = await openHumanKey(record, old);
+  return privateKey === null ? null : wrap({ publicKey: bytes(record.publicKey), privateKey }, passphrase);
+}
+
+/** Opens a human's key, or null when the passphrase is wrong. */
+export async function unlockHumanKey(record: HumanKey, passphrase: string): Promise<HumanSigner | null> {
+  const opened = await openHumanKey(record, passphrase);
+  if (opened === null) return null;
+  const privateKey = createPrivateKey({ key: opened, type: 'pkcs8', format: 'der' });
+  return { sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url') };
+}
+
+/** Whether a signature over the text was made with the private half of this key. Malformed input is a no. */
+export function verifyHumanSignature(publicKey: string, text: string, signature: string): boolean {
+  try {
+    const key = createPublicKey({ key: bytes(publicKey), type: 'spki', format: 'der' });
+    return key.asymmetricKeyType === 'ed25519' && verify(null, Buffer.from(text), key, bytes(signature));
+  } catch {
+    return false;
+  }
+}
+
+async function wrap(
+  pair: { readonly publicKey: Buffer; readonly privateKey: Buffer },
+  passphrase: string,
+): Promise<HumanKey> {
+  if ([...passphrase].length < LEAST_PASSPHRASE) {
+    throw new PhasegateError('usage', `the passphrase is too short: at least ${LEAST_PASSPHRASE} characters`);
+  }
   const salt = randomBytes(16);
   const iv = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, salt), iv);
@@ -49,28 +84,13 @@ export async function createHumanKey(passphrase: string): Promise<HumanKey> {
   };
 }
 
-/** Opens a human's key, or null when the passphrase is wrong. */
-export async function unlockHumanKey(record: HumanKey, passphrase: string): Promise<HumanSigner | null> {
+async function openHumanKey(record: HumanKey, passphrase: string): Promise<Buffer | null> {
   const { wrappedKey } = record;
   // The costs are ours to choose: ones from a doctored record could be cheap to guess or never end.
   if (!sameCosts(wrappedKey)) {
     throw new PhasegateError('state_tampered', 'a stored human key does not have the costs it is made with');
   }
-  const key = await deriveKey(passphrase, bytes(wrappedKey.salt));
-  const opened = decrypt(record, key);
-  if (opened === null) return null;
-  const privateKey = createPrivateKey({ key: opened, type: 'pkcs8', format: 'der' });
-  return { sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url') };
-}
-
-/** Whether a signature over the text was made with the private half of this key. Malformed input is a no. */
-export function verifyHumanSignature(publicKey: string, text: string, signature: string): boolean {
-  try {
-    const key = createPublicKey({ key: bytes(publicKey), type: 'spki', format: 'der' });
-    return key.asymmetricKeyType === 'ed25519' && verify(null, Buffer.from(text), key, bytes(signature));
-  } catch {
-    return false;
-  }
+  return decrypt(record, await deriveKey(passphrase, bytes(wrappedKey.salt)));
 }
 
 const LEAST_PASSPHRASE = 8;

@@ -105,6 +105,11 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       const { gate, option, input = null, shown, signature } = command;
       return decisionIsSigned(run, { gate, option, input, shown, by: principal.name, signature }, [human]);
     },
+    async voided(run) {
+      const votes = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.votes : [];
+      const humans = votes.length === 0 ? [] : await store.humans();
+      return votes.flatMap((vote, place) => (decisionIsSigned(run, vote, humans) ? [] : [place]));
+    },
   });
   const releases = createReleases({ store, runtime, calls, now: parts.now });
   const feed = createFeed(store);
@@ -275,14 +280,12 @@ export function decisionIsSigned(
   decision: Omit<GateDecision, 'at'>,
   humans: readonly HumanRecord[],
 ): boolean {
-  const human = humans.find((record) => record.name === decision.by);
-  if (human === undefined) return false;
   const { gate, option, input, shown, by, signature } = decision;
-  return verifyHumanSignature(
-    human.publicKey,
-    canonicalJson({ run: run.id, gate, option, input, shown, by }),
-    signature,
-  );
+  const text = canonicalJson({ run: run.id, gate, option, input, shown, by });
+  // Whoever was removed and added again has a key for each time.
+  return humans
+    .filter((record) => record.name === by)
+    .some(({ publicKey }) => verifyHumanSignature(publicKey, text, signature));
 }
 
 function changeOf(

@@ -1,5 +1,5 @@
 import { PhasegateError } from '@phasegate/core';
-import { createHumanKey, unlockHumanKey } from './humanKeys.ts';
+import { createHumanKey, rewrapHumanKey, unlockHumanKey, verifyHumanSignature } from './humanKeys.ts';
 import type { HumanRecord, Humans, Store, UnlockedHuman } from './ports.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
@@ -8,13 +8,31 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 export function createHumans(store: Store, now: () => string): Humans {
   const record = (
     principal: string,
-    event: 'human_added' | 'human_removed' | 'credential_failed',
+    event: 'human_added' | 'human_removed' | 'passphrase_changed' | 'credential_failed',
     human: string,
   ) => [{ time: now(), principal, event, data: { human } }];
 
+  async function wrongPassphrase(name: string): Promise<PhasegateError> {
+    await store.note(null, record('unknown', 'credential_failed', name));
+    return new PhasegateError('credential_invalid', `the passphrase of \`${name}\` is wrong`);
+  }
+
+  /** Whoever deletes humans, and what the chain says of them, must not become the first one. */
+  async function demandWholeChain(): Promise<void> {
+    const { ok, findings } = await store.verify();
+    if (ok) return;
+    throw new PhasegateError('audit_broken', `no human can be set up first: ${findings[0]?.message ?? ''}`, {
+      hint: '`phasegate audit verify` says what is wrong; put a backup back with `phasegate restore FILE`',
+    });
+  }
+
   return {
     async list() {
-      return (await store.humans()).map(({ name, addedAt }) => ({ name, addedAt }));
+      return (await store.humans()).map(({ name, addedAt, changedAt }) => ({
+        name,
+        addedAt,
+        ...(changedAt === undefined ? {} : { changedAt }),
+      }));
     },
 
     async add(name, passphrase, by) {
@@ -24,46 +42,79 @@ export function createHumans(store: Store, now: () => string): Humans {
           `\`${name}\` is no name: use letters, digits, \`.\`, \`_\`, \`@\` and \`-\``,
         );
       }
-      const humans = await store.humans();
-      if (humans.some((human) => human.name === name)) {
-        throw new PhasegateError('usage', `\`${name}\` is set up already`, {
-          hint: `phasegate humans remove ${name}`,
-        });
-      }
-      // Once there is a human, only a human makes another: else an agent would make its own approver.
-      if (humans.length > 0 && by === null) {
-        throw new PhasegateError('not_permitted', 'a human is set up, so adding another needs that human', {
-          hint: `phasegate humans add ${name} --as ${humans[0]?.name}`,
-        });
-      }
-      const key = await createHumanKey(passphrase);
-      const principal = by === null ? 'setup' : `human:${by.principal.name}`;
-      await store.putHuman({ name, ...key, addedAt: now() }, record(principal, 'human_added', name));
+      await untilKept(async () => {
+        const humans = await store.humans();
+        if (humans.some((human) => human.name === name)) {
+          throw new PhasegateError('usage', `\`${name}\` is set up already`, {
+            hint: `phasegate humans remove ${name}`,
+          });
+        }
+        // Once there is a human, only a human makes another: else an agent would make its own approver.
+        if (humans.length > 0 && by === null) {
+          throw new PhasegateError('not_permitted', 'a human is set up, so adding another needs that human', {
+            hint: `phasegate humans add ${name} --as ${humans[0]?.name}`,
+          });
+        }
+        if (by === null) await demandWholeChain();
+        else demandPresent(humans, by);
+        const key = await createHumanKey(passphrase);
+        const principal = by === null ? 'setup' : `human:${by.principal.name}`;
+        const human = { name, ...key, addedAt: now() };
+        return store.putHuman(human, record(principal, 'human_added', name), humans);
+      });
     },
 
     async remove(name, by) {
-      const humans = await store.humans();
-      if (!humans.some((human) => human.name === name)) throw unknownHuman(name, humans);
-      if (humans.length === 1) {
-        throw new PhasegateError(
-          'not_permitted',
-          `\`${name}\` is the only human; without one nobody can decide`,
-        );
-      }
-      await store.removeHuman(name, record(`human:${by.principal.name}`, 'human_removed', name));
+      await untilKept(async () => {
+        const humans = await store.humans();
+        if (!humans.some((human) => human.name === name)) throw unknownHuman(name, humans);
+        if (humans.length === 1) {
+          throw new PhasegateError(
+            'not_permitted',
+            `\`${name}\` is the only human; without one nobody can decide`,
+          );
+        }
+        demandPresent(humans, by);
+        return store.removeHuman(name, record(`human:${by.principal.name}`, 'human_removed', name), humans);
+      });
+    },
+
+    async changePassphrase(name, old, passphrase) {
+      await untilKept(async () => {
+        const humans = await store.humans();
+        const human = choose(humans, name);
+        const changed = await rewrapHumanKey(human, old, passphrase);
+        if (changed === null) throw await wrongPassphrase(human.name);
+        const draft = record(`human:${human.name}`, 'passphrase_changed', human.name);
+        return store.putHuman({ ...human, ...changed, changedAt: now() }, draft, humans);
+      });
     },
 
     async unlock(name, passphrase) {
       const human = choose(await store.humans(), name);
       const signer = await unlockHumanKey(human, passphrase);
-      if (signer === null) {
-        await store.note(null, record('unknown', 'credential_failed', human.name));
-        throw new PhasegateError('credential_invalid', `the passphrase of \`${human.name}\` is wrong`);
-      }
+      if (signer === null) throw await wrongPassphrase(human.name);
       const unlocked: UnlockedHuman = { principal: { kind: 'human', name: human.name }, sign: signer.sign };
       return unlocked;
     },
   };
+}
+
+/** Does it anew where the humans changed meanwhile, with whoever there is then. */
+async function untilKept(attempt: () => Promise<boolean>): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) if (await attempt()) return;
+  throw new PhasegateError('run_changed', 'the humans were changed by others at the same time; try again');
+}
+
+const ROUNDS = 5;
+
+/** The key of somebody who was removed since, or added anew, changes nothing any more. */
+function demandPresent(humans: readonly HumanRecord[], by: UnlockedHuman): void {
+  const { name } = by.principal;
+  const asked = `may ${name} change the humans?`;
+  const human = humans.find((record) => record.name === name);
+  if (human !== undefined && verifyHumanSignature(human.publicKey, asked, by.sign(asked))) return;
+  throw new PhasegateError('not_permitted', `\`${name}\` is no human of this project any more`);
 }
 
 function choose(humans: readonly HumanRecord[], name: string | undefined): HumanRecord {

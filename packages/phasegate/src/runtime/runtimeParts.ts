@@ -34,6 +34,8 @@ export interface RuntimeParts {
   readonly guard?: Pick<Guard, 'settle' | 'release'>;
   /** Told what came of every command, through whichever surface it came. */
   readonly submitted?: (command: Command, verdict: Verdict) => void;
+  /** Places of the votes at the gate a run waits at that no human of today signed. Left out: all are good. */
+  readonly voided?: (run: Run) => Promise<readonly number[]>;
   /** An agent acted on what it holds: whoever keeps leases renews its. */
   readonly heard?: (run: Run, agent: string) => void;
 }

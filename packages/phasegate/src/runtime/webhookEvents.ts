@@ -49,6 +49,7 @@ const OTHERS: Readonly<Record<Exclude<AuditDraft['event'], RunEventType>, true>>
   guarded_files_restored: true,
   human_added: true,
   human_removed: true,
+  passphrase_changed: true,
   workflow_trusted: true,
   credential_failed: true,
   database_backed_up: true,

@@ -50,6 +50,8 @@ export interface AuditRow {
 export interface StoredHuman {
   readonly human: HumanRecord;
   readonly removed: boolean;
+  /** Until when the key was good; null while it is. */
+  readonly removedAt: string | null;
   /** Whether the row matches its seal. */
   readonly sealed: boolean;
 }

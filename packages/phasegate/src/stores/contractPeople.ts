@@ -30,6 +30,42 @@ export const PEOPLE_CLAUSES: readonly Clause[] = [
     },
   },
   {
+    name: 'changes humans only among those the caller has seen, whoever comes first',
+    async body(store, expect) {
+      const first = [sampleHuman('ada', 'key-1'), sampleHuman('eve', 'key-2')];
+      const added = await Promise.all(
+        first.map((human) => store.putHuman(human, [sampleDraft('human_added')], [])),
+      );
+      expect([...added].sort()).toEqual([false, true]);
+      const [there] = await store.humans();
+      if (there === undefined) throw new TypeError('nobody was added');
+      const other = sampleHuman('joe', 'key-3');
+      expect(await store.putHuman(other, [sampleDraft('human_added')], [])).toBe(false);
+      expect(await store.putHuman(other, [sampleDraft('human_added')], [there])).toBe(true);
+      const both = await store.humans();
+      const removed = await Promise.all(
+        both.map(({ name }) => store.removeHuman(name, [sampleDraft('human_removed')], both)),
+      );
+      expect([...removed].sort()).toEqual([false, true]);
+      expect((await store.humans()).length).toBe(1);
+      const records = await store.history(null, { after: 0, limit: 10 });
+      expect(records.map(({ event }) => event)).toEqual(['human_added', 'human_added', 'human_removed']);
+      expect((await store.verify()).findings).toEqual([]);
+    },
+  },
+  {
+    name: 'keeps a human under another passphrase, with the same key',
+    async body(store, expect) {
+      const ada = sampleHuman('ada', 'key-1');
+      await store.putHuman(ada, [sampleDraft('human_added')]);
+      const changed = { ...ada, wrappedKey: { ...ada.wrappedKey, tag: 'new' }, changedAt: SAMPLE_TIME };
+      expect(await store.putHuman(changed, [sampleDraft('passphrase_changed')], [ada])).toBe(true);
+      expect(await store.humans()).toEqual([changed]);
+      expect(await store.putHuman(changed, [sampleDraft('passphrase_changed')], [ada])).toBe(false);
+      expect((await store.verify()).findings).toEqual([]);
+    },
+  },
+  {
     name: 'keeps what was accepted, by hash and by workflow, the newest first',
     async body(store, expect) {
       expect(await store.trusted('h1')).toBe(undefined);

@@ -10,6 +10,7 @@ import type {
 import type { StoredAgent, StoredHuman } from './auditSource.ts';
 import { withFacts } from './projectNote.ts';
 import type { ProjectStore } from './projectStore.ts';
+import { sameHumans } from './sameHumans.ts';
 
 /** What a store in memory knows of the project: who takes part, and who is told. */
 export interface MemoryProject {
@@ -33,19 +34,25 @@ export function createMemoryProject(means: {
   const backups: DatabaseBackup[] = [];
 
   return {
-    humans: () => people.all().map(([human, removed]) => ({ human, removed, sealed: true })),
-    agents: () => agents.all().map(([agent, removed]) => ({ agent, removed, sealed: true })),
+    humans: () =>
+      people
+        .all()
+        .map(([human, removedAt]) => ({ human, removed: removedAt !== null, removedAt, sealed: true })),
+    agents: () => agents.all().map(([agent, at]) => ({ agent, removed: at !== null, sealed: true })),
     parts: {
       humans: () => asking(() => people.present()),
-      putHuman: (human, drafts) =>
+      putHuman: (human, drafts, among) =>
         changing(() => {
-          people.put(human);
-          const { name, publicKey } = human;
-          append(withFacts(drafts, ['human_added'], { name, publicKey }));
+          if (among !== undefined && !sameHumans(among, people.present())) return false;
+          const { name, publicKey, addedAt } = human;
+          people.put(human, addedAt);
+          append(withFacts(drafts, ['human_added', 'passphrase_changed'], { name, publicKey }));
+          return true;
         }),
-      removeHuman: (name, drafts) =>
+      removeHuman: (name, drafts, among) =>
         changing(() => {
-          if (!people.remove(name)) return false;
+          if (among !== undefined && !sameHumans(among, people.present())) return false;
+          if (!people.remove(name, drafts[0]?.time ?? '')) return false;
           append(withFacts(drafts, ['human_removed'], { name }));
           return true;
         }),
@@ -61,13 +68,13 @@ export function createMemoryProject(means: {
       agents: () => asking(() => agents.present()),
       putAgent: (agent, drafts) =>
         changing(() => {
-          agents.put(agent);
-          const { name, keyHash } = agent;
+          const { name, keyHash, addedAt } = agent;
+          agents.put(agent, addedAt);
           append(withFacts(drafts, ['agent_added'], { name, keyHash }));
         }),
       removeAgent: (name, drafts) =>
         changing(() => {
-          if (!agents.remove(name)) return false;
+          if (!agents.remove(name, drafts[0]?.time ?? '')) return false;
           append(withFacts(drafts, ['agent_removed'], { name }));
           return true;
         }),
@@ -105,34 +112,32 @@ export function createMemoryProject(means: {
 interface Roll<T> {
   /** By name. */
   present(): readonly T[];
-  put(one: T): void;
-  remove(name: string): boolean;
-  /** Everyone, with whether they are gone. */
-  all(): readonly (readonly [one: T, removed: boolean])[];
+  /** Replaces whoever has the name, from that time on. */
+  put(one: T, time: string): void;
+  remove(name: string, time: string): boolean;
+  /** Everyone, with when they went, or null. */
+  all(): readonly (readonly [one: T, removedAt: string | null])[];
 }
 
 /** Those who are gone are kept: what they did refers to them. */
 function createRoll<T extends { readonly name: string }>(): Roll<T> {
   const present = new Map<string, T>();
-  const former: T[] = [];
+  const former: (readonly [one: T, removedAt: string])[] = [];
 
-  function remove(name: string): boolean {
+  function remove(name: string, time: string): boolean {
     const one = present.get(name);
     if (one === undefined) return false;
-    former.push(one);
+    former.push([one, time]);
     return present.delete(name);
   }
 
   return {
     present: () => [...present.values()].sort((one, other) => (one.name < other.name ? -1 : 1)),
-    put(one) {
-      remove(one.name);
+    put(one, time) {
+      remove(one.name, time);
       present.set(one.name, one);
     },
     remove,
-    all: () => [
-      ...former.map((one) => [one, true] as const),
-      ...[...present.values()].map((one) => [one, false] as const),
-    ],
+    all: () => [...former, ...[...present.values()].map((one) => [one, null] as const)],
   };
 }

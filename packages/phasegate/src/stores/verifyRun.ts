@@ -1,5 +1,5 @@
 import { canonicalJson, eventOfRecord, type Json, type Run, type RunEvent } from '@phasegate/core';
-import type { AuditFinding } from '../runtime/ports.ts';
+import type { AuditFinding, HumanRecord } from '../runtime/ports.ts';
 import type { AuditRow, Verification } from './auditSource.ts';
 import { moveHead } from './headSum.ts';
 import { runSealHolds } from './runSeal.ts';
@@ -109,10 +109,9 @@ function tellsItsWorkflow(event: RunEvent): boolean {
 function compareDecisions(verification: Verification, run: Run, seq: number): void {
   const { verifyDecision } = verification.knowledge;
   if (verifyDecision === undefined) return;
-  const humans = verification.humans.filter(({ sealed }) => sealed).map(({ human }) => human);
   const votes = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.votes : [];
   for (const decision of [...run.decisions, ...votes]) {
-    if (verifyDecision(run, decision, humans)) continue;
+    if (verifyDecision(run, decision, humansAt(verification, decision.at))) continue;
     verification.report({
       kind: 'decision_forged',
       run: run.id,
@@ -121,6 +120,18 @@ function compareDecisions(verification: Verification, run: Run, seq: number): vo
     });
   }
 }
+
+/** A key is good for its time: from when its human was added until they were removed. */
+function humansAt({ humans }: Verification, at: string): readonly HumanRecord[] {
+  const time = Date.parse(at);
+  return humans
+    .filter(({ sealed, human }) => sealed && Date.parse(human.addedAt) - CLOCK_SET_BACK <= time)
+    .filter(({ removedAt }) => removedAt === null || time <= Date.parse(removedAt) + CLOCK_SET_BACK)
+    .map(({ human }) => human);
+}
+
+/** Clocks are corrected now and then; a genuine decision must not look forged for that. */
+const CLOCK_SET_BACK = 5 * 60_000;
 
 function stateEdited(row: AuditRow, what: string): AuditFinding {
   return { kind: 'state_edited', run: row.id, seq: row.head.seq, message: `run \`${row.id}\` ${what}` };

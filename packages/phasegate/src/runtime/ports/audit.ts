@@ -19,6 +19,7 @@ export type ProjectEvent =
   | 'run_ended'
   | 'human_added'
   | 'human_removed'
+  | 'passphrase_changed'
   | 'workflow_trusted'
   | 'credential_failed'
   | 'database_backed_up'

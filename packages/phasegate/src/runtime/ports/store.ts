@@ -81,10 +81,16 @@ export interface Store {
   /** Moves a webhook's deliveries on; a failure to keep up is a record too. */
   putProgress(progress: WebhookProgress, audit: readonly AuditDraft[]): Promise<void>;
 
+  /** Throws `state_tampered` where there is none and the project's chain says that there should be. */
   humans(): Promise<readonly HumanRecord[]>;
-  /** Adds or replaces a human. */
-  putHuman(human: HumanRecord, audit: readonly AuditDraft[]): Promise<void>;
-  removeHuman(name: string, audit: readonly AuditDraft[]): Promise<boolean>;
+  /** Adds or replaces a human. Given `among`, only while those are the humans there are; else false. */
+  putHuman(
+    human: HumanRecord,
+    audit: readonly AuditDraft[],
+    among?: readonly HumanRecord[],
+  ): Promise<boolean>;
+  /** False where there is no such human, or, given `among`, where those are not the humans there are. */
+  removeHuman(name: string, audit: readonly AuditDraft[], among?: readonly HumanRecord[]): Promise<boolean>;
 
   trusted(hash: string): Promise<TrustRecord | undefined>;
   /** The newest acceptance of a workflow, whatever its hash. */
@@ -130,6 +136,8 @@ export interface HumanRecord {
   readonly publicKey: string;
   readonly wrappedKey: WrappedKey;
   readonly addedAt: string;
+  /** When the passphrase was changed; left out where it never was. */
+  readonly changedAt?: string;
 }
 
 /** A private key encrypted by AES-256-GCM under a key derived by scrypt. All fields base64url. */

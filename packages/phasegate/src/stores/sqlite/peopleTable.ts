@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { PhasegateError } from '@phasegate/core';
 import type { HumanRecord, Seal, TrustRecord } from '../../runtime/ports.ts';
 import type { StoredHuman } from '../auditSource.ts';
 import { recordMac, sameMac, tampered } from '../sealedRecord.ts';
@@ -6,6 +7,7 @@ import { lazily, type SqlRow, text, textOrNull } from './statements.ts';
 
 /** Humans and the files they accepted. Every row is sealed: one put in from outside is nobody's. */
 export interface PeopleTable {
+  /** Throws `state_tampered` where there is none and the project's chain says that one was added. */
   humans(): readonly HumanRecord[];
   putHuman(human: HumanRecord): void;
   /** False when there is no such human. */
@@ -23,6 +25,7 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
     database,
     'INSERT OR REPLACE INTO humans (name, public_key, data, removed_at, mac) VALUES (?, ?, ?, ?, ?)',
   );
+  const readAdded = lazily(database, ADDED);
   const readTrusted = lazily(
     database,
     'SELECT data, mac FROM trusted WHERE hash = ? ORDER BY number DESC LIMIT 1',
@@ -56,12 +59,16 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
   }
 
   return {
-    humans: () =>
-      readHumans()
+    humans() {
+      const found = readHumans()
         .all()
-        .map((row) => requireSealed(seal, row)),
+        .map((row) => requireSealed(seal, row));
+      // The last human cannot be removed: where one was ever added there is one, or somebody deleted the rows.
+      if (found.length === 0 && readAdded().get() !== undefined) throw gone();
+      return found;
+    },
     putHuman(human) {
-      remove(human.name, human.addedAt);
+      remove(human.name, human.changedAt ?? human.addedAt);
       write(human, null);
     },
     removeHuman: remove,
@@ -74,13 +81,23 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
   };
 }
 
+/** Whether the project's chain says that a human was added, or has lost records that may have said so. */
+const ADDED = `SELECT 1 WHERE EXISTS (SELECT 1 FROM audit WHERE run = '' AND event = 'human_added')
+  OR EXISTS (SELECT 1 FROM heads WHERE project_seq > (SELECT count(*) FROM audit WHERE run = ''))`;
+
 /** A human from its row, with whether the row is sealed. */
 export function storedHuman(seal: Seal, row: SqlRow): StoredHuman {
   const [data, removedAt] = [text(row, 'data'), textOrNull(row, 'removed_at')];
   const sealed =
     sameMac(text(row, 'mac'), recordMac(seal, 'human', [data, removedAt])) && isHumanNamed(data, row);
   const human = sealed ? (JSON.parse(data) as HumanRecord) : unreadable(text(row, 'name'));
-  return { human, removed: removedAt !== null, sealed };
+  return { human, removed: removedAt !== null, removedAt, sealed };
+}
+
+function gone(): PhasegateError {
+  return new PhasegateError('state_tampered', 'a human was set up in this project, and is gone', {
+    hint: '`phasegate audit verify` says more; put a backup back with `phasegate restore FILE`',
+  });
 }
 
 function requireSealed(seal: Seal, row: SqlRow): HumanRecord {

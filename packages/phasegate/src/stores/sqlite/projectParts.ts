@@ -1,5 +1,6 @@
 import { withFacts } from '../projectNote.ts';
 import type { ProjectStore } from '../projectStore.ts';
+import { sameHumans } from '../sameHumans.ts';
 import type { AgentTable } from './agentTable.ts';
 import type { BackupTable } from './backupTable.ts';
 import type { GroupCommit } from './groupCommit.ts';
@@ -33,14 +34,17 @@ export function projectParts(parts: {
 
   return {
     humans: () => asking(() => people.humans()),
-    putHuman: (human, drafts) =>
+    putHuman: (human, drafts, among) =>
       changing(() => {
+        if (among !== undefined && !sameHumans(among, people.humans())) return false;
         people.putHuman(human);
         const { name, publicKey } = human;
-        heads.append(withFacts(drafts, ['human_added'], { name, publicKey }));
+        heads.append(withFacts(drafts, ['human_added', 'passphrase_changed'], { name, publicKey }));
+        return true;
       }),
-    removeHuman: (name, drafts) =>
+    removeHuman: (name, drafts, among) =>
       changing(() => {
+        if (among !== undefined && !sameHumans(among, people.humans())) return false;
         if (!people.removeHuman(name, time())) return false;
         heads.append(withFacts(drafts, ['human_removed'], { name }));
         return true;

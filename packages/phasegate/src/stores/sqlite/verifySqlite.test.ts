@@ -5,6 +5,8 @@ import { create } from '../contractClause.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { afterDraft, sampleDraft, sampleRun } from '../sampleRun.ts';
 
+const TIME = '1970-01-01T00:00:00.000Z';
+
 let state: StateFolder;
 
 beforeEach(async () => {
@@ -308,7 +310,8 @@ describe('a forged head is found:', () => {
 test('a decision its human did not sign is found, also of a human removed since [adv.J1]', async () => {
   const store = state.open();
   const [signed, forged] = [decision('ada', 'signed'), decision('ada', 'forged')];
-  await create(store, sampleRun('r4', { decisions: [signed, forged] }));
+  const late = { ...signed, at: '2999-01-01T00:00:00.000Z' };
+  await create(store, sampleRun('r4', { decisions: [signed, forged, late] }));
   await store.removeHuman('ada', [sampleDraft('human_removed')]);
   await store.close();
 
@@ -316,11 +319,15 @@ test('a decision its human did not sign is found, also of a human removed since 
   const checked = state.open({
     verifyDecision: (_, { signature }, humans) => {
       seen.push(humans.map(({ name }) => name));
-      return signature === 'signed';
+      return humans.length > 0 && signature === 'signed';
     },
   });
-  expect(kinds(await checked.verify())).toEqual([['decision_forged', 'r4', 1]]);
-  expect(seen).toEqual([['ada'], ['ada']]);
+  expect(kinds(await checked.verify())).toEqual([
+    ['decision_forged', 'r4', 1],
+    ['decision_forged', 'r4', 1],
+  ]);
+  // A key is good for its time: after the removal it is nobody's.
+  expect(seen).toEqual([['ada'], ['ada'], []]);
   await checked.close();
 });
 
@@ -336,7 +343,7 @@ const ada = {
   name: 'ada',
   publicKey: 'key',
   wrappedKey: { kdf: 'scrypt', n: 1, r: 1, p: 1, salt: '', iv: '', tag: '', ciphertext: '' },
-  addedAt: 't',
+  addedAt: TIME,
 } as const;
 
 async function verify(): Promise<AuditReport> {
@@ -384,5 +391,5 @@ function rehash(run: string, seq: number, data: Readonly<Record<string, string>>
 }
 
 function decision(by: string, signature: string): GateDecision {
-  return { gate: 'ship#1', option: 'Approve', input: null, shown: 's', by, at: 't', signature };
+  return { gate: 'ship#1', option: 'Approve', input: null, shown: 's', by, at: TIME, signature };
 }

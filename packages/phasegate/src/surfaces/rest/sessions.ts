@@ -59,12 +59,16 @@ export function createSessions(parts: Pick<RestParts, 'project' | 'now'>): Sessi
     expiresAt: new Date(expiry(entry)).toISOString(),
   });
 
-  /** Since when that human is one, as a removed one who came back is somebody else. Undefined where there is none. */
+  /**
+   * Since when that human is one with that passphrase: a removed one who came back is somebody else, and a passphrase
+   * is changed to end what was opened with the old one. Undefined where there is none.
+   */
   async function sinceOf(name: string | null): Promise<string | undefined> {
     const humans = await project.humans.list();
     // The operator is nobody once humans are set up.
     if (name === null) return humans.length === 0 ? '' : undefined;
-    return humans.find((human) => human.name === name)?.addedAt;
+    const found = humans.find((human) => human.name === name);
+    return found === undefined ? undefined : `${found.addedAt} ${found.changedAt ?? ''}`;
   }
 
   function shownEntry({ secrets, place }: ShownSession): Entry | null {

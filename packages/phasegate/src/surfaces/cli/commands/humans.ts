@@ -6,25 +6,32 @@ import { usageError } from '../usage.ts';
 
 /** `phasegate humans`: who may decide. */
 export const humans: CliCommand = {
-  usage: ['humans list', 'humans add NAME [--passphrase-fd N]', 'humans remove NAME [--as NAME]'],
+  usage: [
+    'humans list',
+    'humans add NAME [--passphrase-fd N]',
+    'humans remove NAME [--as NAME]',
+    'humans passphrase NAME',
+  ],
   details:
     'The first human needs no credential; a further one is added, and any is removed, by a human who is there\n' +
     "already (`--as`). With file descriptors: `--passphrase-fd` is the acting human's, `--new-passphrase-fd` the\n" +
-    "new one's; for the first human either will do.",
+    "new one's; for the first human either will do. `passphrase` changes one: the old on `--passphrase-fd`, the new on\n" +
+    '`--new-passphrase-fd`. The key stays the same, and every session of that human ends.',
   examples: [
     'phasegate humans add maria',
     'phasegate humans add joe --as maria --passphrase-fd 3 --new-passphrase-fd 4 3<maria.key 4<joe.key',
     'phasegate humans remove joe',
+    'phasegate humans passphrase maria',
   ],
   options: {
     ...HUMAN_OPTIONS,
     'new-passphrase-fd': {
       type: 'text',
       value: 'N',
-      summary: "read the new human's passphrase from this file descriptor",
+      summary: 'read the new passphrase from this file descriptor',
     },
   },
-  positionals: ['list|add|remove', '[NAME]'],
+  positionals: ['list|add|remove|passphrase', '[NAME]'],
   async run(invocation) {
     const [action, name] = invocation.args.positionals as [string, string?];
     switch (action) {
@@ -34,8 +41,13 @@ export const humans: CliCommand = {
         return addHuman(invocation, nameFor(action, name));
       case 'remove':
         return removeHuman(invocation, nameFor(action, name));
+      case 'passphrase':
+        return changePassphrase(invocation, nameFor(action, name));
       default:
-        throw usageError(`\`phasegate humans\` has no \`${action}\``, 'it has `list`, `add` and `remove`');
+        throw usageError(
+          `\`phasegate humans\` has no \`${action}\``,
+          'it has `list`, `add`, `remove` and `passphrase`',
+        );
     }
   },
 };
@@ -79,6 +91,29 @@ async function removeHuman(invocation: Invocation, name: string): Promise<ExitCo
   const by = await unlockHuman(invocation);
   await (await invocation.open()).humans.remove(name, by);
   await invocation.out.result({ name, removed: true }, () => `${name} may no longer decide`);
+  return 0;
+}
+
+async function changePassphrase(invocation: Invocation, name: string): Promise<ExitCode> {
+  const { args, prompts, out } = invocation;
+  const as = args.text('as');
+  if (as !== undefined && as !== name) throw usageError(`only \`${name}\` can change that passphrase`);
+  const { humans } = await invocation.open();
+  // Asked before anything is typed.
+  if (!(await humans.list()).some((human) => human.name === name)) {
+    throw usageError(`there is no human \`${name}\``, '`phasegate humans list` names them');
+  }
+  const old = passphraseFrom(args, 'passphrase-fd') ?? (await prompts?.password(`Passphrase of ${name}`));
+  if (old === undefined) {
+    throw usageError(
+      `the old and the new passphrase of \`${name}\` are needed, and there is no terminal to ask on`,
+      'pass them on file descriptors: `--passphrase-fd 3 --new-passphrase-fd 4 3<OLD 4<NEW`',
+    );
+  }
+  const passphrase =
+    passphraseFrom(args, 'new-passphrase-fd') ?? (await newPassphrase(invocation, name, false));
+  await humans.changePassphrase(name, old, passphrase);
+  await out.result({ name, changed: true }, () => `${name} has a new passphrase`);
   return 0;
 }
 
