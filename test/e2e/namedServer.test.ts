@@ -73,4 +73,22 @@ describe('a server that was named is not passed over', () => {
     expect(secret.stdout + secret.stderr).not.toContain('hush');
     expect(await call(['next', 'r1', '--url', NOWHERE, '--project', '.'])).toMatchObject({ code: 2 });
   });
+
+  test('is sent no credential in the open, unless that is asked for [adv.P6]', async () => {
+    const project = makeProject({ 'agent_workflow.yaml': FIVE_PHASES });
+    const away = ['--url', 'http://no-such-host.invalid', '--json'];
+    const agent = { env: { PHASEGATE_KEY: 'pgk_x' } };
+    const refused = {
+      code: 2,
+      json: { error: 'usage', message: expect.stringContaining('`--insecure-http`') },
+    };
+
+    expect(await phasegate(project, ['next', 'r1', ...away], agent)).toMatchObject(refused);
+    expect(await phasegate(project, ['runs', ...away], { passphrase: 'open sesame' })).toMatchObject(refused);
+    // Nothing answers there, but it is asked.
+    const allowed = { code: 1, json: { error: 'server_unreachable' } };
+    expect(await phasegate(project, ['next', 'r1', '--insecure-http', ...away], agent)).toMatchObject(
+      allowed,
+    );
+  });
 });

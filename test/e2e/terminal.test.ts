@@ -25,6 +25,16 @@ test.concurrent('on a terminal `decide` asks for the passphrase without echo, sh
   });
 });
 
+test.concurrent('on a terminal whoever types a passphrase for a server sees which one it goes to [adv.P6]', async () => {
+  const { project } = waiting();
+  const terminal = onTerminal(project, ['runs', '--url', 'http://127.0.0.1:1', '--as', 'maria']);
+
+  await terminal.sees('Passphrase of maria at 127.0.0.1:1');
+  terminal.types(`${SECRET}${ENTER}`);
+
+  expect(await terminal.ends()).toBe(1);
+});
+
 test.concurrent('on a terminal an option that needs words asks for them', async () => {
   const { project, run } = waiting();
   const terminal = onTerminal(project, ['decide', run]);

@@ -12,6 +12,8 @@ import type { AuditReport, Claimed, FeedRecord, RemoteProject, UnlockedHuman } f
 export interface RemoteProjectOptions {
   readonly url: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether credentials may go over plain `http` to another machine. */
+  readonly insecureHttp: boolean;
 }
 
 /**
@@ -19,6 +21,9 @@ export interface RemoteProjectOptions {
  * same process, each with a client of their own. Nothing is decided here.
  */
 export async function openRemoteProject(options: RemoteProjectOptions): Promise<RemoteProject> {
+  const { url, insecureHttp: allowInsecureHttp } = options;
+  // Asked before anybody types a passphrase that could not be sent.
+  await told(async () => connect({ url, allowInsecureHttp }));
   const agent = lazily(() => told(async () => agentClient(options)));
   let human: PhasegateClient | undefined;
 
@@ -28,7 +33,7 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
   };
 
   async function unlock(name: string | undefined, passphrase: string): Promise<UnlockedHuman> {
-    const client = connect({ url: options.url });
+    const client = connect({ url, allowInsecureHttp });
     const session = await client
       .signIn({ passphrase, ...(name === undefined ? {} : { name }) })
       .catch((error: unknown) => {
@@ -149,16 +154,17 @@ function unlessNotHeld(error: unknown): null {
   throw error;
 }
 
-function agentClient({ url, env }: RemoteProjectOptions): PhasegateClient {
+function agentClient({ url, env, insecureHttp }: RemoteProjectOptions): PhasegateClient {
   const { PHASEGATE_KEY: key = '', PHASEGATE_URL: own } = env;
-  if (key !== '') return connect({ url, key });
+  if (key !== '') return connect({ url, key, allowInsecureHttp: insecureHttp });
   if (url !== own) {
     throw new PhasegateError(
       'usage',
       'what was handed over to this agent is for another server than `--url`',
     );
   }
-  return connectFromEnvironment({ ...env, PHASEGATE_KEY: undefined, PHASEGATE_RUN: undefined });
+  const allowed = { PHASEGATE_INSECURE_HTTP: insecureHttp ? '1' : undefined };
+  return connectFromEnvironment({ ...env, ...allowed, PHASEGATE_KEY: undefined, PHASEGATE_RUN: undefined });
 }
 
 /** An agent that says nothing of itself can do what it was given, not nothing. */

@@ -34,5 +34,12 @@ export function agentEnvironment(
     PHASEGATE_PROMPT: told.promptFile,
     PHASEGATE_MCP_CONFIG: told.mcpFile,
     PHASEGATE_CREDENTIALS_FD: '3',
+    // The server is on this machine, whatever address it was told to listen on: nothing goes over the network.
+    ...(isPlainAddress(told.url) ? { PHASEGATE_INSECURE_HTTP: '1' } : {}),
   };
+}
+
+function isPlainAddress(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname);
 }

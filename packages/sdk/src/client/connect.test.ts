@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connect, type PhasegateClient } from './connect.ts';
+import { connectFromEnvironment } from './connectFromEnvironment.ts';
 import { claimed, ended, moved, refused } from './fixtures/replies.ts';
 import { type ScriptedServer, scriptedServer, tokenFor } from './fixtures/scriptedServer.ts';
 import { PhasegateClientError } from './PhasegateClientError.ts';
@@ -294,3 +295,42 @@ function catching(act: () => unknown): unknown {
     return error;
   }
 }
+
+test('no credential goes over plain http to another machine, unless that is allowed [adv.P6]', async () => {
+  const asked: string[] = [];
+  const fetch = async (url: unknown) => {
+    asked.push(String(url));
+    return new Response('{"session":"pgs_x","runs":[]}', { status: 200 });
+  };
+  const away = [
+    'http://build.example.com',
+    'http://10.0.0.7:8000',
+    'http://127.0.0.1.example.com',
+    'http://[::2]:80',
+    'http://0.0.0.0',
+  ];
+  for (const url of away) {
+    for (const credential of [{}, { key: KEY }, { key: KEY, allowInsecureHttp: false }]) {
+      expect(catching(() => connect({ url, fetch, ...credential }))).toMatchObject({ code: 'usage' });
+    }
+    expect(catching(() => connectFromEnvironment({ PHASEGATE_URL: url, PHASEGATE_KEY: KEY }))).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('--insecure-http'),
+    });
+  }
+  expect(asked).toEqual([]);
+
+  const near = [
+    'http://localhost:1',
+    'http://127.9.9.9',
+    'http://0x7f.1',
+    'http://[::1]:8000',
+    'http://[::ffff:127.0.0.1]',
+  ];
+  for (const url of [...near, 'https://build.example.com'])
+    await connect({ url, fetch, key: KEY }).listRuns();
+  await connect({ url: 'http://build.example.com', fetch, allowInsecureHttp: true }).signIn({
+    passphrase: 'x',
+  });
+  expect(asked).toHaveLength(near.length + 2);
+});

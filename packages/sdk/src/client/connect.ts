@@ -3,7 +3,7 @@ import { type AgentCalls, createAgentCalls } from './agentCalls.ts';
 import type { AgentSnapshot, HumanSnapshot } from './answers.ts';
 import { createFileCalls, type FileCalls } from './fileCalls.ts';
 import { checkCredential, createHold } from './hold.ts';
-import { baseOf, createHttp } from './http.ts';
+import { baseOf, createHttp, demandPrivate } from './http.ts';
 import { createHumanCalls, type HumanCalls } from './humanCalls.ts';
 import { PhasegateClientError } from './PhasegateClientError.ts';
 import { createRemotePhasegate } from './remotePhasegate.ts';
@@ -15,6 +15,11 @@ export interface ConnectOptions {
   readonly url: string;
   /** An agent's key. Humans need none: they sign in. */
   readonly key?: string;
+  /**
+   * Lets passphrase, key and token go over plain `http` to a host that is not this machine, where everybody on the way
+   * reads them. Default: refused.
+   */
+  readonly allowInsecureHttp?: boolean;
   /** A phase token that was handed over: its task is in hand at once. */
   readonly token?: string;
   /** Id of a task this agent holds already: it is in hand at once, and its token is fetched with the first call. */
@@ -48,7 +53,9 @@ export function connect(options: ConnectOptions): PhasegateClient {
   }
   // Called as a plain function: a browser's own refuses to be a method of anything else.
   const { fetch = globalThis.fetch } = options;
-  const http = createHttp({ base: baseOf(options.url), fetch: (...call) => fetch(...call), timeoutMs });
+  const base = baseOf(options.url);
+  if (options.allowInsecureHttp !== true) demandPrivate(base);
+  const http = createHttp({ base, fetch: (...call) => fetch(...call), timeoutMs });
   const hold = createHold(http, key);
   if (options.token !== undefined) hold.take(options.token);
   else if (options.task !== undefined) hold.expect({ id: options.task, item: null });

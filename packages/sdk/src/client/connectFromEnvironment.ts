@@ -11,7 +11,8 @@ export type ReadDescriptor = (descriptor: number) => string;
 /**
  * Connects as the agent this process was started as: `PHASEGATE_URL` names the server, `PHASEGATE_KEY` is the agent's
  * key and `PHASEGATE_RUN` the task it holds already. `phasegate agent start` also hands over a first token, as JSON on
- * the file descriptor that `PHASEGATE_CREDENTIALS_FD` names.
+ * the file descriptor that `PHASEGATE_CREDENTIALS_FD` names. `PHASEGATE_INSECURE_HTTP=1` allows plain `http` to another
+ * machine.
  *
  * In Node, Bun and Deno both arguments may be left out.
  */
@@ -30,7 +31,8 @@ export function connectFromEnvironment(env?: Environment, readDescriptor?: ReadD
       'there is no credential: `PHASEGATE_KEY` is not set, and `PHASEGATE_CREDENTIALS_FD` gives none',
     );
   }
-  return connect({ url, ...given({ key, token, task }) });
+  const allowInsecureHttp = told.PHASEGATE_INSECURE_HTTP === '1';
+  return connect({ url, allowInsecureHttp, ...given({ key, token, task }) });
 }
 
 /** What of a process is asked here, on platforms that have one. */

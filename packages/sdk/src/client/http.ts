@@ -90,6 +90,27 @@ function demandJson({ body }: Call): void {
   if (unfit !== null) throw new PhasegateClientError('usage', `what is to be sent ${unfit}`);
 }
 
+/** Every call carries a credential: refuses an address at which it would go over the network in the open. */
+export function demandPrivate(base: string): void {
+  const { protocol, hostname } = new URL(base);
+  if (protocol === 'https:' || isLoopback(hostname)) return;
+  throw new PhasegateClientError(
+    'usage',
+    `\`${hostname}\` is another machine, and over plain \`http\` everybody on the way reads what is sent there: ` +
+      'use `https`, or allow it with `allowInsecureHttp` (`--insecure-http` on the command line)',
+  );
+}
+
+/** A host as `URL` writes it, which knows every spelling of an address. */
+function isLoopback(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname === '[::1]' ||
+    /^127(\.\d{1,3}){3}$/.test(hostname) ||
+    /^\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\]$/.test(hostname)
+  );
+}
+
 async function sendOnce(options: HttpOptions, call: Call, bearer: string | null): Promise<Answer> {
   const limit = options.timeoutMs ?? (call.long === true ? LONG_ANSWER_MS : ANSWER_MS);
   const timer = AbortSignal.timeout(limit);

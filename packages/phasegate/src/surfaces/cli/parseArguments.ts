@@ -16,6 +16,11 @@ export const GLOBAL_OPTIONS = {
     value: 'URL',
     summary: 'the server of the project, where it is not to be opened here (also PHASEGATE_URL)',
   },
+  'insecure-http': {
+    type: 'flag',
+    summary:
+      'send passphrase, key or token over plain http to another machine (also PHASEGATE_INSECURE_HTTP=1)',
+  },
   'no-color': { type: 'flag', summary: 'no colours (also NO_COLOR)' },
   help: { type: 'flag', short: 'h', summary: 'show this help' },
 } as const satisfies OptionSpecs;

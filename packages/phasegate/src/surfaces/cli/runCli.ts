@@ -27,7 +27,11 @@ export interface CliRequest {
   readonly isTty: boolean;
   openProject(options: { readonly projectDir?: string; readonly env: Environment }): Promise<Project>;
   /** Reaches a project over its server; absent where none can be reached from here. */
-  openRemote?(options: { readonly url: string; readonly env: Environment }): Promise<RemoteProject>;
+  openRemote?(options: {
+    readonly url: string;
+    readonly env: Environment;
+    readonly insecureHttp: boolean;
+  }): Promise<RemoteProject>;
   /** Absent where this is no process of its own. */
   readonly machine?: Machine;
 }
@@ -89,7 +93,8 @@ function invocationOf(
   const overServer = async ({ url, from }: Server) => {
     if (request.openRemote === undefined)
       throw usageError(`the server of \`${from}\` cannot be used from here`);
-    remote ??= request.openRemote({ url, env });
+    const insecureHttp = args.flag('insecure-http') || env.PHASEGATE_INSECURE_HTTP === '1';
+    remote ??= request.openRemote({ url, env, insecureHttp });
     return remote;
   };
   return {

@@ -107,10 +107,10 @@ async function signIn(invocation: Invocation, given: string | undefined): Promis
   const { humans } = await invocation.reach();
   if (given !== undefined) return humans.unlock(name, given);
   if (prompts !== null) {
-    return humans.unlock(
-      name,
-      await prompts.password(`Passphrase${name === undefined ? '' : ` of ${name}`}`),
-    );
+    // Whoever types it sees where it goes.
+    const at = server === null ? '' : ` at ${new URL(server.url).host}`;
+    const of = name === undefined ? '' : ` of ${name}`;
+    return humans.unlock(name, await prompts.password(`Passphrase${of}${at}`));
   }
   throw usageError(
     `at the server of \`${server?.from}\` this is for a human, who must give their passphrase, and there is no terminal`,
