@@ -39,7 +39,9 @@ export const graph: CliCommand = {
     if (args.flag('coverage') && args.text('run') !== undefined) {
       throw usageError('`--run` and `--coverage` are two pictures', 'draw them one after the other');
     }
-    const human = await letCodeIn(invocation);
+    // A run of a server is shown to whoever signs in there: the passphrase is for that, and is read only once.
+    const atServer = invocation.server !== null && args.text('run') !== undefined;
+    const human = atServer ? null : await letCodeIn(invocation);
     const found = await catalog.load(args.positionals[0] as string);
     const plain = graphOf(found.workflow);
     const drawn = args.flag('coverage')
