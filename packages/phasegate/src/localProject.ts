@@ -1,9 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError, type Run } from '@phasegate/core';
 import { requireOwnState } from './config/requireOwnState.ts';
 import { type Config, findProjectRoot, isMarkedProject, loadConfig, stateDirFor } from './config.ts';
+import { configuredServers, lazyServers } from './localAttached.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type {
   Catalog,
@@ -18,7 +19,6 @@ import type {
   Standards,
   Store,
 } from './runtime/ports.ts';
-import type { AttachedServers } from './tools/attachedServers.ts';
 import type { FileChange } from './workspace/guardedFiles.ts';
 
 /** Where a project is looked for, and in which environment. */
@@ -162,12 +162,14 @@ async function open({ root, env, stateDir, catalog, functions, opened }: Opening
     import('./runtime/keys.ts'),
     openStore(stateDir, join(stateDir, DATABASE)),
   ]);
-  const attached = lazyServers(root, env);
+  // Asked when the first tool of a server is: by then the project is open.
+  const attached = lazyServers({ root, env }, () => project.serverCards());
   const databases = lazyDatabases({ root, stateDir }, async (runId) => (await store.load(runId))?.run);
   // What a crash left between a run and its database is finished before anyone looks at either.
   if (existsSync(join(stateDir, 'attempts'))) await databases.recover();
-  const project = createOpenProject({
+  const project: OpenProject = createOpenProject({
     store,
+    servers: () => configuredServers(root),
     catalog,
     checks: async () => (await import('./checks/index.ts')).CHECKS,
     functions,
@@ -186,6 +188,7 @@ async function open({ root, env, stateDir, catalog, functions, opened }: Opening
   const closed = opened(store);
   return {
     ...project,
+    attachServers: () => attached.read(),
     async close() {
       closed();
       await project.close();
@@ -233,26 +236,6 @@ function lazyDatabases(
       // Asked for every tool call: a project without databases pays for none.
       protection: async () =>
         existsSync(join(stateDir, 'protected')) ? (await get()).protection() : () => false,
-    },
-  };
-}
-
-/** The servers the config names, attached when a tool of theirs is first asked for. */
-function lazyServers(root: string, env: LocalProjectOptions['env']): AttachedServers {
-  let made: Promise<AttachedServers> | undefined;
-  let known: AttachedServers | undefined;
-  const get = async () => {
-    made ??= Promise.all([import('./tools/attachedServers.ts'), loadConfig(root)]).then(
-      ([{ attachServers }, { servers }]) => attachServers({ servers, workspace: realpathSync(root), env }),
-    );
-    known = await made;
-    return known;
-  };
-  return {
-    attachedTools: async () => (await get()).attachedTools(),
-    trouble: (tool) => known?.trouble(tool) ?? null,
-    close: async () => {
-      if (made !== undefined) await (await made).close();
     },
   };
 }

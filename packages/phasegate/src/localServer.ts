@@ -41,6 +41,7 @@ interface Binding {
 async function serve(request: ServeRequest, place: ServerPlace, binding: Binding): Promise<RunningServer> {
   const open = await request.project.open();
   try {
+    await open.attachServers();
     const { http, app, url } = await listen(request, open, binding);
     const watch = open.watch();
     await open.noteServer('server_started', ENGINE, { url, pid: process.pid });

@@ -21,6 +21,7 @@ import { lookingAgain } from './lookingAgain.ts';
 import { createHumans } from './people.ts';
 import { createKeptAnswers } from './ports/keptAnswers.ts';
 import type {
+  ConfiguredServer,
   DatabaseBackup,
   Databases,
   GuardedFiles,
@@ -31,6 +32,7 @@ import type {
   ToolImplementation,
   TrustCard,
   TrustRecord,
+  UnlockedHuman,
 } from './ports.ts';
 import type { Processes } from './processes.ts';
 import { recordingsIn, refusedStartsIn } from './recordings.ts';
@@ -39,6 +41,7 @@ import { createReleases } from './releases.ts';
 import { createRenewals } from './renewals.ts';
 import { createRuntime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
+import { createServerTrust } from './serverTrust.ts';
 import type { Tokens } from './tokens.ts';
 import { type AttachedTools, createToolbox } from './toolbox.ts';
 import { keepWatch, type Watch, type WatchSettings } from './watch.ts';
@@ -60,6 +63,8 @@ export interface ProjectParts
   readonly tools: () => Promise<readonly ToolImplementation[]>;
   /** Tools of attached servers. */
   readonly attached?: AttachedTools;
+  /** The servers that the config names; none where there is no config. */
+  readonly servers?: () => Promise<readonly ConfiguredServer[]>;
   /** The guard's own files in the workspace. */
   readonly guarded?: GuardedFiles;
   readonly watching?: WatchSettings;
@@ -114,6 +119,26 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const releases = createReleases({ store, runtime, calls, now: parts.now });
   const feed = createFeed(store);
   const databases = parts.databases ?? NO_DATABASES;
+
+  async function keepTrust(
+    human: UnlockedHuman,
+    what: Pick<TrustRecord, 'hash' | 'workflow' | 'files'>,
+  ): Promise<TrustRecord> {
+    const [by, at] = [human.principal.name, now()];
+    const signature = human.sign(trustText({ hash: what.hash, workflow: what.workflow, by, at }));
+    const trust: TrustRecord = { ...what, by, at, signature };
+    const data = { workflow: trust.workflow, closure: trust.hash, signature };
+    await store.putTrust(trust, [{ time: at, principal: `human:${by}`, event: 'workflow_trusted', data }]);
+    return trust;
+  }
+
+  const serverTrust = createServerTrust({
+    store,
+    servers: parts.servers ?? (async () => []),
+    keep: keepTrust,
+    accepted,
+    hash: parts.hash,
+  });
 
   // Loaded when asked for: the proof needs all of `check`, and few processes migrate a run.
   async function migrations(): Promise<Migrations> {
@@ -253,14 +278,12 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
           hint: `phasegate trust ${workflow}`,
         });
       }
-      const by = human.principal.name;
-      const at = now();
-      const signature = human.sign(trustText({ hash, workflow, by, at }));
-      const trust: TrustRecord = { hash, workflow, files, by, at, signature };
-      const data = { workflow, closure, signature };
-      await store.putTrust(trust, [{ time: at, principal: `human:${by}`, event: 'workflow_trusted', data }]);
-      return trust;
+      return keepTrust(human, { hash, workflow, files });
     },
+
+    serverCards: () => serverTrust.cards(),
+    trustServer: (name, hash, human) => serverTrust.trust(name, hash, human),
+    attachServers: async () => undefined,
 
     verifyAudit: () => store.verify(),
     backup: (file) => store.backup(file ?? parts.backupFile()),

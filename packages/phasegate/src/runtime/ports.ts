@@ -72,6 +72,7 @@ export type {
 } from './ports/project.ts';
 export type { ReachedProject, RemoteProject } from './ports/remote.ts';
 export type { Driven, DriveRequest, DriveRun, RunnerProgress } from './ports/runner.ts';
+export type { ConfiguredServer, ServerCard } from './ports/servers.ts';
 export type {
   ParsedSource,
   SourceCriterion,

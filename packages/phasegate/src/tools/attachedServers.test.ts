@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ describe('a server that is started', () => {
     });
   });
 
-  test.each(['change-words', 'change-schema', 'vanish'])(
+  test.each(['change-words', 'change-schema', 'change-hints', 'vanish'])(
     'is not called when its tool turns into another (%s) [adv.D7]',
     async (change) => {
       const { workspace, call } = attach();
@@ -76,6 +76,23 @@ describe('a server that is started', () => {
 
     expect(await call('crash', {})).toMatchObject({ ok: false, output: { error: 'server_failed' } });
     expect(await call('echo', { text: 'back' })).toMatchObject({ ok: true });
+  });
+
+  test('that crashes is not started anew when it is no longer the one that was accepted [Q2]', async () => {
+    let same = true;
+    const demandSame = () => {
+      if (!same) throw new Error('it changed since it was accepted');
+    };
+    const { call } = attach({ demandSame });
+    expect(await call('echo', { text: 'hello' })).toMatchObject({ ok: true });
+
+    same = false;
+    await call('crash', {});
+
+    expect(await call('echo', { text: 'back' })).toMatchObject({
+      ok: false,
+      output: { error: 'server_failed', message: expect.stringContaining('changed since it was accepted') },
+    });
   });
 
   test('that does not answer fails the call when the time is up, or the call is ended', async () => {
@@ -119,6 +136,31 @@ describe('a server that is started', () => {
   });
 });
 
+describe('a server that hangs', () => {
+  test('keeps nobody from the tools of the others, and is ended with them [O6]', async () => {
+    const workspace = workspaceWith();
+    const pids = join(workspace.root, 'pids');
+    const hanging = ['/bin/sh', '-c', `echo $$ >> ${pids}; exec sleep 600`] as const;
+    const attached = attachServers({
+      servers: { hangs: { command: [...hanging] }, down: { command: [...SERVER] } },
+      workspace: workspace.root,
+      env: process.env,
+      patienceMs: 50,
+    });
+    attached.start();
+
+    const names = async () => (await attached.attachedTools()).map(({ name }) => name);
+    await expect.poll(names, { timeout: 30_000 }).toContain('mcp:down/echo');
+
+    expect(attached.trouble('mcp:hangs/x')).toContain('`hangs` has not answered yet');
+    // Started once, however often it was asked for.
+    expect(readFileSync(pids, 'utf8').trim().split('\n')).toHaveLength(1);
+    await attached.close();
+    const pid = Number(readFileSync(pids, 'utf8'));
+    await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+  });
+});
+
 describe('a server at a URL', () => {
   test('gets its headers from the environment, and is not asked without them', async () => {
     const seen: (string | undefined)[] = [];
@@ -158,6 +200,14 @@ function attach(parts: Partial<AttachedServersParts> = {}) {
       return use(tool, workspace, input, signal === undefined ? {} : { signal });
     },
   };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 async function served(seen: (string | undefined)[]): Promise<string> {

@@ -6,7 +6,9 @@ import { failed } from './defineTool.ts';
 
 /** Servers whose tools go through the gate. */
 export interface AttachedServers {
-  /** Every tool of every server that answers, as `mcp:NAME/TOOL`. */
+  /** Starts all of them at once, if that has not been done; waits for none. */
+  start(): void;
+  /** The tools of every server that has answered, as `mcp:NAME/TOOL`. Servers are waited for once, and not for long. */
   attachedTools(): Promise<readonly ToolImplementation[]>;
   /** Why the server of a tool offers nothing, where that is known. */
   trouble(tool: string): string | null;
@@ -21,34 +23,73 @@ export interface AttachedServersParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** How long connecting, listing and a call may each take; 60 seconds by default. */
   readonly timeoutMs?: number;
+  /** How long after the start servers are waited for; 10 seconds by default. */
+  readonly patienceMs?: number;
+  /** Asked each time before a server is connected to: throws where it is no longer the one that was accepted. */
+  readonly demandSame?: (name: string) => void;
+  /** Servers of the config that are not attached, with the reason. */
+  readonly refused?: Readonly<Record<string, string>>;
 }
 
 /**
- * Attaches servers, each when it is first needed. The first listing is what a tool is taken for: its name, words and
- * schema are pinned, and a tool that is something else when it is called is not called.
+ * Attaches servers, all of them at once. One that hangs or fails keeps nobody from the tools of the others; it is asked
+ * again later. The first listing is what a tool is taken for: its name, words, schema and annotations are pinned, and a
+ * tool that is something else when it is called is not called.
  */
 export function attachServers(parts: AttachedServersParts): AttachedServers {
   const timeoutMs = parts.timeoutMs ?? 60_000;
+  const closing = new AbortController();
   const servers = Object.entries(parts.servers).map(([name, server]) =>
-    attachOne(name, () => connectServer(server, { ...parts, name, timeoutMs })),
+    attachOne(name, async () => {
+      parts.demandSame?.(name);
+      return connectServer(server, { ...parts, name, timeoutMs, signal: closing.signal });
+    }),
   );
+  let looked: Promise<void> | undefined;
+  const start = (): Promise<void> => {
+    looked ??= within(parts.patienceMs ?? PATIENCE_MS, Promise.all(servers.map((server) => server.begin())));
+    return looked;
+  };
   return {
-    attachedTools: async () => (await Promise.all(servers.map((server) => server.tools()))).flat(),
+    start: () => void start(),
+    attachedTools: async () => {
+      await start();
+      // Waited for once; from then on what did not answer is asked in the background.
+      for (const server of servers) void server.begin();
+      return servers.flatMap((server) => server.tools());
+    },
     trouble(tool) {
       const name = /^mcp:([^/]+)\//.exec(tool)?.[1];
       if (name === undefined) return null;
+      const refused = Object.hasOwn(parts.refused ?? {}, name) ? parts.refused?.[name] : undefined;
+      if (refused !== undefined) return refused;
       const server = servers.find((one) => one.name === name);
       return server === undefined ? `no server \`${name}\` is attached` : server.trouble();
     },
     close: async () => {
+      closing.abort();
       await Promise.all(servers.map((server) => server.close()));
     },
   };
 }
 
+const PATIENCE_MS = 10_000;
+/** A server that failed is not asked again before. */
+const AGAIN_AFTER_MS = 10_000;
+
+/** Ends when the work does, or the time is up. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, over]);
+  clearTimeout(timer);
+}
+
 interface Attached {
   readonly name: string;
-  tools(): Promise<readonly ToolImplementation[]>;
+  /** Connects and lists, unless that is done, under way, or failed a moment ago. Never rejects. */
+  begin(): Promise<void>;
+  tools(): readonly ToolImplementation[];
   trouble(): string | null;
   close(): Promise<void>;
 }
@@ -57,9 +98,11 @@ const TOOL_NAME = /^[A-Za-z0-9_.-]+$/;
 
 function attachOne(name: string, connect: () => Promise<Connection>): Attached {
   const pins = new Map<string, string>();
-  let pinned: Promise<readonly ToolImplementation[]> | undefined;
+  let pinned: readonly ToolImplementation[] | null = null;
+  let starting: Promise<void> | null = null;
+  let failedAt = Number.NEGATIVE_INFINITY;
   let connection: Promise<Connection> | undefined;
-  let trouble: string | null = null;
+  let trouble: string | null = `server \`${name}\` has not answered yet`;
 
   /** The connection, made anew when there is none or the server went away. */
   async function connected(): Promise<Connection> {
@@ -96,20 +139,28 @@ function attachOne(name: string, connect: () => Promise<Connection>): Attached {
     }));
   }
 
+  async function attempt(): Promise<void> {
+    try {
+      pinned = await listAndPin();
+    } catch (error) {
+      // Asked again later: a server that is down now may be up then, and nothing was pinned yet.
+      failedAt = performance.now();
+      trouble = `server \`${name}\` did not answer: ${reasonOf(error)}`;
+    } finally {
+      starting = null;
+    }
+  }
+
   return {
     name,
     trouble: () => trouble,
-    async tools() {
-      try {
-        pinned ??= listAndPin();
-        return await pinned;
-      } catch (error) {
-        // Asked again next time: a server that is down now may be up then, and nothing was pinned yet.
-        pinned = undefined;
-        trouble = `server \`${name}\` did not answer: ${reasonOf(error)}`;
-        return [];
-      }
+    begin() {
+      const early = performance.now() - failedAt < AGAIN_AFTER_MS;
+      if (pinned !== null || (starting === null && early)) return Promise.resolve();
+      starting ??= attempt();
+      return starting;
     },
+    tools: () => pinned ?? [],
     async close() {
       await connection?.then((open) => open.close()).catch(() => undefined);
       connection = undefined;
@@ -125,8 +176,9 @@ function changeOf(now: readonly OfferedTool[], pin: string | undefined): string 
 }
 
 /** SHA-256 of what makes a tool what it is. */
-function digestOf({ name, description, inputSchema, outputSchema }: OfferedTool): string {
-  const whole: Json = { name, description, inputSchema, outputSchema: outputSchema ?? null };
+function digestOf({ name, description, inputSchema, outputSchema, annotations }: OfferedTool): string {
+  const more: JsonObject = annotations === undefined ? {} : { annotations };
+  const whole: Json = { name, description, inputSchema, outputSchema: outputSchema ?? null, ...more };
   return createHash('sha256').update(canonicalJson(whole)).digest('hex');
 }
 

@@ -15,6 +15,8 @@ export interface OfferedTool {
   readonly description: string;
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
+  /** What a client takes for granted about it: that it only reads, that it destroys nothing. */
+  readonly annotations?: JsonObject;
 }
 
 /** An open connection to a server. */
@@ -32,11 +34,13 @@ export interface Connecting {
   readonly workspace: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
+  /** Aborted when nobody wants the connection any more. */
+  readonly signal: AbortSignal;
 }
 
 /** Connects to a server. It is told nothing of us but what the config says: no keys, no tokens, no roots. */
 export async function connectServer(server: AttachedServer, connecting: Connecting): Promise<Connection> {
-  const { timeoutMs: timeout } = connecting;
+  const { timeoutMs: timeout, signal: unwanted } = connecting;
   // A heavy library that most processes never need.
   const { Client } = await import('@modelcontextprotocol/client');
   const client = new Client(
@@ -47,16 +51,25 @@ export async function connectServer(server: AttachedServer, connecting: Connecti
   client.onclose = () => {
     alive = false;
   };
-  await client.connect(await transportTo(server, connecting), { timeout });
+  try {
+    await client.connect(await transportTo(server, connecting), { timeout, signal: unwanted });
+  } catch (error) {
+    // A program that was started and does not speak is ended with the try.
+    await client.close();
+    throw error;
+  }
   return {
     alive: () => alive,
     async list(signal) {
       const { tools } = await client.listTools(undefined, { timeout, signal, cacheMode: 'refresh' });
-      return tools.map(({ name, description = '', inputSchema, outputSchema }) => ({
+      return tools.map(({ name, title, description = '', inputSchema, outputSchema, annotations }) => ({
         name,
         description,
         inputSchema: inputSchema as unknown as JsonObject,
         ...(outputSchema === undefined ? {} : { outputSchema: outputSchema as unknown as JsonObject }),
+        ...(annotations === undefined && title === undefined
+          ? {}
+          : { annotations: asJson({ ...annotations, ...(title === undefined ? {} : { title }) }) }),
       }));
     },
     async call(tool, input, signal) {
@@ -71,6 +84,10 @@ export async function connectServer(server: AttachedServer, connecting: Connecti
     },
     close: () => client.close(),
   };
+}
+
+function asJson(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
 const MAX_OUTPUT = 1024 * 1024;

@@ -24,6 +24,7 @@ import type { KeptAnswers } from './keptAnswers.ts';
 import type { Claims } from './leases.ts';
 import type { Loader, Peeked, StartingWith } from './loaders.ts';
 import type { Migrations } from './migrations.ts';
+import type { ServerCard } from './servers.ts';
 import type { SourceParsers } from './sources.ts';
 import type { Standards } from './standards.ts';
 import type { BackupRecord, TrustRecord } from './store.ts';
@@ -167,6 +168,11 @@ export interface OpenProject extends Migrations {
   /** What `trust` would accept, with the difference to what was accepted last. */
   trustCard(name: string): Promise<TrustCard>;
   trust(name: string, closure: string, human: UnlockedHuman): Promise<TrustRecord>;
+  /** The servers of the config, and whether a human accepted each as it is now. */
+  serverCards(): Promise<readonly ServerCard[]>;
+  trustServer(name: string, hash: string, human: UnlockedHuman): Promise<TrustRecord>;
+  /** Reads the config's servers, once, and starts the accepted ones; does not wait for them to answer. */
+  attachServers(): Promise<void>;
   verifyAudit(): Promise<AuditReport>;
   backup(file?: string): Promise<BackupRecord>;
   close(): Promise<void>;

@@ -26,6 +26,7 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   if (opened !== undefined) findings.push(...(await store(opened)));
   else findings.push(NO_HUMAN);
   findings.push(...(await workflows(project.value, opened?.ok ? opened.value : undefined)));
+  if (opened?.ok) findings.push(...(await servers(opened.value)));
   findings.push({ name: 'ring', status: 'ok', message: 'served: only what goes through Phasegate is held' });
   return findings;
 }
@@ -101,6 +102,18 @@ async function store(opened: Attempt<OpenProject>): Promise<readonly Finding[]> 
   const human: Finding =
     names.length === 0 ? NO_HUMAN : { name: 'human', status: 'ok', message: names.join(', ') };
   return [{ name: 'store', status: 'ok', message: 'opens' }, human];
+}
+
+/** What the config attaches; nothing is started to look at it. */
+async function servers(open: OpenProject): Promise<readonly Finding[]> {
+  const cards = await attempt(() => open.serverCards());
+  if (!cards.ok) return [broken('servers', cards.error)];
+  return cards.value.map(({ name: server, trusted }): Finding => {
+    const name = `server ${server}`;
+    if (trusted) return { name, status: 'ok', message: 'in the config, started by `phasegate serve`' };
+    const message = 'in the config, not accepted by a human: it is not started';
+    return { name, status: 'missing', message, next_step: 'phasegate trust --servers' };
+  });
 }
 
 async function workflows(project: Project, open: OpenProject | undefined): Promise<readonly Finding[]> {

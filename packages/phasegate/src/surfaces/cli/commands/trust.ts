@@ -1,4 +1,4 @@
-import { PhasegateError } from '@phasegate/core';
+import { oneLine, PhasegateError } from '@phasegate/core';
 import type { OpenProject, TrustCard, TrustRecord, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
@@ -8,18 +8,27 @@ import { usageError } from '../usage.ts';
 
 /** `phasegate trust`: a human accepts the files a workflow is made of. */
 export const trust: CliCommand = {
-  usage: ['trust [WORKFLOW] [--yes] [--as NAME] [--passphrase-fd N]'],
+  usage: [
+    'trust [WORKFLOW] [--yes] [--as NAME] [--passphrase-fd N]',
+    'trust --servers [--yes] [--as NAME] [--passphrase-fd N]',
+  ],
   details:
     'Once a human is set up, only accepted workflows start. Without WORKFLOW all of the project are gone through.\n' +
     'Shows which files changed since they were last accepted, and asks; `--yes` accepts without asking. Code is read and\n' +
     'hashed for it, with all it imports, and not run before it is accepted.\n' +
+    'The servers that the config attaches are started only when they are accepted: --servers goes through them alone.\n' +
     'The documents that agents are served as standards are accepted with them; passages of one that changed afterwards say so.',
   examples: [
     'phasegate trust',
     'phasegate trust tdd',
+    'phasegate trust --servers',
     'phasegate trust tdd --yes --passphrase-fd 3 3<secret',
   ],
-  options: { yes: { type: 'flag', summary: 'accept without asking' }, ...HUMAN_OPTIONS },
+  options: {
+    yes: { type: 'flag', summary: 'accept without asking' },
+    servers: { type: 'flag', summary: 'only the servers that the config attaches' },
+    ...HUMAN_OPTIONS,
+  },
   positionals: ['[WORKFLOW]'],
   async run(invocation) {
     const { args, out, prompts } = invocation;
@@ -29,7 +38,12 @@ export const trust: CliCommand = {
     }
     const project = await invocation.open();
     const outcome: Outcome = { trusted: [], already: [], declined: [] };
-    for (const name of await namesOf(invocation)) {
+    const [named] = args.positionals;
+    const onlyServers = args.flag('servers');
+    if (onlyServers && named !== undefined) {
+      throw usageError('`--servers` is about the config, so no workflow is named with it');
+    }
+    for (const name of onlyServers ? [] : await namesOf(invocation)) {
       const first = await project.trustCard(name);
       const accepted = await acceptCard(invocation, first, { project, human, outcome });
       if (!accepted) continue;
@@ -37,7 +51,8 @@ export const trust: CliCommand = {
       const whole = await project.trustCard(name);
       if (whole.closure !== first.closure) await acceptCard(invocation, whole, { project, human, outcome });
     }
-    const documents = await acceptDocuments(invocation);
+    if (named === undefined) await acceptServers(invocation, { project, human, outcome });
+    const documents = onlyServers ? null : await acceptDocuments(invocation);
     await out.result({ ...outcome, ...(documents === null ? {} : { documents }) }, () => describe(outcome));
     return outcome.declined.length === 0 && documents?.accepted !== false ? 0 : 1;
   },
@@ -93,6 +108,34 @@ async function acceptCard(
   const { workflow, closure, path } = card;
   outcome.trusted.push({ workflow, path, closure, by: record.by, at: record.at });
   return true;
+}
+
+/** What the config starts is accepted by what it says, and by the files of the project that it names. */
+async function acceptServers(
+  { args, out, prompts }: Invocation,
+  {
+    project,
+    human,
+    outcome,
+  }: { readonly project: OpenProject; readonly human: UnlockedHuman; readonly outcome: Outcome },
+): Promise<void> {
+  for (const { name, entry, files, hash, trusted } of await project.serverCards()) {
+    const title = `server ${name}`;
+    if (trusted) {
+      outcome.already.push(title);
+      continue;
+    }
+    const rows = Object.entries(entry).map(([key, value]) => [`  ${key}`, oneLine(JSON.stringify(value))]);
+    const named = Object.keys(files).map((file) => ['  file', oneLine(file)]);
+    if (!out.json || prompts !== null)
+      await out.log(`${out.paint.bold(title)}\n${table([...rows, ...named])}`);
+    if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(`Accept ${title}?`))) {
+      outcome.declined.push(title);
+      continue;
+    }
+    const { by, at } = await project.trustServer(name, hash, human);
+    outcome.trusted.push({ workflow: title, path: 'config', closure: hash, by, at });
+  }
 }
 
 /** What agents are served as standards is accepted with the workflows; null where nothing of it changed. */
