@@ -124,4 +124,4 @@ export type {
   ToolImplementation,
   ToolResult,
 } from './ports/tools.ts';
-export type { WebhookProgress, WebhookRecord, Webhooks } from './ports/webhooks.ts';
+export type { DeadLetter, WebhookProgress, WebhookRecord, Webhooks } from './ports/webhooks.ts';

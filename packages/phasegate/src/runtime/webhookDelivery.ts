@@ -27,6 +27,12 @@ export const RETRY_AFTER_MS: readonly number[] = [
   1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000,
 ];
 
+/**
+ * How often a record is sent that its receiver answers with a no. A receiver that is away gets all the time above, as
+ * later records would fare no better; one that is there and does not want this record must not be kept from the next.
+ */
+export const REFUSALS = 3;
+
 /** Builds the delivery of a project's webhooks. */
 export function createDelivery({ store, now, onError }: DeliveryParts): Delivery {
   const underWay = new Map<string, Promise<void>>();
@@ -72,10 +78,11 @@ export function createDelivery({ store, now, onError }: DeliveryParts): Delivery
   async function settle(
     { id, failures: before }: WebhookProgress,
     record: FeedRecord,
-    failure: string | null,
+    failure: Failure | null,
   ): Promise<WebhookProgress> {
     const failures = failure === null ? 0 : before + 1;
-    const wait = RETRY_AFTER_MS[failures - 1];
+    const isDead = failure?.refused === true && failures >= REFUSALS;
+    const wait = isDead ? undefined : RETRY_AFTER_MS[failures - 1];
     if (failure !== null && wait !== undefined) {
       const retryAt = new Date(now() + wait).toISOString();
       // The record before this one is done with, whatever was looked at since.
@@ -85,14 +92,14 @@ export function createDelivery({ store, now, onError }: DeliveryParts): Delivery
     }
     const progress = { id, cursor: record.id, failures: 0, retryAt: null };
     const time = new Date(now()).toISOString();
-    const data = { webhook: id, record: record.id, attempts: failures, message: failure };
+    const data = { webhook: id, record: record.id, attempts: failures, message: failure?.message ?? null };
     const draft = { time, principal: 'engine:phasegate', event: 'webhook_failed' as const, data };
     await store.putProgress(progress, failure === null ? [] : [draft]);
     return progress;
   }
 
   /** Null when it was taken, else why not. */
-  async function send(webhook: Webhook, record: FeedRecord): Promise<string | null> {
+  async function send(webhook: Webhook, record: FeedRecord): Promise<Failure | null> {
     // What was refused, called or is still to come is not for others to keep.
     const { id, event, run, time, data } = withoutRecording(record);
     const body = JSON.stringify({ id, event, run, time, data });
@@ -114,9 +121,10 @@ export function createDelivery({ store, now, onError }: DeliveryParts): Delivery
       });
       // What it says beyond its status is of no use here, and could be without end.
       await response.body?.cancel();
-      return response.ok ? null : `it answered ${response.status}`;
+      if (response.ok) return null;
+      return { message: `it answered ${response.status}`, refused: !NOT_NOW.has(response.status) };
     } catch (error) {
-      return reasonOf(error);
+      return { message: reasonOf(error), refused: false };
     }
   }
 
@@ -151,6 +159,16 @@ export function createDelivery({ store, now, onError }: DeliveryParts): Delivery
 const BATCH = 200;
 const FAR = 1_000;
 const TIMEOUT_MS = 10_000;
+
+/** Statuses that speak of the receiver and not of the record. */
+const NOT_NOW: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
+
+/** Why a record was not taken. */
+interface Failure {
+  readonly message: string;
+  /** True where the receiver was there and said no. */
+  readonly refused: boolean;
+}
 
 type Webhook = WebhookRecord & WebhookProgress;
 

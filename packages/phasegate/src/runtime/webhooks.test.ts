@@ -191,6 +191,30 @@ describe('a webhook', () => {
     expect(await it.store.verify()).toMatchObject({ ok: true });
   });
 
+  test('that refuses one record gets the later ones, and the refused one is a dead letter of its own [O6]', async () => {
+    const it = openWith();
+    const { received, url } = await receiver(400, 400, 400);
+    const other = await receiver();
+    const { id } = await add(it, url, ['run_claimed']);
+    await add(it, other.url, ['run_claimed']);
+    const { round } = delivering(it);
+    const runs = [await queue(it), await queue(it)];
+    await claim(it, ADA);
+    await claim(it, ADA);
+
+    await round();
+    it.pass(1);
+    await round();
+    it.pass(5);
+    await round();
+
+    expect(received.map(({ body }) => body.run)).toEqual([runs[0], runs[0], runs[0], runs[1]]);
+    expect(other.received.map(({ body }) => body.run)).toEqual(runs);
+    expect(await it.project.webhooks.deadLetters()).toMatchObject([
+      { webhook: id, record: received[0]?.body.id, message: 'it answered 400' },
+    ]);
+  });
+
   test('that nobody answers at is a failure like any other', async () => {
     const it = openWith();
     const gone = await receiver();

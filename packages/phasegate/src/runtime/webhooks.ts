@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { didYouMean, PhasegateError } from '@phasegate/core';
-import type { Store, UnlockedHuman, WebhookRecord, Webhooks } from './ports.ts';
+import { didYouMean, isJsonObject, PhasegateError } from '@phasegate/core';
+import type { DeadLetter, Store, UnlockedHuman, WebhookRecord, Webhooks } from './ports.ts';
 import { eventNames, isEvent } from './webhookEvents.ts';
 
 /** The webhooks of a project: who is told, and of what. */
@@ -21,6 +21,27 @@ export function createWebhooks({
   return {
     async list() {
       return (await store.webhooks()).map(({ secret: _, ...webhook }) => webhook);
+    },
+
+    async deadLetters() {
+      const known = new Set((await store.webhooks()).map(({ id }) => id));
+      if (known.size === 0) return [];
+      const found: DeadLetter[] = [];
+      for (let after = 0; ; ) {
+        const records = await store.history(null, { after, limit: PAGE });
+        for (const { seq, time, event, data } of records) {
+          after = seq;
+          if (event !== 'webhook_failed' || !isJsonObject(data) || !known.has(String(data.webhook))) continue;
+          const { webhook, record, message } = data;
+          found.push({
+            webhook: String(webhook),
+            record: Number(record),
+            message: String(message),
+            at: time,
+          });
+        }
+        if (records.length < PAGE) return found;
+      }
     },
 
     async add(url, { events, by }) {
@@ -53,6 +74,7 @@ export function createWebhooks({
   };
 }
 
+const PAGE = 1_000;
 const LONGEST_URL = 2048;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 

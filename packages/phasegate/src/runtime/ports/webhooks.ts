@@ -22,9 +22,21 @@ export interface WebhookProgress {
   readonly retryAt: string | null;
 }
 
+/** A record that was given up on for one receiver. */
+export interface DeadLetter {
+  readonly webhook: string;
+  /** Id of the record in the feed. */
+  readonly record: number;
+  readonly message: string;
+  /** ISO time. */
+  readonly at: string;
+}
+
 /** The webhooks of a project. */
 export interface Webhooks {
   list(): Promise<readonly (Omit<WebhookRecord, 'secret'> & WebhookProgress)[]>;
+  /** What was given up on for the webhooks there are, oldest first. */
+  deadLetters(): Promise<readonly DeadLetter[]>;
   add(
     url: string,
     options: { readonly events: readonly string[]; readonly by: UnlockedHuman | null },

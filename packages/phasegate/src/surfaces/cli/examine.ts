@@ -26,7 +26,7 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   if (opened !== undefined) findings.push(...(await store(opened)));
   else findings.push(NO_HUMAN);
   findings.push(...(await workflows(project.value, opened?.ok ? opened.value : undefined)));
-  if (opened?.ok) findings.push(...(await servers(opened.value)));
+  if (opened?.ok) findings.push(...(await servers(opened.value)), ...(await webhooks(opened.value)));
   findings.push({ name: 'ring', status: 'ok', message: 'served: only what goes through Phasegate is held' });
   return findings;
 }
@@ -113,6 +113,26 @@ async function servers(open: OpenProject): Promise<readonly Finding[]> {
     if (trusted) return { name, status: 'ok', message: 'in the config, started by `phasegate serve`' };
     const message = 'in the config, not accepted by a human: it is not started';
     return { name, status: 'missing', message, next_step: 'phasegate trust --servers' };
+  });
+}
+
+/** Receivers that something was given up on for. */
+async function webhooks(open: OpenProject): Promise<readonly Finding[]> {
+  const looked = await attempt(async () => ({
+    known: await open.webhooks.list(),
+    letters: await open.webhooks.deadLetters(),
+  }));
+  if (!looked.ok) return [broken('webhooks', looked.error)];
+  const { known, letters } = looked.value;
+  return known.map(({ id, url, failures }): Finding => {
+    const name = `webhook ${id}`;
+    const dead = letters.filter(({ webhook }) => webhook === id);
+    const last = dead.at(-1);
+    const trying = failures === 0 ? '' : `; the next one has failed ${failures} times`;
+    if (last === undefined) return { name, status: 'ok', message: `${url}${trying}` };
+    const count = dead.length === 1 ? '1 record was' : `${dead.length} records were`;
+    const message = `${url}: ${count} not delivered, last record ${last.record} (${last.message})${trying}`;
+    return { name, status: 'missing', message, next_step: 'phasegate audit tail --as NAME' };
   });
 }
 
