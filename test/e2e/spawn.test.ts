@@ -122,6 +122,27 @@ test('interrupted, it stops the agent and gives the run back; without a terminal
   expect(() => process.kill(bed.seen()[0].pid, 0)).toThrow();
 });
 
+test('killed, it leaves no program behind, and its key is good for a while only', async () => {
+  const bed = await makeBed('subprocess');
+  await bed.queue();
+  const call = bed.begin('hang');
+  while (!existsSync(bed.file)) await new Promise((resolve) => setTimeout(resolve, 20));
+
+  process.kill(call.pid, 'SIGKILL');
+  await call.result.catch(() => undefined);
+
+  const { pid } = bed.seen()[0];
+  await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 test('without a server, a queue or a program it says so', async () => {
   const project = makeProject({ 'agent_workflow.yaml': WORKFLOW });
   const words = ['agent', 'start', '--json', '--', 'no-such-program'];

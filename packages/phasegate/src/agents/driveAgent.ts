@@ -33,13 +33,19 @@ export async function driveAgent(parts: DriveParts): Promise<Spawned> {
     ...(capabilities.length === 0 ? {} : { capabilities }),
   });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Killed, this process can withdraw nothing: the key is good only while it says so.
+  const renewing = setInterval(() => void open.agents.renew(agent.name).catch(() => undefined), RENEW_MS);
+  renewing.unref();
   try {
     return await drive({ ...parts, agent, key, folder });
   } finally {
+    clearInterval(renewing);
     rmSync(folder, { recursive: true, force: true });
     await open.agents.remove(agent.name, 'spawn');
   }
 }
+
+const RENEW_MS = 15_000;
 
 interface Driving extends DriveParts {
   readonly agent: AgentPrincipal;

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import type { AgentAdapter } from './adapter.ts';
 import { endGroup, signalGroup } from './endGroup.ts';
+import { endWithUs } from './endWithUs.ts';
 import { startProgram } from './startProgram.ts';
 
 /** Starts agents as processes of our own, each in a process group of its own. */
@@ -22,8 +23,10 @@ export function subprocessAdapter(options: {
       // An agent must not outlive whoever follows it: nobody would notice its end.
       const leave = () => pid !== undefined && signalGroup(pid, 'SIGKILL');
       process.once('exit', leave);
+      const callOff = pid === undefined ? () => undefined : endWithUs(pid);
       const ended = exited.then((exit) => {
         leave();
+        callOff();
         process.removeListener('exit', leave);
         return exit;
       });

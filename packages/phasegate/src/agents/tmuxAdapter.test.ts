@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
@@ -59,6 +59,24 @@ withTmux('a launcher that is killed is known to have ended', async () => {
 
   expect(await started.exited).toMatchObject({ kind: 'killed' });
 });
+
+withTmux(
+  'a folder whose name has a command of tmux in it is a folder, and the command is not run',
+  async () => {
+    const { folder, adapter } = bed();
+    const cwd = join(folder, 'a#(touch pwned)#{pid}b');
+    mkdirSync(cwd);
+
+    const started = await adapter.start({
+      ...launchOf(folder, "require('fs').writeFileSync('seen', process.cwd())"),
+      cwd,
+    });
+    await started.exited;
+
+    expect(readFileSync(join(cwd, 'seen'), 'utf8')).toBe(cwd);
+    for (const place of [folder, cwd]) expect(existsSync(join(place, 'pwned'))).toBe(false);
+  },
+);
 
 test('where tmux is not installed the other adapter is named', async () => {
   const folder = temporaryFolder();

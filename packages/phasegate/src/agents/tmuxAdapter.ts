@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { PhasegateError } from '@phasegate/core';
 import type { AgentAdapter, Exit } from './adapter.ts';
 import { endGroup } from './endGroup.ts';
+import { endWithUs } from './endWithUs.ts';
 import { leaveLaunch, readExit } from './launchFile.ts';
 
 /** How often the end of a session is looked for: tmux tells nobody. */
@@ -21,14 +22,26 @@ export function tmuxAdapter(options: {
       const session = `phasegate-${launch.name}`.replace(/[^\w-]/g, '_');
       const pane = await tmux([
         ...['new-session', '-d', '-P', '-F', '#{pane_pid}', '-x', '200', '-y', '50'],
-        ...['-s', session, '-c', launch.cwd, '--', ...options.launcher, 'agent', 'exec', launch.folder],
+        ...[
+          '-s',
+          session,
+          '-c',
+          launch.cwd.replaceAll('#', '##'),
+          '--',
+          ...options.launcher,
+          'agent',
+          'exec',
+          launch.folder,
+        ],
       ]);
       const leader = Number(pane.trim());
       const exited = endOf(leader, launch.folder);
+      const callOff = endWithUs(leader);
       const close = () => tmux(['kill-session', '-t', `=${session}`]).catch(() => undefined);
       return {
         where: `tmux session ${session}`,
         exited: exited.then(async (exit) => {
+          callOff();
           // Kept open by a user's own setting, it would only show a dead pane.
           await close();
           return exit;

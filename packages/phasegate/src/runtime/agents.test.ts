@@ -46,22 +46,73 @@ describe('an agent', () => {
     expect(await project.agents.list()).toHaveLength(1);
   });
 
-  test.each(['', 'local', '-ada', 'a b', 'a/b', 'ä', 'x'.repeat(65), 'x'.repeat(10_000)])(
-    'cannot be called `%s`',
-    async (name) => {
-      const { project } = open();
-      const adding = project.agents.add(name, { by: null });
-      await expect(adding).rejects.toMatchObject({ code: 'usage' });
-      await expect(adding).rejects.toThrow(/^.{1,200}$/);
-      expect(await project.agents.list()).toEqual([]);
-    },
-  );
+  test.each([
+    '',
+    'local',
+    'Local',
+    'ENGINE',
+    'Phasegate',
+    '-ada',
+    'a b',
+    'a/b',
+    'ä',
+    'x'.repeat(65),
+    'x'.repeat(10_000),
+  ])('cannot be called `%s`', async (name) => {
+    const { project } = open();
+    const adding = project.agents.add(name, { by: null });
+    await expect(adding).rejects.toMatchObject({ code: 'usage' });
+    await expect(adding).rejects.toThrow(/^.{1,200}$/);
+    expect(await project.agents.list()).toEqual([]);
+  });
 
   test('may be called by a name of 64 letters, and can do only what has a name', async () => {
     const { project } = open();
     await project.agents.add('x'.repeat(64), { by: null });
     const adding = project.agents.add('ada', { capabilities: ['no spaces'], by: null });
     await expect(adding).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  test('is not called as a human is, however that is written', async () => {
+    const { project } = open();
+    await project.humans.add('eve', 'a long passphrase', null);
+    const eve = await project.humans.unlock('eve', 'a long passphrase');
+
+    for (const name of ['eve', 'Eve', 'EVE']) {
+      const adding = project.agents.add(name, { by: eve });
+      await expect(adding).rejects.toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining('human'),
+      });
+    }
+  });
+
+  test('that was spawned has a key only while whoever spawned it says so, and is withdrawn after that', async () => {
+    const it = open();
+    const { agents } = it.project;
+    const { name, key } = await agents.add('ada-1', { by: 'spawn' });
+    const run = await it.project
+      .as({ kind: 'human', name: 'eve' })
+      .start({ workflow: 'tested', queue: true });
+    await it.project.claims.claim({ kind: 'agent', name }, []);
+
+    it.pass(50);
+    await agents.renew(name);
+    it.pass(50);
+    await agents.expire();
+    expect(await agents.identify(key)).toMatchObject({ principal: { name } });
+
+    it.pass(11);
+    expect(await agents.identify(key)).toBeNull();
+    await agents.expire();
+    expect(await agents.list()).toEqual([]);
+    expect((await it.project.load(run.view?.run ?? '')).status).toBe('queued');
+    expect(await it.store.verify()).toMatchObject({ ok: true });
+
+    // Whoever was only asleep goes on.
+    await agents.renew(name);
+    expect(await agents.identify(key)).toMatchObject({ principal: { name } });
+    expect(await it.store.verify()).toMatchObject({ ok: true });
   });
 
   test('is added and removed by a human alone once there is one; spawning needs none [C18]', async () => {

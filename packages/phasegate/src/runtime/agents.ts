@@ -13,8 +13,9 @@ export interface AgentParts {
 
 /** The agents of a project: who they are, and that a key is theirs. */
 export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
-  // Spawned agents are withdrawn by whoever spawned them, and that is this process.
-  const spawned = new Set<string>();
+  // Spawned agents are withdrawn by whoever spawned them, and that is this process; or by time, where it was killed.
+  const spawned = new Map<string, AgentRecord>();
+  const leaseEnd = () => new Date(Date.parse(now()) + SPAWN_LEASE_MS).toISOString();
 
   /** Who may change the list of agents: a human, and anyone while there is none. */
   async function authorOf(by: UnlockedHuman | null, what: string): Promise<string> {
@@ -33,7 +34,10 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
     },
 
     async add(name, { capabilities, by }) {
-      demandName(name);
+      demandName(
+        name,
+        (await store.humans()).map((human) => human.name),
+      );
       for (const capability of capabilities ?? []) demandCapability(capability);
       const principal = by === 'spawn' ? SPAWNER : await authorOf(by, 'adding');
       const known = (await store.agents()).some((agent) => agent.name === name);
@@ -45,9 +49,10 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
         keyHash: hashOf(key),
         capabilities: capabilities === undefined ? null : [...new Set(capabilities)],
         addedAt: now(),
+        ...(by === 'spawn' ? { until: leaseEnd() } : {}),
       };
       const data = { agent: name, capabilities: record.capabilities, replaced: known };
-      if (by === 'spawn') spawned.add(name);
+      if (by === 'spawn') spawned.set(name, record);
       await store.putAgent(record, [{ time: record.addedAt, principal, event: 'agent_added', data }]);
       return { name, key };
     },
@@ -60,6 +65,25 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
       await releaseAll(name, 'agent_removed');
     },
 
+    async renew(name) {
+      const record = spawned.get(name);
+      if (record === undefined) throw await unknownAgent(store, name);
+      const gone = !(await store.agents()).some((agent) => agent.name === name);
+      const data = { agent: name, capabilities: record.capabilities, replaced: false };
+      const again = { time: now(), principal: SPAWNER, event: 'agent_added' as const, data };
+      await store.putAgent({ ...record, until: leaseEnd() }, gone ? [again] : []);
+    },
+
+    async expire() {
+      const instant = now();
+      for (const { name, until } of await store.agents()) {
+        if (until === undefined || until > instant) continue;
+        const data = { agent: name, cause: 'lease_expired' };
+        const draft = { time: instant, principal: SPAWNER, event: 'agent_removed' as const, data };
+        if (await store.removeAgent(name, [draft])) await releaseAll(name, 'agent_removed');
+      }
+    },
+
     async identify(key) {
       if (key.length > LONGEST_KEY) return null;
       const shown = Buffer.from(hashOf(key), 'hex');
@@ -69,26 +93,33 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
         const stored = Buffer.from(agent.keyHash, 'hex');
         if (stored.length === shown.length && timingSafeEqual(stored, shown)) found = agent;
       }
-      if (found === null) return null;
+      if (found === null || (found.until !== undefined && found.until <= now())) return null;
       return { principal: { kind: 'agent', name: found.name }, capabilities: found.capabilities };
     },
   };
 }
 
+/** How long a spawned agent's key is good after its spawner was last there. */
+const SPAWN_LEASE_MS = 60_000;
 const SPAWNER = 'engine:phasegate';
 const KEY_PREFIX = 'pgk_';
 const LONGEST_KEY = 200;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
-/** Whoever uses the command line or MCP over stdio without a key. */
-const LOCAL = 'local';
+/** Who stands in the audit beside agents with a key: whoever has none, and ourselves. */
+const RESERVED: ReadonlySet<string> = new Set(['local', 'engine', 'phasegate']);
 
 function hashOf(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-function demandName(name: string): void {
-  if (name === LOCAL) {
-    throw new PhasegateError('usage', `\`${LOCAL}\` is the agent that has no key; take another name`);
+/** A name that somebody could take for another's is nobody's: whoever reads the audit sees the name alone. */
+function demandName(name: string, humans: readonly string[]): void {
+  const plain = name.toLowerCase();
+  if (RESERVED.has(plain)) {
+    throw new PhasegateError('usage', `\`${name}\` is kept for Phasegate itself; take another name`);
+  }
+  if (humans.some((human) => human.toLowerCase() === plain)) {
+    throw new PhasegateError('usage', `\`${name}\` is the name of a human; take another name`);
   }
   if (NAME.test(name)) return;
   const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name;

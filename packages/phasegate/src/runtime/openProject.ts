@@ -117,6 +117,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     },
   });
   const releases = createReleases({ store, runtime, calls, now: parts.now });
+  const agents = createAgents({ store, now, releaseAll: releases.releaseAll });
   const feed = createFeed(store);
   const databases = parts.databases ?? NO_DATABASES;
 
@@ -210,7 +211,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       return before;
     },
     humans: createHumans(store, now),
-    agents: createAgents({ store, now, releaseAll: releases.releaseAll }),
+    agents,
     claims: createClaims({ store, runtime, tokens, renewals, refusals, releases, now: parts.now }),
     toolbox: createToolbox({
       ...parts,
@@ -242,7 +243,14 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
 
     watch() {
       const settings = parts.watching ?? {};
-      const watch = keepWatch({ ...means, runtime, releases, settings, delivery: createDelivery(means) });
+      const watch = keepWatch({
+        ...means,
+        runtime,
+        releases,
+        agents,
+        settings,
+        delivery: createDelivery(means),
+      });
       watches.add(watch);
       return {
         async stop() {

@@ -31,7 +31,15 @@ function watching(it: MemoryProject, settings: WatchSettings = {}) {
   const releases = createReleases({ store: it.store, runtime, calls, now });
   const everyMs = 1_000_000;
   const delivery = createDelivery(means);
-  const watch = keepWatch({ ...means, runtime, releases, delivery, settings: { everyMs, ...settings } });
+  const { agents } = it.project;
+  const watch = keepWatch({
+    ...means,
+    runtime,
+    releases,
+    agents,
+    delivery,
+    settings: { everyMs, ...settings },
+  });
   return { ...watch, errors, calls };
 }
 

@@ -1,6 +1,6 @@
 import { decide, type RunSummary } from '@phasegate/core';
 import { ENGINE } from './engine.ts';
-import type { Store } from './ports.ts';
+import type { Agents, Store } from './ports.ts';
 import type { Releases } from './releases.ts';
 import type { Runtime } from './runtime.ts';
 import { createStuckRuns } from './stuckRuns.ts';
@@ -11,6 +11,7 @@ export interface WatchParts {
   readonly store: Store;
   readonly runtime: Runtime;
   readonly releases: Pick<Releases, 'expire'>;
+  readonly agents: Pick<Agents, 'expire'>;
   readonly delivery: Delivery;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -38,7 +39,7 @@ export interface Watch {
  * what goes wrong with one of them is told and stops nothing else.
  */
 export function keepWatch(parts: WatchParts): Watch {
-  const { store, runtime, releases, delivery, now, onError } = parts;
+  const { store, runtime, releases, agents, delivery, now, onError } = parts;
   const { everyMs = EVERY_MS, stuckAfterMs = STUCK_AFTER_MS } = parts.settings ?? {};
   const stuck = createStuckRuns({ store, now, afterMs: stuckAfterMs });
   // Gates that were looked at and are not due: looked at again when the run changed, or then.
@@ -88,6 +89,7 @@ export function keepWatch(parts: WatchParts): Watch {
           releases.expire,
         ),
       closeGates,
+      () => agents.expire(),
       () => delivery.deliver(),
     ];
     if (Math.abs(now() - sweptAt) >= Math.min(SWEEP_MS, stuckAfterMs)) {

@@ -9,11 +9,13 @@ export interface AgentRecord {
   /** What the agent can do; null where nobody said, and then what it says when it claims counts. */
   readonly capabilities: readonly string[] | null;
   readonly addedAt: string;
+  /** ISO time until which the key of a spawned agent is good; renewed by whoever follows it. Absent: until withdrawn. */
+  readonly until?: string;
 }
 
 /** The agents of a project: who they are, and that a key is theirs. */
 export interface Agents {
-  list(): Promise<readonly Omit<AgentRecord, 'keyHash'>[]>;
+  list(): Promise<readonly Omit<AgentRecord, 'keyHash' | 'until'>[]>;
   /** Makes a key, shown this once. Needs a human once one is set up. An agent of that name gets a new key. */
   add(
     name: string,
@@ -24,6 +26,10 @@ export interface Agents {
    * set up, but for a spawned agent, which whoever spawned it withdraws.
    */
   remove(name: string, by: UnlockedHuman | 'spawn' | null): Promise<void>;
+  /** Whoever spawned an agent is still there: its key is good for a while longer. */
+  renew(name: string): Promise<void>;
+  /** Withdraws the keys of spawned agents that nobody follows any more. */
+  expire(): Promise<void>;
   /** Whose key this is, or null. Compares in constant time; the caller records a failure. */
   identify(key: string): Promise<IdentifiedAgent | null>;
 }
