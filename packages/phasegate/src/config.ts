@@ -4,7 +4,7 @@ import { type Json, type JsonObject, PhasegateError, type Problem } from '@phase
 import { faultsOf } from './config/faultsOf.ts';
 import type { ParsedText } from './config/parseWithPlaces.ts';
 
-export { findProjectRoot, isMarkedProject } from './config/findProjectRoot.ts';
+export { findProjectRoot, isMarkedProject, projectRootsAbove } from './config/findProjectRoot.ts';
 export { stateDirFor } from './config/stateDirFor.ts';
 
 /** The settings of a project: data, never code. */

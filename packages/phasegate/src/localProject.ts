@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError, type Run } from '@phasegate/core';
 import { requireOwnState } from './config/requireOwnState.ts';
-import { type Config, findProjectRoot, isMarkedProject, loadConfig, stateDirFor } from './config.ts';
+import { type Config, isMarkedProject, loadConfig, stateDirFor } from './config.ts';
+import { enterProject } from './enterProject.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type {
@@ -35,7 +36,11 @@ export interface LocalProjectOptions {
  * completing a phase must not pay for loading YAML, and validating a file must not pay for opening a database.
  */
 export async function openLocalProject({ projectDir, env, ...given }: LocalProjectOptions): Promise<Project> {
-  const root = projectDir === undefined ? findProjectRoot(process.cwd()) : resolve(projectDir);
+  const at = async (folder: string) => (await openLocalProject({ projectDir: folder, env })).open();
+  const { root, notes } =
+    projectDir === undefined
+      ? await enterProject(process.cwd(), { env, open: at })
+      : { root: resolve(projectDir), notes: [] };
   // Asked for when it is needed: reading a definition in a folder that can have no state is no mistake.
   const where: Where = {
     root,
@@ -67,6 +72,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
 
   return {
     root,
+    notes,
     get stateDir() {
       return where.stateDir;
     },

@@ -12,6 +12,15 @@ export function findProjectRoot(start: string): string {
   }
 }
 
+/** Every folder upward that says it is a project, the outermost first. */
+export function projectRootsAbove(start: string): readonly string[] {
+  const found: string[] = [];
+  for (let folder = resolve(start); ; folder = dirname(folder)) {
+    if (isMarkedProject(folder)) found.unshift(folder);
+    if (folder === dirname(folder)) return found;
+  }
+}
+
 /** Whether a folder says itself that it is a project. */
 export function isMarkedProject(folder: string): boolean {
   return MARKS.some((mark) => existsSync(join(folder, mark)));

@@ -18,6 +18,7 @@ import { createGuard } from './guard.ts';
 import { guardedChecks } from './guardedChecks.ts';
 import { verifyHumanSignature } from './humanKeys.ts';
 import { lookingAgain } from './lookingAgain.ts';
+import { createNestedTrust } from './nestedTrust.ts';
 import { createHumans } from './people.ts';
 import { createKeptAnswers } from './ports/keptAnswers.ts';
 import type {
@@ -133,6 +134,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     return trust;
   }
 
+  const nestedTrust = createNestedTrust({ store, keep: keepTrust, accepted, hash: parts.hash });
   const serverTrust = createServerTrust({
     store,
     servers: parts.servers ?? (async () => []),
@@ -291,6 +293,8 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
 
     serverCards: () => serverTrust.cards(),
     trustServer: (name, hash, human) => serverTrust.trust(name, hash, human),
+    mayEnter: (folder) => nestedTrust.mayEnter(folder),
+    trustNested: (folder, human) => nestedTrust.trust(folder, human),
     attachServers: async () => undefined,
 
     verifyAudit: () => store.verify(),

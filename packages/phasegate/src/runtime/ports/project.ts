@@ -35,6 +35,8 @@ import type { Webhooks } from './webhooks.ts';
 export interface Project {
   /** Absolute path of the root. */
   readonly root: string;
+  /** What whoever works here should know before anything else. */
+  readonly notes?: readonly string[];
   /** Where state, keys and audit live, outside the workspace. */
   readonly stateDir: string;
   /** Whether there is anything of a project here: a mark, state, or a workflow. Makes nothing. */
@@ -171,6 +173,9 @@ export interface OpenProject extends Migrations {
   /** The servers of the config, and whether a human accepted each as it is now. */
   serverCards(): Promise<readonly ServerCard[]>;
   trustServer(name: string, hash: string, human: UnlockedHuman): Promise<TrustRecord>;
+  /** Whether a folder of the project may be entered as a project of its own, by its path from the root. */
+  mayEnter(folder: string): Promise<boolean>;
+  trustNested(folder: string, human: UnlockedHuman): Promise<TrustRecord>;
   /** Reads the config's servers, once, and starts the accepted ones; does not wait for them to answer. */
   attachServers(): Promise<void>;
   verifyAudit(): Promise<AuditReport>;

@@ -81,8 +81,11 @@ function invocationOf(
   let remote: Promise<RemoteProject> | undefined;
   const find = async () => {
     if (projectDir !== undefined) await demandFolder(projectDir);
-    project ??= openProject({ env, ...(projectDir === undefined ? {} : { projectDir }) }).then((found) =>
-      request.anywhere ? found : demandProject(found),
+    project ??= openProject({ env, ...(projectDir === undefined ? {} : { projectDir }) }).then(
+      async (found) => {
+        for (const note of found.notes ?? []) await out.log(note);
+        return request.anywhere ? found : demandProject(found);
+      },
     );
     return project;
   };

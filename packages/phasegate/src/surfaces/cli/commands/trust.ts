@@ -1,6 +1,7 @@
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { oneLine, PhasegateError } from '@phasegate/core';
 import type { OpenProject, TrustCard, TrustRecord, UnlockedHuman } from '../../../runtime/ports.ts';
-import type { CliCommand, Invocation } from '../command.ts';
+import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
 import { table } from '../text/table.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
@@ -11,12 +12,14 @@ export const trust: CliCommand = {
   usage: [
     'trust [WORKFLOW] [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --servers [--yes] [--as NAME] [--passphrase-fd N]',
+    'trust --nested FOLDER [--as NAME] [--passphrase-fd N]',
   ],
   details:
     'Once a human is set up, only accepted workflows start. Without WORKFLOW all of the project are gone through.\n' +
     'Shows which files changed since they were last accepted, and asks; `--yes` accepts without asking. Code is read and\n' +
     'hashed for it, with all it imports, and not run before it is accepted.\n' +
     'The servers that the config attaches are started only when they are accepted: --servers goes through them alone.\n' +
+    'A folder of the project that is a project of its own is entered only when it is accepted: --nested names it.\n' +
     'The documents that agents are served as standards are accepted with them; passages of one that changed afterwards say so.',
   examples: [
     'phasegate trust',
@@ -27,12 +30,19 @@ export const trust: CliCommand = {
   options: {
     yes: { type: 'flag', summary: 'accept without asking' },
     servers: { type: 'flag', summary: 'only the servers that the config attaches' },
+    nested: {
+      type: 'text',
+      value: 'FOLDER',
+      summary: 'a project inside of this one, by its path from the root',
+    },
     ...HUMAN_OPTIONS,
   },
   positionals: ['[WORKFLOW]'],
   async run(invocation) {
     const { args, out, prompts } = invocation;
     const human = await unlockHuman(invocation);
+    const nested = args.text('nested');
+    if (nested !== undefined) return acceptNested(invocation, human, nested);
     if (prompts === null && !args.flag('yes')) {
       throw usageError('`--yes` is missing: there is no terminal to ask on');
     }
@@ -57,6 +67,18 @@ export const trust: CliCommand = {
     return outcome.declined.length === 0 && documents?.accepted !== false ? 0 : 1;
   },
 };
+
+/** By name alone: what is in it is accepted there. */
+async function acceptNested(invocation: Invocation, human: UnlockedHuman, given: string): Promise<ExitCode> {
+  const { root } = await invocation.project();
+  const folder = relative(root, resolve(root, given)).split(sep).join('/');
+  if (folder === '' || folder.startsWith('..') || isAbsolute(folder)) {
+    throw usageError(`\`--nested\`: \`${given}\` is not a folder inside of \`${root}\``);
+  }
+  const { by, at } = await (await invocation.open()).trustNested(folder, human);
+  await invocation.out.result({ nested: folder, by, at }, () => `${oneLine(folder)}: accepted by ${by}`);
+  return 0;
+}
 
 interface Outcome {
   readonly trusted: { workflow: string; path: string; closure: string; by: string; at: string }[];

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { PhasegateError, shellWord } from '@phasegate/core';
+import { findProjectRoot, projectRootsAbove, stateDirFor } from './config.ts';
+import type { OpenProject } from './runtime/ports.ts';
+
+/** The project a folder belongs to, and what was not entered on the way. */
+export interface Entered {
+  readonly root: string;
+  readonly notes: readonly string[];
+}
+
+/** What finding a project needs. */
+export interface Entering {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Opens the project at a root. */
+  open(root: string): Promise<OpenProject>;
+}
+
+/**
+ * The innermost project around a folder, where every project around it lets it be one: a file makes a folder a project,
+ * with a state of its own and no human in it, and an agent can write files. One that no human accepted is named and not
+ * entered.
+ */
+export async function enterProject(start: string, { env, open }: Entering): Promise<Entered> {
+  const [first, ...inner] = projectRootsAbove(start);
+  if (first === undefined) return { root: findProjectRoot(start), notes: [] };
+  let root = first;
+  for (const nested of inner) {
+    if (!(await mayEnter(nested))) return { root, notes: [refused(root, nested)] };
+    root = nested;
+  }
+  return { root, notes: [] };
+
+  async function mayEnter(nested: string): Promise<boolean> {
+    const outside = stateOf(root, env);
+    // Without state there is no human. Worktrees of one repository share their state, and with it their humans.
+    if (outside === null || !existsSync(join(outside, 'state.db')) || outside === stateOf(nested, env))
+      return true;
+    const project = await open(root);
+    try {
+      return await project.mayEnter(pathIn(root, nested));
+    } finally {
+      await project.close();
+    }
+  }
+}
+
+/** Null for a folder that can have no state, such as the one all state is in. */
+function stateOf(root: string, env: Entering['env']): string | null {
+  try {
+    return stateDirFor(root, env);
+  } catch (error) {
+    if (error instanceof PhasegateError) return null;
+    throw error;
+  }
+}
+
+function pathIn(root: string, folder: string): string {
+  return relative(root, folder).split(sep).join('/');
+}
+
+function refused(root: string, nested: string): string {
+  const words = `phasegate trust --nested ${shellWord(pathIn(root, nested))} --project ${shellWord(root)}`;
+  return `\`${nested}\` is a project that no human of \`${root}\` has accepted, so this is \`${root}\`; a human accepts it with \`${words}\``;
+}
