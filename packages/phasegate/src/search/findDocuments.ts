@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { compileGlob, globProblem, isJsonObject, type Json, PhasegateError } from '@phasegate/core';
+import { compileGlob, globProblem, guardOf, isJsonObject, type Json, PhasegateError } from '@phasegate/core';
 
 /** A file the index is about. */
 export interface FoundDocument {
@@ -32,7 +32,11 @@ export function findDocuments(root: string, globs: readonly string[]): readonly 
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory() && !SKIPPED.has(entry.name) && !WORKFLOWS.has(path)) {
         if (wanted.some(({ prefix }) => meets(prefix, path))) visit(path);
-      } else if (entry.isFile() && wanted.some(({ matches }) => matches(path))) {
+      } else if (
+        entry.isFile() &&
+        !isServedByEngine(path, entry.name) &&
+        wanted.some(({ matches }) => matches(path))
+      ) {
         const stats = lstatIfThere(join(root, path));
         if (stats?.isFile()) found.push({ path, mtime: stats.mtimeMs, size: stats.size });
       }
@@ -40,6 +44,11 @@ export function findDocuments(root: string, globs: readonly string[]): readonly 
   };
   visit('');
   return found;
+}
+
+/** Definitions, and the sources of dynamic ones: what is in them is served phase by phase. */
+function isServedByEngine(path: string, name: string): boolean {
+  return name.toLowerCase() === 'tasks.md' || guardOf(path) !== null;
 }
 
 const SKIPPED = new Set(['node_modules', '.git', 'dist']);

@@ -207,8 +207,12 @@ describe('the index follows the files', () => {
       'docs/site/page.md': 'deadlock six',
       'docs/guide/workflows/page.md': 'deadlock seven',
       'node_modules/p/README.md': 'deadlock eight',
+      'docs/spec/tasks.md': '# Tasks\n\ndeadlock nine\n',
+      'docs/spec/Tasks.MD': '# Tasks\n\ndeadlock ten\n',
+      'docs/flow.workflow.yaml': 'workflow: deadlock\n',
+      'docs/sub/agent_workflow.yaml': 'workflow: deadlock\n',
     });
-    const standards = project.open({ docs: ['**/*.md'] });
+    const standards = project.open({ docs: ['**/*.md', '**/*.MD', '**/*.yaml'] });
 
     const files = await filesFor(standards, { query: 'deadlock', limit: 20 });
 
