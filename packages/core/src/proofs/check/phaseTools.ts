@@ -10,7 +10,7 @@ export const RUNNING_TOOLS: readonly string[] = ['bash', 'spawn_agent'];
 
 /** Whether a phase has one of these tools; one of a server could be any of them. */
 export function hasTool(phase: Phase, wanted: readonly string[]): boolean {
-  return wanted.some((tool) => mayUse(phase, tool)) || hasServerTool(phase);
+  return wanted.some((tool) => hasOwnTool(phase, tool)) || hasServerTool(phase);
 }
 
 /** Whether anything a phase may write can be written with the tools it has. */
@@ -19,7 +19,7 @@ export function canWrite(phase: Phase): boolean {
   if (hasTool(phase, UNBOUNDED)) return true;
   return WRITING.some(
     (tool) =>
-      mayUse(phase, tool) &&
+      hasOwnTool(phase, tool) &&
       phase.writes.some((glob) =>
         boundBy(tool).every((name) => allowedPaths(phase, name).some(overlaps(glob))),
       ),
@@ -34,7 +34,9 @@ export function canMake(phase: Phase, path: string): boolean {
   if (checks.some((check) => !onlyLooks(check))) return true;
   return (
     mayWrite(phase, path) &&
-    WRITING.some((tool) => mayUse(phase, tool) && boundBy(tool).every((name) => mayTouch(phase, name, path)))
+    WRITING.some(
+      (tool) => hasOwnTool(phase, tool) && boundBy(tool).every((name) => mayTouch(phase, name, path)),
+    )
   );
 }
 
@@ -43,7 +45,7 @@ const WRITING = ['write_files', 'edit_file'];
 const UNBOUNDED = ['bash', 'git', 'spawn_agent'];
 
 /** As the engine judges: `write_files` includes `edit_file`, and who may not use `bash` may not use `git`. */
-function mayUse({ tools }: Phase, tool: string): boolean {
+export function hasOwnTool({ tools }: Phase, tool: string): boolean {
   const listed = (names: readonly string[]) =>
     names.some((name) => coversTool(name, tool) || (tool === 'edit_file' && name === 'write_files'));
   if (listed(tools.forbidden) || (tool === 'git' && tools.forbidden.includes('bash'))) return false;

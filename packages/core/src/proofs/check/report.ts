@@ -14,6 +14,7 @@ export const FINDINGS = {
   approval_replaced: 'error',
   evidence_out_of_reach: 'error',
   tests_frozen: 'error',
+  git_through_bash: 'error',
   property_broken: 'error',
   bound_reached: 'error',
   infinite_domain: 'note',

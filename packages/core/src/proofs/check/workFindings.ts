@@ -1,10 +1,10 @@
-import { mayWrite } from '../../engine/toolPolicy.ts';
+import { constraintOn, mayWrite } from '../../engine/toolPolicy.ts';
 import { edgesOf } from '../../model/edges.ts';
 import type { Check, Phase, Workflow } from '../../model/workflow.ts';
 import { reachabilityOf } from './abstractWorkflow.ts';
 import { firstWithout } from './firstWithout.ts';
 import { outOfReach } from './outOfReach.ts';
-import { CHANGING_TOOLS, canWrite, hasTool, overlaps } from './phaseTools.ts';
+import { CHANGING_TOOLS, canWrite, hasOwnTool, hasTool, overlaps } from './phaseTools.ts';
 import type { Finding, Surroundings } from './report.ts';
 import { selfApprovals } from './selfApproval.ts';
 
@@ -22,7 +22,27 @@ export function workFindings(
     ...writableStandards(workflow, traceTo, around),
     ...outOfReach(workflow, traceTo),
     ...frozenTests(workflow, traceTo),
+    ...gitThroughBash(workflow, traceTo),
   ];
+}
+
+/** A line is refused that calls git; what a program does that the line starts is known to nobody. */
+function gitThroughBash(workflow: Workflow, traceTo: TraceTo): readonly Finding[] {
+  return workflow.phases.flatMap((phase): Finding[] => {
+    const forbids = phase.tools.forbidden.includes('git');
+    const anyLine = hasOwnTool(phase, 'bash') && (constraintOn(phase, 'bash')?.allowed ?? []).length === 0;
+    if (!forbids || !anyLine) return [];
+    const message = `phase \`${phase.id}\` forbids \`git\` and lets \`bash\` run any command, so a script can call git: name the commands that \`bash\` may run under \`allowed\` of its \`tool_constraints\``;
+    return [
+      {
+        code: 'git_through_bash',
+        severity: 'error',
+        message,
+        phases: [phase.id],
+        trace: traceTo(phase),
+      },
+    ];
+  });
 }
 
 /** The engine keeps its own files out of every scope; what else a verdict rests on is the author's to keep out. */
