@@ -131,7 +131,7 @@ export {
 export { GUARDED_PATHS, guardOf } from './model/guardedPaths.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';
 export { declaredNames, hasFreeResult } from './model/names.ts';
-export { fencedJson, linesOf, oneLine, shellWord } from './model/oneLine.ts';
+export { fencedJson, linesOf, oneLine, replaceUnseen, shellWord, unseenAsJson } from './model/oneLine.ts';
 export { matchCommand, parseCommandLine } from './model/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
 export { sameTarget, targetProblem, targetWithin } from './model/target.ts';

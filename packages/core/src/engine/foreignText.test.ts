@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { apply } from './apply.ts';
 import type { RunEvent } from './events.ts';
 import { ADA, AGENT, complete, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
-import { onOneLine, quoteLines, quoteRest } from './foreignText.ts';
+import { quoteLines, quoteRest } from './foreignText.ts';
 import type { Run } from './run.ts';
 import { stepInputFor } from './stepInput.ts';
 import { viewFor } from './viewFor.ts';
@@ -111,7 +111,6 @@ test('words are quoted line by line, whatever ends a line', () => {
   expect(quoteLines('a\r\nb\u2029c')).toBe('> a\n> b\n> c');
   expect(quoteRest('a\nb')).toBe('a\n> b');
   expect(quoteRest('one')).toBe('one');
-  expect(onOneLine('a\nb')).toBe('a\\nb');
 });
 
 function atGate(): Run {

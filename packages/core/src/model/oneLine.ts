@@ -16,6 +16,16 @@ export function oneLine(text: string): string {
     .join('\\n');
 }
 
+/** The text with every character that cannot be seen, or that a terminal obeys, made something else. */
+export function replaceUnseen(text: string, by: (character: string, offset: number) => string): string {
+  return text.replace(UNSEEN, by);
+}
+
+/** JSON text in which everything can be seen; its value stays the same. */
+export function unseenAsJson(json: string): string {
+  return json.replace(UNSEEN, (character) => (character === '\n' ? character : unitsOf(character)));
+}
+
 /** The text without what cannot be seen. */
 export function withoutUnseen(text: string): string {
   return text.replace(UNSEEN, '');

@@ -38,9 +38,9 @@ export function makeOutput({ stdout, stderr, json, paint, terminal }: OutputOpti
     json,
     paint,
     result: (value, text) =>
-      out.write(json ? jsonText(value, terminal) : withNewline(visible(text(), paint.enabled))),
+      out.write(json ? jsonText(value, terminal) : withNewline(visible(text(), paint.mark))),
     raw: (text) => out.write(text),
-    log: (text) => err.write(withNewline(visible(text, paint.enabled))),
+    log: (text) => err.write(withNewline(visible(text, paint.mark))),
     line: (text) => err.write(text),
     get width() {
       // A terminal that does not know says 0.

@@ -36,8 +36,24 @@ test('what a step prints cannot play with the terminal', async () => {
   progress.report({ event: 'output', phase: 'MAKE', item: null, line: '\u001b[2Jdone\u202e' });
   await progress.end();
 
-  expect(written()).toBe('  \\u001b[2Jdone\\u202e\n');
+  expect(written()).toBe('  \\u{1b}[2Jdone\\u{202e}\n');
 });
+
+test.each(['\n', '\r', '\u0085', '\u2028', '\v'])(
+  'no line break in what a step prints makes a line of the runner’s (%j)',
+  async (end) => {
+    for (const live of [false, true]) {
+      const { progress, written } = await display({ live });
+      const line = `${'x'.repeat(200)}${end}SEND: done after 1 s`;
+
+      progress.report({ event: 'output', phase: 'MAKE', item: null, line });
+      await progress.end();
+
+      const lines = written().split(/[\n\r\v\u0085\u2028]/);
+      expect(lines.filter((one) => one.startsWith('SEND') || one.length > (live ? 80 : 999))).toEqual([]);
+    }
+  },
+);
 
 test('with --json every event is one line of JSON, the same value, and nothing is drawn', async () => {
   const { progress, written, pass } = await display({ json: true, live: true });
@@ -66,7 +82,7 @@ test('on a terminal the last line says which step runs, its attempt and how long
   progress.report(started('SEND'));
   progress.report({ event: 'output', phase: 'MAKE', item: null, line: 'compiling' });
   expect(lastLine()).toMatch(/^[|/\\-] MAKE, attempt 2 and 1 more \(1 min 1 s\)$/);
-  expect(written()).toContain(`${CLEAR}  compiling\n${CLEAR}`);
+  expect(written()).toContain(`${CLEAR}| compiling\n${CLEAR}`);
 
   progress.report(ended('MAKE'));
   progress.report(ended('SEND'));

@@ -2,6 +2,7 @@ import { oneLine, quoteRest } from '@phasegate/core';
 import type { RunnerProgress } from '../../runtime/ports.ts';
 import type { Output } from './output.ts';
 import { describeWaiting } from './text/describeWaiting.ts';
+import { foreignLines } from './text/foreignLines.ts';
 import { visible, visibleJson } from './text/visible.ts';
 
 /** Tells how driving a run goes. */
@@ -48,13 +49,18 @@ export function showProgress(
     // One that is too long would break, and only its last part could be cleared.
     write(out.line(`${CLEAR}${fitted(`${FRAMES[frame]} ${text}`, out.width - 1)}`));
   };
+  // A terminal breaks a long line, and its rest would stand where only lines of ours may.
+  const shownOf = (progress: RunnerProgress) =>
+    drawn && progress.event === 'output'
+      ? foreignLines(progress.line, out.width).join('\n')
+      : lineOf(progress);
   const stop = drawn ? ticks.start(draw) : () => {};
 
   return {
     report(progress) {
       doing.note(progress);
       clear();
-      write(out.log(out.json ? visibleJson(JSON.stringify(progress)) : lineOf(progress)));
+      write(out.log(out.json ? visibleJson(JSON.stringify(progress)) : shownOf(progress)));
       if (drawn) draw();
     },
     async end() {
@@ -143,7 +149,7 @@ function lineOf(progress: RunnerProgress): string {
     case 'step_started':
       return `${titleOf(progress)}: ${progress.kind} started`;
     case 'output':
-      return `  ${progress.line}`;
+      return `  ${oneLine(progress.line)}`;
     case 'step_ended': {
       const how = progress.accepted ? 'done' : 'not accepted';
       const said = progress.message === '' ? '' : `: ${quoteRest(progress.message)}`;
@@ -159,7 +165,7 @@ function lineOf(progress: RunnerProgress): string {
 }
 
 function fitted(text: string, width: number): string {
-  const line = visible(text.replaceAll(/\s+/g, ' '), false);
+  const line = visible(text.replaceAll(/\s+/g, ' '), null);
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
 }
 

@@ -41,7 +41,7 @@ export async function runCli(request: CliRequest): Promise<ExitCode> {
   const { argv, env, stdout, stderr } = request;
   const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
   const terminal = stdout.isTTY === true;
-  const paint = await paintFor(wantsColour(env, terminal, words.includes('--no-color')));
+  const paint = paintFor(wantsColour(env, terminal, words.includes('--no-color')));
   const out = makeOutput({ stdout, stderr, json: words.includes('--json'), paint, terminal });
   try {
     return await dispatch(request, out);

@@ -1,24 +1,30 @@
-// Line breaks and tabs stay; every other control character, and those that turn the direction of text, would let
-// what an agent wrote repaint the screen on which a human decides.
-const UNSEEN = /\r(?!\n)|[^\P{Cc}\r\n\t]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-const UNSEEN_IN_JSON = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-// The codes `paint.ts` uses; nothing else may reach a terminal.
-const COLOUR = /^\[(?:0|1|2|22|31|32|33|36|39)m/;
+import { replaceUnseen, unseenAsJson } from '@phasegate/core';
 
-/** The text with everything a terminal would obey made visible; our own colours stay where they are in use. */
-export function visible(text: string, colours: boolean): string {
-  return text.replace(UNSEEN, (character, offset: number) => {
-    if (colours && character === '\u001b' && COLOUR.test(text.slice(offset + 1, offset + 5)))
-      return character;
+/**
+ * The text with everything visible that a terminal would obey or not show: what an agent wrote must not repaint the
+ * screen on which a human decides. Line breaks and tabs stay, and our own colours, which are known by their mark.
+ */
+export function visible(text: string, mark: string | null): string {
+  const end = mark === null ? null : `;${mark}m`;
+  return replaceUnseen(text, (character, offset) => {
+    if (character === '\n' || character === '\t') return character;
+    if (character === '\r' && text[offset + 1] === '\n') return character;
+    if (end !== null && character === '\u001b' && isOurs(text, offset, end)) return character;
     return escapeOf(character);
-  });
+  }).replaceAll(end ?? '\u0000', 'm');
 }
 
-/** JSON text with what JSON.stringify leaves bare (DEL, C1, direction marks) escaped; the value stays the same. */
+/** JSON text with what JSON.stringify leaves bare escaped; the value stays the same. */
 export function visibleJson(json: string): string {
-  return json.replace(UNSEEN_IN_JSON, (character) => (character === '\n' ? character : escapeOf(character)));
+  return unseenAsJson(json);
+}
+
+function isOurs(text: string, offset: number, end: string): boolean {
+  const code = /^\[\d{1,2}/.exec(text.slice(offset + 1, offset + 4))?.[0];
+  return code !== undefined && text.startsWith(end, offset + 1 + code.length);
 }
 
 function escapeOf(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const point = character.codePointAt(0) ?? 0;
+  return point > 0xffff ? `\\u{${point.toString(16)}}` : `\\u${point.toString(16).padStart(4, '0')}`;
 }
