@@ -1,6 +1,6 @@
 import { stepInputFor } from '@phasegate/core';
 import { commandEnvironment } from './childEnvironment.ts';
-import { fillWords, splitCommand } from './commandWords.ts';
+import { fillWords, itemProblem, splitCommand } from './commandWords.ts';
 import type { Driving, StepAtWork, StepEnd } from './parts.ts';
 import { runStepProgram } from './runStepProgram.ts';
 import { readStepOutput } from './stepOutput.ts';
@@ -11,6 +11,8 @@ export async function commandStep(driving: Driving, step: StepAtWork, command: s
   const split = splitCommand(command);
   if (!split.ok) return { kind: 'failed', reason: split.reason };
   const value = item === null ? undefined : run.work.items?.[item]?.value;
+  const problem = value === undefined ? null : itemProblem(split.words, value);
+  if (problem !== null) return { kind: 'failed', reason: problem };
   const ended = await runStepProgram(driving, step, {
     argv: fillWords(split.words, { run: run.id, ...(value === undefined ? {} : { item: value }) }),
     environment: commandEnvironment(driving, step),

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from '@phasegate/core';
+import { canonicalJson, type Json, oneLine } from '@phasegate/core';
 
 /** A command as words, or why it cannot be split. */
 export type Words =
@@ -35,6 +35,19 @@ export function splitCommand(command: string): Words {
   const [program, ...rest] = words;
   if (program === undefined || program === '') return { ok: false, reason: 'the command names no program' };
   return { ok: true, words: [program, ...rest] };
+}
+
+/**
+ * Why an item cannot be put into these words, or null: items come from evidence, and one that begins with `-` where a
+ * word begins would be an option to the program. Behind `--`, or inside of a word, it is what it looks like.
+ */
+export function itemProblem([, ...rest]: readonly [string, ...string[]], item: Json): string | null {
+  const text = itemText(item);
+  if (!text.startsWith('-')) return null;
+  const end = rest.indexOf('--');
+  const options = end === -1 ? rest : rest.slice(0, end);
+  if (!options.some((word) => word.startsWith('{item}'))) return null;
+  return `the item \`${oneLine(text.slice(0, 100))}\` begins with \`-\`, and the program would take it for an option; put \`--\` before \`{item}\` in the command, or read it from StepInput`;
 }
 
 /** The words with `{run}` and `{item}` replaced inside of them: a value never becomes two words. */

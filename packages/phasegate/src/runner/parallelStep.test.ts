@@ -32,6 +32,18 @@ describe('a parallel step', () => {
     ]);
   });
 
+  test('gives no program an item that it would take for an option', async () => {
+    const start = { params: { areas: ['-rf'] } };
+    const bare = await driveBed(writing(`${play('tell')} {item}`), start, PARAMS);
+    const behind = await driveBed(writing(`${play('tell')} -- {item}`), start, PARAMS);
+
+    expect(await bare.drive()).toMatchObject({ outcome: 'escalated', phase: 'write' });
+    expect(bare.waits()[0]).toMatchObject({
+      items: [{ item: '-rf', error: expect.stringContaining('put `--` before `{item}`') }],
+    });
+    expect(await behind.drive()).toMatchObject({ outcome: 'completed' });
+  });
+
   test('tries only failed items again, and hands those that fail twice to a human [S3.46 S3.53]', async () => {
     const bed = await driveBed(writing(play('item', 'area-2')), { params: { areas: areas(4) } }, PARAMS);
 

@@ -43,3 +43,15 @@ test('a field that means nothing is passed over, and so are bad values', () => {
   ]);
   expect(reader).toMatchObject({ lastId: '', retryMs: null });
 });
+
+test('a message without end is refused, in one line or in many', () => {
+  const line = createStreamReader();
+  const lines = createStreamReader();
+
+  expect(() => {
+    for (;;) line.push('x'.repeat(1024 * 1024));
+  }).toThrow('too large');
+  expect(() => {
+    for (;;) lines.push(`data: ${'x'.repeat(1024 * 1024)}\n`);
+  }).toThrow('too large');
+});

@@ -1,3 +1,5 @@
+import { PhasegateClientError } from './PhasegateClientError.ts';
+
 /** One message of a server-sent event stream. */
 export interface StreamMessage {
   readonly event: string;
@@ -14,11 +16,15 @@ export interface StreamReader {
   readonly retryMs: number | null;
 }
 
+/** In characters; records are far smaller. */
+const LARGEST_MESSAGE = 16 * 1024 * 1024;
+
 /** Reads the text of an event stream (WHATWG HTML, section 9.2). */
 export function createStreamReader(): StreamReader {
   let rest = '';
   let event = '';
   let data: string[] = [];
+  let size = 0;
   let id = '';
   let lastId = '';
   let retryMs: number | null = null;
@@ -29,8 +35,10 @@ export function createStreamReader(): StreamReader {
     const name = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
     if (name === 'event') event = value;
-    else if (name === 'data') data.push(value);
-    else if (name === 'id' && !value.includes('\0')) id = value;
+    else if (name === 'data') {
+      data.push(value);
+      size += value.length;
+    } else if (name === 'id' && !value.includes('\0')) id = value;
     else if (name === 'retry' && /^\d+$/.test(value)) retryMs = Number(value);
     return null;
   };
@@ -40,12 +48,16 @@ export function createStreamReader(): StreamReader {
     lastId = id;
     event = '';
     data = [];
+    size = 0;
     return message;
   };
 
   return {
     push(text) {
       rest += text;
+      if (rest.length + size > LARGEST_MESSAGE) {
+        throw new PhasegateClientError('too_large', 'a message of the event stream is too large');
+      }
       // A CR at the very end may be half of a CRLF: it waits for what follows.
       const lines = rest.split(/\r\n|\n|\r(?!$)/);
       rest = lines.pop() ?? '';

@@ -44,6 +44,8 @@ export interface Http {
   open(call: Call, bearer: string | null): Promise<Response>;
 }
 
+const LARGEST_ANSWER = 64 * 1024 * 1024;
+const LARGEST_REFUSAL = 8 * 1024 * 1024;
 const ANSWER_MS = 30_000;
 // Node's own fetch gives up after five minutes without an answer, so more could not be promised.
 const LONG_ANSWER_MS = 300_000;
@@ -117,8 +119,8 @@ async function sendOnce(options: HttpOptions, call: Call, bearer: string | null)
   const signal = call.signal === undefined ? timer : AbortSignal.any([timer, call.signal]);
   const response = await exchange(options, call, { bearer, signal });
   if (!response.ok) throw await refusal(response);
-  const text = await response.text().catch((error: unknown) => {
-    throw unanswered(options, call, error);
+  const text = await textOf(response, LARGEST_ANSWER).catch((error: unknown) => {
+    throw error instanceof PhasegateClientError ? error : unanswered(options, call, error);
   });
   return { status: response.status, body: parsed(text, response), headers: response.headers };
 }
@@ -166,9 +168,31 @@ function unanswered(options: HttpOptions, call: Call, error: unknown): unknown {
 }
 
 async function refusal(response: Response): Promise<PhasegateClientError> {
-  const text = await response.text().catch(() => '');
+  const text = await textOf(response, LARGEST_REFUSAL).catch(() => '');
   const retryAfter = readRetryAfter(response.headers.get('retry-after'), Date.now());
   return errorFrom(response.status, jsonOf(text), retryAfter);
+}
+
+/** Whoever answers at an address could answer without end: reading stops at the limit. */
+async function textOf(response: Response, limit: number): Promise<string> {
+  if (response.body === null) return '';
+  // Not every browser lets a body be iterated over.
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (let bytes = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.byteLength;
+    if (bytes > limit) {
+      void reader.cancel().catch(() => undefined);
+      throw new PhasegateClientError('too_large', `the answer is larger than ${limit} bytes`, {
+        status: response.status,
+      });
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 function parsed(text: string, response: Response): unknown {

@@ -37,6 +37,23 @@ test.each(busy)('reading and checking are tried again after %s', async (_name, r
   expect(server.requests).toHaveLength(6);
 });
 
+test.each([200, 500])('an answer without end (%i) is read no further than the limit', async (status) => {
+  const endless: Reply = (response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    const more = () => {
+      while (!response.destroyed && response.write(' '.repeat(1024 * 1024)));
+      if (!response.destroyed) response.once('drain', more);
+    };
+    more();
+  };
+  server.script(claimed(tokenFor({})), endless, endless, endless, endless);
+  await client.claimTask('agent-7');
+
+  const error = await client.getPhase().catch((thrown: unknown) => thrown);
+
+  expect(error).toMatchObject(status === 200 ? { code: 'too_large' } : { status });
+});
+
 test.each(busy)('claims, transitions and tools are not tried again after %s', async (_name, reply) => {
   server.script(claimed(tokenFor({})), reply, reply, reply);
   await client.claimTask('agent-7');

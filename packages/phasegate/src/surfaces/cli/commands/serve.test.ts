@@ -27,6 +27,23 @@ test('it prints the address and a link that signs in once, until it is asked to 
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
+test.each(['https://build.example.com', 'build.example.com:8443', 'build.example.com/x', 'a b', 'x@y', ''])(
+  '`--allow-host %s` is no name: agents that are started would be sent elsewhere with their keys',
+  async (name) => {
+    const shell = makeShell({ 'good.workflow.yaml': GOOD });
+
+    const { code, stderr } = await shell.callWith(machine().machine, [
+      'serve',
+      '--port',
+      '0',
+      `--allow-host=${name}`,
+    ]);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain('--allow-host');
+  },
+);
+
 test('the workflows are looked at on startup; a broken one is told and the others are served [S2.52]', async () => {
   const shell = makeShell({ 'good.workflow.yaml': GOOD, 'broken.workflow.yaml': BROKEN });
   const serving = machine();

@@ -72,9 +72,18 @@ function requestOf(args: Arguments): Wanted {
     ...(host === undefined ? {} : { host }),
     ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }),
     behindProxy: args.flag('behind-proxy'),
-    allowHosts: args.texts('allow-host'),
+    allowHosts: args.texts('allow-host').map(hostName),
     verbose: args.flag('verbose'),
   };
+}
+
+/** Agents that are started here are sent to the first of these names with their keys: it must be a name and no more. */
+function hostName(given: string): string {
+  const url = URL.canParse(`https://${given}/`) ? new URL(`https://${given}/`) : null;
+  const bare = given.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  if (url !== null && (url.host === given.toLowerCase() || url.host === `[${bare}]`) && url.port === '')
+    return bare;
+  throw usageError(`\`--allow-host\`: \`${given}\` is not a host name; leave out scheme, port and path`);
 }
 
 /** A definition that is wrong is told when the server starts, and does not keep the others from being served. */
