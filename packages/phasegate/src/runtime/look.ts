@@ -9,6 +9,7 @@ import {
   type Subject,
 } from '@phasegate/core';
 import type { CheckImplementation, FunctionAnswer, Functions } from './ports.ts';
+import { withoutOurPaths } from './withoutOurPaths.ts';
 
 /** What looking needs: the shelf, the function host, and where to look. */
 export interface Looking {
@@ -75,7 +76,7 @@ async function answerCheck(look: Extract<Look, { kind: 'check' }>, looking: Look
     };
   } catch (error) {
     const timedOut = deadline.aborted || (error instanceof Error && error.name === 'CheckTimeout');
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = withoutOurPaths(error instanceof Error ? error.message : String(error), looking.workspace);
     return { status: timedOut ? 'timed_out' : 'errored', reason, class: implementation.class };
   }
 }
@@ -122,8 +123,9 @@ async function call(
       hint: `phasegate trust ${relative(looking.workspace, looking.module)}`,
     });
   }
-  if (!answer.ok) demandDatabase(ref, answer.reason, looking);
-  return answer;
+  if (answer.ok) return answer;
+  demandDatabase(ref, answer.reason, looking);
+  return { ...answer, reason: withoutOurPaths(answer.reason, looking.workspace) };
 }
 
 /** A database that was never made is no failed attempt of whoever handed in work: nothing was asked, and nothing counts. */

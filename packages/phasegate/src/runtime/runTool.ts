@@ -1,5 +1,6 @@
 import { canonicalJson, type JsonObject, tooDeep } from '@phasegate/core';
 import type { ToolContext, ToolImplementation, ToolResult } from './ports.ts';
+import { withoutOurPaths } from './withoutOurPaths.ts';
 
 /** A result that says what went wrong. */
 export function notOk(error: string, message: string): ToolResult {
@@ -46,8 +47,9 @@ async function attempt(
     const problem = outputProblem(result);
     return problem === null ? result : notOk('tool_failed', `\`${tool.name}\` ran, but ${problem}`);
   } catch (error) {
-    const reason = (error instanceof Error ? error.message : String(error)).split('\n')[0]?.slice(0, 500);
-    return notOk('tool_failed', `\`${tool.name}\` broke: ${reason}`);
+    const reason =
+      (error instanceof Error ? error.message : String(error)).split('\n')[0]?.slice(0, 500) ?? '';
+    return notOk('tool_failed', `\`${tool.name}\` broke: ${withoutOurPaths(reason, context.workspace)}`);
   }
 }
 

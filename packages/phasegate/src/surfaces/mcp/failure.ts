@@ -1,4 +1,4 @@
-import { type ErrorCode, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
+import { ERROR_CODES, type ErrorCode, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
 
 // About the caller's own things: an agent reads the answer and goes another way. Everything else is a fault.
 const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -61,11 +61,22 @@ function inOurWords({ code, hint, unaccepted }: PhasegateError): JsonObject {
   }
 }
 
+/** Faults of the inside: their messages name files of ours, which are no business of an agent's. */
+const INSIDE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'state_tampered',
+  'audit_broken',
+  'store_newer',
+  'store_corrupt',
+  'store_unavailable',
+  'config_invalid',
+  'internal',
+]);
+
 function asFailure(error: unknown): PhasegateError {
-  if (error instanceof PhasegateError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new PhasegateError('internal', `something unexpected went wrong: ${message}`, {
+  if (error instanceof PhasegateError && !INSIDE.has(error.code)) return error;
+  const code = error instanceof PhasegateError ? error.code : 'internal';
+  return new PhasegateError(code, ERROR_CODES[code], {
     cause: error,
-    hint: 'the server wrote the cause on stderr',
+    hint: 'a human finds the cause with `phasegate doctor`, or on stderr of the server',
   });
 }

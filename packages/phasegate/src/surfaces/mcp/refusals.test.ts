@@ -241,6 +241,20 @@ test.each<readonly [string, JsonObject, string]>([
   expect(answer).toMatchObject({ is_error: true, error: 'usage', message: expect.stringContaining(message) });
 });
 
+test.each([
+  new Error("ENOENT: no such file or directory, open '/home/maria/.local/state/phasegate/p/keys.json'"),
+  new PhasegateError(
+    'store_corrupt',
+    '`/home/maria/.local/state/phasegate/p/state.db` was there and is gone',
+  ),
+  new PhasegateError('store_unavailable', '`/home/maria/.local/state/phasegate/p` cannot be written: EACCES'),
+])('what breaks inside names no path of ours (%s)', (error) => {
+  const { answer, fault } = answerToFailure(error);
+
+  expect(fault).toBe(true);
+  expect(JSON.stringify(answer)).not.toMatch(/maria|state\/phasegate|keys\.json|state\.db/);
+});
+
 test('what breaks inside is a fault with a code and without a stack', async () => {
   const bed = await makeTestBed({ 'errand.workflow.yaml': ERRAND });
   const parts = bed.parts();
@@ -251,7 +265,7 @@ test('what breaks inside is a fault with a code and without a stack', async () =
 
   expect(answer).toEqual({
     error: 'internal',
-    message: 'something unexpected went wrong: the disk is gone',
+    message: 'a fault of Phasegate itself',
     hint: expect.any(String),
     next_action: expect.any(String),
     is_error: true,
