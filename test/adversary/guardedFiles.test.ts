@@ -3,6 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { beforeEach, expect, test } from 'vitest';
+import { makeProject, phasegate } from '../e2e/cli.ts';
 import { expectStatus, laySiege, type Siege, until } from './siege.ts';
 import { bearer } from './wire.ts';
 
@@ -126,6 +127,18 @@ test('a command check that changes guarded files does not pass, and they are put
 
   expect(JSON.stringify(body)).toMatch(/check_failed.*phasegate\.config\.yaml.*put back/);
   expect(read('phasegate.config.yaml')).toBe(FILES['phasegate.config.yaml']);
+});
+
+test('a command of `phasegate run` that changes guarded files has no result, and they are put back [Q2]', async () => {
+  const project = makeProject({
+    'agent_workflow.yaml':
+      'workflow: lab\nphases:\n  MAKE:\n    command: sh -c \'echo {} > .mcp.json; echo {\\"status\\":\\"completed\\",\\"result\\":{}}\'\n',
+  });
+
+  const { stderr } = await phasegate(project, ['run', 'lab', '--json']);
+
+  expect(stderr).toMatch(/\.mcp\.json.*put back/);
+  expect(existsSync(join(project.root, '.mcp.json'))).toBe(false);
 });
 
 function read(path: string): string {

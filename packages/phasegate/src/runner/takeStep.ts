@@ -36,7 +36,7 @@ export async function takeStep(driving: Driving, step: Step): Promise<Taken> {
       : await request.open.databases.begin({ run: run.id, database, signal });
   try {
     const atWork = { ...step, attempt };
-    const end = await work(driving, atWork);
+    const end = await guardedWork(driving, atWork);
     switch (end.kind) {
       case 'aborted':
         ended(false, 'interrupted');
@@ -76,6 +76,17 @@ async function mayBeDoneAgain({ request, redo }: Driving, step: Step, error: unk
     return false;
   redo.left -= 1;
   return isStillOpen(await request.open.load(step.run.id), step);
+}
+
+/** What a program made of the guard's own files is put back, and its result is none. */
+async function guardedWork(driving: Driving, step: StepAtWork): Promise<StepEnd> {
+  const { guardedFiles } = driving.request.open;
+  await guardedFiles.hold(step.run.id);
+  const end = await work(driving, step);
+  const restored = await guardedFiles.settle(step.run.id);
+  if (restored === null) return end;
+  driving.request.report({ event: 'note', message: restored });
+  return end.kind === 'result' ? { kind: 'failed', reason: restored } : end;
 }
 
 async function work(driving: Driving, step: StepAtWork): Promise<StepEnd> {

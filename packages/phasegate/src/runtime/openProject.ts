@@ -14,7 +14,7 @@ import { backupOnRecord } from './backupOnRecord.ts';
 import { createCallsUnderWay } from './callsUnderWay.ts';
 import { createClaims } from './claims.ts';
 import { createFeed } from './feed.ts';
-import { createGuard } from './guard.ts';
+import { createGuard, restoredMessage } from './guard.ts';
 import { guardedChecks } from './guardedChecks.ts';
 import { verifyHumanSignature } from './humanKeys.ts';
 import { lookingAgain } from './lookingAgain.ts';
@@ -293,6 +293,13 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
 
     serverCards: () => serverTrust.cards(),
     trustServer: (name, hash, human) => serverTrust.trust(name, hash, human),
+    guardedFiles: {
+      hold: (runId) => guard.hold(runId),
+      async settle(runId) {
+        const restored = await guard.settle(runId);
+        return restored.length === 0 ? null : restoredMessage(restored);
+      },
+    },
     mayEnter: (folder) => nestedTrust.mayEnter(folder),
     trustNested: (folder, human) => nestedTrust.trust(folder, human),
     attachServers: async () => undefined,

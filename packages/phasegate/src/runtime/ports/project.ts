@@ -173,6 +173,12 @@ export interface OpenProject extends Migrations {
   /** The servers of the config, and whether a human accepted each as it is now. */
   serverCards(): Promise<readonly ServerCard[]>;
   trustServer(name: string, hash: string, human: UnlockedHuman): Promise<TrustRecord>;
+  /** For whoever runs programs for a run by other ways than the toolbox: before the first, and after each. */
+  readonly guardedFiles: {
+    hold(runId: string): Promise<void>;
+    /** Puts back what is not as it was; says what that was, or null. */
+    settle(runId: string): Promise<string | null>;
+  };
   /** Whether a folder of the project may be entered as a project of its own, by its path from the root. */
   mayEnter(folder: string): Promise<boolean>;
   trustNested(folder: string, human: UnlockedHuman): Promise<TrustRecord>;
