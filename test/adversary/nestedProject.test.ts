@@ -35,6 +35,20 @@ test.each(['phasegate.config.yaml', 'agent_workflow.yaml', '.phasegate/x'])(
   },
 );
 
+test('who makes the folder around a project a project does not take its place [Q3]', async () => {
+  const project = makeProject({ 'sub/agent_workflow.yaml': 'workflow: inner\nphases: { A: {} }\n' });
+  const sub = join(project.root, 'sub');
+  const add = (name: string, cwd: string) => phasegate(project, ['humans', 'add', name], { ...SECRET, cwd });
+  expect(await add('maria', sub)).toMatchObject({ code: 0 });
+  writeFileSync(join(project.root, 'agent_workflow.yaml'), 'workflow: evil\nphases: { A: {} }\n');
+  expect(await add('mallory', project.root)).toMatchObject({ code: 0 });
+
+  const { stdout } = await phasegate(project, ['list', '--json'], { cwd: sub });
+
+  expect(stdout).toContain('inner');
+  expect(stdout).not.toContain('evil');
+});
+
 test('without a human the nearest project is entered, as ever', async () => {
   const project = makeProject({
     'agent_workflow.yaml': 'workflow: lab\nphases: { LAB: {} }\n',

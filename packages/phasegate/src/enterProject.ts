@@ -37,13 +37,31 @@ export async function enterProject(start: string, { env, open }: Entering): Prom
     // Without state there is no human. Worktrees of one repository share their state, and with it their humans.
     if (outside === null || !existsSync(join(outside, 'state.db')) || outside === stateOf(nested, env))
       return true;
-    const project = await open(root);
+    const since = await asking(root, async (project) =>
+      (await project.mayEnter(pathIn(root, nested))) ? null : firstHuman(project),
+    );
+    if (since === null) return true;
+    const inside = stateOf(nested, env);
+    if (inside === null || !existsSync(join(inside, 'state.db'))) return false;
+    // One that was there before the project around it is not that one's to accept: who makes a folder around a project
+    // a project must not take its place.
+    const older = await asking(nested, firstHuman);
+    return older !== null && older < since;
+  }
+
+  async function asking<T>(at: string, ask: (project: OpenProject) => Promise<T>): Promise<T> {
+    const project = await open(at);
     try {
-      return await project.mayEnter(pathIn(root, nested));
+      return await ask(project);
     } finally {
       await project.close();
     }
   }
+}
+
+/** When the first human was set up, or null. */
+async function firstHuman({ humans }: OpenProject): Promise<string | null> {
+  return (await humans.list()).map(({ addedAt }) => addedAt).sort()[0] ?? null;
 }
 
 /** Null for a folder that can have no state, such as the one all state is in. */
