@@ -2,7 +2,6 @@ import {
   decide,
   holdsAnItem,
   type JsonObject,
-  judgeTool,
   overviewOf,
   type Phasegate,
   PhasegateError,
@@ -17,6 +16,7 @@ import {
 import { judgedData, nameOf } from './auditDrafts.ts';
 import { createDoor, type Door } from './door.ts';
 import { ENGINE } from './engine.ts';
+import { judgeProtected } from './judgeProtected.ts';
 import { createJudging } from './judging.ts';
 import { movedLease } from './leaseTerms.ts';
 import type { Admitted, Around, CallRecord, StoredRun } from './ports.ts';
@@ -81,13 +81,13 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   /** The verdict on one call, in the run or in none, and the note of it. On the path of every tool call. */
-  function judged(
+  async function judged(
     run: Run | null,
     use: ToolUse,
     { principal, jti }: { readonly principal: Principal; readonly jti?: string | undefined },
   ) {
     const mine = run === null || principal.kind !== 'agent' || isHeldBy(run, principal.name);
-    const verdict = judgeTool(mine ? run : null, use);
+    const verdict = await judgeProtected(parts.databases, mine ? run : null, use);
     const permissive = run?.workflow.enforcement.mode === 'permissive';
     const data = judgedData(run, use, verdict);
     // Which token it was asked with is the start of any inquiry (S2.83).
@@ -99,7 +99,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   async function judgeUse(run: Run | null, use: ToolUse, by: Parameters<typeof judged>[2]): Promise<Verdict> {
-    const { verdict, note } = judged(run, use, by);
+    const { verdict, note } = await judged(run, use, by);
     // INVARIANT: the verdict is on disk, for the epoch it was judged in, before anyone acts on it.
     const kept = await store.note(run === null ? null : run.id, [note], run?.epoch);
     if (!kept) throw new PhasegateError('run_changed', 'the phase changed while the call was judged');
@@ -115,7 +115,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     for (let round = 0; round < ROUNDS; round++) {
       const { run, version } = await load(runId);
       if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
-      const { verdict, note } = judged(run, use, by);
+      const { verdict, note } = await judged(run, use, by);
       if (!verdict.allowed) return judgeUse(run, use, by);
       if (await store.beginCall(call, version, [note])) return verdict;
     }
