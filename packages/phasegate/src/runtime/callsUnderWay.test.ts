@@ -127,6 +127,7 @@ describe('a phase that another process completes while a call is under way', () 
     const processes: Processes = {
       self: 'server',
       isGone: (mark) => dead.has(mark),
+      endPrograms: () => false,
       callsAround: () => [],
     };
     const { tool } = longBash();
@@ -152,7 +153,12 @@ describe('what is asked for from inside a call', () => {
   test('is refused at once, where a program of the call asks in a process of its own', async () => {
     const { tool, began, finish } = longBash();
     let around: readonly string[] = [];
-    const processes: Processes = { self: 'one', isGone: () => false, callsAround: () => around };
+    const processes: Processes = {
+      self: 'one',
+      isGone: () => false,
+      endPrograms: () => false,
+      callsAround: () => around,
+    };
     const { server, other } = twoProcesses(tool, { processes });
     const run = await queue(server);
     const call = server.project.toolbox.execute(await admitted(server), BASH);

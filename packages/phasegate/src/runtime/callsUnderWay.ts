@@ -58,13 +58,17 @@ export function createCallsUnderWay(parts: CallsParts): CallsUnderWay {
   let timer: NodeJS.Timeout | undefined;
   let isLooking = false;
 
-  function isVoid({ deadline, process }: CallRecord): boolean {
-    return deadline <= new Date(now()).toISOString() || processes.isGone(process);
+  function isVoid({ id, deadline, process }: CallRecord): boolean {
+    if (deadline <= new Date(now()).toISOString()) return true;
+    // What is left of it is killed, and counts until it is seen that it is gone.
+    return processes.isGone(process) && !processes.endPrograms(id);
   }
 
   async function look(runId: string, item: string | null): Promise<Seen> {
     const { under, begun } = await store.calls(runId, item);
-    return { under: under.filter((call) => !isVoid(call)), void: under.filter(isVoid).map(idOf), begun };
+    if (under.length === 0) return { under, void: [], begun };
+    const over = new Set(under.filter(isVoid));
+    return { under: under.filter((call) => !over.has(call)), void: [...over].map(idOf), begun };
   }
 
   async function wait(

@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** What has to be known of processes on this machine. */
 export interface Processes {
@@ -6,6 +6,11 @@ export interface Processes {
   readonly self: string;
   /** Whether a process, as its own `self` named it, has ended. One that cannot be looked at has not. */
   isGone(mark: string): boolean;
+  /**
+   * Kills the programs of a call whose process is gone; false where there were none. A process that is killed cannot
+   * take its programs with it.
+   */
+  endPrograms(call: string): boolean;
   /** Values of `CALL_VARIABLE` that this process and those it was started by were started with. */
   callsAround(): readonly string[];
 }
@@ -37,6 +42,12 @@ export const PROCESSES: Processes = {
     const now = statOf(Number(pid));
     // A dead process that nobody has buried yet carries nothing out.
     return now !== null && (now.state === 'Z' || now.state === 'X' || now.start !== start);
+  },
+
+  endPrograms(call) {
+    const left = numbersOfAll().filter((pid) => pid !== process.pid && variableOf(pid) === call);
+    for (const pid of left) kill(pid);
+    return left.length > 0;
   },
 
   callsAround() {
@@ -85,6 +96,25 @@ function spaceOfNumbers(): string {
   } catch {
     // Systems without this have one space of numbers.
     return '';
+  }
+}
+
+function numbersOfAll(): readonly number[] {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    // A system without such files does not tell.
+    return [];
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself, or is another user's and none of ours.
   }
 }
 
