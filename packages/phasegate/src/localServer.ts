@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { EVIDENCE_LIMIT, PhasegateError, type Principal } from '@phasegate/core';
 import { loadConfig } from './config.ts';
-import type { OpenProject, RunningServer, ServeRequest } from './runtime/ports.ts';
+import type { OpenProject, RunningServer, ServeRequest, TransitionRequest } from './runtime/ports.ts';
 import { type ServerPlace, takeServerPlace } from './serverFile.ts';
 import { VERSION } from './surfaces/cli/version.ts';
 import { attachedFor, buildMcpServer, createMcpFetchHandler } from './surfaces/mcp/index.ts';
@@ -146,12 +146,11 @@ function mountMcp(parts: Omit<RestParts, 'mcp'>, project: () => OpenProject): Mc
         version,
         run: caller.run ?? undefined,
         item: admitted?.item ?? undefined,
-        freshToken:
-          admitted === null ? undefined : async (run) => (await whole.claims.token(run, agent)).token,
         answers: {
           keep: (text) => whole.answers.keep(agent.name, text),
           page: (id, page) => whole.answers.page(agent.name, id, page),
         },
+        forRequest: (carried) => partsFor(whole, carried === undefined ? null : callers.get(carried)),
         attached: await attachedFor(whole, {
           agent,
           admitted: (carried) => (carried === undefined ? null : (callers.get(carried)?.admitted ?? null)),
@@ -168,6 +167,17 @@ function mountMcp(parts: Omit<RestParts, 'mcp'>, project: () => OpenProject): Mc
       return handler.fetch(incoming, { authInfo: { token: '', clientId, scopes: [], extra } });
     },
     close: () => handler.close(),
+  };
+}
+
+/** What the token of one request is good for: its epoch, its item, and one transition. */
+function partsFor(project: OpenProject, caller: Parameters<McpMount['fetch']>[1] | null | undefined) {
+  const admitted = caller?.admitted ?? null;
+  if (admitted === null) return { item: undefined, transition: undefined };
+  return {
+    phasegate: project.as(admitted.principal, { epoch: admitted.epoch }),
+    item: admitted.item ?? undefined,
+    transition: (request: TransitionRequest) => project.claims.transition(admitted, request),
   };
 }
 

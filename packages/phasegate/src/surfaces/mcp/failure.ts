@@ -9,6 +9,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'code_changed',
   'run_unknown',
   'not_permitted',
+  'token_dead',
   'evidence_unreadable',
   'file_unreadable',
   'path_outside',
@@ -40,6 +41,8 @@ function inOurWords({ code, hint, unaccepted }: PhasegateError): JsonObject {
       };
     case 'not_permitted':
       return { error: 'not_your_run', next_action: 'list_workflows()' };
+    case 'token_dead':
+      return { next_action: "ask for a fresh token with the agent's key, and look at the phase again" };
     case 'workflow_unknown':
       return { next_action: 'list_workflows()' };
     case 'untrusted_workflow':

@@ -40,6 +40,7 @@ export function registerTool(server: McpServer, tool: McpTool, parts: ServedPart
       try {
         const call = {
           ...parts,
+          ...parts.forRequest?.(context.http?.authInfo?.extra),
           elicits: elicits(server, context),
           inputResponses: context.mcpReq.inputResponses,
         };

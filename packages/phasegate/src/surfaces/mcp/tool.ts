@@ -1,6 +1,6 @@
 import type { InputRequiredResult, ToolAnnotations } from '@modelcontextprotocol/server';
 import type { JsonObject, Phasegate, RunView } from '@phasegate/core';
-import type { Catalog, Standards } from '../../runtime/ports.ts';
+import type { Catalog, Standards, Transition, TransitionRequest } from '../../runtime/ports.ts';
 import type { AttachedTools } from './attachedTools.ts';
 import type { LargeAnswers } from './largeAnswers.ts';
 
@@ -18,15 +18,23 @@ export interface McpParts {
   readonly run?: string | undefined;
   /** The one item to complete, where the caller showed that item's phase token. */
   readonly item?: string | undefined;
-  /** A phase token for the run as it is now, where the caller showed one: its own dies with its phase. */
-  readonly freshToken?: ((run: string) => Promise<string>) | undefined;
   /** What the agent was last told of each run on this connection; a server for one request has none. */
   readonly told?: Map<string, Pick<RunView, 'phase' | 'epoch'>> | undefined;
+  /** Completes the phase of the token the caller showed, which dies with it; the answer has the next one. */
+  readonly transition?: ((request: TransitionRequest) => Promise<Transition>) | undefined;
+  /**
+   * What the credential of one request changes of all this, given what its authentication carries: a session outlives
+   * the token it was opened with.
+   */
+  readonly forRequest?: ((carried: object | undefined) => RequestParts) | undefined;
   /** Tools of attached servers. */
   readonly attached?: AttachedTools | undefined;
   /** Keeps answers that are too large, of this agent; left out, the server keeps them for as long as it lives. */
   readonly answers?: LargeAnswers | undefined;
 }
+
+/** What a token of its own gives a request. */
+export type RequestParts = Pick<McpParts, 'item' | 'transition'> & Partial<Pick<McpParts, 'phasegate'>>;
 
 /** What a tool may use in one call. */
 export interface ToolCall extends McpParts {

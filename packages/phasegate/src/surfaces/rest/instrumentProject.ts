@@ -9,13 +9,17 @@ import type { SpanFields, Tracing } from './tracing.ts';
  */
 export function instrumentProject(project: OpenProject, metrics: Metrics, tracing: Tracing): OpenProject {
   const traced = tracing.request !== null;
+  // At the runtime's own door, which every surface of this process goes through.
+  project.onSubmitted((command, verdict) => {
+    if (command.kind === 'complete') metrics.transition(verdict.allowed);
+  });
   return {
     ...project,
     claims: countClaims(project.claims, metrics, tracing),
     toolbox: countTools(project.toolbox, metrics, tracing),
     as: (principal, around) => {
-      const counted = countCompletions(project.as(principal, around), metrics);
-      return traced ? tracePhasegate(counted, tracing) : counted;
+      const phasegate = project.as(principal, around);
+      return traced ? tracePhasegate(phasegate, tracing) : phasegate;
     },
   };
 }
@@ -58,11 +62,7 @@ function countClaims(claims: Claims, metrics: Metrics, tracing: Tracing): Claims
         'transition',
         { 'phasegate.run': admitted.runId },
         {
-          run: async () => {
-            const done = await claims.transition(admitted, request);
-            metrics.transition(done.verdict.allowed);
-            return done;
-          },
+          run: () => claims.transition(admitted, request),
           told: ({ verdict }) => verdictFields(verdict),
         },
       ),
@@ -100,18 +100,6 @@ function countTools(toolbox: Toolbox, metrics: Metrics, tracing: Tracing): Toolb
           told: (executed) => ({ 'phasegate.allowed': executed.every(({ verdict }) => verdict.allowed) }),
         },
       ),
-  };
-}
-
-/** Phases that are completed without a token, over MCP, are transitions too. */
-function countCompletions(phasegate: Phasegate, metrics: Metrics): Phasegate {
-  return {
-    ...phasegate,
-    async submit(runId, command) {
-      const submitted = await phasegate.submit(runId, command);
-      if (command.kind === 'complete') metrics.transition(submitted.verdict.allowed);
-      return submitted;
-    },
   };
 }
 

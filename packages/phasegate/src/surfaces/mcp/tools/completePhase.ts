@@ -63,29 +63,40 @@ export const completePhase: McpTool = {
     if (call.item !== undefined && own(args, 'item') !== call.item) {
       return refuse(view, 'item_held', `your token is for the item \`${call.item}\` and no other`);
     }
-    const submitted = await phasegate.submit(view.run, { ...command, at: toldAt(call, view) });
+    const { submitted, token } = await submit(view, command, call);
     remember(call, submitted.view);
-    const answer = { session_id: view.run, ...respell(submitted), ...(await tokenAfter(submitted, call)) };
+    const answer = { session_id: view.run, ...respell(submitted), ...token };
     return withRange(answer, phase, { phasegate, run: view.run });
   },
 };
 
-/** Whoever calls with a token needs the next one; at a gate the old one is still good for reading. */
-async function tokenAfter({ verdict, view }: Submitted, call: ToolCall): Promise<JsonObject> {
-  if (call.freshToken === undefined || !verdict.allowed || view.status !== 'active') return {};
-  // An item's token ends with its item; what comes then is claimed.
-  if (call.item !== undefined) return {};
-  // The phase is left whatever becomes of the token: the holder asks for one by its key.
-  const phase_token = await call.freshToken(view.run).catch(() => null);
-  return phase_token === null ? {} : { phase_token };
+/** Whoever calls with a token completes by it, and gets the next one with the answer, or none is left. */
+async function submit(
+  view: RunView,
+  command: Complete,
+  call: ToolCall,
+): Promise<{ readonly submitted: Submitted; readonly token: JsonObject }> {
+  const { phasegate, transition } = call;
+  const { evidence, outcome, kind: _, at: __, ...rest } = command;
+  // What no agent may say is refused by the engine, and not by a token.
+  if (transition === undefined || outcome === 'skip') {
+    const submitted = await phasegate.submit(view.run, { ...command, at: toldAt(call, view) });
+    return { submitted, token: {} };
+  }
+  const said = outcome === undefined ? {} : { outcome };
+  const submitted = await transition({ ...rest, ...said, artifacts: evidence, whole: true });
+  const { next } = submitted;
+  return { submitted, token: next === null ? {} : { phase_token: next.token } };
 }
+
+type Complete = Extract<Command, { kind: 'complete' }>;
 
 const NO_OUTCOME = `an outcome is one of ${OUTCOMES.map((outcome) => `\`${outcome}\``).join(', ')}`;
 
 function commandOf(
   args: JsonObject,
   work: { readonly phase: PhaseId; readonly evidence: JsonObject },
-): Extract<Command, { kind: 'complete' }> | undefined {
+): Complete | undefined {
   const [word, reason, item] = ['outcome', 'reason', 'item'].map((name) => optionalText(args, name));
   const outcome = OUTCOMES.find((known) => known === word);
   if (word !== undefined && outcome === undefined) return undefined;

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import type { JsonObject } from '@phasegate/core';
+import type { JsonObject, Phasegate } from '@phasegate/core';
+import type { Caller, RestParts } from '../parts.ts';
 import { runPath } from '../schemas/records.ts';
 import { phaseRefused, refusal } from '../schemas/refusals.ts';
 import { blockedRequest, phase, phaseTask, questionsRequest, run } from '../schemas/runs.ts';
@@ -79,7 +80,7 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
     problems: { 409: { description: 'no such task, or not of a phase that may be read', schema: refusal } },
     async handle({ caller, params, parts, instance }) {
       demandOwnRun(caller, params.id);
-      const submitted = await parts.project.as(caller.admitted.principal).submit(params.id, {
+      const submitted = await byToken(parts, caller).submit(params.id, {
         kind: 'fetch_task',
         phase: params.phase,
         task: params.n,
@@ -113,9 +114,8 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
     problems: { 409: { description: 'refused', schema: refusal } },
     async handle({ caller, params, body, parts, instance }) {
       demandOwnRun(caller, params.id);
-      const submitted = await parts.project
-        .as(caller.admitted.principal)
-        .submit(params.id, { kind: 'ask', questions: body.questions });
+      const command = { kind: 'ask', questions: body.questions } as const;
+      const submitted = await byToken(parts, caller).submit(params.id, command);
       const refused = refusalOf(submitted, { instance, reader: 'agent' });
       return refused ?? reply(200, describeRun(submitted.view, 'agent'));
     },
@@ -134,11 +134,15 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
     problems: { 409: { description: 'refused', schema: refusal } },
     async handle({ caller, params, body, parts, instance }) {
       demandOwnRun(caller, params.id);
-      const submitted = await parts.project
-        .as(caller.admitted.principal)
-        .submit(params.id, { kind: 'report_blocked', reason: body.reason });
+      const command = { kind: 'report_blocked', reason: body.reason } as const;
+      const submitted = await byToken(parts, caller).submit(params.id, command);
       const refused = refusalOf(submitted, { instance, reader: 'agent' });
       return refused ?? reply(200, describeRun(submitted.view, 'agent'));
     },
   }),
 ];
+
+/** The holder of a token, in the token's epoch: one that dies between the door and the engine moves nothing. */
+function byToken({ project }: RestParts, { admitted }: Extract<Caller, { kind: 'token' }>): Phasegate {
+  return project.as(admitted.principal, { epoch: admitted.epoch });
+}
