@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 describe.each(WAYS_IN)('a phase that is completed through $name', ({ complete, byToken }) => {
   test(
-    'while the server runs a `bash` is left when that has ended, and not before',
+    'while the server runs a `bash` is left when that has ended, and not before [adv.D4]',
     async () => {
       const hand = await claimed(bed);
       const { executed, end } = await begin(bed, hand);
@@ -37,7 +37,7 @@ describe.each(WAYS_IN)('a phase that is completed through $name', ({ complete, b
   );
 
   test(
-    'by whoever left it before is refused: a token that is dead, a phase that is over',
+    'by whoever left it before is refused: a token that is dead, a phase that is over [adv.H7]',
     async () => {
       const hand = await claimed(bed);
       expect(await complete(bed, hand, 'GO')).toBe('allowed');

@@ -55,7 +55,7 @@ const codesOf = (verdict: { readonly allowed: boolean; readonly blockers?: reado
   verdict.allowed ? [] : verdict.blockers?.map(({ code }) => code);
 
 describe('a phase that another process completes while a call is under way', () => {
-  test('is left when the call has ended, and not before: `done` beside a server that runs a `bash`', async () => {
+  test('is left when the call has ended, and not before: `done` beside a server that runs a `bash` [adv.D4 adv.K7]', async () => {
     const { tool, began, finish } = longBash();
     const { server, other } = twoProcesses(tool);
     const run = await queue(server);
@@ -189,6 +189,49 @@ describe('what is asked for from inside a call', () => {
     await it.project.toolbox.execute(await admitted(it), BASH);
     expect(await asked.promise).toEqual(['calls_under_way']);
     expect(await phaseOf(it, run)).toBe('PLAN');
+  });
+});
+
+describe('a call that is carried out', () => {
+  test('waits for the disk with its verdict and with its record, and no third time', async () => {
+    const { tool, finish } = longBash();
+    finish();
+    const { server } = twoProcesses(tool);
+    await queue(server);
+    const hand = await admitted(server);
+    let commits = 0;
+    const stop = server.store.onCommit(() => {
+      commits += 1;
+    });
+    await server.project.toolbox.execute(hand, BASH);
+    stop();
+    expect(commits).toBe(2);
+  });
+
+  test('is not begun in a phase that was left while it was judged, and is not on record', async () => {
+    const { tool } = longBash();
+    const { server, other } = twoProcesses(tool);
+    const run = await queue(server);
+    const hand = await admitted(server);
+    const { load } = server.parts.store;
+    // The other process completes the phase between the look at the run and the verdict.
+    let moved = false;
+    Object.assign(server.parts.store, {
+      async load(runId: string) {
+        const stored = await load(runId);
+        if (!moved) {
+          moved = true;
+          await other.project.as(ADA).submit(run, COMPLETE);
+        }
+        return stored;
+      },
+    });
+
+    const call = server.project.toolbox.execute(hand, BASH);
+
+    await expect(call).rejects.toMatchObject({ code: 'token_dead' });
+    expect(await events(other, run)).not.toContain('tool_judged');
+    expect((await other.store.calls(run, null)).under).toEqual([]);
   });
 });
 

@@ -4,6 +4,7 @@ import {
   type Decision,
   decideOrLook,
   findPhase,
+  holdsAnItem,
   PhasegateError,
   type Principal,
   phaseById,
@@ -84,11 +85,12 @@ export function createDoor(parts: DoorParts): Door {
     if ('kind' in asked) demandFit(asked);
     if ('kind' in asked && asked.kind === 'migrate')
       throw new PhasegateError('not_permitted', 'a run is migrated by `migrate` only');
-    const scope = scopeOf(asked);
+    // Counted from here: who has to wait for others that wait does not wait anew after them.
+    const until = performance.now() + (parts.waits?.completionMs ?? COMPLETION_MS);
     try {
-      const decided = await whileClosed(runId, asked, { ...how, scope });
+      const decided = await whileClosed(runId, asked, { ...how, until, scope: scopeOf(asked) });
       // An item turned out to be the last: everyone's calls have to be waited for.
-      return decided ?? (await whileClosed(runId, asked, { ...how, scope: null })) ?? changed(runId);
+      return decided ?? (await whileClosed(runId, asked, { ...how, until, scope: null })) ?? changed(runId);
     } finally {
       await parts.guard?.release(runId);
     }
@@ -97,9 +99,7 @@ export function createDoor(parts: DoorParts): Door {
   /** Nobody new comes in while an agent's command waits and is looked at. Null where more has to be closed. */
   async function whileClosed(runId: string, asked: Asked, how: Scoped): Promise<Kept | null> {
     const { scope } = how;
-    // A human waits for nobody's checks: what others are about to do is decided once more after it.
-    const closes = scope !== undefined && !('make' in asked) && mannerOf(asked) === 'waits';
-    const reopen = closes ? await calls.close(runId, scope) : () => undefined;
+    const reopen = closes(runId, asked, how) ? await calls.close(runId, scope) : () => undefined;
     try {
       return await decideInRounds(runId, asked, how);
     } catch (error) {
@@ -110,11 +110,18 @@ export function createDoor(parts: DoorParts): Door {
     }
   }
 
+  /** A human waits for nobody's checks, and a stranger keeps nobody out: it is refused, or decided once more. */
+  function closes(runId: string, asked: Asked, { scope, principal: { kind, name } }: Scoped): boolean {
+    if (scope === undefined || kind !== 'agent' || 'make' in asked || mannerOf(asked) !== 'waits')
+      return false;
+    const run = store.peek?.(runId, null).run;
+    return run === undefined || run.holder === name || holdsAnItem(run, name);
+  }
+
   async function decideInRounds(runId: string, asked: Asked, how: Scoped): Promise<Kept> {
-    const until = performance.now() + (parts.waits?.completionMs ?? COMPLETION_MS);
     let lost = false;
     for (let left = roundsOf(asked); left > 0; left--) {
-      const came = await tryOnce(runId, asked, { ...how, until, lost, last: left === 1 });
+      const came = await tryOnce(runId, asked, { ...how, lost, last: left === 1 });
       if (typeof came !== 'string') return came;
       if (came === 'given_up') break;
       // Waiting is no conflict: the run is looked at afresh, as if it had been asked for now.
@@ -317,11 +324,11 @@ export function createDoor(parts: DoorParts): Door {
 
 interface Scoped extends Submitting {
   readonly scope: Scope;
+  /** When waiting ends, on the clock that never goes back. */
+  readonly until: number;
 }
 
 interface Trying extends Scoped {
-  /** When waiting ends, on the clock that never goes back. */
-  readonly until: number;
   /** Somebody else was faster the last time: a call may have come in between. */
   readonly lost: boolean;
   readonly last: boolean;
