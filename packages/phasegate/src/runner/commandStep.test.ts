@@ -28,6 +28,28 @@ describe('a command that does its work', () => {
     expect(JSON.stringify(evidence)).not.toContain('secret');
   });
 
+  test('is not done again where a tool call was in the way of its result', async () => {
+    const bed = await driveBed([commanded('look', play('tell')), commanded('end', play('ok'))], {
+      parts: { waits: { completionMs: 1 } },
+    });
+    const { store, run } = bed;
+    const call = { id: 'c', run, item: null, tool: 'bash', process: 'x', ending: false };
+    await store.beginCall({ ...call, deadline: '2099-01-01T00:00:00.000Z' }, 1, []);
+    const stop = store.onCommit(async () => {
+      const records = await store.history(run, { after: 0, limit: 99 });
+      if (!records.some(({ event }) => event === 'command_refused')) return;
+      stop();
+      await store.endCall(call, []);
+    });
+
+    expect(await bed.drive()).toMatchObject({ outcome: 'completed' });
+
+    expect(bed.starts()).toEqual([
+      ['look', 1],
+      ['end', 1],
+    ]);
+  });
+
   test('has what it prints shown a line at a time, and its result kept to the engine [S3.25]', async () => {
     const bed = await driveBed([commanded('look', play('tell'))]);
 

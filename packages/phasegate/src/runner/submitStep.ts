@@ -85,7 +85,9 @@ async function submit(driving: Driving, step: StepAtWork, command: Command): Pro
   const gate = open.as(driving.principal, { workflowHash, ...(attempt === null ? {} : { attempt }) });
   for (let round = 1; ; round++) {
     try {
-      return await gate.submit(run.id, command);
+      const submitted = await gate.submit(run.id, command);
+      // Somebody's tool call is in the way, and was waited for; the work is not done again for that either.
+      if (round === ROUNDS || !isUnderWay(submitted.verdict)) return submitted;
     } catch (error) {
       const conflict = error instanceof PhasegateError && error.code === 'run_changed';
       // With a copy of the database the step is done anew, on the database as it is then.
@@ -94,6 +96,10 @@ async function submit(driving: Driving, step: StepAtWork, command: Command): Pro
       if (now.workflowHash !== workflowHash || now.epoch !== epoch) throw error;
     }
   }
+}
+
+function isUnderWay(verdict: Verdict): boolean {
+  return !verdict.allowed && verdict.blockers.some(({ code }) => code === 'calls_under_way');
 }
 
 function acceptedMessage(
