@@ -18,7 +18,9 @@ describe.each(WAYS_IN)('a phase that is completed through $name', ({ complete, b
       const hand = await claimed(bed);
       const { executed, end } = await begin(bed, hand);
 
-      const completing = complete(bed, hand, 'GO');
+      const asked = Promise.withResolvers<void>();
+      const completing = complete(bed, hand, { phase: 'GO', asked: asked.resolve });
+      await asked.promise;
       const late = () => existsSync(join(bed.project.root, `late-${hand.run}`));
       const first = Promise.race([completing, executed.then(() => 'the call has ended')]);
       // Twice as long as the door itself may take to get there.
@@ -40,9 +42,9 @@ describe.each(WAYS_IN)('a phase that is completed through $name', ({ complete, b
     'by whoever left it before is refused: a token that is dead, a phase that is over [adv.H7]',
     async () => {
       const hand = await claimed(bed);
-      expect(await complete(bed, hand, 'GO')).toBe('allowed');
+      expect(await complete(bed, hand, { phase: 'GO' })).toBe('allowed');
 
-      const again = await complete(bed, hand, 'GO');
+      const again = await complete(bed, hand, { phase: 'GO' });
 
       expect(again).toBe(byToken ? 'token_dead' : 'phase_sequence_violation');
       expect(await phaseOf(bed, hand.run)).toBe('RETURN');
@@ -61,7 +63,7 @@ describe.each(WAYS_IN)('a phase that is completed through $name', ({ complete, b
       const taken = await server.send('POST', '/api/v1/tasks/claim', { bearer: bob, body });
       expect(taken.status).toBe(200);
 
-      const came = await complete(bed, hand, 'GO');
+      const came = await complete(bed, hand, { phase: 'GO' });
 
       expect(['token_dead', 'not_your_run', 'not_permitted']).toContain(came);
       const bearer = String(taken.body.phase_token);

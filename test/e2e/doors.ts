@@ -30,7 +30,14 @@ export interface WayIn {
   readonly name: string;
   /** Whether the phase token is what it is let in by. */
   readonly byToken: boolean;
-  complete(bed: Bed, hand: Hand, phase: string): Promise<Came>;
+  complete(bed: Bed, hand: Hand, asking: Asking): Promise<Came>;
+}
+
+/** What is asked for. */
+export interface Asking {
+  readonly phase: string;
+  /** Called when all is ready, just before it is asked for. */
+  readonly asked?: (() => void) | undefined;
 }
 
 const WORK = 'workflow: work\nphases: { GO: { allowed_tools: [bash] }, RETURN: {}, END: {} }\n';
@@ -73,7 +80,8 @@ export const WAYS_IN: readonly WayIn[] = [
   {
     name: 'REST',
     byToken: true,
-    async complete({ server }, { token }, phase) {
+    async complete({ server }, { token }, { phase, asked }) {
+      asked?.();
       const body = { artifacts: {}, phase };
       const answer = await server.send('POST', '/api/v1/tasks/transition', { bearer: token, body });
       return cameOf(answer.body);
@@ -82,18 +90,19 @@ export const WAYS_IN: readonly WayIn[] = [
   {
     name: 'MCP over HTTP with a token',
     byToken: true,
-    complete: ({ server }, { token }, phase) => overHttp(server, token, { phase, evidence: {} }),
+    complete: ({ server }, { token }, { phase, asked }) =>
+      overHttp(server, token, { args: { phase, evidence: {} }, asked }),
   },
   {
     name: 'MCP over HTTP with a key',
     byToken: false,
-    complete: ({ server }, { key, run }, phase) =>
-      overHttp(server, key, { session_id: run, phase, evidence: {} }),
+    complete: ({ server }, { key, run }, { phase, asked }) =>
+      overHttp(server, key, { args: { session_id: run, phase, evidence: {} }, asked }),
   },
   {
     name: 'MCP over stdio',
     byToken: false,
-    async complete({ project }, { key, run }, phase) {
+    async complete({ project }, { key, run }, { phase, asked }) {
       const client = new Client({ name: 'e2e', version: '1' });
       const env = { ...project.env, PHASEGATE_KEY: key };
       const args = [PROGRAM, 'mcp'];
@@ -101,13 +110,14 @@ export const WAYS_IN: readonly WayIn[] = [
       await client.connect(
         new StdioClientTransport({ command: process.execPath, args, cwd, env, stderr: 'pipe' }),
       );
-      return completing(client, { session_id: run, phase, evidence: {} });
+      return completing(client, { args: { session_id: run, phase, evidence: {} }, asked });
     },
   },
   {
     name: '`phasegate done`',
     byToken: false,
-    async complete({ project }, { key, run }, phase) {
+    async complete({ project }, { key, run }, { phase, asked }) {
+      asked?.();
       const words = ['done', run, '--phase', phase, '--json'];
       return cameOf((await phasegate(project, words, { env: { PHASEGATE_KEY: key } })).json);
     },
@@ -115,10 +125,11 @@ export const WAYS_IN: readonly WayIn[] = [
   {
     name: 'the SDK',
     byToken: false,
-    async complete({ server }, { key, run }, phase) {
+    async complete({ server }, { key, run }, { phase, asked }) {
       const client = connect({ url: server.url, key });
       try {
         await client.claimTask('ada', { task: run });
+        asked?.();
         const moved = await client.requestTransition(undefined, {}, { phase });
         return cameOf({ ...moved });
       } catch (error) {
@@ -129,7 +140,11 @@ export const WAYS_IN: readonly WayIn[] = [
   },
 ];
 
-async function overHttp({ url, send }: Served, bearer: string, args: JsonObject): Promise<Came> {
+interface Completing extends Pick<Asking, 'asked'> {
+  readonly args: JsonObject;
+}
+
+async function overHttp({ url, send }: Served, bearer: string, call: Completing): Promise<Came> {
   const pinned = { versionNegotiation: { mode: { pin: '2026-07-28' } } } as const;
   const client = new Client({ name: 'e2e', version: '1' }, pinned);
   const requestInit = { headers: { authorization: `Bearer ${bearer}` } };
@@ -139,11 +154,12 @@ async function overHttp({ url, send }: Served, bearer: string, args: JsonObject)
     // The client keeps to itself what the server said to whoever is not let in.
     return cameOf((await send('POST', '/mcp', { bearer, body: {} })).body);
   }
-  return completing(client, args);
+  return completing(client, call);
 }
 
-async function completing(client: Client, args: JsonObject): Promise<Came> {
+async function completing(client: Client, { args, asked }: Completing): Promise<Came> {
   try {
+    asked?.();
     const options = { timeout: 60_000 };
     const { structuredContent } = await client.callTool({ name: 'complete_phase', arguments: args }, options);
     return cameOf(structuredContent as JsonObject);
