@@ -39,6 +39,17 @@ describe.each(WAYS_IN)('a phase that is completed through $name', ({ complete, b
   );
 
   test(
+    'is counted once in the metrics of the server [S2.76]',
+    async () => {
+      const hand = await claimed(bed);
+      const before = await counted('allowed');
+      expect(await complete(bed, hand, { phase: 'GO' })).toBe('allowed');
+      expect((await counted('allowed')) - before).toBe(1);
+    },
+    LONG,
+  );
+
+  test(
     'by whoever left it before is refused: a token that is dead, a phase that is over [adv.H7]',
     async () => {
       const hand = await claimed(bed);
@@ -155,6 +166,12 @@ function programsAbout(run: string): readonly string[] {
       }
     });
   return lines.filter((line) => line.includes(`begun-${run}`));
+}
+
+/** How many transitions the server's metrics have. */
+async function counted(verdict: 'allowed' | 'refused'): Promise<number> {
+  const text = await (await fetch(`${bed.server.url}/metrics`)).text();
+  return Number(new RegExp(`phasegate_transitions_total\\{verdict="${verdict}"\\} (\\d+)`).exec(text)?.[1]);
 }
 
 /** Names of a run's records. */

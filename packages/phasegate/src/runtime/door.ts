@@ -215,7 +215,6 @@ export function createDoor(parts: DoorParts): Door {
       else await calls.end(run.id, how.scope ?? null, (call) => changesHands(call, run, judged.run));
     }
     parts.heard(judged.run, principal);
-    parts.submitted?.(command, judged.verdict);
     return { submitted: await submitted(run, judged, principal), run: judged.run };
   }
 
@@ -275,7 +274,6 @@ export function createDoor(parts: DoorParts): Door {
       await noteRefused(run, principal, { command: command.kind, blockers });
     }
     parts.heard(run, principal);
-    parts.submitted?.(command, verdict);
     return { submitted: await submitted(run, { ...decision, command }, principal), run };
   }
 

@@ -1,12 +1,4 @@
-import {
-  type Command,
-  canonicalJson,
-  type GateDecision,
-  PhasegateError,
-  type Run,
-  type Unaccepted,
-  type Verdict,
-} from '@phasegate/core';
+import { canonicalJson, type GateDecision, PhasegateError, type Run, type Unaccepted } from '@phasegate/core';
 import { isAccepted, trustText } from './acceptance.ts';
 import { createAgents } from './agents.ts';
 import { nameOf } from './auditDrafts.ts';
@@ -52,8 +44,7 @@ import { createWebhooks } from './webhooks.ts';
 export { createHumans } from './people.ts';
 
 /** What an open project is built from: the runtime's parts, tokens, tools, and where backups go. */
-export interface ProjectParts
-  extends Omit<RuntimeParts, 'signed' | 'accepted' | 'heard' | 'calls' | 'submitted'> {
+export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'accepted' | 'heard' | 'calls'> {
   /** Absolute path for a backup made without naming a file. */
   readonly backupFile: () => string;
   /** From `createTokens`, with `tokenSecretsOf(stateDir)` for secrets, so that a rotation is noticed. */
@@ -84,7 +75,6 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const renewals = createRenewals(means);
   const refusals = createRefusalNotes(means);
   const calls = createCallsUnderWay({ ...parts, onError });
-  const told = new Set<(command: Command, verdict: Verdict) => void>();
   const stopping = new AbortController();
   const watches = new Set<Watch>();
   const accepted = (trust: TrustRecord) => isAccepted(trust, store);
@@ -101,9 +91,6 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     calls,
     guard,
     heard: renewals.heard,
-    submitted(command, verdict) {
-      for (const tell of told) tell(command, verdict);
-    },
     accepted,
     async signed(run, principal, command) {
       const human = (await store.humans()).find((record) => record.name === principal.name);
@@ -228,10 +215,6 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       },
     }),
     feed,
-    onSubmitted(listener) {
-      told.add(listener);
-      return () => void told.delete(listener);
-    },
     answers: createKeptAnswers(parts.newId),
     migrationCard: async (runId) => (await migrations()).migrationCard(runId),
     migrate: async (runId, to, human) => (await migrations()).migrate(runId, to, human),

@@ -1,4 +1,4 @@
-import type { Command, Principal, Run, Verdict } from '@phasegate/core';
+import type { Command, Principal, Run } from '@phasegate/core';
 import type { CallsUnderWay, CallWaits } from './callsUnderWay.ts';
 import type { Guard } from './guard.ts';
 import type { Catalog, CheckImplementation, Databases, Functions, Store, TrustRecord } from './ports.ts';
@@ -32,8 +32,6 @@ export interface RuntimeParts {
   readonly waits?: CallWaits;
   /** Keeps the guard's own files; absent where no programs are run. */
   readonly guard?: Pick<Guard, 'settle' | 'release'>;
-  /** Told what came of every command, through whichever surface it came. */
-  readonly submitted?: (command: Command, verdict: Verdict) => void;
   /** Places of the votes at the gate a run waits at that no human of today signed. Left out: all are good. */
   readonly voided?: (run: Run) => Promise<readonly number[]>;
   /** An agent acted on what it holds: whoever keeps leases renews its. */

@@ -1,6 +1,5 @@
 import type {
   AuditRecord,
-  Command,
   Json,
   JsonObject,
   Phasegate,
@@ -11,7 +10,6 @@ import type {
   Run,
   RunQuery,
   Unaccepted,
-  Verdict,
   Workflow,
 } from '@phasegate/core';
 import type { Agents } from './agents.ts';
@@ -148,11 +146,6 @@ export interface OpenProject extends Migrations {
   /** Answers to agents that were too large to be given at once. */
   readonly answers: KeptAnswers;
   readonly feed: Feed;
-  /**
-   * Calls back with what came of every command of this process, through whichever surface it came. Gives a function
-   * that stops it.
-   */
-  onSubmitted(listener: (command: Command, verdict: Verdict) => void): () => void;
   readonly webhooks: Webhooks;
   /** Records a refused credential on the project's chain; never the credential itself. */
   noteCredentialFailure(data: JsonObject): Promise<void>;

@@ -62,6 +62,20 @@ describe('the metrics', () => {
     expect(text).toContain('phasegate_transitions_total{verdict="allowed"} 1');
   });
 
+  test('count a phase that another process completes, once however often they are asked [S2.76]', async () => {
+    const door = openDoor();
+    await door.app.request('/metrics');
+    // The runtime itself, without anything of the server around it.
+    const ada = door.memory.project.as({ kind: 'agent', name: 'ada' });
+    const { view } = await ada.start({ workflow: 'errand' });
+    await ada.submit(view?.run ?? '', { kind: 'complete', phase: view?.phase ?? '', evidence: {} });
+
+    const asked = await Promise.all([1, 2, 3].map(async () => (await door.app.request('/metrics')).text()));
+
+    expect(asked[2]).toContain('phasegate_transitions_total{verdict="allowed"} 1');
+    expect(asked[2]).toContain('phasegate_transitions_total{verdict="refused"} 0');
+  });
+
   test('count requests by route, verdicts by tool, transitions, claims and refused credentials [S2.76]', async () => {
     const door = openDoor();
     const { authorization, run } = await door.holder('ada');

@@ -9,10 +9,6 @@ import type { SpanFields, Tracing } from './tracing.ts';
  */
 export function instrumentProject(project: OpenProject, metrics: Metrics, tracing: Tracing): OpenProject {
   const traced = tracing.request !== null;
-  // At the runtime's own door, which every surface of this process goes through.
-  project.onSubmitted((command, verdict) => {
-    if (command.kind === 'complete') metrics.transition(verdict.allowed);
-  });
   return {
     ...project,
     claims: countClaims(project.claims, metrics, tracing),

@@ -1,11 +1,11 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { OpenProject } from '../../runtime/ports.ts';
+import { createTransitionCounts } from './transitionCounts.ts';
 
 /** Counts what happens at the door, and looks at the rest when it is asked. */
 export interface Metrics {
   request(route: string, method: string, status: number): void;
   verdict(tool: string, allowed: boolean): void;
-  transition(allowed: boolean): void;
   claim(outcome: 'claimed' | 'empty' | 'refused'): void;
   credentialFailed(reason: string): void;
   /** One more or one fewer event stream. */
@@ -16,7 +16,7 @@ export interface Metrics {
 }
 
 /** The metrics of one server, in a registry of their own. */
-export function createMetrics(project: Pick<OpenProject, 'as' | 'claims'>): Metrics {
+export function createMetrics(project: Pick<OpenProject, 'as' | 'claims' | 'feed'>): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({
@@ -31,11 +31,17 @@ export function createMetrics(project: Pick<OpenProject, 'as' | 'claims'>): Metr
     labelNames: ['tool', 'verdict'],
     registers,
   });
-  const transitions = new Counter({
+  const counts = createTransitionCounts(project.feed);
+  new Counter({
     name: 'phasegate_transitions_total',
     help: 'Attempts to leave a phase, by verdict; allowed over all of them is the gate pass rate',
     labelNames: ['verdict'],
     registers,
+    async collect() {
+      const { allowed, refused } = await counts.since();
+      this.inc({ verdict: 'allowed' }, allowed);
+      this.inc({ verdict: 'refused' }, refused);
+    },
   });
   const claims = new Counter({
     name: 'phasegate_claims_total',
@@ -70,7 +76,6 @@ export function createMetrics(project: Pick<OpenProject, 'as' | 'claims'>): Metr
       }
     },
   });
-  for (const verdict of ['allowed', 'refused']) transitions.inc({ verdict }, 0);
 
   // Finding a child of a counter costs more than counting, so it is done when somebody asks.
   const judged = createTally(([tool = '', verdict = ''], count) => verdicts.inc({ tool, verdict }, count));
@@ -82,7 +87,6 @@ export function createMetrics(project: Pick<OpenProject, 'as' | 'claims'>): Metr
     request: (route, method, status) =>
       answered.count(`${route} ${METHODS.has(method) ? method : 'other'} ${status}`),
     verdict: (tool, allowed) => judged.count(`${labelOf(tool)} ${allowed ? 'allowed' : 'refused'}`),
-    transition: (allowed) => transitions.inc({ verdict: allowed ? 'allowed' : 'refused' }),
     claim: (outcome) => claims.inc({ outcome }),
     credentialFailed: (reason) => failures.inc({ reason }),
     stream: (change) => streams.inc(change),
