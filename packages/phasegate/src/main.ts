@@ -1,8 +1,11 @@
+import { closeInherited } from './closeInherited.ts';
 import { openLocalProject } from './localProject.ts';
 import { runCli } from './surfaces/cli/runCli.ts';
 
 const { argv, env, stdin, stdout, stderr } = process;
 const isTty = stdin.isTTY === true && stderr.isTTY === true;
+
+closeInherited(argv.slice(2), env);
 
 // Made when it is first asked for: a command that needs no signals leaves them as they are.
 let stop: AbortController | undefined;
