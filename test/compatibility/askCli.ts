@@ -37,7 +37,8 @@ export async function askCli(place: Place, made: Made, { words, as }: CliQuestio
     const lines = stdout.text.trim().split('\n');
     return { command: words.join(' '), ...(as === undefined ? {} : { as }), code, json: lines.map(parsed) };
   } finally {
-    closeSync(secret);
+    // A passphrase that was read is closed by the command.
+    if (passphrase === undefined) closeSync(secret);
   }
 }
 
