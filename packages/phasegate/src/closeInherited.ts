@@ -23,7 +23,9 @@ function namedDescriptors(
     const [found, value] = /^--(?:new-)?passphrase-fd(?:=(.*))?$/s.exec(word) ?? [];
     return found === undefined ? [] : [value ?? argv[index + 1] ?? ''];
   });
-  return new Set([...options, handed].filter((text) => /^\d{1,4}$/.test(text)).map(Number));
+  // A shell gives what a command prints as a file of this name: `--evidence <(node report.js)`.
+  const files = argv.flatMap((word) => /\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(word)?.[1] ?? []);
+  return new Set([...options, ...files, handed].filter((text) => /^\d{1,4}$/.test(text)).map(Number));
 }
 
 function openDescriptors(): readonly number[] {
