@@ -268,4 +268,11 @@ function record(id: number, data: string): FeedRecord {
   return { id, seq: id, run: null, time: '', principal: 'x', event: 'signed_in', data, prev: '', hash: '' };
 }
 
-const OPERATOR = { name: 'operator', human: null, operator: true, asksPassphrase: false, expiresAt: '' };
+const OPERATOR = {
+  id: '',
+  name: 'operator',
+  human: null,
+  operator: true,
+  asksPassphrase: false,
+  expiresAt: '',
+};

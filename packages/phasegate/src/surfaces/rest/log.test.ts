@@ -64,4 +64,11 @@ function logging(verbose: boolean) {
   return { lines, log, app, counted };
 }
 
-const OPERATOR = { name: 'operator', human: null, operator: true, asksPassphrase: false, expiresAt: '' };
+const OPERATOR = {
+  id: '',
+  name: 'operator',
+  human: null,
+  operator: true,
+  asksPassphrase: false,
+  expiresAt: '',
+};

@@ -87,6 +87,8 @@ export type Caller =
 
 /** A human who signed in. */
 export interface HumanSession {
+  /** Tells sessions apart; no secret. */
+  readonly id: string;
   readonly name: string;
   /** Signs decisions; null for the operator, and where each act brings the passphrase. */
   readonly human: UnlockedHuman | null;

@@ -52,6 +52,7 @@ export function createSessions(parts: Pick<RestParts, 'project' | 'now'>): Sessi
 
   const expiry = (entry: Entry) => Math.min(entry.used + SLIDING, entry.made + SESSION_SECONDS * 1000);
   const view = (entry: Entry): HumanSession => ({
+    id: entry.key,
     name: entry.name ?? OPERATOR,
     human: entry.human,
     operator: entry.name === null,

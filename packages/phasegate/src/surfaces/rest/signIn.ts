@@ -105,8 +105,8 @@ export function createSignIn(
       }
     },
 
-    // Whoever is signed in already has a line of their own: strangers at the same address do not stand before them.
-    forAct: (_c, session, passphrase) => judged(session.name, `session of ${session.name}`, passphrase),
+    // Each session has a line of its own: strangers at the same address do not stand before who is signed in.
+    forAct: (_c, session, passphrase) => judged(session.name, `session ${session.id}`, passphrase),
   };
 }
 
