@@ -17,6 +17,7 @@ phases:
 /** What an agent key opens; every route that is not in one of these lists is a human's. */
 const WITH_KEY = [
   'GET /api/v1/agent',
+  'GET /api/v1/answers/{id}',
   'POST /api/v1/tasks/claim',
   'POST /api/v1/tasks/token',
   'POST /api/v1/tasks/release',
@@ -31,6 +32,7 @@ const WITH_TOKEN = [
   'POST /api/v1/tools/execute',
   'GET /api/v1/tools',
   'GET /api/v1/state/snapshot',
+  'GET /api/v1/answers/{id}',
   'GET /api/v1/runs/{id}',
   'GET /api/v1/runs/{id}/phase',
   'GET /api/v1/runs/{id}/tasks/{phase}/{n}',

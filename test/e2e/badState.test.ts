@@ -251,7 +251,7 @@ function prepared(): Prepared {
   return { ...original, project: copyOf(original.project) };
 }
 
-const LARGE = { proposal: { ...PROPOSAL.proposal, summary: 'Paint it blue. '.repeat(200_000) } };
+const LARGE = { proposal: { ...PROPOSAL.proposal, summary: 'Paint it blue. '.repeat(65_000) } };
 
 function commandsOn(run: string): readonly (readonly string[])[] {
   return [

@@ -151,9 +151,9 @@ describe('phasegate mcp', () => {
     await withServer(project, async ({ call }) => {
       const { session_id = '' } = await call('start_workflow', { workflow_type: 'steps' });
       const evidence = { mark_1: 'x'.repeat(11 * 1024 * 1024) };
-      expect(await call('complete_phase', { session_id, phase: 1, evidence })).toMatchObject({
-        error: 'evidence_unreadable',
-      });
+      await expect(call('complete_phase', { session_id, phase: 1, evidence })).rejects.toThrow(
+        'evidence may have 1 MB; send less',
+      );
       expect(await call('get_workflow_state', { session_id })).toMatchObject({
         status: 'active',
         attempts: 0,

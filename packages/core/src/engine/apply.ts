@@ -1,10 +1,18 @@
 import type { Json, JsonObject } from '../json.ts';
-import { type PhaseId, reclaimsOf, type Workflow } from '../model/workflow.ts';
+import type { PhaseId, Workflow } from '../model/workflow.ts';
 import { databaseOf } from './databaseHash.ts';
 import type { RunEvent } from './events.ts';
 import { inHands } from './holding.ts';
-import { itemDone, reopened } from './itemDone.ts';
-import { repeatedRefusal } from './repeatedRefusal.ts';
+import { itemDone } from './itemDone.ts';
+import {
+  afterItemRelease,
+  afterRefusal,
+  letGoBy,
+  mapItems,
+  unrefused,
+  withItem,
+  withoutRefusal,
+} from './itemWork.ts';
 import {
   type GateDecision,
   type Item,
@@ -165,62 +173,6 @@ function here(run: Run): PhaseId {
   return run.phase;
 }
 
-function afterRefusal(run: Run, event: Extract<RunEvent, { type: 'phase_refused' }>): PhaseWork {
-  if (event.ofItem === true && event.item !== null) return afterItemRefusal(run, event.item, event);
-  const refusal = repeatedRefusal(run, event.blockers);
-  const items = event.reopens === true && run.work.items !== null ? run.work.items : null;
-  const work: PhaseWork = {
-    ...run.work,
-    refusal,
-    ...(items === null ? {} : { items: mapItems(items, reopened(event.blockers)) }),
-  };
-  if (!event.counted) return work;
-  const error = event.blockers.map((blocker) => blocker.message).join('; ');
-  if (event.item === null) return { ...work, attempts: run.work.attempts + 1, failure: error };
-  const item = run.work.items?.[event.item];
-  const attempts = (item?.attempts ?? 0) + 1;
-  if (attempts > 1) return withItem(work, event.item, { attempts, error, status: 'failed' }, 'holder');
-  return withItem(work, event.item, { attempts, error, status: 'pending' });
-}
-
-function afterItemRefusal(
-  run: Run,
-  key: string,
-  { blockers, counted, setAside }: Extract<RunEvent, { type: 'phase_refused' }>,
-): PhaseWork {
-  const refusal = repeatedRefusal(run, blockers, key);
-  if (setAside !== undefined)
-    return withItem(run.work, key, { refusal, error: setAside, status: 'failed' }, 'holder');
-  if (!counted) return withItem(run.work, key, { refusal });
-  const error = blockers.map((blocker) => blocker.message).join('; ');
-  const attempts = (run.work.items?.[key]?.attempts ?? 0) + 1;
-  const change = { refusal, attempts, error };
-  return attempts > 1
-    ? withItem(run.work, key, { ...change, status: 'failed' }, 'holder')
-    : withItem(run.work, key, { ...change, status: 'pending' });
-}
-
-function withItem(work: PhaseWork, key: string, change: Partial<Item>, without?: 'holder'): PhaseWork {
-  const item = work.items?.[key];
-  if (item === undefined) throw new TypeError('there is no such item');
-  // What was warned of belongs to the completion; an item that changes again is completed anew.
-  const { warnings: _, ...kept } = without === undefined ? item : unheld(item);
-  return { ...work, items: { ...work.items, [key]: { ...kept, ...change } } };
-}
-
-function withoutRefusal(work: PhaseWork, key: string): PhaseWork {
-  const items = work.items ?? {};
-  return { ...work, items: { ...items, [key]: unrefused(items[key] as Item) } };
-}
-
-function unrefused({ refusal: _, ...item }: Item): Item {
-  return item;
-}
-
-function unheld({ holder: _, ...item }: Item): Item {
-  return item;
-}
-
 /** A run goes on in the hands of whoever holds it or an item of it; one that nobody works on waits in the queue. */
 function goingOn(core: RunCore, phase: PhaseId): Run {
   return { ...core, status: inHands(core) ? 'active' : 'queued', phase };
@@ -250,25 +202,6 @@ function afterRelease(run: Run, core: RunCore, event: Extract<RunEvent, { type: 
     default:
       return goingOn(released, here(run));
   }
-}
-
-function letGoBy(agent: string): (item: Item) => Item {
-  return (item) => (item.holder === agent ? unheld(item) : item);
-}
-
-function afterItemRelease(run: Run, event: Extract<RunEvent, { type: 'item_released' }>): PhaseWork {
-  if (event.cause === 'given_back') return withItem(run.work, event.item, {}, 'holder');
-  const crashes = (run.work.items?.[event.item]?.crashes ?? 0) + 1;
-  if (crashes <= reclaimsOf(run.workflow)) return withItem(run.work, event.item, { crashes }, 'holder');
-  const error = `its agent was lost ${crashes} times`;
-  return withItem(run.work, event.item, { crashes, status: 'failed', error }, 'holder');
-}
-
-function mapItems(
-  items: Readonly<Record<string, Item>>,
-  change: (item: Item) => Item,
-): Readonly<Record<string, Item>> {
-  return Object.fromEntries(Object.entries(items).map(([key, item]) => [key, change(item)]));
 }
 
 function afterDecision(run: Run, core: RunCore, event: Extract<RunEvent, { type: 'gate_decided' }>): Run {
