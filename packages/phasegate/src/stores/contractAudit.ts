@@ -5,6 +5,26 @@ import { afterDraft, SAMPLE_TIME, sampleDraft, sampleRun } from './sampleRun.ts'
 /** What every store must do with the audit. */
 export const AUDIT_CLAUSES: readonly Clause[] = [
   {
+    name: 'fails a write with a number that JSON does not have, and none that is made at the same time',
+    async body(store, expect) {
+      const run = sampleRun('r1');
+      await create(store, run);
+      const infinite = sampleDraft('run_escalated', { n: Number.POSITIVE_INFINITY });
+      const ended = await Promise.allSettled([
+        store.note('r1', [sampleDraft('tool_judged')]),
+        store.save(afterDraft(run), 1, [infinite]),
+        store.save(afterDraft(run), 1, [sampleDraft('phase_completed')], { project: [infinite] }),
+        store.note(null, [infinite]),
+        store.save(afterDraft(run), 1, [sampleDraft('phase_completed')]),
+      ]);
+      expect(ended.map(({ status }) => status === 'fulfilled')).toEqual([true, false, false, false, true]);
+      expect((await requireStored(store, 'r1')).version).toBe(2);
+      const records = await store.history('r1', { after: 0, limit: 10 });
+      expect(records.map(({ event }) => event)).toEqual(['run_started', 'tool_judged', 'phase_completed']);
+      expect((await store.history(null, { after: 0, limit: 10 })).length).toBe(1);
+    },
+  },
+  {
     name: 'chains the records of a run and of the project, each from 1',
     async body(store, expect) {
       const run = sampleRun('r1');

@@ -49,6 +49,8 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
   }
 
   function seat(run: Run, version: number, beside: Beside & { readonly run: readonly AuditDraft[] }): void {
+    // Before anything is written: memory has nothing to roll back to.
+    writtenDrafts(beside.project ?? []);
     const head = append(run.id, beside.run);
     const state = stateText(run);
     const mac = sealRun(seal, { runId: run.id, version, head, digest: digestOf(state) });
