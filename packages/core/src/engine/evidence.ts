@@ -134,7 +134,18 @@ function artifactProblems(artifact: Artifact, value: Json | undefined): readonly
  * What of a phase cannot be used to judge anything: a schema this engine does not take. A definition with one is not
  * loaded, but a run may have been started before that was so.
  */
-export function unusableSchemas({ evidence, postconditions, blockers }: Phase): readonly string[] {
+export function unusableSchemas(phase: Phase): readonly string[] {
+  const known = unusable.get(phase);
+  if (known !== undefined) return known;
+  const found = findUnusable(phase);
+  unusable.set(phase, found);
+  return found;
+}
+
+// Looked at once per phase, as workflows are frozen.
+const unusable = new WeakMap<Phase, readonly string[]>();
+
+function findUnusable({ evidence, postconditions, blockers }: Phase): readonly string[] {
   const ofArtifacts = evidence.artifacts.flatMap((artifact) =>
     artifact.schema === null || validatorOf(artifact) !== null
       ? []
@@ -148,17 +159,9 @@ export function unusableSchemas({ evidence, postconditions, blockers }: Phase): 
   return [...ofArtifacts, ...ofChecks];
 }
 
-// Compiled once per schema object, as workflows are frozen.
-const defects = new WeakMap<object, readonly string[]>();
-
 function schemaDefects(schema: JsonObject | boolean): readonly string[] {
-  if (typeof schema === 'boolean') return [];
-  const known = defects.get(schema);
-  if (known !== undefined) return known;
   const compiled = compileSchema(schema);
-  const found = compiled.ok ? [] : compiled.problems.map(({ message }) => message);
-  defects.set(schema, found);
-  return found;
+  return compiled.ok ? [] : compiled.problems.map(({ message }) => message);
 }
 
 type Validate = (value: Json) => readonly SchemaProblem[];
