@@ -43,7 +43,7 @@ beforeEach(async () => {
   ({ token } = await siege.claim('ada', key));
 });
 
-test('`git apply` that rewrites the config: it is put back before the answer, which says so [Q2]', async () => {
+test('`git apply` that rewrites the config: it is put back before the answer, which says so [adv.Q2]', async () => {
   const config = read('phasegate.config.yaml');
   const patch = [
     '--- a/phasegate.config.yaml',
@@ -65,7 +65,7 @@ test('`git apply` that rewrites the config: it is put back before the answer, wh
   expect(await restored()).toEqual([['phasegate.config.yaml']]);
 });
 
-test('whatever a program makes of the guarded files, all of it is put back and nothing else is [Q2 Q3]', async () => {
+test('whatever a program makes of the guarded files, all of it is put back and nothing else is [adv.Q2 adv.Q3]', async () => {
   const { root } = siege.project;
   const command = [
     'rm agent_workflow.yaml',
@@ -129,7 +129,7 @@ test('a command check that changes guarded files does not pass, and they are put
   expect(read('phasegate.config.yaml')).toBe(FILES['phasegate.config.yaml']);
 });
 
-test('a command of `phasegate run` that changes guarded files has no result, and they are put back [Q2]', async () => {
+test('a command of `phasegate run` that changes guarded files has no result, and they are put back [adv.Q2]', async () => {
   const project = makeProject({
     'agent_workflow.yaml':
       'workflow: lab\nphases:\n  MAKE:\n    command: sh -c \'echo {} > .mcp.json; echo {\\"status\\":\\"completed\\",\\"result\\":{}}\'\n',

@@ -7,7 +7,7 @@ import { PASSPHRASE } from './siege.ts';
 const SECRET = { passphrase: PASSPHRASE };
 
 test.each(['phasegate.config.yaml', 'agent_workflow.yaml', '.phasegate/x'])(
-  'a folder that `%s` makes a project is named and not entered, until a human accepts it [Q3]',
+  'a folder that `%s` makes a project is named and not entered, until a human accepts it [adv.Q3]',
   async (mark) => {
     const project = makeProject({ 'agent_workflow.yaml': 'workflow: lab\nphases: { LAB: {} }\n' });
     expect(await phasegate(project, ['humans', 'add', 'maria'], SECRET)).toMatchObject({ code: 0 });
@@ -35,7 +35,7 @@ test.each(['phasegate.config.yaml', 'agent_workflow.yaml', '.phasegate/x'])(
   },
 );
 
-test('who makes the folder around a project a project does not take its place [Q3]', async () => {
+test('who makes the folder around a project a project does not take its place [adv.Q3]', async () => {
   const project = makeProject({ 'sub/agent_workflow.yaml': 'workflow: inner\nphases: { A: {} }\n' });
   const sub = join(project.root, 'sub');
   const add = (name: string, cwd: string) => phasegate(project, ['humans', 'add', name], { ...SECRET, cwd });

@@ -9,7 +9,7 @@ import { PASSPHRASE } from './siege.ts';
 const SECRET = { passphrase: PASSPHRASE };
 const CONFIG = 'servers:\n  own: { command: [sh, tools/own.sh] }\n';
 
-test('a server that the config names is started only as a human accepted it, script included [Q2]', async () => {
+test('a server that the config names is started only as a human accepted it, script included [adv.Q2]', async () => {
   const project = makeProject({
     'agent_workflow.yaml': 'workflow: lab\nphases: { LAB: {} }\n',
     'phasegate.config.yaml': CONFIG,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 describe.each(WAYS_IN)('a phase that is completed through $name', ({ complete, byToken }) => {
   test(
-    'while the server runs a `bash` is left when that has ended, and not before [adv.D4]',
+    'while the server runs a `bash` is left when that has ended, and not before [adv.D4 adv.N5]',
     async () => {
       const hand = await claimed(bed);
       const { executed, end } = await begin(bed, hand);

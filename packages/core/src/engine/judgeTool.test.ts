@@ -139,7 +139,7 @@ describe('a tool call', () => {
     expect(code(judgeTool(waiting, { tool: 'read_files', input: { path: 'a' } }))).toBe('allowed');
   });
 
-  test('waiting widens nothing: what the phase denies by name or by path stays denied [adv.K4 adv.C3]', () => {
+  test('waiting widens nothing: what the phase denies by name or by path stays denied [adv.K4 adv.C3 adv.N6]', () => {
     const denying: Partial<PhaseDraft> = {
       allowedTools: ['read_files', 'grep'],
       forbiddenTools: ['list_files'],
@@ -191,7 +191,7 @@ describe('a tool call', () => {
     '.Codex/hooks.json',
     '.phasegate/x',
   ])(
-    '`%s` is guarded by its name in every folder, and opened below the root by its path alone [Q3]',
+    '`%s` is guarded by its name in every folder, and opened below the root by its path alone [adv.Q3]',
     (name) => {
       const wide = { allowedTools: ['write_files'], writes: ['**'] };
       const opened = { allowedTools: ['write_files'], writes: ['src/**', `packages/a/${name}`] };

@@ -63,7 +63,7 @@ const SPOILED: readonly (readonly [string, Spoil, RegExp])[] = [
   ],
 ];
 
-test.each(SPOILED)('%s is refused, with the way on', async (_, spoil, message) => {
+test.each(SPOILED)('%s is refused, with the way on [adv.Q8]', async (_, spoil, message) => {
   const { project, elsewhere } = await withState();
   spoil(project.stateDir, elsewhere);
 

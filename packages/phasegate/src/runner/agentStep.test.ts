@@ -155,7 +155,7 @@ describe('a step with a handler', () => {
     ['artifacts', { artifacts: [{ type: 'claims' }] }],
   ];
 
-  test.each(something)('and %s is not done before an agent has done it [S4.11]', async (_, more) => {
+  test.each(something)('and %s is not done before an agent has done it [S4.11 C31]', async (_, more) => {
     const bed = await handled({ id: 'read', ...HANDLED, ...more });
 
     expect(await bed.drive()).toMatchObject({ outcome: 'awaiting_agent', phase: 'read' });
@@ -163,7 +163,7 @@ describe('a step with a handler', () => {
     expect((await bed.load()).completions).toEqual([]);
   });
 
-  test("is the agent's first, and then its handler decides [S4.11]", async () => {
+  test("is the agent's first, and then its handler decides [S4.11 C31]", async () => {
     const phases = [
       {
         id: 'PLAN',

@@ -41,7 +41,7 @@ test.each(['review-1/answers.json', 'review-1.prompt.md', 'review-1.log'])(
   },
 );
 
-test('the runner neither writes nor removes anything through a folder that became a link', async () => {
+test('the runner neither writes nor removes anything through a folder that became a link [adv.Q8]', async () => {
   const bed = await driveBed(REVIEW);
   const elsewhere = join(bed.root, 'elsewhere');
   mkdirSync(elsewhere);

@@ -191,7 +191,7 @@ describe('a webhook', () => {
     expect(await it.store.verify()).toMatchObject({ ok: true });
   });
 
-  test('that refuses one record gets the later ones, and the refused one is a dead letter of its own [O6]', async () => {
+  test('that refuses one record gets the later ones, and the refused one is a dead letter of its own [adv.O6]', async () => {
     const it = openWith();
     const { received, url } = await receiver(400, 400, 400);
     const other = await receiver();

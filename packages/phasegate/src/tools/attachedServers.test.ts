@@ -78,7 +78,7 @@ describe('a server that is started', () => {
     expect(await call('echo', { text: 'back' })).toMatchObject({ ok: true });
   });
 
-  test('that crashes is not started anew when it is no longer the one that was accepted [Q2]', async () => {
+  test('that crashes is not started anew when it is no longer the one that was accepted [adv.Q2]', async () => {
     let same = true;
     const demandSame = () => {
       if (!same) throw new Error('it changed since it was accepted');
@@ -137,7 +137,7 @@ describe('a server that is started', () => {
 });
 
 describe('a server that hangs', () => {
-  test('keeps nobody from the tools of the others, and is ended with them [O6]', async () => {
+  test('keeps nobody from the tools of the others, and is ended with them [adv.O6]', async () => {
     const workspace = workspaceWith();
     const pids = join(workspace.root, 'pids');
     const hanging = ['/bin/sh', '-c', `echo $$ >> ${pids}; exec sleep 600`] as const;

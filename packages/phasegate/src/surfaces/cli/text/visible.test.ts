@@ -13,7 +13,7 @@ test('line breaks and tabs stay', () => {
   expect(visible('a\r\n\tb\n', null)).toBe('a\r\n\tb\n');
 });
 
-test('our own colours stay where colours are in use, and nobody else’s do [P7]', () => {
+test('our own colours stay where colours are in use, and nobody else’s do [adv.P7]', () => {
   const paint = paintFor(true);
   const agent = '\u001b[31mred\u001b[39m \u001b[8mhidden \u001b[31;1234;5678;1234;5678mguessed';
   const painted = `${paint.red('ours')} ${paint.bold(agent)}`;
@@ -38,7 +38,7 @@ test.each([
   '\u2800',
   '\u00a0',
   '\u{e0041}',
-])('a character that cannot be seen is shown, on a terminal and in JSON (%j) [P7]', (character) => {
+])('a character that cannot be seen is shown, on a terminal and in JSON (%j) [adv.P7]', (character) => {
   const text = `yes${character}no`;
 
   expect(visible(text, null)).toMatch(/^yes\\u[0-9a-f{}]+no$/);
