@@ -35,6 +35,16 @@ test.each(['phasegate.config.yaml', 'agent_workflow.yaml', '.phasegate/x'])(
   },
 );
 
+test('what is not a project yet cannot be accepted as one: whoever makes it later would be let in [adv.Q3]', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': 'workflow: lab\nphases: { LAB: {} }\n' });
+  expect(await phasegate(project, ['humans', 'add', 'maria'], SECRET)).toMatchObject({ code: 0 });
+
+  for (const folder of ['packages/zzz', 'agent_workflow.yaml']) {
+    const called = await phasegate(project, ['trust', '--nested', folder, '--json'], SECRET);
+    expect(called).toMatchObject({ code: 2, json: { error: 'usage' } });
+  }
+});
+
 test('who makes the folder around a project a project does not take its place [adv.Q3]', async () => {
   const project = makeProject({ 'sub/agent_workflow.yaml': 'workflow: inner\nphases: { A: {} }\n' });
   const sub = join(project.root, 'sub');

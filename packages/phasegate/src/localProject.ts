@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { fold, PhasegateError, type Run } from '@phasegate/core';
+import { fold, PhasegateError, type Run, shellWord } from '@phasegate/core';
 import { requireOwnState } from './config/requireOwnState.ts';
 import { type Config, isMarkedProject, loadConfig, stateDirFor } from './config.ts';
 import { enterProject } from './enterProject.ts';
@@ -195,6 +195,14 @@ async function open({ root, env, stateDir, catalog, functions, opened }: Opening
   return {
     ...project,
     attachServers: () => attached.read(),
+    async trustNested(folder, human) {
+      // What is not there yet is nobody's to accept: whoever makes it later would be let in.
+      if (!isMarkedProject(join(root, folder))) {
+        const message = `\`${folder}\` is not a project: it has neither a config nor an \`agent_workflow.yaml\``;
+        throw new PhasegateError('usage', message, { hint: `phasegate --project ${shellWord(folder)} init` });
+      }
+      return project.trustNested(folder, human);
+    },
     async close() {
       closed();
       await project.close();

@@ -46,7 +46,7 @@ phases:
     instructions: |
       Do what was approved, no more. Submit \`report\`: what you did, and how you made sure it works.
     allowed_tools: [read_files, list_files, grep, write_files, bash]
-    writes: ["**"]
+    writes: ["src/**", "lib/**", "test/**"]
     required_artifacts:
       - type: report
         description: what was done

@@ -21,6 +21,18 @@ test.each(TEMPLATES)(
   },
 );
 
+test.each(TEMPLATES)(
+  'nothing is wrong with the template `$name`: `check` says so',
+  async ({ name, workflow }) => {
+    const shell = makeShell({});
+    await shell.call(['init', '--yes', '--template', name]);
+
+    const { code, stdout } = await shell.call(['check', workflow]);
+
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+  },
+);
+
 test('the default is the five phases of a test-driven change [S2.32]', async () => {
   const { text } = TEMPLATES.find(({ name }) => name === DEFAULT_TEMPLATE) ?? { text: '' };
 

@@ -1,5 +1,5 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { oneLine, PhasegateError } from '@phasegate/core';
+import { oneLine, PhasegateError, shellWord } from '@phasegate/core';
 import type { OpenProject, TrustCard, TrustRecord, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
@@ -12,7 +12,7 @@ export const trust: CliCommand = {
   usage: [
     'trust [WORKFLOW] [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --servers [--yes] [--as NAME] [--passphrase-fd N]',
-    'trust --nested FOLDER [--as NAME] [--passphrase-fd N]',
+    'trust --nested FOLDER [--yes] [--as NAME] [--passphrase-fd N]',
   ],
   details:
     'Once a human is set up, only accepted workflows start. Without WORKFLOW all of the project are gone through.\n' +
@@ -75,8 +75,16 @@ async function acceptNested(invocation: Invocation, human: UnlockedHuman, given:
   if (folder === '' || folder.startsWith('..') || isAbsolute(folder)) {
     throw usageError(`\`--nested\`: \`${given}\` is not a folder inside of \`${root}\``);
   }
+  const { args, out, prompts } = invocation;
+  const question = `Accept ${oneLine(folder)} as a project of its own? Commands given there no longer work on this one.`;
+  if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(question))) return 1;
   const { by, at } = await (await invocation.open()).trustNested(folder, human);
-  await invocation.out.result({ nested: folder, by, at }, () => `${oneLine(folder)}: accepted by ${by}`);
+  await out.result({ nested: folder, by, at }, () =>
+    [
+      `${oneLine(folder)}: accepted by ${by}`,
+      `who decides there is decided there; if nobody does yet: phasegate --project ${shellWord(folder)} humans add NAME`,
+    ].join('\n'),
+  );
   return 0;
 }
 
