@@ -29,6 +29,7 @@ tests:
     at: DO
     steps:
       - { tool: { tool: write_files, input: { path: src/slugify.js } } }
+      - { tool: { tool: write_files, input: { path: README.md } }, expect: { code: outside_write_scope } }
       - { tool: { tool: write_files, input: { path: agent_workflow.yaml } }, expect: { code: outside_write_scope } }
       - { tool: { tool: fetch, input: {} }, expect: { code: tool_not_allowed } }
 `;

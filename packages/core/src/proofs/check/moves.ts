@@ -51,7 +51,27 @@ function workMoves(run: Run & { readonly status: 'active' }, abstraction: Abstra
   });
   const blocked = decide(run, { kind: 'report_blocked', reason: 'blocked' }, by('agent'));
   moves.push({ decision: blocked, words: `the agent reports ${at} as blocked` });
-  return moves;
+  return [...moves, ...pending.map((item) => setAside(run, { phase: phase.id, item }))];
+}
+
+/** What an agent hands in for an item can always be refused so often that the item is left to a human. */
+function setAside(run: Run, about: { readonly phase: PhaseId; readonly item: string }): Move {
+  const command = { kind: 'report_failure' as const, ...about, reason: '' };
+  let last = decide(run, command, by('agent'));
+  const events = [...last.events];
+  for (let tries = 1; tries < MOST_TRIES && isOpen(last.run, about.item); tries++) {
+    last = decide(last.run, command, by('agent'));
+    events.push(...last.events);
+  }
+  const words = `an item of \`${about.phase}\` is refused too often`;
+  return { decision: { ...last, events }, words };
+}
+
+/** More than the engine allows. */
+const MOST_TRIES = 10;
+
+function isOpen(run: Run, item: string): boolean {
+  return run.status === 'active' && run.work.items?.[item]?.status === 'pending';
 }
 
 /** Items that are open, one for each number of attempts: which of them it is makes no difference. */
