@@ -50,6 +50,17 @@ describe('a command that does its work', () => {
     ]);
   });
 
+  test('has failed where one line says so, whatever a later one says [adv.Q7]', async () => {
+    const bed = await driveBed([commanded('work', './both.sh')]);
+    const script = '#!/bin/sh\necho \'{"success":false,"error":"red"}\'\necho \'{"success":true}\'\n';
+    writeFileSync(join(bed.root, 'both.sh'), script);
+    chmodSync(join(bed.root, 'both.sh'), 0o755);
+
+    expect(await bed.drive()).toMatchObject({ outcome: 'escalated' });
+
+    expect((await bed.load()).work.failure).toContain('a later one that it succeeded');
+  });
+
   test('has what it prints shown a line at a time, and its result kept to the engine [S3.25]', async () => {
     const bed = await driveBed([commanded('look', play('tell'))]);
 

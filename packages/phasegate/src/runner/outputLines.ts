@@ -21,6 +21,8 @@ export interface OutputLines {
 export interface LastLine {
   readonly text: string;
   readonly whole: boolean;
+  /** Another line said before that the step failed. */
+  readonly afterFailure?: true;
 }
 
 /**
@@ -37,6 +39,7 @@ export function outputLines(
   let last: LastLine | null = null;
   let held: string | null = null;
   let shown = 0;
+  let hasFailed = false;
 
   const tell = (line: string) => {
     shown += 1;
@@ -45,7 +48,8 @@ export function outputLines(
   };
   const take = (line: string) => {
     if (line.trim() === '') return;
-    last = { text: line, whole: !cut };
+    last = { text: line, whole: !cut, ...(hasFailed ? { afterFailure: true } : {}) };
+    hasFailed ||= options.holdResult && saysFailure(line);
     cut = false;
     if (held !== null) tell(held);
     held = null;
@@ -68,4 +72,13 @@ export function outputLines(
     },
     last: () => last,
   };
+}
+
+function saysFailure(line: string): boolean {
+  if (!line.includes('"success"')) return false;
+  try {
+    return (JSON.parse(line) as { readonly success?: unknown } | null)?.success === false;
+  } catch {
+    return false;
+  }
 }

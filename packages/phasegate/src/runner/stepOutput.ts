@@ -33,6 +33,10 @@ export function readStepOutput(
     const said = error?.trim() ?? '';
     return failed(said === '' ? 'the command reported failure and gave no `error`' : cut(said));
   }
+  // A process it left behind may print after it: whoever failed has not succeeded a moment later.
+  if (last?.afterFailure === true) {
+    return failed('one line of the command says that it failed, and a later one that it succeeded');
+  }
   if (result !== undefined && result !== null && !isJsonObject(result)) {
     return failed('`result` of the command is not a JSON object');
   }
