@@ -1,20 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { PhasegateError, shellWord } from '@phasegate/core';
-import { findProjectRoot, projectRootsAbove, stateDirFor } from './config.ts';
+import { shellWord } from '@phasegate/core';
+import { asking, type Entering, requireAcceptedWorktree, stateOf, worktreeWords } from './acceptedFolders.ts';
+import { claimedMain, findProjectRoot, projectRootsAbove } from './config.ts';
 import type { OpenProject } from './runtime/ports.ts';
 
 /** The project a folder belongs to, and what was not entered on the way. */
 export interface Entered {
   readonly root: string;
   readonly notes: readonly string[];
-}
-
-/** What finding a project needs. */
-export interface Entering {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Opens the project at a root. */
-  open(root: string): Promise<OpenProject>;
 }
 
 /**
@@ -26,6 +20,7 @@ export async function enterProject(start: string, { env, open }: Entering): Prom
   const [first, ...inner] = projectRootsAbove(start);
   if (first === undefined) return { root: findProjectRoot(start), notes: [] };
   let root = first;
+  if (inner.length > 0) await requireAcceptedWorktree(root, { env, open });
   for (const nested of inner) {
     if (!(await mayEnter(nested))) return { root, notes: [refused(root, nested)] };
     root = nested;
@@ -34,10 +29,10 @@ export async function enterProject(start: string, { env, open }: Entering): Prom
 
   async function mayEnter(nested: string): Promise<boolean> {
     const outside = stateOf(root, env);
-    // Without state there is no human. Worktrees of one repository share their state, and with it their humans.
+    // Without state there is no human. Worktrees that a human accepted share the state, and with it the humans.
     if (outside === null || !existsSync(join(outside, 'state.db')) || outside === stateOf(nested, env))
       return true;
-    const since = await asking(root, async (project) =>
+    const since = await asking({ root, open }, async (project) =>
       (await project.mayEnter(pathIn(root, nested))) ? null : firstHuman(project),
     );
     if (since === null) return true;
@@ -45,17 +40,8 @@ export async function enterProject(start: string, { env, open }: Entering): Prom
     if (inside === null || !existsSync(join(inside, 'state.db'))) return false;
     // One that was there before the project around it is not that one's to accept: who makes a folder around a project
     // a project must not take its place.
-    const older = await asking(nested, firstHuman);
+    const older = await asking({ root: nested, open }, firstHuman);
     return older !== null && older < since;
-  }
-
-  async function asking<T>(at: string, ask: (project: OpenProject) => Promise<T>): Promise<T> {
-    const project = await open(at);
-    try {
-      return await ask(project);
-    } finally {
-      await project.close();
-    }
   }
 }
 
@@ -64,21 +50,14 @@ async function firstHuman({ humans }: OpenProject): Promise<string | null> {
   return (await humans.list()).map(({ addedAt }) => addedAt).sort()[0] ?? null;
 }
 
-/** Null for a folder that can have no state, such as the one all state is in. */
-function stateOf(root: string, env: Entering['env']): string | null {
-  try {
-    return stateDirFor(root, env);
-  } catch (error) {
-    if (error instanceof PhasegateError) return null;
-    throw error;
-  }
-}
-
 function pathIn(root: string, folder: string): string {
   return relative(root, folder).split(sep).join('/');
 }
 
 function refused(root: string, nested: string): string {
-  const words = `phasegate trust --nested ${shellWord(pathIn(root, nested))} --project ${shellWord(root)}`;
+  const words =
+    claimedMain(nested) === realpathSync(root)
+      ? worktreeWords(nested, root)
+      : `phasegate trust --nested ${shellWord(pathIn(root, nested))} --project ${shellWord(root)}`;
   return `\`${nested}\` is a project that no human of \`${root}\` has accepted, so this is \`${root}\`; a human accepts it with \`${words}\``;
 }

@@ -1,7 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { fold, PhasegateError, type Run, shellWord } from '@phasegate/core';
+import { fold, PhasegateError, type Run } from '@phasegate/core';
+import { acceptingFolders, hasStateIn, requireAcceptedWorktree, stateOf } from './acceptedFolders.ts';
 import { requireOwnState } from './config/requireOwnState.ts';
 import { type Config, isMarkedProject, loadConfig, stateDirFor } from './config.ts';
 import { enterProject } from './enterProject.ts';
@@ -41,6 +42,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     projectDir === undefined
       ? await enterProject(process.cwd(), { env, open: at })
       : { root: resolve(projectDir), notes: [] };
+  await requireAcceptedWorktree(root, { env, open: at });
   // Asked for when it is needed: reading a definition in a folder that can have no state is no mistake.
   const where: Where = {
     root,
@@ -50,7 +52,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     },
   };
   const { gate, opened } = createCodeGate({
-    hasState: () => hasState(where),
+    hasState: () => hasStateIn(stateOf(root, env)),
     openStore: async () => (await openStore(where.stateDir, join(where.stateDir, DATABASE))).store,
   });
   const codeGate = given.codeGate ?? gate;
@@ -76,7 +78,8 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     get stateDir() {
       return where.stateDir;
     },
-    exists: async () => isMarkedProject(root) || hasState(where) || (await catalog.list()).length > 0,
+    exists: async () =>
+      isMarkedProject(root) || hasStateIn(stateOf(root, env)) || (await catalog.list()).length > 0,
     catalog,
     codeGate,
     standards,
@@ -145,16 +148,6 @@ async function verifiedCopy(stateDir: string, from: string) {
   }
 }
 
-/** A folder that can have no state has none. */
-function hasState(where: Where): boolean {
-  try {
-    return ['state.db', 'made'].some((name) => existsSync(join(where.stateDir, name)));
-  } catch (error) {
-    if (error instanceof PhasegateError) return false;
-    throw error;
-  }
-}
-
 interface Opening extends Where {
   readonly catalog: Catalog;
   readonly functions: Functions;
@@ -195,14 +188,7 @@ async function open({ root, env, stateDir, catalog, functions, opened }: Opening
   return {
     ...project,
     attachServers: () => attached.read(),
-    async trustNested(folder, human) {
-      // What is not there yet is nobody's to accept: whoever makes it later would be let in.
-      if (!isMarkedProject(join(root, folder))) {
-        const message = `\`${folder}\` is not a project: it has neither a config nor an \`agent_workflow.yaml\``;
-        throw new PhasegateError('usage', message, { hint: `phasegate --project ${shellWord(folder)} init` });
-      }
-      return project.trustNested(folder, human);
-    },
+    ...acceptingFolders(project, { root, env }),
     async close() {
       closed();
       await project.close();

@@ -25,7 +25,14 @@ export function requireOwnState(stateDir: string): void {
   }
 }
 
-const FILES = ['state.db', 'state.db-wal', 'state.db-shm', 'state.db-journal', 'keys.json'] as const;
+const FILES = [
+  'state.db',
+  'state.db-wal',
+  'state.db-shm',
+  'state.db-journal',
+  'keys.json',
+  'worktree.json',
+] as const;
 const OTHERS_WRITE = 0o022;
 const OTHERS_ENTER = 0o011;
 

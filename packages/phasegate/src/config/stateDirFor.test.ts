@@ -1,9 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stateDirFor } from './stateDirFor.ts';
+import { ownStateDir, stateDirFor } from './stateDirFor.ts';
+import { writeWorktreeRecord } from './worktreeRecord.ts';
+import { claimedMain } from './worktrees.ts';
 
 test('state lives under XDG_STATE_HOME, by the name of the project and the hash of its real path', () => {
   const root = folder('my project');
@@ -39,23 +50,60 @@ test('a state directory inside the workspace is refused, also through a symlink'
   expect(() => stateDirFor(root, { HOME: root })).toThrow('inside the workspace');
 });
 
-test('all worktrees of a repository share the state of the main one', () => {
+test('a worktree shares the state of its main folder once that is on record, and not because `.git` says so', () => {
   const { main, linked } = worktrees();
   const env = { XDG_STATE_HOME: folder('state') };
-  mkdirSync(join(linked, 'packages', 'app'), { recursive: true });
+  expect(claimedMain(linked)).toBe(main);
+  expect(stateDirFor(linked, env)).not.toBe(stateDirFor(main, env));
+
+  writeWorktreeRecord(ownStateDir(linked, env), main);
 
   expect(stateDirFor(linked, env)).toBe(stateDirFor(main, env));
+  expect(readdirSync(join(env.XDG_STATE_HOME, 'phasegate'))).toEqual([basename(ownStateDir(linked, env))]);
+  rmSync(join(linked, '.git'));
+  expect(stateDirFor(linked, env)).toBe(stateDirFor(main, env));
+  mkdirSync(join(linked, 'packages', 'app'), { recursive: true });
   expect(stateDirFor(join(linked, 'packages', 'app'), env)).not.toBe(stateDirFor(main, env));
-  expect(() => stateDirFor(linked, { XDG_STATE_HOME: join(main, 'state') })).toThrow('inside the workspace');
 });
 
-test("a forged `.git` file cannot point at another project's state", () => {
+test('a state directory inside the main folder is refused in a worktree too', () => {
+  const { main, linked } = worktrees();
+  const env = { XDG_STATE_HOME: join(main, 'state') };
+  writeWorktreeRecord(ownStateDir(linked, env), main);
+
+  expect(() => stateDirFor(linked, env)).toThrow('inside the workspace');
+});
+
+test('a folder in a linked worktree says that it is the same folder of the main one', () => {
+  const { main, linked } = worktrees();
+  mkdirSync(join(linked, 'packages', 'app'), { recursive: true });
+
+  expect(claimedMain(join(linked, 'packages', 'app'))).toBe(join(main, 'packages', 'app'));
+  expect(claimedMain(main)).toBe(null);
+  expect(claimedMain(folder('plain'))).toBe(null);
+});
+
+test('a folder with a state of its own is not put on record, and its state stays', () => {
   const { main, linked } = worktrees();
   const env = { XDG_STATE_HOME: folder('state') };
-  const forger = folder('forger');
-  writeFileSync(join(forger, '.git'), `gitdir: ${join(main, '.git', 'worktrees', basename(linked))}\n`);
+  const own = ownStateDir(linked, env);
+  mkdirSync(own, { recursive: true });
 
-  expect(stateDirFor(forger, env)).not.toBe(stateDirFor(main, env));
+  expect(() => writeWorktreeRecord(own, main)).toThrow('has a state of its own');
+  expect(stateDirFor(linked, env)).toBe(own);
+});
+
+test.each([
+  ['garbage', (file: string) => writeFileSync(file, 'garbage'), 'store_corrupt'],
+  ['a relative path', (file: string) => writeFileSync(file, '{"main":"x"}'), 'store_corrupt'],
+  ['others who can write it', (file: string) => chmodSync(dirname(file), 0o777), 'store_unavailable'],
+])('a record spoiled by %s is refused: it does not become a fresh state', (_, spoil, code) => {
+  const { main, linked } = worktrees();
+  const env = { XDG_STATE_HOME: folder('state') };
+  writeWorktreeRecord(ownStateDir(linked, env), main);
+  spoil(join(ownStateDir(linked, env), 'worktree.json'));
+
+  expect(() => stateDirFor(linked, env)).toThrow(expect.objectContaining({ code }));
 });
 
 function worktrees(): { readonly main: string; readonly linked: string } {

@@ -285,6 +285,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     },
     mayEnter: (folder) => nestedTrust.mayEnter(folder),
     trustNested: (folder, human) => nestedTrust.trust(folder, human),
+    trustWorktree: (folder, human) => nestedTrust.trust(folder, human),
     attachServers: async () => undefined,
 
     verifyAudit: () => store.verify(),

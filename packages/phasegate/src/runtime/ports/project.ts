@@ -175,6 +175,8 @@ export interface OpenProject extends Migrations {
   /** Whether a folder of the project may be entered as a project of its own, by its path from the root. */
   mayEnter(folder: string): Promise<boolean>;
   trustNested(folder: string, human: UnlockedHuman): Promise<TrustRecord>;
+  /** Lets a git worktree of the project, by its absolute path, share the project's state. */
+  trustWorktree(folder: string, human: UnlockedHuman): Promise<TrustRecord>;
   /** Reads the config's servers, once, and starts the accepted ones; does not wait for them to answer. */
   attachServers(): Promise<void>;
   verifyAudit(): Promise<AuditReport>;

@@ -13,6 +13,7 @@ export const trust: CliCommand = {
     'trust [WORKFLOW] [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --servers [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --nested FOLDER [--yes] [--as NAME] [--passphrase-fd N]',
+    'trust --worktree FOLDER [--yes] [--as NAME] [--passphrase-fd N]',
   ],
   details:
     'Once a human is set up, only accepted workflows start. Without WORKFLOW all of the project are gone through.\n' +
@@ -20,6 +21,7 @@ export const trust: CliCommand = {
     'hashed for it, with all it imports, and not run before it is accepted.\n' +
     'The servers that the config attaches are started only when they are accepted: --servers goes through them alone.\n' +
     'A folder of the project that is a project of its own is entered only when it is accepted: --nested names it.\n' +
+    'A git worktree of the project shares its runs, humans and acceptances only when it is accepted: --worktree names it.\n' +
     'The documents that agents are served as standards are accepted with them; passages of one that changed afterwards say so.',
   examples: [
     'phasegate trust',
@@ -35,6 +37,7 @@ export const trust: CliCommand = {
       value: 'FOLDER',
       summary: 'a project inside of this one, by its path from the root',
     },
+    worktree: { type: 'text', value: 'FOLDER', summary: 'a git worktree of this project, anywhere' },
     ...HUMAN_OPTIONS,
   },
   positionals: ['[WORKFLOW]'],
@@ -43,6 +46,8 @@ export const trust: CliCommand = {
     const human = await unlockHuman(invocation);
     const nested = args.text('nested');
     if (nested !== undefined) return acceptNested(invocation, human, nested);
+    const worktree = args.text('worktree');
+    if (worktree !== undefined) return acceptWorktree(invocation, human, resolve(worktree));
     if (prompts === null && !args.flag('yes')) {
       throw usageError('`--yes` is missing: there is no terminal to ask on');
     }
@@ -85,6 +90,20 @@ async function acceptNested(invocation: Invocation, human: UnlockedHuman, given:
       `who decides there is decided there; if nobody does yet: phasegate --project ${shellWord(folder)} humans add NAME`,
     ].join('\n'),
   );
+  return 0;
+}
+
+/** From then on its folder is one in which checks of this project's runs are looked at. */
+async function acceptWorktree(
+  invocation: Invocation,
+  human: UnlockedHuman,
+  worktree: string,
+): Promise<ExitCode> {
+  const { args, out, prompts } = invocation;
+  const question = `Accept ${oneLine(worktree)} as a worktree? Runs of this project can then be worked on there.`;
+  if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(question))) return 1;
+  const { by, at } = await (await invocation.open()).trustWorktree(worktree, human);
+  await out.result({ worktree, by, at }, () => `${oneLine(worktree)}: accepted by ${by}`);
   return 0;
 }
 

@@ -1,0 +1,101 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { PhasegateError, shellWord } from '@phasegate/core';
+import {
+  claimedMain,
+  isMarkedProject,
+  ownStateDir,
+  requireNoState,
+  stateDirFor,
+  writeWorktreeRecord,
+} from './config.ts';
+import type { OpenProject } from './runtime/ports.ts';
+
+/** What finding a project needs. */
+export interface Entering {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Opens the project at a root. */
+  open(root: string): Promise<OpenProject>;
+}
+
+/**
+ * Refuses a folder that says it is a worktree of a project with humans, where none of them has accepted it: it would be
+ * a project in which nobody has to accept anything. One that has a state, or a record, keeps to that.
+ */
+export async function requireAcceptedWorktree(root: string, { env, open }: Entering): Promise<void> {
+  const main = claimedMain(root);
+  if (main === null || !existsSync(main) || existsSync(ownStateDir(realpathSync(root), env))) return;
+  if (!hasStateIn(stateOf(main, env))) return;
+  const humans = await asking({ root: main, open }, (project) => project.humans.list());
+  if (humans.length === 0) return;
+  throw new PhasegateError(
+    'not_permitted',
+    `\`${root}\` says it is a worktree of \`${main}\`, and no human of that project has accepted it`,
+    { hint: `a human runs \`${worktreeWords(root, main)}\`` },
+  );
+}
+
+/** The words by which a human of the main folder accepts a worktree. */
+export function worktreeWords(worktree: string, main: string): string {
+  return `phasegate trust --worktree ${shellWord(worktree)} --project ${shellWord(main)}`;
+}
+
+/** Asks a project something and closes it. */
+export async function asking<T>(
+  { root, open }: { readonly root: string; open(root: string): Promise<OpenProject> },
+  ask: (project: OpenProject) => Promise<T>,
+): Promise<T> {
+  const project = await open(root);
+  try {
+    return await ask(project);
+  } finally {
+    await project.close();
+  }
+}
+
+/** Null for a folder that can have no state, such as the one all state is in. */
+export function stateOf(root: string, env: Entering['env']): string | null {
+  try {
+    return stateDirFor(root, env);
+  } catch (error) {
+    if (error instanceof PhasegateError && error.code === 'config_invalid') return null;
+    throw error;
+  }
+}
+
+/** Whether there is a state. `made` without a database is a lost one, and opening it says so. */
+export function hasStateIn(stateDir: string | null): boolean {
+  return stateDir !== null && ['state.db', 'made'].some((name) => existsSync(join(stateDir, name)));
+}
+
+/** The acceptances of folders, with what only this machine can know about them. */
+export function acceptingFolders(
+  project: OpenProject,
+  { root, env }: { readonly root: string; readonly env: Entering['env'] },
+): Pick<OpenProject, 'trustNested' | 'trustWorktree'> {
+  return {
+    async trustNested(folder, human) {
+      // What is not there yet is nobody's to accept: whoever makes it later would be let in.
+      if (!isMarkedProject(join(root, folder))) {
+        const message = `\`${folder}\` is not a project: it has neither a config nor an \`agent_workflow.yaml\``;
+        throw new PhasegateError('usage', message, { hint: `phasegate --project ${shellWord(folder)} init` });
+      }
+      return project.trustNested(folder, human);
+    },
+    async trustWorktree(folder, human) {
+      if (claimedMain(folder) !== realpathSync(root)) {
+        const message = `\`${folder}\` is not a git worktree of \`${root}\``;
+        throw new PhasegateError('usage', message, { hint: 'git worktree list' });
+      }
+      const worktree = realpathSync(folder);
+      const [own, shares] = [
+        ownStateDir(worktree, env),
+        stateDirFor(worktree, env) === stateDirFor(root, env),
+      ];
+      if (!shares) requireNoState(own);
+      const trust = await project.trustWorktree(worktree, human);
+      if (!shares) writeWorktreeRecord(own, realpathSync(root));
+      return trust;
+    },
+  };
+}
