@@ -4,7 +4,8 @@ import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { makeProject, phasegate, type TestProject } from '../e2e/cli.ts';
 import { serve } from '../e2e/server.ts';
-import { PASSPHRASE } from './siege.ts';
+import { expectStatus, laySiege, PASSPHRASE, until } from './siege.ts';
+import { bearer } from './wire.ts';
 
 const SECRET = { passphrase: PASSPHRASE };
 const CONFIG = 'servers:\n  own: { command: [sh, tools/own.sh] }\n';
@@ -36,6 +37,61 @@ test('a server that the config names is started only as a human accepted it, scr
     expect(await finding(project)).toMatchObject({ status: 'missing' });
     await startAndStop(project);
     expect(existsSync(join(project.root, 'pwned')), path).toBe(false);
+  }
+});
+
+test('a server whose script was not there when it was accepted is not started once the script comes [adv.Q2]', async () => {
+  const siege = await laySiege({
+    human: true,
+    files: {
+      'agent_workflow.yaml':
+        'workflow: lab\nphases: { LAB: { allowed_tools: [write_files, "mcp:own/go"], writes: ["tools/**"] } }\n',
+      'phasegate.config.yaml': CONFIG,
+    },
+  });
+  const key = await siege.agent('ada');
+  await siege.queue('lab');
+  const { token } = await siege.claim('ada', key);
+  const execute = async (call: JsonObject) => {
+    const path = '/api/v1/tools/execute';
+    const got = await siege.send({ method: 'POST', path, headers: [bearer(token)], body: { calls: [call] } });
+    return JSON.stringify(expectStatus(got, 200).body.results);
+  };
+  expect(await execute({ tool: 'mcp:own/go', input: {} })).toMatch(/did not answer/);
+
+  const content = 'touch pwned; exec sleep 600\n';
+  await execute({ tool: 'write_files', input: { path: 'tools/own.sh', content } });
+
+  await until('it is refused', async () =>
+    /`tools\/own\.sh`, which it starts, was not there when it was accepted/.test(
+      await execute({ tool: 'mcp:own/go', input: {} }),
+    ),
+  );
+  expect(existsSync(join(siege.project.root, 'pwned'))).toBe(false);
+});
+
+test('a script that the command names without its ending, or by its folder, is accepted with its content [adv.Q2]', async () => {
+  for (const [words, path, files] of [
+    ['[node, tools/server]', 'tools/server.js', {}],
+    ['[node, tools/server]', 'tools/server/index.js', {}],
+    ['[node, .]', 'lib/start.js', { 'package.json': '{ "main": "lib/start" }' }],
+    ['[node, --import=./tools/hook.js, /nowhere.js]', 'tools/hook.js', {}],
+    ['[sh, -c, "exec node tools/late.js"]', 'tools/late.js', {}],
+  ] as const) {
+    const script = "require('fs').writeFileSync('started', ''); setInterval(() => 0, 1000);\n";
+    const project = makeProject({
+      'agent_workflow.yaml': 'workflow: lab\nphases: { LAB: {} }\n',
+      'phasegate.config.yaml': `servers:\n  own: { command: ${words} }\n`,
+      [path]: script,
+      ...files,
+    });
+    await ok(project, ['humans', 'add', 'maria']);
+    await ok(project, ['trust', '--servers', '--yes']);
+    expect(await finding(project), path).toMatchObject({ status: 'ok' });
+
+    writeFileSync(join(project.root, path), script.replace('started', 'pwned'));
+
+    expect(await finding(project), path).toMatchObject({ status: 'missing' });
   }
 });
 

@@ -1,8 +1,7 @@
-import { hash } from 'node:crypto';
-import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { resolve, sep } from 'node:path';
+import { realpathSync } from 'node:fs';
 import type { JsonObject } from '@phasegate/core';
 import { loadConfig } from './config.ts';
+import { namedFiles, type StartedWith } from './namedFiles.ts';
 import type { ConfiguredServer, ServerCard } from './runtime/ports.ts';
 import type { AttachedServers, AttachedServersParts } from './tools/attachedServers.ts';
 import type { AttachedServer } from './tools/connectServer.ts';
@@ -51,33 +50,30 @@ function acceptedServers(cards: readonly ServerCard[]): Pick<AttachedServersPart
   return { servers: Object.fromEntries(entries), refused: Object.fromEntries(refused) };
 }
 
-/** A server that went away is started again, and its script may have been rewritten since it was accepted. */
+/** A server that went away is started again, and its script may have been rewritten, or have come, since it was accepted. */
 function demandSameFiles(root: string, cards: readonly ServerCard[], name: string): void {
   const card = cards.find((one) => one.name === name);
-  const { command } = (card?.entry ?? {}) as { readonly command?: readonly string[] };
-  const now = namedFiles(root, command ?? []);
-  const changed = Object.entries(card?.files ?? {}).find(([path, digest]) => now[path] !== digest);
+  if (card === undefined) throw new Error('the config has no such server');
+  const [before, now] = [card.files, filesOf(root, card.entry)];
+  const changed = [...new Set([...Object.keys(before), ...Object.keys(now)])].find(
+    (path) => before[path] !== now[path],
+  );
   if (changed === undefined) return;
-  throw new Error(`\`${changed[0]}\`, which it starts, changed since it was accepted`);
+  const how = before[changed] === undefined ? 'was not there when' : 'changed since';
+  throw new Error(
+    `\`${changed}\`, which it starts, ${how} it was accepted; a human runs \`phasegate trust --servers\` and starts the server anew`,
+  );
 }
 
 /** The servers of the config as a human is to accept them: their entries, and the files of the project these name. */
 export async function configuredServers(root: string): Promise<readonly ConfiguredServer[]> {
   const { servers } = await loadConfig(root);
   return Object.entries(servers).map(([name, server]) => {
-    const words = 'command' in server ? server.command : [];
-    return { name, entry: server as unknown as JsonObject, files: namedFiles(root, words) };
+    const entry = server as unknown as JsonObject;
+    return { name, entry, files: filesOf(root, entry) };
   });
 }
 
-/** A script that lies in the project is what is started, as much as the line that names it. */
-function namedFiles(root: string, words: readonly string[]): Readonly<Record<string, string>> {
-  const here = realpathSync(root);
-  const found = words.flatMap((word): readonly (readonly [string, string])[] => {
-    const place = resolve(here, word.replace(/^--?[\w-]+=/, ''));
-    if (!place.startsWith(`${here}${sep}`) || statSync(place, { throwIfNoEntry: false })?.isFile() !== true)
-      return [];
-    return [[place.slice(here.length + 1), hash('sha256', readFileSync(place), 'hex')]];
-  });
-  return Object.fromEntries(found);
+function filesOf(root: string, entry: JsonObject): Readonly<Record<string, string>> {
+  return 'command' in entry ? namedFiles(root, entry as unknown as StartedWith) : {};
 }
