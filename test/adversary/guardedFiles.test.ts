@@ -12,7 +12,7 @@ const FILES = {
 workflow: lab
 phases:
   LAB:
-    allowed_tools: [read_files, bash, git]
+    allowed_tools: [read_files, write_files, bash, git]
     writes: ["src/**", "sub/.mcp.json"]
     gate:
       blockers:
@@ -21,6 +21,8 @@ phases:
     instructions: more
 `,
   'workflows/other.workflow.yaml': 'workflow: other\nphases: { A: {} }\n',
+  'workflows/plain.workflow.yaml':
+    'workflow: plain\nphases: { A: { allowed_tools: [bash], writes: ["src/**"] } }\n',
   'phasegate.config.yaml': 'docs: []\n',
   '.claude/settings.json': '{}\n',
   'src/a.txt': 'a\n',
@@ -28,6 +30,8 @@ phases:
 
 let siege: Siege;
 let token: string;
+let key: string;
+let run: string;
 
 beforeEach(async () => {
   siege = await laySiege({ files: FILES });
@@ -38,9 +42,9 @@ beforeEach(async () => {
     ['-c', 'user.name=a', '-c', 'user.email=a@a', 'commit', '-qm', 'first'],
   ])
     expect(spawnSync('git', words, { cwd: root, env }).status).toBe(0);
-  const key = await siege.agent('ada');
+  key = await siege.agent('ada');
   await siege.queue('lab');
-  ({ token } = await siege.claim('ada', key));
+  ({ run, token } = await siege.claim('ada', key));
 });
 
 test('`git apply` that rewrites the config: it is put back before the answer, which says so [adv.Q2]', async () => {
@@ -119,6 +123,57 @@ test('a program that goes on after its answer: its change is put back before the
   expect(existsSync(join(root, '.mcp.json'))).toBe(false);
 });
 
+test('what a program plants after its run was given back is put back at the next call, and is not defended [adv.Q2]', async () => {
+  const { root } = siege.project;
+  const planted = join(root, '.claude/settings.json');
+  const late = `setsid sh -c 'touch src/up; while [ ! -e src/go ]; do sleep 0.02; done; echo planted > .claude/settings.json; touch src/planted' >/dev/null 2>&1 &`;
+  await execute([{ tool: 'bash', input: { command: `${late} until [ -e src/up ]; do sleep 0.02; done` } }]);
+  await giveBack();
+  writeFileSync(join(root, 'src/go'), '');
+  await until('it was planted', () => existsSync(join(root, 'src/planted')));
+  ({ token } = await siege.claim('ada', key));
+
+  const [result] = await execute([{ tool: 'bash', input: { command: 'true' } }]);
+
+  expect(JSON.stringify(result)).toMatch(/\.claude\/settings\.json.*put back/);
+  expect(read('.claude/settings.json')).toBe('{}\n');
+  expect(await restored()).toEqual([['.claude/settings.json']]);
+  // Nothing that was planted comes back, whoever removed it.
+  writeFileSync(planted, '{}\n');
+  await execute([{ tool: 'bash', input: { command: 'true' } }]);
+  expect(read('.claude/settings.json')).toBe('{}\n');
+});
+
+test('what a program planted before its run is given back is put back then [adv.Q2]', async () => {
+  const { root } = siege.project;
+  const late = `setsid sh -c 'touch src/up; while [ ! -e src/go ]; do sleep 0.02; done; echo {} > .mcp.json; touch src/planted' >/dev/null 2>&1 &`;
+  await execute([{ tool: 'bash', input: { command: `${late} until [ -e src/up ]; do sleep 0.02; done` } }]);
+  writeFileSync(join(root, 'src/go'), '');
+  await until('it was planted', () => existsSync(join(root, 'src/planted')));
+
+  await giveBack();
+
+  expect(existsSync(join(root, '.mcp.json'))).toBe(false);
+  expect(await restored()).toEqual([['.mcp.json']]);
+});
+
+test('what a phase opens by its path and a tool of ours writes is kept, whichever run used programs [adv.Q2]', async () => {
+  await execute([{ tool: 'bash', input: { command: 'true' } }]);
+  const other = await siege.agent('bob');
+  await siege.queue('lab');
+  const { token: another } = await siege.claim('bob', other);
+  const write = { tool: 'write_files', input: { path: 'sub/.mcp.json', content: '{}\n' } };
+  expect(await execute([write], another)).toMatchObject([{ result: { ok: true } }]);
+
+  await siege.queue('plain');
+  const third = await siege.agent('eve');
+  const { token: last } = await siege.claim('eve', third);
+  await execute([{ tool: 'bash', input: { command: 'true' } }], last);
+
+  expect(read('sub/.mcp.json')).toBe('{}\n');
+  expect(await restored()).toEqual([]);
+});
+
 test('a command check that changes guarded files does not pass, and they are put back', async () => {
   const { root } = siege.project;
   writeFileSync(join(root, 'src/check.sh'), 'echo "docs: [x]" > phasegate.config.yaml\n');
@@ -145,11 +200,17 @@ function read(path: string): string {
   return readFileSync(join(siege.project.root, path), 'utf8');
 }
 
-async function execute(calls: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+async function giveBack(): Promise<void> {
+  const path = '/api/v1/tasks/release';
+  const got = await siege.send({ method: 'POST', path, headers: [bearer(key)], body: { task_id: run } });
+  expectStatus(got, 200);
+}
+
+async function execute(calls: readonly JsonObject[], as = token): Promise<readonly JsonObject[]> {
   const got = await siege.send({
     method: 'POST',
     path: '/api/v1/tools/execute',
-    headers: [bearer(token)],
+    headers: [bearer(as)],
     body: { calls: [...calls] },
   });
   return expectStatus(got, 200).body.results as readonly JsonObject[];

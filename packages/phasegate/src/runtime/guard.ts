@@ -22,21 +22,23 @@ export interface GuardParts {
 
 /**
  * Keeps the guard's own files what they are while programs are run for agents. They are read before the first program
- * of a run and compared after each, before the next call and when a phase is completed; what differs is put back.
+ * of this process; from then on, whoever works, what differs is put back until the process ends.
  */
 export interface Guard {
   /** To be called before a program is run for a run. */
   hold(runId: string): Promise<void>;
-  /** Puts back what is not as it was, on record; gives the paths. Nothing where no program was run for the run. */
+  /** Puts back what is not as it was, on record; gives the paths. Nothing where no program was run yet. */
   settle(runId: string): Promise<readonly string[]>;
-  /** Lets go of the files where the run is not worked on any more. */
+  /** Looks a last time where the run is not worked on any more. */
   release(runId: string): Promise<void>;
 }
 
-/** Builds the guard. One reading serves all runs: one that began in the middle of another's program would keep what that changed. */
+/**
+ * Builds the guard. INVARIANT: the one reading serves all runs and outlives them: a program that was left behind may
+ * change files at any time, and what it changed must never be read as what belongs there.
+ */
 export function createGuard(parts: GuardParts): Guard {
   const { files } = parts;
-  const holders = new Set<string>();
   let held: Map<string, GuardedEntry> | null = null;
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -47,13 +49,6 @@ export function createGuard(parts: GuardParts): Guard {
     return mine;
   }
 
-  async function forget(runId: string): Promise<void> {
-    holders.delete(runId);
-    // Runs that were lost, stopped or handed to a human let go without a word.
-    for (const other of holders) if (!(await isWorkedOn(other))) holders.delete(other);
-    if (holders.size === 0) held = null;
-  }
-
   async function isWorkedOn(runId: string): Promise<boolean> {
     return parts.load(runId).then(
       ({ status }) => status === 'active',
@@ -61,8 +56,8 @@ export function createGuard(parts: GuardParts): Guard {
     );
   }
 
-  async function compare(runId: string): Promise<readonly string[]> {
-    if (files === undefined || held === null || !holders.has(runId)) return [];
+  async function compare(runId: string): Promise<PutBack> {
+    if (files === undefined || held === null) return NOTHING;
     // A check may be asked before there is a run.
     const run = await parts.load(runId).catch(() => null);
     const opened = (run === null ? undefined : phaseById(run.workflow, run.phase))?.writes ?? [];
@@ -72,10 +67,9 @@ export function createGuard(parts: GuardParts): Guard {
       if (isOpen || (await isAccepted(change))) keep(change);
       else found.push(change);
     }
-    if (found.length === 0) return [];
+    if (found.length === 0) return NOTHING;
     const failed: string[] = [];
     for (const change of found) await files.putBack(change).catch(() => failed.push(change.path));
-    const paths = found.map(({ path }) => path);
     const data: JsonObject = {
       files: found.map(({ path, after }) => ({ path, found: after?.digest ?? null })),
       ...(failed.length === 0 ? {} : { failed }),
@@ -83,6 +77,12 @@ export function createGuard(parts: GuardParts): Guard {
     const time = new Date(parts.now()).toISOString();
     const event = 'guarded_files_restored' as const;
     await parts.note(run?.id ?? null, [{ time, principal: 'engine:phasegate', event, data }]);
+    return { paths: found.map(({ path }) => path), failed };
+  }
+
+  /** Nothing goes on where a file is not what it was. */
+  async function demandSame(runId: string): Promise<readonly string[]> {
+    const { paths, failed } = await compare(runId);
     if (failed.length > 0) throw notRestored(failed);
     return paths;
   }
@@ -100,17 +100,25 @@ export function createGuard(parts: GuardParts): Guard {
     hold: (runId) =>
       inTurn(async () => {
         if (files === undefined) return;
-        if (held !== null && !holders.has(runId)) await forget(runId);
-        held ??= new Map(await files.read());
-        holders.add(runId);
+        if (held === null) held = new Map(await files.read());
+        else await demandSame(runId);
       }),
-    settle: (runId) => (holders.has(runId) ? inTurn(() => compare(runId)) : Promise.resolve([])),
+    settle: (runId) => (held === null ? Promise.resolve([]) : inTurn(() => demandSame(runId))),
     async release(runId) {
-      if (!holders.has(runId) || (await isWorkedOn(runId))) return;
-      await inTurn(() => forget(runId));
+      if (held === null || (await isWorkedOn(runId))) return;
+      // What could not be put back is on record, and stops the next who works; what was decided here is saved already.
+      await inTurn(() => compare(runId));
     },
   };
 }
+
+/** What became of files that were not as they were. */
+interface PutBack {
+  readonly paths: readonly string[];
+  readonly failed: readonly string[];
+}
+
+const NOTHING: PutBack = { paths: [], failed: [] };
 
 /** The result of a tool whose program changed the guard's own files. */
 export function withRestored(result: ToolResult, paths: readonly string[]): ToolResult {
