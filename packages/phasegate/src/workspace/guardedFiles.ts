@@ -1,4 +1,4 @@
-import { mkdir, readdir, realpath, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type GuardedEntry, readGuardedTree } from './guardedTree.ts';
 import { putBackGuarded } from './putBackGuarded.ts';
@@ -14,7 +14,7 @@ export interface FileChange {
 
 /**
  * The guard's own files of a workspace. What is found in their place is kept in a folder, by its SHA-256: somebody may
- * have meant it.
+ * have meant it. The newest thousand are kept.
  */
 export function createGuardedFiles({
   root,
@@ -36,6 +36,17 @@ const MOST_KEPT = 1_000;
 
 async function keep(folder: string, name: string, content: Buffer): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  if ((await readdir(folder)).length >= MOST_KEPT) return;
   await writeFile(join(folder, name), content, { mode: 0o600, flag: 'w' });
+  await dropOldest(folder, name);
+}
+
+/** What was found last is what somebody will look for. */
+async function dropOldest(folder: string, newest: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name !== newest);
+  if (names.length < MOST_KEPT) return;
+  const aged = await Promise.all(
+    names.map(async (name) => ({ name, age: (await stat(join(folder, name))).mtimeMs })),
+  );
+  const oldest = aged.sort((one, other) => one.age - other.age).slice(0, names.length + 1 - MOST_KEPT);
+  for (const { name } of oldest) await rm(join(folder, name), { force: true });
 }
