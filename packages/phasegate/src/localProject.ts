@@ -7,13 +7,13 @@ import { requireOwnState } from './config/requireOwnState.ts';
 import { type Config, isMarkedProject, loadConfig, stateDirFor } from './config.ts';
 import { enterProject } from './enterProject.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
+import { lazyGuardedFiles } from './localGuarded.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type {
   Catalog,
   CodeGate,
   Databases,
   Functions,
-  GuardedFiles,
   OpenProject,
   Project,
   Seal,
@@ -21,7 +21,6 @@ import type {
   Standards,
   Store,
 } from './runtime/ports.ts';
-import type { FileChange } from './workspace/guardedFiles.ts';
 
 /** Where a project is looked for, and in which environment. */
 export interface LocalProjectOptions {
@@ -194,16 +193,6 @@ async function open({ root, env, stateDir, catalog, functions, opened }: Opening
       await project.close();
       await attached.close();
     },
-  };
-}
-
-/** The guard's own files, read when a program is first run. */
-function lazyGuardedFiles(root: string, stateDir: string): GuardedFiles {
-  const keptIn = () => join(stateDir, 'put-back');
-  const get = async () => (await import('./workspace/guardedFiles.ts')).createGuardedFiles({ root, keptIn });
-  return {
-    read: async () => (await get()).read(),
-    putBack: async (change) => (await get()).putBack(change as FileChange),
   };
 }
 
