@@ -99,8 +99,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   async function judgeUse(run: Run | null, use: ToolUse, by: Parameters<typeof judged>[2]): Promise<Verdict> {
-    const { verdict, note } = await judged(run, use, by);
-    // INVARIANT: the verdict is on disk, for the epoch it was judged in, before anyone acts on it.
+    return onRecord(run, await judged(run, use, by));
+  }
+
+  /** INVARIANT: the verdict is on disk, for the epoch it was judged in, before anyone acts on it. */
+  async function onRecord(
+    run: Run | null,
+    { verdict, note }: Awaited<ReturnType<typeof judged>>,
+  ): Promise<Verdict> {
     const kept = await store.note(run === null ? null : run.id, [note], run?.epoch);
     if (!kept) throw new PhasegateError('run_changed', 'the phase changed while the call was judged');
     return verdict;
@@ -115,9 +121,10 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     for (let round = 0; round < ROUNDS; round++) {
       const { run, version } = await load(runId);
       if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
-      const { verdict, note } = await judged(run, use, by);
-      if (!verdict.allowed) return judgeUse(run, use, by);
-      if (await store.beginCall(call, version, [note])) return verdict;
+      const found = await judged(run, use, by);
+      // Judged once: a second look could allow what is then not under way.
+      if (!found.verdict.allowed) return onRecord(run, found);
+      if (await store.beginCall(call, version, [found.note])) return found.verdict;
     }
     throw new PhasegateError('run_changed', 'the run changed again and again while the call was judged');
   }
