@@ -21,7 +21,7 @@ export type Command =
     }
   | { readonly kind: 'fetch_task'; readonly phase: PhaseId; readonly task: number }
   | { readonly kind: 'ask'; readonly questions: readonly Question[]; readonly at?: WorkedAt }
-  | { readonly kind: 'report_blocked'; readonly reason: string }
+  | { readonly kind: 'report_blocked'; readonly reason: string; readonly at?: WorkedAt }
   /** The work of the current phase, or of one item, did not come off: an attempt, without evidence. */
   | {
       readonly kind: 'report_failure';

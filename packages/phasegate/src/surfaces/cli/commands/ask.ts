@@ -4,6 +4,7 @@ import { readJson } from '../evidence.ts';
 import { reportRun } from '../reportSubmitted.ts';
 import { agentOf } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
+import { workedAt } from '../workedAt.ts';
 
 /** `phasegate ask`: an agent's questions to a human. */
 export const ask: CliCommand = {
@@ -23,7 +24,9 @@ export const ask: CliCommand = {
     const [runId, source = '-'] = args.positionals as [string, string?];
     const questions = questionsOf(await readJson(source, stdin));
     const agent = await agentOf(invocation);
-    const submitted = await (await invocation.reach()).as(agent).submit(runId, { kind: 'ask', questions });
+    const at = workedAt(invocation.env, runId);
+    const gate = (await invocation.reach()).as(agent);
+    const submitted = await gate.submit(runId, { kind: 'ask', questions, ...at });
     return reportRun(out, submitted);
   },
 };

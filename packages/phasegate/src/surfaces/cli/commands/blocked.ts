@@ -2,6 +2,7 @@ import type { CliCommand } from '../command.ts';
 import { reportRun } from '../reportSubmitted.ts';
 import { required } from '../required.ts';
 import { agentOf } from '../unlockHuman.ts';
+import { workedAt } from '../workedAt.ts';
 
 /** `phasegate blocked`: the honest way out when evidence cannot be had. */
 export const blocked: CliCommand = {
@@ -16,9 +17,9 @@ export const blocked: CliCommand = {
     const runId = args.positionals[0] as string;
     const reason = required(args, 'reason');
     const agent = await agentOf(invocation);
-    const submitted = await (await invocation.reach())
-      .as(agent)
-      .submit(runId, { kind: 'report_blocked', reason });
+    const at = workedAt(invocation.env, runId);
+    const gate = (await invocation.reach()).as(agent);
+    const submitted = await gate.submit(runId, { kind: 'report_blocked', reason, ...at });
     return reportRun(out, submitted);
   },
 };

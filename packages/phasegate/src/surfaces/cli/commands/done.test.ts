@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeShell } from '../fixtures/callCli.ts';
 
 test('a run that has ended is answered in the shape of every refusal, with or without a phase', async () => {
@@ -59,4 +59,67 @@ phases:
   expect(code).toBe(1);
   expect(json()).toMatchObject({ error: 'run_changed' });
   expect((await shell.call(['status', run, '--json'])).json()).toMatchObject({ phase: 'A' });
+});
+
+describe('an agent that was started for an earlier visit [adv.O7]', () => {
+  const LOOP = `workflow: w
+phases:
+  A: { next: { condition: result.ok.yes === true, on_true: B, on_false: A, max_iterations: 3 } }
+  B: {}
+`;
+
+  /** A run in its second visit of `A`, and the variables of an agent that was started for the first. */
+  async function inSecondVisit() {
+    const shell = makeShell({ 'agent_workflow.yaml': LOOP });
+    const run = String((await shell.call(['start', 'w', '--json'])).json().run);
+    const env = { PHASEGATE_RUN: run, PHASEGATE_STEP: 'A', PHASEGATE_EPOCH: '1' };
+    await shell.call(['done', run, '--evidence', '-'], '{"ok":{"yes":false}}', env);
+    return { shell, run, env };
+  }
+
+  test.each([
+    ['done', ['--phase', 'A', '--evidence', '-'], '{"ok":{"yes":true}}'],
+    ['done', ['--phase', '1', '--evidence', '-'], '{"ok":{"yes":true}}'],
+    ['done', ['--phase', 'a', '--evidence', '-'], '{"ok":{"yes":true}}'],
+    ['done', ['--outcome', 'fail', '--reason', 'late'], ''],
+    ['ask', ['-'], '[{"text":"Which?","options":["a","b"]}]'],
+    ['blocked', ['--reason', 'late'], ''],
+  ] as const)('does nothing to a later one by `%s` with %j', async (command, words, stdin) => {
+    const { shell, run, env } = await inSecondVisit();
+
+    const { code, json } = await shell.call([command, run, ...words, '--json'], stdin, env);
+
+    expect(code).toBe(1);
+    expect(json()).toMatchObject({ error: 'run_changed' });
+    expect((await shell.call(['status', run, '--json'])).json()).toMatchObject({
+      phase: 'A',
+      status: 'active',
+      epoch: 2,
+    });
+  });
+
+  test.each(['done', 'ask', 'blocked'])('is told by `%s` when its variable is no number', async (command) => {
+    const { shell, run, env } = await inSecondVisit();
+    const words = command === 'blocked' ? ['--reason', 'late'] : [];
+    const stdin = command === 'ask' ? '[{"text":"Which?","options":["a","b"]}]' : '';
+
+    const { code, json } = await shell.call([command, run, ...words, '--json'], stdin, {
+      ...env,
+      PHASEGATE_EPOCH: '2x',
+    });
+
+    expect(code).toBe(2);
+    expect(json()).toMatchObject({ error: 'usage', message: expect.stringContaining('PHASEGATE_EPOCH') });
+  });
+
+  test('acts with what it was told of this one, and on another run without it', async () => {
+    const { shell, run, env } = await inSecondVisit();
+    const now = { ...env, PHASEGATE_EPOCH: '2' };
+
+    expect((await shell.call(['blocked', run, '--reason', 'so', '--json'], '', now)).json()).toMatchObject({
+      status: 'escalated',
+    });
+    const other = String((await shell.call(['start', 'w', '--json'])).json().run);
+    expect((await shell.call(['blocked', other, '--reason', 'so', '--json'], '', env)).code).toBe(0);
+  });
 });

@@ -1,10 +1,11 @@
 import { type Command, OUTCOMES, type Outcome, type Phasegate, type PhaseId } from '@phasegate/core';
-import type { Arguments, CliCommand, Invocation } from '../command.ts';
+import type { Arguments, CliCommand } from '../command.ts';
 import { readEvidence } from '../evidence.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
 import { reportAnswer } from '../reportSubmitted.ts';
 import { agentOf } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
+import { workedAt } from '../workedAt.ts';
 
 /** `phasegate done`: completes the current phase, or says why not. */
 export const done: CliCommand = {
@@ -43,7 +44,7 @@ export const done: CliCommand = {
       kind: 'complete',
       phase,
       evidence,
-      ...begunAt(invocation.env, runId, phase),
+      ...workedAt(invocation.env, runId),
       ...(outcome === undefined ? {} : { outcome }),
       ...(reason === undefined ? {} : { reason }),
       ...(item === undefined ? {} : { item }),
@@ -51,15 +52,6 @@ export const done: CliCommand = {
     return reportAnswer(out, await gate.submit(runId, command));
   },
 };
-
-/** A runner tells the agent it starts where the run stands: its work is for that visit of the phase, and no later one. */
-function begunAt(env: Invocation['env'], runId: string, phase: PhaseId): Pick<Complete, 'at'> {
-  const { PHASEGATE_RUN: run, PHASEGATE_STEP: step, PHASEGATE_EPOCH: epoch = '' } = env;
-  if (run !== runId || step !== String(phase) || !/^\d+$/.test(epoch)) return {};
-  return { at: { epoch: Number(epoch) } };
-}
-
-type Complete = Extract<Command, { kind: 'complete' }>;
 
 /** A run that has ended has no phase; what is said about that is the engine's to say, in its own shape. */
 async function currentPhase(gate: Phasegate, runId: string): Promise<PhaseId> {
