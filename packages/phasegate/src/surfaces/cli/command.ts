@@ -115,5 +115,7 @@ export type ServeMcp = (serving: {
   readonly standards: Standards;
   readonly version: string;
   readonly run: string | undefined;
+  /** The epoch of each run the agent knew of when it was started. */
+  readonly told: Map<string, number>;
   log(text: string): void;
 }) => Promise<void>;

@@ -1,5 +1,5 @@
 import type { InputRequiredResult, ToolAnnotations } from '@modelcontextprotocol/server';
-import type { JsonObject, Phasegate, RunView } from '@phasegate/core';
+import type { JsonObject, Phasegate } from '@phasegate/core';
 import type { Catalog, Standards, Transition, TransitionRequest } from '../../runtime/ports.ts';
 import type { AttachedTools } from './attachedTools.ts';
 import type { LargeAnswers } from './largeAnswers.ts';
@@ -18,8 +18,8 @@ export interface McpParts {
   readonly run?: string | undefined;
   /** The one item to complete, where the caller showed that item's phase token. */
   readonly item?: string | undefined;
-  /** What the agent was last told of each run on this connection; a server for one request has none. */
-  readonly told?: Map<string, Pick<RunView, 'phase' | 'epoch'>> | undefined;
+  /** The epoch each run had when the agent was last told of it, here or before it connected. */
+  readonly told?: Map<string, number> | undefined;
   /** Completes the phase of the token the caller showed, which dies with it; the answer has the next one. */
   readonly transition?: ((request: TransitionRequest) => Promise<Transition>) | undefined;
   /**

@@ -1,7 +1,8 @@
-import type { CliCommand } from '../command.ts';
+import type { CliCommand, Invocation } from '../command.ts';
 import { agentOf } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 import { VERSION } from '../version.ts';
+import { workedAt } from '../workedAt.ts';
 
 /** `phasegate mcp`: serves an agent's client over stdin and stdout. */
 export const mcp: CliCommand = {
@@ -21,12 +22,20 @@ export const mcp: CliCommand = {
     const run = args.text('run');
     // A run nobody has is told now, not at the first call.
     if (run !== undefined) await phasegate.view(run);
+    const told = toldBefore(invocation.env);
     const log = (text: string) => void out.log(text);
     try {
-      await machine.serveMcp({ phasegate, catalog, standards, version: VERSION, run, log });
+      await machine.serveMcp({ phasegate, catalog, standards, version: VERSION, run, told, log });
     } finally {
       await standards.close();
     }
     return 0;
   },
 };
+
+/** The work of an agent that a runner started is for the visit it was started for, also before it has asked here. */
+function toldBefore(env: Invocation['env']): Map<string, number> {
+  const { PHASEGATE_RUN: run = '' } = env;
+  const { at } = workedAt(env, run);
+  return new Map(at === undefined ? [] : [[run, at.epoch]]);
+}

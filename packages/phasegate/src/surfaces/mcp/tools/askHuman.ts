@@ -12,7 +12,7 @@ import { wrongCall } from '../arguments.ts';
 import { describeState } from '../describeRun.ts';
 import { respell } from '../nextAction.ts';
 import { PHASE_ID, runAnswer, SESSION } from '../schemas.ts';
-import { runOf } from '../session.ts';
+import { remember, toldAt, viewOf } from '../session.ts';
 import { type McpTool, MOVING, type ToolCall } from '../tool.ts';
 
 /** `ask_human`: the run waits for answers; where the client has forms, its user is asked at once. */
@@ -47,15 +47,16 @@ export const askHuman: McpTool = {
   annotations: { ...MOVING, openWorldHint: true },
   async call(args, call) {
     const questions = questionsOf(own(args, 'questions'));
-    const view = await runOf(args, call);
+    const view = await viewOf(args, call);
     const { run } = view;
     if (!isAsked(questions, view)) {
       // Answers to what is no longer asked: a human was faster, or nobody ever asked.
-      if (call.inputResponses !== undefined) return describeState(view);
-      const submitted = await call.phasegate.submit(run, { kind: 'ask', questions });
+      if (call.inputResponses !== undefined) return tell(view, call);
+      const submitted = await call.phasegate.submit(run, { kind: 'ask', questions, at: toldAt(call, view) });
+      remember(call, submitted.view);
       if (!submitted.verdict.allowed) return { session_id: run, ...respell(submitted) };
     }
-    if (!call.elicits) return describeState(await call.phasegate.view(run));
+    if (!call.elicits) return tell(await call.phasegate.view(run), call);
     return elicit(questions, run, call);
   },
 };
@@ -69,8 +70,9 @@ const FORM = 'answers';
 async function elicit(
   questions: readonly Question[],
   run: string,
-  { phasegate, inputResponses }: ToolCall,
+  call: ToolCall,
 ): Promise<JsonObject | InputRequiredResult> {
+  const { phasegate, inputResponses } = call;
   const response = inputResponse(inputResponses, FORM);
   if (response.kind === 'missing') return formFor(questions);
   if (response.kind === 'elicit' && response.action === 'accept') {
@@ -80,7 +82,12 @@ async function elicit(
       await phasegate.submit(run, { kind: 'answer', question: index + 1, text, elicited: true });
     }
   }
-  return describeState(await phasegate.view(run));
+  return tell(await phasegate.view(run), call);
+}
+
+function tell(view: RunView, call: ToolCall): JsonObject {
+  remember(call, view);
+  return describeState(view);
 }
 
 function formFor(questions: readonly Question[]): InputRequiredResult {

@@ -2,7 +2,7 @@ import { optionalText } from '../arguments.ts';
 import { describeState } from '../describeRun.ts';
 import { respell } from '../nextAction.ts';
 import { PHASE_ID, runAnswer, SESSION } from '../schemas.ts';
-import { runOf } from '../session.ts';
+import { remember, toldAt, viewOf } from '../session.ts';
 import { type McpTool, MOVING } from '../tool.ts';
 
 /** `report_blocked`: the honest way out when evidence cannot be had. */
@@ -20,9 +20,15 @@ export const reportBlocked: McpTool = {
   }),
   annotations: MOVING,
   async call(args, call) {
-    const { run } = await runOf(args, call);
+    const view = await viewOf(args, call);
+    const { run } = view;
     const reason = optionalText(args, 'reason') ?? '';
-    const submitted = await call.phasegate.submit(run, { kind: 'report_blocked', reason });
+    const submitted = await call.phasegate.submit(run, {
+      kind: 'report_blocked',
+      reason,
+      at: toldAt(call, view),
+    });
+    remember(call, submitted.view);
     if (submitted.verdict.allowed) return describeState(submitted.view);
     return { session_id: run, ...respell(submitted) };
   },
