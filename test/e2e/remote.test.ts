@@ -227,6 +227,38 @@ describe('at a server', () => {
   });
 });
 
+test.each([
+  ['done', ['--phase', '1', '--evidence', '-'], '{"plan":{"summary":"write a file"}}'],
+  ['done', ['--evidence', '-'], '{"plan":{"summary":"write a file"}}'],
+  ['ask', ['-'], '[{"text":"Which?","options":["a","b"]}]'],
+  ['blocked', ['--reason', 'late'], ''],
+])(
+  'work for an earlier visit does nothing by `%s` over a URL either, though the token is fresh [adv.O7]',
+  async (command, words, stdin) => {
+    const { project, url, key } = await served();
+    const queued = ['start', 'change', '--param', 'name=x', '--queue', '--json', '--url', url];
+    const run = String((await phasegate(project, queued, { passphrase: PASSPHRASE })).json.run);
+    const agent = { PHASEGATE_URL: url, PHASEGATE_KEY: key };
+    await phasegate(project, ['claim', run], { env: agent });
+    const { epoch } = (await phasegate(project, ['status', run, '--json'], { env: agent })).json;
+    const call = (begun: number) =>
+      phasegate(project, [command, run, ...words, '--json', '--url', url], {
+        env: { ...agent, PHASEGATE_RUN: run, PHASEGATE_EPOCH: String(begun) },
+        stdin,
+      });
+
+    const late = await call(Number(epoch) - 1);
+
+    expect(late).toMatchObject({ code: 1, json: { error: 'run_changed' } });
+    expect((await phasegate(project, ['status', run, '--json'], { env: agent })).json).toMatchObject({
+      status: 'active',
+      phase: 'PLAN',
+      epoch,
+    });
+    expect(await call(Number(epoch))).toMatchObject({ code: 0 });
+  },
+);
+
 test('an agent that was started finishes its run with the shell alone, naming no run [S2.58 S2.61]', async () => {
   const { project, url } = await served();
   const { json } = await phasegate(

@@ -1,6 +1,12 @@
 export { BoundedInt, ChoiceSet, Constant } from '@phasegate/core';
 export { Arg } from './arg.ts';
-export type { AgentCalls, AgentSelf, ClaimOptions, TransitionOptions } from './client/agentCalls.ts';
+export type {
+  AgentCalls,
+  AgentSelf,
+  BegunOptions,
+  ClaimOptions,
+  TransitionOptions,
+} from './client/agentCalls.ts';
 export type {
   Agent,
   AgentList,

@@ -61,7 +61,7 @@ export function createTransitions(parts: TransitionParts): Pick<Claims, 'transit
 }
 
 function commandOf(admitted: Admitted, request: TransitionRequest): Command {
-  const { artifacts, target, outcome, reason } = request;
+  const { artifacts, target, outcome, reason, at } = request;
   // INVARIANT: a token for an item completes that item and no other.
   if (admitted.item !== null && request.item !== undefined && request.item !== admitted.item) {
     const message = `the token is for item \`${admitted.item}\`, and the request names another`;
@@ -78,6 +78,7 @@ function commandOf(admitted: Admitted, request: TransitionRequest): Command {
     ...(outcome === undefined ? {} : { outcome }),
     ...(reason === undefined ? {} : { reason }),
     ...(item === undefined ? {} : { item }),
+    ...(at === undefined ? {} : { at }),
   };
 }
 

@@ -55,9 +55,10 @@ export interface AgentCalls {
   /** Asks a human one to three questions with two or three options each; the run waits. */
   askHuman(
     questions: readonly { readonly text: string; readonly options: readonly string[] }[],
+    options?: BegunOptions,
   ): Promise<Run>;
   /** Hands the phase to a human: the honest way out. */
-  reportBlocked(reason: string): Promise<Run>;
+  reportBlocked(reason: string, options?: BegunOptions): Promise<Run>;
   /**
    * Waits until a human has acted: then the run goes on with a fresh token, or nothing is in hand any more. Asks every
    * two seconds unless told otherwise; an aborted signal throws its reason.
@@ -80,8 +81,17 @@ export interface ClaimOptions {
   readonly task?: string;
 }
 
+/** What goes with everything that is handed in for a phase. */
+export interface BegunOptions {
+  /**
+   * Where the run stood when the work was begun; where it has moved on since, the answer is `run_changed`. Without it
+   * the token in hand counts.
+   */
+  readonly at?: { readonly epoch: number; readonly visit?: number };
+}
+
 /** What goes with a transition. */
-export interface TransitionOptions {
+export interface TransitionOptions extends BegunOptions {
   readonly outcome?: 'ok' | 'fail' | 'iterate';
   /** Why, with the outcome `fail`. */
   readonly reason?: string;
@@ -159,13 +169,13 @@ export function createAgentCalls(http: Http, hold: Hold, key: string | null): Ag
       const path = `${inRun()}/tasks/${encodeURIComponent(phase)}/${encodeURIComponent(n)}`;
       return (await hold.call({ method: 'GET', path, safe: true })).body as PhaseTask;
     },
-    async askHuman(questions) {
-      const body = { questions: questions as readonly Json[] };
+    async askHuman(questions, { at } = {}) {
+      const body = { ...given({ at }), questions: questions as readonly Json[] };
       const answer = await hold.call({ method: 'POST', path: `${inRun()}/questions`, body, safe: false });
       return answer.body as Run;
     },
-    async reportBlocked(reason) {
-      const body = { reason };
+    async reportBlocked(reason, { at } = {}) {
+      const body = { ...given({ at }), reason };
       const answer = await hold.call({ method: 'POST', path: `${inRun()}/blocked`, body, safe: false });
       return answer.body as Run;
     },

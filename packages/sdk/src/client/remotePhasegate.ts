@@ -10,6 +10,7 @@ import {
   type Submitted,
   type Verdict,
   type Warning,
+  type WorkedAt,
 } from '@phasegate/core';
 import type { AgentCalls } from './agentCalls.ts';
 import type { Run, Task } from './answers.ts';
@@ -42,10 +43,10 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
         return calls.getTask(command.phase, command.task);
       case 'ask':
         demandInHand(runId);
-        return calls.askHuman(command.questions);
+        return calls.askHuman(command.questions, begunAt(command));
       case 'report_blocked':
         demandInHand(runId);
-        return calls.reportBlocked(command.reason);
+        return calls.reportBlocked(command.reason, begunAt(command));
       case 'decide': {
         // The server signs with the key of whoever signed in; a signature made elsewhere is not sent.
         const { gate, option, input, shown } = command;
@@ -76,6 +77,7 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
       ...(outcome === undefined ? {} : { outcome }),
       ...(reason === undefined ? {} : { reason }),
       ...(item === undefined || held !== null ? {} : { item }),
+      ...begunAt(command),
     });
   };
 
@@ -139,6 +141,11 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
       return (await calls.audit({ ...chain, limit: PAGE, ...page })).records;
     }),
   };
+}
+
+/** A token is fetched when it is needed: only this says for which visit the work was done. */
+function begunAt({ at }: { readonly at?: WorkedAt }): { readonly at?: WorkedAt } {
+  return at === undefined ? {} : { at };
 }
 
 /** The run an answer holds, where it does. */

@@ -1,4 +1,4 @@
-import type { JsonObject, PhaseId, Principal, RunView, Submitted } from '@phasegate/core';
+import type { JsonObject, PhaseId, Principal, RunView, Submitted, WorkedAt } from '@phasegate/core';
 
 /**
  * An agent's hold on a run, or on one item of a parallel phase. Kept beside the run, not in it: any call renews it,
@@ -92,6 +92,8 @@ export interface TransitionRequest {
   readonly phase?: PhaseId;
   readonly outcome?: 'ok' | 'fail' | 'iterate';
   readonly reason?: string;
+  /** Where the work was begun: a token may be fresher than that. */
+  readonly at?: WorkedAt;
   /** Where the next phase has items: go on with a token for the run, rather than claim the first of them. */
   readonly whole?: boolean;
 }

@@ -60,8 +60,8 @@ function section({ name, description, operations }: Group): string {
 function article(operation: Operation): string {
   const { id, method, path, summary, description, parameters, body, answers } = operation;
   const rows = answers.map(
-    ({ status, description: when, shape }) =>
-      `<tr><td><code>${escaped(status)}</code></td><td>${inline(when)}</td><td>${shape === '' ? '' : linkTo(shape)}</td></tr>`,
+    ({ status, description: when, shapes }) =>
+      `<tr><td><code>${escaped(status)}</code></td><td>${inline(when)}</td><td>${shapes.map(linkTo).join(' or ')}</td></tr>`,
   );
   return `<article id="${escaped(id)}">
 <h3>${badge(method)} <code>${escaped(path)}</code></h3>

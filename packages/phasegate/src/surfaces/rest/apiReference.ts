@@ -14,7 +14,8 @@ export interface Operation {
   readonly answers: readonly {
     readonly status: string;
     readonly description: string;
-    readonly shape: string;
+    /** Names of the bodies it may have. */
+    readonly shapes: readonly string[];
   }[];
 }
 
@@ -134,10 +135,10 @@ function operationLines(operation: Operation, usual: Answers): readonly string[]
 function answerTable(answers: Answers): string {
   return table(
     ['status', 'when', 'body'],
-    answers.map(({ status, description, shape }) => [
+    answers.map(({ status, description, shapes }) => [
       status,
       description,
-      shape === '' ? '' : `[${shape}](#${shape.toLowerCase()})`,
+      shapes.map((shape) => `[${shape}](#${shape.toLowerCase()})`).join(' or '),
     ]),
   );
 }
@@ -211,9 +212,16 @@ function operationOf(
     answers: Object.entries(isJsonObject(responses) ? responses : {}).map(([status, answer]) => ({
       status,
       description: textAt(answer, 'description'),
-      shape: nameOf(textAt(schemaIn(answer), '$ref')),
+      shapes: namesOf(schemaIn(answer)),
     })),
   };
+}
+
+/** The shape that is referred to, or each of those to choose from. */
+function namesOf(schema: Json): readonly string[] {
+  const choices = listAt(schema, 'anyOf');
+  const found = (choices.length === 0 ? [schema] : choices).map((one) => nameOf(textAt(one, '$ref')));
+  return found.filter((name) => name !== '');
 }
 
 function shapeOf(name: string, schema: Json): Shape {

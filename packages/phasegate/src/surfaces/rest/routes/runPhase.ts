@@ -2,9 +2,10 @@ import { z } from '@hono/zod-openapi';
 import type { JsonObject, Phasegate } from '@phasegate/core';
 import type { Caller, RestParts } from '../parts.ts';
 import { runPath } from '../schemas/records.ts';
-import { phaseRefused, refusal } from '../schemas/refusals.ts';
+import { orRunChanged, phaseRefused, refusal } from '../schemas/refusals.ts';
 import { blockedRequest, phase, phaseTask, questionsRequest, run } from '../schemas/runs.ts';
 import { textUpTo, WORD_LIMIT } from '../schemas/values.ts';
+import { begunAt } from './begunAt.ts';
 import { describeGate, describePhase, describeRun } from './describeRun.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { nextCall } from './nextAction.ts';
@@ -111,10 +112,10 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
     params: runPath,
     body: questionsRequest,
     answers: { 200: { description: 'the run, which waits now', schema: run } },
-    problems: { 409: { description: 'refused', schema: refusal } },
+    problems: { 409: { description: 'refused, or the run has moved on', schema: orRunChanged(refusal) } },
     async handle({ caller, params, body, parts, instance }) {
       demandOwnRun(caller, params.id);
-      const command = { kind: 'ask', questions: body.questions } as const;
+      const command = { kind: 'ask', questions: body.questions, ...begunAt(body.at) } as const;
       const submitted = await byToken(parts, caller).submit(params.id, command);
       const refused = refusalOf(submitted, { instance, reader: 'agent' });
       return refused ?? reply(200, describeRun(submitted.view, 'agent'));
@@ -131,10 +132,10 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
     params: runPath,
     body: blockedRequest,
     answers: { 200: { description: 'the run, which is escalated now', schema: run } },
-    problems: { 409: { description: 'refused', schema: refusal } },
+    problems: { 409: { description: 'refused, or the run has moved on', schema: orRunChanged(refusal) } },
     async handle({ caller, params, body, parts, instance }) {
       demandOwnRun(caller, params.id);
-      const command = { kind: 'report_blocked', reason: body.reason } as const;
+      const command = { kind: 'report_blocked', reason: body.reason, ...begunAt(body.at) } as const;
       const submitted = await byToken(parts, caller).submit(params.id, command);
       const refused = refusalOf(submitted, { instance, reader: 'agent' });
       return refused ?? reply(200, describeRun(submitted.view, 'agent'));

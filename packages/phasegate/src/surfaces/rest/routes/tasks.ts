@@ -2,7 +2,7 @@ import { warningsOf } from '@phasegate/core';
 import type { IdentifiedAgent, Transition } from '../../../runtime/ports.ts';
 import { demandSameAgent } from '../callers.ts';
 import type { TransitionedAnswer } from '../schemas/index.ts';
-import { transitionRefused } from '../schemas/refusals.ts';
+import { orRunChanged, transitionRefused } from '../schemas/refusals.ts';
 import {
   agentSelf,
   claimed,
@@ -14,6 +14,7 @@ import {
   transitionRequest,
   transitionWaits,
 } from '../schemas/tasks.ts';
+import { begunAt } from './begunAt.ts';
 import { describeClaimed, describeGate, describeRun, describeTask } from './describeRun.ts';
 import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
 import { nextCall, wireBlockers } from './nextAction.ts';
@@ -118,12 +119,12 @@ export const TASK_ROUTES: readonly Endpoint[] = [
     },
     problems: {
       409: {
-        description: 'refused, with every blocker; the phase is not left',
-        schema: transitionRefused,
+        description: 'refused, with every blocker, or the run has moved on; the phase is not left',
+        schema: orRunChanged(transitionRefused),
       },
     },
     async handle({ caller, body, parts, instance }) {
-      const { target, artifacts, outcome, reason, item, phase } = body;
+      const { target, artifacts, outcome, reason, item, phase, at } = body;
       const transition = await parts.project.claims.transition(caller.admitted, {
         artifacts,
         ...(target === undefined ? {} : { target }),
@@ -131,6 +132,7 @@ export const TASK_ROUTES: readonly Endpoint[] = [
         ...(reason === undefined ? {} : { reason }),
         ...(item === undefined ? {} : { item }),
         ...(phase === undefined ? {} : { phase }),
+        ...begunAt(at),
       });
       const refused = refusalOf(transition, { instance, reader: 'agent', more: { allowed: false } });
       if (refused !== null) return refused;

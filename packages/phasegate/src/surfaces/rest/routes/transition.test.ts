@@ -1,4 +1,4 @@
-import { own } from '@phasegate/core';
+import { type JsonObject, own } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
 import { type ApiBed, openApiBed } from './fixtures/apiBed.ts';
 import { BROKEN, FIVE, PARALLEL, PERMISSIVE, PLAN } from './fixtures/workflows.ts';
@@ -311,3 +311,33 @@ async function eventsOf({ project }: ApiBed, run: string): Promise<readonly stri
 function claimsIn(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 }
+
+test('work for an earlier visit does nothing, though the token is fresh [adv.O7]', async () => {
+  const bed = openApiBed(FIVE);
+  const { run, token } = await bed.claimed(await bed.agent('a1'), 'a1');
+  const { epoch } = claimsIn(token);
+  const at = { epoch: Number(epoch) };
+  const questions = [{ text: 'Which?', options: ['a', 'b'] }];
+  const calls: readonly (readonly [string, JsonObject])[] = [
+    ['/tasks/transition', { artifacts: { ...PLAN } }],
+    [`/runs/${run}/questions`, { questions }],
+    [`/runs/${run}/blocked`, { reason: 'late' }],
+  ];
+  const wrong = [{ epoch: at.epoch - 1 }, { epoch: at.epoch + 1 }, { ...at, visit: 2 }];
+
+  for (const [path, body] of calls) {
+    for (const said of wrong) {
+      expect(await bed.post(path, token, { ...body, at: said }), path).toMatchObject({
+        status: 409,
+        body: { error: 'run_changed' },
+      });
+    }
+    for (const said of [{}, { epoch: 'x' }, { epoch: 1.5 }, { ...at, more: 1 }, null]) {
+      expect((await bed.post(path, token, { ...body, at: said })).status, path).toBe(422);
+    }
+  }
+  expect((await bed.get(`/runs/${run}`, token)).body).toMatchObject({ status: 'active', phase: 'PLAN' });
+  for (const [path, body] of calls.slice(2)) {
+    expect((await bed.post(path, token, { ...body, at: { ...at, visit: 1 } })).status, path).toBe(200);
+  }
+});

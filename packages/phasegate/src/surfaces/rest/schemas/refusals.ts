@@ -84,6 +84,16 @@ export const transitionRefused = z
   })
   .openapi('TransitionRefused');
 
+/** The run has moved on since the work was begun, or while it was judged: nothing was done. */
+const runChanged = z
+  .looseObject({ ...problem.shape, status: z.literal(409), error: z.literal('run_changed') })
+  .openapi('RunChanged');
+
+/** What is handed in for a phase is refused by the workflow, or comes too late for it. */
+export function orRunChanged<Schema extends z.ZodType>(schema: Schema) {
+  return z.union([schema, runChanged]);
+}
+
 /** The refusal of a phase that is neither current nor completed. */
 export const phaseRefused = z
   .looseObject({

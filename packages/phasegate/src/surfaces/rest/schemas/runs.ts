@@ -15,6 +15,7 @@ import {
   textUpTo,
   time,
   WORD_LIMIT,
+  workedAt,
 } from './values.ts';
 
 /** An open gate. What the agent submitted and the context are for humans only. */
@@ -201,6 +202,7 @@ export const questionsRequest = z
       .min(1)
       .max(3)
       .readonly(),
+    at: workedAt,
   })
   .openapi('QuestionsRequest', {
     example: { questions: [{ text: 'Which database?', options: ['SQLite', 'PostgreSQL'] }] },
@@ -208,7 +210,7 @@ export const questionsRequest = z
 
 /** Why an agent cannot go on. */
 export const blockedRequest = z
-  .strictObject({ reason: textUpTo(TEXT_LIMIT) })
+  .strictObject({ reason: textUpTo(TEXT_LIMIT), at: workedAt })
   .openapi('BlockedRequest', { example: { reason: 'the fixture the plan names does not exist' } });
 
 /** The gate a run waits at, as a human is shown it. */

@@ -14,6 +14,7 @@ import {
   textUpTo,
   time,
   WORD_LIMIT,
+  workedAt,
 } from './values.ts';
 
 const token = z.string().openapi({
@@ -73,6 +74,7 @@ export const transitionRequest = z
     phase: phaseNamed.optional().openapi({
       description: 'the phase to be left; another than the current one is refused as a skipped one',
     }),
+    at: workedAt,
   })
   .openapi('TransitionRequest', {
     example: { target: 'TDD', artifacts: { plan: { steps: ['write the test'] }, scope: ['src/**'] } },

@@ -31,6 +31,18 @@ export function textUpTo(limit: number) {
   return z.string().min(1).max(limit);
 }
 
+/** Where the run stood when the work for a request was begun. */
+export const workedAt = z
+  .strictObject({
+    epoch: z.int().min(0).openapi({ description: '`epoch` of the run when the work was begun' }),
+    visit: z.int().min(1).optional().openapi({ description: 'the how-manieth visit of the phase it was' }),
+  })
+  .optional()
+  .openapi({
+    description:
+      'where the run stood when this work was begun; where it has moved on since, the answer is 409 `run_changed` and nothing is done. A fresh token does not make old work fresh',
+  });
+
 /** What a human acts by where the session alone does not do. */
 export const actPassphrase = textUpTo(1024).optional().openapi({
   description: 'of the human, for this one act; needed where the session is a cookie or came from a link',
