@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { complete, makeProject, phasegate, startRun, type TestProject } from '../e2e/cli.ts';
@@ -130,6 +130,34 @@ test('only a worktree of the project, without a state of its own, can be accepte
   const refused = await accept(other);
   expect(refused).toMatchObject({ code: 2, json: { error: 'usage' } });
   expect(refused.stdout).toContain('state of its own');
+});
+
+test('an accepted worktree does not hand its acceptance on to a third folder [adv.Q3]', async () => {
+  const project = await withHuman();
+  const [linked, third] = [join(project.base, 'linked'), join(project.base, 'third')];
+  git(project.root, 'worktree', 'add', '-q', linked);
+  expect((await phasegate(project, ['trust', '--worktree', linked], SECRET)).code).toBe(0);
+  rmSync(join(linked, '.git'));
+  forge(third, linked);
+
+  const words = ['trust', '--worktree', third, '--project', linked, '--json'];
+  const refused = await phasegate(project, words, SECRET);
+  expect(refused).toMatchObject({ code: 2, json: { error: 'usage' } });
+  expect(refused.stdout).toContain('is a worktree itself');
+  expect((await phasegate(project, ['runs', '--json'], { cwd: third })).json).toMatchObject({
+    error: 'not_permitted',
+  });
+});
+
+test('a project named by a link is the folder behind it: moving the link chooses no other for its runs [adv.Q3]', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': LAB });
+  const link = join(project.base, 'link');
+  symlinkSync(project.root, link);
+
+  const { stdout } = await phasegate(project, ['doctor', '--project', link, '--json']);
+
+  expect(stdout).toContain(`"message":"${project.root}"`);
+  expect(stdout).not.toContain(link);
 });
 
 /** A `.git` file that says its folder is a worktree of another, and the way back that git keeps. */

@@ -24,7 +24,8 @@ export interface Entering {
  */
 export async function requireAcceptedWorktree(root: string, { env, open }: Entering): Promise<void> {
   const main = claimedMain(root);
-  if (main === null || !existsSync(main) || existsSync(ownStateDir(realpathSync(root), env))) return;
+  if (main === null || ![root, main].every((folder) => existsSync(folder))) return;
+  if (existsSync(ownStateDir(realpathSync(root), env))) return;
   if (!hasStateIn(stateOf(main, env))) return;
   const humans = await asking({ root: main, open }, (project) => project.humans.list());
   if (humans.length === 0) return;
@@ -86,6 +87,10 @@ export function acceptingFolders(
       if (claimedMain(folder) !== realpathSync(root)) {
         const message = `\`${folder}\` is not a git worktree of \`${root}\``;
         throw new PhasegateError('usage', message, { hint: 'git worktree list' });
+      }
+      if (stateDirFor(root, env) !== ownStateDir(realpathSync(root), env)) {
+        const message = `\`${root}\` is a worktree itself, and its state is that of its main folder`;
+        throw new PhasegateError('usage', message, { hint: 'name the main folder with `--project`' });
       }
       const worktree = realpathSync(folder);
       const [own, shares] = [

@@ -7,7 +7,7 @@ import type { ParsedText } from './config/parseWithPlaces.ts';
 export { findProjectRoot, isMarkedProject, projectRootsAbove } from './config/findProjectRoot.ts';
 export { ownStateDir, stateDirFor } from './config/stateDirFor.ts';
 export { requireNoState, writeWorktreeRecord } from './config/worktreeRecord.ts';
-export { claimedMain } from './config/worktrees.ts';
+export { claimedMain, realpathOfExisting } from './config/worktrees.ts';
 
 /** The settings of a project: data, never code. */
 export interface Config {

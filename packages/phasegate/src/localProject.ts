@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError, type Run } from '@phasegate/core';
 import { acceptingFolders, hasStateIn, requireAcceptedWorktree, stateOf } from './acceptedFolders.ts';
 import { requireOwnState } from './config/requireOwnState.ts';
-import { type Config, isMarkedProject, loadConfig, stateDirFor } from './config.ts';
+import { type Config, isMarkedProject, loadConfig, realpathOfExisting, stateDirFor } from './config.ts';
 import { enterProject } from './enterProject.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
 import { lazyGuardedFiles } from './localGuarded.ts';
@@ -40,7 +40,8 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
   const { root, notes } =
     projectDir === undefined
       ? await enterProject(process.cwd(), { env, open: at })
-      : { root: resolve(projectDir), notes: [] };
+      : // A link could lead elsewhere by the time checks are looked at, and the state is that of where it leads now.
+        { root: realpathOfExisting(resolve(projectDir)), notes: [] };
   await requireAcceptedWorktree(root, { env, open: at });
   // Asked for when it is needed: reading a definition in a folder that can have no state is no mistake.
   const where: Where = {
