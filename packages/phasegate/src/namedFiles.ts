@@ -20,15 +20,22 @@ export function namedFiles(
   { command, env = {} }: StartedWith,
 ): Readonly<Record<string, string>> {
   const project = realpathSync(root);
-  const found = [...command, ...Object.values(env)]
-    .flatMap(wordsIn)
-    .flatMap((word) => filesFor(resolve(project, word), 0))
-    .flatMap((place): readonly (readonly [string, string])[] => {
+  const placesIn = (word: string) => wordsIn(word).flatMap((part) => filesFor(resolve(project, part), 0));
+  const loaded = Object.entries(env).flatMap(([name, value]) =>
+    placesIn(value).filter((place) => LOADS_CODE.test(name) || IS_CODE.test(place)),
+  );
+  const found = [...command.flatMap(placesIn), ...loaded].flatMap(
+    (place): readonly (readonly [string, string])[] => {
       const path = pathIn(project, place);
       return path === null ? [] : [[path, hash('sha256', readFileSync(place), 'hex')]];
-    });
+    },
+  );
   return Object.fromEntries(found.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
+
+// Most of an environment names data, which changes every day: a log, a database.
+const LOADS_CODE = /OPT$|OPTIONS|OPTS|PRELOAD|ENV$|STARTUP|INSERT_LIBRARIES|LOADER/i;
+const IS_CODE = /\.(?:[cm]?[jt]sx?|node|wasm|so|dylib|py|rb|sh|pl)$/i;
 
 /** A word may be a whole command line for a shell, or have its path behind an option. */
 function wordsIn(word: string): readonly string[] {
@@ -61,10 +68,9 @@ function mainOf(folder: string): string | null {
   try {
     const read = JSON.parse(readFileSync(file, 'utf8')) as Json;
     return isJsonObject(read) && typeof read.main === 'string' ? read.main : null;
-  } catch (error) {
-    // Nobody can start by it either.
-    if (error instanceof SyntaxError) return null;
-    throw error;
+  } catch {
+    // What cannot be read as JSON leads nobody anywhere; in the project its bytes count all the same.
+    return null;
   }
 }
 

@@ -1,0 +1,38 @@
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { namedFiles, type StartedWith } from './namedFiles.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'phasegate-named-'));
+for (const path of [
+  'tools/a.js',
+  'tools/b/index.mjs',
+  'tools/c/src/go.ts',
+  'hook',
+  'data.db',
+  'logs/x.log',
+]) {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), path);
+}
+writeFileSync(join(root, 'tools/c/package.json'), '{ "main": "src/go" }');
+const outside = mkdtempSync(join(tmpdir(), 'phasegate-named-'));
+symlinkSync(join(root, 'tools'), join(outside, 'link'));
+
+test.each<readonly [StartedWith, readonly string[]]>([
+  [{ command: ['node', 'tools/a.js'] }, ['tools/a.js']],
+  [{ command: ['node', './tools/a'] }, ['tools/a.js']],
+  [{ command: ['node', 'tools/b'] }, ['tools/b/index.mjs']],
+  [{ command: ['node', 'tools/c'] }, ['tools/c/package.json', 'tools/c/src/go.ts']],
+  [{ command: ['tsx', 'tools/c/src/go.js'] }, ['tools/c/src/go.ts']],
+  [{ command: ['sh', '-c', 'cd . && exec node "tools/a.js"'] }, ['tools/a.js']],
+  [{ command: ['node', '-r./hook', `file://${root}/tools/a.js`] }, ['hook', 'tools/a.js']],
+  [{ command: ['node', join(outside, 'link/a.js')] }, ['tools/a.js']],
+  [{ command: ['x'], env: { NODE_OPTIONS: '--require ./hook' } }, ['hook']],
+  [{ command: ['x'], env: { SCRIPT: 'tools/a' } }, ['tools/a.js']],
+  [{ command: ['x'], env: { DATABASE: './data.db', LOG: 'logs/x.log' } }, []],
+  [{ command: ['npx', '@scope/server', '--stdio', 'a\0b', 'x'.repeat(5000), '/etc/passwd'] }, []],
+])('%j names %j [adv.Q2]', (started, paths) => {
+  expect(Object.keys(namedFiles(root, started))).toEqual(paths);
+});
