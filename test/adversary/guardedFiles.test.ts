@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { beforeEach, expect, test } from 'vitest';
 import { makeProject, phasegate } from '../e2e/cli.ts';
-import { expectStatus, laySiege, type Siege, until } from './siege.ts';
+import { expectStatus, laySiege, PASSPHRASE, type Siege, until } from './siege.ts';
 import { bearer } from './wire.ts';
 
 const FILES = {
@@ -172,6 +172,26 @@ test('what a phase opens by its path and a tool of ours writes is kept, whicheve
 
   expect(read('sub/.mcp.json')).toBe('{}\n');
   expect(await restored()).toEqual([]);
+});
+
+test('an edit that a human accepted with `phasegate trust` is kept, and one that nobody accepted is not [adv.Q2]', async () => {
+  siege = await laySiege({ files: FILES, human: true });
+  key = await siege.agent('ada');
+  await siege.queue('lab');
+  ({ run, token } = await siege.claim('ada', key));
+  await execute([{ tool: 'bash', input: { command: 'true' } }]);
+  await giveBack();
+  const edited = `${FILES['workflows/other.workflow.yaml']}# edited\n`;
+  writeFileSync(join(siege.project.root, 'workflows/other.workflow.yaml'), edited);
+  writeFileSync(join(siege.project.root, '.claude/settings.json'), '[]\n');
+  const { code, stderr } = await phasegate(siege.project, ['trust', '--yes'], { passphrase: PASSPHRASE });
+  expect(code, stderr).toBe(0);
+  ({ token } = await siege.claim('ada', key));
+
+  await execute([{ tool: 'bash', input: { command: 'true' } }]);
+
+  expect(read('workflows/other.workflow.yaml')).toBe(edited);
+  expect(read('.claude/settings.json')).toBe('{}\n');
 });
 
 test('a command check that changes guarded files does not pass, and they are put back', async () => {
