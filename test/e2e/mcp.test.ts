@@ -161,6 +161,39 @@ describe('phasegate mcp', () => {
     });
   });
 
+  test.each(['legacy', 'modern'] as const)(
+    'work for an earlier visit does nothing as the first call of an agent a runner started, %s [adv.O7]',
+    async (era) => {
+      const project = makeProject({ 'steps.workflow.yaml': WORKFLOW });
+      const run = String((await phasegate(project, ['start', 'steps', '--json'])).json.run);
+      await phasegate(project, ['task', run, '1', '1']);
+      const first = await phasegate(project, ['done', run, '--evidence', '-', '--json'], {
+        stdin: '{"mark_1":"x"}',
+      });
+      expect(first.json).toMatchObject({ next_phase: 2 });
+      await phasegate(project, ['task', run, '2', '1']);
+      const env = { ...project.env, PHASEGATE_RUN: run, PHASEGATE_STEP: '2', PHASEGATE_EPOCH: '1' };
+      const late: readonly (readonly [string, JsonObject])[] = [
+        ['complete_phase', { phase: 2, evidence: { mark_2: 'x' } }],
+        ['ask_human', { questions: [{ text: 'Which?', options: ['a', 'b'] }] }],
+        ['report_blocked', { reason: 'late' }],
+      ];
+
+      for (const [tool, args] of late) {
+        const answer = await withServer(
+          { ...project, env },
+          ({ call }) => call(tool, { session_id: run, ...args }),
+          { era },
+        );
+        expect(answer, tool).toMatchObject({ error: 'run_changed' });
+      }
+      expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({
+        status: 'active',
+        phase: 2,
+      });
+    },
+  );
+
   test('answers what was piped into it, and nothing else stands on stdout', async () => {
     const project = makeProject({ 'steps.workflow.yaml': WORKFLOW });
     const messages: readonly JsonObject[] = [
