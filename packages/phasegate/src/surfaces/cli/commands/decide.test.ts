@@ -100,11 +100,14 @@ test('the line that was printed for one gate does not approve the one that opene
   await shell.call(['done', run, '--phase', 'PRODUCTION']);
   expect((await shell.callAs('open sesame', [...words, '--json'])).json()).toMatchObject({
     error: 'shown_changed',
+    message: expect.stringContaining(`\`phasegate status ${run} --as NAME\``),
   });
   // Without the hash the same line would have served for any gate.
   expect(await shell.callAs('open sesame', words.slice(0, 4))).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('`--shown HASH` is missing'),
+    stderr: expect.stringMatching(
+      new RegExp(`\`--shown HASH\` is missing[^]*\`phasegate status ${run} --as NAME\``),
+    ),
   });
   expect((await shell.call(['status', run, '--json'])).json()).toMatchObject({
     status: 'waiting',

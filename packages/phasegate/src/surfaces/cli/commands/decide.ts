@@ -52,7 +52,7 @@ export const decide: CliCommand = {
     if (card.gate !== view.id || (expected !== undefined && expected !== card.shown)) {
       return refuse(out, {
         error: 'shown_changed',
-        message: `what is to be decided is not what was shown: read the card again with \`phasegate status ${shellWord(runId)}\``,
+        message: `what is to be decided is not what was shown: read the card again with \`${statusCall(invocation, runId)}\``,
       });
     }
     if (prompts !== null) await out.log(cardText(card.card, out.width));
@@ -77,12 +77,19 @@ export const decide: CliCommand = {
 };
 
 /** INVARIANT: nobody decides unseen. Another gate may have opened since the line was copied that is now pasted. */
-function demandShown({ args, prompts }: Invocation, runId: string): void {
+function demandShown(invocation: Invocation, runId: string): void {
+  const { args, prompts } = invocation;
   if (prompts !== null || args.text('option') === undefined || args.text('shown') !== undefined) return;
   throw usageError(
     '`--shown HASH` is missing: there is no terminal to show the gate card on, so say which one was read',
-    `\`phasegate status ${shellWord(runId)}\` prints the command with the hash`,
+    `\`${statusCall(invocation, runId)}\` prints the card, and the command with its hash`,
   );
+}
+
+/** The call that prints the card: only a human is shown it, and where the run is. */
+function statusCall({ args, server }: Invocation, runId: string): string {
+  const at = server?.from === '--url' ? ` --url ${shellWord(server.url)}` : '';
+  return `phasegate status ${shellWord(runId)} --as ${shellWord(args.text('as') ?? 'NAME')}${at}`;
 }
 
 /** An option from the command line was chosen before the card was on the screen. */
