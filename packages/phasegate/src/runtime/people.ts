@@ -46,7 +46,7 @@ export function createHumans(store: Store, now: () => string): Humans {
         const humans = await store.humans();
         if (humans.some((human) => human.name === name)) {
           throw new PhasegateError('usage', `\`${name}\` is set up already`, {
-            hint: `phasegate humans remove ${name}`,
+            hint: `phasegate humans passphrase ${name}`,
           });
         }
         // Once there is a human, only a human makes another: else an agent would make its own approver.

@@ -11,6 +11,13 @@ test('a second human is added and removed only by one who is there', async () =>
   const words = ['humans', 'add', 'joe', '--new-passphrase-fd', String(again), '--as', 'maria'];
   expect(await shell.callAs('open sesame', words)).toMatchObject({ code: 0 });
 
+  const twice = shell.descriptor('another secret\n');
+  const known = ['humans', 'add', 'joe', '--new-passphrase-fd', String(twice), '--as', 'maria', '--json'];
+  expect((await shell.callAs('open sesame', known)).json()).toMatchObject({
+    message: '`joe` is set up already',
+    hint: 'phasegate humans passphrase joe',
+  });
+
   expect((await shell.call(['humans', 'list', '--json'])).json()).toMatchObject({
     humans: [{ name: 'joe' }, { name: 'maria' }],
   });
