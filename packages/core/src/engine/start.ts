@@ -48,7 +48,7 @@ export type StartDecision =
       readonly events: readonly [];
     };
 
-const START: NextAction = { act: 'start', text: 'start again with what is missing' };
+const START: NextAction = { act: 'start', text: 'start again with this corrected' };
 
 /** What must be looked at before a run can start. */
 export function checksForStart(starting: Starting, circumstance: Circumstance): readonly Look[] {

@@ -18,10 +18,13 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   const project = await attempt(() => invocation.project());
   if (!project.ok) return [...findings, broken('project', project.error)];
   const { root, stateDir } = project.value;
-  findings.push({ name: 'project', status: 'ok', message: root });
-  findings.push(...(await stateDirectory(stateDir)));
   // Looking must not make anything: a state directory that is not there yet stays so.
   const made = await exists(stateDir);
+  const there = await project.value.exists();
+  findings.push(there ? { name: 'project', status: 'ok', message: root } : noProject(root));
+  // Where nothing was ever set up, there is one thing to do, and the rest comes with it.
+  if (!there && !made) return findings;
+  findings.push(...(await stateDirectory(stateDir)));
   const opened = made ? await attempt(() => invocation.open()) : undefined;
   if (opened !== undefined) findings.push(...(await store(opened)));
   else findings.push(NO_HUMAN);
@@ -29,6 +32,11 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   if (opened?.ok) findings.push(...(await servers(opened.value)), ...(await webhooks(opened.value)));
   findings.push({ name: 'ring', status: 'ok', message: 'served: only what goes through Phasegate is held' });
   return findings;
+}
+
+function noProject(root: string): Finding {
+  const message = `${root} has neither a Phasegate config nor a workflow`;
+  return { name: 'project', status: 'missing', message, next_step: 'phasegate init' };
 }
 
 const NO_HUMAN: Finding = {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { makeShell } from '../fixtures/callCli.ts';
 
@@ -7,7 +8,19 @@ test('doctor says what is missing, and that a broken definition is broken', asyn
   const empty = await shell.call(['doctor', '--json']);
   expect(empty.code).toBe(0);
   expect(empty.json()).toMatchObject({ ok: true, ring: 'served' });
-  expect(empty.json().checks).toContainEqual(expect.objectContaining({ name: 'human', status: 'missing' }));
+  const steps = (empty.json().checks as JsonObject[]).filter(({ next_step }) => next_step !== undefined);
+  expect(steps).toEqual([
+    {
+      name: 'project',
+      status: 'missing',
+      message: expect.stringContaining('neither a Phasegate config nor a workflow'),
+      next_step: 'phasegate init',
+    },
+  ]);
+  shell.write('phasegate.config.json', '{}\n');
+  expect((await shell.call(['doctor', '--json'])).json().checks).toContainEqual(
+    expect.objectContaining({ name: 'human', status: 'missing' }),
+  );
 
   await shell.callAs('open sesame', ['init']);
   const ready = (await shell.call(['doctor', '--json'])).json();

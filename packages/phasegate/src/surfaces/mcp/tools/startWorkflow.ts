@@ -149,7 +149,7 @@ const ELSEWHERE: ReadonlySet<BlockerCode> = new Set<BlockerCode>(['capability_mi
 
 function notStarted(name: string, verdict: Verdict): JsonObject {
   if (verdict.allowed) throw new TypeError('nothing was refused');
-  const again = `start_workflow(workflow_type=${JSON.stringify(name)}, options={…}) with what is missing`;
+  const again = `start_workflow(workflow_type=${JSON.stringify(name)}, options={…}) with this corrected`;
   // What no other argument puts right is told in the engine's words.
   const wayOn = (code: BlockerCode, text: string) => (ELSEWHERE.has(code) ? text : again);
   return {
