@@ -50,15 +50,18 @@ describe('a command that does its work', () => {
     ]);
   });
 
-  test('has failed where one line says so, whatever a later one says [adv.Q7]', async () => {
+  test.each([
+    ['{"success":false,"error":"red"}', '{"success":true}'],
+    ['{"success":true,"result":{"passed":1}}', '{"success":true,"result":{"passed":9}}'],
+  ])('has failed where it says twice what came of it, %s and then %s [adv.Q7]', async (...lines) => {
     const bed = await driveBed([commanded('work', './both.sh')]);
-    const script = '#!/bin/sh\necho \'{"success":false,"error":"red"}\'\necho \'{"success":true}\'\n';
+    const script = ['#!/bin/sh', ...lines.map((line) => `echo '${line}'`), ''].join('\n');
     writeFileSync(join(bed.root, 'both.sh'), script);
     chmodSync(join(bed.root, 'both.sh'), 0o755);
 
     expect(await bed.drive()).toMatchObject({ outcome: 'escalated' });
 
-    expect((await bed.load()).work.failure).toContain('a later one that it succeeded');
+    expect((await bed.load()).work.failure).toContain('it must print one result');
   });
 
   test('has what it prints shown a line at a time, and its result kept to the engine [S3.25]', async () => {

@@ -21,8 +21,8 @@ export interface OutputLines {
 export interface LastLine {
   readonly text: string;
   readonly whole: boolean;
-  /** Another line said before that the step failed. */
-  readonly afterFailure?: true;
+  /** An earlier line said something else of what came of the step. */
+  readonly contradicts?: true;
 }
 
 /**
@@ -39,7 +39,7 @@ export function outputLines(
   let last: LastLine | null = null;
   let held: string | null = null;
   let shown = 0;
-  let hasFailed = false;
+  let said: string | null = null;
 
   const tell = (line: string) => {
     shown += 1;
@@ -48,8 +48,10 @@ export function outputLines(
   };
   const take = (line: string) => {
     if (line.trim() === '') return;
-    last = { text: line, whole: !cut, ...(hasFailed ? { afterFailure: true } : {}) };
-    hasFailed ||= options.holdResult && saysFailure(line);
+    const result = options.holdResult && isResult(line) ? line.trim() : null;
+    const contradicts = result !== null && said !== null && said !== result;
+    last = { text: line, whole: !cut, ...(contradicts ? { contradicts } : {}) };
+    said ??= result;
     cut = false;
     if (held !== null) tell(held);
     held = null;
@@ -74,10 +76,10 @@ export function outputLines(
   };
 }
 
-function saysFailure(line: string): boolean {
+function isResult(line: string): boolean {
   if (!line.includes('"success"')) return false;
   try {
-    return (JSON.parse(line) as { readonly success?: unknown } | null)?.success === false;
+    return typeof (JSON.parse(line) as { readonly success?: unknown } | null)?.success === 'boolean';
   } catch {
     return false;
   }

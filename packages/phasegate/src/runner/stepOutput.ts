@@ -26,16 +26,16 @@ export function readStepOutput(
   if (typeof success !== 'boolean') {
     return failed('the last line of the command has no `success` that is true or false');
   }
+  // A process it left behind may print after it, and which of the two is the command's nobody can tell.
+  if (last?.contradicts === true) {
+    return failed('the command says twice what came of it, and not the same; it must print one result');
+  }
   if (!success) {
     if (error !== undefined && error !== null && typeof error !== 'string') {
       return failed('the command reported failure, and its `error` is no text');
     }
     const said = error?.trim() ?? '';
     return failed(said === '' ? 'the command reported failure and gave no `error`' : cut(said));
-  }
-  // A process it left behind may print after it: whoever failed has not succeeded a moment later.
-  if (last?.afterFailure === true) {
-    return failed('one line of the command says that it failed, and a later one that it succeeded');
   }
   if (result !== undefined && result !== null && !isJsonObject(result)) {
     return failed('`result` of the command is not a JSON object');
