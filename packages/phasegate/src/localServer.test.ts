@@ -36,6 +36,21 @@ test.each(['legacy', 'modern'] as const)(
   },
 );
 
+test.each(['legacy', 'modern'] as const)(
+  'what an agent hands in with its key counts for the visit it was told of (%s client) [adv.O7]',
+  async (era) => {
+    const server = await served();
+    const ada = await clientOf(server, await keyOf(server, 'ada'), era);
+    const session_id = String((await ada.call('start_workflow', { workflow_type: 'errand' })).session_id);
+    await server.open.as(ADA).submit(session_id, { kind: 'complete', phase: 'GO', evidence: {} });
+    const done = () => ada.call('complete_phase', { session_id, phase: 'RETURN', evidence: {} });
+
+    expect(await done()).toMatchObject({ error: 'run_changed' });
+    await ada.call('get_current_phase', { session_id });
+    expect(await done()).toMatchObject({ workflow_complete: true });
+  },
+);
+
 test('a phase token serves its run and no other, and the next one comes with the phase that is left', async () => {
   const server = await served();
   const [mine, other] = [await queued(server), await queued(server)];

@@ -126,13 +126,14 @@ function mountMcp(parts: Omit<RestParts, 'mcp'>, project: () => OpenProject): Mc
     ...settings.hosts.filter((name) => name.includes(':')).map((v6) => `[${v6}]`),
   ];
   const callers = new WeakMap<object, Parameters<McpMount['fetch']>[1]>();
+  const toldOf = createTold();
   const handler = createMcpFetchHandler({
     newSessionId: randomUUID,
     agentOf: (authInfo) => (authInfo?.extra === undefined ? '' : (callers.get(authInfo.extra)?.agent ?? '')),
     hosts,
     origins: hosts,
     onerror: (error) => log.warn({ cause: error.message }, 'mcp'),
-    async serverFor({ authInfo }) {
+    async serverFor({ authInfo, era }) {
       const caller = authInfo?.extra === undefined ? undefined : callers.get(authInfo.extra);
       if (caller === undefined) throw new PhasegateError('not_permitted', 'nobody was authenticated');
       const agent = { kind: 'agent', name: caller.agent } as const;
@@ -146,6 +147,8 @@ function mountMcp(parts: Omit<RestParts, 'mcp'>, project: () => OpenProject): Mc
         version,
         run: caller.run ?? undefined,
         item: admitted?.item ?? undefined,
+        // Request by request there is no connection that could remember what its agent was told.
+        told: era === 'modern' ? toldOf(agent.name) : undefined,
         answers: {
           keep: (text) => whole.answers.keep(agent.name, text),
           page: (id, page) => whole.answers.page(agent.name, id, page),
@@ -169,6 +172,24 @@ function mountMcp(parts: Omit<RestParts, 'mcp'>, project: () => OpenProject): Mc
     close: () => handler.close(),
   };
 }
+
+/** What each agent was last told of its runs; of many only the newest are kept. */
+function createTold(): (agent: string) => Map<string, number> {
+  const agents = new Map<string, Map<string, number>>();
+  return (agent) => {
+    const told = agents.get(agent) ?? new Map<string, number>();
+    if (told.size > MOST_TOLD) told.clear();
+    agents.delete(agent);
+    agents.set(agent, told);
+    for (const oldest of agents.keys()) {
+      if (agents.size <= MOST_TOLD) break;
+      agents.delete(oldest);
+    }
+    return told;
+  };
+}
+
+const MOST_TOLD = 1000;
 
 /** What the token of one request is good for: its epoch, its item, and one transition. */
 function partsFor(project: OpenProject, caller: Parameters<McpMount['fetch']>[1] | null | undefined) {
