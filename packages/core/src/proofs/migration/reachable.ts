@@ -130,10 +130,18 @@ function triedOf(params: JsonObject, { tried }: Abstraction): JsonObject {
   return Object.fromEntries(Object.entries(params).filter(([name]) => tried.has(name)));
 }
 
-/** Nobody holds a queued run and one with questions waits, but both go on where they are. */
+/**
+ * Nobody holds a queued run and one with questions waits, but both go on where they are; where all that is left of the
+ * items was lost meanwhile, to a human.
+ */
 function standing(run: Run): Run {
   const paused = run.status === 'queued' || (run.status === 'waiting' && run.wait.for === 'questions');
-  return paused ? ({ ...run, status: 'active', phase: run.phase } as Run) : run;
+  if (!paused) return run;
+  const open = Object.values(run.work.items ?? {}).filter(({ status }) => status !== 'completed');
+  if (open.length === 0 || open.some(({ status }) => status !== 'failed'))
+    return { ...run, status: 'active', phase: run.phase } as Run;
+  const escalation = { reason: 'attempts', message: '', since: run.updatedAt, blockers: [] };
+  return { ...run, status: 'escalated', escalation } as unknown as Run;
 }
 
 /**
