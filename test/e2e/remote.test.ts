@@ -374,6 +374,8 @@ async function both(
 function withoutNames({ stdout }: Called, run: string): unknown {
   const text = (run === '' ? stdout : stdout.replaceAll(run, 'RUN'))
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-    .replaceAll(/\b[\da-f]{64}\b/g, 'HASH');
+    .replaceAll(/\b[\da-f]{64}\b/g, 'HASH')
+    // What is to be called next names the server it was asked of.
+    .replaceAll(/ --url http:\/\/127\.0\.0\.1:\d+/g, '');
   return JSON.parse(text);
 }
