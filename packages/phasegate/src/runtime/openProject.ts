@@ -1,4 +1,5 @@
 import { canonicalJson, type GateDecision, PhasegateError, type Run, type Unaccepted } from '@phasegate/core';
+import { createKeptAnswers } from '../limits/keptAnswers.ts';
 import { isAccepted, trustText } from './acceptance.ts';
 import { createAgents } from './agents.ts';
 import { nameOf } from './auditDrafts.ts';
@@ -12,7 +13,6 @@ import { verifyHumanSignature } from './humanKeys.ts';
 import { lookingAgain } from './lookingAgain.ts';
 import { createNestedTrust } from './nestedTrust.ts';
 import { createHumans } from './people.ts';
-import { createKeptAnswers } from './ports/keptAnswers.ts';
 import type {
   ConfiguredServer,
   DatabaseBackup,

@@ -1,6 +1,7 @@
 // The ports: what shelves and surfaces are to the runtime, and nothing else of each other.
 
 export type { AgentRecord, Agents, IdentifiedAgent } from './ports/agents.ts';
+export type { AnswerPage, KeptAnswers } from './ports/answers.ts';
 export type {
   AuditDraft,
   AuditFinding,

@@ -17,9 +17,9 @@ import {
   viewFor,
   type Workflow,
 } from '@phasegate/core';
+import { createTurns, type Turns } from '../limits/turns.ts';
 import { drafts, nameOf } from './auditDrafts.ts';
 import { demandFit } from './demandFit.ts';
-import { createTurns, type Turns } from './ports/turns.ts';
 import type { Store } from './ports.ts';
 import { projectTarget } from './projectTarget.ts';
 import type { Rendering } from './rendering.ts';

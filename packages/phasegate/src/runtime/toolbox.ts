@@ -12,10 +12,10 @@ import {
   type ToolUse,
   type Verdict,
 } from '@phasegate/core';
+import { createTurns } from '../limits/turns.ts';
 import type { CallsUnderWay } from './callsUnderWay.ts';
 import { type Guard, withRestored } from './guard.ts';
 import { createInputRules } from './inputRules.ts';
-import { createTurns } from './ports/turns.ts';
 import type {
   Admitted,
   AuditDraft,

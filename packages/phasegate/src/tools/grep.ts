@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
-import { createTurns } from '../runtime/ports/turns.ts';
+import { createTurns } from '../limits/turns.ts';
 import type { ToolContext, ToolImplementation } from '../runtime/ports.ts';
 import { findBeneath } from '../workspace/openBeneath.ts';
 import { PathRefused } from '../workspace/pathRefused.ts';

@@ -13,12 +13,12 @@ import type {
   Workflow,
 } from '@phasegate/core';
 import type { Agents } from './agents.ts';
+import type { KeptAnswers } from './answers.ts';
 import type { AuditReport } from './audit.ts';
 import type { CodeGate } from './checks.ts';
 import type { Attempt, DatabaseBackup, Databases } from './database.ts';
 import type { Feed } from './feed.ts';
 import type { Humans, UnlockedHuman } from './humans.ts';
-import type { KeptAnswers } from './keptAnswers.ts';
 import type { Claims } from './leases.ts';
 import type { Loader, Peeked, StartingWith } from './loaders.ts';
 import type { Migrations } from './migrations.ts';

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { fitJson, type JsonObject, jsonBytes } from '@phasegate/core';
-import { ANSWER_LIMIT, boundAnswer } from '../../runtime/ports/keptAnswers.ts';
+import { ANSWER_LIMIT, boundAnswer } from '../../limits/keptAnswers.ts';
 import type { LargeAnswers } from './largeAnswers.ts';
 
 /** For what stands around an answer on the wire. */

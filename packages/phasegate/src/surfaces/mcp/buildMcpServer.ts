@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { McpServer } from '@modelcontextprotocol/server';
-import { createKeptAnswers } from '../../runtime/ports/keptAnswers.ts';
+import { createKeptAnswers } from '../../limits/keptAnswers.ts';
 import { registerAttached } from './attachedTools.ts';
 import type { LargeAnswers } from './largeAnswers.ts';
 import { servePrompts } from './prompts.ts';

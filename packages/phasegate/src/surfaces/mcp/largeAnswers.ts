@@ -1,4 +1,4 @@
-import type { AnswerPage } from '../../runtime/ports/keptAnswers.ts';
+import type { AnswerPage } from '../../runtime/ports.ts';
 
 /** The large answers of one agent. */
 export interface LargeAnswers {

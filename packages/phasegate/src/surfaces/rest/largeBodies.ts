@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { createTurns } from '../../runtime/ports/turns.ts';
+import { createTurns } from '../../limits/turns.ts';
 import { readLimited } from './jsonBody.ts';
 import type { Caller, RestEnv } from './parts.ts';
 

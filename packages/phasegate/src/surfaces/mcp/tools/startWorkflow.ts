@@ -10,7 +10,7 @@ import {
   type Verdict,
   warningsOf,
 } from '@phasegate/core';
-import { createTurns } from '../../../runtime/ports/turns.ts';
+import { createTurns } from '../../../limits/turns.ts';
 import type { CatalogWorkflow } from '../../../runtime/ports.ts';
 import { objectArgument, optionalText, textArgument } from '../arguments.ts';
 import { describePhase } from '../describeRun.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '@phasegate/core';
-import { ANSWER_LIMIT, boundAnswer } from '../../../runtime/ports/keptAnswers.ts';
+import { ANSWER_LIMIT, boundAnswer } from '../../../limits/keptAnswers.ts';
 import type { Caller, RestParts } from '../parts.ts';
 
 /** Whom an answer is for, and where a large one is kept. */

@@ -1,23 +1,8 @@
 import { fitJson, type JsonObject, jsonBytes } from '@phasegate/core';
+import type { KeptAnswers } from '../runtime/ports.ts';
 
 /** The most an agent is given in one answer, in bytes, texts and structure together. */
 export const ANSWER_LIMIT = 100_000;
-
-/** Answers that were too large to be given at once, kept for a while, so that their agent can read them page by page. */
-export interface KeptAnswers {
-  /** Keeps the text of an answer; gives the id to read it by. */
-  keep(agent: string, text: string): string;
-  /** One page; null where this agent has no such answer (any more), or it has no such page. */
-  page(agent: string, id: string, page: number): AnswerPage | null;
-}
-
-/** A part of the JSON text of an answer. */
-export interface AnswerPage {
-  /** From 1. */
-  readonly page: number;
-  readonly pages: number;
-  readonly text: string;
-}
 
 /** Keeps answers in memory: a few of each agent, and not more than fit in all; the oldest make room. */
 export function createKeptAnswers(newId: () => string): KeptAnswers {
