@@ -63,7 +63,7 @@ describe('a body of a hundred megabytes', () => {
 });
 
 describe('clients that are slow on purpose', () => {
-  test.runIf(FULL)('stop nobody else, and are shown out [fail.40]', async () => {
+  test.runIf(FULL)('stop nobody else, and are disconnected [fail.40]', async () => {
     const { url } = siege.server;
     const begun = `POST /api/v1/tools/check HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n`;
     const withBody = `${begun}Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{"tool":`;

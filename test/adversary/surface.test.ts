@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, own } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { OPEN, WITH_KEY, WITH_TOKEN } from './openRoutes.ts';
 import { expectStatus, laySiege, PASSPHRASE, type Siege } from './siege.ts';
 import { bearer, converse, newAddress, type Sent } from './wire.ts';
 
@@ -14,32 +15,6 @@ phases:
 `,
 };
 
-/** What an agent key opens; every route that is not in one of these lists is a human's. */
-const WITH_KEY = [
-  'GET /api/v1/agent',
-  'GET /api/v1/answers/{id}',
-  'POST /api/v1/tasks/claim',
-  'POST /api/v1/tasks/token',
-  'POST /api/v1/tasks/release',
-  'GET /api/v1/tools',
-  'GET /api/v1/runs/{id}',
-  'GET /api/v1/workflows',
-  'POST /api/v1/hooks/{client}',
-];
-const WITH_TOKEN = [
-  'POST /api/v1/tasks/transition',
-  'POST /api/v1/tools/check',
-  'POST /api/v1/tools/execute',
-  'GET /api/v1/tools',
-  'GET /api/v1/state/snapshot',
-  'GET /api/v1/answers/{id}',
-  'GET /api/v1/runs/{id}',
-  'GET /api/v1/runs/{id}/phase',
-  'GET /api/v1/runs/{id}/tasks/{phase}/{n}',
-  'POST /api/v1/runs/{id}/questions',
-  'POST /api/v1/runs/{id}/blocked',
-];
-const OPEN = ['POST /api/v1/session', 'GET /healthz', 'GET /readyz', 'GET /metrics'];
 const PAGES = [
   '/',
   '/sign-in',

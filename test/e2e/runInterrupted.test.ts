@@ -1,5 +1,5 @@
-import { readdirSync, readlinkSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { atWorkIn } from './atWorkIn.ts';
 import { asHuman, copyTrusted, drive, edit, halfDone, makeBook, started } from './bookProject.ts';
 import { begin, phasegate, type TestProject } from './cli.ts';
 import { onTerminal } from './onTerminal.ts';
@@ -90,16 +90,3 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
   LONG,
 );
-
-/** Processes that have the folder as theirs. */
-function atWorkIn(root: string): readonly string[] {
-  return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readlinkSync(`/proc/${pid}/cwd`) === root;
-    } catch {
-      // It has ended meanwhile.
-      return false;
-    }
-  });
-}

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { cases } from '../tier.ts';
+import { atWorkIn } from './atWorkIn.ts';
 import { begin, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
 
 // Dozens of processes, on a machine that may be busy.
@@ -123,17 +124,4 @@ function effectsIn(project: TestProject): readonly unknown[] {
   } finally {
     database.close();
   }
-}
-
-/** Processes that have the folder as theirs. */
-function atWorkIn(root: string): readonly string[] {
-  return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readlinkSync(`/proc/${pid}/cwd`) === root;
-    } catch {
-      // It has ended meanwhile.
-      return false;
-    }
-  });
 }

@@ -11,7 +11,7 @@ export interface StartedWith {
 
 /**
  * The files of the project that a program is started with, by their SHA-256: a script that lies in the project is what
- * is started, as much as the line that names it. A word that is no file is looked for as interpreters do, with an ending
+ * is started, as much as the line that names it. A word that does not name a file is looked for as interpreters do, with an ending
  * or in a folder. Which of them an interpreter takes is its own affair, so all of them count; one that comes later is in
  * the map then, and was not when the map was accepted.
  */
@@ -85,7 +85,7 @@ function isFile(place: string): boolean {
   try {
     return statSync(place, { throwIfNoEntry: false })?.isFile() === true;
   } catch {
-    // A word that can be no path, for its length or what is in it, names no file.
+    // A word that cannot be a path, for its length or what is in it, does not name a file.
     return false;
   }
 }

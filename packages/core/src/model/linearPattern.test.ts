@@ -71,7 +71,7 @@ describe('what only going back can match is a problem of the definition, with it
     });
   });
 
-  test('and what is no expression at all still is one', () => {
+  test('and what is not an expression at all is told as before', () => {
     expect(compilePattern('(')).toEqual({ ok: false, reason: null });
   });
 });

@@ -30,5 +30,5 @@ test('of any number of unknown names a few are told: refused starts are kept', (
 
   expect(read).toMatchObject({ ok: false });
   expect(JSON.stringify(read).length).toBeLessThan(6000);
-  expect(JSON.stringify(read)).toContain('4980 more names are no params');
+  expect(JSON.stringify(read)).toContain('4980 more names are not params either');
 });

@@ -18,7 +18,8 @@ export function readParams(
     problems.push(`there is no param \`${shown}\`${didYouMean(shown, Object.keys(params))}`);
   }
   // Refusals are kept, and no record grows with what was sent.
-  if (unknown.length > MOST_NAMED) problems.push(`${unknown.length - MOST_NAMED} more names are no params`);
+  if (unknown.length > MOST_NAMED)
+    problems.push(`${unknown.length - MOST_NAMED} more names are not params either`);
   for (const [name, param] of Object.entries(params)) {
     const value = Object.hasOwn(given, name) ? given[name] : param.default;
     if (value === undefined) {

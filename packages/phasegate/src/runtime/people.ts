@@ -114,7 +114,7 @@ function demandPresent(humans: readonly HumanRecord[], by: UnlockedHuman): void 
   const asked = `may ${name} change the humans?`;
   const human = humans.find((record) => record.name === name);
   if (human !== undefined && verifyHumanSignature(human.publicKey, asked, by.sign(asked))) return;
-  throw new PhasegateError('not_permitted', `\`${name}\` is no human of this project any more`);
+  throw new PhasegateError('not_permitted', `\`${name}\` is no longer a human of this project`);
 }
 
 function choose(humans: readonly HumanRecord[], name: string | undefined): HumanRecord {

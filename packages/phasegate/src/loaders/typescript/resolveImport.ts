@@ -34,7 +34,7 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** What is no text after decoding is no file's name either. */
+/** What cannot be decoded to text cannot be the name of a file. */
 function decoded(specifier: string): string {
   try {
     return decodeURIComponent(specifier);

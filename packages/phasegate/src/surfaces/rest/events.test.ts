@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { FeedRecord } from '../../runtime/ports.ts';
 import { createEventStreams, type StreamLimits } from './events.ts';
 import { type Door, openDoor } from './fixtures/openDoor.ts';
+import { OPERATOR } from './fixtures/operator.ts';
 import { serveHttp } from './httpServer.ts';
 import type { RestEnv } from './parts.ts';
 
@@ -267,12 +268,3 @@ function fed(limits: Partial<StreamLimits>, signedIn: () => boolean = () => true
 function record(id: number, data: string): FeedRecord {
   return { id, seq: id, run: null, time: '', principal: 'x', event: 'signed_in', data, prev: '', hash: '' };
 }
-
-const OPERATOR = {
-  id: '',
-  name: 'operator',
-  human: null,
-  operator: true,
-  asksPassphrase: false,
-  expiresAt: '',
-};

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
+import { OPERATOR } from './fixtures/operator.ts';
 import { countRequests, createLog } from './log.ts';
 import type { RestEnv } from './parts.ts';
 
@@ -63,12 +64,3 @@ function logging(verbose: boolean) {
   app.post('/runs/:id', (c) => c.text('done'));
   return { lines, log, app, counted };
 }
-
-const OPERATOR = {
-  id: '',
-  name: 'operator',
-  human: null,
-  operator: true,
-  asksPassphrase: false,
-  expiresAt: '',
-};

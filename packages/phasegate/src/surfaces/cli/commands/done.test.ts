@@ -98,19 +98,22 @@ phases:
     });
   });
 
-  test.each(['done', 'ask', 'blocked'])('is told by `%s` when its variable is no number', async (command) => {
-    const { shell, run, env } = await inSecondVisit();
-    const words = command === 'blocked' ? ['--reason', 'late'] : [];
-    const stdin = command === 'ask' ? '[{"text":"Which?","options":["a","b"]}]' : '';
+  test.each(['done', 'ask', 'blocked'])(
+    'is told by `%s` that its variable must be a number',
+    async (command) => {
+      const { shell, run, env } = await inSecondVisit();
+      const words = command === 'blocked' ? ['--reason', 'late'] : [];
+      const stdin = command === 'ask' ? '[{"text":"Which?","options":["a","b"]}]' : '';
 
-    const { code, json } = await shell.call([command, run, ...words, '--json'], stdin, {
-      ...env,
-      PHASEGATE_EPOCH: '2x',
-    });
+      const { code, json } = await shell.call([command, run, ...words, '--json'], stdin, {
+        ...env,
+        PHASEGATE_EPOCH: '2x',
+      });
 
-    expect(code).toBe(2);
-    expect(json()).toMatchObject({ error: 'usage', message: expect.stringContaining('PHASEGATE_EPOCH') });
-  });
+      expect(code).toBe(2);
+      expect(json()).toMatchObject({ error: 'usage', message: expect.stringContaining('PHASEGATE_EPOCH') });
+    },
+  );
 
   test('acts with what it was told of this one, and on another run without it', async () => {
     const { shell, run, env } = await inSecondVisit();
