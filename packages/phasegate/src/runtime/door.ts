@@ -19,7 +19,7 @@ import { drafts, largestRefusal, nameOf } from './auditDrafts.ts';
 import { COMPLETION_MS, type Seen } from './callsUnderWay.ts';
 import { companyOf } from './companyOf.ts';
 import { demandFit } from './demandFit.ts';
-import { withRestoredFiles } from './guardedChecks.ts';
+import { withRestoredFiles } from './guard.ts';
 import { inSameVisit } from './inSameVisit.ts';
 import type { Judged, Judging } from './judging.ts';
 import {
@@ -81,8 +81,8 @@ export function createDoor(parts: DoorParts): Door {
 
   /** One call is one transaction with the expected version; on a conflict it is decided once more on fresh state. */
   async function submit(runId: string, asked: Asked, how: Submitting): Promise<Kept> {
-    // INVARIANT: what a migration was proven by is nobody's word but `createMigrations`'s.
     if ('kind' in asked) demandFit(asked);
+    // INVARIANT: what a migration was proven by is nobody's word but `createMigrations`'s.
     if ('kind' in asked && asked.kind === 'migrate')
       throw new PhasegateError('not_permitted', 'a run is migrated by `migrate` only');
     // Counted from here: who has to wait for others that wait does not wait anew after them.
@@ -306,7 +306,9 @@ export function createDoor(parts: DoorParts): Door {
   }
 
   function isRefusedAsItIs(run: Run, command: Command, principal: Principal): boolean {
-    return command.kind === 'complete' && decidedAtOnce(run, command, principal)?.verdict.allowed === false;
+    // Only a copy of a database is spared by it, so only then is it worth deciding twice.
+    if (run.workflow.database === undefined || command.kind !== 'complete') return false;
+    return decidedAtOnce(run, command, principal)?.verdict.allowed === false;
   }
 
   /** What the engine says without looking at anything; null where it has to look. */

@@ -1,4 +1,13 @@
-import { guardOf, isJsonObject, type JsonObject, PhasegateError, phaseById, type Run } from '@phasegate/core';
+import {
+  guardOf,
+  isJsonObject,
+  type JsonObject,
+  PhasegateError,
+  phaseById,
+  type Run,
+  type Submitted,
+  warningsOf,
+} from '@phasegate/core';
 import type {
   AuditDraft,
   GuardedChange,
@@ -126,6 +135,23 @@ export function withRestored(result: ToolResult, paths: readonly string[]): Tool
   const message = restoredMessage(paths);
   const output = isJsonObject(result.output) ? result.output : { output: result.output };
   return { ...result, ok: false, output: { ...output, error: 'guarded_files', message } };
+}
+
+/** Refused or not, whoever handed in work is told what became of the files. */
+export function withRestoredFiles(submitted: Submitted, restored: readonly string[]): Submitted {
+  if (restored.length === 0) return submitted;
+  const { verdict } = submitted;
+  const warning = { code: 'scope_violation', message: restoredMessage(restored) } as const;
+  const warnings = [...((verdict.allowed && verdict.warnings) || []), warning];
+  return {
+    verdict: verdict.allowed ? { ...verdict, warnings } : verdict,
+    get view() {
+      return submitted.view;
+    },
+    get answer() {
+      return { ...submitted.answer, ...warningsOf(warnings) };
+    },
+  };
 }
 
 /** What is told of files that were put back. */

@@ -1,4 +1,3 @@
-import { type Submitted, warningsOf } from '@phasegate/core';
 import { type Guard, restoredMessage } from './guard.ts';
 import type { CheckImplementation } from './ports.ts';
 
@@ -20,21 +19,4 @@ export function guardedChecks(
       },
     };
   });
-}
-
-/** Refused or not, whoever handed in work is told what became of the files. */
-export function withRestoredFiles(submitted: Submitted, restored: readonly string[]): Submitted {
-  if (restored.length === 0) return submitted;
-  const { verdict } = submitted;
-  const warning = { code: 'scope_violation', message: restoredMessage(restored) } as const;
-  const warnings = [...((verdict.allowed && verdict.warnings) || []), warning];
-  return {
-    verdict: verdict.allowed ? { ...verdict, warnings } : verdict,
-    get view() {
-      return submitted.view;
-    },
-    get answer() {
-      return { ...submitted.answer, ...warningsOf(warnings) };
-    },
-  };
 }
