@@ -24,14 +24,26 @@ export async function isAccepted(trust: TrustRecord, store: Pick<Store, 'humans'
   return human !== undefined && verifyHumanSignature(human.publicKey, trustText(trust), trust.signature);
 }
 
+/**
+ * Whether these very files are what a human accepted last for their workflow. An older version that was accepted once
+ * does not count: a human who accepts a stricter one would find the agent back at the looser.
+ */
+export async function isLastAccepted(
+  closure: string,
+  store: Pick<Store, 'humans' | 'trusted' | 'trustedBefore'>,
+): Promise<boolean> {
+  const exact = await store.trusted(closure);
+  const last = exact === undefined ? undefined : await store.trustedBefore(exact.workflow);
+  return last !== undefined && last.hash === closure && isAccepted(last, store);
+}
+
 /** Whether code may be run: all of it until a human is set up, from then on what a human accepted. */
 export async function mayRun(
   code: AskedCode,
   store: Pick<Store, 'humans' | 'trusted' | 'trustedBefore'>,
 ): Promise<boolean> {
   if ((await store.humans()).length === 0) return true;
-  const exact = await store.trusted(closureHash(code.files));
-  if (exact !== undefined && (await isAccepted(exact, store))) return true;
+  if (await isLastAccepted(closureHash(code.files), store)) return true;
   const last = await store.trustedBefore(code.workflow);
   return last !== undefined && holds(last, code) && isAccepted(last, store);
 }

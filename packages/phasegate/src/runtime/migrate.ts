@@ -14,6 +14,7 @@ import {
   type Unaccepted,
   type Workflow,
 } from '@phasegate/core';
+import { isLastAccepted } from './acceptance.ts';
 import { nameOf } from './auditDrafts.ts';
 import type { CatalogWorkflow, MigrationCard, Migrations, Store, StoredRun } from './ports.ts';
 import { chainOf } from './recordings.ts';
@@ -22,7 +23,7 @@ import type { RuntimeParts } from './runtimeParts.ts';
 import { timeFor } from './timeFor.ts';
 
 /** What migrations are built from. */
-export interface MigrationParts extends Pick<RuntimeParts, 'catalog' | 'accepted' | 'now'> {
+export interface MigrationParts extends Pick<RuntimeParts, 'catalog' | 'now'> {
   readonly store: Store;
   readonly runtime: Pick<Runtime, 'submit'>;
 }
@@ -45,8 +46,7 @@ export function createMigrations(parts: MigrationParts): Migrations {
       const message = `several files define \`${workflow.id}\`, and the run does not say which is its own`;
       throw new PhasegateError('workflow_ambiguous', message, { cause: error, hint: 'phasegate list' });
     });
-    const trust = await store.trusted(found.closure);
-    return { ...found, trusted: trust !== undefined && (await parts.accepted(trust)) };
+    return { ...found, trusted: await isLastAccepted(found.closure, store) };
   }
 
   async function commandFor(run: Run, { workflow, hash, trusted }: Awaited<ReturnType<typeof onDisk>>) {

@@ -1,6 +1,6 @@
 import { canonicalJson, type GateDecision, PhasegateError, type Run, type Unaccepted } from '@phasegate/core';
 import { createKeptAnswers } from '../limits/keptAnswers.ts';
-import { isAccepted, trustText } from './acceptance.ts';
+import { isAccepted, isLastAccepted, trustText } from './acceptance.ts';
 import { createAgents } from './agents.ts';
 import { nameOf } from './auditDrafts.ts';
 import { backupOnRecord } from './backupOnRecord.ts';
@@ -44,7 +44,7 @@ import { createWebhooks } from './webhooks.ts';
 export { createHumans } from './people.ts';
 
 /** What an open project is built from: the runtime's parts, tokens, tools, and where backups go. */
-export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'accepted' | 'heard' | 'calls'> {
+export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'heard' | 'calls'> {
   /** Absolute path for a backup made without naming a file. */
   readonly backupFile: () => string;
   /** From `createTokens`, with `tokenSecretsOf(stateDir)` for secrets, so that a rotation is noticed. */
@@ -91,7 +91,6 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     calls,
     guard,
     heard: renewals.heard,
-    accepted,
     async signed(run, principal, command) {
       const human = (await store.humans()).find((record) => record.name === principal.name);
       if (human === undefined) return false;
@@ -133,7 +132,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   // Loaded when asked for: the proof needs all of `check`, and few processes migrate a run.
   async function migrations(): Promise<Migrations> {
     const { createMigrations } = await import('./migrate.ts');
-    return createMigrations({ ...parts, accepted, runtime });
+    return createMigrations({ ...parts, runtime });
   }
 
   /** Whether the newest acceptance of a workflow of the project has this file with this content. */
@@ -252,8 +251,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
 
     async trustCard(name): Promise<TrustCard> {
       const { workflow, path, closure, files } = await readable(name);
-      const trust = await store.trusted(closure);
-      const trusted = trust !== undefined && (await accepted(trust));
+      const trusted = await isLastAccepted(closure, store);
       const before = (await store.trustedBefore(workflow))?.files ?? {};
       const paths = [...new Set([...Object.keys(before), ...Object.keys(files)])].sort();
       const shown = paths.map((file) => ({

@@ -1,7 +1,7 @@
 import type { Command, Principal, Run } from '@phasegate/core';
 import type { CallsUnderWay, CallWaits } from './callsUnderWay.ts';
 import type { Guard } from './guard.ts';
-import type { Catalog, CheckImplementation, Databases, Functions, Store, TrustRecord } from './ports.ts';
+import type { Catalog, CheckImplementation, Databases, Functions, Store } from './ports.ts';
 
 /** What the runtime is built from; `main.ts` chooses. */
 export interface RuntimeParts {
@@ -19,8 +19,6 @@ export interface RuntimeParts {
   readonly newId: () => string;
   /** SHA-256, hex. */
   readonly hash: (text: string) => string;
-  /** Whether a human's acceptance of a workflow carries that human's own signature. */
-  readonly accepted: (trust: TrustRecord) => Promise<boolean>;
   /** Whether a human's decision carries that human's own signature. */
   readonly signed: (
     run: Run,

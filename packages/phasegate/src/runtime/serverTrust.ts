@@ -32,8 +32,9 @@ export function createServerTrust(parts: ServerTrustParts): ServerTrust {
   }
 
   async function isAccepted({ name, hash }: Pick<ServerCard, 'name' | 'hash'>): Promise<boolean> {
-    const trust = await store.trusted(hash);
-    return trust !== undefined && trust.workflow === subjectOf(name) && (await parts.accepted(trust));
+    // The last acceptance of this server alone: an entry that was replaced by another is not started again.
+    const last = await store.trustedBefore(subjectOf(name));
+    return last !== undefined && last.hash === hash && (await parts.accepted(last));
   }
 
   /** No closure of a workflow has such a text, so neither stands for the other. */

@@ -18,6 +18,7 @@ import {
   type Workflow,
 } from '@phasegate/core';
 import { createTurns, type Turns } from '../limits/turns.ts';
+import { isLastAccepted } from './acceptance.ts';
 import { drafts, nameOf } from './auditDrafts.ts';
 import { demandFit } from './demandFit.ts';
 import type { Store } from './ports.ts';
@@ -83,8 +84,7 @@ async function startNow(
     if (!(error instanceof PhasegateError) || error.unaccepted === undefined) throw error;
     return refuseUnaccepted(error.unaccepted);
   });
-  const trust = await store.trusted(found.closure);
-  const trusted = trust !== undefined && (await parts.accepted(trust));
+  const trusted = await isLastAccepted(found.closure, store);
   if (!trusted && (await store.humans()).length > 0) {
     const { path, closure, files } = found;
     await refuseUnaccepted({ workflow: found.workflow.id, path, closure, files });

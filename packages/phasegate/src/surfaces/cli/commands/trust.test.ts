@@ -21,6 +21,27 @@ test('without a terminal nothing is accepted unasked', async () => {
   expect((await shell.callAs('open sesame', ['trust', '--yes'])).code).toBe(0);
 });
 
+test('a version that was accepted before the last one is not trusted any more [adv.J1]', async () => {
+  const [loose, strict] = [['read_files', 'bash'], ['read_files']].map(
+    (tools) => `workflow: w\nphases: { A: { allowed_tools: ${JSON.stringify(tools)} } }\n`,
+  );
+  const shell = makeShell({ 'agent_workflow.yaml': String(loose) });
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+  await shell.callAs('open sesame', ['trust', '--yes']);
+  shell.write('agent_workflow.yaml', String(strict));
+  await shell.callAs('open sesame', ['trust', '--yes']);
+  expect((await shell.call(['start', 'w'])).code).toBe(0);
+
+  shell.write('agent_workflow.yaml', String(loose));
+
+  expect(await shell.call(['start', 'w'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('phasegate trust w'),
+  });
+  expect((await shell.callAs('open sesame', ['trust', '--yes'])).code).toBe(0);
+  expect((await shell.call(['start', 'w'])).code).toBe(0);
+});
+
 test('documents that agents are served are accepted with the workflows, and a later change is told', async () => {
   const shell = makeShell({
     'agent_workflow.yaml': 'workflow: w\nphases: { A: {} }\n',
