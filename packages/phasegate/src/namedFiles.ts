@@ -20,11 +20,18 @@ export function namedFiles(
   { command, env = {} }: StartedWith,
 ): Readonly<Record<string, string>> {
   const project = realpathSync(root);
-  const placesIn = (word: string) => wordsIn(word).flatMap((part) => filesFor(resolve(project, part), 0));
+  const said = [...command, ...Object.values(env)].flatMap(wordsIn);
+  const folders = foldersNamed(project, said);
+  const paths = (env.PATH ?? '').split(':').map((folder) => resolve(project, folder));
+  const placesIn = (word: string) =>
+    wordsIn(word).flatMap((part) =>
+      [...folders, ...(part.includes('/') ? [] : paths)].flatMap((base) => filesFor(resolve(base, part), 0)),
+    );
   const loaded = Object.entries(env).flatMap(([name, value]) =>
     placesIn(value).filter((place) => LOADS_CODE.test(name) || IS_CODE.test(place)),
   );
-  const found = [...command.flatMap(placesIn), ...loaded].flatMap(
+  const manifests = command.flatMap(manifestsOf).flatMap((name) => folders.map((base) => join(base, name)));
+  const found = [...command.flatMap(placesIn), ...manifests.filter(isFile), ...loaded].flatMap(
     (place): readonly (readonly [string, string])[] => {
       const path = pathIn(project, place);
       return path === null ? [] : [[path, hash('sha256', readFileSync(place), 'hex')]];
@@ -37,11 +44,46 @@ export function namedFiles(
 const LOADS_CODE = /OPT$|OPTIONS|OPTS|PRELOAD|ENV$|STARTUP|INSERT_LIBRARIES|LOADER/i;
 const IS_CODE = /\.(?:[cm]?[jt]sx?|node|wasm|so|dylib|py|rb|sh|pl)$/i;
 
-/** A word may be a whole command line for a shell, or have its path behind an option. */
+/** A word may be a whole command line for a shell, a list of paths, or have its path behind an option. */
 function wordsIn(word: string): readonly string[] {
-  const parts = word.split(/[\s"'`;&|()<>=,]+/).filter((part) => part !== '');
+  const parts = word.split(/[\s"'`;&|()<>=,]+/).flatMap((part) => [part, ...part.split(':')]);
   const paths = [word, ...parts].flatMap((part) => [part, part.replace(/^-[A-Za-z](?=[./])/, '')]);
-  return [...new Set(paths)].map((path) => path.replace(/^file:\/\//, ''));
+  const plain = paths.map((path) => path.replace(/^file:\/\//, '').replace(/^\$(?:PWD|\{PWD\})\//, './'));
+  return [...new Set(plain)].filter((path) => path !== '');
+}
+
+/** What a program that is told a folder, or to go there first, may take its files from: the project, and these. */
+function foldersNamed(project: string, words: readonly string[]): readonly string[] {
+  let found: readonly string[] = [project];
+  for (let depth = 0; depth < DEEPEST; depth++) {
+    const further = found.flatMap((base) => words.map((word) => resolve(base, word)));
+    const inside = further.filter((place) => place.startsWith(`${project}${sep}`) && isFolder(place));
+    found = [...new Set([...found, ...inside])].slice(0, MOST_FOLDERS);
+  }
+  return found;
+}
+
+/** `cd a && cd b` and `-C a` with a list of words name a few; more are not a way to start a program. */
+const MOST_FOLDERS = 50;
+
+/** Programs that start what stands in a file they find by themselves. */
+const MANIFESTS: Readonly<Record<string, readonly string[]>> = {
+  npm: ['package.json'],
+  pnpm: ['package.json'],
+  yarn: ['package.json'],
+  bun: ['package.json', 'bunfig.toml'],
+  deno: ['deno.json', 'deno.jsonc'],
+  make: ['GNUmakefile', 'makefile', 'Makefile'],
+  just: ['justfile', 'Justfile'],
+  uv: ['pyproject.toml'],
+  poetry: ['pyproject.toml'],
+  cargo: ['Cargo.toml'],
+};
+
+function manifestsOf(word: string): readonly string[] {
+  return wordsIn(word).flatMap((part) =>
+    Object.hasOwn(MANIFESTS, basename(part)) ? (MANIFESTS[basename(part)] ?? []) : [],
+  );
 }
 
 /** Endings that interpreters add by themselves. */
@@ -82,10 +124,20 @@ function pathIn(project: string, place: string): string | null {
 }
 
 function isFile(place: string): boolean {
+  return kindAt(place) === 'file';
+}
+
+function isFolder(place: string): boolean {
+  return kindAt(place) === 'folder';
+}
+
+function kindAt(place: string): 'file' | 'folder' | null {
   try {
-    return statSync(place, { throwIfNoEntry: false })?.isFile() === true;
+    const there = statSync(place, { throwIfNoEntry: false });
+    if (there?.isFile() === true) return 'file';
+    return there?.isDirectory() === true ? 'folder' : null;
   } catch {
-    // A word that cannot be a path, for its length or what is in it, does not name a file.
-    return false;
+    // A word that cannot be a path, for its length or what is in it, does not name anything.
+    return null;
   }
 }

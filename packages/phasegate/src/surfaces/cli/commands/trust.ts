@@ -175,7 +175,8 @@ async function acceptServers(
       continue;
     }
     const rows = Object.entries(entry).map(([key, value]) => [`  ${key}`, oneLine(JSON.stringify(value))]);
-    const named = Object.keys(files).map((file) => ['  file', oneLine(file)]);
+    const paths = Object.keys(files);
+    const named = paths.length === 0 ? [NO_FILE] : paths.map((file) => ['  file', oneLine(file)]);
     if (!out.json || prompts !== null)
       await out.log(`${out.paint.bold(title)}\n${table([...rows, ...named])}`);
     if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(`Accept ${title}?`))) {
@@ -186,6 +187,8 @@ async function acceptServers(
     outcome.trusted.push({ workflow: title, path: 'config', closure: hash, by, at });
   }
 }
+
+const NO_FILE = ['  file', 'none of the project is named; what this starts is not examined'];
 
 /** What agents are served as standards is accepted with the workflows; null where nothing of it changed. */
 async function acceptDocuments({
