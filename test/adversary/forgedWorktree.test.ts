@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { complete, makeProject, phasegate, startRun, type TestProject } from '../e2e/cli.ts';
@@ -64,6 +64,32 @@ test.each(['a forged `.git` file', 'a genuine worktree'])(
   },
 );
 
+test('a link in the place of a project does not take its humans away from those who use its path [adv.Q3]', async () => {
+  const project = await withHuman();
+  mkdirSync(join(project.root, 'src'));
+  renameSync(project.root, join(project.base, '.hidden'));
+  symlinkSync('.hidden', project.root);
+  const states = readdirSync(dirname(project.stateDir));
+
+  for (const { named, ...from } of [
+    { named: ['--project', project.root], cwd: project.base },
+    { named: [], cwd: project.root, env: { PWD: project.root } },
+    { named: [], cwd: join(project.root, 'src'), env: { PWD: join(project.root, 'src') } },
+  ]) {
+    for (const words of [
+      ['start', 'lab'],
+      ['serve', '--port', '0'],
+      ['humans', 'list'],
+    ]) {
+      expect(await phasegate(project, [...words, ...named, '--json'], from)).toMatchObject({
+        code: 1,
+        json: { error: 'not_permitted', message: expect.stringContaining('was a project') },
+      });
+    }
+  }
+  expect(readdirSync(dirname(project.stateDir))).toEqual(states);
+});
+
 test('without a human a folder that says it is a worktree has its own runs, not those of another [adv.Q3]', async () => {
   const project = repository();
   const run = await startRun(project, 'lab');
@@ -75,6 +101,25 @@ test('without a human a folder that says it is a worktree has its own runs, not 
   expect(done).toMatchObject({ code: 1, json: { error: 'run_unknown' } });
   // The first run in a worktree is as easy as anywhere.
   expect((await phasegate(project, ['start', 'lab', '--json'], { cwd: outside })).code).toBe(0);
+});
+
+test('a state made at a path beforehand does not make the later worktree there a project of others [adv.Q3]', async () => {
+  const project = await withHuman();
+  const later = join(project.base, 'later');
+  mkdirSync(later);
+  writeFileSync(join(later, 'agent_workflow.yaml'), LAB);
+  const add = ['humans', 'add', 'mallory', '--project', later];
+  expect(await phasegate(project, add, SECRET)).toMatchObject({ code: 0 });
+  rmSync(later, { recursive: true });
+  git(project.root, 'worktree', 'add', '-q', later);
+
+  for (const words of [
+    ['humans', 'list'],
+    ['start', 'lab'],
+  ]) {
+    const called = await phasegate(project, [...words, '--json'], { cwd: later });
+    expect(called).toMatchObject({ code: 1, json: { error: 'not_permitted' } });
+  }
 });
 
 test('a worktree that a human accepted shares the state, whatever becomes of its `.git` [adv.Q3]', async () => {

@@ -45,19 +45,34 @@ test('what is not a project yet cannot be accepted as one: whoever makes it late
   }
 });
 
-test('who makes the folder around a project a project does not take its place [adv.Q3]', async () => {
-  const project = makeProject({ 'sub/agent_workflow.yaml': 'workflow: inner\nphases: { A: {} }\n' });
-  const sub = join(project.root, 'sub');
-  const add = (name: string, cwd: string) => phasegate(project, ['humans', 'add', name], { ...SECRET, cwd });
-  expect(await add('maria', sub)).toMatchObject({ code: 0 });
-  writeFileSync(join(project.root, 'agent_workflow.yaml'), 'workflow: evil\nphases: { A: {} }\n');
-  expect(await add('mallory', project.root)).toMatchObject({ code: 0 });
+test.each(['the folder around a project', 'a folder inside of a project'])(
+  'who makes %s one with a human, at whatever time, does not take its place [adv.Q3]',
+  async (which) => {
+    const project = makeProject({ 'sub/agent_workflow.yaml': 'workflow: inner\nphases: { A: {} }\n' });
+    const sub = join(project.root, 'sub');
+    const [first, second] = which.includes('around') ? [sub, project.root] : [project.root, sub];
+    writeFileSync(join(project.root, 'agent_workflow.yaml'), 'workflow: outer\nphases: { A: {} }\n');
+    // The clock of whoever runs the command says when a human was added.
+    const past = join(project.base, 'past.cjs');
+    writeFileSync(past, "Date.now = () => Date.parse('2020-01-01');");
+    const add = (name: string, at: string, env = {}) =>
+      phasegate(project, ['humans', 'add', name, '--project', at], { ...SECRET, env });
+    expect(await add('maria', first)).toMatchObject({ code: 0 });
+    expect(await add('mallory', second, { NODE_OPTIONS: `--require ${past}` })).toMatchObject({ code: 0 });
 
-  const { stdout } = await phasegate(project, ['list', '--json'], { cwd: sub });
-
-  expect(stdout).toContain('inner');
-  expect(stdout).not.toContain('evil');
-});
+    expect(await phasegate(project, ['list', '--json'], { cwd: sub })).toMatchObject({
+      code: 1,
+      json: { error: 'not_permitted', message: expect.stringContaining('both are projects with humans') },
+    });
+    for (const [at, workflow] of [
+      [sub, 'inner'],
+      [project.root, 'outer'],
+    ] as const) {
+      const { stdout } = await phasegate(project, ['list', '--json', '--project', at], { cwd: sub });
+      expect(stdout).toContain(workflow);
+    }
+  },
+);
 
 test('without a human the nearest project is entered, as ever', async () => {
   const project = makeProject({

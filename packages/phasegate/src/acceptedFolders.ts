@@ -1,10 +1,13 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
 import { PhasegateError, shellWord } from '@phasegate/core';
 import {
   claimedMain,
   isMarkedProject,
+  namesOfPath,
   ownStateDir,
+  readWorktreeRecord,
+  realpathOfExisting,
   requireNoState,
   stateDirFor,
   writeWorktreeRecord,
@@ -20,12 +23,13 @@ export interface Entering {
 
 /**
  * Refuses a folder that says it is a worktree of a project with humans, where none of them has accepted it: it would be
- * a project in which nobody has to accept anything. One that has a state, or a record, keeps to that.
+ * a project in which nobody has to accept anything. A state of its own does not help: whoever came to the path first
+ * made it, with humans of their choice. Only the record of an acceptance does.
  */
 export async function requireAcceptedWorktree(root: string, { env, open }: Entering): Promise<void> {
   const main = claimedMain(root);
   if (main === null || ![root, main].every((folder) => existsSync(folder))) return;
-  if (existsSync(ownStateDir(realpathSync(root), env))) return;
+  if (readWorktreeRecord(ownStateDir(realpathSync(root), env)) !== null) return;
   if (!hasStateIn(stateOf(main, env))) return;
   const humans = await asking({ root: main, open }, (project) => project.humans.list());
   if (humans.length === 0) return;
@@ -34,6 +38,34 @@ export async function requireAcceptedWorktree(root: string, { env, open }: Enter
     `\`${root}\` says it is a worktree of \`${main}\`, and no human of that project has accepted it`,
     { hint: `a human runs \`${worktreeWords(root, main)}\`` },
   );
+}
+
+/**
+ * Refuses a path that was a project and leads elsewhere now. The state is that of the real path: whoever puts a link in
+ * the place of a project would give everybody who comes by the old name a project without humans.
+ */
+export function requireSamePlace(named: string, env: Entering['env']): void {
+  const moved = namesOfPath(named)
+    .flatMap(withParents)
+    .find((name) => hasStateIn(ownStateDir(name, env)) && realpathOfExisting(name) !== name);
+  if (moved === undefined) return;
+  const real = realpathOfExisting(moved);
+  throw new PhasegateError('not_permitted', `\`${moved}\` was a project, and is a link to \`${real}\` now`, {
+    hint: `put the folder back in its place; if you moved it yourself, name the new one: \`phasegate --project ${shellWord(real)} status\``,
+  });
+}
+
+/** The current folder by the name a shell gives it, with the links in it. */
+export function namedFolder(env: Entering['env']): string {
+  const [here, named] = [process.cwd(), env.PWD ?? ''];
+  if (!isAbsolute(named)) return here;
+  const [one, other] = [statSync(here), statSync(named, { throwIfNoEntry: false })];
+  return one.ino === other?.ino && one.dev === other.dev ? named : here;
+}
+
+function withParents(path: string): readonly string[] {
+  const parent = dirname(path);
+  return parent === path ? [path] : [path, ...withParents(parent)];
 }
 
 /** The words by which a human of the main folder accepts a worktree. */

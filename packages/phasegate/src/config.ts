@@ -5,8 +5,9 @@ import { faultsOf } from './config/faultsOf.ts';
 import type { ParsedText } from './config/parseWithPlaces.ts';
 
 export { findProjectRoot, isMarkedProject, projectRootsAbove } from './config/findProjectRoot.ts';
+export { namesOfPath } from './config/namesOfPath.ts';
 export { ownStateDir, stateDirFor } from './config/stateDirFor.ts';
-export { requireNoState, writeWorktreeRecord } from './config/worktreeRecord.ts';
+export { readWorktreeRecord, requireNoState, writeWorktreeRecord } from './config/worktreeRecord.ts';
 export { claimedMain, realpathOfExisting } from './config/worktrees.ts';
 
 /** The settings of a project: data, never code. */

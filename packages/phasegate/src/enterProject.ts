@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { shellWord } from '@phasegate/core';
+import { PhasegateError, shellWord } from '@phasegate/core';
 import { asking, type Entering, requireAcceptedWorktree, stateOf, worktreeWords } from './acceptedFolders.ts';
 import { claimedMain, findProjectRoot, projectRootsAbove } from './config.ts';
 import type { OpenProject } from './runtime/ports.ts';
@@ -32,22 +32,25 @@ export async function enterProject(start: string, { env, open }: Entering): Prom
     // Without state there is no human. Worktrees that a human accepted share the state, and with it the humans.
     if (outside === null || !existsSync(join(outside, 'state.db')) || outside === stateOf(nested, env))
       return true;
-    const since = await asking({ root, open }, async (project) =>
-      (await project.mayEnter(pathIn(root, nested))) ? null : firstHuman(project),
-    );
-    if (since === null) return true;
+    const accepted = await asking({ root, open }, (project) => project.mayEnter(pathIn(root, nested)));
+    if (accepted) return true;
     const inside = stateOf(nested, env);
     if (inside === null || !existsSync(join(inside, 'state.db'))) return false;
-    // One that was there before the project around it is not that one's to accept: who makes a folder around a project
-    // a project must not take its place.
-    const older = await asking({ root: nested, open }, firstHuman);
-    return older !== null && older < since;
+    if (!(await asking({ root: nested, open }, hasHuman))) return false;
+    // Which was there first nobody can say: a time is what the clock of some process said. So neither takes the other's
+    // place.
+    throw new PhasegateError('not_permitted', bothHaveHumans(root, nested), {
+      hint: `name the one you mean: \`--project ${shellWord(nested)}\` or \`--project ${shellWord(root)}\``,
+    });
   }
 }
 
-/** When the first human was set up, or null. */
-async function firstHuman({ humans }: OpenProject): Promise<string | null> {
-  return (await humans.list()).map(({ addedAt }) => addedAt).sort()[0] ?? null;
+async function hasHuman({ humans }: OpenProject): Promise<boolean> {
+  return (await humans.list()).length > 0;
+}
+
+function bothHaveHumans(root: string, nested: string): string {
+  return `\`${nested}\` lies inside of \`${root}\`, both are projects with humans, and none of \`${root}\` has accepted the inner one`;
 }
 
 function pathIn(root: string, folder: string): string {

@@ -2,7 +2,14 @@ import { hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError, type Run } from '@phasegate/core';
-import { acceptingFolders, hasStateIn, requireAcceptedWorktree, stateOf } from './acceptedFolders.ts';
+import {
+  acceptingFolders,
+  hasStateIn,
+  namedFolder,
+  requireAcceptedWorktree,
+  requireSamePlace,
+  stateOf,
+} from './acceptedFolders.ts';
 import { requireOwnState } from './config/requireOwnState.ts';
 import { type Config, isMarkedProject, loadConfig, realpathOfExisting, stateDirFor } from './config.ts';
 import { enterProject } from './enterProject.ts';
@@ -37,6 +44,7 @@ export interface LocalProjectOptions {
  */
 export async function openLocalProject({ projectDir, env, ...given }: LocalProjectOptions): Promise<Project> {
   const at = async (folder: string) => (await openLocalProject({ projectDir: folder, env })).open();
+  requireSamePlace(projectDir ?? namedFolder(env), env);
   const { root, notes } =
     projectDir === undefined
       ? await enterProject(process.cwd(), { env, open: at })
