@@ -1,8 +1,6 @@
 import { defineConfig } from 'vitest/config';
+import { sourceEntries } from './test/sourceEntries.ts';
 import { FULL } from './test/tier.ts';
-
-// Tests read the sources, not the build, so that a stale dist can never make a test pass.
-const source = (name: string) => new URL(`./packages/${name}/src/index.ts`, import.meta.url).pathname;
 
 // Many more cases take longer; a test that hangs is ended all the same.
 const TIMEOUT_MS = FULL ? 900_000 : 180_000;
@@ -11,15 +9,8 @@ const PURE = ['packages/core/src/**/*.test.ts', 'packages/sdk/src/**/*.test.ts']
 
 export default defineConfig({
   resolve: {
-    alias: [
-      { find: /^@phasegate\/core$/, replacement: source('core') },
-      { find: /^@phasegate\/sdk$/, replacement: source('sdk') },
-      {
-        find: /^@phasegate\/sdk\/testing$/,
-        replacement: source('sdk').replace('index.ts', 'testing/index.ts'),
-      },
-      { find: /^phasegate$/, replacement: source('phasegate') },
-    ],
+    // Tests read the sources, not the build, so that a stale dist can never make a test pass.
+    alias: [...sourceEntries()],
   },
   test: {
     testTimeout: TIMEOUT_MS,

@@ -1,0 +1,92 @@
+// The engine: what may happen next in a run, and what follows from it.
+
+export { answerFor, blockersOf, warningsOf } from './engine/answers.ts';
+export { apply, begin, fold } from './engine/apply.ts';
+export { nextActionFor } from './engine/blockers.ts';
+export { canClaim, capabilitiesNeeded, capabilityBlocker } from './engine/capabilities.ts';
+export type {
+  Circumstance,
+  Command,
+  Fact,
+  Facts,
+  Look,
+  Reachability,
+  Subject,
+  WorkedAt,
+} from './engine/command.ts';
+export { databaseOf } from './engine/databaseHash.ts';
+export { checksFor, type Decision, decide, decideOrLook } from './engine/decide.ts';
+export { type DenyRule, denyRulesOf, rulesAgainst } from './engine/denyRules.ts';
+export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
+export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
+export { checkpointCriteria, evidenceProblems, validateCheckpoint } from './engine/evidence.ts';
+export { quoteRest } from './engine/foreignText.ts';
+export {
+  type GateCardFacts,
+  gateCard,
+  type JudgedItem,
+  type LetThrough,
+  type StoppedRun,
+} from './engine/gateCard.ts';
+export { holds, holdsAnItem } from './engine/holding.ts';
+export type { ToolUse } from './engine/judgeTool.ts';
+export { judgeTool } from './engine/judgeTool.ts';
+export { type KnownNames, knownNames } from './engine/knownNames.ts';
+export { type OtherRun, runInTheWay, type WantedRun } from './engine/oneRun.ts';
+export { phaseText, previousAttempt, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
+export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';
+export {
+  dependsOnWorkflow,
+  eventOfRecord,
+  judgedInput,
+  LARGEST_RECORDING,
+  RECORDING_VERSION,
+  type RecordedEvent,
+  type Recording,
+  readRecording,
+  recorded,
+  recordedRefusal,
+  type Unrecorded,
+  withoutRecording,
+} from './engine/recording.ts';
+export { itemsFor } from './engine/route.ts';
+export type {
+  Answer,
+  CheckResult,
+  Completion,
+  Escalation,
+  GateDecision,
+  GateWait,
+  Item,
+  PhaseWork,
+  Principal,
+  Question,
+  QuestionWait,
+  QueuePlace,
+  Run,
+  RunCore,
+  RunStatus,
+  Wait,
+} from './engine/run.ts';
+export { timesOf } from './engine/run.ts';
+export { checkpointOf, scopeFor, valueAt } from './engine/scope.ts';
+export { checksForStart, decideStart, forAnyone, type StartDecision, type Starting } from './engine/start.ts';
+export { type ResumeContext, resumeContextOf, stepInputFor } from './engine/stepInput.ts';
+export { addSeconds, secondsBetween } from './engine/time.ts';
+export { constraintOn, isGuardedIn, mayTouch, mayWrite } from './engine/toolPolicy.ts';
+export { type CallUnderWay, refuseUnderWay } from './engine/underWay.ts';
+export { whyContested } from './engine/values.ts';
+export type { Blocker, BlockerCode, NextAction, Verdict, Warning } from './engine/verdict.ts';
+export type { GateView, PhaseAnswer, PhaseView, Progress, RunView } from './engine/viewFor.ts';
+export {
+  artifactsOf,
+  canAccessPhase,
+  completedPhases,
+  findPhase,
+  overviewOf,
+  phaseAnswer,
+  phaseArtifact,
+  progressOf,
+  sequenceViolation,
+  viewFor,
+} from './engine/viewFor.ts';

@@ -1,0 +1,109 @@
+// The model: what a workflow is, and the plain values it is made of.
+
+export { ERROR_CODES, type ErrorCode, PhasegateError, type Problem, type Unaccepted } from './errors.ts';
+export {
+  canonicalJson,
+  DEPTH_LIMIT,
+  EVIDENCE_LIMIT,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonBytes,
+  jsonProblem,
+  own,
+  tooDeep,
+} from './json.ts';
+export { approvalOf, approvingTargets } from './model/approval.ts';
+export { CAPABILITY, isCapability } from './model/capabilities.ts';
+export { DEFAULT_VISITS } from './model/checkGraph.ts';
+export type { Known } from './model/compileContext.ts';
+export { type Defined, defineWorkflow, readPhaseId } from './model/defineWorkflow.ts';
+export { BoundedInt, ChoiceSet, Constant, domainOf } from './model/domains.ts';
+export type {
+  ArtifactDraft,
+  CheckDraft,
+  DraftProblem,
+  GateDraft,
+  KnownCheck,
+  ParamDraft,
+  PhaseDraft,
+  PropertyDraft,
+  RouteDraft,
+  WorkflowDraft,
+} from './model/draft.ts';
+export { type Edge, edgesOf, leadsBack, successorsOf } from './model/edges.ts';
+export type { Expression, ExpressionError, Scope } from './model/expression.ts';
+export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/expression.ts';
+export { type FittedJson, fitJson } from './model/fitJson.ts';
+export { compileGlob, globProblem, matchGlob } from './model/glob.ts';
+export {
+  type GraphCoverage,
+  type GraphEdge,
+  type GraphNode,
+  graphOf,
+  type NodeCoverage,
+  type NodeStatus,
+  type RunPlace,
+  type TimesSeen,
+  type Way,
+  type WorkflowGraph,
+  waysOf,
+  wordsOn,
+} from './model/graph.ts';
+export { GUARDED_PATHS, guardOf } from './model/guardedPaths.ts';
+export { jsonEqual } from './model/jsonEqual.ts';
+export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';
+export { coveredBy, declaredNames, hasFreeResult, isOwned, nameIn } from './model/names.ts';
+export { fencedJson, linesOf, oneLine, replaceUnseen, shellWord, unseenAsJson } from './model/oneLine.ts';
+export { paramProblem, readParams } from './model/params.ts';
+export { matchCommand, parseCommandLine } from './model/shellWords.ts';
+export { didYouMean, suggest } from './model/suggest.ts';
+export { sameTarget, targetProblem, targetWithin } from './model/target.ts';
+export { asideRanges, fillTemplate, isWithin, placeholdersIn, type TextRange } from './model/template.ts';
+export { CONTRACT_TOOLS, coversTool, isToolName } from './model/tools.ts';
+export { workerOf } from './model/workerOf.ts';
+export {
+  type Artifact,
+  CHECK_SEVERITIES,
+  type Check,
+  type CheckSeverity,
+  type Condition,
+  type Content,
+  type Enforcement,
+  EVIDENCE_CLASSES,
+  EVIDENCE_RULES,
+  type EvidenceClass,
+  type EvidenceField,
+  type EvidenceRule,
+  type EvidenceRules,
+  type FunctionRef,
+  type GateOption,
+  type GateTimeout,
+  type HumanGate,
+  LEASE_SECONDS,
+  MAX_RECLAIMS,
+  type Mode,
+  ONE_RUN_PER,
+  type OneRunPer,
+  OUTCOMES,
+  type Outcome,
+  type Parallel,
+  type Param,
+  type ParamDomain,
+  type Phase,
+  type PhaseId,
+  type Property,
+  type PropertySubject,
+  phaseById,
+  RINGS,
+  type Ring,
+  type Route,
+  type Target,
+  type Task,
+  type Templates,
+  type ToolConstraint,
+  type ToolPolicy,
+  type Work,
+  type Workflow,
+  type WorkflowDatabase,
+} from './model/workflow.ts';
