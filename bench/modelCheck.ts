@@ -14,7 +14,7 @@
  * and counters written for this benchmark. `getShortestPaths` also spells out a path for every state, where we spell
  * out only those that are printed; `getAdjacencyMap`, which is the part of it that walks, is therefore timed alone.
  */
-import { type CheckReport, checkWorkflow } from '@phasegate/core';
+import { type CheckReport, checkWorkflow } from '@phasegate/proofs';
 import { getAdjacencyMap, getShortestPaths } from 'xstate/graph';
 import { generatedGraph, workflowOf } from './modelCheck/generated.ts';
 import { machineOf } from './modelCheck/machineOf.ts';

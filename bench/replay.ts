@@ -9,7 +9,7 @@
  * again; beside it, what reading alone takes.
  */
 import { rmSync } from 'node:fs';
-import { FLIPS, type ReplayKind, replayRun } from '@phasegate/core';
+import { FLIPS, type ReplayKind, replayRun } from '@phasegate/proofs';
 import { recordRuns } from './replay/recordedRuns.ts';
 import { print, seconds } from './transitions/measure.ts';
 

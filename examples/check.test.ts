@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { checkWorkflow, type FindingCode } from '@phasegate/core';
+import { checkWorkflow, type FindingCode } from '@phasegate/proofs';
 import { describe, expect, test } from 'vitest';
 import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
 import type { Project, StartingWith } from '../packages/phasegate/src/runtime/ports.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { startCoverage } from '@phasegate/core';
+import { startCoverage } from '@phasegate/proofs';
 import { describe, expect, test } from 'vitest';
 import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
 import { testLocalWorkflow } from '../packages/phasegate/src/localTests.ts';

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { CheckReport, Finding } from '@phasegate/core';
+import type { CheckReport, Finding } from '@phasegate/proofs';
 import { describe, expect, test } from 'vitest';
-import { FINDINGS } from '../packages/core/src/proofs/check/report.ts';
 import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
 import { runCli } from '../packages/phasegate/src/surfaces/cli/runCli.ts';
+import { FINDINGS } from '../packages/proofs/src/check/report.ts';
 
 const FOLDER = fileURLToPath(new URL('flawed', import.meta.url));
 const FILES = readdirSync(FOLDER).filter((name) => name.endsWith('.workflow.yaml'));

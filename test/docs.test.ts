@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkWorkflow, graphOf } from '@phasegate/core';
+import { graphOf } from '@phasegate/core';
+import { checkWorkflow } from '@phasegate/proofs';
 import { expect, test } from 'vitest';
 import {
   PHASE_PLACEHOLDERS,

@@ -30,10 +30,10 @@ test('what is written by authors stands on the sdk, that on core, and nothing be
 
   expect(importsOf(authored).map(({ specifier }) => specifier)).toEqual(['@phasegate/sdk']);
   expect(seenFrom('sdk')).toEqual(['core']);
-  expect(seenFrom('core')).toEqual(['core/engine', 'core/ground', 'core/model', 'core/proofs']);
+  expect(seenFrom('core')).toEqual(['core/engine', 'core/ground', 'core/model']);
   // The process that runs an author's functions gives them the protected database.
-  expect(seenFrom('loaders')).toEqual(['core', 'database', 'runtime/ports', 'sdk']);
-  expect(seenFrom('surfaces/cli')).toEqual(['core', 'runtime/ports', 'templates']);
+  expect(seenFrom('loaders')).toEqual(['core', 'database', 'proofs', 'runtime/ports', 'sdk']);
+  expect(seenFrom('surfaces/cli')).toEqual(['core', 'proofs', 'runtime/ports', 'templates']);
 });
 
 test('engine, API and client are modules of their own: the client knows the engine’s words only, the API neither [S2.51]', () => {

@@ -1,5 +1,5 @@
 import { defineWorkflow, type Run, type RunEvent, type Workflow } from '@phasegate/core';
-import type { Marks } from '../../packages/core/src/proofs/check/monitor.ts';
+import type { Marks } from '../../packages/proofs/src/check/monitor.ts';
 import { type Random, randomOf } from '../differential/random.ts';
 import { anyPromisingDraft, KNOWN } from './drafts.ts';
 import { brokenPromises } from './promises.ts';

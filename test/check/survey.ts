@@ -1,10 +1,11 @@
-import { type CheckReport, checkWorkflow, type Run, type RunEvent, type Workflow } from '@phasegate/core';
-import { type Abstraction, abstractionOf } from '../../packages/core/src/proofs/check/abstractWorkflow.ts';
-import { DEFAULT_BOUNDS } from '../../packages/core/src/proofs/check/checkWorkflow.ts';
-import { keyBefore } from '../../packages/core/src/proofs/check/essence.ts';
-import { explore } from '../../packages/core/src/proofs/check/explore.ts';
-import { keeping, keptIn, sizesIn } from '../../packages/core/src/proofs/check/givenItems.ts';
-import { type Marks, Monitor } from '../../packages/core/src/proofs/check/monitor.ts';
+import type { Run, RunEvent, Workflow } from '@phasegate/core';
+import { type CheckReport, checkWorkflow } from '@phasegate/proofs';
+import { type Abstraction, abstractionOf } from '../../packages/proofs/src/check/abstractWorkflow.ts';
+import { DEFAULT_BOUNDS } from '../../packages/proofs/src/check/checkWorkflow.ts';
+import { keyBefore } from '../../packages/proofs/src/check/essence.ts';
+import { explore } from '../../packages/proofs/src/check/explore.ts';
+import { keeping, keptIn, sizesIn } from '../../packages/proofs/src/check/givenItems.ts';
+import { type Marks, Monitor } from '../../packages/proofs/src/check/monitor.ts';
 
 /** What the check makes of a workflow, with every state it walked. */
 export class Survey {

@@ -1,4 +1,4 @@
-import type { Replaying } from '@phasegate/core';
+import type { Replaying } from '@phasegate/proofs';
 import { lookAt } from './look.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 

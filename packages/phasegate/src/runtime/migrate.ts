@@ -9,11 +9,11 @@ import {
   PhasegateError,
   type Principal,
   phaseById,
-  provesReachable,
   type Run,
   type Unaccepted,
   type Workflow,
 } from '@phasegate/core';
+import { provesReachable } from '@phasegate/proofs';
 import { isLastAccepted } from './acceptance.ts';
 import { nameOf } from './auditDrafts.ts';
 import type { CatalogWorkflow, MigrationCard, Migrations, Store, StoredRun } from './ports.ts';

@@ -1,4 +1,4 @@
-import { replayRun } from '@phasegate/core';
+import { replayRun } from '@phasegate/proofs';
 import { expect, test } from 'vitest';
 import { ADA, claim, done, openWith, queue } from './fixtures/agentsAtWork.ts';
 import type { RecordedRun, Store } from './ports.ts';

@@ -4,12 +4,10 @@ import {
   type JsonObject,
   own,
   PhasegateError,
-  type PhaseRates,
   type Problem,
-  type Rates,
-  rateProblems,
   type Workflow,
 } from '@phasegate/core';
+import { type PhaseRates, type Rates, rateProblems } from '@phasegate/proofs';
 import { shapeProblems } from '../yaml/shapeProblems.ts';
 import { camelCase } from '../yaml/strictMap.ts';
 import { YamlTree } from '../yaml/yamlTree.ts';

@@ -1,4 +1,4 @@
-import type { EvidenceClass, Json, JsonObject, KnownNames, Reads, Subject } from '@phasegate/core';
+import type { EvidenceClass, Json, JsonObject, KnownNames, Subject } from '@phasegate/core';
 import type { UnlockedHuman } from './humans.ts';
 
 /** A check on the shelf. */
@@ -14,7 +14,7 @@ export interface CheckImplementation {
    * What its answer depends on beside `with`: nothing but the subject, so that it can be asked again later; or nothing
    * but the workspace. Absent: both, so that an answer serves for the very same subject and moment only.
    */
-  readonly reads?: Exclude<Reads, 'both'>;
+  readonly reads?: 'subject' | 'workspace';
   /** May throw or hang: the runtime turns both into a refusal. */
   run(input: CheckInput): Promise<CheckAnswer>;
 }

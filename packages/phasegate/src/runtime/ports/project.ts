@@ -5,13 +5,12 @@ import type {
   Phasegate,
   Principal,
   Problem,
-  Rates,
-  Replaying,
   Run,
   RunQuery,
   Unaccepted,
   Workflow,
 } from '@phasegate/core';
+import type { Rates, Replaying } from '@phasegate/proofs';
 import type { Agents } from './agents.ts';
 import type { KeptAnswers } from './answers.ts';
 import type { AuditReport } from './audit.ts';

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@phasegate/core';
 import {
   type CoverableKind,
   type Coverage,
@@ -6,8 +7,7 @@ import {
   type Covered,
   coverageByKind,
   coverageCount,
-  type JsonObject,
-} from '@phasegate/core';
+} from '@phasegate/proofs';
 import { percent } from './graph/label.ts';
 import type { Paint } from './paint.ts';
 import { table } from './text/table.ts';

@@ -1,4 +1,4 @@
-import { type Coverage, type CoverageSource, type CoverageTally, startCoverage } from '@phasegate/core';
+import { type Coverage, type CoverageSource, type CoverageTally, startCoverage } from '@phasegate/proofs';
 import type { CatalogWorkflow, TestRequest, TestResult } from '../../runtime/ports.ts';
 import type { Invocation } from './command.ts';
 import { stateHere } from './stateHere.ts';

@@ -1,4 +1,5 @@
-import { type CheckReport, checkWorkflow, decideStart, type Finding, type Workflow } from '@phasegate/core';
+import { decideStart, type Workflow } from '@phasegate/core';
+import { type CheckReport, checkWorkflow, type Finding } from '@phasegate/proofs';
 import type { StartingWith } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { type DefinitionPlace, definitionPlaces } from '../definitionPlaces.ts';

@@ -1,4 +1,4 @@
-import type { CoverageSource } from '@phasegate/core';
+import type { CoverageSource } from '@phasegate/proofs';
 import type { CliCommand } from '../command.ts';
 import { coverageJson, coverageWords, isEnough, leastOf, numbered } from '../coverageReport.ts';
 import { type Gathered, gatherCoverage } from '../gatherCoverage.ts';

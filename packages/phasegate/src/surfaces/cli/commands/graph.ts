@@ -1,4 +1,5 @@
-import { graphOf, markCoverage, type WorkflowGraph } from '@phasegate/core';
+import { graphOf, type WorkflowGraph } from '@phasegate/core';
+import { markCoverage } from '@phasegate/proofs';
 import type { CatalogWorkflow, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { letCodeIn } from '../letCodeIn.ts';

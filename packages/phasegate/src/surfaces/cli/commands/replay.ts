@@ -1,18 +1,20 @@
 import {
-  FLIPS,
   holdsAnItem,
-  type Outlook,
   PhasegateError,
   type Principal,
   RECORDING_VERSION,
+  type Run,
+  type Workflow,
+} from '@phasegate/core';
+import {
+  FLIPS,
+  type Outlook,
   REPLAY_KINDS,
   type ReplayedStep,
   type ReplayKind,
   type ReplayReport,
-  type Run,
   replayRun,
-  type Workflow,
-} from '@phasegate/core';
+} from '@phasegate/proofs';
 import type { Catalog, CatalogWorkflow } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
 import { reportFailure } from '../failure.ts';

@@ -1,14 +1,13 @@
 import { createReadStream } from 'node:fs';
+import { PhasegateError, type Workflow } from '@phasegate/core';
 import {
-  PhasegateError,
   type PhaseRates,
   RateCounter,
   type Rates,
   type RecordedRates,
   rateProblems,
   simulate as simulateRuns,
-  type Workflow,
-} from '@phasegate/core';
+} from '@phasegate/proofs';
 import type { CliCommand, Invocation } from '../command.ts';
 import { letCodeIn } from '../letCodeIn.ts';
 import type { Output } from '../output.ts';

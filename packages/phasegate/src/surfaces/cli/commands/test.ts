@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { type CoverageTally, PhasegateError, startCoverage } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { type CoverageTally, startCoverage } from '@phasegate/proofs';
 import type { TestCategory, TestResult } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { coverageJson, coverageWords, isEnough, leastOf } from '../coverageReport.ts';

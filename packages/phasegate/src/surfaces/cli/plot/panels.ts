@@ -1,4 +1,4 @@
-import type { Simulation, StuckWhy, TimeKind } from '@phasegate/core';
+import type { Simulation, StuckWhy, TimeKind } from '@phasegate/proofs';
 import { shareText, timeText } from './quantities.ts';
 
 /** One of the pictures of a simulation: rows of bars. */

@@ -1,4 +1,4 @@
-import type { RateInput, Simulation } from '@phasegate/core';
+import type { RateInput, Simulation } from '@phasegate/proofs';
 import type { Paint } from '../paint.ts';
 import { facts, table } from '../text/table.ts';
 import { panelsOf, SPENT } from './panels.ts';
