@@ -117,7 +117,7 @@ test('refusals have exactly these codes', () => {
 });
 
 test('the audit has exactly these events', () => {
-  const ports = read('phasegate/src/runtime/ports/audit.ts');
+  const ports = read('core/src/ports/audit.ts');
 
   expect(readTags(read('core/src/engine/events.ts'), 'type')).toEqual([
     'run_started',

@@ -2,6 +2,7 @@
 import * as core from '@phasegate/core';
 import * as coreEngine from '@phasegate/core/engine';
 import * as coreModel from '@phasegate/core/model';
+import * as corePorts from '@phasegate/core/ports';
 import * as proofs from '@phasegate/proofs';
 import { expect, test } from 'vitest';
 
@@ -288,6 +289,10 @@ test('@phasegate/core/model exports exactly these values', () => {
     'wordsOn',
     'workerOf',
   ]);
+});
+
+test('@phasegate/core/ports exports exactly these values', () => {
+  expect(Object.keys(corePorts).sort()).toEqual([]);
 });
 
 test('@phasegate/proofs exports exactly these values', () => {

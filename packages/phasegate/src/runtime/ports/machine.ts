@@ -1,5 +1,5 @@
 import type { PhaseId, RunStatus } from '@phasegate/core';
-import type { UnlockedHuman } from './humans.ts';
+import type { UnlockedHuman } from '@phasegate/core/ports';
 import type { OpenProject, Project } from './project.ts';
 
 /** How a project is to be served. */

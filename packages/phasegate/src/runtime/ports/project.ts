@@ -10,23 +10,31 @@ import type {
   Unaccepted,
   Workflow,
 } from '@phasegate/core';
+import type {
+  Agents,
+  Attempt,
+  AuditReport,
+  BackupRecord,
+  Claims,
+  CodeGate,
+  DatabaseBackup,
+  Databases,
+  Feed,
+  Humans,
+  KeptAnswers,
+  Loader,
+  Migrations,
+  Peeked,
+  ServerCard,
+  SourceParsers,
+  Standards,
+  StartingWith,
+  Toolbox,
+  TrustRecord,
+  UnlockedHuman,
+  Webhooks,
+} from '@phasegate/core/ports';
 import type { Rates, Replaying } from '@phasegate/proofs';
-import type { Agents } from './agents.ts';
-import type { KeptAnswers } from './answers.ts';
-import type { AuditReport } from './audit.ts';
-import type { CodeGate } from './checks.ts';
-import type { Attempt, DatabaseBackup, Databases } from './database.ts';
-import type { Feed } from './feed.ts';
-import type { Humans, UnlockedHuman } from './humans.ts';
-import type { Claims } from './leases.ts';
-import type { Loader, Peeked, StartingWith } from './loaders.ts';
-import type { Migrations } from './migrations.ts';
-import type { ServerCard } from './servers.ts';
-import type { SourceParsers } from './sources.ts';
-import type { Standards } from './standards.ts';
-import type { BackupRecord, TrustRecord } from './store.ts';
-import type { Toolbox } from './tools.ts';
-import type { Webhooks } from './webhooks.ts';
 
 /** The project as local surfaces see it. Built by `main.ts`; the store is opened only when asked for. */
 export interface Project {

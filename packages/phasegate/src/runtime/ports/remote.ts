@@ -1,8 +1,5 @@
 import type { Param } from '@phasegate/core';
-import type { Agents } from './agents.ts';
-import type { Feed } from './feed.ts';
-import type { Humans } from './humans.ts';
-import type { Claims } from './leases.ts';
+import type { Agents, Claims, Feed, Humans } from '@phasegate/core/ports';
 import type { OpenProject } from './project.ts';
 
 /** What of an open project can also be had from elsewhere, over its server. */

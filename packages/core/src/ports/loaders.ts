@@ -1,4 +1,6 @@
-import type { JsonObject, Problem, Workflow } from '@phasegate/core';
+import type { Problem } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import type { Workflow } from '../model/workflow.ts';
 
 /** Turns files into workflows. */
 export interface Loader {

@@ -1,4 +1,6 @@
-import type { PhaseId, Submitted, Verdict } from '@phasegate/core';
+import type { Verdict } from '../engine/verdict.ts';
+import type { PhaseId } from '../model/workflow.ts';
+import type { Submitted } from '../phasegate.ts';
 import type { UnlockedHuman } from './humans.ts';
 
 /** Puts runs in flight under the workflow as its files have it now. */

@@ -1,4 +1,6 @@
-import type { Run, WorkflowDatabase } from '@phasegate/core';
+import type { Run } from '../engine/run.ts';
+import type { WorkflowDatabase } from '../model/workflow.ts';
+import type { Signal } from './signal.ts';
 
 /** The author's own databases, protected: every attempt works on a copy, and a backup stands behind every run. */
 export interface Databases {
@@ -35,7 +37,7 @@ export interface Databases {
 export interface AttemptWork {
   readonly run: string;
   readonly database: WorkflowDatabase;
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal;
 }
 
 /** A copy that waits at a gate. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@phasegate/core';
+import type { JsonObject } from '../json.ts';
 
 /** A server as the config names it. */
 export interface ConfiguredServer {

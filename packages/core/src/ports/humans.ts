@@ -1,4 +1,4 @@
-import type { Principal } from '@phasegate/core';
+import type { Principal } from '../engine/run.ts';
 
 /** The humans of a project. */
 export interface Humans {

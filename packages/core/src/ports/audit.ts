@@ -1,4 +1,6 @@
-import type { AuditRecord, Json, RunEvent } from '@phasegate/core';
+import type { RunEvent } from '../engine/events.ts';
+import type { Json } from '../json.ts';
+import type { AuditRecord } from '../phasegate.ts';
 
 /** An audit record before the store gives it its place in a chain. */
 export interface AuditDraft {

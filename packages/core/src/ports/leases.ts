@@ -1,4 +1,9 @@
-import type { JsonObject, PhaseId, Principal, RunView, Submitted, WorkedAt } from '@phasegate/core';
+import type { WorkedAt } from '../engine/command.ts';
+import type { Principal } from '../engine/run.ts';
+import type { RunView } from '../engine/viewFor.ts';
+import type { JsonObject } from '../json.ts';
+import type { PhaseId } from '../model/workflow.ts';
+import type { Submitted } from '../phasegate.ts';
 
 /**
  * An agent's hold on a run, or on one item of a parallel phase. Kept beside the run, not in it: any call renews it,

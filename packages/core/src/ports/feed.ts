@@ -1,4 +1,5 @@
-import type { AuditRecord } from '@phasegate/core';
+import type { AuditRecord } from '../phasegate.ts';
+import type { Signal } from './signal.ts';
 
 /** An audit record with its place among those of all chains. */
 export interface FeedRecord extends AuditRecord {
@@ -18,6 +19,6 @@ export interface Feed {
    */
   subscribe(
     listener: (record: FeedRecord) => void | Promise<void>,
-    options?: { readonly after?: number; readonly signal?: AbortSignal },
+    options?: { readonly after?: number; readonly signal?: Signal },
   ): () => void;
 }

@@ -1,4 +1,6 @@
-import type { AuditRecord, Run, RunQuery, RunSummary, Workflow } from '@phasegate/core';
+import type { Run } from '../engine/run.ts';
+import type { Workflow } from '../model/workflow.ts';
+import type { AuditRecord, RunQuery, RunSummary } from '../phasegate.ts';
 import type { AgentRecord } from './agents.ts';
 import type { AuditDraft, AuditReport } from './audit.ts';
 import type { CallRecord, CallsOver, RunCalls } from './calls.ts';

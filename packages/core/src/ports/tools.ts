@@ -1,5 +1,7 @@
-import type { Json, JsonObject, Verdict } from '@phasegate/core';
+import type { Verdict } from '../engine/verdict.ts';
+import type { Json, JsonObject } from '../json.ts';
 import type { Admitted } from './leases.ts';
+import type { Signal } from './signal.ts';
 
 /** Something an agent can have done through the gate. */
 export interface ToolImplementation {
@@ -28,7 +30,7 @@ export interface ToolContext {
   /** Whether the phase's constraints on this tool let it show this path; tools that search ask for each file. */
   mayRead(path: string): boolean;
   /** Aborted when the time is up, the phase ends or the server stops. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   /** What programs that are started for the call must have in their environment: what they ask for is known by it. */
   readonly environment: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,9 @@
-import type { EvidenceClass, Json, JsonObject, KnownNames, Subject } from '@phasegate/core';
+import type { Subject } from '../engine/command.ts';
+import type { KnownNames } from '../engine/knownNames.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { EvidenceClass } from '../model/workflow.ts';
 import type { UnlockedHuman } from './humans.ts';
+import type { Signal } from './signal.ts';
 
 /** A check on the shelf. */
 export interface CheckImplementation {
@@ -25,7 +29,7 @@ export interface CheckInput {
   readonly subject: Subject;
   /** Absolute path of the workspace. */
   readonly workspace: string;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }
 
 /** A check's own answer, before the runtime adds class and the author's message. */

@@ -1,0 +1,98 @@
+// The ports of the shelves: what a store, a loader, a parser, a search or a check is to the runtime. Types only.
+
+export type {
+  AuditRecord,
+  Phasegate,
+  RunQuery,
+  RunSummary,
+  Started,
+  StartRequest,
+  Submitted,
+} from './phasegate.ts';
+export type { AgentRecord, Agents, IdentifiedAgent } from './ports/agents.ts';
+export type { AnswerPage, KeptAnswers } from './ports/answers.ts';
+export type {
+  AuditDraft,
+  AuditFinding,
+  AuditReport,
+  ChainHead,
+  NoteEvent,
+  ProjectEvent,
+  Seal,
+  SealedRecord,
+  SealedRow,
+  WrittenDraft,
+} from './ports/audit.ts';
+export type { CallRecord, CallsOver, RunCalls } from './ports/calls.ts';
+export type {
+  AskedCode,
+  CheckAnswer,
+  CheckImplementation,
+  CheckInput,
+  CodeGate,
+  FunctionAnswer,
+  FunctionCall,
+  Functions,
+} from './ports/checks.ts';
+export type {
+  Attempt,
+  AttemptMark,
+  AttemptWork,
+  DatabaseBackup,
+  Databases,
+  SealedCopy,
+  WaitingAt,
+} from './ports/database.ts';
+export type { Feed, FeedRecord } from './ports/feed.ts';
+export type { GuardedChange, GuardedEntry, GuardedFiles, GuardedTree } from './ports/guarded.ts';
+export type { Humans, UnlockedHuman } from './ports/humans.ts';
+export type {
+  Admitted,
+  AgentPrincipal,
+  Claimed,
+  Claims,
+  LeaseChange,
+  LeaseRecord,
+  Transition,
+  TransitionRequest,
+} from './ports/leases.ts';
+export type { Loaded, Loader, Peeked, SourceFile, StartingWith } from './ports/loaders.ts';
+export type { MigrationCard, Migrations } from './ports/migrations.ts';
+export type { ConfiguredServer, ServerCard } from './ports/servers.ts';
+export type {
+  ParsedSource,
+  SourceCriterion,
+  SourceParser,
+  SourceParsers,
+  SourcePhase,
+  SourceStatus,
+  SourceTask,
+  SourceWarning,
+} from './ports/sources.ts';
+export type {
+  IndexReport,
+  IndexWarning,
+  Standards,
+  StandardsAnswer,
+  StandardsQuery,
+  StandardsResult,
+} from './ports/standards.ts';
+export type {
+  BackupRecord,
+  Beside,
+  HumanRecord,
+  Store,
+  StoredRun,
+  TrustRecord,
+  WrappedKey,
+} from './ports/store.ts';
+export type {
+  ExecutedCall,
+  Receipt,
+  Toolbox,
+  ToolCallRequest,
+  ToolContext,
+  ToolImplementation,
+  ToolResult,
+} from './ports/tools.ts';
+export type { DeadLetter, WebhookProgress, WebhookRecord, Webhooks } from './ports/webhooks.ts';
