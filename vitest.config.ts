@@ -5,7 +5,8 @@ import { FULL } from './test/tier.ts';
 // Many more cases take longer; a test that hangs is ended all the same.
 const TIMEOUT_MS = FULL ? 900_000 : 180_000;
 
-const PURE = ['core', 'proofs', 'sdk'].map((name) => `packages/${name}/src/**/*.test.ts`);
+const testsOf = (names: readonly string[]) => names.map((name) => `packages/${name}/src/**/*.test.ts`);
+const PURE = testsOf(['core', 'proofs', 'sdk']);
 
 export default defineConfig({
   resolve: {
@@ -26,7 +27,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'whole',
-          include: ['packages/phasegate/src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
+          include: [...testsOf(['search', 'phasegate']), 'test/**/*.test.ts', 'examples/**/*.test.ts'],
         },
       },
     ],

@@ -4,6 +4,7 @@ import * as coreEngine from '@phasegate/core/engine';
 import * as coreModel from '@phasegate/core/model';
 import * as corePorts from '@phasegate/core/ports';
 import * as proofs from '@phasegate/proofs';
+import * as search from '@phasegate/search';
 import { expect, test } from 'vitest';
 
 test('@phasegate/core exports exactly these values', () => {
@@ -316,4 +317,8 @@ test('@phasegate/proofs exports exactly these values', () => {
     'simulate',
     'startCoverage',
   ]);
+});
+
+test('@phasegate/search exports exactly these values', () => {
+  expect(Object.keys(search).sort()).toEqual(['openStandards']);
 });

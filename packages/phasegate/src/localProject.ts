@@ -314,7 +314,7 @@ interface Where {
 function lazyStandards(where: Where): Standards {
   let made: Promise<Standards> | undefined;
   const get = () => {
-    made ??= Promise.all([import('./search/openStandards.ts'), loadConfig(where.root)]).then(
+    made ??= Promise.all([import('@phasegate/search'), loadConfig(where.root)]).then(
       ([{ openStandards }, { docs }]) =>
         openStandards({ root: where.root, stateDir: where.stateDir, docs, env: where.env }),
     );

@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Standards } from '@phasegate/core/ports';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Standards } from '../runtime/ports.ts';
 import { DIRECT, type Judged, NONSENSE, PARAPHRASED } from './fixtures/judged.ts';
 import { makeProject } from './fixtures/makeProject.ts';
 import { mean, ndcg } from './fixtures/ndcg.ts';

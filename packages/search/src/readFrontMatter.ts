@@ -1,4 +1,4 @@
-import type { IndexWarning } from '../runtime/ports.ts';
+import type { IndexWarning } from '@phasegate/core/ports';
 
 /** What the block between two `---` at the top of a document says of it. */
 export interface FrontMatter {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { StandardsAnswer, StandardsQuery, StandardsResult } from '../runtime/ports.ts';
+import type { StandardsAnswer, StandardsQuery, StandardsResult } from '@phasegate/core/ports';
 import { type Candidate, type FilterSql, filterSql, findCandidates } from './candidates.ts';
 import { CONFIDENT, coverageOf } from './coverageOf.ts';
 import { fuse } from './embeddings/fuse.ts';

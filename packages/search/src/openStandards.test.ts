@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Standards, StandardsQuery } from '@phasegate/core/ports';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../test/tier.ts';
-import type { Standards, StandardsQuery } from '../runtime/ports.ts';
+import { cases } from '../../../test/tier.ts';
 import { makeProject } from './fixtures/makeProject.ts';
 
 const LOCKS = '# Locks\n\n## Order\n\nTake every mutex in one order, or a deadlock follows.\n';

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { PhasegateError } from '@phasegate/core';
-import type { StandardsQuery } from '../runtime/ports.ts';
+import type { StandardsQuery } from '@phasegate/core/ports';
 import { discardIndex, indexFault, inTransaction, isDamage, openIndex, resetIndex } from './indexDatabase.ts';
 import { type Question, questionOf } from './questionOf.ts';
 import { createStemmer } from './stemmer.ts';

@@ -6,7 +6,7 @@ import type {
   Standards,
   StandardsQuery,
   StandardsResult,
-} from '../runtime/ports.ts';
+} from '@phasegate/core/ports';
 import { changedSince, type DocumentHashes, readAccepted, writeAccepted } from './acceptedDocuments.ts';
 import type { Embedder } from './embeddings/embedder.ts';
 import { embedderFrom } from './embeddings/embedderFrom.ts';

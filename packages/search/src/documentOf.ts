@@ -1,4 +1,4 @@
-import type { IndexWarning } from '../runtime/ports.ts';
+import type { IndexWarning } from '@phasegate/core/ports';
 import { type Chunk, chunkMarkdown } from './chunkMarkdown.ts';
 import { readFrontMatter } from './readFrontMatter.ts';
 

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
+import type { Standards, StandardsQuery } from '@phasegate/core/ports';
 import { describe, expect, test } from 'vitest';
-import type { Standards, StandardsQuery } from '../runtime/ports.ts';
 import { makeProject } from './fixtures/makeProject.ts';
 import { indexFault } from './indexDatabase.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../test/tier.ts';
+import { cases } from '../../../test/tier.ts';
 import { chunkMarkdown, LARGE } from './chunkMarkdown.ts';
 
 describe('chunkMarkdown', () => {

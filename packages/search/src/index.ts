@@ -1,0 +1,1 @@
+export { openStandards, type StandardsOptions } from './openStandards.ts';
