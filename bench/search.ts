@@ -7,7 +7,7 @@
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStandards } from '../packages/phasegate/dist/search/openStandards.js';
+import { openStandards } from '@phasegate/search';
 import { writeCorpus } from './search/corpus.ts';
 import { folder, print, seconds } from './transitions/measure.ts';
 
