@@ -27,7 +27,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'whole',
-          include: [...testsOf(['search', 'phasegate']), 'test/**/*.test.ts', 'examples/**/*.test.ts'],
+          include: [
+            ...testsOf(['search', 'markdown', 'phasegate']),
+            'test/**/*.test.ts',
+            'examples/**/*.test.ts',
+          ],
         },
       },
     ],

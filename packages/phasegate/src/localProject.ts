@@ -337,7 +337,7 @@ function lazyStandards(where: Where): Standards {
 function lazySources(): Project['sources'] {
   let made: Promise<SourceParsers> | undefined;
   return () => {
-    made ??= import('./sources/sourceParsers.ts').then(({ createSourceParsers }) => createSourceParsers());
+    made ??= import('@phasegate/markdown/tasks-md').then(({ createSourceParsers }) => createSourceParsers());
     return made;
   };
 }

@@ -1,5 +1,5 @@
+import type { SourceParser } from '@phasegate/core/ports';
 import { expect, test } from 'vitest';
-import type { SourceParser } from '../runtime/ports.ts';
 import { createSourceParsers } from './sourceParsers.ts';
 
 const jira: SourceParser = { name: 'jira_parser', parse: async () => ({ phases: [], warnings: [] }) };

@@ -1,5 +1,5 @@
 import { PhasegateError } from '@phasegate/core';
-import type { SourceParser, SourceParsers } from '../runtime/ports.ts';
+import type { SourceParser, SourceParsers } from '@phasegate/core/ports';
 import { specTasksParser } from './tasksMd/specTasksParser.ts';
 
 /** The parsers Phasegate has; others are registered beside them. */

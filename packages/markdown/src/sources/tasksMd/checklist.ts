@@ -1,4 +1,4 @@
-import type { SourceCriterion } from '../../runtime/ports.ts';
+import type { SourceCriterion } from '@phasegate/core/ports';
 import type { Line } from './readLines.ts';
 
 /** A list of criteria while it is being read. */

@@ -1,4 +1,4 @@
-import type { SourceStatus } from '../../runtime/ports.ts';
+import type { SourceStatus } from '@phasegate/core/ports';
 
 /** A name without what authors hang on it. */
 export interface CleanName {

@@ -1,4 +1,4 @@
-import type { SourceCriterion, SourceWarning } from '../../runtime/ports.ts';
+import type { SourceCriterion, SourceWarning } from '@phasegate/core/ports';
 import { counted } from './counted.ts';
 import type { Outline, PhaseDraft } from './phaseDraft.ts';
 import { readGate, splitGates } from './readGate.ts';

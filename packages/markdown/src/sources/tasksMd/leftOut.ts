@@ -1,4 +1,4 @@
-import type { SourceWarning } from '../../runtime/ports.ts';
+import type { SourceWarning } from '@phasegate/core/ports';
 import { counted } from './counted.ts';
 import type { Outline } from './phaseDraft.ts';
 import type { Line } from './readLines.ts';

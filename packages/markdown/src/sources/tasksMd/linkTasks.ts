@@ -1,4 +1,4 @@
-import type { SourceTask, SourceWarning } from '../../runtime/ports.ts';
+import type { SourceTask, SourceWarning } from '@phasegate/core/ports';
 import { cyclesIn } from './cycles.ts';
 import { type KnownIds, readDependencies } from './dependencies.ts';
 import { taskKey } from './headers.ts';

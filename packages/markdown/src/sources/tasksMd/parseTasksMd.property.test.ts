@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { ParsedSource } from '@phasegate/core/ports';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../../../test/tier.ts';
-import type { ParsedSource } from '../../runtime/ports.ts';
 import { outlineText } from '../fixtures/outlineText.ts';
 import { parseTasksMd } from './parseTasksMd.ts';
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { SourceTask } from '@phasegate/core/ports';
 import { describe, expect, test } from 'vitest';
-import type { SourceTask } from '../../runtime/ports.ts';
 import { outlineText } from '../fixtures/outlineText.ts';
 import { parseTasksMd } from './parseTasksMd.ts';
 

@@ -1,4 +1,4 @@
-import type { ParsedSource, SourcePhase, SourceTask, SourceWarning } from '../../runtime/ports.ts';
+import type { ParsedSource, SourcePhase, SourceTask, SourceWarning } from '@phasegate/core/ports';
 import { cleanName } from './cleanName.ts';
 import { gatesByPhase, ownCriteria } from './gatesByPhase.ts';
 import { taskHeader, taskKey } from './headers.ts';

@@ -1,4 +1,4 @@
-import type { SourceCriterion } from '../../runtime/ports.ts';
+import type { SourceCriterion } from '@phasegate/core/ports';
 import { createChecklist } from './checklist.ts';
 import { gateTitle } from './gateTitle.ts';
 import { phaseHeader } from './headers.ts';

@@ -1,4 +1,4 @@
-import type { SourceCriterion, SourceStatus } from '../../runtime/ports.ts';
+import type { SourceCriterion, SourceStatus } from '@phasegate/core/ports';
 import { createChecklist } from './checklist.ts';
 import { cleanName, statusOf } from './cleanName.ts';
 import { descriptionOf } from './descriptionOf.ts';

@@ -1,4 +1,4 @@
-import type { SourceParser } from '../../runtime/ports.ts';
+import type { SourceParser } from '@phasegate/core/ports';
 import { parseTasksMd } from './parseTasksMd.ts';
 import { readTasksFile } from './readTasksFile.ts';
 import { unparsable } from './unparsable.ts';

@@ -1,4 +1,4 @@
-import type { SourceWarning } from '../../runtime/ports.ts';
+import type { SourceWarning } from '@phasegate/core/ports';
 import type { Line } from './readLines.ts';
 
 // What UTF-8 looks like after it was taken for Windows-1252 or Latin-1 and written as UTF-8 again.
