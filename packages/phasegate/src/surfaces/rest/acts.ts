@@ -1,7 +1,6 @@
-import { isJsonObject, own, PhasegateError } from '@phasegate/core';
+import { isJsonObject, type Json, own, PhasegateError } from '@phasegate/core';
 import type { Context } from 'hono';
 import { CredentialRefused } from './credentialRefusals.ts';
-import { parseJson } from './jsonBody.ts';
 import type { Caller, RestEnv } from './parts.ts';
 import type { Endpoint } from './routes/endpoint.ts';
 import type { SignIn } from './signIn.ts';
@@ -17,7 +16,7 @@ export function createActs(signIn: Pick<SignIn, 'forAct'>): Acts {
   return async (c, caller, { method }) => {
     if (caller.kind !== 'human' || method === 'get') return caller;
     const { session } = caller;
-    const passphrase = await passphraseIn(c);
+    const passphrase = passphraseIn(c.get('body'));
     if (passphrase !== undefined) {
       return { kind: 'human', session: { ...session, human: await signIn.forAct(c, session, passphrase) } };
     }
@@ -42,9 +41,7 @@ export function createActs(signIn: Pick<SignIn, 'forAct'>): Acts {
   };
 }
 
-async function passphraseIn(c: Context<RestEnv>): Promise<string | undefined> {
-  const text = await c.req.text();
-  const body = text === '' ? {} : parseJson(text);
+function passphraseIn(body: Json): string | undefined {
   const passphrase = isJsonObject(body) ? own(body, 'passphrase') : undefined;
   // Anything else is told as a problem of that field when the body is read.
   return typeof passphrase === 'string' && passphrase.length <= LONGEST ? passphrase : undefined;

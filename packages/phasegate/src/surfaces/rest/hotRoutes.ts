@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Admitted } from '../../runtime/ports.ts';
 import { isKnownHost, RESPONSE_HEADERS } from './guards.ts';
 import type { HotAnswer, HotRoutes } from './hotLane.ts';
-import { parseJson } from './jsonBody.ts';
+import { readJson } from './jsonBody.ts';
 import type { Metrics } from './metrics.ts';
 import type { RestParts } from './parts.ts';
 import { problemOf } from './problem.ts';
@@ -98,7 +98,7 @@ function readBody(route: Endpoint, bytes: Buffer): unknown {
   // A byte order mark is the usual way's business.
   if (!isUtf8(bytes) || bytes[0] === 0xef) return null;
   try {
-    const read = route.body?.safeParse(parseJson(bytes.toString()));
+    const read = route.body?.safeParse(readJson(bytes));
     return read?.success === true ? read.data : null;
   } catch {
     return null;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { DEPTH_LIMIT, isJsonObject, type Json } from '@phasegate/core';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
@@ -18,16 +19,17 @@ export function guardJsonBody(settings: Pick<RestSettings, 'maxBody'>): Middlewa
     // Browsers send bodies of other types, and none, across origins without asking; with a cookie that is no use here.
     const asksNothing = bytes.length === 0 && (c.req.method === 'DELETE' || !hasCookie(c));
     if (type === undefined && !asksNothing) throw notJson('nothing');
-    const text = bytes.length === 0 ? '{}' : decode(bytes);
-    parseJson(text);
-    // Hono keeps promises here, whatever its types say.
-    Object.assign(c.req.bodyCache, { text: Promise.resolve(text) });
+    c.set('body', bytes.length === 0 ? {} : readJson(bytes));
     await next();
   };
 }
 
-/** The value of a JSON text. Throws `request_invalid` for what is no JSON, too deep, or not safe to handle. */
-export function parseJson(text: string): Json {
+/** The value of a JSON text in UTF-8. Throws `request_invalid` for what is not, too deep, or not safe to handle. */
+export function readJson(bytes: Uint8Array): Json {
+  return parseJson(decode(bytes));
+}
+
+function parseJson(text: string): Json {
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
@@ -73,12 +75,12 @@ function hasCookie(c: Context<RestEnv>): boolean {
 }
 
 function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw invalid('the body is not UTF-8');
-  }
+  if (!isUtf8(bytes)) throw invalid('the body is not UTF-8');
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
+
+const BYTE_ORDER_MARK = '\ufeff';
 
 interface Fault {
   readonly field: string;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Json } from '@phasegate/core';
 import type {
   Admitted,
   Catalog,
@@ -50,6 +51,8 @@ export interface RestEnv {
   Variables: {
     /** Bound by the door, before any route. */
     caller: Caller;
+    /** What the body says, read once by the door; an empty object where there was none. */
+    body: Json;
     /** Whether the human's session still stands; asked by what outlives a request. */
     signedIn: () => Promise<boolean>;
   };

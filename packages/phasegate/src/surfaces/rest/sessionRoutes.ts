@@ -1,7 +1,7 @@
-import { isJsonObject, own, PhasegateError } from '@phasegate/core';
+import { isJsonObject, type Json, own, PhasegateError } from '@phasegate/core';
 import type { Context, Hono } from 'hono';
 import { bearerSession, cookieIn, humanOf } from './callers.ts';
-import { parseJson, readLimited } from './jsonBody.ts';
+import { readLimited } from './jsonBody.ts';
 import { homePage, pageResponse, signInPage } from './pages.ts';
 import type { HumanSession, RestEnv, RestParts } from './parts.ts';
 import { pathOfPlace } from './place.ts';
@@ -55,7 +55,7 @@ export function registerSessionRoutes(
   app.post('/sign-out', (c) => go('/sign-in', signOut(c)));
 
   app.post('/api/v1/session', async (c) => {
-    const body = requestOf(await c.req.text());
+    const body = requestOf(c.get('body'));
     const carrier = body.bearer ? 'bearer' : 'cookie';
     const opened =
       'code' in body
@@ -118,8 +118,7 @@ async function formOf(c: Context<RestEnv>): Promise<Passphrase> {
 
 type SessionRequest = { readonly bearer: boolean } & (Passphrase | { readonly code: string });
 
-function requestOf(text: string): SessionRequest {
-  const body = parseJson(text);
+function requestOf(body: Json): SessionRequest {
   if (!isJsonObject(body)) throw wrongFields([{ field: '', message: 'the body must be an object' }]);
   const problems: FieldProblem[] = Object.keys(body)
     .filter((key) => !['name', 'passphrase', 'code', 'bearer'].includes(key))

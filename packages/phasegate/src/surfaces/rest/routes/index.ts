@@ -70,7 +70,7 @@ async function answer(
   const who = c.get('caller');
   demandCaller(who, route);
   const caller = await acts(c, who, route);
-  const read = await readRequest(c, route);
+  const read = readRequest({ params: c.req.param(), query: c.req.query(), body: c.get('body') }, route);
   const reply = await route.handle({ ...read, caller, parts, instance: c.req.path } as Call);
   if (reply instanceof Response) return boundedResponse(reply, { caller, parts });
   const { status, body, headers } = reply as Plain;

@@ -1,11 +1,9 @@
 import type { z } from '@hono/zod-openapi';
 import { didYouMean } from '@phasegate/core';
-import type { Context } from 'hono';
-import { parseJson } from '../jsonBody.ts';
 import { type FieldProblem, RequestRefused } from '../problem.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** What a request says, by the schemas of its route. */
+/** What a request says: as it was sent, and then by the schemas of its route. */
 export interface Read {
   readonly params: unknown;
   readonly query: unknown;
@@ -13,7 +11,7 @@ export interface Read {
 }
 
 /** Reads a request; everything that is wrong with it is said at once, and nothing of it is passed on. */
-export async function readRequest(context: Context, route: Endpoint): Promise<Read> {
+export function readRequest(sent: Read, route: Endpoint): Read {
   const problems: FieldProblem[] = [];
   const named = new Set<string>();
   let unnamed = 0;
@@ -33,9 +31,9 @@ export async function readRequest(context: Context, route: Endpoint): Promise<Re
     }
     return undefined;
   };
-  const params = read(route.params, context.req.param());
-  const query = route.query === undefined ? undefined : read(route.query, context.req.query());
-  const body = route.body === undefined ? undefined : read(route.body, await bodyOf(context));
+  const params = read(route.params, sent.params);
+  const query = read(route.query, sent.query);
+  const body = read(route.body, sent.body);
   if (problems.length === 0) return { params, query, body };
   const [first] = problems as [FieldProblem, ...FieldProblem[]];
   const others = problems.length - 1 + unnamed;
@@ -43,12 +41,6 @@ export async function readRequest(context: Context, route: Endpoint): Promise<Re
   const message =
     first.field === '' ? `the request ${first.message}` : `\`${shown(first.field)}\` ${first.message}`;
   throw new RequestRefused('request_invalid', `${message}${more}`, { fields: problems });
-}
-
-/** The body as JSON: the door has let in nothing else. One that is not there is empty, and what it lacks is then said. */
-async function bodyOf(context: Context): Promise<unknown> {
-  const text = await context.req.text();
-  return text === '' ? {} : parseJson(text);
 }
 
 const LONGEST_ECHO = 200;
