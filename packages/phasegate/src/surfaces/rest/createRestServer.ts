@@ -9,8 +9,7 @@ import { createCredentialRefusals } from './credentialRefusals.ts';
 import { createEventStreams } from './events.ts';
 import { guardProvenance, guardResponse } from './guards.ts';
 import { createHealth } from './health.ts';
-import type { HotRoutes } from './hotLane.ts';
-import { createHotRoutes } from './hotRoutes.ts';
+import { createHotRoutes, type HotRoutes } from './hotRoutes.ts';
 import { instrumentProject } from './instrumentProject.ts';
 import { guardJsonBody } from './jsonBody.ts';
 import { oneLargeBody, withinLimit } from './largeBodies.ts';
@@ -37,7 +36,7 @@ export interface RestApp {
   /** The project as the routes see it: counted and traced. What serves beside them should use it too. */
   readonly project: RestParts['project'];
   readonly metrics: Metrics;
-  /** The routes that can do without most of this; null where every request is to be logged or traced. */
+  /** The routes that are answered before Hono; null where every request is to be logged or traced. */
   readonly hot: HotRoutes | null;
   /** Ends event streams and says that the server is not ready any more; what is under way goes on. */
   endStreams(): void;

@@ -4,10 +4,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { cases } from '../../../../../test/tier.ts';
 import type { AgentPrincipal } from '../../runtime/ports.ts';
 import { type Door, openDoor } from './fixtures/openDoor.ts';
-import type { HotRoutes } from './hotLane.ts';
+import type { HotRoutes } from './hotRoutes.ts';
 import { serveHttp } from './httpServer.ts';
 
-test('whatever is sent to the fast lane is answered and recorded as by the usual way', async () => {
+test('whatever is sent to a hot route is answered and recorded as by Hono', async () => {
   const fast = await openSide('fast');
   const usual = await openSide('usual');
   const numRuns = cases({ quick: 100, full: 2000 });
@@ -23,9 +23,9 @@ test('whatever is sent to the fast lane is answered and recorded as by the usual
 
   expect(await fast.recorded()).toEqual(await usual.recorded());
   expect(await fast.counted()).toEqual(await usual.counted());
-  // Both ways were gone, each many times.
-  expect(fast.lane.taken).toBeGreaterThan(numRuns / 10);
-  expect(fast.lane.left).toBeGreaterThan(numRuns / 4);
+  // Both ways were taken, each many times.
+  expect(fast.lane.taken).toBeGreaterThan(numRuns / 5);
+  expect(fast.lane.left).toBeGreaterThan(numRuns / 5);
 });
 
 test('a request that comes in pieces, and one sent before the last was answered, are answered as any other', async () => {
@@ -46,7 +46,7 @@ test('a request that comes in pieces, and one sent before the last was answered,
   expect(side.lane.taken).toBeGreaterThan(0);
 });
 
-test('logging or tracing every request takes all of them the usual way', () => {
+test('logging or tracing every request takes all of them to Hono', () => {
   expect(openDoor({ settings: { verbose: true } }).app.hot).toBeNull();
   expect(openDoor({ settings: { tracing: true } }).app.hot).toBeNull();
 });
@@ -55,7 +55,7 @@ const CHECK = '/api/v1/tools/check';
 const TRANSITION = '/api/v1/tasks/transition';
 const ADA: AgentPrincipal = { kind: 'agent', name: 'ada' };
 
-/** One server, its agent's newest token, and what its lane did. */
+/** One server, its agent's newest token, and how many requests its hot routes took and left. */
 interface Side {
   readonly port: number;
   readonly door: Door;
@@ -72,12 +72,11 @@ async function openSide(way: 'fast' | 'usual'): Promise<Side> {
   const lane = { taken: 0, left: 0 };
   const { hot } = door.app;
   const watched: HotRoutes | null = hot && {
-    paths: hot.paths,
-    answer(request) {
-      const answer = hot.answer(request);
-      if (answer === null) lane.left++;
-      else lane.taken++;
-      return answer;
+    take(request, response) {
+      const taken = hot.take(request, response);
+      if (taken) lane.taken++;
+      else lane.left++;
+      return taken;
     },
   };
   const server = await serveHttp({

@@ -1,16 +1,23 @@
-import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admitted } from '../../runtime/ports.ts';
 import { isKnownHost, RESPONSE_HEADERS } from './guards.ts';
-import type { HotAnswer, HotRoutes } from './hotLane.ts';
-import { readJson } from './jsonBody.ts';
+import { notWhole, readJson } from './jsonBody.ts';
+import { LARGE } from './largeBodies.ts';
 import type { Metrics } from './metrics.ts';
 import type { RestParts } from './parts.ts';
+import { type PlainHead, plainHead } from './plainHead.ts';
 import { problemOf } from './problem.ts';
-import type { RawRequest } from './rawRequest.ts';
-import { type Asker, boundedResponse, boundedText } from './routes/boundReply.ts';
-import type { Endpoint } from './routes/endpoint.ts';
+import { boundedText, type PlainReply, responseTo } from './routes/boundReply.ts';
+import type { Call, Endpoint } from './routes/endpoint.ts';
+import { readRequest } from './routes/readRequest.ts';
 
-/** What the fast lane is built from. */
+/** The routes that are answered before Hono. */
+export interface HotRoutes {
+  /** Whether it answers the request. False leaves the request to Hono, with nothing of its body read. */
+  take(request: IncomingMessage, response: ServerResponse): boolean;
+}
+
+/** What they are built from. */
 export interface HotRouteParts {
   readonly parts: RestParts;
   readonly metrics: Pick<Metrics, 'request'>;
@@ -19,13 +26,14 @@ export interface HotRouteParts {
 }
 
 /**
- * The routes an agent asks all day, without all that other requests need. A request goes this way only if every guard
- * of the usual way would let it pass: whatever is doubtful, and whatever is refused for what it is, is left to that
- * way, so that there is one place that refuses. What is answered is answered by the very same handlers.
+ * The routes an agent asks all day, without the chain of guards that other requests need. The head of a request
+ * decides: it is taken only where every guard would let it pass, and whoever is to be refused for who they are or how
+ * they ask is left to Hono. The body is read by the same functions and answered by the same handlers as there.
  */
 export function createHotRoutes({ parts, metrics, routes }: HotRouteParts): HotRoutes {
   const { settings, project, log } = parts;
   const byPath = new Map(routes.map((route) => [`/api/v1${route.path}`, route]));
+  const largest = Math.min(LARGE, settings.maxBody);
   let host = '';
 
   /** Agents call the server by one name all the time. */
@@ -36,87 +44,85 @@ export function createHotRoutes({ parts, metrics, routes }: HotRouteParts): HotR
     return true;
   }
 
-  function admitted({ host, authorization, contentType }: RawRequest): Admitted | null {
-    if (!isOwn(host) || contentType !== 'application/json' || !authorization.startsWith('Bearer '))
-      return null;
+  function admitted({ host, authorization, length }: PlainHead): Admitted | null {
+    if (length > largest || !isOwn(host) || !authorization.startsWith('Bearer ')) return null;
     try {
       return project.claims.admitAtOnce(authorization.slice(7));
     } catch {
-      // A store that cannot be read: the usual way will meet that too, and says so.
+      // A store that cannot be read: Hono's way will meet that too, and says so.
       return null;
     }
   }
 
-  async function answer(route: Endpoint, path: string, asked: Asked): Promise<HotAnswer> {
-    const { admitted, body } = asked;
-    let given: HotAnswer;
+  async function answer({ route, path, admitted }: Asked, bytes: Buffer | null): Promise<HotAnswer> {
+    const caller = { kind: 'token' as const, admitted };
     try {
-      const caller = { kind: 'token' as const, admitted };
-      const reply = await route.handle({
-        caller,
-        body,
-        parts,
-        instance: path,
-        params: undefined,
-        query: undefined,
-      });
-      given =
-        reply instanceof Response
-          ? await written(await boundedResponse(reply, { caller, parts }))
-          : plain(reply as Plain, { caller, parts });
+      if (bytes === null) throw notWhole();
+      const sent = { params: undefined, query: undefined, body: readJson(bytes) };
+      const read = readRequest(sent, route);
+      const reply = await route.handle({ ...read, caller, parts, instance: path } as Call);
+      const { status, body, headers } = reply as PlainReply;
+      if (reply instanceof Response || body === undefined || headers !== undefined) {
+        return await written(await responseTo(reply, { caller, parts }));
+      }
+      return { status, headers: JSON_HEADERS, body: boundedText(body, { caller, parts }) };
     } catch (error) {
-      given = await written(problemOf(error, path, log));
+      return written(problemOf(error, path, log));
     }
-    metrics.request(path, 'POST', given.status);
-    return given;
   }
 
   return {
-    paths: new Set(byPath.keys()),
-    answer(request) {
-      const route = byPath.get(request.path);
-      if (route === undefined || request.body.length > settings.maxBody) return null;
-      const who = admitted(request);
-      const body = who === null ? null : readBody(route, request.body);
-      return who === null || body === null ? null : answer(route, request.path, { admitted: who, body });
+    take(request, response) {
+      const { url: path = '' } = request;
+      const route = byPath.get(path);
+      if (route === undefined || request.method !== 'POST' || request.httpVersion !== '1.1') return false;
+      const head = plainHead(request.rawHeaders);
+      const who = head === null ? null : admitted(head);
+      if (who === null) return false;
+      readWhole(request, async (bytes) => {
+        const given = await answer({ route, path, admitted: who }, bytes);
+        metrics.request(path, 'POST', given.status);
+        send(response, given);
+      });
+      return true;
     },
   };
 }
 
 interface Asked {
+  readonly route: Endpoint;
+  readonly path: string;
   readonly admitted: Admitted;
-  readonly body: unknown;
 }
 
-interface Plain {
+/** An answer, ready to be sent; of its headers each name stands before its value. */
+interface HotAnswer {
   readonly status: number;
-  readonly body?: unknown;
+  readonly headers: readonly string[];
+  readonly body: string;
 }
 
-/** Null for what the route's own schema does not take. */
-function readBody(route: Endpoint, bytes: Buffer): unknown {
-  // A byte order mark is the usual way's business.
-  if (!isUtf8(bytes) || bytes[0] === 0xef) return null;
-  try {
-    const read = route.body?.safeParse(readJson(bytes));
-    return read?.success === true ? read.data : null;
-  } catch {
-    return null;
-  }
+/** Reads a body whose length the parser holds the client to; null where the client hung up before its end. */
+function readWhole(request: IncomingMessage, then: (bytes: Buffer | null) => void): void {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.once('end', () => then(chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks)));
+  // Also told where the client hangs up after its body, while it is answered: that changes nothing any more.
+  request.once('error', () => {
+    if (!request.readableEnded) then(null);
+  });
 }
 
-function plain({ status, body }: Plain, asker: Asker): HotAnswer {
-  return { status, headers: JSON_HEADERS, body: boundedText(body, asker) };
+function send(response: ServerResponse, { status, headers, body }: HotAnswer): void {
+  if (response.destroyed) return;
+  response.writeHead(status, [...headers, 'content-length', String(Buffer.byteLength(body))]);
+  response.end(body);
 }
 
 async function written(response: Response): Promise<HotAnswer> {
   const { headers } = response;
   for (const [name, value] of RESPONSE_HEADERS) if (!headers.has(name)) headers.set(name, value);
-  return { status: response.status, headers: lines(headers), body: await response.text() };
+  return { status: response.status, headers: [...headers].flat(), body: await response.text() };
 }
 
-function lines(headers: Iterable<readonly [string, string]>): string {
-  return [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
-}
-
-const JSON_HEADERS = lines([['content-type', 'application/json'], ...RESPONSE_HEADERS]);
+const JSON_HEADERS = ['content-type', 'application/json', ...RESPONSE_HEADERS.flat()];

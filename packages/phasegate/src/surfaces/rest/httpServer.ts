@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { own, PhasegateError } from '@phasegate/core';
 import { RESPONSE_HEADERS } from './guards.ts';
-import { createHotLane, type HotLane, type HotRoutes } from './hotLane.ts';
+import type { HotRoutes } from './hotRoutes.ts';
 import { problemOf, RequestRefused } from './problem.ts';
 
 /** What is served, where, and how patiently. */
@@ -21,10 +21,7 @@ export interface HttpOptions {
   /** 0 for any that is free. */
   readonly port: number;
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
-  /**
-   * Asked before everything else, where there is no TLS. It stands before the guards too, so what it takes on it must
-   * guard itself. Null where nothing is to go that way.
-   */
+  /** Asked before the app, and so before its guards: what it takes it must guard itself. Null where nothing is to go that way. */
   readonly hot?: () => HotRoutes | null;
   readonly limits?: Partial<HttpLimits>;
 }
@@ -63,20 +60,28 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   };
   const server = tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...tls });
   server.maxConnections = limits.maxConnections;
+  // Node drops headers beyond a count without a word; their size is limited already, and every one is to be seen.
+  server.maxHeadersCount = 0;
 
   const listener = getRequestListener(
     (request, env) => app.fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }),
     { overrideGlobalObjects: false, errorHandler: unreadable },
   );
+  // Connections that have asked nothing yet: Node does not count them as idle.
+  const silent = new Set<Socket>();
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
   const underWay = new Set<ServerResponse>();
   let closing = false;
   server.on('request', (request, response) => {
+    silent.delete(request.socket);
     underWay.add(response);
     response.once('close', () => underWay.delete(response));
     if (closing) response.setHeader('connection', 'close');
-    void listener(request, response);
+    if (hot?.()?.take(request, response) !== true) void listener(request, response);
   });
-  const lane = hot === undefined || tls !== undefined ? null : openHotLane(server, hot, limits);
   await listen(server, options);
 
   let closed: Promise<void> | undefined;
@@ -85,12 +90,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const response of underWay) if (!response.headersSent) response.setHeader('connection', 'close');
     app.endStreams();
-    lane?.close();
+    for (const socket of silent) socket.destroy();
     server.closeIdleConnections();
-    const patience = setTimeout(() => {
-      lane?.destroy();
-      server.closeAllConnections();
-    }, limits.graceMs);
+    const patience = setTimeout(() => server.closeAllConnections(), limits.graceMs);
     // A connection that went idle after its last answer would be kept open for its next request.
     const sweep = setInterval(() => server.closeIdleConnections(), 50);
     await stopped;
@@ -104,26 +106,6 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       return closed;
     },
   };
-}
-
-/** Puts the lane between the port and the HTTP server, which gets every connection that is not for the lane. */
-function openHotLane(
-  server: Server,
-  hot: () => HotRoutes | null,
-  { headersMs, idleMs }: HttpLimits,
-): HotLane {
-  const read = server.listeners('connection') as ((socket: Socket) => void)[];
-  server.removeAllListeners('connection');
-  const handOver = (socket: Socket) => {
-    for (const listener of read) listener.call(server, socket);
-  };
-  const lane = createHotLane({ handOver, headersMs, idleMs });
-  server.on('connection', (socket: Socket) => {
-    const routes = hot();
-    if (routes === null) handOver(socket);
-    else lane.take(socket, routes);
-  });
-  return lane;
 }
 
 const LIMITS: HttpLimits = {

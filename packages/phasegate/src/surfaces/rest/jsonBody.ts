@@ -62,10 +62,14 @@ export async function readLimited(c: Context<RestEnv>, limit: number): Promise<U
     }
   } catch (error) {
     if (error instanceof RequestRefused) throw error;
-    // Whoever hangs up in the middle of a body is no fault of the server.
-    throw new RequestRefused('request_invalid', 'the body did not come whole', { status: 400 });
+    throw notWhole();
   }
   return Buffer.concat(chunks);
+}
+
+/** For a client that hung up in the middle of a body, which is not a fault of the server. */
+export function notWhole(): RequestRefused {
+  return new RequestRefused('request_invalid', 'the body did not come whole', { status: 400 });
 }
 
 const JSON_TYPE = /^application\/json *(; *charset="?utf-8"? *)?$/i;

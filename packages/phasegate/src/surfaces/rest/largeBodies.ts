@@ -4,7 +4,7 @@ import { readLimited } from './jsonBody.ts';
 import type { Caller, RestEnv } from './parts.ts';
 
 /** Bodies up to this size are many and cost nothing. */
-const LARGE = 64 * 1024;
+export const LARGE = 64 * 1024;
 /** Others of the same caller that wait; each is a connection. */
 const MOST_WAITING = 8;
 

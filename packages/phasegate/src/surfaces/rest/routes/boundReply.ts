@@ -1,11 +1,30 @@
 import { isJsonObject, type Json } from '@phasegate/core';
 import { ANSWER_LIMIT, boundAnswer } from '../../../limits/keptAnswers.ts';
 import type { Caller, RestParts } from '../parts.ts';
+import type { Answers, Reply } from './endpoint.ts';
 
 /** Whom an answer is for, and where a large one is kept. */
 export interface Asker {
   readonly caller: Caller;
   readonly parts: Pick<RestParts, 'project'>;
+}
+
+/** What a handler replied, as a response within the limit. */
+export async function responseTo(reply: Reply<Answers>, asker: Asker): Promise<Response> {
+  if (reply instanceof Response) return boundedResponse(reply, asker);
+  const { status, body, headers } = reply as PlainReply;
+  if (body === undefined) return new Response(null, { status });
+  return new Response(boundedText(body, asker), {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+  });
+}
+
+/** A reply that is no response yet. */
+export interface PlainReply {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The JSON text of a body, within the limit where an agent asked. */
@@ -21,7 +40,7 @@ export function boundedText(body: unknown, asker: Asker): string {
 }
 
 /** The same for an answer that is made already, such as a refusal with the phase beside it. */
-export async function boundedResponse(response: Response, asker: Asker): Promise<Response> {
+async function boundedResponse(response: Response, asker: Asker): Promise<Response> {
   const { status, headers } = response;
   if (agentOf(asker.caller) === null || !(headers.get('content-type') ?? '').includes('json'))
     return response;

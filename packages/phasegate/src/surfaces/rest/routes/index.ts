@@ -11,7 +11,7 @@ import { AGENT_ROUTES } from './agents.ts';
 import { ANSWER_ROUTES } from './answers.ts';
 import { AUDIT_ROUTES } from './audit.ts';
 import { describeBesides } from './besides.ts';
-import { boundedResponse, boundedText } from './boundReply.ts';
+import { responseTo } from './boundReply.ts';
 import type { Answer, Call, Endpoint, Who } from './endpoint.ts';
 import { HUMAN_ROUTES } from './humanActs.ts';
 import { MISSING_ROUTES } from './notBuilt.ts';
@@ -72,19 +72,7 @@ async function answer(
   const caller = await acts(c, who, route);
   const read = readRequest({ params: c.req.param(), query: c.req.query(), body: c.get('body') }, route);
   const reply = await route.handle({ ...read, caller, parts, instance: c.req.path } as Call);
-  if (reply instanceof Response) return boundedResponse(reply, { caller, parts });
-  const { status, body, headers } = reply as Plain;
-  if (body === undefined) return new Response(null, { status });
-  return new Response(boundedText(body, { caller, parts }), {
-    status,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
-  });
-}
-
-interface Plain {
-  readonly status: number;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  return responseTo(reply, { caller, parts });
 }
 
 function configOf(route: Endpoint) {
