@@ -119,6 +119,26 @@ test('a body over the limit and a body that is no JSON are refused', async () =>
   expect((await handler.fetch(post('{', { host: '127.0.0.1' }))).status).toBe(400);
 });
 
+test('a body nested without end is refused from its brackets, and one a little too deep reaches the tool [adv.O4]', async () => {
+  const handler = await mounted();
+  const call = (levels: number) => {
+    const evidence = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    const params = `{"name":"complete_phase","arguments":{"session_id":"none","phase":"LOOK","evidence":${evidence}}}`;
+    return `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":${params}}`;
+  };
+  const opened = await handler.fetch(post(INITIALIZE, { host: '127.0.0.1' }));
+  await opened.text();
+  const session = { host: '127.0.0.1', 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+
+  const endless = await handler.fetch(post(call(100_000), session));
+  expect(endless.status).toBe(400);
+  expect(await endless.json()).toMatchObject({
+    error: { message: expect.stringContaining('nested too deeply') },
+  });
+  const deep = await handler.fetch(post(call(300), session));
+  expect(await deep.text()).toContain('session_unknown');
+});
+
 async function mounted(): Promise<ReturnType<typeof mount>> {
   const bed = await makeTestBed({ 'errand.workflow.yaml': ERRAND });
   const handler = mount(bed.parts());

@@ -9,11 +9,8 @@ import {
   type McpServer,
   originValidationResponse,
 } from '@modelcontextprotocol/server';
-import { EVIDENCE_LIMIT } from '@phasegate/core';
 import { createLegacySessions } from './legacySessions.ts';
-
-// Above the limit of evidence, so that too much of it gets an answer that says so.
-const LARGEST_BODY = 2 * EVIDENCE_LIMIT;
+import { LARGEST_MESSAGE, readMessage } from './readMessage.ts';
 
 /** What serving over HTTP needs. */
 export interface McpFetchOptions {
@@ -41,7 +38,7 @@ export function createMcpFetchHandler(options: McpFetchOptions): McpFetchHandler
   const { serverFor, newSessionId, onerror = () => undefined } = options;
   const hosts = [...(options.hosts ?? localhostAllowedHostnames())];
   const origins = [...(options.origins ?? localhostAllowedOrigins())];
-  const limit = { maxRequestBodySize: LARGEST_BODY };
+  const limit = { maxRequestBodySize: LARGEST_MESSAGE };
   const modern = createMcpHandler(serverFor, { legacy: 'reject', onerror, ...limit });
   const agentOf = options.agentOf ?? ((authInfo) => authInfo?.clientId ?? '');
   const sessions = createLegacySessions({ serverFor, newSessionId, agentOf, ...limit });
@@ -50,9 +47,12 @@ export function createMcpFetchHandler(options: McpFetchOptions): McpFetchHandler
       const stranger =
         hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, origins);
       if (stranger !== undefined) return stranger;
-      const caller = authInfo === undefined ? {} : { authInfo };
-      if (await isLegacyRequest(request, undefined, limit)) return sessions.handle(request, caller);
-      return modern.fetch(request, caller);
+      const read = await readMessage(request);
+      if (read instanceof Response) return read;
+      const { request: whole, ...message } = read;
+      const caller = authInfo === undefined ? message : { ...message, authInfo };
+      if (await isLegacyRequest(whole, message.parsedBody, limit)) return sessions.handle(whole, caller);
+      return modern.fetch(whole, caller);
     },
     async close() {
       await Promise.all([modern.close(), sessions.close()]);

@@ -21,7 +21,11 @@ export interface LegacyOptions {
 
 /** Sessions of clients older than 2026-07-28: a stream back to the client, which forms for its user need. */
 export interface LegacySessions {
-  handle(request: Request, caller: { readonly authInfo?: AuthInfo }): Promise<Response>;
+  /** `parsedBody` is that of the request, where it could be parsed. */
+  handle(
+    request: Request,
+    caller: { readonly authInfo?: AuthInfo; readonly parsedBody?: unknown },
+  ): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -62,7 +66,8 @@ export function createLegacySessions(options: LegacyOptions): LegacySessions {
   }
 
   return {
-    async handle(request, { authInfo }) {
+    async handle(request, caller) {
+      const { authInfo, parsedBody } = caller;
       const id = request.headers.get('mcp-session-id');
       if (id !== null) {
         const session = sessions.get(id);
@@ -71,16 +76,9 @@ export function createLegacySessions(options: LegacyOptions): LegacySessions {
         }
         sessions.delete(id);
         sessions.set(id, session);
-        return session.transport.handleRequest(request, authInfo === undefined ? {} : { authInfo });
+        return session.transport.handleRequest(request, caller);
       }
-      const body: unknown =
-        request.method === 'POST'
-          ? await request
-              .clone()
-              .json()
-              .catch(() => undefined)
-          : undefined;
-      if (isInitializeRequest(body)) return open(request, body, authInfo);
+      if (isInitializeRequest(parsedBody)) return open(request, parsedBody, authInfo);
       return failure(400, -32000, 'Bad Request: no session; send initialize first');
     },
     async close() {
