@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { DEPTH_LIMIT, isJsonObject, type Json } from '@phasegate/core';
+import { DEPTH_LIMIT, type Json, type JsonObject } from '@phasegate/core';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
+import { isFarTooDeep } from '../../limits/jsonDepth.ts';
 import type { RestEnv, RestSettings } from './parts.ts';
 import { RequestRefused } from './problem.ts';
 import { SESSION_COOKIE } from './sessions.ts';
@@ -26,6 +27,7 @@ export function guardJsonBody(settings: Pick<RestSettings, 'maxBody'>): Middlewa
 
 /** The value of a JSON text in UTF-8. Throws `request_invalid` for what is not, too deep, or not safe to handle. */
 export function readJson(bytes: Uint8Array): Json {
+  if (isFarTooDeep(bytes)) throw invalid(TOO_DEEP_MESSAGE);
   return parseJson(decode(bytes));
 }
 
@@ -36,8 +38,8 @@ function parseJson(text: string): Json {
   } catch {
     throw invalid('the body is not JSON');
   }
-  const fault = faultIn(value, '', DEPTH_LIMIT);
-  if (fault === TOO_DEEP) throw invalid('the body is nested too deeply');
+  const fault = faultIn(value, DEPTH_LIMIT);
+  if (fault === TOO_DEEP) throw invalid(TOO_DEEP_MESSAGE);
   if (fault !== null) {
     throw new RequestRefused('request_invalid', `the body cannot be used: ${fault.message}`, {
       fields: [fault],
@@ -92,31 +94,35 @@ interface Fault {
 }
 
 const TOO_DEEP = Symbol('nested too deep');
+const TOO_DEEP_MESSAGE = 'the body is nested too deeply';
 
-/** All in one walk, which goes no deeper than the limit. */
-function faultIn(value: Json, field: string, left: number): Fault | typeof TOO_DEEP | null {
+/** All in one walk, which goes no deeper than the limit. The field is spelled only where there is a fault. */
+function faultIn(value: Json, left: number): Fault | typeof TOO_DEEP | null {
   if (left < 0) return TOO_DEEP;
-  if (typeof value === 'number') {
-    return Number.isFinite(value) ? null : { field, message: 'a number is too large' };
-  }
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? null : { field: '', message: 'a number is too large' };
+  if (typeof value !== 'object' || value === null) return null;
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      const fault = faultIn(item, join(field, String(index)), left - 1);
-      if (fault !== null) return fault;
+    for (let index = 0; index < value.length; index += 1) {
+      const fault = faultIn(value[index] as Json, left - 1);
+      if (fault !== null) return within(String(index), fault);
     }
     return null;
   }
-  if (!isJsonObject(value)) return null;
-  for (const key of Object.keys(value)) {
-    if (key === '__proto__') return { field: join(field, key), message: '`__proto__` is no key' };
-    const fault = faultIn(value[key] ?? null, join(field, key), left - 1);
-    if (fault !== null) return fault;
+  const object = value as JsonObject;
+  for (const key in object) {
+    if (!Object.hasOwn(object, key)) continue;
+    if (key === '__proto__') return { field: key, message: '`__proto__` is no key' };
+    const fault = faultIn(object[key] as Json, left - 1);
+    if (fault !== null) return within(key, fault);
   }
   return null;
 }
 
-function join(field: string, key: string): string {
-  return `${field}${field === '' ? '' : '.'}${key.slice(0, 100)}`.slice(0, 500);
+function within(key: string, fault: Fault | typeof TOO_DEEP): Fault | typeof TOO_DEEP {
+  if (fault === TOO_DEEP) return fault;
+  const { field, message } = fault;
+  return { field: `${key.slice(0, 100)}${field === '' ? '' : '.'}${field}`.slice(0, 500), message };
 }
 
 function invalid(message: string): RequestRefused {
