@@ -2,9 +2,10 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { getPath } from 'hono/utils/url';
+import { createFairStarts, type FairStarts } from '../../limits/fairStarts.ts';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
 import { createActs } from './acts.ts';
-import { createCallers, wrongKind } from './callers.ts';
+import { createCallers, nameOf, wrongKind } from './callers.ts';
 import { createCredentialRefusals } from './credentialRefusals.ts';
 import { createEventStreams } from './events.ts';
 import { guardProvenance, guardResponse } from './guards.ts';
@@ -67,9 +68,11 @@ export function createRestApp(given: RestParts): RestApp {
   app.use(guardProvenance(settings));
   // Whoever signs in has no credential yet, and perhaps the cookie of a session that has ended.
   app.use('/api/*', (c, next) => (signsIn(c) ? bindNobody(c, next) : callers(c, next)));
+  const starts = createFairStarts();
+  const inTurn = beginInTurn(starts);
   const oneAtATime = oneLargeBody();
-  app.use('/api/*', oneAtATime, guardBodies(settings));
-  app.use('/mcp', callers, oneAtATime);
+  app.use('/api/*', inTurn, oneAtATime, guardBodies(settings));
+  app.use('/mcp', callers, inTurn, oneAtATime);
 
   for (const path of ['/healthz', '/readyz', '/metrics']) app.use(path, callers, health.guard);
   app.get('/healthz', health.alive);
@@ -90,7 +93,7 @@ export function createRestApp(given: RestParts): RestApp {
     hot:
       settings.verbose === true || settings.tracing === true
         ? null
-        : createHotRoutes({ parts, metrics, routes: HOT_ROUTES }),
+        : createHotRoutes({ parts, metrics, starts, routes: HOT_ROUTES }),
     endStreams() {
       health.leave();
       streams.close();
@@ -121,6 +124,16 @@ function guardBodies(settings: RestParts['settings']): MiddlewareHandler<RestEnv
 }
 
 const LARGEST_SIGN_IN = 16 * 1024;
+
+/** Whoever sends many requests at once waits for themselves. */
+function beginInTurn(starts: FairStarts): MiddlewareHandler<RestEnv> {
+  return async (c, next) => {
+    const name = nameOf(c.get('caller'));
+    // Those that nobody is named by have no line to stand in: a stranger's would be everybody's.
+    if (name !== null) await starts.begin(name);
+    await next();
+  };
+}
 
 function signsIn(c: Context<RestEnv>): boolean {
   return c.req.method === 'POST' && c.req.path === '/api/v1/session';

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FairStarts } from '../../limits/fairStarts.ts';
 import type { Admitted } from '../../runtime/ports.ts';
 import { isKnownHost, RESPONSE_HEADERS } from './guards.ts';
 import { notWhole, readJson } from './jsonBody.ts';
@@ -21,6 +22,8 @@ export interface HotRoutes {
 export interface HotRouteParts {
   readonly parts: RestParts;
   readonly metrics: Pick<Metrics, 'request'>;
+  /** Shared with the usual way. */
+  readonly starts: FairStarts;
   /** The routes to be fast; each takes a phase token and a JSON body. */
   readonly routes: readonly Endpoint[];
 }
@@ -30,7 +33,7 @@ export interface HotRouteParts {
  * decides: it is taken only where every guard would let it pass, and whoever is to be refused for who they are or how
  * they ask is left to Hono. The body is read by the same functions and answered by the same handlers as there.
  */
-export function createHotRoutes({ parts, metrics, routes }: HotRouteParts): HotRoutes {
+export function createHotRoutes({ parts, metrics, starts, routes }: HotRouteParts): HotRoutes {
   const { settings, project, log } = parts;
   const byPath = new Map(routes.map((route) => [`/api/v1${route.path}`, route]));
   const largest = Math.min(LARGE, settings.maxBody);
@@ -58,6 +61,8 @@ export function createHotRoutes({ parts, metrics, routes }: HotRouteParts): HotR
     const caller = { kind: 'token' as const, admitted };
     try {
       if (bytes === null) throw notWhole();
+      const wait = starts.begin(admitted.principal.name);
+      if (wait !== null) await wait;
       const sent = { params: undefined, query: undefined, body: readJson(bytes) };
       const read = readRequest(sent, route);
       const reply = await route.handle({ ...read, caller, parts, instance: path } as Call);
