@@ -70,7 +70,7 @@ export function createRestApp(given: RestParts): RestApp {
   app.use('/api/*', (c, next) => (signsIn(c) ? bindNobody(c, next) : callers(c, next)));
   const starts = createFairStarts();
   const inTurn = beginInTurn(starts);
-  const oneAtATime = oneLargeBody();
+  const oneAtATime = oneLargeBody(parts);
   app.use('/api/*', inTurn, oneAtATime, guardBodies(settings));
   app.use('/mcp', callers, inTurn, oneAtATime);
 

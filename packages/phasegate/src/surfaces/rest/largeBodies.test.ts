@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import { openDoor } from './fixtures/openDoor.ts';
 
 const CHECK = '/api/v1/tools/check';
+/** In milliseconds. */
+const LONGEST_REST = 2000;
 const CALL = { tool: 'read_files', input: { path: 'a' } };
 
-test('an agent sends one large body at a time, and waits for no other agent’s [adv.O4 adv.O5]', async () => {
+test('an agent sends one large body at a time with a rest after it, and waits for no other agent’s [adv.O4 adv.O5]', async () => {
   const door = openDoor();
   const [ada, bob] = [await door.holder('ada'), await door.holder('bob')];
   const held = Promise.withResolvers<void>();
@@ -30,7 +32,10 @@ test('an agent sends one large body at a time, and waits for no other agent’s 
   expect([small.status, ...answered]).toEqual([200, 'bob 200']);
 
   held.resolve();
-  await Promise.all([first, second]);
+  await first;
+  expect(answered).toEqual(['bob 200', 'ada first 200']);
+  door.pass(LONGEST_REST);
+  await second;
   expect(answered).toEqual(['bob 200', 'ada first 200', 'ada second 200']);
 });
 

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { createTurns } from '../../limits/turns.ts';
 import { readLimited } from './jsonBody.ts';
-import type { Caller, RestEnv } from './parts.ts';
+import type { Caller, RestEnv, RestParts } from './parts.ts';
 
 /** Bodies up to this size are many and cost nothing. */
 export const LARGE = 64 * 1024;
@@ -9,21 +9,32 @@ export const LARGE = 64 * 1024;
 const MOST_WAITING = 8;
 
 /**
- * One large body of a caller at a time, from its first byte to its answer: whoever sends many waits for themselves.
- * Callers are bound before. A body whose length is not said beforehand counts as large.
+ * One large body of a caller at a time, from its first byte to its answer and a while longer: reading one keeps the
+ * server busy, so whoever sends one after the other leaves most of the time to others. Callers are bound before. A body
+ * whose length is not said beforehand counts as large.
  */
-export function oneLargeBody(): MiddlewareHandler<RestEnv> {
+export function oneLargeBody({ later = wait }: Pick<RestParts, 'later'>): MiddlewareHandler<RestEnv> {
   const turns = createTurns({ what: 'large requests', atOnce: 1, waiting: MOST_WAITING });
   return async (c, next) => {
     const name = nameOf(c.get('caller'));
     if (name === null || !isLarge(c)) return next();
     const end = await turns.take(name);
+    const before = performance.eventLoopUtilization();
     try {
       await next();
     } finally {
-      end();
+      const { active } = performance.eventLoopUtilization(before);
+      void later(Math.min(Math.ceil(REST * active), LONGEST_REST_MS)).then(end);
     }
   };
+}
+
+/** For every millisecond the server was busy while it had such a body, this many before it takes the caller's next. */
+const REST = 3;
+const LONGEST_REST_MS = 2000;
+
+function wait(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, milliseconds).unref());
 }
 
 /** The request with its body read, no further than the limit. Throws `too_large`. */
