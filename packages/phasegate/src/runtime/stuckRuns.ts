@@ -38,7 +38,8 @@ export function createStuckRuns(parts: {
     async candidates() {
       const lists = await Promise.all(GOING_ON.map((status) => store.list({ status })));
       const runs = lists.flat();
-      for (const run of looked.keys()) if (!runs.some((one) => one.run === run)) looked.delete(run);
+      const present = new Set(runs.map(({ run }) => run));
+      for (const run of looked.keys()) if (!present.has(run)) looked.delete(run);
       const time = now();
       return runs.filter(({ run, updatedAt }) => {
         if (Date.parse(updatedAt) > time - afterMs) return false;

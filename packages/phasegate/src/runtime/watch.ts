@@ -53,7 +53,8 @@ export function keepWatch(parts: WatchParts): Watch {
 
   async function closeGates(): Promise<void> {
     const waiting = await store.list({ status: 'waiting' });
-    for (const run of gates.keys()) if (!waiting.some((one) => one.run === run)) gates.delete(run);
+    const present = new Set(waiting.map(({ run }) => run));
+    for (const run of gates.keys()) if (!present.has(run)) gates.delete(run);
     await each(
       waiting.filter(({ run, updatedAt }) => gates.get(run) !== updatedAt),
       closeGate,
