@@ -5,6 +5,7 @@ import {
   type Param,
   PhasegateError,
   type RunStatus,
+  type RunSummary,
   type RunView,
   sameTarget,
   type Verdict,
@@ -93,7 +94,7 @@ async function start(args: JsonObject, call: ToolCall): Promise<JsonObject> {
 }
 
 // A run that waits for a human is taken up too: starting afresh must be no way around a gate.
-const UNFINISHED: ReadonlySet<RunStatus> = new Set<RunStatus>(['active', 'waiting', 'escalated']);
+const UNFINISHED: readonly RunStatus[] = ['active', 'waiting', 'escalated'];
 
 interface Wanted {
   readonly workflow: string;
@@ -104,10 +105,13 @@ interface Wanted {
 
 async function unfinished(wanted: Wanted, { phasegate }: ToolCall): Promise<RunView | undefined> {
   const { workflow, target } = wanted;
-  for (const summary of await phasegate.runs({ workflow })) {
+  // Not all at once: those that ended are more with every day.
+  const listed = await Promise.all(UNFINISHED.map((status) => phasegate.runs({ workflow, status })));
+  const newestFirst = (one: RunSummary, other: RunSummary) =>
+    one.startedAt === other.startedAt ? 0 : one.startedAt < other.startedAt ? 1 : -1;
+  for (const summary of listed.flat().sort(newestFirst)) {
     // What an agent is shown is its own or nobody's, and nobody's cannot be taken up.
-    if (summary.holder === null || !sameTarget(summary.target, target) || !UNFINISHED.has(summary.status))
-      continue;
+    if (summary.holder === null || !sameTarget(summary.target, target)) continue;
     const view = await phasegate.view(summary.run);
     if (wanted.fits(view.params)) return view;
   }
