@@ -40,7 +40,7 @@ export interface Store {
   ): Promise<readonly AuditRecord[]>;
   /** The workflow of that hash, where any run has or had it. Throws `state_tampered` when it was changed. */
   workflow(hash: string): Promise<Workflow | undefined>;
-  list(query: RunQuery): Promise<readonly RunSummary[]>;
+  list(query: RunQuery & { readonly holder?: string }): Promise<readonly RunSummary[]>;
   /** Queued runs in the order they are to be claimed: highest priority first, then the oldest. */
   queue(): Promise<readonly RunSummary[]>;
 

@@ -46,11 +46,29 @@ export async function startRun(parts: RuntimeParts, starter: Starter, asked: Ask
   starts.set(parts.store, shared);
   const end = await shared.take(name);
   try {
+    if (asked.request.queue !== true) await demandRoom(parts.store, name);
     return await startNow(parts, starter, asked);
   } finally {
     end();
   }
 }
+
+/** Every claim, and every look of the watch, goes over all runs under way: no agent makes them as many as it likes. */
+async function demandRoom(store: Store, agent: string): Promise<void> {
+  const held = await Promise.all(
+    UNFINISHED.map((status) => store.list({ status, holder: agent, limit: MOST_UNFINISHED })),
+  );
+  if (held.flat().length < MOST_UNFINISHED) return;
+  throw new PhasegateError(
+    'rate_limited',
+    `\`${agent}\` has ${MOST_UNFINISHED} runs that are not finished already`,
+    { hint: 'finish some of them, or have a human stop those that nobody needs' },
+  );
+}
+
+/** Far more than an agent works on. */
+const MOST_UNFINISHED = 1000;
+const UNFINISHED = ['active', 'waiting', 'escalated'] as const;
 
 interface Asked {
   readonly request: StartRequest;

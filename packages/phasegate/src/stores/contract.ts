@@ -187,7 +187,7 @@ const RUN_CLAUSES: readonly Clause[] = [
     },
   },
   {
-    name: 'lists runs newest first, by status, by workflow, and not more than asked for',
+    name: 'lists runs newest first, by status, by workflow, by holder, and not more than asked for',
     async body(store, expect) {
       const other = sampleWorkflow('other');
       await create(store, sampleRun('a', { startedAt: '2026-01-01T00:00:00.000Z' }));
@@ -201,6 +201,8 @@ const RUN_CLAUSES: readonly Clause[] = [
       expect(await names({ workflow: 'other' })).toEqual(['b']);
       expect(await names({ workflow: 'sample', status: 'active' })).toEqual(['d', 'a']);
       expect(await names({ limit: 2 })).toEqual(['b', 'd']);
+      expect(await names({ holder: 'local', status: 'active' })).toEqual(['b', 'd', 'a']);
+      expect(await names({ holder: 'somebody' })).toEqual([]);
       expect(await store.list({ limit: 1 })).toEqual([
         {
           run: 'b',

@@ -138,12 +138,13 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     history: (runId, { after, limit }) =>
       asking(() => (chains.get(runId) ?? []).slice(after, limit < 0 ? undefined : after + limit)),
     workflow: (hash) => asking(() => workflows.get(hash)),
-    list: ({ status, workflow, limit }) =>
+    list: ({ status, workflow, holder, limit }) =>
       asking(() =>
         [...rows.values()]
           .map(({ run }) => summaryOf(run))
           .filter((run) => status === undefined || run.status === status)
           .filter((run) => workflow === undefined || run.workflow === workflow)
+          .filter((run) => holder === undefined || run.holder === holder)
           .reverse()
           .sort((one, other) => compare(other.startedAt, one.startedAt))
           .slice(0, limit),

@@ -30,7 +30,7 @@ export interface RunTable {
   write(): void;
   /** The run that must end before this one may start, where its workflow says so; the batch's own count too. */
   inTheWayOf(run: Run): RunSummary | undefined;
-  list(query: RunQuery): readonly RunSummary[];
+  list(query: RunQuery & { readonly holder?: string }): readonly RunSummary[];
   queue(): readonly RunSummary[];
   doubt(): void;
   committed(): void;
@@ -50,11 +50,8 @@ export function openRunTable(database: DatabaseSync, seal: Seal, workflows: Work
   const updateRow = lazily(database, UPDATE);
   const updateWorkflow = lazily(database, 'UPDATE runs SET workflow_hash = ? WHERE id = ?');
   const updateHead = lazily(database, 'UPDATE runs SET seq = ?, hash = ?, mac = ? WHERE id = ?');
-  const readAll = lazily(database, `${LIST} WHERE (? IS NULL OR workflow_id = ?) ${NEWEST_FIRST}`);
-  const readSome = lazily(
-    database,
-    `${LIST} WHERE status = ? AND (? IS NULL OR workflow_id = ?) ${NEWEST_FIRST}`,
-  );
+  const readAll = lazily(database, `${LIST} WHERE ${WHOSE} ${NEWEST_FIRST}`);
+  const readSome = lazily(database, `${LIST} WHERE status = ? AND ${WHOSE} ${NEWEST_FIRST}`);
   const readQueue = lazily(database, QUEUE);
   /** What the batch must write of each run. */
   const unwritten = new Map<string, Unwritten>();
@@ -139,17 +136,16 @@ export function openRunTable(database: DatabaseSync, seal: Seal, workflows: Work
       const { id, oneRunPer } = run.workflow;
       if (oneRunPer === undefined) return undefined;
       const placed = [...unwritten.keys()].flatMap((other) => rows.current(other)?.run ?? []);
-      const written = readAll().all(id, id, -1).map(summary);
+      const written = readAll().all(id, id, null, null, -1).map(summary);
       return runInTheWay(run, [
         ...placed.map(summaryOf),
         ...written.filter((other) => !unwritten.has(other.run)),
       ]);
     },
-    list({ status, workflow = null, limit = -1 }) {
+    list({ status, workflow = null, holder = null, limit = -1 }) {
+      const whose = [workflow, workflow, holder, holder] as const;
       const found =
-        status === undefined
-          ? readAll().all(workflow, workflow, limit)
-          : readSome().all(status, workflow, workflow, limit);
+        status === undefined ? readAll().all(...whose, limit) : readSome().all(status, ...whose, limit);
       return found.map(summary);
     },
     queue: () => readQueue().all().map(summary),
@@ -202,6 +198,7 @@ const INSERT = `INSERT INTO runs (id, workflow_hash, workflow_id, target, starte
 const UPDATE = `UPDATE runs SET ${CHANGING.replaceAll(',', ' = ?,')} = ? WHERE id = ?`;
 const LIST = `SELECT id, workflow_id, target, status, phase, holder, epoch, priority, capabilities, started_at, updated_at
   FROM runs`;
+const WHOSE = '(? IS NULL OR workflow_id = ?) AND (? IS NULL OR holder = ?)';
 const NEWEST_FIRST = 'ORDER BY started_at DESC, rowid DESC LIMIT ?';
 // SQLite takes the index over all statuses otherwise, and sorts.
 const QUEUE = `${LIST} INDEXED BY runs_in_queue WHERE status = 'queued' ORDER BY priority DESC, started_at, rowid`;
