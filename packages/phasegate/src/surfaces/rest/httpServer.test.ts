@@ -70,6 +70,35 @@ test('a client of a hot route that never ends its request, or says nothing, is d
   expect(await silent.closed).toContain('408');
 });
 
+test.each([
+  ['in the fast lane', { hot: () => laneFor('/fast') }],
+  ['without one', {}],
+])('connections that ask for nothing make room for who comes, %s', async (_name, options) => {
+  const finish = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const fetch = async (request: Request) => {
+    if (new URL(request.url).pathname !== '/held') return new Response('app: at once');
+    begun.resolve();
+    await finish.promise;
+    return new Response('app: held');
+  };
+  const server = await serving({ fetch }, { ...options, limits: { maxConnections: 3 } });
+  const works = await opened(server, post('/held', 'x'));
+  await begun.promise;
+  const [silent, idle] = [await opened(server, ''), await opened(server, post('/slow', 'x'))];
+  await said(idle.socket)('app: at once');
+
+  const late = await opened(server, post('/slow', 'x'));
+
+  await said(late.socket)('app: at once');
+  expect(await silent.closed).toBe('');
+  await opened(server, post('/slow', 'x'));
+  expect(await idle.closed).toContain('app: at once');
+  const answered = said(works.socket)('app: held');
+  finish.resolve();
+  await answered;
+});
+
 test('speaks TLS with the certificate it is given', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'phasegate-tls-'));
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];

@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { own, PhasegateError } from '@phasegate/core';
+import { createConnections } from './connections.ts';
 import { RESPONSE_HEADERS } from './guards.ts';
 import type { HotRoutes } from './hotRoutes.ts';
 import { problemOf, RequestRefused } from './problem.ts';
@@ -34,6 +35,7 @@ export interface HttpLimits {
   readonly requestMs: number;
   /** Between requests. */
   readonly idleMs: number;
+  /** Above it, those that ask for nothing make room. */
   readonly maxConnections: number;
   /** How long requests under way may still take when the server stops. */
   readonly graceMs: number;
@@ -59,7 +61,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     connectionsCheckingInterval: Math.max(20, Math.min(limits.headersMs, limits.requestMs) / 4),
   };
   const server = tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...tls });
-  server.maxConnections = limits.maxConnections;
+  const connections = createConnections(limits.maxConnections);
+  // For what is not known there yet, such as a handshake that is never finished.
+  server.maxConnections = 2 * limits.maxConnections;
   // Node drops headers beyond a count without a word; their size is limited already, and every one is to be seen.
   server.maxHeadersCount = 0;
 
@@ -78,10 +82,15 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   server.on('request', (request, response) => {
     silent.delete(request.socket);
     underWay.add(response);
-    response.once('close', () => underWay.delete(response));
+    const end = connections.begin(request.socket);
+    response.once('close', () => {
+      underWay.delete(response);
+      end();
+    });
     if (closing) response.setHeader('connection', 'close');
     if (hot?.()?.take(request, response) !== true) void listener(request, response);
   });
+  server.prependListener(tls === undefined ? 'connection' : 'secureConnection', connections.add);
   await listen(server, options);
 
   let closed: Promise<void> | undefined;
