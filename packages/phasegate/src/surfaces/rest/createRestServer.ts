@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { getPath } from 'hono/utils/url';
 import { createFairStarts, type FairStarts } from '../../limits/fairStarts.ts';
+import { createTurns } from '../../limits/turns.ts';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
 import { createActs } from './acts.ts';
 import { createCallers, nameOf, wrongKind } from './callers.ts';
@@ -125,15 +126,24 @@ function guardBodies(settings: RestParts['settings']): MiddlewareHandler<RestEnv
 
 const LARGEST_SIGN_IN = 16 * 1024;
 
-/** Whoever sends many requests at once waits for themselves. */
+/** Whoever sends many requests at once waits for themselves; each is a connection, and there is an end of those. */
 function beginInTurn(starts: FairStarts): MiddlewareHandler<RestEnv> {
+  const turns = createTurns({ what: 'requests', atOnce: MOST_UNDER_WAY, waiting: 0 });
   return async (c, next) => {
     const name = nameOf(c.get('caller'));
     // Those that nobody is named by have no line to stand in: a stranger's would be everybody's.
-    if (name !== null) await starts.begin(name);
-    await next();
+    if (name === null) return next();
+    const end = await turns.take(name);
+    try {
+      await starts.begin(name);
+      await next();
+    } finally {
+      end();
+    }
   };
 }
+
+const MOST_UNDER_WAY = 256;
 
 function signsIn(c: Context<RestEnv>): boolean {
   return c.req.method === 'POST' && c.req.path === '/api/v1/session';
