@@ -87,6 +87,22 @@ describe('an agent', () => {
     }
   });
 
+  test('is not called as a human is who comes later: the human takes another name, or it goes first', async () => {
+    const { project } = open();
+    await project.agents.add('Eve', { by: null });
+
+    for (const name of ['Eve', 'eve']) {
+      await expect(project.humans.add(name, 'a long passphrase', null)).rejects.toMatchObject({
+        code: 'usage',
+        message: '`Eve` is the name of an agent; take another name',
+        hint: expect.stringContaining('phasegate agents remove Eve'),
+      });
+    }
+    expect(await project.humans.list()).toEqual([]);
+    await project.agents.remove('Eve', null);
+    await project.humans.add('eve', 'a long passphrase', null);
+  });
+
   test('that was spawned has a key only while whoever spawned it says so, and is withdrawn after that', async () => {
     const it = open();
     const { agents } = it.project;

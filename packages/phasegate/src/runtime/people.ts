@@ -26,6 +26,16 @@ export function createHumans(store: Store, now: () => string): Humans {
     });
   }
 
+  /** Whoever reads the audit must not take an agent that was there first for the human. */
+  async function demandNoAgent(name: string): Promise<void> {
+    const plain = name.toLowerCase();
+    const agent = (await store.agents()).find((found) => found.name.toLowerCase() === plain);
+    if (agent === undefined) return;
+    throw new PhasegateError('usage', `\`${agent.name}\` is the name of an agent; take another name`, {
+      hint: `or remove the agent: phasegate agents remove ${agent.name}`,
+    });
+  }
+
   return {
     async list() {
       return (await store.humans()).map(({ name, addedAt, changedAt }) => ({
@@ -42,6 +52,7 @@ export function createHumans(store: Store, now: () => string): Humans {
           `\`${name}\` is no name: use letters, digits, \`.\`, \`_\`, \`@\` and \`-\``,
         );
       }
+      await demandNoAgent(name);
       await untilKept(async () => {
         const humans = await store.humans();
         if (humans.some((human) => human.name === name)) {
