@@ -102,3 +102,20 @@ test('searches of one agent that never end keep no other agent waiting [adv.O5]'
   ended.abort();
   await Promise.all(endless);
 });
+
+test('an agent has so many searches under way and waiting, and no more [adv.O5]', async () => {
+  const workspace = workspaceWith({ 'a.txt': `${'a'.repeat(40)}!\n` });
+  const ended = new AbortController();
+  const asked = { pattern: '^(a+)+$', regex: true };
+  const endless = Array.from({ length: 66 }, () =>
+    use(grep, workspace, asked, { agent: 'ada', signal: ended.signal }).catch(() => null),
+  );
+
+  await expect(use(grep, workspace, asked, { agent: 'ada', signal: ended.signal })).rejects.toMatchObject({
+    code: 'rate_limited',
+    message: '`ada` has too many searches under way',
+  });
+
+  ended.abort();
+  await Promise.all(endless);
+});

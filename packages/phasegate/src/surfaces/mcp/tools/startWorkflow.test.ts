@@ -43,7 +43,7 @@ test('where there is one run per target its agent takes it up again, and another
   }
 });
 
-test('a start that hangs keeps its own agent waiting and no other [adv.O5]', async () => {
+test('a start that hangs keeps its own agent waiting, so many times, and no other [adv.O5]', async () => {
   const bed = await makeTestBed({ 'agent_workflow.yaml': 'workflow: errand\nphases: { GO: {} }\n' });
   const parts = (name: string) => ({ ...bed.parts({ kind: 'agent', name }), agent: name });
   const hanging = Promise.withResolvers<void>();
@@ -62,6 +62,15 @@ test('a start that hangs keeps its own agent waiting and no other [adv.O5]', asy
   );
   expect(await bob.call('start_workflow', { workflow_type: 'errand' })).toMatchObject({ resumed: false });
 
+  const more = Array.from({ length: 14 }, (_, n) =>
+    ada.call('start_workflow', { workflow_type: 'errand', target_file: `more ${n}` }),
+  );
+  expect(await ada.call('start_workflow', { workflow_type: 'errand' })).toMatchObject({
+    error: 'rate_limited',
+    message: '`ada` has too many starts under way',
+  });
+
   hanging.resolve();
-  for (const started of await Promise.all(three)) expect(started).toMatchObject({ resumed: false });
+  for (const started of await Promise.all([...three, ...more]))
+    expect(started).toMatchObject({ resumed: false });
 });
