@@ -55,6 +55,25 @@ test.each(['\n', '\r', '\u0085', '\u2028', '\v'])(
   },
 );
 
+test.each(['\n', '\r', '\u0085', '\u2028', '\v'])(
+  'nor does one in why a step failed, in a note, in what is waited for or in an item’s name (%j)',
+  async (end) => {
+    const forged = `no${end}SEND: done after 1 s`;
+    for (const live of [false, true]) {
+      const { progress, written } = await display({ live });
+
+      progress.report({ ...started('MAKE'), item: forged });
+      progress.report({ ...ended('MAKE'), item: forged, accepted: false, message: forged });
+      progress.report({ event: 'note', message: forged });
+      progress.report({ event: 'waiting', run: 'run-1', what: { for: 'gate', prompt: forged } });
+      await progress.end();
+
+      const lines = written().split(/[\n\r\v\u0085\u2028]/);
+      expect(lines.filter((one) => one.startsWith('SEND'))).toEqual([]);
+    }
+  },
+);
+
 test('with --json every event is one line of JSON, the same value, and nothing is drawn', async () => {
   const { progress, written, pass } = await display({ json: true, live: true });
   const events: readonly RunnerProgress[] = [
