@@ -90,6 +90,26 @@ describe('the task in hand', () => {
     expect(server.requests[2]?.body).toEqual({ target: null, artifacts: {} });
   });
 
+  test('is worked on for one visit, which all that is handed in can name [adv.O7]', async () => {
+    const late = refused(409, 'run_changed');
+    server.script(claimed(tokenFor({})), late, late, late);
+    await client.claimTask('agent-7');
+    const at = { epoch: 3, visit: 2 };
+
+    for (const handedIn of [
+      client.requestTransition(undefined, { plan: {} }, { at }),
+      client.askHuman([{ text: 'Which?', options: ['a', 'b'] }], { at }),
+      client.reportBlocked('no way', { at }),
+    ])
+      await expect(handedIn).rejects.toMatchObject({ code: 'run_changed', status: 409 });
+
+    expect(server.requests.slice(1)).toMatchObject([
+      { url: '/api/v1/tasks/transition', body: { at } },
+      { url: '/api/v1/runs/r1/questions', body: { at } },
+      { url: '/api/v1/runs/r1/blocked', body: { at } },
+    ]);
+  });
+
   test('is gone at the end, and after the one item that was claimed', async () => {
     for (const last of [
       ended(),
