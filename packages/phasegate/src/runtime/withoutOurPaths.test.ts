@@ -1,8 +1,11 @@
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { codeOf, working } from './fixtures/workingRun.ts';
+import { openMemoryProject, THROWING } from './fixtures/openMemoryProject.ts';
+import { ADA, codeOf, working } from './fixtures/workingRun.ts';
 import { withoutOurPaths } from './withoutOurPaths.ts';
+
+const PLACE = join(homedir(), '.local/state/phasegate/p/state.db');
 
 test.each([
   [join(homedir(), '.local/state/phasegate/p/keys.json'), 'a path of ours'],
@@ -18,12 +21,11 @@ test.each([
 
 test('a tool that breaks names no path of ours', async () => {
   const { project, execute } = await working({ allowedTools: ['mcp:own/*'] });
-  const place = join(homedir(), '.local/state/phasegate/p/state.db');
   project.toolbox.register({
     name: 'mcp:own/break',
     description: 'breaks',
     input: { type: 'object' },
-    run: () => Promise.reject(new Error(`EACCES: permission denied, open '${place}'`)),
+    run: () => Promise.reject(new Error(`EACCES: permission denied, open '${PLACE}'`)),
   });
 
   const [done] = await execute([{ tool: 'mcp:own/break', input: {} }]);
@@ -31,4 +33,26 @@ test('a tool that breaks names no path of ours', async () => {
   expect(done === undefined ? null : codeOf(done)).toBe('allowed');
   expect(JSON.stringify(done?.result)).toContain('permission denied');
   expect(JSON.stringify(done?.result)).not.toContain('state.db');
+});
+
+test.each([
+  ['check', { check: 'throwing' }],
+  ['function', { ref: 'steps/ONE/postconditions/done', label: 'done' }],
+])('a %s that breaks names no path of ours', async (_, condition) => {
+  const broken = `EACCES: permission denied, open '${PLACE}'`;
+  const throwing = { ...THROWING, run: () => Promise.reject(new Error(broken)) };
+  const phases = [{ id: 'ONE', postconditions: [{ ...condition, message: 'not done' }] }];
+  const { project, answer } = openMemoryProject(
+    { id: 'work', phases, code: 'c', module: 'w.ts' },
+    { parts: { checks: async () => [throwing] } },
+  );
+  answer({ ok: false, kind: 'threw', reason: broken });
+  const { view } = await project.as(ADA).start({ workflow: 'work' });
+
+  const done = await project
+    .as(ADA)
+    .submit(view?.run ?? '', { kind: 'complete', phase: 'ONE', evidence: {} });
+
+  expect(done.answer.message).toContain('permission denied');
+  expect(JSON.stringify(done)).not.toContain('state.db');
 });
