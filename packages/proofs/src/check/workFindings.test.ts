@@ -11,6 +11,23 @@ const TESTED = {
   postconditions: [{ check: 'tests_are_passing' }],
 };
 
+describe('git that is forbidden beside a shell', () => {
+  const finding = (bash: { allowed?: readonly string[]; denied?: readonly string[] } | null) => {
+    const toolConstraints = bash === null ? {} : { toolConstraints: { bash } };
+    const phase = { id: 'A', allowedTools: ['bash'], forbiddenTools: ['git'], ...toolConstraints };
+    return checkWorkflow(workflowOf([phase])).findings.map(({ code, severity }) => [code, severity]);
+  };
+
+  test.each([null, { denied: ['rm **'] }, { allowed: ['**'] }, { allowed: ['npm test', '* **'] }])(
+    'is an error where the shell runs any program: %j',
+    (bash) => expect(finding(bash)).toEqual([['git_through_bash', 'error']]),
+  );
+
+  test('is none where the programs are named', () => {
+    expect(finding({ allowed: ['npm test', 'make **'] })).toEqual([]);
+  });
+});
+
 describe('evidence out of reach is an error only where it is certain', () => {
   test.each<[string, PhaseDraft, RegExp]>([
     ['no write scope', { id: 'A', allowedTools: ['bash'], artifacts: CHANGES }, /its `writes` is empty/],

@@ -30,7 +30,7 @@ export function workFindings(
 function gitThroughBash(workflow: Workflow, traceTo: TraceTo): readonly Finding[] {
   return workflow.phases.flatMap((phase): Finding[] => {
     const forbids = phase.tools.forbidden.includes('git');
-    const anyLine = hasOwnTool(phase, 'bash') && (constraintOn(phase, 'bash')?.allowed ?? []).length === 0;
+    const anyLine = hasOwnTool(phase, 'bash') && namesNoProgram(constraintOn(phase, 'bash')?.allowed ?? []);
     if (!forbids || !anyLine) return [];
     const message = `phase \`${phase.id}\` forbids \`git\` and lets \`bash\` run any command, so a script can call git: name the commands that \`bash\` may run under \`allowed\` of its \`tool_constraints\``;
     return [
@@ -43,6 +43,11 @@ function gitThroughBash(workflow: Workflow, traceTo: TraceTo): readonly Finding[
       },
     ];
   });
+}
+
+/** Whether any program may be run: nothing is listed, or a pattern leaves the program open. */
+function namesNoProgram(allowed: readonly string[]): boolean {
+  return allowed.length === 0 || allowed.some((pattern) => pattern.trimStart().startsWith('*'));
 }
 
 /** The engine keeps its own files out of every scope; what else a verdict rests on is the author's to keep out. */
