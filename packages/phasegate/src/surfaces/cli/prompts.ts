@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { visible } from './text/visible.ts';
 import { usageError } from './usage.ts';
 
 /** Questions to whoever sits at the terminal. They are written to stderr, so that stdout holds only the result. */
@@ -17,18 +18,22 @@ export function makePrompts(input: Readable, output: Writable): Prompts {
     if (clack.isCancel(answer)) throw usageError('cancelled: nothing was changed');
     return answer as Exclude<T, symbol>;
   };
-  const streams = { input, output };
+  // A question may hold what is in a file that nobody has accepted yet.
+  const of = (message: string) => ({ message: visible(message, null), input, output });
   return {
-    password: (message) => ask((clack) => clack.password({ message, ...streams })),
+    password: (message) => ask((clack) => clack.password(of(message))),
     text: (message, initial) =>
       ask((clack) =>
-        clack.text({ message, ...(initial === undefined ? {} : { initialValue: initial }), ...streams }),
+        clack.text({ ...of(message), ...(initial === undefined ? {} : { initialValue: initial }) }),
       ),
     select: (message, options) =>
       ask((clack) =>
-        clack.select<string>({ message, options: options.map((value) => ({ value })), ...streams }),
+        clack.select<string>({
+          ...of(message),
+          options: options.map((value) => ({ value, label: visible(value, null) })),
+        }),
       ),
-    confirm: (message) => ask((clack) => clack.confirm({ message, initialValue: false, ...streams })),
+    confirm: (message) => ask((clack) => clack.confirm({ ...of(message), initialValue: false })),
   };
 }
 

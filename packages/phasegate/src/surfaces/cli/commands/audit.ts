@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import type { AuditRecord } from '@phasegate/core';
 import { auditRecords, feedRecords } from '../auditRecords.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
+import { visibleJson } from '../text/visible.ts';
 import { callerOf, HUMAN_OPTIONS, signInAtServer } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
@@ -68,7 +69,7 @@ async function exportAudit(invocation: Invocation): Promise<ExitCode> {
     async function* lines(): AsyncGenerator<string> {
       for await (const record of records) {
         count++;
-        yield `${JSON.stringify(record)}\n`;
+        yield exportedLine(record);
       }
     }
     await writeFile(file, lines(), { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
@@ -80,7 +81,7 @@ async function exportAudit(invocation: Invocation): Promise<ExitCode> {
   } else {
     for await (const record of records) {
       if (out.closed) break;
-      await out.raw(`${JSON.stringify(record)}\n`);
+      await out.raw(exportedLine(record));
     }
   }
   return 0;
@@ -135,6 +136,11 @@ async function gather(records: AsyncIterable<AuditRecord>): Promise<AuditRecord[
   const list: AuditRecord[] = [];
   for await (const record of records) list.push(record);
   return list;
+}
+
+/** The record's own value, in which a terminal finds nothing to obey. */
+function exportedLine(record: AuditRecord): string {
+  return `${visibleJson(JSON.stringify(record))}\n`;
 }
 
 function recordLine({ time, run, seq, principal, event, data }: AuditRecord): string {
