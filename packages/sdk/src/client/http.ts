@@ -2,7 +2,7 @@ import { type Json, jsonProblem } from '@phasegate/core';
 import { errorFrom, readRetryAfter } from './errorFrom.ts';
 import { PhasegateClientError } from './PhasegateClientError.ts';
 import { neverSent, retrying } from './retrying.ts';
-import { type ReadPage, wholeAnswer } from './wholeAnswer.ts';
+import { LARGEST_ANSWER, type ReadPage, wholeAnswer } from './wholeAnswer.ts';
 
 /** What a call is made with. */
 export interface HttpOptions {
@@ -44,7 +44,6 @@ export interface Http {
   open(call: Call, bearer: string | null): Promise<Response>;
 }
 
-const LARGEST_ANSWER = 64 * 1024 * 1024;
 const LARGEST_REFUSAL = 8 * 1024 * 1024;
 const ANSWER_MS = 30_000;
 // Node's own fetch gives up after five minutes without an answer, so more could not be promised.

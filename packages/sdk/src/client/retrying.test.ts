@@ -54,6 +54,26 @@ test.each([200, 500])('an answer without end (%i) is read no further than the li
   expect(error).toMatchObject(status === 200 ? { code: 'too_large' } : { status });
 });
 
+test('an answer whose pages have no end is read no further than the limit', async () => {
+  const rest = 'GET /api/v1/answers/a1?page=1';
+  const text = 'x'.repeat(40 * 1024 * 1024);
+  const page = { status: 200, body: { text, pages: 2000 } };
+  server.script(claimed(tokenFor({})), { status: 200, body: { truncated: true, rest } }, page, page, page);
+  await client.claimTask('agent-7');
+
+  await expect(client.getPhase()).rejects.toMatchObject({ code: 'too_large' });
+  expect(server.requests).toHaveLength(4);
+});
+
+test('an answer whose pages make no JSON is no answer', async () => {
+  const rest = 'GET /api/v1/answers/a1?page=1';
+  const page = { status: 200, body: { text: '{"half":', pages: 1 } };
+  server.script(claimed(tokenFor({})), { status: 200, body: { truncated: true, rest } }, page);
+  await client.claimTask('agent-7');
+
+  await expect(client.getPhase()).rejects.toMatchObject({ code: 'server_unreachable' });
+});
+
 test.each(busy)('claims, transitions and tools are not tried again after %s', async (_name, reply) => {
   server.script(claimed(tokenFor({})), reply, reply, reply);
   await client.claimTask('agent-7');

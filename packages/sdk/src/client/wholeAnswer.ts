@@ -23,9 +23,17 @@ export async function wholeAnswer(body: unknown, read: ReadPage, bearer: string 
     if (typeof part !== 'string' || typeof count !== 'number' || count > MOST_PAGES) throw tooLarge();
     pages = count;
     text += part;
+    if (text.length > LARGEST_ANSWER) throw tooLarge();
   }
-  return JSON.parse(text);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new PhasegateClientError('server_unreachable', 'the pages of the answer are no answer', { cause });
+  }
 }
+
+/** The most of one answer that is read, in bytes, or in characters where it comes in pages. */
+export const LARGEST_ANSWER = 64 * 1024 * 1024;
 
 const REST = /^GET \/api\/v1(\/answers\/[\w%.-]+)\?page=1$/;
 const MOST_PAGES = 2000;
