@@ -44,7 +44,7 @@ export type {
   WaitingAt,
 } from './ports/database.ts';
 export type { Feed, FeedRecord } from './ports/feed.ts';
-export type { GuardedChange, GuardedEntry, GuardedFiles, GuardedTree } from './ports/guarded.ts';
+export type { GuardedChange, GuardedEntry, GuardedFiles, GuardedReading, GuardedTree } from './ports/guarded.ts';
 export type { Humans, UnlockedHuman } from './ports/humans.ts';
 export type {
   Admitted,

@@ -1,13 +1,17 @@
 import { join } from 'node:path';
 import type { GuardedFiles } from './runtime/ports.ts';
-import type { FileChange } from './workspace/guardedFiles.ts';
+import type { createGuardedFiles, FileChange } from './workspace/guardedFiles.ts';
 
 /** The guard's own files, read when a program is first run. */
 export function lazyGuardedFiles(root: string, stateDir: string): GuardedFiles {
   const keptIn = () => join(stateDir, 'put-back');
-  const get = async () => (await import('./workspace/guardedFiles.ts')).createGuardedFiles({ root, keptIn });
+  let made: Promise<ReturnType<typeof createGuardedFiles>> | undefined;
+  const get = () => {
+    made ??= import('./workspace/guardedFiles.ts').then((room) => room.createGuardedFiles({ root, keptIn }));
+    return made;
+  };
   return {
-    read: async () => (await get()).read(),
+    read: async (known) => (await get()).read(known),
     putBack: async (change) => (await get()).putBack(change as FileChange),
   };
 }

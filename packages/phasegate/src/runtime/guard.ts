@@ -13,7 +13,7 @@ import type {
   GuardedChange,
   GuardedEntry,
   GuardedFiles,
-  GuardedTree,
+  GuardedReading,
   ToolResult,
 } from './ports.ts';
 
@@ -48,8 +48,10 @@ export interface Guard {
  */
 export function createGuard(parts: GuardParts): Guard {
   const { files } = parts;
-  let held: Map<string, GuardedEntry> | null = null;
+  let held: Held | null = null;
   let turn: Promise<unknown> = Promise.resolve();
+  /** The next comparison, as long as it has not begun: true when nothing was found. */
+  let next: Promise<boolean> | null = null;
 
   /** One at a time: two that put back the same file would find each other's half. */
   function inTurn<T>(act: () => Promise<T>): Promise<T> {
@@ -67,11 +69,13 @@ export function createGuard(parts: GuardParts): Guard {
 
   async function compare(runId: string): Promise<PutBack> {
     if (files === undefined || held === null) return NOTHING;
+    const changes = changesOf(held, await files.read(held.tree.keys()));
+    if (changes.length === 0) return NOTHING;
     // A check may be asked before there is a run.
     const run = await parts.load(runId).catch(() => null);
     const opened = (run === null ? undefined : phaseById(run.workflow, run.phase))?.writes ?? [];
     const found: GuardedChange[] = [];
-    for (const change of changesOf(held, await files.read())) {
+    for (const change of changes) {
       const isOpen = opened.includes(change.path) && guardOf(change.path) === 'named';
       if (isOpen || (await isAccepted(change))) keep(change);
       else found.push(change);
@@ -96,29 +100,54 @@ export function createGuard(parts: GuardParts): Guard {
     return paths;
   }
 
+  /**
+   * Calls that come while another one's comparison waits for its turn share it, if it finds nothing. INVARIANT: none
+   * shares a comparison that had begun before it came.
+   */
+  async function demandSameSoon(runId: string): Promise<readonly string[]> {
+    if (next !== null && (await next)) return [];
+    const mine = inTurn(() => {
+      next = null;
+      return demandSame(runId);
+    });
+    next = mine.then(
+      (paths) => paths.length === 0,
+      () => false,
+    );
+    return mine;
+  }
+
   async function isAccepted({ path, after }: GuardedChange): Promise<boolean> {
     return after?.kind === 'file' && (await parts.accepted(path, after.digest));
   }
 
   function keep({ path, after }: GuardedChange): void {
-    if (after === null) held?.delete(path);
-    else held?.set(path, after);
+    if (after === null) held?.tree.delete(path);
+    else held?.tree.set(path, after);
   }
 
   return {
     hold: (runId) =>
       inTurn(async () => {
         if (files === undefined) return;
-        if (held === null) held = new Map(await files.read());
-        else await demandSame(runId);
+        if (held !== null) return void (await demandSame(runId));
+        const { tree, beyond } = await files.read([]);
+        held = { tree: new Map(tree), beyond: beyond.map((folder) => `${folder}/`) };
       }),
-    settle: (runId) => (held === null ? Promise.resolve([]) : inTurn(() => demandSame(runId))),
+    settle: (runId) => (held === null ? Promise.resolve([]) : demandSameSoon(runId)),
     async release(runId) {
       if (held === null || (await isWorkedOn(runId))) return;
       // What could not be put back is on record, and stops the next who works; what was decided here is saved already.
       await inTurn(() => compare(runId));
     },
   };
+}
+
+/** The reading that everything is compared with. */
+interface Held {
+  readonly tree: Map<string, GuardedEntry>;
+  /** How paths begin that it did not get to. */
+  readonly beyond: readonly string[];
 }
 
 /** What became of files that were not as they were. */
@@ -165,8 +194,15 @@ export function restoredMessage(paths: readonly string[]): string {
 
 const MOST_NAMED = 10;
 
-function changesOf(before: GuardedTree, after: GuardedTree): readonly GuardedChange[] {
-  const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
+function changesOf(
+  { tree: before, beyond }: Held,
+  { tree: after }: GuardedReading,
+): readonly GuardedChange[] {
+  // Whether a file that is seen for the first time was there before is only known where somebody looked.
+  const added = [...after.keys()].filter(
+    (path) => !before.has(path) && !beyond.some((folder) => path.startsWith(folder)),
+  );
+  const paths = [...before.keys(), ...added].sort();
   const changes = paths.flatMap((path): readonly GuardedChange[] => {
     const [was, is] = [before.get(path) ?? null, after.get(path) ?? null];
     return was?.kind === is?.kind && was?.digest === is?.digest ? [] : [{ path, before: was, after: is }];

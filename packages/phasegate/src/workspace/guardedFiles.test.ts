@@ -25,7 +25,7 @@ test('what was found is kept also where a thousand are kept already; the oldest 
   const files = createGuardedFiles({ root, keptIn: () => kept });
   const content = 'servers: {}\n';
   writeFileSync(join(root, 'phasegate.config.yaml'), content);
-  const after = (await files.read()).get('phasegate.config.yaml') ?? null;
+  const after = (await files.read([])).tree.get('phasegate.config.yaml') ?? null;
 
   await files.putBack({ path: 'phasegate.config.yaml', before: null, after });
 

@@ -1,6 +1,7 @@
 import { mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type GuardedEntry, readGuardedTree } from './guardedTree.ts';
+import type { GuardedEntry } from './guardedEntry.ts';
+import { createGuardedReader, type GuardedReader, type GuardedReading } from './guardedTree.ts';
 import { putBackGuarded } from './putBackGuarded.ts';
 
 /** A guarded file that is not as it was. */
@@ -23,8 +24,12 @@ export function createGuardedFiles({
   readonly root: string;
   readonly keptIn: () => string;
 }) {
+  let reader: Promise<GuardedReader> | undefined;
   return {
-    read: async (): Promise<ReadonlyMap<string, GuardedEntry>> => readGuardedTree(await realpath(root)),
+    async read(known: Iterable<string>): Promise<GuardedReading> {
+      reader ??= realpath(root).then((real) => createGuardedReader(real));
+      return (await reader).read(known);
+    },
     async putBack({ path, before, after }: FileChange): Promise<void> {
       if (after?.content != null) await keep(keptIn(), after.digest, after.content);
       await putBackGuarded({ root: await realpath(root), path, before });

@@ -1,17 +1,22 @@
-import { createHash } from 'node:crypto';
-import type { Dirent } from 'node:fs';
-import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
+import { type BigIntStats, type Dirent, lstatSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { guardOf } from '@phasegate/core';
+import { identityOf, type Sighting, sight } from './fileIdentity.ts';
+import { type GuardedEntry, readGuardedEntry, type SeenEntry } from './guardedEntry.ts';
 
-/** One of the guard's own files: its bytes, or where it leads where it is a link. */
-export interface GuardedEntry {
-  readonly kind: 'file' | 'link';
-  /** SHA-256 of the content, or the target of a link. */
-  readonly digest: string;
-  /** Null where the file is too large to be kept. */
-  readonly content: Buffer | null;
-  readonly mode: number;
+/** What a walk found: the guard's own files, and the folders it did not get to. */
+export interface GuardedReading {
+  readonly tree: ReadonlyMap<string, GuardedEntry>;
+  /** Folders that were left out because there are too many. */
+  readonly beyond: readonly string[];
+}
+
+/** Reads the guard's own files below a root again and again. */
+export interface GuardedReader {
+  /** Whatever the walk gets to, it looks at these paths. */
+  read(known: Iterable<string>): Promise<GuardedReading>;
 }
 
 /** What of a folder is walked: places where the guard's files always are, then everything up to a limit. */
@@ -29,47 +34,97 @@ const PLACES = [
   '.git/hooks',
 ];
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
-const MOST_ENTRIES = 20_000;
-const LARGEST = 10 * 1024 * 1024;
+/** Of each place, and of everything else: a folder that did not change costs one question. */
+const MOST_FOLDERS = 20_000;
+/** So many questions to the file system are asked before others get their turn. */
+const STRIDE = 500;
+
+/** What of a folder matters here. */
+interface Listing {
+  readonly sighting: Sighting;
+  readonly folders: readonly string[];
+  /** Files that are the guard's own by their names. */
+  readonly files: readonly string[];
+}
 
 /**
- * The guard's own files below a real root, at any depth outside `node_modules`. Of `.git` only the hooks count: the rest
- * is git's to change. Links are not followed: one in the place of a guarded file, or of a folder of them, is itself kept.
+ * Builds a reader for a real root. It finds the guard's own files at any depth outside `node_modules`. Of `.git` only the
+ * hooks count: the rest is git's to change. Links are not followed: one in the place of a guarded file, or of a folder of
+ * them, is itself kept.
+ *
+ * INVARIANT: a folder is listed again unless it cannot have changed; the files themselves are looked at every time.
  */
-export async function readGuardedTree(root: string): Promise<ReadonlyMap<string, GuardedEntry>> {
-  const tree = new Map<string, GuardedEntry>();
-  const seen = new Set<string>();
+export function createGuardedReader(root: string, mostFolders = MOST_FOLDERS): GuardedReader {
+  let listings = new Map<string, Listing>();
+  let entries = new Map<string, SeenEntry>();
 
-  /** Takes a folder's own files and gives the folders in it. */
-  async function take(
-    folder: string,
-  ): Promise<{ readonly folders: readonly string[]; readonly looked: number }> {
-    if (seen.has(folder) || (await isLinked(root, folder))) return { folders: [], looked: 0 };
-    seen.add(folder);
-    const entries = await entriesOf(join(root, folder));
+  /** The listing of a folder that is there and not reached through a link; null where there is none. */
+  async function listingOf(folder: string): Promise<Listing | null> {
+    const place = join(root, folder);
+    const stats = statsOfFolder(place);
+    if (stats === null) return null;
+    const before = listings.get(folder);
+    if (before?.sighting.settled && before.sighting.identity === identityOf(stats)) return before;
+    const sighting = sight(stats, before?.sighting);
+    const listed = await entriesOf(place);
+    const found = listed ?? [];
     const pathOf = ({ name }: Dirent) => (folder === '' ? name : `${folder}/${name}`);
-    for (const entry of entries) {
-      if (entry.isDirectory() || !isCandidate(pathOf(entry), entry)) continue;
-      const found = await entryAt(join(root, pathOf(entry)));
-      if (found !== null) tree.set(pathOf(entry), found);
-    }
-    const folders = entries.filter((entry) => entry.isDirectory() && !SKIPPED.has(entry.name));
-    return { folders: folders.map(pathOf), looked: entries.length };
+    return {
+      sighting: { ...sighting, settled: sighting.settled && listed !== null },
+      folders: found.filter((entry) => entry.isDirectory() && !SKIPPED.has(entry.name)).map(pathOf),
+      files: found.filter((entry) => !entry.isDirectory() && isCandidate(pathOf(entry), entry)).map(pathOf),
+    };
   }
 
-  async function walk(from: string, most: number): Promise<void> {
-    const open = [from];
-    let left = most;
-    for (let folder = open.shift(); folder !== undefined && left > 0; folder = open.shift()) {
-      const { folders, looked } = await take(folder);
-      left -= looked;
-      open.push(...folders);
+  async function walkAll(): Promise<{ readonly seen: Map<string, Listing>; readonly beyond: string[] }> {
+    const seen = new Map<string, Listing>();
+    let asked = 0;
+
+    /** Gives the folders it did not get to. */
+    async function walk(from: string): Promise<readonly string[]> {
+      const open = [from];
+      let at = 0;
+      for (; at < open.length && at < mostFolders; at += 1) {
+        const folder = open[at] as string;
+        if (seen.has(folder)) continue;
+        asked += 1;
+        if (asked % STRIDE === 0) await nextTurn();
+        const listing = await listingOf(folder);
+        if (listing === null) continue;
+        seen.set(folder, listing);
+        for (const inner of listing.folders) open.push(inner);
+      }
+      return open.slice(at).filter((folder) => !seen.has(folder));
     }
+
+    const beyond: string[] = [];
+    for (const place of PLACES) if (!isLinked(root, place)) beyond.push(...(await walk(place)));
+    beyond.push(...(await walk('')));
+    return { seen, beyond };
   }
 
-  for (const place of PLACES) await walk(place, MOST_ENTRIES);
-  await walk('', MOST_ENTRIES);
-  return tree;
+  return {
+    async read(known) {
+      const { seen, beyond } = await walkAll();
+      listings = seen;
+      const paths = new Set([...seen.values()].flatMap(({ files }) => files));
+      // A walk may not get as far as the one before, and what was looked at then is looked at now.
+      for (const path of known) if (!paths.has(path) && !isLinked(root, folderOf(path))) paths.add(path);
+      const tree = new Map<string, GuardedEntry>();
+      const looked = new Map<string, SeenEntry>();
+      let asked = 0;
+      for (const path of paths) {
+        asked += 1;
+        if (asked % STRIDE === 0) await nextTurn();
+        const seenNow = readGuardedEntry(join(root, path), entries.get(path));
+        if (seenNow === null) continue;
+        looked.set(path, seenNow);
+        tree.set(path, seenNow.entry);
+      }
+      entries = looked;
+      return { tree, beyond };
+    },
+  };
 }
 
 // What the names of guarded files and of their folders have in them. Asking the guard about every file would take
@@ -85,41 +140,31 @@ function isCandidate(path: string, entry: Dirent): boolean {
 }
 
 /** A folder that is reached through a link is not this project's to keep. */
-async function isLinked(root: string, folder: string): Promise<boolean> {
+function isLinked(root: string, folder: string): boolean {
   let place = root;
   for (const name of folder === '' ? [] : folder.split('/')) {
     place = join(place, name);
-    const stats = await lstat(place).catch(() => null);
-    if (stats === null || !stats.isDirectory()) return true;
+    if (statsOfFolder(place) === null) return true;
   }
   return false;
 }
 
-async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+/** Null where there is no folder, or none that we may look at. */
+function statsOfFolder(place: string): BigIntStats | null {
   try {
-    return await readdir(folder, { withFileTypes: true });
+    const stats = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+    return stats?.isDirectory() ? stats : null;
   } catch {
-    // Gone or closed since it was named: then nothing of it is there to be read.
-    return [];
+    // In a folder that is closed to us, or below what became a file: then nothing of it can be read.
+    return null;
   }
 }
 
-async function entryAt(place: string): Promise<GuardedEntry | null> {
-  try {
-    const stats = await lstat(place, { bigint: true });
-    const mode = Number(stats.mode) & 0o777;
-    if (stats.isSymbolicLink()) return { kind: 'link', digest: await readlink(place), content: null, mode };
-    if (!stats.isFile()) return null;
-    if (stats.size > LARGEST) {
-      const digest = `large:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
-      return { kind: 'file', digest, content: null, mode };
-    }
-    const content = await readFile(place);
-    return { kind: 'file', digest: createHash('sha256').update(content).digest('hex'), content, mode };
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    // Ours to read before and not now: that is a change, and it is put back.
-    return { kind: 'file', digest: `unreadable:${String(code)}`, content: null, mode: 0 };
-  }
+/** Null where it cannot be listed: gone or closed since it was named, so nothing of it is there to be read. */
+async function entriesOf(folder: string): Promise<readonly Dirent[] | null> {
+  return readdir(folder, { withFileTypes: true }).catch(() => null);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, lstat, rename, rm, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GuardedEntry } from './guardedTree.ts';
+import type { GuardedEntry } from './guardedEntry.ts';
 import { lstatIfThere } from './openBeneath.ts';
 import { openFolderBeneath } from './openFolderBeneath.ts';
 import { writeBeneath } from './writeBeneath.ts';

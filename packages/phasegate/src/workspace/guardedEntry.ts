@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readlinkSync } from 'node:fs';
+import { type Sighting, sight } from './fileIdentity.ts';
+
+/** One of the guard's own files: its bytes, or where it leads where it is a link. */
+export interface GuardedEntry {
+  readonly kind: 'file' | 'link';
+  /** SHA-256 of the content, or the target of a link. */
+  readonly digest: string;
+  /** Null where the file is too large to be kept. */
+  readonly content: Buffer | null;
+  readonly mode: number;
+}
+
+/** An entry, and how it was seen. */
+export interface SeenEntry {
+  readonly entry: GuardedEntry;
+  readonly sighting?: Sighting;
+}
+
+/** Content beyond this is not kept: of such a file only its size and times are known. */
+const LARGEST = 10 * 1024 * 1024;
+/**
+ * Up to here a file is read each time. What is written through a mapping of it into memory need not change its times,
+ * and reading so little costs hardly more than asking for them.
+ */
+const SMALL = 1024 * 1024;
+
+/** What stands at a place; null where there is neither a file nor a link. `before` is what was seen there last. */
+export function readGuardedEntry(place: string, before: SeenEntry | undefined): SeenEntry | null {
+  try {
+    const stats = lstatSync(place, { bigint: true });
+    const mode = Number(stats.mode) & 0o777;
+    if (stats.isSymbolicLink()) {
+      return { entry: { kind: 'link', digest: readlinkSync(place), content: null, mode } };
+    }
+    if (!stats.isFile()) return null;
+    if (stats.size > LARGEST) {
+      const digest = `large:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
+      return { entry: { kind: 'file', digest, content: null, mode } };
+    }
+    const sighting = sight(stats, before?.sighting);
+    const isSame = before?.sighting?.settled === true && before.sighting.identity === sighting.identity;
+    if (isSame && stats.size > SMALL) return before;
+    const content = contentOf(place);
+    if (content === null) return null;
+    const digest =
+      before?.entry.content?.equals(content) === true
+        ? before.entry.digest
+        : createHash('sha256').update(content).digest('hex');
+    return { entry: { kind: 'file', digest, content, mode }, sighting };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    // Ours to read before and not now: that is a change, and it is put back.
+    return { entry: { kind: 'file', digest: `unreadable:${String(code)}`, content: null, mode: 0 } };
+  }
+}
+
+/** Through no link, and without waiting for whoever writes to a pipe that was put in its place. */
+function contentOf(place: string): Buffer | null {
+  const file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return fstatSync(file).isFile() ? readFileSync(file) : null;
+  } finally {
+    closeSync(file);
+  }
+}
