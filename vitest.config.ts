@@ -7,12 +7,15 @@ import { FULL } from './test/tier.ts';
 const TIMEOUT_MS = FULL ? 900_000 : 180_000;
 
 const testsOf = (names: readonly string[]) => names.map((name) => `packages/${name}/src/**/*.test.ts`);
-const PURE = testsOf(['core', 'proofs', 'sdk']);
+const PURE = testsOf(['core', 'proofs', 'sdk', 'wire']);
 
 export default defineConfig({
   resolve: {
     // Tests read the sources, not the build, so that a stale dist can never make a test pass.
-    alias: [...sourceEntries()],
+    alias: [
+      ...sourceEntries(),
+      { find: /^#wire$/, replacement: new URL('packages/wire/src/index.ts', import.meta.url).pathname },
+    ],
   },
   test: {
     testTimeout: TIMEOUT_MS,

@@ -29,11 +29,12 @@ test('what is written by authors stands on the sdk, that on core, and nothing be
   const authored = readFileSync(join(root, 'examples/w1-editing/w1.workflow.ts'), 'utf8');
 
   expect(importsOf(authored).map(({ specifier }) => specifier)).toEqual(['@phasegate/sdk']);
-  expect(seenFrom('sdk')).toEqual(['core']);
+  expect(seenFrom('sdk')).toEqual(['core', 'wire']);
+  expect(seenFrom('wire')).toEqual(['core']);
   expect(seenFrom('core')).toEqual(['core/engine', 'core/ground', 'core/model', 'core/ports']);
   // The process that runs an author's functions gives them the protected database.
   expect(seenFrom('loaders')).toEqual(['core', 'database', 'proofs', 'runtime/ports', 'sdk']);
-  expect(seenFrom('surfaces/cli')).toEqual(['core', 'proofs', 'runtime/ports', 'templates']);
+  expect(seenFrom('surfaces/cli')).toEqual(['core', 'proofs', 'runtime/ports', 'templates', 'wire']);
 });
 
 test('engine, API and client are modules of their own: the client knows the engine’s words only, the API neither [S2.51]', () => {

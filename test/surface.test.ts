@@ -64,7 +64,8 @@ test('phasegate exports exactly these values', () => {
 
 test('the packages have exactly these entries and this command', () => {
   expect(manifest('core')).toEqual({ exports: ['.', './engine', './model', './ports'], bin: [] });
-  for (const name of ['proofs', 'search']) expect(manifest(name)).toEqual({ exports: ['.'], bin: [] });
+  for (const name of ['proofs', 'search', 'wire'])
+    expect(manifest(name)).toEqual({ exports: ['.'], bin: [] });
   expect(manifest('markdown')).toEqual({ exports: ['./tasks-md'], bin: [] });
   expect(manifest('sdk')).toEqual({ exports: ['.', './testing'], bin: [] });
   expect(manifest('phasegate')).toEqual({

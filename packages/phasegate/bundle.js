@@ -4,7 +4,7 @@ import { build } from 'rolldown';
 // loads. What completing a phase needs is one file; what only other commands need stays in files of its own; npm
 // packages stay outside.
 const everyday =
-  /packages\/(?:core\/dist|phasegate\/dist\/(?:localProject|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
+  /packages\/(?:core\/dist|wire\/dist|phasegate\/dist\/(?:localProject|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
   /catalog|memory|contract|sampleRun|verifyAudit|verify(?:Chain|Head|Project|Run|Sqlite)|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
 
@@ -26,6 +26,8 @@ await build({
   cwd: import.meta.dirname,
   platform: 'node',
   external: [/^node:/, /^(?!\.|\/|@phasegate\/)[a-z@]/],
+  // The SDK carries a copy of its own, for whoever installs it alone.
+  resolve: { alias: { '#wire': `${import.meta.dirname}/../wire/dist/index.js` } },
   plugins: [plainBuiltins],
   // What `phasegate test` loads late, others load at once; that is as meant.
   checks: { ineffectiveDynamicImport: false },

@@ -41,11 +41,13 @@ type Resolved =
 function resolve(from: string, specifier: string, house: House): Resolved {
   if (specifier.startsWith('.')) return resolveRelative(from, specifier, house);
   if (specifier.startsWith('node:')) return { kind: 'outside' };
+  const home = house.packages.find((candidate) => from.startsWith(`${candidate.folder}/`));
+  const carried = home?.carried?.[specifier];
+  if (carried !== undefined && house.files.has(carried)) return { kind: 'file', file: carried };
   const name = specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
-  const home = house.packages.find((candidate) => from.startsWith(`${candidate.folder}/`));
   if (home === undefined || !home.dependencies.includes(name)) {
     const message = `\`${name}\` is not a dependency of \`${home?.name ?? from}\``;
     return { kind: 'wrong', rule: 'undeclared', message };

@@ -34,6 +34,8 @@ export interface Package {
   readonly folder: string;
   readonly name: string;
   readonly dependencies: readonly string[];
+  /** What it imports of its own files that is built from another package, e.g. `#wire` → `packages/wire/src/index.ts`. */
+  readonly carried?: Readonly<Record<string, string>>;
   /** Export keys and the source file behind each, e.g. `.` → `packages/core/src/index.ts`. */
   readonly entries: Readonly<Record<string, string>>;
 }
@@ -77,6 +79,7 @@ function readPackage(root: string, folder: string): Package {
   const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as {
     readonly name: string;
     readonly dependencies?: Readonly<Record<string, string>>;
+    readonly imports?: Readonly<Record<string, { readonly default: string }>>;
     readonly exports?: Readonly<Record<string, string | { readonly default: string }>>;
   };
   const entries: Record<string, string> = {};
@@ -84,5 +87,15 @@ function readPackage(root: string, folder: string): Package {
     if (typeof value === 'string') continue;
     entries[key] = posix.join(folder, value.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts'));
   }
-  return { folder, name: manifest.name, dependencies: Object.keys(manifest.dependencies ?? {}), entries };
+  const carried = Object.entries(manifest.imports ?? {}).map(([key, { default: file }]) => [
+    key,
+    file.replace(/^\.\/dist\/(\w+)\/(.*)\.js$/, 'packages/$1/src/$2.ts'),
+  ]);
+  return {
+    folder,
+    name: manifest.name,
+    dependencies: Object.keys(manifest.dependencies ?? {}),
+    carried: Object.fromEntries(carried),
+    entries,
+  };
 }

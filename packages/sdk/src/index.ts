@@ -1,4 +1,5 @@
 export { BoundedInt, ChoiceSet, Constant } from '@phasegate/core';
+export type { WireBlocker } from '#wire';
 export { Arg } from './arg.ts';
 export type {
   AgentCalls,
@@ -68,7 +69,7 @@ export type {
   SignedIn,
   SignInRequest,
 } from './client/humanCalls.ts';
-export { PhasegateClientError, type WireBlocker, type WireProblem } from './client/PhasegateClientError.ts';
+export { PhasegateClientError, type WireProblem } from './client/PhasegateClientError.ts';
 export type { FunctionKind, WorkflowFunction } from './compilation.ts';
 export { type DefinedWorkflow, defineWorkflow } from './defineWorkflow.ts';
 export type {

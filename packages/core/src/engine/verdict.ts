@@ -18,13 +18,13 @@ export interface Blocker {
 }
 
 /** A check of `severity: warning` that did not hold: told, shown and recorded, and it refuses nothing. */
-export interface Warning {
+export type Warning = {
   readonly code: BlockerCode;
   readonly message: string;
-}
+};
 
 /** The one legal act that comes next. Surfaces spell it in their own words; `text` serves everywhere. */
-export interface NextAction {
+export type NextAction = {
   readonly act:
     | 'complete_phase'
     | 'get_task'
@@ -38,7 +38,7 @@ export interface NextAction {
   /** The next open item of a parallel phase. */
   readonly item?: string;
   readonly text: string;
-}
+};
 
 /** Every reason the engine refuses for. Pinned by a test, explained in docs/errors.md. */
 export type BlockerCode =

@@ -1,14 +1,6 @@
-import type { BlockerCode, ErrorCode, JsonObject, NextAction, PhasegateError } from '@phasegate/core';
+import type { BlockerCode, ErrorCode, JsonObject, PhasegateError } from '@phasegate/core';
+import type { WireBlocker } from '#wire';
 import { faultOf } from './faultOf.ts';
-
-/** Why something was refused, as it comes over the wire. */
-export interface WireBlocker {
-  readonly code: BlockerCode | (string & {});
-  readonly message: string;
-  readonly next_action: string;
-  /** The same in parts, for programs. */
-  readonly next_step?: NextAction;
-}
 
 /** One thing wrong with a request. */
 export interface WireProblem {

@@ -11,7 +11,7 @@ import type {
   RunStatus,
   Warning,
 } from '@phasegate/core';
-import type { WireBlocker } from './PhasegateClientError.ts';
+import type { WireBlocker } from '#wire';
 
 /** What is told of a run, whoever reads it. The fields of the phase are absent once the run has ended. */
 export interface RunFields extends Partial<Omit<PhaseView, 'phase'>> {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type NextAction, own } from '@phasegate/core';
-import { PhasegateClientError, type WireBlocker, type WireProblem } from './PhasegateClientError.ts';
+import type { WireBlocker } from '#wire';
+import { PhasegateClientError, type WireProblem } from './PhasegateClientError.ts';
 
 /** The error an answer stands for: problem+json, a refusal with blockers, or what a proxy says in their place. */
 export function errorFrom(status: number, body: unknown, retryAfterMs: number | null): PhasegateClientError {

@@ -12,13 +12,14 @@ import {
   type Warning,
   type WorkedAt,
 } from '@phasegate/core';
+import { decodeBlockers, type WireBlocker } from '#wire';
 import type { AgentCalls } from './agentCalls.ts';
 import type { Run, Task } from './answers.ts';
 import { contractAnswer, fieldsOf } from './contractAnswer.ts';
 import type { Hold } from './hold.ts';
 import type { HumanCalls } from './humanCalls.ts';
-import { PhasegateClientError, type WireBlocker } from './PhasegateClientError.ts';
-import { blockersFrom, phaseViewOf, runSummaryOf, runViewOf, taskViewOf } from './runView.ts';
+import { PhasegateClientError } from './PhasegateClientError.ts';
+import { phaseViewOf, runSummaryOf, runViewOf, taskViewOf } from './runView.ts';
 
 type Calls = AgentCalls & HumanCalls;
 
@@ -183,11 +184,11 @@ async function judged(act: () => Promise<object>, also?: string): Promise<Judged
 function passed(wouldRefuse: readonly WireBlocker[] | undefined): Verdict & { readonly allowed: true } {
   return wouldRefuse === undefined
     ? { allowed: true }
-    : { allowed: true, wouldRefuse: blockersFrom(wouldRefuse) };
+    : { allowed: true, wouldRefuse: decodeBlockers(wouldRefuse) };
 }
 
 function refused(blockers: readonly WireBlocker[]): Verdict & { readonly allowed: false } {
-  return { allowed: false, blockers: blockersFrom(blockers) as readonly [Blocker, ...Blocker[]] };
+  return { allowed: false, blockers: decodeBlockers(blockers) as readonly [Blocker, ...Blocker[]] };
 }
 
 /** Faults in the engine's words, as its surfaces expect them. */

@@ -1,15 +1,6 @@
-import type {
-  Blocker,
-  BlockerCode,
-  Escalation,
-  GateView,
-  NextAction,
-  PhaseView,
-  RunSummary,
-  RunView,
-} from '@phasegate/core';
+import type { Escalation, GateView, PhaseView, RunSummary, RunView } from '@phasegate/core';
+import { decodeBlockers, decodeNext } from '#wire';
 import type { Gate, PhaseAnswer, Run, RunFields, RunLine, Task } from './answers.ts';
-import type { WireBlocker } from './PhasegateClientError.ts';
 
 /** A run off the wire, as the engine shows it. */
 export function runViewOf(run: Run): RunView {
@@ -38,7 +29,7 @@ export function runViewOf(run: Run): RunView {
     reason: run.reason,
     started_at: run.started_at,
     updated_at: run.updated_at,
-    next_action: nextActionOf(run),
+    next_action: decodeNext(run),
   };
 }
 
@@ -70,15 +61,6 @@ export function runSummaryOf({ started_at, updated_at, ...line }: RunLine): RunS
   return { ...line, startedAt: started_at, updatedAt: updated_at };
 }
 
-/** Blockers off the wire. */
-export function blockersFrom(blockers: readonly WireBlocker[]): readonly Blocker[] {
-  return blockers.map(({ code, message, next_action, next_step }) => ({
-    code: code as BlockerCode,
-    message,
-    nextAction: next_step ?? { act: 'none', text: next_action },
-  }));
-}
-
 function gateViewOf(gate: Gate): GateView {
   const { id, prompt, options, since, expires_at } = gate;
   const { approvers = [], quorum = 1, votes = [], context = {} } = gate;
@@ -88,14 +70,5 @@ function gateViewOf(gate: Gate): GateView {
 function escalationOf({ escalation }: Run): Escalation | null {
   if (escalation === null) return null;
   const reason = escalation.reason as Escalation['reason'];
-  return { ...escalation, reason, blockers: blockersFrom(escalation.blockers) };
-}
-
-/** Where the server gives no parts, the text is its own and the act what a run of that status always comes to. */
-function nextActionOf({ status, phase, next_action: text, next_step }: Run): NextAction {
-  if (next_step !== undefined) return next_step;
-  if (status === 'queued') return { act: 'claim', text };
-  if (status === 'waiting' || status === 'escalated') return { act: 'wait_for_human', text };
-  if (status !== 'active' || phase === null) return { act: 'none', text };
-  return { act: 'complete_phase', phase, text };
+  return { ...escalation, reason, blockers: decodeBlockers(escalation.blockers) };
 }

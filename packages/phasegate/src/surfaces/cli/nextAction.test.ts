@@ -1,6 +1,8 @@
 import { type NextAction, type Submitted, shellWord } from '@phasegate/core';
+import { spellAction } from '@phasegate/wire';
 import { expect, test } from 'vitest';
-import { respell, spellNextAction } from './nextAction.ts';
+import { respell } from './nextAction.ts';
+import { SHELL } from './spell.ts';
 
 test.each<[string, NextAction, string]>([
   [
@@ -35,7 +37,7 @@ test.each<[string, NextAction, string]>([
     'nothing: the run is completed',
   ],
 ])('%s is spelled as a shell reads it', (_, action, spelled) => {
-  expect(spellNextAction(action, 'r1')).toBe(spelled);
+  expect(spellAction(action, { run: 'r1' }, SHELL)).toBe(spelled);
 });
 
 test('an answer gets its own next actions spelled, and the evidence in it stays as it is', () => {

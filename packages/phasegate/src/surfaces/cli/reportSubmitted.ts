@@ -1,7 +1,9 @@
 import type { JsonObject, Submitted, Verdict } from '@phasegate/core';
+import { encodeBlockers, spellAction } from '@phasegate/wire';
 import type { ExitCode } from './command.ts';
-import { respell, spellNextAction, wireBlockers } from './nextAction.ts';
+import { respell } from './nextAction.ts';
 import type { Output } from './output.ts';
+import { SHELL } from './spell.ts';
 import { describeAnswer, describeRefusal } from './text/describeAnswer.ts';
 import { describeRun } from './text/describeRun.ts';
 
@@ -31,8 +33,8 @@ export async function reportNotStarted(
   const refusal: JsonObject = {
     error: first.code,
     message: first.message,
-    blockers: wireBlockers(verdict.blockers, 'RUN'),
-    next_action: spellNextAction(first.nextAction, 'RUN'),
+    blockers: encodeBlockers(verdict.blockers, { run: 'RUN' }, SHELL),
+    next_action: spellAction(first.nextAction, { run: 'RUN' }, SHELL),
   };
   await out.result(refusal, () => describeRefusal(refusal, out.paint));
   return 1;

@@ -1,16 +1,17 @@
 import type { GateView, Json, JsonObject, PhaseView, RunView } from '@phasegate/core';
-import { nextCall } from './nextAction.ts';
+import { spellNext } from '@phasegate/wire';
+import { MCP } from './spell.ts';
 
 /** The current phase of a run as `get_current_phase` answers it, or that the run has ended. */
 export function describePhase(view: RunView): JsonObject {
   const phase = view.current_phase;
-  if (phase === null) return { ...ended(view), next_action: nextCall(view) };
+  if (phase === null) return { ...ended(view), next_action: spellNext(view, MCP) };
   return {
     session_id: view.run,
     status: view.status,
     ...wirePhase(phase),
     ...waitOf(view),
-    next_action: nextCall(view),
+    next_action: spellNext(view, MCP),
   };
 }
 
@@ -52,7 +53,7 @@ export function describeState(view: RunView): JsonObject {
     state.escalation = { reason, message };
   }
   if (view.reason !== null) state.reason = view.reason;
-  return { ...state, next_action: nextCall(view) };
+  return { ...state, next_action: spellNext(view, MCP) };
 }
 
 /** A gate as an agent may see it: what is asked, not what a human is shown. */

@@ -1,7 +1,8 @@
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server';
 import { PhasegateError, type RunView } from '@phasegate/core';
+import { spellNext } from '@phasegate/wire';
 import { boundText } from './boundResult.ts';
-import { nextCall } from './nextAction.ts';
+import { MCP } from './spell.ts';
 import type { McpParts } from './tool.ts';
 
 const TEMPLATE = 'phasegate://runs/{id}/phase';
@@ -44,5 +45,5 @@ const HIDDEN: ReadonlySet<string> = new Set(['run_unknown', 'not_permitted']);
 
 function textOf(view: RunView): string {
   const content = view.current_phase?.phase_content ?? `The run is ${view.status}.`;
-  return `${content.trimEnd()}\n\nNext: ${nextCall(view)}\n`;
+  return `${content.trimEnd()}\n\nNext: ${spellNext(view, MCP)}\n`;
 }

@@ -71,8 +71,8 @@ test('a client of a hot route that never ends its request, or says nothing, is d
 });
 
 test.each([
-  ['in the fast lane', { hot: () => laneFor('/fast') }],
-  ['without one', {}],
+  ['with hot routes', { hot: () => hotAt('/fast') }],
+  ['without', {}],
 ])('connections that ask for nothing make room for who comes, %s', async (_name, options) => {
   const finish = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();

@@ -1,6 +1,7 @@
 import { oneLine } from '@phasegate/core';
+import { spellNext } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
-import { spellNextAction } from '../nextAction.ts';
+import { SHELL } from '../spell.ts';
 import { describeRun } from '../text/describeRun.ts';
 import { identifyAgent } from '../unlockHuman.ts';
 
@@ -38,7 +39,7 @@ export const claim: CliCommand = {
     }
     const { view, item } = claimed;
     const { run, workflow, status, phase, ring, trusted } = view;
-    const next_action = spellNextAction(view.next_action, run);
+    const next_action = spellNext(view, SHELL);
     await out.result(
       { run, workflow, status, phase, ring, trusted, item, ...view.current_phase, next_action },
       () => (item === null ? '' : `item  ${oneLine(item.key)}\n`) + describeRun(view, out),

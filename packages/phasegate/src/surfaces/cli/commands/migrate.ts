@@ -1,10 +1,11 @@
 import type { JsonObject } from '@phasegate/core';
+import { encodeBlockers } from '@phasegate/wire';
 import type { MigrationCard } from '../../../runtime/ports.ts';
 import type { CliCommand } from '../command.ts';
 import { letCodeIn } from '../letCodeIn.ts';
-import { wireBlockers } from '../nextAction.ts';
 import type { Paint } from '../paint.ts';
 import { reportRun } from '../reportSubmitted.ts';
+import { SHELL } from '../spell.ts';
 import { facts } from '../text/table.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
 
@@ -57,7 +58,7 @@ function wireCard(card: MigrationCard): JsonObject {
     possible: isPossible(card),
     phases: phases.map(({ phase, change }) => ({ phase, change })),
     changed_besides: besides,
-    blockers: verdict.allowed ? [] : wireBlockers(verdict.blockers, run),
+    blockers: verdict.allowed ? [] : encodeBlockers(verdict.blockers, { run }, SHELL),
     trace,
   };
 }

@@ -1,5 +1,6 @@
+import { spellNext } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
-import { spellNextAction } from '../nextAction.ts';
+import { SHELL } from '../spell.ts';
 import { evidenceLines } from '../text/evidenceLines.ts';
 import { agentOf } from '../unlockHuman.ts';
 
@@ -18,7 +19,7 @@ export const next: CliCommand = {
     const agent = await agentOf(invocation);
     const view = await (await invocation.reach()).as(agent).view(runId);
     const { run, status, feedback, current_phase: phase } = view;
-    const next_action = spellNextAction(view.next_action, runId);
+    const next_action = spellNext(view, SHELL);
     if (phase === null) {
       await out.result(
         { run, status, phase: null, next_action },

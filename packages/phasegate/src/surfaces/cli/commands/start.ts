@@ -1,8 +1,9 @@
 import { type JsonObject, PhasegateError, type StartRequest, warningsOf } from '@phasegate/core';
+import { encodeBlockers, spellNext } from '@phasegate/wire';
 import type { Arguments, CliCommand } from '../command.ts';
-import { spellNextAction, wireBlockers } from '../nextAction.ts';
 import { paramsOf, START_OPTIONS } from '../params.ts';
 import { reportNotStarted } from '../reportSubmitted.ts';
+import { SHELL } from '../spell.ts';
 import { describeRun } from '../text/describeRun.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -53,10 +54,10 @@ export const start: CliCommand = {
     const { verdict, view } = await (await invocation.reach()).as(caller).start(request);
     if (view === null) return reportNotStarted(out, verdict);
     const { run, status, phase, ring, trusted } = view;
-    const next_action = spellNextAction(view.next_action, run);
+    const next_action = spellNext(view, SHELL);
     const would = {
       ...(verdict.allowed && verdict.wouldRefuse !== undefined
-        ? { would_refuse: wireBlockers(verdict.wouldRefuse, run) }
+        ? { would_refuse: encodeBlockers(verdict.wouldRefuse, view, SHELL) }
         : {}),
       ...(verdict.allowed ? warningsOf(verdict.warnings) : {}),
     };

@@ -7,9 +7,10 @@ import {
   type RunView,
   shellWord,
 } from '@phasegate/core';
-import { spellNextAction } from '../nextAction.ts';
+import { spellNext } from '@phasegate/wire';
 import type { Output } from '../output.ts';
 import type { Paint } from '../paint.ts';
+import { SHELL } from '../spell.ts';
 import { foreignRest } from './foreignLines.ts';
 import { facts } from './table.ts';
 
@@ -42,7 +43,7 @@ export function describeRun(view: RunView, { paint, width }: Pick<Output, 'paint
   if (view.questions.length > 0) rows.push(['questions', describeQuestions(view, said)]);
   if (view.escalation !== null) rows.push(['escalated', describeEscalation(view, said)]);
   if (view.reason !== null) rows.push(['reason', said(view.reason)]);
-  rows.push(['next', paint.cyan(spellNextAction(view.next_action, view.run))]);
+  rows.push(['next', paint.cyan(spellNext(view, SHELL))]);
   return facts(rows);
 }
 

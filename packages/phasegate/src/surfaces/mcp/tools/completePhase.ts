@@ -7,12 +7,14 @@ import {
   type RunView,
   type Submitted,
 } from '@phasegate/core';
+import { spellNext } from '@phasegate/wire';
 import { optionalText, phaseArgument } from '../arguments.ts';
 import { readEvidence } from '../evidence.ts';
-import { nextCall, respell, withText } from '../nextAction.ts';
+import { respell, withText } from '../nextAction.ts';
 import { PHASE, PHASE_ID, runAnswer, SESSION, SKIP_FIELDS } from '../schemas.ts';
 import { remember, toldAt, viewOf } from '../session.ts';
 import { withRange } from '../skippedPhase.ts';
+import { MCP } from '../spell.ts';
 import { type McpTool, MOVING, type ToolCall } from '../tool.ts';
 
 /** `complete_phase`: evidence for the current phase; the engine looks and decides. */
@@ -122,7 +124,7 @@ async function unreadable(
     session_id: run,
     checkpoint_passed: false,
     status: view.status,
-    next_action: nextCall(view),
+    next_action: spellNext(view, MCP),
   };
   return withRange(withText({ ...answer.refusal, ...common }, view), requested, {
     phasegate: call.phasegate,
@@ -131,7 +133,7 @@ async function unreadable(
 }
 
 function refuse(view: RunView, error: string, message: string): JsonObject {
-  const next_action = nextCall(view);
+  const next_action = spellNext(view, MCP);
   return {
     session_id: view.run,
     checkpoint_passed: false,

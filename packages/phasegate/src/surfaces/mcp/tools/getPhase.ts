@@ -1,9 +1,11 @@
+import { spellNext } from '@phasegate/wire';
 import { phaseArgument } from '../arguments.ts';
 import { wirePhase } from '../describeRun.ts';
-import { nextCall, withText } from '../nextAction.ts';
+import { withText } from '../nextAction.ts';
 import { PHASE, PHASE_FIELDS, runAnswer, SESSION, SKIP_FIELDS } from '../schemas.ts';
 import { runOf } from '../session.ts';
 import { withRange } from '../skippedPhase.ts';
+import { MCP } from '../spell.ts';
 import { type McpTool, READING } from '../tool.ts';
 
 /** `get_phase`: the current or a completed phase, and no other. */
@@ -20,7 +22,7 @@ export const getPhase: McpTool = {
     const view = await runOf(args, call);
     const requested = phaseArgument(args);
     const { run, status } = view;
-    const common = { session_id: run, next_action: nextCall(view) };
+    const common = { session_id: run, next_action: spellNext(view, MCP) };
     const answer = await call.phasegate.phase(run, requested);
     if (answer.ok) return { ...common, status, ...wirePhase(answer.phase), next_action: common.next_action };
     const refusal = withText({ ...answer.refusal, ...common }, view);

@@ -11,13 +11,14 @@ import {
   type Verdict,
   warningsOf,
 } from '@phasegate/core';
+import { encodeBlockers } from '@phasegate/wire';
 import { createTurns } from '../../../limits/turns.ts';
 import type { CatalogWorkflow } from '../../../runtime/ports.ts';
 import { objectArgument, optionalText, textArgument } from '../arguments.ts';
 import { describePhase } from '../describeRun.ts';
-import { wireBlockers } from '../nextAction.ts';
 import { PHASE_FIELDS, runAnswer } from '../schemas.ts';
 import { remember } from '../session.ts';
+import { MCP } from '../spell.ts';
 import { type McpTool, MOVING, type ToolCall } from '../tool.ts';
 
 /** `start_workflow`: the first phase of a new run, or the current one of the agent's own run under way. */
@@ -86,7 +87,7 @@ async function start(args: JsonObject, call: ToolCall): Promise<JsonObject> {
   if (view === null) return notStarted(name, verdict);
   const would = {
     ...(verdict.allowed && verdict.wouldRefuse !== undefined
-      ? { would_refuse: wireBlockers(verdict.wouldRefuse, view) }
+      ? { would_refuse: encodeBlockers(verdict.wouldRefuse, view, MCP) }
       : {}),
     ...(verdict.allowed ? warningsOf(verdict.warnings) : {}),
   };

@@ -1,4 +1,5 @@
 import type { GateView, Json, PhaseView, RunSummary, RunView } from '@phasegate/core';
+import { encodeBlockers, type Reader, spellNext } from '@phasegate/wire';
 import type { Claimed, LeaseRecord } from '../../../runtime/ports.ts';
 import type {
   ClaimedAnswer,
@@ -8,7 +9,7 @@ import type {
   RunLineAnswer,
   TaskAnswer,
 } from '../schemas/index.ts';
-import { nextCall, type Reader, wireBlockers } from './nextAction.ts';
+import { HTTP } from './spell.ts';
 
 /** One run as its reader may see it. */
 export function describeRun(view: RunView, reader: Reader): RunAnswer {
@@ -65,8 +66,8 @@ function fieldsOf(view: RunView, reader: Reader): Omit<RunAnswer, 'run'> {
     escalation:
       escalation === null
         ? null
-        : { ...escalation, blockers: wireBlockers(escalation.blockers, view, reader) },
-    next_action: nextCall(view, reader),
+        : { ...escalation, blockers: encodeBlockers(escalation.blockers, view, HTTP[reader]) },
+    next_action: spellNext(view, HTTP[reader]),
     next_step: view.next_action,
   };
 }

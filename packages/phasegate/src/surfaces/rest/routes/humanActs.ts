@@ -1,4 +1,5 @@
 import { type Command, canonicalJson } from '@phasegate/core';
+import { spellNext } from '@phasegate/wire';
 import type { RunAnswer } from '../schemas/index.ts';
 import { runPath } from '../schemas/records.ts';
 import { refusal } from '../schemas/refusals.ts';
@@ -12,9 +13,9 @@ import {
 } from '../schemas/runs.ts';
 import { describeRun } from './describeRun.ts';
 import { type Call, type Endpoint, endpoint, reply } from './endpoint.ts';
-import { nextCall } from './nextAction.ts';
 import { humanOf, signerOf } from './principals.ts';
 import { refusalOf, refuse } from './refusal.ts';
+import { HTTP } from './spell.ts';
 
 const answers = { 200: { description: 'the run as it is now', schema: run } } as const;
 const problems = { 409: { description: 'refused', schema: refusal } };
@@ -38,7 +39,7 @@ export const HUMAN_ROUTES: readonly Endpoint[] = [
       const card = await parts.project.gateCard(params.id);
       if (card !== null) return reply(200, { gate: card.gate, card: card.card, shown: card.shown });
       const message = `run \`${params.id}\` is ${view.status} and waits at no gate`;
-      const next_action = nextCall(view, 'human');
+      const next_action = spellNext(view, HTTP.human);
       const code = 'run_not_waiting';
       const blockers = [{ code, message, next_action }];
       return refuse({ error: code, message, run_status: view.status, instance, blockers, next_action });
@@ -88,7 +89,7 @@ export const HUMAN_ROUTES: readonly Endpoint[] = [
       if (asked !== undefined && option !== undefined && !asked.options.includes(option)) {
         const known = asked.options.map((label) => `\`${label}\``).join(', ');
         const message = `the question has no option \`${option}\`: it has ${known}`;
-        const next_action = nextCall(view, 'human');
+        const next_action = spellNext(view, HTTP.human);
         const blockers = [{ code: 'option_unknown', message, next_action }];
         const run_status = view.status;
         return refuse({ error: 'option_unknown', message, run_status, instance, blockers, next_action });

@@ -1,6 +1,7 @@
 import type { Blocker, Json, JsonObject, RunView, Submitted } from '@phasegate/core';
+import { encodeBlockers, type Reader, spellNext } from '@phasegate/wire';
 import { PROBLEM_JSON } from '../problem.ts';
-import { nextCall, type Reader, wireBlockers } from './nextAction.ts';
+import { HTTP } from './spell.ts';
 
 /** What is refused, and where it was asked. */
 export interface Refused {
@@ -23,8 +24,8 @@ export function refusalOf({ verdict, view, answer }: Submitted, refused: Refused
     run_status: run_status ?? view.status,
     current_phase: view.phase,
     instance: refused.instance,
-    blockers: wireBlockers(verdict.blockers, view, refused.reader),
-    next_action: nextCall(view, refused.reader),
+    blockers: encodeBlockers(verdict.blockers, view, HTTP[refused.reader]),
+    next_action: spellNext(view, HTTP[refused.reader]),
   });
 }
 

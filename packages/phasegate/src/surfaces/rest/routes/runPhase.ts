@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { JsonObject, Phasegate } from '@phasegate/core';
+import { spellNext } from '@phasegate/wire';
 import type { Caller, RestParts } from '../parts.ts';
 import { runPath } from '../schemas/records.ts';
 import { orRunChanged, phaseRefused, refusal } from '../schemas/refusals.ts';
@@ -8,9 +9,9 @@ import { textUpTo, WORD_LIMIT } from '../schemas/values.ts';
 import { begunAt } from './begunAt.ts';
 import { describeGate, describePhase, describeRun } from './describeRun.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
-import { nextCall } from './nextAction.ts';
 import { demandOwnRun } from './principals.ts';
 import { refusalOf, refuse, withText } from './refusal.ts';
+import { HTTP } from './spell.ts';
 
 const taskPath = z.strictObject({
   ...runPath.shape,
@@ -50,7 +51,7 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
         status: view.status,
         gate: view.gate === null ? null : describeGate(view.gate, 'agent'),
       };
-      const next_action = nextCall(view);
+      const next_action = spellNext(view, HTTP.agent);
       if (query.phase === undefined) {
         if (view.current_phase !== null) {
           return reply(200, { ...common, ...describePhase(view.current_phase), next_action });
@@ -96,7 +97,7 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
         task_number: Number(task_number),
         task_content: String(task_content),
         source: source === 'dynamic' ? ('dynamic' as const) : ('static' as const),
-        next_action: nextCall(submitted.view),
+        next_action: spellNext(submitted.view, HTTP.agent),
       });
     },
   }),

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { canonicalJson, type JsonObject, warningsOf } from '@phasegate/core';
+import { encodeBlockers, spellNext } from '@phasegate/wire';
 import { RequestRefused } from '../problem.ts';
 import { eventPage, runPath } from '../schemas/records.ts';
 import { refusal } from '../schemas/refusals.ts';
@@ -7,9 +8,9 @@ import { run, runList, started, startRequest } from '../schemas/runs.ts';
 import { numberInQuery, PAGE_LIMIT, runStatus, textUpTo, WORD_LIMIT } from '../schemas/values.ts';
 import { describeLine, describeRun } from './describeRun.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
-import { nextCall, wireBlockers } from './nextAction.ts';
 import { demandOwnRun, humanOf } from './principals.ts';
 import { notStarted } from './refusal.ts';
+import { HTTP } from './spell.ts';
 
 /** Where the list of runs cannot be paged further. */
 const OFFSET_LIMIT = 1_000_000;
@@ -71,11 +72,11 @@ export const RUN_ROUTES: readonly Endpoint[] = [
       const would = {
         ...(verdict.wouldRefuse === undefined
           ? {}
-          : { would_refuse: wireBlockers(verdict.wouldRefuse, view) }),
+          : { would_refuse: encodeBlockers(verdict.wouldRefuse, view, HTTP.agent) }),
         ...warningsOf(verdict.warnings),
       };
       const location = `/api/v1/runs/${encodeURIComponent(id)}`;
-      const next_action = nextCall(view, 'human');
+      const next_action = spellNext(view, HTTP.human);
       const made = { run: id, workflow: view.workflow, status, phase, ring, trusted, next_action, ...would };
       return { ...reply(201, made), headers: { location } };
     },

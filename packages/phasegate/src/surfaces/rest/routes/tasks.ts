@@ -1,4 +1,5 @@
 import { warningsOf } from '@phasegate/core';
+import { encodeBlockers, spellNext } from '@phasegate/wire';
 import type { IdentifiedAgent, Transition } from '../../../runtime/ports.ts';
 import { demandSameAgent } from '../callers.ts';
 import type { TransitionedAnswer } from '../schemas/index.ts';
@@ -17,8 +18,8 @@ import {
 import { begunAt } from './begunAt.ts';
 import { describeClaimed, describeGate, describeRun, describeTask } from './describeRun.ts';
 import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
-import { nextCall, wireBlockers } from './nextAction.ts';
 import { refusalOf } from './refusal.ts';
+import { HTTP } from './spell.ts';
 
 /** Work for agents: claiming it, and leaving its phases. */
 export const TASK_ROUTES: readonly Endpoint[] = [
@@ -140,7 +141,7 @@ export const TASK_ROUTES: readonly Endpoint[] = [
       if (view.status !== 'waiting') return reply(200, describeTransition(transition));
       const gate = view.gate === null ? null : describeGate(view.gate, 'agent');
       const waits = { allowed: true as const, status: view.status, phase: view.phase ?? '', gate };
-      return reply(202, { ...waits, ...wouldRefuse(transition), next_action: nextCall(view) });
+      return reply(202, { ...waits, ...wouldRefuse(transition), next_action: spellNext(view, HTTP.agent) });
     },
   }),
 ];
@@ -170,7 +171,7 @@ function describeTransition(transition: Transition): TransitionedAnswer {
     ...(typeof item_completed === 'string' ? { item_completed } : {}),
     ...(ended ? { message: 'All phases complete' } : {}),
     ...wouldRefuse(transition),
-    next_action: nextCall(next?.view ?? view),
+    next_action: spellNext(next?.view ?? view, HTTP.agent),
   };
 }
 
@@ -178,7 +179,7 @@ function wouldRefuse({ verdict, view }: Transition): Pick<TransitionedAnswer, 'w
   if (!verdict.allowed) return {};
   const { wouldRefuse: would, warnings } = verdict;
   return {
-    ...(would === undefined ? {} : { would_refuse: wireBlockers(would, view) }),
+    ...(would === undefined ? {} : { would_refuse: encodeBlockers(would, view, HTTP.agent) }),
     ...warningsOf(warnings),
   };
 }

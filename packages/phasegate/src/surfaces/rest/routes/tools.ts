@@ -1,8 +1,10 @@
-import type { NextAction, Verdict } from '@phasegate/core';
+import type { Verdict } from '@phasegate/core';
+import { type Dialect, encodeBlockers, spellAction } from '@phasegate/wire';
 import type { Admitted, ExecutedCall, ToolCallRequest } from '../../../runtime/ports.ts';
-import type { BlockerAnswer, ToolExecutedAnswer, ToolVerdictAnswer } from '../schemas/index.ts';
+import type { ToolExecutedAnswer, ToolVerdictAnswer } from '../schemas/index.ts';
 import { toolList, toolRequest, toolsExecuted, toolVerdicts } from '../schemas/tools.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
+import { HTTP } from './spell.ts';
 
 /** Tools behind the gate: asked for, carried out, listed. */
 export const TOOL_ROUTES: readonly Endpoint[] = [
@@ -78,16 +80,16 @@ function callOf(call: {
   return { tool: call.tool ?? '', input: call.input ?? {} };
 }
 
-function describeVerdict(verdict: Verdict, admitted: Admitted): ToolVerdictAnswer {
+/** A verdict on a tool has no run beside it: the token says where the agent is. */
+const WORDS: Dialect = { ...HTTP.agent, steps: false };
+
+function describeVerdict(verdict: Verdict, { runId: run }: Admitted): ToolVerdictAnswer {
   if (verdict.allowed) {
     if (verdict.wouldRefuse === undefined) return { allowed: true };
-    const would_refuse: readonly BlockerAnswer[] = verdict.wouldRefuse.map(
-      ({ code, message, nextAction }) => ({ code, message, next_action: spell(nextAction, admitted) }),
-    );
-    return { allowed: true, would_refuse };
+    return { allowed: true, would_refuse: encodeBlockers(verdict.wouldRefuse, { run }, WORDS) };
   }
   const [{ code, message, nextAction }] = verdict.blockers;
-  return { allowed: false, reason: message, code, next_action: spell(nextAction, admitted) };
+  return { allowed: false, reason: message, code, next_action: spellAction(nextAction, { run }, WORDS) };
 }
 
 function describeExecuted(
@@ -102,25 +104,4 @@ function describeExecuted(
     result: { ok, output, ...(exitCode === undefined ? {} : { exit_code: exitCode }) },
     receipt,
   };
-}
-
-/** A verdict on a tool has no run beside it: the token says where the agent is. */
-function spell(action: NextAction, { runId }: Admitted): string {
-  const run = encodeURIComponent(runId);
-  switch (action.act) {
-    case 'complete_phase':
-      return `POST /api/v1/tasks/transition with the artifacts of GET /api/v1/runs/${run}/phase`;
-    case 'get_task':
-      return action.phase === undefined
-        ? `GET /api/v1/runs/${run}/phase`
-        : `GET /api/v1/runs/${run}/tasks/${encodeURIComponent(String(action.phase))}/${action.task ?? 1}`;
-    case 'wait_for_human':
-      return `GET /api/v1/runs/${run} until a human has acted; ${action.text}`;
-    case 'claim':
-      return 'POST /api/v1/tasks/claim with {"agent_id": your name}';
-    case 'use_allowed_tool':
-    case 'start':
-    case 'none':
-      return action.text;
-  }
 }

@@ -1,6 +1,7 @@
-import type { GateView, NextAction, PhaseView } from '@phasegate/core';
+import type { GateView, NextAction, PhaseView, RunView } from '@phasegate/core';
+import { spellNext } from '@phasegate/wire';
 import { expect, test } from 'vitest';
-import { type Place, spellNextAction } from './nextAction.ts';
+import { MCP } from './spell.ts';
 
 const PHASE: PhaseView = {
   phase: 'PLAN',
@@ -30,7 +31,7 @@ const GATE: GateView = {
   context: {},
 };
 
-test.each<readonly [string, NextAction, Partial<Place>, string]>([
+test.each<readonly [string, NextAction, Partial<RunView>, string]>([
   [
     'completing a phase',
     { act: 'complete_phase', phase: 'PLAN', text: '' },
@@ -80,7 +81,7 @@ test.each<readonly [string, NextAction, Partial<Place>, string]>([
     'nothing: the run is completed',
   ],
 ])('%s is spelled as the call that does it', (_name, action, changed, call) => {
-  const place: Place = {
+  const view = {
     run: 'run-1',
     phase: 'PLAN',
     status: 'active',
@@ -88,7 +89,7 @@ test.each<readonly [string, NextAction, Partial<Place>, string]>([
     current_phase: PHASE,
     next_action: action,
     ...changed,
-  };
+  } as RunView;
 
-  expect(spellNextAction(action, place)).toBe(call);
+  expect(spellNext(view, MCP)).toBe(call);
 });

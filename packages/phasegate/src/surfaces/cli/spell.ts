@@ -1,0 +1,35 @@
+import { oneLine, type PhaseId, shellWord } from '@phasegate/core';
+import type { Dialect, NextCall } from '@phasegate/wire';
+
+/** The next legal act in the words of a shell: the exact command where there is one. */
+function spell({ action, run: runId }: NextCall): string {
+  const run = shellWord(runId);
+  switch (action.act) {
+    case 'complete_phase':
+      return `phasegate done ${run}${phaseOption(action.phase)}${itemOption(action.item)} --evidence -`;
+    case 'get_task':
+      return action.phase === undefined
+        ? `phasegate next ${run}`
+        : `phasegate task ${run} ${shellWord(String(action.phase))} ${action.task ?? 1}`;
+    case 'wait_for_human':
+      return `${oneLine(action.text)}; look again with \`phasegate status ${run}\``;
+    case 'use_allowed_tool':
+    case 'claim':
+    case 'start':
+    case 'none':
+      return oneLine(action.text);
+  }
+}
+
+function itemOption(item: string | undefined): string {
+  return item === undefined ? '' : ` --item ${shellWord(item)}`;
+}
+
+function phaseOption(phase: PhaseId | undefined): string {
+  if (phase === undefined) return '';
+  const word = shellWord(String(phase));
+  return word.startsWith('-') ? ` --phase=${word}` : ` --phase ${word}`;
+}
+
+/** The words of a shell. */
+export const SHELL: Dialect = { spell, reader: 'agent', steps: false };

@@ -1,0 +1,54 @@
+import type { Blocker, BlockerCode, NextAction, RunStatus, Warning } from '@phasegate/core';
+import { type Dialect, type Place, spellAction } from './nextCall.ts';
+
+/** Why something was refused, as it crosses a boundary. */
+export type WireBlocker = {
+  readonly code: BlockerCode | (string & {});
+  readonly message: string;
+  readonly next_action: string;
+  /** The same in parts, for programs. */
+  readonly next_step?: NextAction;
+};
+
+/** What did not hold and does not block, as it crosses a boundary. */
+export type WireWarning = Warning;
+
+/** Blockers as they are answered. */
+export function encodeBlockers(
+  blockers: readonly Blocker[],
+  place: Place,
+  dialect: Dialect,
+): readonly WireBlocker[] {
+  return blockers.map(({ code, message, nextAction }) => ({
+    code,
+    message,
+    next_action: spellAction(nextAction, place, dialect),
+    ...(dialect.steps ? { next_step: { ...nextAction } } : {}),
+  }));
+}
+
+/** Blockers as the engine has them. */
+export function decodeBlockers(blockers: readonly WireBlocker[]): readonly Blocker[] {
+  return blockers.map(({ code, message, next_action, next_step }) => ({
+    code: code as BlockerCode,
+    message,
+    nextAction: next_step ?? { act: 'none', text: next_action },
+  }));
+}
+
+/** What an answer about a run says comes next. */
+export interface WireNext {
+  readonly status: RunStatus;
+  readonly phase: string | number | null;
+  readonly next_action: string;
+  readonly next_step?: NextAction | undefined;
+}
+
+/** The next act as the engine has it: an answer without its parts gives the act that a run of its status comes to. */
+export function decodeNext({ status, phase, next_action: text, next_step }: WireNext): NextAction {
+  if (next_step !== undefined) return next_step;
+  if (status === 'queued') return { act: 'claim', text };
+  if (status === 'waiting' || status === 'escalated') return { act: 'wait_for_human', text };
+  if (status !== 'active' || phase === null) return { act: 'none', text };
+  return { act: 'complete_phase', phase, text };
+}
