@@ -1,4 +1,5 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -18,6 +19,19 @@ const DEFAULTS = {
 
 test('without a file everything is at its default', async () => {
   expect(await loadConfig(folder({}))).toEqual({ file: null, ...DEFAULTS });
+});
+
+test.each([
+  ['a pipe', (file: string) => execFileSync('mkfifo', [file])],
+  ['a link to a device', (file: string) => symlinkSync('/dev/zero', file)],
+])('%s in its place is refused, and nobody waits for it', async (_, put) => {
+  const root = folder({});
+  put(join(root, 'phasegate.config.yaml'));
+
+  await expect(loadConfig(root)).rejects.toMatchObject({
+    code: 'config_invalid',
+    message: '`phasegate.config.yaml` is not a file',
+  });
 });
 
 test('YAML and JSON say the same', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Json, type JsonObject, PhasegateError, type Problem } from '@phasegate/core';
 import { faultsOf } from './config/faultsOf.ts';
@@ -121,14 +121,26 @@ function invalid(file: string, faults: readonly PlacedFault[]): PhasegateError {
   return new PhasegateError('config_invalid', `${place}${more}`, { problems });
 }
 
+/** A pipe in the place of the config must not hold every command up, nor a device feed it without end. */
+function readRegularFile(path: string, file: string): Buffer {
+  const opened = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = fstatSync(opened);
+    if (!found.isFile()) throw new PhasegateError('config_invalid', `\`${file}\` is not a file`);
+    if (found.size > SIZE_LIMIT) {
+      throw new PhasegateError('config_invalid', `\`${file}\` is over the limit of 1 MB`);
+    }
+    return readFileSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+}
+
 function readText(root: string, file: string): string {
   const path = join(root, file);
   let bytes: Buffer;
   try {
-    if (statSync(path).size > SIZE_LIMIT) {
-      throw new PhasegateError('config_invalid', `\`${file}\` is over the limit of 1 MB`);
-    }
-    bytes = readFileSync(path);
+    bytes = readRegularFile(path, file);
   } catch (cause) {
     if (cause instanceof PhasegateError) throw cause;
     const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);

@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { constants, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
 /**
@@ -28,9 +28,12 @@ function gitTop(from: string): string | undefined {
   }
 }
 
+/** A pipe in its place has nobody to be waited for. */
+const WITHOUT_WAITING = constants.O_RDONLY | constants.O_NONBLOCK;
+
 function readIfThere(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(file, { encoding: 'utf8', flag: WITHOUT_WAITING });
   } catch {
     // Not there or not ours to read: then this is no worktree, and the project keeps its own state.
     return undefined;

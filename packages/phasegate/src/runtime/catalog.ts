@@ -166,7 +166,10 @@ function unacceptedOf({ files }: Loaded, { id, path }: Pick<CatalogEntry, 'id' |
 function migrationHashes(folder: string | null, root: string): Readonly<Record<string, string>> {
   if (folder === null) return {};
   const place = join(root, folder);
-  const names = existsSync(place) ? readdirSync(place).filter((name) => name.endsWith('.sql')) : [];
+  // Pipes and devices are not migrations, and reading one could take for ever.
+  const isFile = (name: string) => statSync(join(place, name), { throwIfNoEntry: false })?.isFile() === true;
+  const found = existsSync(place) ? readdirSync(place).filter((name) => name.endsWith('.sql')) : [];
+  const names = found.filter(isFile);
   const hashes = names
     .sort()
     .map((name) => [name, hash('sha256', readFileSync(join(place, name)), 'hex')] as const);
@@ -225,7 +228,8 @@ function literalPrefix(glob: string): string {
 
 /** A link that leads out of the project is not the project's. */
 function leaves(root: string, path: string): boolean {
-  return lstatSync(join(root, path)).isSymbolicLink() && !isInside(root, path);
+  const there = lstatSync(join(root, path), { throwIfNoEntry: false });
+  return there?.isSymbolicLink() === true && !isInside(root, path);
 }
 
 /** Whether a path is there and, with every link followed, still in the project. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import type { AskedCode, CodeGate, FunctionAnswer, FunctionCall, Functions } from '../../runtime/ports.ts';
@@ -122,9 +123,12 @@ function broken(error: unknown): FunctionAnswer {
   return { ok: false, kind: 'threw', reason: error instanceof Error ? error.message : String(error) };
 }
 
+/** A pipe in the place of a file would keep a thread for ever. */
+const WITHOUT_WAITING = constants.O_RDONLY | constants.O_NONBLOCK;
+
 async function unchanged(files: readonly ClosureFile[]): Promise<boolean> {
   const same = files.map(async ({ real, sha256 }) => {
-    const bytes = await readFile(real).catch(() => null);
+    const bytes = await readFile(real, { flag: WITHOUT_WAITING }).catch(() => null);
     return bytes !== null && createHash('sha256').update(bytes).digest('hex') === sha256;
   });
   return (await Promise.all(same)).every(Boolean);
