@@ -17,6 +17,7 @@ export { approvalOf, approvingTargets } from './model/approval.ts';
 export { CAPABILITY, isCapability } from './model/capabilities.ts';
 export { DEFAULT_VISITS } from './model/checkGraph.ts';
 export type { Known } from './model/compileContext.ts';
+export { GRAPH_CODES, WHOLE_CODES } from './model/consequences.ts';
 export { type Defined, defineWorkflow, readPhaseId } from './model/defineWorkflow.ts';
 export { BoundedInt, ChoiceSet, Constant, domainOf } from './model/domains.ts';
 export type {
@@ -52,7 +53,9 @@ export {
 } from './model/graph.ts';
 export { GUARDED_PATHS, guardOf } from './model/guardedPaths.ts';
 export { jsonEqual } from './model/jsonEqual.ts';
+export { jsonFault } from './model/jsonFault.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';
+export { Lines } from './model/lines.ts';
 export { coveredBy, declaredNames, hasFreeResult, isOwned, nameIn } from './model/names.ts';
 export { fencedJson, linesOf, oneLine, replaceUnseen, shellWord, unseenAsJson } from './model/oneLine.ts';
 export { paramProblem, readParams } from './model/params.ts';
@@ -61,6 +64,7 @@ export { didYouMean, suggest } from './model/suggest.ts';
 export { sameTarget, targetProblem, targetWithin } from './model/target.ts';
 export { asideRanges, fillTemplate, isWithin, placeholdersIn, type TextRange } from './model/template.ts';
 export { CONTRACT_TOOLS, coversTool, isToolName } from './model/tools.ts';
+export { unloadable } from './model/unloadable.ts';
 export { workerOf } from './model/workerOf.ts';
 export {
   type Artifact,

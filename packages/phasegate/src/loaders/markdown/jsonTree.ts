@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '@phasegate/core';
-import { Lines } from '../lines.ts';
-import { jsonFault } from '../yaml/schemaFiles.ts';
+import { jsonFault, Lines } from '@phasegate/core/model';
 import { type YamlPath, YamlTree } from '../yaml/yamlTree.ts';
 import type { Place, Report } from './report.ts';
 

@@ -7,8 +7,8 @@ import {
   type Templates,
   type WorkflowDraft,
 } from '@phasegate/core';
+import { GRAPH_CODES, WHOLE_CODES } from '@phasegate/core/model';
 import type { Loaded, SourceFile, SourceParsers, Standards, StartingWith } from '../../runtime/ports.ts';
-import { CONSEQUENCES } from '../yaml/meaningProblems.ts';
 import { readDynamicPhases } from './dynamicPhases.ts';
 import { readIndexedPhases } from './indexedPhases.ts';
 import { readJsonTree } from './jsonTree.ts';
@@ -110,6 +110,9 @@ const LATER: PhaseDraft = {
   name: 'Phases of the source',
   content: { kind: 'text', text: 'Phases of the source' },
 };
+
+/** Problems that may only follow from something that could not be read. */
+const CONSEQUENCES = [...GRAPH_CODES, ...WHOLE_CODES];
 
 const EVIDENCE_PARTS = ['fields', 'postconditions', 'artifacts'];
 

@@ -1,6 +1,6 @@
 import { stripTypeScriptTypes } from 'node:module';
+import { Lines } from '@phasegate/core/model';
 import { type Options, parse } from 'acorn';
-import { Lines } from '../lines.ts';
 
 /** A node of a syntax tree; offsets are those of the source as it was written. */
 export interface AstNode {

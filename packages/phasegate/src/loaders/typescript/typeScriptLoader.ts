@@ -1,6 +1,6 @@
 import type { Known } from '@phasegate/core';
+import { unloadable } from '@phasegate/core/model';
 import type { Functions, Loader } from '../../runtime/ports.ts';
-import { unloadable } from '../unloadable.ts';
 
 /** What the loader checks definitions against, and what runs their code. */
 export interface TypeScriptLoaderOptions {

@@ -5,6 +5,7 @@ import {
   type Workflow,
   type WorkflowDraft,
 } from '@phasegate/core';
+import { GRAPH_CODES, WHOLE_CODES } from '@phasegate/core/model';
 import type { ShapeProblem } from './shapeProblems.ts';
 import type { SourceMap } from './sourceMap.ts';
 import type { YamlPath } from './yamlTree.ts';
@@ -38,11 +39,6 @@ export function meaningOf(
 }
 
 const ROUTE_KEYS = ['next', 'transitions', 'gate', 'gates', 'entry'];
-const GRAPH_CODES = ['unreachable_phase', 'no_end', 'unbounded_loop', 'way_around_gate'];
-/** Problems about the whole of something, which may be due to what is broken inside it. */
-const WHOLE_CODES = ['no_outcomes', 'no_options', 'no_phases', 'no_write_scope'];
-/** Problems that may only follow from something whose shape is broken. */
-export const CONSEQUENCES: readonly string[] = [...GRAPH_CODES, ...WHOLE_CODES];
 const NAMED_BY: Readonly<Record<string, string>> = {
   unknown_tool: 'tools',
   unknown_schema: 'schemas',

@@ -1,6 +1,6 @@
 import { dirname, posix } from 'node:path';
 import { isJsonObject, type JsonObject, type Problem } from '@phasegate/core';
-import { Lines } from '../lines.ts';
+import { jsonFault, Lines } from '@phasegate/core/model';
 import { readSource } from '../readSource.ts';
 import { type YamlPath, YamlTree } from './yamlTree.ts';
 
@@ -80,20 +80,4 @@ function parseSchema(
     return broken([problem(0, 'bad_schema', 'a JSON Schema is a map, `true` or `false`')]);
   }
   return { tree, schema: value, problems: [], refusal: null };
-}
-
-/** Where a text stops being JSON, and why; null for JSON. */
-export function jsonFault(text: string): { readonly offset: number; readonly message: string } | null {
-  try {
-    JSON.parse(text);
-    return null;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const position = /position (\d+)/.exec(message)?.[1];
-    const plain = message.replace(/,? ?(?:in JSON )?at position.*$/s, '').replace(/, "?\.{3}[\s\S]*$/, '');
-    return {
-      offset: position === undefined ? text.trimEnd().length : Number(position),
-      message: plain.charAt(0).toLowerCase() + plain.slice(1),
-    };
-  }
 }

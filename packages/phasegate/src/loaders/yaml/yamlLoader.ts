@@ -1,6 +1,6 @@
 import type { Known } from '@phasegate/core';
+import { unloadable } from '@phasegate/core/model';
 import type { Loader } from '../../runtime/ports.ts';
-import { unloadable } from '../unloadable.ts';
 
 /** What the loader checks definitions against. */
 export interface YamlLoaderOptions {

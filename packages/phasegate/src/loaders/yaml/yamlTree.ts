@@ -1,4 +1,5 @@
 import type { Json } from '@phasegate/core';
+import { Lines } from '@phasegate/core/model';
 import {
   type Document,
   isAlias,
@@ -11,7 +12,6 @@ import {
   parseDocument,
   type Scalar,
 } from 'yaml';
-import { Lines } from '../lines.ts';
 
 /** A place in a YAML document, as its JSON value would be walked. */
 export type YamlPath = readonly (string | number)[];
