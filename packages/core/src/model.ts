@@ -14,6 +14,7 @@ export {
   tooDeep,
 } from './json.ts';
 export { approvalOf, approvingTargets } from './model/approval.ts';
+export { approvalGate, asksHuman } from './model/approvalGate.ts';
 export { CAPABILITY, isCapability } from './model/capabilities.ts';
 export { DEFAULT_VISITS } from './model/checkGraph.ts';
 export type { Known } from './model/compileContext.ts';

@@ -43,6 +43,15 @@ export type {
   SealedCopy,
   WaitingAt,
 } from './ports/database.ts';
+export type {
+  DefinitionPath,
+  DefinitionProblem,
+  DefinitionReader,
+  DefinitionSource,
+  DefinitionTree,
+  PhaseModel,
+  Place,
+} from './ports/definitions.ts';
 export type { Feed, FeedRecord } from './ports/feed.ts';
 export type { GuardedChange, GuardedEntry, GuardedFiles, GuardedReading, GuardedTree } from './ports/guarded.ts';
 export type { Humans, UnlockedHuman } from './ports/humans.ts';

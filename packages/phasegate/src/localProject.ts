@@ -360,10 +360,11 @@ async function makeCatalog(root: string, { functions, standards, sources }: Shel
   ]);
   refuseUnsupported(config);
   const known = { checks: knownChecks() };
+  const reader = async () => (await import('./loaders/yaml/definitionReader.ts')).definitionReader;
   const loaders = [
     createYamlLoader({ known }),
     createTypeScriptLoader({ known, functions }),
-    createMarkdownLoader({ known, sources, standards }),
+    createMarkdownLoader({ known, sources, standards, reader }),
   ];
   return createCatalog({ root, loaders, globs: config.workflows });
 }

@@ -3,28 +3,16 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import type { DefinitionSource } from '../runtime/ports.ts';
 
 /** No definition and no schema is larger than this. */
 export const MAX_SOURCE_BYTES = 1_048_576;
-
-/** A file's text with the hash of its bytes, or why it cannot be had. */
-export type Source =
-  | { readonly ok: true; readonly path: string; readonly text: string; readonly sha256: string }
-  | {
-      readonly ok: false;
-      readonly code: 'path_outside' | 'file_unreadable' | 'too_large' | 'nul_byte' | 'not_utf8';
-      readonly message: string;
-      readonly line: number;
-      readonly column: number;
-      /** The hash of the bytes, where they could be read. */
-      readonly sha256?: string;
-    };
 
 /**
  * Reads a file of the project as text. `path` is relative to `root`. A path that leaves the project, also by a
  * symlink in any of its components, is refused before anything is opened.
  */
-export async function readSource(root: string, path: string): Promise<Source> {
+export async function readSource(root: string, path: string): Promise<DefinitionSource> {
   const inside = await resolveInside(root, path);
   if (!inside.ok) return failed(inside.code, inside.message);
   const read = await readBytes(inside.real, path);
@@ -74,7 +62,7 @@ function isBeneath(root: string, path: string): boolean {
 async function readBytes(
   real: string,
   path: string,
-): Promise<{ readonly ok: true; readonly bytes: Buffer } | (Source & { readonly ok: false })> {
+): Promise<{ readonly ok: true; readonly bytes: Buffer } | (DefinitionSource & { readonly ok: false })> {
   try {
     // Not blocking and not following: a pipe or a link put here meanwhile must not hold us up or lead us away.
     const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
@@ -101,7 +89,10 @@ async function readBytes(
   }
 }
 
-function failed(code: (Source & { ok: false })['code'], message: string): Source & { readonly ok: false } {
+function failed(
+  code: (DefinitionSource & { ok: false })['code'],
+  message: string,
+): DefinitionSource & { readonly ok: false } {
   return { ok: false, code, message, line: 1, column: 1 };
 }
 

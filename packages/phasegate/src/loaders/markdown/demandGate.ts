@@ -1,5 +1,6 @@
+import { asksHuman } from '@phasegate/core/model';
+import type { PhaseModel } from '../../runtime/ports.ts';
 import { approvalLines } from './approvalProse.ts';
-import type { PhaseModel } from './phaseModel.ts';
 import type { PlacedPhase } from './placedPhase.ts';
 import type { Report } from './report.ts';
 
@@ -11,7 +12,7 @@ export interface SpokenOf {
 
 /** A text that promises a human's approval must not stand over a phase that an agent leaves alone. */
 export function demandGate({ draft }: PlacedPhase, { texts, models }: SpokenOf, report: Report): void {
-  const human = (draft.gates ?? []).some((gate) => typeof gate === 'string' || gate.human !== undefined);
+  const human = (draft.gates ?? []).some(asksHuman);
   if (human || models.some(({ noHuman }) => noHuman)) return;
   for (const { path, text } of texts) {
     for (const { line, sentence } of approvalLines(text)) {

@@ -10,8 +10,8 @@ import {
 import type { ParsedSource, SourceParsers, StartingWith } from '../../runtime/ports.ts';
 import { demandGate } from './demandGate.ts';
 import type { DynamicConfig, Metadata } from './metadata.ts';
-import { readPhaseModel } from './phaseModel.ts';
 import type { PlacedPhase } from './placedPhase.ts';
+import { readModel } from './readModel.ts';
 import { topOf } from './report.ts';
 import { draftSourcePhases } from './sourcePhases.ts';
 import { readTemplates } from './templates.ts';
@@ -76,7 +76,7 @@ export async function readDynamicPhases(
 function modelsOf({ metadata, statics }: DynamicParts, id: PhaseId | null, folder: WorkflowFolder) {
   return (metadata.phases ?? [])
     .filter((phase) => phase.id === null || (phase.id === id && !statics.includes(phase.id)))
-    .map(({ model }) => readPhaseModel({ ...model, id: id ?? 1 }, folder.report));
+    .map(({ model }) => readModel({ ...model, id: id ?? 1 }, folder.report));
 }
 
 /** The templates are the texts of every phase of the source, so they are judged before there is one. */

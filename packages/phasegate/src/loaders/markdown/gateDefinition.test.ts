@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { definitionReader } from '../yaml/definitionReader.ts';
 import { readGateDefinition } from './gateDefinition.ts';
 import { Report } from './report.ts';
 import { readValidator } from './validators.ts';
@@ -148,7 +149,7 @@ describe('a validator', () => {
 
 function read(text: string) {
   const report = new Report();
-  const gate = readGateDefinition('gate-definition.yaml', text, report);
+  const gate = readGateDefinition('gate-definition.yaml', text, { reader: definitionReader, report });
   const problems = report.inOrder('');
   const with_ = (severity: string) =>
     problems.filter((problem) => problem.severity === severity).map(({ line, code }) => `${line} ${code}`);

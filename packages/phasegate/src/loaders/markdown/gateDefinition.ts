@@ -6,7 +6,6 @@ import {
   type JsonObject,
   own,
 } from '@phasegate/core';
-import { isPhaseModelKey } from '../yaml/phaseModelSchema.ts';
 import {
   type CrossRule,
   type EvidenceDraft,
@@ -17,7 +16,7 @@ import {
   typeNamed,
   usualRule,
 } from './evidence.ts';
-import { type PlacedObject, readYamlTree } from './jsonTree.ts';
+import { type PlacedObject, type Reading, readYamlTree } from './jsonTree.ts';
 import { WITHOUT_MEANING } from './keysWithoutMeaning.ts';
 import { PlacedFields } from './placedFields.ts';
 import { splitLambda, translateRule } from './pythonCondition.ts';
@@ -41,8 +40,9 @@ export interface GateFile extends EvidenceDraft {
  * Reads a `gate-definition.yaml`. A gate that cannot be read in full is reported as an error: there is no gate that
  * passes because it was not understood. Null after such a report.
  */
-export function readGateDefinition(file: string, text: string, report: Report): GateFile | null {
-  const tree = readYamlTree(file, text, report);
+export function readGateDefinition(file: string, text: string, reading: Reading): GateFile | null {
+  const { reader, report } = reading;
+  const tree = readYamlTree(file, text, reading);
   if (tree === null) return null;
   const fields = new PlacedFields(tree, report);
   judgeKeys(fields, KEYS, WITHOUT_MEANING.gate);
@@ -52,7 +52,7 @@ export function readGateDefinition(file: string, text: string, report: Report): 
   if (schema === undefined || Object.keys(schema.object).length === 0) {
     const keys = [...Object.keys(fields.object), ...Object.keys(checkpoint?.object ?? {})];
     // A file that asks for a human or for checks is a gate, whatever the agent hands in.
-    if (keys.some(isPhaseModelKey)) return { fields: [], crossRules: [], source: tree };
+    if (keys.some(reader.isPhaseKey)) return { fields: [], crossRules: [], source: tree };
     if (schema !== undefined || own(fields.object, 'evidence_schema') === undefined) {
       const message = `\`${file}\` asks for no evidence: \`evidence_schema\` names at least one field`;
       report.error(topOf(file), { code: 'empty_gate', message });

@@ -3,8 +3,8 @@ import type { Standards, StandardsResult, StartingWith } from '../../runtime/por
 import { linesOf } from './markdownText.ts';
 import type { Metadata } from './metadata.ts';
 import { draftOf, evidenceFromPassages } from './phaseEvidence.ts';
-import { readPhaseModel } from './phaseModel.ts';
 import type { PlacedPhase } from './placedPhase.ts';
+import { readModel } from './readModel.ts';
 import { withModels } from './withModels.ts';
 import type { WorkflowFolder } from './workflowFolder.ts';
 
@@ -69,7 +69,7 @@ function modelled(phase: PlacedPhase, metadata: Metadata, folder: WorkflowFolder
   const { id } = phase.draft;
   const models = (metadata.phases ?? [])
     .filter((described) => described.id === id)
-    .map(({ model }) => readPhaseModel({ ...model, id }, folder.report));
+    .map(({ model }) => readModel({ ...model, id }, folder.report));
   return withModels(phase, models, folder.report);
 }
 

@@ -1,18 +1,26 @@
 import { isJsonObject, type JsonObject } from '@phasegate/core';
 import { jsonFault, Lines } from '@phasegate/core/model';
-import { type YamlPath, YamlTree } from '../yaml/yamlTree.ts';
+import type { DefinitionPath, DefinitionReader, DefinitionTree } from '../../runtime/ports.ts';
 import type { Place, Report } from './report.ts';
+
+/** What a file is read with, and where it is said what is wrong with it. */
+export interface Reading {
+  readonly reader: DefinitionReader;
+  readonly report: Report;
+}
 
 /** A JSON object of which every part has a place. */
 export interface PlacedObject {
   readonly value: JsonObject;
-  readonly tree: YamlTree;
+  readonly tree: DefinitionTree;
+  readonly reader: DefinitionReader;
   /** The place of the value at a path, or of its key. */
-  at(path: YamlPath, part?: 'key' | 'value'): Place;
+  at(path: DefinitionPath, part?: 'key' | 'value'): Place;
 }
 
 /** Reads a JSON file as an object; null after it was reported. */
-export function readJsonTree(file: string, text: string, report: Report): PlacedObject | null {
+export function readJsonTree(file: string, text: string, reading: Reading): PlacedObject | null {
+  const { report } = reading;
   const lines = new Lines(text);
   if (text.trim() === '') {
     report.error({ file, line: 1, column: 1 }, { code: 'empty_file', message: `\`${file}\` is empty` });
@@ -27,14 +35,14 @@ export function readJsonTree(file: string, text: string, report: Report): Placed
     return null;
   }
   // JSON has no tab but between its parts, and YAML would take one there for indentation.
-  return readYamlTree(file, text.replaceAll('\t', ' '), report);
+  return readYamlTree(file, text.replaceAll('\t', ' '), reading);
 }
 
 /** Reads a YAML file as an object; null after it was reported. */
-export function readYamlTree(file: string, text: string, report: Report): PlacedObject | null {
-  const tree = new YamlTree(file, text);
-  for (const flaw of tree.flaws) report.error({ file, ...tree.lines.at(flaw.offset) }, flaw);
-  if (tree.value === undefined || tree.flaws.length > 0) return null;
+export function readYamlTree(file: string, text: string, { reader, report }: Reading): PlacedObject | null {
+  const tree = reader.tree(file, text);
+  for (const problem of tree.problems) report.error(problem.place, problem);
+  if (tree.value === undefined || tree.problems.length > 0) return null;
   const { value } = tree;
   if (!isJsonObject(value)) {
     const empty = value === null;
@@ -42,9 +50,5 @@ export function readYamlTree(file: string, text: string, report: Report): Placed
     report.error({ file, line: 1, column: 1 }, { code: empty ? 'empty_file' : 'wrong_type', message });
     return null;
   }
-  return {
-    value,
-    tree,
-    at: (path, part = 'value') => ({ file, ...tree.lines.at(tree.offsetOf(path, part)) }),
-  };
+  return { value, tree, reader, at: tree.at };
 }

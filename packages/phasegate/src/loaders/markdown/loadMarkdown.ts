@@ -8,7 +8,14 @@ import {
   type WorkflowDraft,
 } from '@phasegate/core';
 import { GRAPH_CODES, WHOLE_CODES } from '@phasegate/core/model';
-import type { Loaded, SourceFile, SourceParsers, Standards, StartingWith } from '../../runtime/ports.ts';
+import type {
+  DefinitionReader,
+  Loaded,
+  SourceFile,
+  SourceParsers,
+  Standards,
+  StartingWith,
+} from '../../runtime/ports.ts';
 import { readDynamicPhases } from './dynamicPhases.ts';
 import { readIndexedPhases } from './indexedPhases.ts';
 import { readJsonTree } from './jsonTree.ts';
@@ -24,6 +31,8 @@ export interface MarkdownLoaderOptions {
   /** Parsers of sources by name; asked for when a workflow has one. */
   readonly sources: () => Promise<SourceParsers>;
   readonly standards: Standards;
+  /** Reads the files, as those of the other formats are read; asked for when one is. */
+  readonly reader: () => Promise<DefinitionReader>;
 }
 
 /** Reads the folder of a workflow, checks and compiles it. Everything that is wrong is in `problems`. */
@@ -33,14 +42,15 @@ export async function loadMarkdown(
   starting?: StartingWith,
 ): Promise<Loaded> {
   const report = new Report();
-  const folder = new WorkflowFolder(root, dirname(path), report);
+  const reading = { reader: await options.reader(), report };
+  const folder = new WorkflowFolder({ root, path: dirname(path) }, reading);
   const done = (workflow: Loaded['workflow']): Loaded => ({
     workflow: report.failed ? null : workflow,
     problems: report.inOrder(path),
     files: folder.files,
   });
   const text = await folder.read(posix.basename(path));
-  const tree = text === null ? null : readJsonTree(path, text, report);
+  const tree = text === null ? null : readJsonTree(path, text, reading);
   const metadata = tree === null ? null : readMetadata(tree, posix.basename(folder.path), report);
   if (metadata === null) return done(null);
   const { phases, templates, source } = await readPhases(folder, metadata, options, starting);

@@ -10,7 +10,7 @@ export function createMarkdownLoader(options: MarkdownLoaderOptions): Loader {
   return {
     format: 'markdown',
     accepts: (path) => METADATA.test(path),
-    peek,
+    peek: (file) => peek(file, options),
     load: async (file, starting) => {
       // Loaded late: reading a folder takes the YAML library, and most processes never do it.
       const { loadMarkdown } = await import('./loadMarkdown.ts');
@@ -26,19 +26,19 @@ export function createMarkdownLoader(options: MarkdownLoaderOptions): Loader {
 /** In a folder of its own: a `metadata.json` in the project's root is somebody else's. */
 const METADATA = /[^/]\/metadata\.json$/;
 
-async function peek(file: SourceFile): Promise<Peeked | null> {
+async function peek(file: SourceFile, options: MarkdownLoaderOptions): Promise<Peeked | null> {
   if (isNested(file)) return null;
-  const [{ readSource }, { readJsonTree }, { peekMetadata }, { Report }] = await Promise.all([
-    import('../readSource.ts'),
+  const [reader, { readJsonTree }, { peekMetadata }, { Report }] = await Promise.all([
+    options.reader(),
     import('./jsonTree.ts'),
     import('./metadata.ts'),
     import('./report.ts'),
   ]);
   const folder = posix.dirname(file.path);
   const report = new Report();
-  const source = await readSource(file.root, file.path);
+  const source = await reader.source(file.root, file.path);
   if (!source.ok) report.error({ file: file.path, line: source.line, column: source.column }, source);
-  const tree = source.ok ? readJsonTree(file.path, source.text, report) : null;
+  const tree = source.ok ? readJsonTree(file.path, source.text, { reader, report }) : null;
   const hasPhases = existsSync(join(file.root, folder, 'phases'));
   const claims = tree !== null && KEYS.some((key) => own(tree.value, key) !== undefined);
   // Many things have a metadata.json; what neither says it is a workflow nor has phases is none.

@@ -8,7 +8,7 @@ import {
   type PhaseId,
   readPhaseId,
 } from '@phasegate/core';
-import type { YamlPath } from '../yaml/yamlTree.ts';
+import type { DefinitionPath } from '../../runtime/ports.ts';
 import type { PlacedObject } from './jsonTree.ts';
 import { WITHOUT_MEANING } from './keysWithoutMeaning.ts';
 import { DESCRIPTIVE_KEYS, DESCRIPTIVE_PHASE_KEYS, READ_KEYS, READ_PHASE_KEYS } from './metadataKeys.ts';
@@ -46,7 +46,7 @@ export interface MetadataPhase {
   /** Names of evidence its `checkpoint` asks for. */
   readonly evidence: readonly string[];
   /** Where the keys it shares with contracts stand. */
-  readonly model: { readonly source: PlacedObject; readonly at: YamlPath };
+  readonly model: { readonly source: PlacedObject; readonly at: DefinitionPath };
   readonly at: Place;
 }
 

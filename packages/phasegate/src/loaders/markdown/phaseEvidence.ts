@@ -35,7 +35,7 @@ export async function phaseEvidence(
     const name = `${within}/gate-definition.yaml`;
     const read = await folder.read(name);
     const path = folder.pathOf(name);
-    const gate = read === null ? null : readGateDefinition(path, read, report);
+    const gate = read === null ? null : readGateDefinition(path, read, folder);
     if (gate === null) return { draft: {}, file: path, gate: null };
     const evidence = { ...gate, fields: mergeEvidence(gate.fields, text, report) };
     return { draft: draftOf({ id, evidence, lines: file.lines }, report), file: path, gate: gate.source };

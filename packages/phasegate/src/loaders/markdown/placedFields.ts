@@ -1,5 +1,4 @@
 import { didYouMean, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
-import { isPhaseModelKey, PHASE_MODEL_KEYS } from '../yaml/phaseModelSchema.ts';
 import type { PlacedObject } from './jsonTree.ts';
 import type { Place, Report } from './report.ts';
 
@@ -115,9 +114,10 @@ export class PlacedFields {
 
   /** An error for every key that is not read and not shared with contracts; a note for those known to mean nothing. */
   refuseUnknown(read: readonly string[], withoutMeaning: readonly string[]): void {
-    const known = [...read, ...PHASE_MODEL_KEYS];
+    const { reader } = this.#tree;
+    const known = [...read, ...reader.phaseKeys];
     for (const key of Object.keys(this.object)) {
-      if (read.includes(key) || isPhaseModelKey(key)) continue;
+      if (read.includes(key) || reader.isPhaseKey(key)) continue;
       if (withoutMeaning.includes(key)) {
         const message = `\`${this.#name(key)}\` means nothing here`;
         this.#report.note(this.at(key, 'key'), { code: 'no_meaning', message });

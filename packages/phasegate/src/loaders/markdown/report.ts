@@ -1,11 +1,7 @@
 import type { Problem } from '@phasegate/core';
+import type { Place } from '../../runtime/ports.ts';
 
-/** A place in a file, counted from 1. */
-export interface Place {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+export type { Place };
 
 /** What is said about a place. */
 export interface Remark {

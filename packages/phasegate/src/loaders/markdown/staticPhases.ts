@@ -5,8 +5,8 @@ import type { PlacedObject } from './jsonTree.ts';
 import { hasProse, headingsOf } from './markdownText.ts';
 import { type Metadata, type MetadataPhase, PHASE_ID } from './metadata.ts';
 import { phaseEvidence } from './phaseEvidence.ts';
-import { readPhaseModel } from './phaseModel.ts';
 import type { PlacedPhase } from './placedPhase.ts';
+import { readModel } from './readModel.ts';
 import { topOf } from './report.ts';
 import { withModels } from './withModels.ts';
 import type { MarkdownFile, WorkflowFolder } from './workflowFolder.ts';
@@ -58,14 +58,14 @@ async function readPhase(
       message: `\`${path}\` has headings and no instructions`,
     });
   const evidence = await phaseEvidence(folder, within, { id, file, hasGate: files.includes(GATE) });
-  const above = readPhaseFrontMatter(file, folder.report);
+  const above = readPhaseFrontMatter(file, folder);
   const sources = [
     ...(evidence.gate === null ? [] : [[], ['checkpoint']].map((at) => ({ source: evidence.gate, at }))),
     ...(above === null ? [] : [{ source: above, at: [] }]),
     ...(described === undefined ? [] : [described.model]),
   ];
   const models = sources.map(({ source, at }) =>
-    readPhaseModel({ source: source as PlacedObject, at, id }, folder.report),
+    readModel({ source: source as PlacedObject, at, id }, folder.report),
   );
   const merged = withModels(
     {

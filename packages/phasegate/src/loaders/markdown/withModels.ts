@@ -1,23 +1,24 @@
-import { defined } from '../yaml/spots.ts';
-import { mergeModels, type PhaseModel } from './phaseModel.ts';
+import type { PhaseModel } from '../../runtime/ports.ts';
+import { mergeModels } from './mergeModels.ts';
 import type { PlacedPhase } from './placedPhase.ts';
 import type { Report } from './report.ts';
 
 /** A phase with what its files say in the keys of the contract, beside the evidence it asks for. */
 export function withModels(phase: PlacedPhase, models: readonly PhaseModel[], report: Report): PlacedPhase {
-  const { fields, artifacts, postconditions, ...more } = mergeModels(phase.draft.id, models, report);
   const { draft } = phase;
+  const { fields, artifacts, postconditions, ...more } = mergeModels(draft.id, models, report);
+  const allFields = added(fields, draft.fields);
+  const allArtifacts = added(artifacts, draft.artifacts);
+  // The author's own come first, so that their places can be told by their index.
+  const allPostconditions = added(postconditions, draft.postconditions);
   return {
     ...phase,
     draft: {
       ...draft,
       ...more,
-      ...defined({
-        fields: added(fields, draft.fields),
-        artifacts: added(artifacts, draft.artifacts),
-        // The author's own come first, so that their places can be told by their index.
-        postconditions: added(postconditions, draft.postconditions),
-      }),
+      ...(allFields === undefined ? {} : { fields: allFields }),
+      ...(allArtifacts === undefined ? {} : { artifacts: allArtifacts }),
+      ...(allPostconditions === undefined ? {} : { postconditions: allPostconditions }),
     },
     locate: (path) => models.map((model) => model.locate(path)).find((place) => place !== null) ?? null,
   };

@@ -1,6 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { readSource } from '../readSource.ts';
+import type { DefinitionReader, SourceFile } from '../../runtime/ports.ts';
+import type { Reading } from './jsonTree.ts';
 import { frontMatterOf, linesOf, type MarkdownLine } from './markdownText.ts';
 import { type Place, type Remark, type Report, topOf } from './report.ts';
 
@@ -18,12 +19,14 @@ export class WorkflowFolder {
   /** Relative to the project. */
   readonly path: string;
   readonly report: Report;
+  readonly reader: DefinitionReader;
   readonly files: Record<string, string> = {};
 
-  constructor(root: string, path: string, report: Report) {
+  constructor({ root, path }: SourceFile, { reader, report }: Reading) {
     this.root = root;
     this.path = path;
     this.report = report;
+    this.reader = reader;
   }
 
   /** The path of a file of the folder, relative to the project. */
@@ -45,7 +48,7 @@ export class WorkflowFolder {
       });
       return null;
     }
-    const source = await readSource(this.root, path);
+    const source = await this.reader.source(this.root, path);
     if (source.ok) {
       this.files[source.path] = source.sha256;
       return source.text;
