@@ -169,6 +169,7 @@ test('the audit has exactly these events', () => {
     'command_refused',
     'token_issued',
     'token_refused',
+    'guarded_files_changed',
     'guarded_files_restored',
     'run_stuck',
   ]);

@@ -34,7 +34,7 @@ export const ERROR_CODES = {
   evidence_unreadable: 'the evidence is not a JSON object or is too large',
   function_failed: 'a function of a TypeScript workflow threw or hung',
   file_unreadable: 'a file cannot be read',
-  guarded_changed: 'files of the guard itself were changed and could not be put back',
+  guarded_changed: 'files of the guard itself were changed, and neither accepted nor put back',
   path_outside: 'a path leaves the project',
   too_large: 'a file or value is over the size limit',
   source_parse_failed: 'nothing usable was found in the source of a dynamic workflow',

@@ -53,7 +53,15 @@ export type {
   Place,
 } from './ports/definitions.ts';
 export type { Feed, FeedRecord } from './ports/feed.ts';
-export type { GuardedChange, GuardedEntry, GuardedFiles, GuardedReading, GuardedTree } from './ports/guarded.ts';
+export type {
+  GuardedCard,
+  GuardedChange,
+  GuardedEntry,
+  GuardedFiles,
+  GuardedMeasure,
+  GuardedReading,
+  GuardedTree,
+} from './ports/guarded.ts';
 export type { Humans, UnlockedHuman } from './ports/humans.ts';
 export type {
   Admitted,

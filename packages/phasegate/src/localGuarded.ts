@@ -1,17 +1,29 @@
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GuardedFiles } from './runtime/ports.ts';
+import type { GuardedFiles, Seal } from './runtime/ports.ts';
 import type { createGuardedFiles, FileChange } from './workspace/guardedFiles.ts';
 
+/** Where the guard's own files are, and where what is known of them is kept. */
+export interface GuardedPlace {
+  readonly root: string;
+  readonly stateDir: string;
+  readonly seal: Pick<Seal, 'sign' | 'verifySignature'>;
+}
+
 /** The guard's own files, read when a program is first run. */
-export function lazyGuardedFiles(root: string, stateDir: string): GuardedFiles {
+export function lazyGuardedFiles({ root, stateDir, seal }: GuardedPlace): GuardedFiles {
   const keptIn = () => join(stateDir, 'put-back');
   let made: Promise<ReturnType<typeof createGuardedFiles>> | undefined;
   const get = () => {
     made ??= import('./workspace/guardedFiles.ts').then((room) => room.createGuardedFiles({ root, keptIn }));
     return made;
   };
+  const keeping = async () => ({ folder: join(stateDir, 'guarded'), root: await realpath(root), seal });
+  const room = () => import('./workspace/keptMeasure.ts');
   return {
     read: async (known) => (await get()).read(known),
+    measure: async () => (await room()).readMeasure(await keeping()),
+    keepMeasure: async (measure) => (await room()).keepMeasure(await keeping(), measure),
     putBack: async (change) => (await get()).putBack(change as FileChange),
   };
 }

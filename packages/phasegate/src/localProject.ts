@@ -189,7 +189,7 @@ async function open({ root, env, stateDir, catalog, functions, opened }: Opening
     tokens: createTokens({ secrets: tokenSecretsOf(stateDir), environment: env, now: Date.now }),
     seal,
     tools: async () => (await import('./tools/index.ts')).TOOLS,
-    guarded: lazyGuardedFiles(root, stateDir),
+    guarded: lazyGuardedFiles({ root, stateDir, seal }),
     attached,
   });
   const closed = opened(store);

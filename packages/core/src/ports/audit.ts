@@ -46,6 +46,8 @@ export type NoteEvent =
   | 'command_refused'
   | 'token_issued'
   | 'token_refused'
+  /** Files of the guard's own changed while no process looked, and there was no human to accept them. */
+  | 'guarded_files_changed'
   /** A program changed files of the guard's own, and they were put back. */
   | 'guarded_files_restored'
   /** Nothing has happened for too long; said once for each visit of a phase. */

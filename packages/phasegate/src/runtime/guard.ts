@@ -8,22 +8,18 @@ import {
   type Submitted,
   warningsOf,
 } from '@phasegate/core';
-import type {
-  AuditDraft,
-  GuardedChange,
-  GuardedEntry,
-  GuardedFiles,
-  GuardedReading,
-  ToolResult,
-} from './ports.ts';
+import { guardedChanges, measureOf, withAccepted } from './guardedChanges.ts';
+import type { AuditDraft, GuardedChange, GuardedFiles, GuardedMeasure, ToolResult } from './ports.ts';
 
 /** What the guard is built from. */
 export interface GuardParts {
   /** Absent where no programs are run, or there are no files to guard. */
   readonly files?: GuardedFiles | undefined;
   load(runId: string): Promise<Run>;
-  /** Whether a human has accepted exactly this content of a file since. */
-  accepted(path: string, digest: string): Promise<boolean>;
+  /** Whether a human has accepted exactly what stands in a file's place now. */
+  accepted(change: GuardedChange): Promise<boolean>;
+  /** Whether there is a human who can be asked. */
+  asksHuman(): Promise<boolean>;
   note(runId: string | null, drafts: readonly AuditDraft[]): Promise<void>;
   /** Milliseconds since the epoch. */
   now(): number;
@@ -31,7 +27,8 @@ export interface GuardParts {
 
 /**
  * Keeps the guard's own files what they are while programs are run for agents. They are read before the first program
- * of this process; from then on, whoever works, what differs is put back until the process ends.
+ * of this process, and must then be what the process before left; from then on, whoever works, what differs is put back
+ * until the process ends.
  */
 export interface Guard {
   /** To be called before a program is run for a run. */
@@ -48,7 +45,7 @@ export interface Guard {
  */
 export function createGuard(parts: GuardParts): Guard {
   const { files } = parts;
-  let held: Held | null = null;
+  let held: GuardedMeasure | null = null;
   let turn: Promise<unknown> = Promise.resolve();
   /** The next comparison, as long as it has not begun: true when nothing was found. */
   let next: Promise<boolean> | null = null;
@@ -69,27 +66,24 @@ export function createGuard(parts: GuardParts): Guard {
 
   async function compare(runId: string): Promise<PutBack> {
     if (files === undefined || held === null) return NOTHING;
-    const changes = changesOf(held, await files.read(held.tree.keys()));
+    const changes = guardedChanges(held, await files.read(Object.keys(held.files)));
     if (changes.length === 0) return NOTHING;
-    // A check may be asked before there is a run.
-    const run = await parts.load(runId).catch(() => null);
-    const opened = (run === null ? undefined : phaseById(run.workflow, run.phase))?.writes ?? [];
+    const { run, mayStay } = await rulesOf(runId);
     const found: GuardedChange[] = [];
-    for (const change of changes) {
-      const isOpen = opened.includes(change.path) && guardOf(change.path) === 'named';
-      if (isOpen || (await isAccepted(change))) keep(change);
-      else found.push(change);
+    const stay: GuardedChange[] = [];
+    for (const change of changes) ((await mayStay(change)) ? stay : found).push(change);
+    if (stay.length > 0) {
+      held = withAccepted(held, stay);
+      await files.keepMeasure(withAccepted((await files.measure()) ?? held, stay));
     }
     if (found.length === 0) return NOTHING;
     const failed: string[] = [];
     for (const change of found) await files.putBack(change).catch(() => failed.push(change.path));
     const data: JsonObject = {
-      files: found.map(({ path, after }) => ({ path, found: after?.digest ?? null })),
+      files: found.map(foundOf),
       ...(failed.length === 0 ? {} : { failed }),
     };
-    const time = new Date(parts.now()).toISOString();
-    const event = 'guarded_files_restored' as const;
-    await parts.note(run?.id ?? null, [{ time, principal: 'engine:phasegate', event, data }]);
+    await note(run?.id ?? null, 'guarded_files_restored', data);
     return { paths: found.map(({ path }) => path), failed };
   }
 
@@ -117,13 +111,44 @@ export function createGuard(parts: GuardParts): Guard {
     return mine;
   }
 
-  async function isAccepted({ path, after }: GuardedChange): Promise<boolean> {
-    return after?.kind === 'file' && (await parts.accepted(path, after.digest));
+  /** What a run may leave in the place of guarded files: what its phase opens by the path, and what a human accepted. */
+  async function rulesOf(runId: string) {
+    // A check may be asked before there is a run.
+    const run = await parts.load(runId).catch(() => null);
+    const opened = (run === null ? undefined : phaseById(run.workflow, run.phase))?.writes ?? [];
+    const mayStay = async (change: GuardedChange) =>
+      (opened.includes(change.path) && guardOf(change.path) === 'named') || (await parts.accepted(change));
+    return { run, mayStay };
   }
 
-  function keep({ path, after }: GuardedChange): void {
-    if (after === null) held?.tree.delete(path);
-    else held?.tree.set(path, after);
+  /**
+   * The first reading of this process. With a human set up, what changed since the last process looked has to be
+   * accepted: nobody knows who changed it. Without one it is taken as it is, on record.
+   */
+  async function begin(guarded: GuardedFiles, runId: string): Promise<GuardedMeasure> {
+    const kept = await guarded.measure();
+    const reading = await guarded.read(Object.keys(kept?.files ?? {}));
+    const { run, mayStay } = await rulesOf(runId);
+    const open: GuardedChange[] = [];
+    for (const change of kept === null ? [] : guardedChanges(kept, reading)) {
+      if (!(await mayStay(change))) open.push(change);
+    }
+    if (open.length > 0) {
+      if (await parts.asksHuman()) throw notAccepted(open.map(({ path }) => path));
+      await note(run?.id ?? null, 'guarded_files_changed', { files: open.map(foundOf) });
+    }
+    const measure = measureOf(reading);
+    await guarded.keepMeasure(measure);
+    return measure;
+  }
+
+  async function note(
+    runId: string | null,
+    event: 'guarded_files_changed' | 'guarded_files_restored',
+    data: JsonObject,
+  ): Promise<void> {
+    const time = new Date(parts.now()).toISOString();
+    await parts.note(runId, [{ time, principal: 'engine:phasegate', event, data }]);
   }
 
   return {
@@ -131,8 +156,7 @@ export function createGuard(parts: GuardParts): Guard {
       inTurn(async () => {
         if (files === undefined) return;
         if (held !== null) return void (await demandSame(runId));
-        const { tree, beyond } = await files.read([]);
-        held = { tree: new Map(tree), beyond: beyond.map((folder) => `${folder}/`) };
+        held = await begin(files, runId);
       }),
     settle: (runId) => (held === null ? Promise.resolve([]) : demandSameSoon(runId)),
     async release(runId) {
@@ -141,13 +165,6 @@ export function createGuard(parts: GuardParts): Guard {
       await inTurn(() => compare(runId));
     },
   };
-}
-
-/** The reading that everything is compared with. */
-interface Held {
-  readonly tree: Map<string, GuardedEntry>;
-  /** How paths begin that it did not get to. */
-  readonly beyond: readonly string[];
 }
 
 /** What became of files that were not as they were. */
@@ -194,29 +211,22 @@ export function restoredMessage(paths: readonly string[]): string {
 
 const MOST_NAMED = 10;
 
-function changesOf(
-  { tree: before, beyond }: Held,
-  { tree: after }: GuardedReading,
-): readonly GuardedChange[] {
-  // Whether a file that is seen for the first time was there before is only known where somebody looked.
-  const added = [...after.keys()].filter(
-    (path) => !before.has(path) && !beyond.some((folder) => path.startsWith(folder)),
-  );
-  const paths = [...before.keys(), ...added].sort();
-  const changes = paths.flatMap((path): readonly GuardedChange[] => {
-    const [was, is] = [before.get(path) ?? null, after.get(path) ?? null];
-    return was?.kind === is?.kind && was?.digest === is?.digest ? [] : [{ path, before: was, after: is }];
+function foundOf({ path, after }: GuardedChange): JsonObject {
+  return { path, found: after?.digest ?? null };
+}
+
+function notAccepted(paths: readonly string[]): PhasegateError {
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
+  const named = paths.slice(0, MOST_NAMED).map((path) => `\`${path}\``);
+  const message = `${named.join(', ')}${more} changed while no process of Phasegate was looking, and no human has accepted it: no program is run`;
+  return new PhasegateError('guarded_changed', message, {
+    hint: 'a human looks at it and accepts it with `phasegate trust --guarded`, or puts it back',
   });
-  // What was added goes first: it may stand where something belongs.
-  return [
-    ...changes.filter(({ before: was }) => was === null),
-    ...changes.filter(({ before: was }) => was !== null),
-  ];
 }
 
 function notRestored(paths: readonly string[]): PhasegateError {
   const named = paths.map((path) => `\`${path}\``).join(', ');
   return new PhasegateError('guarded_changed', `${named} changed and could not be put back`, {
-    hint: 'a human puts them back and looks at `phasegate audit show`',
+    hint: 'a human puts them back and looks at `phasegate audit tail --as NAME`',
   });
 }

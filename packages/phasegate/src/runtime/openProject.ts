@@ -9,6 +9,7 @@ import { createClaims } from './claims.ts';
 import { createFeed } from './feed.ts';
 import { createGuard, restoredMessage } from './guard.ts';
 import { guardedChecks } from './guardedChecks.ts';
+import { createGuardedTrust } from './guardedTrust.ts';
 import { verifyHumanSignature } from './humanKeys.ts';
 import { lookingAgain } from './lookingAgain.ts';
 import { createNestedTrust } from './nestedTrust.ts';
@@ -78,10 +79,19 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const stopping = new AbortController();
   const watches = new Set<Watch>();
   const accepted = (trust: TrustRecord) => isAccepted(trust, store);
+  const guardedTrust = createGuardedTrust({
+    store,
+    files: parts.guarded,
+    isPartOfWorkflow: acceptedFile,
+    keep: keepTrust,
+    isSigned: accepted,
+    hash: parts.hash,
+  });
   const guard = createGuard({
     files: parts.guarded,
     load,
-    accepted: async (path, digest) => acceptedFile(path, digest),
+    accepted: guardedTrust.isAccepted,
+    asksHuman: async () => (await store.humans()).length > 0,
     note: async (runId, drafts) => void (await store.note(runId, drafts)),
     now: parts.now,
   });
@@ -274,6 +284,8 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
 
     serverCards: () => serverTrust.cards(),
     trustServer: (name, hash, human) => serverTrust.trust(name, hash, human),
+    guardedCards: () => guardedTrust.cards(),
+    trustGuarded: (path, hash, human) => guardedTrust.trust(path, hash, human),
     guardedFiles: {
       hold: (runId) => guard.hold(runId),
       async settle(runId) {

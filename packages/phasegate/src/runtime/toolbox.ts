@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import {
   type Blocker,
   canonicalJson,
+  guardOf,
   isJsonObject,
   isToolName,
   jsonProblem,
@@ -237,7 +238,8 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     const startedAt = new Date(parts.now()).toISOString();
     const root = await workspace();
     const isProtected = (await parts.databases?.protection()) ?? (() => false);
-    if (runsProgram(call.tool)) await parts.guard?.hold(run.id);
+    // What a phase opens by its path is written with the guard's knowledge, or it would be found as a stranger's later.
+    if (runsProgram(call.tool) || opensGuarded(run)) await parts.guard?.hold(run.id);
     const ran = await parts.calls.carryOut(record, (ending) => {
       const signals = [ending, AbortSignal.timeout(timeoutMs)];
       const signal = AbortSignal.any(parts.signal === undefined ? signals : [...signals, parts.signal]);
@@ -337,6 +339,10 @@ interface Work extends ToCarryOut {
 }
 
 /** Whether a tool can change files that it does not name. */
+function opensGuarded({ workflow, phase }: Run): boolean {
+  return phaseById(workflow, phase)?.writes?.some((path) => guardOf(path) === 'named') ?? false;
+}
+
 function runsProgram(tool: string): boolean {
   return tool === 'bash' || tool === 'git' || tool.startsWith('mcp:');
 }

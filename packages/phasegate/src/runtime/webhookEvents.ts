@@ -46,6 +46,7 @@ const OTHERS: Readonly<Record<Exclude<AuditDraft['event'], RunEventType>, true>>
   command_refused: true,
   token_issued: true,
   token_refused: true,
+  guarded_files_changed: true,
   guarded_files_restored: true,
   human_added: true,
   human_removed: true,

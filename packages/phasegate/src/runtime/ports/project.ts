@@ -20,6 +20,7 @@ import type {
   DatabaseBackup,
   Databases,
   Feed,
+  GuardedCard,
   Humans,
   KeptAnswers,
   Loader,
@@ -173,6 +174,9 @@ export interface OpenProject extends Migrations {
   /** The servers of the config, and whether a human accepted each as it is now. */
   serverCards(): Promise<readonly ServerCard[]>;
   trustServer(name: string, hash: string, human: UnlockedHuman): Promise<TrustRecord>;
+  /** Guarded files that changed while no process looked; with a human set up, no program is run before they are accepted. */
+  guardedCards(): Promise<readonly GuardedCard[]>;
+  trustGuarded(path: string, hash: string, human: UnlockedHuman): Promise<TrustRecord>;
   /** For whoever runs programs for a run by other ways than the toolbox: before the first, and after each. */
   readonly guardedFiles: {
     hold(runId: string): Promise<void>;

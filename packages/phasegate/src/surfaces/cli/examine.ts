@@ -1,6 +1,6 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PhasegateError } from '@phasegate/core';
+import { oneLine, PhasegateError } from '@phasegate/core';
 import type { OpenProject, Project } from '../../runtime/ports.ts';
 import type { Invocation } from './command.ts';
 
@@ -29,7 +29,10 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   if (opened !== undefined) findings.push(...(await store(opened)));
   else findings.push(NO_HUMAN);
   findings.push(...(await workflows(project.value, opened?.ok ? opened.value : undefined)));
-  if (opened?.ok) findings.push(...(await servers(opened.value)), ...(await webhooks(opened.value)));
+  if (opened?.ok) {
+    const { value } = opened;
+    findings.push(...(await servers(value)), ...(await guarded(value)), ...(await webhooks(value)));
+  }
   findings.push({ name: 'ring', status: 'ok', message: 'served: only what goes through Phasegate is held' });
   return findings;
 }
@@ -121,6 +124,21 @@ async function servers(open: OpenProject): Promise<readonly Finding[]> {
     if (trusted) return { name, status: 'ok', message: 'in the config, started by `phasegate serve`' };
     const message = 'in the config, not accepted by a human: it is not started';
     return { name, status: 'missing', message, next_step: 'phasegate trust --servers' };
+  });
+}
+
+/** Files that changed while nobody looked. */
+async function guarded(open: OpenProject): Promise<readonly Finding[]> {
+  const cards = await attempt(() => open.guardedCards());
+  if (!cards.ok) return [broken('guarded files', cards.error)];
+  return cards.value.map(({ path, change }): Finding => {
+    const message = `${change} while no process of Phasegate was looking, not accepted by a human: no program is run`;
+    return {
+      name: `guarded file ${oneLine(path)}`,
+      status: 'missing',
+      message,
+      next_step: 'phasegate trust --guarded',
+    };
   });
 }
 

@@ -1,4 +1,4 @@
-import { PhasegateError } from '@phasegate/core';
+import { oneLine, PhasegateError } from '@phasegate/core';
 import type { Project, RunningServer, ServeRequest, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, Invocation } from '../command.ts';
 import { problemLine } from '../failure.ts';
@@ -42,6 +42,7 @@ export const serve: CliCommand = {
     await tellWorkflows(invocation, project);
     const server = await machine.openServer({ ...request, project, log: (line) => void out.log(line) });
     try {
+      await tellGuarded(invocation, server);
       await greet(invocation, server, { passphrase, stopping });
       await aborted(stopping);
     } finally {
@@ -101,6 +102,15 @@ async function tellWorkflows({ out }: Invocation, { catalog }: Project): Promise
       `  ${path}: not accepted, so not run and not started: closure ${closure} (phasegate trust ${workflow})`,
     );
   }
+}
+
+/** What changed while no server ran keeps programs from being run, and that should not be a surprise. */
+async function tellGuarded({ out }: Invocation, { open }: RunningServer): Promise<void> {
+  const cards = await open.guardedCards();
+  if (cards.length === 0) return;
+  await out.log('changed while nobody looked, so no program is run before a human accepts it:');
+  for (const { path, change } of cards)
+    await out.log(`  ${oneLine(path)}: ${change} (phasegate trust --guarded)`);
 }
 
 interface Greeting {

@@ -12,6 +12,7 @@ export const trust: CliCommand = {
   usage: [
     'trust [WORKFLOW] [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --servers [--yes] [--as NAME] [--passphrase-fd N]',
+    'trust --guarded [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --nested FOLDER [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --worktree FOLDER [--yes] [--as NAME] [--passphrase-fd N]',
   ],
@@ -20,6 +21,8 @@ export const trust: CliCommand = {
     'Shows which files changed since they were last accepted, and asks; `--yes` accepts without asking. Code is read and\n' +
     'hashed for it, with all it imports, and not run before it is accepted.\n' +
     'The servers that the config attaches are started only when they are accepted: --servers goes through them alone.\n' +
+    'Config, contracts, settings and hooks of clients that changed while no process of Phasegate was looking keep programs\n' +
+    'from being run until they are accepted: --guarded goes through them, and nothing else does.\n' +
     'A folder of the project that is a project of its own is entered only when it is accepted: --nested names it.\n' +
     'A git worktree of the project shares its runs, humans and acceptances only when it is accepted: --worktree names it.\n' +
     'The documents that agents are served as standards are accepted with them; passages of one that changed afterwards say so.',
@@ -32,6 +35,7 @@ export const trust: CliCommand = {
   options: {
     yes: { type: 'flag', summary: 'accept without asking' },
     servers: { type: 'flag', summary: 'only the servers that the config attaches' },
+    guarded: { type: 'flag', summary: 'the guarded files that changed while nobody looked' },
     nested: {
       type: 'text',
       value: 'FOLDER',
@@ -55,10 +59,17 @@ export const trust: CliCommand = {
     const outcome: Outcome = { trusted: [], already: [], declined: [] };
     const [named] = args.positionals;
     const onlyServers = args.flag('servers');
+    const onlyGuarded = args.flag('guarded');
     if (onlyServers && named !== undefined) {
       throw usageError('`--servers` is about the config, so no workflow is named with it');
     }
-    for (const name of onlyServers ? [] : await namesOf(invocation)) {
+    if (onlyGuarded && (named !== undefined || onlyServers)) {
+      throw usageError(
+        '`--guarded` goes through guarded files alone: leave out the workflow and `--servers`',
+      );
+    }
+    const only = onlyServers || onlyGuarded;
+    for (const name of only ? [] : await namesOf(invocation)) {
       const first = await project.trustCard(name);
       const accepted = await acceptCard(invocation, first, { project, human, outcome });
       if (!accepted) continue;
@@ -66,8 +77,9 @@ export const trust: CliCommand = {
       const whole = await project.trustCard(name);
       if (whole.closure !== first.closure) await acceptCard(invocation, whole, { project, human, outcome });
     }
-    if (named === undefined) await acceptServers(invocation, { project, human, outcome });
-    const documents = onlyServers ? null : await acceptDocuments(invocation);
+    if (named === undefined && !onlyGuarded) await acceptServers(invocation, { project, human, outcome });
+    if (onlyGuarded) await acceptGuarded(invocation, { project, human, outcome });
+    const documents = only ? null : await acceptDocuments(invocation);
     await out.result({ ...outcome, ...(documents === null ? {} : { documents }) }, () => describe(outcome));
     return outcome.declined.length === 0 && documents?.accepted !== false ? 0 : 1;
   },
@@ -190,6 +202,28 @@ async function acceptServers(
 
 const NO_FILE = ['  file', 'none of the project is named; what this starts is not examined'];
 
+/** Only where it is asked for: who accepts a workflow does not mean the settings that were planted beside it. */
+async function acceptGuarded(
+  { args, out, prompts }: Invocation,
+  {
+    project,
+    human,
+    outcome,
+  }: { readonly project: OpenProject; readonly human: UnlockedHuman; readonly outcome: Outcome },
+): Promise<void> {
+  for (const { path, change, hash } of await project.guardedCards()) {
+    const title = oneLine(path);
+    const card = `${out.paint.bold(title)} (guarded): ${out.paint.yellow(change)} while nobody looked`;
+    if (!out.json || prompts !== null) await out.log(card);
+    if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(`Accept ${title}?`))) {
+      outcome.declined.push(title);
+      continue;
+    }
+    const { by, at } = await project.trustGuarded(path, hash, human);
+    outcome.trusted.push({ workflow: title, path, closure: hash, by, at });
+  }
+}
+
 /** What agents are served as standards is accepted with the workflows; null where nothing of it changed. */
 async function acceptDocuments({
   args,
@@ -219,5 +253,5 @@ function describe({ trusted, already, declined }: Outcome): string {
     ...declined.map((workflow) => `${workflow}: not accepted`),
   ];
   // Code and its migrations are accepted one after the other, and are one workflow.
-  return [...new Set(lines)].join('\n');
+  return lines.length === 0 ? 'nothing to accept' : [...new Set(lines)].join('\n');
 }

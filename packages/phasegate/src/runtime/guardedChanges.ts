@@ -1,0 +1,41 @@
+import type { GuardedChange, GuardedMeasure, GuardedReading } from './ports.ts';
+
+/** What of a reading is not as it has to be. */
+export function guardedChanges(
+  { files, beyond }: GuardedMeasure,
+  { tree }: GuardedReading,
+): readonly GuardedChange[] {
+  // Whether a file that is seen for the first time was there before is only known where somebody looked.
+  const isNew = (path: string) =>
+    !Object.hasOwn(files, path) && !beyond.some((folder) => path.startsWith(`${folder}/`));
+  const paths = [...Object.keys(files), ...[...tree.keys()].filter(isNew)].sort();
+  const changes = paths.flatMap((path): readonly GuardedChange[] => {
+    const before = (Object.hasOwn(files, path) ? files[path] : undefined) ?? null;
+    const after = tree.get(path) ?? null;
+    const isSame = before?.kind === after?.kind && before?.digest === after?.digest;
+    return isSame ? [] : [{ path, before, after }];
+  });
+  // What was added goes first: it may stand where something belongs.
+  return [
+    ...changes.filter(({ before }) => before === null),
+    ...changes.filter(({ before }) => before !== null),
+  ];
+}
+
+/** A reading as the measure of what comes after it. */
+export function measureOf({ tree, beyond }: GuardedReading): GuardedMeasure {
+  return { files: Object.fromEntries(tree), beyond };
+}
+
+/** A measure after some of what differs from it was accepted. */
+export function withAccepted(
+  measure: GuardedMeasure,
+  changes: readonly Pick<GuardedChange, 'path' | 'after'>[],
+): GuardedMeasure {
+  const files = new Map(Object.entries(measure.files));
+  for (const { path, after } of changes) {
+    if (after === null) files.delete(path);
+    else files.set(path, after);
+  }
+  return { ...measure, files: Object.fromEntries(files) };
+}
