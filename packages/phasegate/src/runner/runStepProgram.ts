@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { oneLine } from '@phasegate/core';
 import { type Ended, runProgram } from '../workspace/runProgram.ts';
 import { type OutputLines, outputLines } from './outputLines.ts';
 import type { Driving, StepAtWork } from './parts.ts';
@@ -64,7 +65,8 @@ export async function runStepProgram(
   if (ended.how.kind === 'aborted' || driving.signal.aborted) return { kind: 'aborted' };
   const reason = reasonFor(ended, { program: program.argv[0], seconds, stderr: stderr.last()?.text ?? '' });
   if (reason !== null) return { kind: 'failed', reason };
-  if (program.holdResult && ended.heldOpen) return { kind: 'failed', reason: heldOpen(program.argv[0]) };
+  if (program.holdResult && ended.heldOpen)
+    return { kind: 'failed', reason: heldOpen(program.argv[0], ended) };
   const text = whole === null ? null : Buffer.from(whole.join(''), 'latin1').toString('utf8');
   return { kind: 'ended', last: stdout.last(), whole: text };
 }
@@ -99,9 +101,13 @@ function reasonFor(
 }
 
 /** INVARIANT: a result is what the program itself printed: with another at its output nobody knows whose it is. */
-function heldOpen(program: string): string {
-  return `\`${program}\` ended while a process it had started could still print in its place, so its result is not taken; wait for that process, or give it an output of its own`;
+function heldOpen(program: string, { heldBy }: Ended): string {
+  const named = heldBy.slice(0, MOST_NAMED).map((holder) => `\`${oneLine(holder)}\``);
+  const who = named.length === 0 ? 'a process it had started' : named.join(', ');
+  return `\`${program}\` ended while ${who} could still print in its place, so its result is not taken; wait for that process, or give it an output of its own`;
 }
+
+const MOST_NAMED = 5;
 
 /** Why a program could not be started. */
 export function notStarted(name: string, code: string): string {

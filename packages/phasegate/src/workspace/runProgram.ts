@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { drainNow } from './drainNow.ts';
+import { holdersOf, outputOf } from './holdersOf.ts';
 import { guardGroup, markOfDriver } from './startGuard.ts';
 
 /** A program to run, and when to end it. */
@@ -37,6 +39,8 @@ export interface Ended {
    * that one's, and nobody can tell: who takes the output for the program's word must not.
    */
   readonly heldOpen: boolean;
+  /** Those processes by name and number, where the system says. */
+  readonly heldBy: readonly string[];
   /** How much was printed on each stream, kept or not. */
   readonly printed: { readonly stdout: number; readonly stderr: number };
 }
@@ -79,6 +83,7 @@ function start(program: Program): { readonly child: ChildProcess } | Ended {
       stderr: NOTHING,
       tail: NOTHING,
       heldOpen: false,
+      heldBy: [],
       printed,
     };
   }
@@ -95,7 +100,8 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   let bytes = 0;
   let how: Ended['how'] | null = null;
   let heldOpen = false;
-  let closed = false;
+  let heldBy: readonly string[] = [];
+  const output = outputOf(child.pid);
   const timers: NodeJS.Timeout[] = [];
   const later = (act: () => void, delay: number) => timers.push(setTimeout(act, delay));
 
@@ -134,7 +140,7 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
     if (how?.kind === 'exited' && bytes > limit) how = { kind: 'printed_too_much' };
     const [stdout, stderr] = [Buffer.concat(streams.stdout), Buffer.concat(streams.stderr)];
     const ended = how ?? { kind: 'not_started', code: 'UNKNOWN' };
-    resolve({ how: ended, stdout, stderr, tail, heldOpen, printed });
+    resolve({ how: ended, stdout, stderr, tail, heldOpen, heldBy, printed });
   };
 
   const keep = (stream: 'stdout' | 'stderr', chunk: Buffer) => {
@@ -160,15 +166,11 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   });
   child.once('exit', (code, signal) => {
     how ??= code === null ? { kind: 'killed', signal: signal ?? 'unknown' } : { kind: 'exited', code };
-    // Looked at before the rest of the group is killed: one that dies at once could have printed last all the same.
-    void soon(() => closed).then((ended) => {
-      heldOpen = !ended;
-      killGroup('SIGKILL');
-      later(finish, DRAIN_MS);
-    });
-  });
-  child.stdout?.once('close', () => {
-    closed = true;
+    // At once, and before the rest of the group is killed: whoever is still there may print in the program's place.
+    heldOpen = !drainNow(child.stdout, (chunk) => keep('stdout', chunk));
+    if (heldOpen) heldBy = holdersOf(output);
+    killGroup('SIGKILL');
+    later(finish, DRAIN_MS);
   });
   child.once('close', finish);
   endWithUs(leave);
@@ -176,17 +178,6 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   if (program.signal.aborted) abort();
   else program.signal.addEventListener('abort', abort, { once: true });
 }
-
-/**
- * Whether something is so after a few turns of the event loop. A program's own end of its output is closed before its
- * end is told, so what is left to read and the end of it are there already, however busy the machine is.
- */
-async function soon(isSo: () => boolean): Promise<boolean> {
-  for (let turn = 0; turn < TURNS && !isSo(); turn += 1) await new Promise((next) => setImmediate(next));
-  return isSo();
-}
-
-const TURNS = 50;
 
 // One listener for all: many programs run at once in a parallel step.
 const stayWith = new Set<() => void>();
