@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { createTurns } from '../../limits/turns.ts';
+import { createPaced } from '../../limits/paced.ts';
 import { readLimited } from './jsonBody.ts';
 import type { Caller, RestEnv, RestParts } from './parts.ts';
 
@@ -13,28 +13,12 @@ const MOST_WAITING = 8;
  * server busy, so whoever sends one after the other leaves most of the time to others. Callers are bound before. A body
  * whose length is not said beforehand counts as large.
  */
-export function oneLargeBody({ later = wait }: Pick<RestParts, 'later'>): MiddlewareHandler<RestEnv> {
-  const turns = createTurns({ what: 'large requests', atOnce: 1, waiting: MOST_WAITING });
+export function oneLargeBody({ later }: Pick<RestParts, 'later'>): MiddlewareHandler<RestEnv> {
+  const paced = createPaced({ what: 'large requests', waiting: MOST_WAITING, later });
   return async (c, next) => {
     const name = nameOf(c.get('caller'));
-    if (name === null || !isLarge(c)) return next();
-    const end = await turns.take(name);
-    const before = performance.eventLoopUtilization();
-    try {
-      await next();
-    } finally {
-      const { active } = performance.eventLoopUtilization(before);
-      void later(Math.min(Math.ceil(REST * active), LONGEST_REST_MS)).then(end);
-    }
+    return name === null || !isLarge(c) ? next() : paced.act(name, next);
   };
-}
-
-/** For every millisecond the server was busy while it had such a body, this many before it takes the caller's next. */
-const REST = 3;
-const LONGEST_REST_MS = 2000;
-
-function wait(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, milliseconds).unref());
 }
 
 /** The request with its body read, no further than the limit. Throws `too_large`. */

@@ -1,7 +1,10 @@
+import { createPaced } from '../../../limits/paced.ts';
 import { numberArgument, textArgument, textsArgument } from '../arguments.ts';
 import { type McpTool, READING } from '../tool.ts';
 
 const MOST_RESULTS = 50;
+// The index is read in the server itself, which does nothing else meanwhile.
+const paced = createPaced({ what: 'searches', waiting: 16 });
 
 /** `search_standards`: passages of the project's documentation. */
 export const searchStandards: McpTool = {
@@ -50,17 +53,18 @@ export const searchStandards: McpTool = {
     },
   },
   annotations: READING,
-  async call(args, { standards }) {
+  async call(args, { standards, agent = '' }) {
     const limit = numberArgument(args, 'n_results');
     const phase = numberArgument(args, 'filter_phase');
     const tags = textsArgument(args, 'filter_tags');
-    const answer = await standards.search({
+    const query = {
       query: textArgument(args, 'query'),
       terms: textsArgument(args, 'terms'),
       limit: Math.min(Math.max(Math.round(limit ?? 5), 1), MOST_RESULTS),
       ...(phase === undefined ? {} : { phase }),
       ...(tags.length === 0 ? {} : { tags }),
-    });
+    };
+    const answer = await paced.act(agent, () => standards.search(query));
     const { hint, results, ...measured } = answer;
     return {
       // An agent pays for every token: what a title or a tag says it has from the section and its own filter.
