@@ -13,7 +13,7 @@ export interface FittedJson {
  */
 export function fitJson(whole: JsonObject, most: number): FittedJson {
   const cut: string[] = [];
-  const sizes = new Map<object, number>();
+  const sizes = new Map<Json, number>();
   const value = fitObject(whole, most, { path: '', cut, sizeOf: (part) => sizeOf(part, sizes) });
   return { value, cut };
 }
@@ -21,11 +21,16 @@ export function fitJson(whole: JsonObject, most: number): FittedJson {
 interface Place {
   readonly path: string;
   readonly cut: string[];
-  /** Bytes of a part as JSON; each object is measured once, however often it is asked about. */
+  /** Bytes of a part as JSON; each object and long text is measured once, however often it is asked about. */
   sizeOf(part: Json): number;
 }
 
-function sizeOf(value: Json, sizes: Map<object, number>): number {
+function sizeOf(value: Json, sizes: Map<Json, number>): number {
+  if (typeof value === 'string' && value.length > LONG) {
+    const bytes = sizes.get(value) ?? jsonBytes(value, Number.POSITIVE_INFINITY);
+    sizes.set(value, bytes);
+    return bytes;
+  }
   if (typeof value !== 'object' || value === null) return jsonBytes(value, Number.POSITIVE_INFINITY);
   const known = sizes.get(value);
   if (known !== undefined) return known;
@@ -43,6 +48,8 @@ function sizeOf(value: Json, sizes: Map<object, number>): number {
   return bytes;
 }
 
+/** Looking a shorter text up takes as long as measuring it. */
+const LONG = 1000;
 /** Most paths that are named; the rest is told by the last. */
 const MOST_PATHS = 20;
 const LONGEST_PATH = 100;
