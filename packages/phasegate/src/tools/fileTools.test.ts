@@ -25,6 +25,24 @@ describe('read_files', () => {
     });
   });
 
+  test.each(['', '\n', 'a', 'a\n', '\n\n', 'a\nb', 'a\r\n\nü\n', '\n'.repeat(5)])(
+    'reads any lines of %j',
+    async (text) => {
+      const workspace = workspaceWith({ 'a.txt': text });
+      const lines = text.split(/(?<=\n)/u);
+      for (let offset = 1; offset < 8; offset += 1) {
+        for (const limit of [1, 2, 9]) {
+          const read = await use(readFiles, workspace, { path: 'a.txt', offset, limit });
+          expect(outputOf(read)).toMatchObject({
+            content: lines.slice(offset - 1, offset - 1 + limit).join(''),
+            lines: lines.length,
+            truncated: offset - 1 + limit < lines.length,
+          });
+        }
+      }
+    },
+  );
+
   test('cuts at the limit, between characters, and says so', async () => {
     const workspace = workspaceWith({ 'a.txt': 'äöü', 'b.txt': 'more' });
 

@@ -33,6 +33,30 @@ describe('grep', () => {
     });
   });
 
+  test('gives each line once, by its number, whatever its ends and letters are', async () => {
+    const text = 'ab ab\n\nAB\r\nx\nİ ab\nab';
+    const workspace = workspaceWith({ a: text, b: text.replace('İ', 'I') });
+    const lines = (ignore_case: boolean, path: string) =>
+      use(grep, workspace, { pattern: 'ab', ignore_case, path }).then((result) =>
+        (outputOf(result).matches as { line: number; text: string }[]).map(({ line, text }) => [line, text]),
+      );
+
+    for (const [path, letter] of [
+      ['a', 'İ'],
+      ['b', 'I'],
+    ] as const) {
+      const [first, fifth, last] = [
+        [1, 'ab ab'],
+        [5, `${letter} ab`],
+        [6, 'ab'],
+      ];
+      expect(await lines(false, path)).toEqual([first, fifth, last]);
+      expect(await lines(true, path)).toEqual([first, [3, 'AB\r'], fifth, last]);
+    }
+    expect(outputOf(await use(grep, workspace, { pattern: 'ab\n' })).matches).toEqual([]);
+    expect(outputOf(await use(grep, workspace, { pattern: '\n' })).matches).toEqual([]);
+  });
+
   test('stops at its limit and says that there is more', async () => {
     const workspace = workspaceWith({ a: 'x\nx\nx\n', b: 'x\n' });
 

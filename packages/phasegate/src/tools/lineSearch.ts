@@ -21,19 +21,46 @@ export function plainSearch(sought: string, ignoreCase: boolean): LineSearch {
   const wanted = ignoreCase ? sought.toLowerCase() : sought;
   return {
     async find(text, limit) {
+      const searched = ignoreCase ? text.toLowerCase() : text;
       // Most files do not have it at all, and then there is no need for their lines.
-      if (!(ignoreCase ? text.toLowerCase() : text).includes(wanted)) return [];
-      const found: FoundLine[] = [];
-      for (const [index, line] of text.split('\n').entries()) {
-        if (found.length >= limit) break;
-        if (!(ignoreCase ? line.toLowerCase() : line).includes(wanted)) continue;
-        found.push({ line: index + 1, text: line.slice(0, MAX_LINE) });
-      }
-      return found;
+      if (wanted.includes('\n') || !searched.includes(wanted)) return [];
+      // A few letters have a longer small form: then a place in one text is none in the other.
+      return searched.length === text.length
+        ? linesAt(text, { searched, wanted, limit })
+        : linesWith(text, wanted, limit);
     },
     close: async () => undefined,
   };
 }
+
+/** The lines around each place; no text is made of any other, as a file of line ends alone has millions. */
+function linesAt(
+  text: string,
+  { searched, wanted, limit }: { readonly searched: string; readonly wanted: string; readonly limit: number },
+): readonly FoundLine[] {
+  const found: FoundLine[] = [];
+  let [line, counted] = [1, 0];
+  for (let at = searched.indexOf(wanted); at !== -1 && found.length < limit; ) {
+    for (; counted < at; counted += 1) if (text.charCodeAt(counted) === LINE_END) line += 1;
+    const begin = at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
+    const next = text.indexOf('\n', at);
+    const end = next === -1 ? text.length : next;
+    found.push({ line, text: text.slice(begin, Math.min(end, begin + MAX_LINE)) });
+    at = next === -1 ? -1 : searched.indexOf(wanted, next + 1);
+  }
+  return found;
+}
+
+function linesWith(text: string, wanted: string, limit: number): readonly FoundLine[] {
+  const found: FoundLine[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (found.length >= limit) break;
+    if (line.toLowerCase().includes(wanted)) found.push({ line: index + 1, text: line.slice(0, MAX_LINE) });
+  }
+  return found;
+}
+
+const LINE_END = 0x0a;
 
 /**
  * Finds a regular expression. It runs in a thread of its own that is ended when it takes too long: an expression can

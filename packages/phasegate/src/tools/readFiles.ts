@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { JsonObject } from '@phasegate/core';
 import type { ToolImplementation } from '../runtime/ports.ts';
 import { readBeneath } from '../workspace/readBeneath.ts';
@@ -94,21 +95,31 @@ async function read(root: string, given: string, reading: Reading): Promise<Json
       truncated: kept.length < size,
     };
   }
-  const lines = textOf(path, content).split(/(?<=\n)/u);
-  const chosen = lines.slice(reading.offset - 1, reading.offset - 1 + reading.limit);
-  const asked = Buffer.from(chosen.join(''));
+  demandText(path, content);
+  const { lines, start, end } = linesOf(content, reading);
+  const asked = content.subarray(start, end);
   const kept = wholeCharacters(asked, reading.maxBytes);
-  const truncated = kept.length < asked.length || reading.offset - 1 + reading.limit < lines.length;
-  return { path, content: kept.toString(), encoding: 'utf8', size, lines: lines.length, truncated };
+  const truncated = kept.length < asked.length || reading.offset - 1 + reading.limit < lines;
+  return { path, content: kept.toString(), encoding: 'utf8', size, lines, truncated };
 }
 
-function textOf(path: string, content: Buffer): string {
-  try {
-    if (content.includes(0)) throw new TypeError('holds a NUL byte');
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
-  } catch {
-    throw new ToolFailure('not_text', `\`${path}\` is not UTF-8 text; read it with \`encoding\`: \`base64\``);
+/** How many lines there are, and where those that are asked for begin and end. A file of line ends alone has millions. */
+function linesOf(content: Buffer, { offset, limit }: Reading): { lines: number; start: number; end: number } {
+  let [lines, start, end] = [1, offset > 1 ? content.length : 0, content.length];
+  for (let at = 0; at < content.length - 1; at += 1) {
+    if (content[at] !== LINE_END) continue;
+    lines += 1;
+    if (lines === offset) start = at + 1;
+    if (lines === offset + limit) end = at + 1;
   }
+  return { lines, start, end };
+}
+
+const LINE_END = 0x0a;
+
+function demandText(path: string, content: Buffer): void {
+  if (isUtf8(content) && !content.includes(0)) return;
+  throw new ToolFailure('not_text', `\`${path}\` is not UTF-8 text; read it with \`encoding\`: \`base64\``);
 }
 
 /** The beginning of a text, cut between two characters. */
