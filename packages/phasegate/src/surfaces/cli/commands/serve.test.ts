@@ -31,8 +31,11 @@ test.each(['https://build.example.com', 'build.example.com:8443', 'build.example
   '`--allow-host %s` is no name: agents that are started would be sent elsewhere with their keys',
   async (name) => {
     const shell = makeShell({ 'good.workflow.yaml': GOOD });
+    const serving = machine();
+    // One that is served all the same would be served for ever.
+    void serving.opened.then(serving.stop);
 
-    const { code, stderr } = await shell.callWith(machine().machine, [
+    const { code, stderr } = await shell.callWith(serving.machine, [
       'serve',
       '--port',
       '0',
