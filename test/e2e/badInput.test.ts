@@ -4,7 +4,7 @@ import type { JsonObject } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
 import { type Called, makeProject, phasegate, type TestProject } from './cli.ts';
 
-test.concurrent('`validate` prints ten lines for ten mistakes, each with its place [S2.84]', async () => {
+test('`validate` prints ten lines for ten mistakes, each with its place [S2.84]', async () => {
   const project = makeProject({ 'ten.workflow.yaml': TEN_MISTAKES });
 
   const called = await phasegate(project, ['validate', 'ten.workflow.yaml']);
@@ -37,7 +37,7 @@ test.concurrent('`validate` prints ten lines for ten mistakes, each with its pla
   expect(problems.every((problem) => typeof problem.code === 'string')).toBe(true);
 });
 
-describe.concurrent('a definition is refused with exit 2 and its place', () => {
+describe('a definition is refused with exit 2 and its place', () => {
   const only = (phase: string, more = '') => `workflow: bad\n${more}phases:\n  A: ${phase}\n`;
 
   // The wrong place is marked with `»`, which is taken out before the file is written.
@@ -104,7 +104,7 @@ describe.concurrent('a definition is refused with exit 2 and its place', () => {
   });
 });
 
-describe.concurrent('a file is refused with exit 2', () => {
+describe('a file is refused with exit 2', () => {
   const named = (schema: string) =>
     `workflow: bad\nphases:\n  A: { writes: [], required_artifacts: [{ type: x, schema: ${schema} }] }\n`;
 
@@ -235,7 +235,7 @@ describe.concurrent('a file is refused with exit 2', () => {
   });
 });
 
-describe.concurrent('a config is refused with exit 2', () => {
+describe('a config is refused with exit 2', () => {
   test.each([
     ['has an unknown key', 'phasegate.config.yaml', 'prot: 8000\n', '1:1', 'did you mean `port`?'],
     ['is no JSON', 'phasegate.config.json', '{ "workflows": [', '1:', 'phasegate.config.json'],

@@ -20,7 +20,7 @@ const SECRET = { passphrase: 'open sesame' };
 const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint'] } };
 
 // Each of these is undone by hand afterwards, and then everything must be as it was.
-describe.concurrent('a state that cannot be used is refused with exit 1, and nothing of it is lost, where', () => {
+describe('a state that cannot be used is refused with exit 1, and nothing of it is lost, where', () => {
   test('a newer version wrote it', async () => {
     await expectRefusedUntilMended('store_newer', (project) => {
       const version = asNumber(sql(project, 'PRAGMA user_version'));

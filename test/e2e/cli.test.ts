@@ -7,7 +7,7 @@ import { complete, makeProject, phasegate, startRun, type TestProject } from './
 
 const SECRET = { passphrase: 'open sesame' };
 
-describe.concurrent('init', () => {
+describe('init', () => {
   test('names the missing flag where nobody can be asked, and writes nothing [adv.M5 fail.43]', async () => {
     const project = makeProject();
 
@@ -70,7 +70,7 @@ describe.concurrent('init', () => {
   });
 });
 
-describe.concurrent('definitions', () => {
+describe('definitions', () => {
   test('are listed, found valid and named when they are not there', async () => {
     const project = await initialized();
 
@@ -142,7 +142,7 @@ describe.concurrent('definitions', () => {
   });
 });
 
-describe.concurrent('the command itself', () => {
+describe('the command itself', () => {
   test('explains every command and every option of it', async () => {
     const project = makeProject();
 
@@ -297,7 +297,7 @@ function tagsLeftOpen(xml: string): readonly string[] {
   return [...open, ...stray];
 }
 
-test.concurrent.each([
+test.each([
   ['PHASEGATE_URL', 2],
   ['PHASEGATE_KEY', 1],
 ])('a caller who set %s is not served as someone else', async (name, code) => {

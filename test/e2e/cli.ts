@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@phasegate/core';
-import { afterAll } from 'vitest';
 import { stateDirFor } from '../../packages/phasegate/src/config.ts';
+import { callHere, canCallHere, descriptorOf } from './callHere.ts';
 
 /** The command as it is installed: the built program, not the sources. */
 export const PROGRAM = fileURLToPath(new URL('../../packages/phasegate/bin/phasegate.js', import.meta.url));
@@ -22,16 +22,12 @@ export interface TestProject {
   write(path: string, content: string | Uint8Array): string;
 }
 
-const made: string[] = [];
+// Read once: while a command is called here, this process has the command's environment.
+const SCRATCH = realpathSync(tmpdir());
 
-afterAll(() => {
-  for (const base of made) rmSync(base, { recursive: true, force: true });
-});
-
-/** Makes a project; it is removed when all tests of the file have finished. */
+/** Makes a project; it is removed when all tests have finished. */
 export function makeProject(files: Readonly<Record<string, string>> = {}): TestProject {
-  const base = mkdtempSync(join(realpathSync(tmpdir()), 'phasegate-e2e-'));
-  made.push(base);
+  const base = mkdtempSync(join(SCRATCH, 'phasegate-e2e-'));
   const root = join(base, 'project');
   mkdirSync(root);
   // Nothing of the caller's own environment but the way to programs: no colours, no terminal, no home.
@@ -96,8 +92,32 @@ export interface Call {
   kill(): void;
 }
 
-/** Calls the command as a shell without a terminal would, and waits for its end. */
-export function phasegate(
+/**
+ * Calls the command as a shell without a terminal would, and waits for its end. In this process where it can be, which
+ * takes a tenth of the time; what is about processes, their start and their end calls `asProcess`.
+ */
+export async function phasegate(
+  project: TestProject,
+  words: readonly string[],
+  options: CallOptions = {},
+): Promise<Called> {
+  const cwd = options.cwd ?? project.root;
+  const env = { ...project.env, ...options.env };
+  if (options.by !== undefined || !canCallHere(words, { cwd, env }))
+    return asProcess(project, words, options);
+  const secrets = Object.entries({
+    '--passphrase-fd': options.passphrase,
+    '--new-passphrase-fd': options.newPassphrase,
+  }).flatMap(([option, text]) =>
+    text === undefined ? [] : [option, String(descriptorOf(text, project.base))],
+  );
+  const stdin = options.stdin ?? '';
+  const { code, stdout, stderr } = await callHere({ words: [...words, ...secrets], cwd, env, stdin });
+  return called(code, null, [stdout, stderr]);
+}
+
+/** Calls the command as it is installed, in a process of its own. */
+export function asProcess(
   project: TestProject,
   words: readonly string[],
   options: CallOptions = {},

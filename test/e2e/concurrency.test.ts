@@ -1,6 +1,6 @@
 import type { AuditRecord } from '@phasegate/core';
 import { expect, test } from 'vitest';
-import { begin, type Called, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
+import { asProcess, begin, type Called, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
 
 const WORKFLOW = `workflow: relay
 phases:
@@ -75,7 +75,7 @@ test('16 processes that start a project together share one state [fail.21]', {
   const project = makeProject({ 'relay.workflow.yaml': WORKFLOW });
 
   const results = await Promise.all(
-    Array.from({ length: 16 }, () => phasegate(project, ['start', 'relay', '--json'])),
+    Array.from({ length: 16 }, () => asProcess(project, ['start', 'relay', '--json'])),
   );
 
   expect(results.filter(({ code }) => code !== 0).map(({ stdout, stderr }) => stdout + stderr)).toEqual([]);

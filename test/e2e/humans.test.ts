@@ -11,7 +11,7 @@ const EMPTY = { 'phasegate.config.json': '{}\n' };
 const SECRET = { passphrase: 'open sesame' };
 const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint'] } };
 
-describe.concurrent('the first human', () => {
+describe('the first human', () => {
   test('is one, where two processes set one up at once [adv.P2]', async () => {
     const project = makeProject(EMPTY);
     const called = await Promise.all(
@@ -73,7 +73,7 @@ describe.concurrent('the first human', () => {
   });
 });
 
-describe.concurrent('a gate, in ring served', () => {
+describe('a gate, in ring served', () => {
   test('is opened by no word of an agent [C18 adv.H1 adv.J1]', async () => {
     const { project, run } = waiting();
     const tries: readonly (readonly [readonly string[], number])[] = [
@@ -177,7 +177,7 @@ describe.concurrent('a gate, in ring served', () => {
   });
 });
 
-describe.concurrent('humans', () => {
+describe('humans', () => {
   test('are needed for their verbs; where none is set up the way to one is named', async () => {
     const project = makeProject(EMPTY);
     await phasegate(project, ['init', '--template', 'minimal', '--yes']);
@@ -236,7 +236,7 @@ describe.concurrent('humans', () => {
   });
 });
 
-describe.concurrent('trust', () => {
+describe('trust', () => {
   test('an edited workflow starts only after a human accepted it', async () => {
     const { project } = waiting();
     const edited = 'workflow: minimal\nphases:\n  ONLY: { writes: [] }\n';

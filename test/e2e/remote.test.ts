@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '@phasegate/core';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { FULL } from '../tier.ts';
 import { type Called, type CallOptions, makeProject, PROGRAM, phasegate, type TestProject } from './cli.ts';
 import { serve } from './server.ts';
@@ -43,6 +43,15 @@ phases:
 `;
 
 const PASSPHRASE = 'open sesame';
+
+/** For the tests that leave nothing behind which another could see; the rest have one each. */
+let shared: Awaited<ReturnType<typeof served>>;
+
+beforeAll(async () => {
+  shared = await served();
+});
+
+let agents = 0;
 
 describe('over a URL a command prints what it prints where the project is', () => {
   test.runIf(FULL)('for the five phases, refusals included [S2.88]', async () => {
@@ -146,7 +155,7 @@ describe('over a URL a command prints what it prints where the project is', () =
 
 describe('at a server', () => {
   test('a human follows the audit and minds the agents', async () => {
-    const { project, url } = await served();
+    const { project, url } = shared;
     const human = (words: readonly string[]) =>
       phasegate(project, [...words, '--json', '--url', url], { passphrase: PASSPHRASE });
 
@@ -167,7 +176,7 @@ describe('at a server', () => {
   });
 
   test("an agent's key opens nothing of a human's, and no caller is anybody by default [C18 adv.H8]", async () => {
-    const { project, url, key } = await served();
+    const { project, url, key } = shared;
     const env = { PHASEGATE_URL: url, PHASEGATE_KEY: key };
     const call = (words: readonly string[], options: CallOptions = {}) =>
       phasegate(project, [...words, '--json'], options);
@@ -212,7 +221,7 @@ describe('at a server', () => {
   });
 
   test('a run that is not in hand is refused, with what to do', async () => {
-    const { project, url, key } = await served();
+    const { project, url, key } = shared;
     const env = { PHASEGATE_URL: url, PHASEGATE_KEY: key };
     const { json } = await phasegate(
       project,
@@ -235,7 +244,11 @@ test.each([
 ])(
   'work for an earlier visit does nothing by `%s` over a URL either, though the token is fresh [adv.O7]',
   async (command, words, stdin) => {
-    const { project, url, key } = await served();
+    const { project, url } = shared;
+    // Of its own: an agent has one run at a time.
+    const name = `agent-${++agents}`;
+    const added = await phasegate(project, ['agents', 'add', name, '--json'], { passphrase: PASSPHRASE });
+    const key = String(added.json.key);
     const queued = ['start', 'change', '--param', 'name=x', '--queue', '--json', '--url', url];
     const run = String((await phasegate(project, queued, { passphrase: PASSPHRASE })).json.run);
     const agent = { PHASEGATE_URL: url, PHASEGATE_KEY: key };

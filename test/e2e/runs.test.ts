@@ -28,7 +28,7 @@ phases:
     next: null
 `;
 
-describe.concurrent('a run', () => {
+describe('a run', () => {
   test('is walked through from the command line, each answer naming the next command [C25]', async () => {
     const project = makeProject({ 'errand.workflow.yaml': WORKFLOW });
     const started = await phasegate(project, ['start', 'errand', '--param', 'mode=quick', '--json']);
@@ -216,7 +216,7 @@ describe.concurrent('a run', () => {
   });
 });
 
-describe.concurrent('state', () => {
+describe('state', () => {
   test('is backed up while in use and brought back by a human', async () => {
     const project = makeProject({ 'errand.workflow.yaml': WORKFLOW });
     await phasegate(project, ['humans', 'add', 'maria'], SECRET);
@@ -297,7 +297,7 @@ describe.concurrent('state', () => {
   });
 });
 
-describe.concurrent('the audit', () => {
+describe('the audit', () => {
   test('is exported and followed as one record per line, and verifies', async () => {
     const project = makeProject({ 'errand.workflow.yaml': WORKFLOW });
     await phasegate(project, ['humans', 'add', 'maria'], SECRET);

@@ -27,7 +27,7 @@ export const WORKFLOW = Workflow(
 );
 `;
 
-describe.concurrent('a workflow of steps and outcomes', () => {
+describe('a workflow of steps and outcomes', () => {
   test('is found, runs a handler at each step, and names the next command [S4.3 S4.11]', async () => {
     const project = makeProject({ 'workflows/decisionCritic.ts': SKILL });
     expect((await phasegate(project, ['list', '--json'])).json).toMatchObject({

@@ -9,7 +9,7 @@ const SECRET = { passphrase: 'open sesame' };
 const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint'] } };
 
 // All of this holds in ring `served` against whoever can write the database and does not have the keys.
-describe.concurrent('in ring served, `audit verify` names', () => {
+describe('in ring served, `audit verify` names', () => {
   test('a record that was edited [adv.M2 adv.H2]', async () => {
     const { project, first } = twoRuns();
 
@@ -139,7 +139,7 @@ describe.concurrent('in ring served, `audit verify` names', () => {
   });
 });
 
-describe.concurrent("in ring served, a row that pretends to be a human's", () => {
+describe("in ring served, a row that pretends to be a human's", () => {
   test('approval decides nothing [adv.H2 adv.J1]', async () => {
     const { project, first } = twoRuns();
     const seq = newestSeq(project, first) + 1;
