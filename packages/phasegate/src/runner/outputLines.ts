@@ -48,7 +48,7 @@ export function outputLines(
   };
   const take = (line: string) => {
     if (line.trim() === '') return;
-    const result = options.holdResult && isResult(line) ? line.trim() : null;
+    const result = options.holdResult && (cut || SAYS_SUCCESS.test(line)) ? line.trim() : null;
     const contradicts = result !== null && said !== null && said !== result;
     last = { text: line, whole: !cut, ...(contradicts ? { contradicts } : {}) };
     said ??= result;
@@ -76,11 +76,8 @@ export function outputLines(
   };
 }
 
-function isResult(line: string): boolean {
-  if (!line.includes('"success"')) return false;
-  try {
-    return typeof (JSON.parse(line) as { readonly success?: unknown } | null)?.success === 'boolean';
-  } catch {
-    return false;
-  }
-}
+/**
+ * Also where something stands before it: whoever ends their output without a line break must not be able to hide what
+ * the command says next. A line that was cut may have said anything.
+ */
+const SAYS_SUCCESS = /"success"\s*:\s*(?:true|false)/;
