@@ -95,6 +95,41 @@ test('whatever a program makes of the guarded files, all of it is put back and n
   expect([read('sub/.mcp.json'), read('src/a.txt')]).toEqual(['y\n', 'b\n']);
 });
 
+test('what no content shows is put back too: who may run a hook, links for folders, pipes, closed folders [adv.Q2]', async () => {
+  const { root } = siege.project;
+  const hook = '.git/hooks/pre-commit.sample';
+  const mode = () => lstatSync(join(root, hook)).mode & 0o111;
+  expect(mode()).toBe(0o111);
+  const command = [
+    `chmod 644 ${hook}`,
+    'mkdir -p sub src/x && echo "{}" > src/x/settings.json && ln -s ../src/x sub/.claude && ln -s src/x .github',
+    'mkfifo .mcp.json',
+    'mkdir .gemini && echo "{}" > .gemini/settings.json && chmod 311 .gemini',
+    'echo "#!/bin/sh" > .git/hooks/pre-push && chmod 555 .git/hooks',
+    'echo "- broken" >> phasegate.config.yaml',
+  ].join('; ');
+
+  const [result] = await execute([{ tool: 'bash', input: { command } }]);
+
+  expect(result).toMatchObject({ result: { ok: false } });
+  expect(mode()).toBe(0o111);
+  for (const path of ['sub/.claude', '.github', '.mcp.json', '.gemini/settings.json', '.git/hooks/pre-push'])
+    expect(lstatSync(join(root, path), { throwIfNoEntry: false }), path).toBe(undefined);
+  expect(read('phasegate.config.yaml')).toBe(FILES['phasegate.config.yaml']);
+});
+
+test('more folders in a guarded place than are looked at stop every program: a file could hide behind them [adv.Q2]', async () => {
+  const command = 'mkdir .codex && cd .codex && seq 1 20001 | xargs mkdir && echo x > 20001/config.toml';
+  for (const given of [command, 'touch ran']) {
+    const got = await send([{ tool: 'bash', input: { command: given } }]);
+    expect(expectStatus(got, 409).body).toMatchObject({
+      error: 'guarded_changed',
+      message: expect.stringContaining('`.codex`'),
+    });
+  }
+  expect(existsSync(join(siege.project.root, 'ran'))).toBe(false);
+});
+
 test('a program that goes on after its answer: its change is put back before the next call and at completion', async () => {
   const { root } = siege.project;
   const later = (mark: string) =>
@@ -227,13 +262,16 @@ async function giveBack(): Promise<void> {
 }
 
 async function execute(calls: readonly JsonObject[], as = token): Promise<readonly JsonObject[]> {
-  const got = await siege.send({
+  return expectStatus(await send(calls, as), 200).body.results as readonly JsonObject[];
+}
+
+function send(calls: readonly JsonObject[], as = token) {
+  return siege.send({
     method: 'POST',
     path: '/api/v1/tools/execute',
     headers: [bearer(as)],
     body: { calls: [...calls] },
   });
-  return expectStatus(got, 200).body.results as readonly JsonObject[];
 }
 
 async function complete() {

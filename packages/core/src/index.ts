@@ -128,7 +128,7 @@ export {
   type TimesSeen,
   type WorkflowGraph,
 } from './model/graph.ts';
-export { GUARDED_PATHS, guardOf } from './model/guardedPaths.ts';
+export { GUARDED_PATHS, guardOf, isGuardedFolder } from './model/guardedPaths.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';
 export { declaredNames, hasFreeResult } from './model/names.ts';
 export { fencedJson, linesOf, oneLine, replaceUnseen, shellWord, unseenAsJson } from './model/oneLine.ts';

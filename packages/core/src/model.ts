@@ -52,7 +52,7 @@ export {
   waysOf,
   wordsOn,
 } from './model/graph.ts';
-export { GUARDED_PATHS, guardOf } from './model/guardedPaths.ts';
+export { GUARDED_PATHS, guardOf, isGuardedFolder } from './model/guardedPaths.ts';
 export { jsonEqual } from './model/jsonEqual.ts';
 export { jsonFault } from './model/jsonFault.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';

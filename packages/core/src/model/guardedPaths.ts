@@ -67,6 +67,23 @@ export function guardOf(path: string): 'own' | 'named' | null {
   return named(plain) ? 'named' : null;
 }
 
+/** Whether files in a folder of this path, or further down in it, are guarded by their names in every project. */
+export function isGuardedFolder(path: string): boolean {
+  const plain = path.split('/').map(folded).join('/');
+  return (
+    plain === 'workflows' || GUARDED_FOLDERS.some((name) => plain === name || plain.endsWith(`/${name}`))
+  );
+}
+
+const GUARDED_FOLDERS: readonly string[] = [
+  ...new Set(
+    [...PROJECT_FILES, ...CLIENT_SETTINGS].flatMap((path) => {
+      const names = path.split('/').slice(0, -1);
+      return names.map((_, place) => names.slice(0, place + 1).join('/'));
+    }),
+  ),
+];
+
 let own: ((path: string) => boolean) | undefined;
 let named: ((path: string) => boolean) | undefined;
 

@@ -1,8 +1,11 @@
 /** One of the guard's own files as it stood. */
 export interface GuardedEntry {
-  readonly kind: 'file' | 'link';
-  /** SHA-256 of the content, or the target of a link. */
+  /** `other` is what has no content to be kept: a pipe, a socket, a place with too much in it. */
+  readonly kind: 'file' | 'link' | 'other';
+  /** SHA-256 of the content, the target of a link, or what else it is. */
   readonly digest: string;
+  /** Of a file: who may do what with it. Left out in what was kept before it counted. */
+  readonly mode?: number;
 }
 
 /** The guard's own files of a workspace by their paths. */

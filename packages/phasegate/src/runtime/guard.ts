@@ -116,8 +116,10 @@ export function createGuard(parts: GuardParts): Guard {
     // A check may be asked before there is a run.
     const run = await parts.load(runId).catch(() => null);
     const opened = (run === null ? undefined : phaseById(run.workflow, run.phase))?.writes ?? [];
+    // INVARIANT: no question that cannot be answered, such as one about a config that was just broken, lets a change stay.
     const mayStay = async (change: GuardedChange) =>
-      (opened.includes(change.path) && guardOf(change.path) === 'named') || (await parts.accepted(change));
+      (opened.includes(change.path) && guardOf(change.path) === 'named') ||
+      (await parts.accepted(change).catch(() => false));
     return { run, mayStay };
   }
 

@@ -1,4 +1,4 @@
-import type { GuardedChange, GuardedMeasure, GuardedReading } from './ports.ts';
+import type { GuardedChange, GuardedEntry, GuardedMeasure, GuardedReading } from './ports.ts';
 
 /** What of a reading is not as it has to be. */
 export function guardedChanges(
@@ -12,14 +12,23 @@ export function guardedChanges(
   const changes = paths.flatMap((path): readonly GuardedChange[] => {
     const before = (Object.hasOwn(files, path) ? files[path] : undefined) ?? null;
     const after = tree.get(path) ?? null;
-    const isSame = before?.kind === after?.kind && before?.digest === after?.digest;
-    return isSame ? [] : [{ path, before, after }];
+    return isSame(before, after) ? [] : [{ path, before, after }];
   });
   // What was added goes first: it may stand where something belongs.
   return [
     ...changes.filter(({ before }) => before === null),
     ...changes.filter(({ before }) => before !== null),
   ];
+}
+
+function isSame(before: GuardedEntry | null, after: GuardedEntry | null): boolean {
+  if (before?.kind !== after?.kind || before?.digest !== after?.digest) return false;
+  return before?.mode === undefined || after?.mode === undefined || runs(before.mode) === runs(after.mode);
+}
+
+/** A hook that nobody may run is a hook that is switched off. Who may read a file does not change what it says. */
+function runs(mode: number): number {
+  return mode & 0o111;
 }
 
 /** A reading as the measure of what comes after it. */

@@ -30,7 +30,10 @@ export function createGuardedTrust(parts: GuardedTrustParts): GuardedTrust {
 
   /** No closure of a workflow has such a text, so neither stands for the other. */
   function hashOf({ path, after }: Pick<GuardedChange, 'path' | 'after'>): string {
-    const found = after === null ? null : { kind: after.kind, digest: after.digest };
+    const found =
+      after === null
+        ? null
+        : { kind: after.kind, digest: after.digest, runs: ((after.mode ?? 0) & 0o111) > 0 };
     return parts.hash(canonicalJson({ guarded: path, found }));
   }
 

@@ -4,8 +4,9 @@ import { type Sighting, sight } from './fileIdentity.ts';
 
 /** One of the guard's own files: its bytes, or where it leads where it is a link. */
 export interface GuardedEntry {
-  readonly kind: 'file' | 'link';
-  /** SHA-256 of the content, or the target of a link. */
+  /** `other` is what has no content to be kept: a pipe, a socket, a place with too much in it. */
+  readonly kind: 'file' | 'link' | 'other';
+  /** SHA-256 of the content, the target of a link, or what else it is. */
   readonly digest: string;
   /** Null where the file is too large to be kept. */
   readonly content: Buffer | null;
@@ -26,7 +27,7 @@ const LARGEST = 10 * 1024 * 1024;
  */
 const SMALL = 1024 * 1024;
 
-/** What stands at a place; null where there is neither a file nor a link. `before` is what was seen there last. */
+/** What stands at a place; null where there is nothing, or a folder. `before` is what was seen there last. */
 export function readGuardedEntry(place: string, before: SeenEntry | undefined): SeenEntry | null {
   try {
     const stats = lstatSync(place, { bigint: true });
@@ -34,7 +35,8 @@ export function readGuardedEntry(place: string, before: SeenEntry | undefined): 
     if (stats.isSymbolicLink()) {
       return { entry: { kind: 'link', digest: readlinkSync(place), content: null, mode } };
     }
-    if (!stats.isFile()) return null;
+    if (stats.isDirectory()) return null;
+    if (!stats.isFile()) return { entry: { kind: 'other', digest: 'not a file', content: null, mode } };
     if (stats.size > LARGEST) {
       const digest = `large:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
       return { entry: { kind: 'file', digest, content: null, mode } };

@@ -1,8 +1,8 @@
 import { type BigIntStats, type Dirent, lstatSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { guardOf } from '@phasegate/core';
+import { guardOf, isGuardedFolder } from '@phasegate/core';
 import { identityOf, type Sighting, sight } from './fileIdentity.ts';
 import { type GuardedEntry, readGuardedEntry, type SeenEntry } from './guardedEntry.ts';
 
@@ -39,12 +39,21 @@ const MOST_FOLDERS = 20_000;
 /** So many questions to the file system are asked before others get their turn. */
 const STRIDE = 500;
 
+const OVERFULL: GuardedEntry = { kind: 'other', digest: 'too many folders', content: null, mode: 0 };
+
 /** What of a folder matters here. */
 interface Listing {
   readonly sighting: Sighting;
   readonly folders: readonly string[];
   /** Files that are the guard's own by their names. */
   readonly files: readonly string[];
+}
+
+interface Walked {
+  readonly seen: Map<string, Listing>;
+  readonly beyond: readonly string[];
+  /** Places of guarded files that have more in them than is looked at: something could hide behind it. */
+  readonly overfull: readonly string[];
 }
 
 /**
@@ -66,7 +75,7 @@ export function createGuardedReader(root: string, mostFolders = MOST_FOLDERS): G
     const before = listings.get(folder);
     if (before?.sighting.settled && before.sighting.identity === identityOf(stats)) return before;
     const sighting = sight(stats, before?.sighting);
-    const listed = await entriesOf(place);
+    const listed = await entriesOf(place, stats);
     const found = listed ?? [];
     const pathOf = ({ name }: Dirent) => (folder === '' ? name : `${folder}/${name}`);
     return {
@@ -76,7 +85,7 @@ export function createGuardedReader(root: string, mostFolders = MOST_FOLDERS): G
     };
   }
 
-  async function walkAll(): Promise<{ readonly seen: Map<string, Listing>; readonly beyond: string[] }> {
+  async function walkAll(): Promise<Walked> {
     const seen = new Map<string, Listing>();
     let asked = 0;
 
@@ -97,15 +106,19 @@ export function createGuardedReader(root: string, mostFolders = MOST_FOLDERS): G
       return open.slice(at).filter((folder) => !seen.has(folder));
     }
 
-    const beyond: string[] = [];
-    for (const place of PLACES) if (!isLinked(root, place)) beyond.push(...(await walk(place)));
-    beyond.push(...(await walk('')));
-    return { seen, beyond };
+    const overfull: string[] = [];
+    for (const place of PLACES) {
+      if (!isLinked(root, place) && (await walk(place)).length > 0) overfull.push(place);
+    }
+    const beyond = (await walk('')).filter(
+      (folder) => !overfull.some((place) => folder.startsWith(`${place}/`)),
+    );
+    return { seen, beyond, overfull };
   }
 
   return {
     async read(known) {
-      const { seen, beyond } = await walkAll();
+      const { seen, beyond, overfull } = await walkAll();
       listings = seen;
       const paths = new Set([...seen.values()].flatMap(({ files }) => files));
       // A walk may not get as far as the one before, and what was looked at then is looked at now.
@@ -121,6 +134,7 @@ export function createGuardedReader(root: string, mostFolders = MOST_FOLDERS): G
         looked.set(path, seenNow);
         tree.set(path, seenNow.entry);
       }
+      for (const place of overfull) tree.set(place, OVERFULL);
       entries = looked;
       return { tree, beyond };
     },
@@ -136,7 +150,7 @@ function isCandidate(path: string, entry: Dirent): boolean {
   if (!LIKELY.test(entry.name) && !HIDDEN.test(path)) return false;
   if (guardOf(path) !== null) return true;
   // A link in the place of a folder would hide all that is in it.
-  return entry.isSymbolicLink() && (guardOf(`${path}/x`) !== null || PLACES.includes(path));
+  return entry.isSymbolicLink() && (guardOf(`${path}/x`) !== null || isGuardedFolder(path));
 }
 
 /** A folder that is reached through a link is not this project's to keep. */
@@ -164,7 +178,18 @@ function statsOfFolder(place: string): BigIntStats | null {
   }
 }
 
-/** Null where it cannot be listed: gone or closed since it was named, so nothing of it is there to be read. */
-async function entriesOf(folder: string): Promise<readonly Dirent[] | null> {
-  return readdir(folder, { withFileTypes: true }).catch(() => null);
+/**
+ * Null where it cannot be listed: gone, or somebody else's. One of our own that is closed to us is opened: whoever
+ * knows a name in it can read that file all the same.
+ */
+async function entriesOf(folder: string, stats: BigIntStats): Promise<readonly Dirent[] | null> {
+  const list = () => readdir(folder, { withFileTypes: true });
+  const mode = Number(stats.mode) & 0o7777;
+  return list()
+    .catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EACCES') return null;
+      await chmod(folder, mode | 0o700);
+      return list();
+    })
+    .catch(() => null);
 }

@@ -5,8 +5,14 @@ import { canonicalJson, isJsonObject, type JsonObject } from '@phasegate/core';
 
 /** What the guard's own files have to be: kind and digest by path, and the folders nobody looked into. */
 export interface Measure {
-  readonly files: Readonly<Record<string, { readonly kind: 'file' | 'link'; readonly digest: string }>>;
+  readonly files: Readonly<Record<string, MeasuredFile>>;
   readonly beyond: readonly string[];
+}
+
+interface MeasuredFile {
+  readonly kind: 'file' | 'link' | 'other';
+  readonly digest: string;
+  readonly mode?: number;
 }
 
 /** Where a measure is kept, and what seals it. */
@@ -20,7 +26,10 @@ export interface Keeping {
 
 /** Keeps a measure in place of the one before. */
 export async function keepMeasure({ folder, root, seal }: Keeping, measure: Measure): Promise<void> {
-  const entries = Object.entries(measure.files).map(([path, { kind, digest }]) => [path, { kind, digest }]);
+  const entries = Object.entries(measure.files).map(([path, { kind, digest, mode }]) => [
+    path,
+    { kind, digest, ...(mode === undefined ? {} : { mode }) },
+  ]);
   const kept: JsonObject = { root, files: Object.fromEntries(entries), beyond: measure.beyond };
   const signature = seal.sign(sealedText(kept));
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -17,6 +17,7 @@ export interface PuttingBack {
 
 /** Makes a guarded file what it was, through no link; a link that stands in its way is removed. Throws where it cannot. */
 export async function putBackGuarded({ root, path, before }: PuttingBack): Promise<void> {
+  await openFolders(root, path);
   if (before === null) return removeAt(root, path);
   await clearWay(root, path);
   if (before.kind === 'link') {
@@ -29,6 +30,7 @@ export async function putBackGuarded({ root, path, before }: PuttingBack): Promi
     }
     return;
   }
+  if (before.kind === 'other') throw new Error(`what \`${path}\` was cannot be made again`);
   if (before.content === null) throw new Error(`\`${path}\` was too large to be kept`);
   await writeBeneath({ root, path, content: before.content, how: 'replace', mayWrite: () => true });
   await chmod(join(root, path), before.mode);
@@ -40,6 +42,17 @@ async function removeAt(root: string, path: string): Promise<void> {
     await rm(held.at(nameOf(path)), { force: true });
   } finally {
     await held.close();
+  }
+}
+
+/** Nothing can be changed in a folder that is closed to us, and whoever changed a file can close its folder. */
+async function openFolders(root: string, path: string): Promise<void> {
+  const names = path.split('/');
+  for (let depth = 1; depth < names.length; depth += 1) {
+    const place = join(root, ...names.slice(0, depth));
+    const stats = await lstatIfThere(place);
+    if (stats === null || !stats.isDirectory()) return;
+    if ((stats.mode & 0o700) !== 0o700) await chmod(place, (stats.mode & 0o7777) | 0o700);
   }
 }
 
