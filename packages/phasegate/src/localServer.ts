@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { EVIDENCE_LIMIT, PhasegateError, type Principal } from '@phasegate/core';
 import { loadConfig } from './config.ts';
 import type { OpenProject, RunningServer, ServeRequest, TransitionRequest } from './runtime/ports.ts';
@@ -45,7 +46,9 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
     const { http, app, url } = await listen(request, open, binding);
     const watch = open.watch();
     await open.noteServer('server_started', ENGINE, { url, pid: process.pid });
-    place.announce({ url, pid: process.pid, started_at: new Date().toISOString() });
+    const certificate =
+      binding.tls === undefined ? {} : { certificate: certificateOf(binding.tls).fingerprint256 };
+    place.announce({ url, pid: process.pid, started_at: new Date().toISOString(), ...certificate });
     let closed: Promise<void> | undefined;
     const close = async () => {
       // In this order: nothing new comes in, what is under way is answered, and only then is the store let go.
@@ -205,11 +208,30 @@ function partsFor(project: OpenProject, caller: Parameters<McpMount['fetch']>[1]
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 const EVERYWHERE = ['0.0.0.0', '::', ''];
 
-/** What this machine reaches the server by. */
+/**
+ * What this machine reaches the server by, and agents that are started here are told. INVARIANT: it is an address of
+ * this machine or a name that was allowed, and where there is one, a name the certificate is for.
+ */
 function urlOf({ allowHosts = [] }: ServeRequest, { host, tls }: Binding, port: number): string {
-  const local = tls === undefined ? '127.0.0.1' : (allowHosts[0] ?? 'localhost');
+  const local = tls === undefined ? '127.0.0.1' : nameIn(certificateOf(tls), allowHosts);
   const name = EVERYWHERE.includes(host) ? local : host;
   return `${tls === undefined ? 'http' : 'https'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+function nameIn(certificate: X509Certificate, allowHosts: readonly string[]): string {
+  const isFor = (name: string) =>
+    (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
+  return [...allowHosts, ...LOOPBACK].find(isFor) ?? allowHosts[0] ?? 'localhost';
+}
+
+function certificateOf({ cert }: NonNullable<Binding['tls']>): X509Certificate {
+  try {
+    return new X509Certificate(cert);
+  } catch (cause) {
+    throw new PhasegateError('file_unreadable', 'the file of `--tls-cert` is not a certificate in PEM', {
+      cause,
+    });
+  }
 }
 
 function settingsOf(request: ServeRequest, { host, tls }: Binding, url: string): RestSettings {

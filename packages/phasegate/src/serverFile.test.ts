@@ -1,7 +1,9 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,4 +86,35 @@ function folder(): string {
   const made = mkdtempSync(join(realpathSync(tmpdir()), 'phasegate-server-'));
   onTestFinished(() => rmSync(made, { recursive: true, force: true }));
   return made;
+}
+
+test.skipIf(spawnSync('openssl', ['version']).status !== 0)(
+  'a server that speaks TLS is the one with its certificate, whatever answers under its name',
+  async () => {
+    const stateDir = folder();
+    const [own, foreign] = [certificateIn(stateDir, 'own'), certificateIn(stateDir, 'foreign')];
+    const server = createTlsServer(foreign, (_, response) => response.end());
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const announced = { url, pid: process.pid, started_at: 'now' };
+    const place = await takeServerPlace(stateDir);
+    onTestFinished(() => place.leave());
+
+    place.announce({ ...announced, certificate: new X509Certificate(own.cert).fingerprint256 });
+    expect(await findServer(stateDir)).toBeNull();
+
+    const certificate = new X509Certificate(foreign.cert).fingerprint256;
+    place.announce({ ...announced, certificate });
+    expect(await findServer(stateDir)).toEqual({ ...announced, certificate });
+  },
+);
+
+function certificateIn(folder: string, name: string): { readonly cert: Buffer; readonly key: Buffer } {
+  const [cert, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const made = spawnSync('openssl', [...kind, '-days', '1', ...subject, '-keyout', key, '-out', cert]);
+  expect(made.status, String(made.stderr)).toBe(0);
+  return { cert: readFileSync(cert), key: readFileSync(key) };
 }

@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
 import { own, PhasegateError } from '@phasegate/core';
 import type { FileLock } from './workspace/lockFile.ts';
 
@@ -8,6 +9,8 @@ export interface ServerEntry {
   readonly url: string;
   readonly pid: number;
   readonly started_at: string;
+  /** SHA-256 of its certificate, where it speaks TLS. */
+  readonly certificate?: string;
 }
 
 /** The right to be the one server of a project. */
@@ -53,7 +56,7 @@ export async function takeServerPlace(stateDir: string): Promise<ServerPlace> {
 export async function findServer(stateDir: string): Promise<ServerEntry | null> {
   const entry = readEntry(stateDir);
   if (entry === null || !isAlive(entry.pid)) return null;
-  return (await answers(entry.url)) ? entry : null;
+  return (await answers(entry)) ? entry : null;
 }
 
 function locked(file: string, lockFile: (file: string) => FileLock | null): FileLock | null {
@@ -67,16 +70,22 @@ function locked(file: string, lockFile: (file: string) => FileLock | null): File
 const FILE = 'server.json';
 const PATIENCE_MS = 3000;
 
-/** Any answer will do; whose certificate it is matters to those who send something. */
-async function answers(url: string): Promise<boolean> {
+/**
+ * Any answer will do, from whoever has the server's own certificate: what a name leads to is for others to say, and
+ * agents are sent there with their keys.
+ */
+async function answers({ url, certificate }: ServerEntry): Promise<boolean> {
   const { request } = await (url.startsWith('https:') ? import('node:https') : import('node:http'));
   return new Promise((resolve) => {
     const asked = request(
       `${url}/healthz`,
-      { rejectUnauthorized: false, timeout: PATIENCE_MS },
+      { rejectUnauthorized: false, timeout: PATIENCE_MS, agent: false },
       (response) => {
         response.resume();
-        resolve((response.statusCode ?? 500) < 500);
+        const { socket } = response;
+        const shown = 'getPeerCertificate' in socket ? (socket as TLSSocket).getPeerCertificate() : null;
+        const isOurs = certificate === undefined || shown?.fingerprint256 === certificate;
+        resolve(isOurs && (response.statusCode ?? 500) < 500);
       },
     );
     asked.on('timeout', () => asked.destroy(new Error('timed out')));
@@ -90,7 +99,9 @@ function readEntry(stateDir: string): ServerEntry | null {
     const entry: unknown = JSON.parse(readFileSync(join(stateDir, FILE), 'utf8'));
     const [url, pid, started_at] = [own(entry, 'url'), own(entry, 'pid'), own(entry, 'started_at')];
     const sound = typeof url === 'string' && Number.isInteger(pid) && typeof started_at === 'string';
-    return sound ? { url, pid: Number(pid), started_at } : null;
+    const certificate = own(entry, 'certificate');
+    if (!sound || (certificate !== undefined && typeof certificate !== 'string')) return null;
+    return { url, pid: Number(pid), started_at, ...(certificate === undefined ? {} : { certificate }) };
   } catch {
     // Not there, or half of something: then it names no server.
     return null;

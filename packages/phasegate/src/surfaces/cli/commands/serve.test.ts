@@ -27,7 +27,19 @@ test('it prints the address and a link that signs in once, until it is asked to 
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
-test.each(['https://build.example.com', 'build.example.com:8443', 'build.example.com/x', 'a b', 'x@y', ''])(
+test.each([
+  'https://build.example.com',
+  'build.example.com:8443',
+  'build.example.com/x',
+  '*.example.com',
+  '*',
+  '0.0.0.0',
+  '::',
+  'a,b',
+  'a b',
+  'x@y',
+  '',
+])(
   '`--allow-host %s` is no name: agents that are started would be sent elsewhere with their keys',
   async (name) => {
     const shell = makeShell({ 'good.workflow.yaml': GOOD });

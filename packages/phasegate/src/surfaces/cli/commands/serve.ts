@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { oneLine, PhasegateError } from '@phasegate/core';
 import type { Project, RunningServer, ServeRequest, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, Invocation } from '../command.ts';
@@ -78,14 +79,24 @@ function requestOf(args: Arguments): Wanted {
   };
 }
 
-/** Agents that are started here are sent to the first of these names with their keys: it must be a name and no more. */
+/** Agents that are started here may be sent to one of these with their keys: it must be a name or an address, and no more. */
 function hostName(given: string): string {
-  const url = URL.canParse(`https://${given}/`) ? new URL(`https://${given}/`) : null;
   const bare = given.replace(/^\[(.*)\]$/, '$1').toLowerCase();
-  if (url !== null && (url.host === given.toLowerCase() || url.host === `[${bare}]`) && url.port === '')
-    return bare;
-  throw usageError(`\`--allow-host\`: \`${given}\` is not a host name; leave out scheme, port and path`);
+  const isName =
+    NAME.test(bare) && URL.canParse(`https://${bare}/`) && new URL(`https://${bare}/`).host === bare;
+  if (isName || isIP(bare) !== 0) {
+    if (!EVERYWHERE.has(bare)) return bare;
+    throw usageError(
+      `\`--allow-host\`: \`${given}\` is every address and none; name the one that clients use`,
+    );
+  }
+  throw usageError(
+    `\`--allow-host\`: \`${given}\` is not a host name; leave out scheme, port, path and wildcards`,
+  );
 }
+
+const NAME = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/;
+const EVERYWHERE: ReadonlySet<string> = new Set(['0.0.0.0', '::', '0:0:0:0:0:0:0:0']);
 
 /** A definition that is wrong is told when the server starts, and does not keep the others from being served. */
 async function tellWorkflows({ out }: Invocation, { catalog }: Project): Promise<void> {
