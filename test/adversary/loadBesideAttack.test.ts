@@ -14,6 +14,7 @@ phases:
   EACH: { parallel: true, parallel_key: report.areas }
   DONE: {}
 `,
+  'lines.txt': '\n'.repeat(1_900_000),
 };
 const ROUNDS = cases({ quick: 9, full: 30 });
 const MEGABYTE = 1024 * 1024;
@@ -109,6 +110,8 @@ function attacksOf(key: string, session: string): readonly Attack[] {
     transition(`{"id":"${'a'.repeat(30)}!"}`),
     transition(`{"id":"${'a'.repeat(900_000)}!"}`),
     () => tooLarge(key),
+    () => deepOverMcp(session, key),
+    () => readLines(key),
     () => readAgain(key, `{"areas":["one"],"wide":${wide}}`),
   ];
 }
@@ -125,6 +128,19 @@ async function readAgain(key: string, report: string): Promise<number> {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(100_000);
   }
   return 2;
+}
+
+async function deepOverMcp(session: string, key: string): Promise<number> {
+  const got = await mcp(key, [['Mcp-Session-Id', session]], `${'['.repeat(500_000)}${']'.repeat(500_000)}`);
+  expect(got.status).toBe(400);
+  return 1;
+}
+
+/** A file that is small and has two million lines. */
+async function readLines(key: string): Promise<number> {
+  const call = { tool: 'read_files', input: { path: 'lines.txt' } };
+  expectStatus(await post('/tools/execute', await taken('mallory', key), call), 200);
+  return 1;
 }
 
 async function tooLarge(key: string): Promise<number> {
