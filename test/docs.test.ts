@@ -5,10 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { graphOf } from '@phasegate/core';
 import { checkWorkflow } from '@phasegate/proofs';
 import { expect, test } from 'vitest';
-import {
-  PHASE_PLACEHOLDERS,
-  TASK_PLACEHOLDERS,
-} from '../packages/phasegate/src/loaders/markdown/templates.ts';
+import { PHASE_PLACEHOLDERS, TASK_PLACEHOLDERS } from '../packages/markdown/src/folder/templates.ts';
 import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
 import { toSvg } from '../packages/phasegate/src/surfaces/cli/graph/svg.ts';
 import { checksPage } from './docs/checksPage.ts';

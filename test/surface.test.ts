@@ -66,7 +66,7 @@ test('the packages have exactly these entries and this command', () => {
   expect(manifest('core')).toEqual({ exports: ['.', './engine', './model', './ports'], bin: [] });
   for (const name of ['proofs', 'search', 'wire'])
     expect(manifest(name)).toEqual({ exports: ['.'], bin: [] });
-  expect(manifest('markdown')).toEqual({ exports: ['./tasks-md'], bin: [] });
+  expect(manifest('markdown')).toEqual({ exports: ['.', './tasks-md'], bin: [] });
   expect(manifest('sdk')).toEqual({ exports: ['.', './testing'], bin: [] });
   expect(manifest('phasegate')).toEqual({
     exports: ['.', './store-contract', './schemas/workflow.json'],

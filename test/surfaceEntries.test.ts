@@ -3,6 +3,7 @@ import * as core from '@phasegate/core';
 import * as coreEngine from '@phasegate/core/engine';
 import * as coreModel from '@phasegate/core/model';
 import * as corePorts from '@phasegate/core/ports';
+import * as markdown from '@phasegate/markdown';
 import * as markdownTasksMd from '@phasegate/markdown/tasks-md';
 import * as proofs from '@phasegate/proofs';
 import * as search from '@phasegate/search';
@@ -329,6 +330,10 @@ test('@phasegate/proofs exports exactly these values', () => {
 
 test('@phasegate/search exports exactly these values', () => {
   expect(Object.keys(search).sort()).toEqual(['openStandards']);
+});
+
+test('@phasegate/markdown exports exactly these values', () => {
+  expect(Object.keys(markdown).sort()).toEqual(['createMarkdownLoader']);
 });
 
 test('@phasegate/markdown/tasks-md exports exactly these values', () => {

@@ -354,7 +354,7 @@ async function makeCatalog(root: string, { functions, standards, sources }: Shel
     import('./runtime/catalog.ts'),
     import('./loaders/yaml/yamlLoader.ts'),
     import('./loaders/typescript/typeScriptLoader.ts'),
-    import('./loaders/markdown/markdownLoader.ts'),
+    import('@phasegate/markdown'),
     import('./checks/index.ts'),
     loadConfig(root),
   ]);

@@ -1,6 +1,6 @@
 import { canonicalJson, type Json, type PhaseDraft, type PhaseId } from '@phasegate/core';
 import { approvalGate, asksHuman } from '@phasegate/core/model';
-import type { PhaseModel } from '../../runtime/ports.ts';
+import type { PhaseModel } from '@phasegate/core/ports';
 import type { Report } from './report.ts';
 
 const LISTS = ['preconditions', 'postconditions', 'fields', 'artifacts', 'gates', 'forbiddenTools'] as const;

@@ -1,5 +1,5 @@
 import { asksHuman } from '@phasegate/core/model';
-import type { PhaseModel } from '../../runtime/ports.ts';
+import type { PhaseModel } from '@phasegate/core/ports';
 import { approvalLines } from './approvalProse.ts';
 import type { PlacedPhase } from './placedPhase.ts';
 import type { Report } from './report.ts';

@@ -15,7 +15,7 @@ import type {
   SourceParsers,
   Standards,
   StartingWith,
-} from '../../runtime/ports.ts';
+} from '@phasegate/core/ports';
 import { readDynamicPhases } from './dynamicPhases.ts';
 import { readIndexedPhases } from './indexedPhases.ts';
 import { readJsonTree } from './jsonTree.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { JsonObject, Phasegate } from '@phasegate/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openLocalProject } from '../../localProject.ts';
+import { openLocalProject } from '../localProject.ts';
 
 const SPEC = `# Tasks
 

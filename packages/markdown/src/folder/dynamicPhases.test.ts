@@ -1,8 +1,8 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PhasegateError, phaseText, taskText } from '@phasegate/core';
+import type { ParsedSource, SourcePhase } from '@phasegate/core/ports';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ParsedSource, SourcePhase } from '../../runtime/ports.ts';
 import { errorsOf, type FolderProject, makeProject, messagesOf, parserOf } from './fixtures/project.ts';
 
 const DEMO = 'workflows/demo';

@@ -7,7 +7,7 @@ import {
   type Templates,
   type WorkflowDraft,
 } from '@phasegate/core';
-import type { ParsedSource, SourceParsers, StartingWith } from '../../runtime/ports.ts';
+import type { ParsedSource, SourceParsers, StartingWith } from '@phasegate/core/ports';
 import { demandGate } from './demandGate.ts';
 import type { DynamicConfig, Metadata } from './metadata.ts';
 import type { PlacedPhase } from './placedPhase.ts';

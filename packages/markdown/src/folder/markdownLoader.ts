@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { own } from '@phasegate/core';
 import { unloadable } from '@phasegate/core/model';
-import type { Loader, Peeked, SourceFile } from '../../runtime/ports.ts';
+import type { Loader, Peeked, SourceFile } from '@phasegate/core/ports';
 import type { MarkdownLoaderOptions } from './loadMarkdown.ts';
 
 /** Loads folders with a `metadata.json`: static, dynamic, or looked up in the documentation. */

@@ -8,7 +8,7 @@ import {
   type PhaseId,
   readPhaseId,
 } from '@phasegate/core';
-import type { DefinitionPath } from '../../runtime/ports.ts';
+import type { DefinitionPath } from '@phasegate/core/ports';
 import type { PlacedObject } from './jsonTree.ts';
 import { WITHOUT_MEANING } from './keysWithoutMeaning.ts';
 import { DESCRIPTIVE_KEYS, DESCRIPTIVE_PHASE_KEYS, READ_KEYS, READ_PHASE_KEYS } from './metadataKeys.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { definitionReader } from '../yaml/definitionReader.ts';
+import { definitionReader } from '../../../phasegate/src/loaders/yaml/definitionReader.ts';
 import { readGateDefinition } from './gateDefinition.ts';
 import { Report } from './report.ts';
 import { readValidator } from './validators.ts';

@@ -1,4 +1,4 @@
-import type { PhaseModel } from '../../runtime/ports.ts';
+import type { PhaseModel } from '@phasegate/core/ports';
 import { mergeModels } from './mergeModels.ts';
 import type { PlacedPhase } from './placedPhase.ts';
 import type { Report } from './report.ts';

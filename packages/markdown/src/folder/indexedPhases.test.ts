@@ -1,5 +1,5 @@
+import type { StandardsResult } from '@phasegate/core/ports';
 import { afterEach, expect, test } from 'vitest';
-import type { StandardsResult } from '../../runtime/ports.ts';
 import { errorsOf, type FolderProject, makeProject, messagesOf } from './fixtures/project.ts';
 import { loadPhaseContent } from './indexedPhases.ts';
 

@@ -1,5 +1,5 @@
 import type { PhaseId } from '@phasegate/core';
-import type { DefinitionPath, PhaseModel } from '../../runtime/ports.ts';
+import type { DefinitionPath, PhaseModel } from '@phasegate/core/ports';
 import type { PlacedObject } from './jsonTree.ts';
 import type { Report } from './report.ts';
 

@@ -1,5 +1,5 @@
 import type { Problem } from '@phasegate/core';
-import type { Place } from '../../runtime/ports.ts';
+import type { Place } from '@phasegate/core/ports';
 
 export type { Place };
 

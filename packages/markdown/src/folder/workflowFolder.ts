@@ -1,6 +1,6 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import type { DefinitionReader, SourceFile } from '../../runtime/ports.ts';
+import type { DefinitionReader, SourceFile } from '@phasegate/core/ports';
 import type { Reading } from './jsonTree.ts';
 import { frontMatterOf, linesOf, type MarkdownLine } from './markdownText.ts';
 import { type Place, type Remark, type Report, topOf } from './report.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@phasegate/core';
 import { jsonFault, Lines } from '@phasegate/core/model';
-import type { DefinitionPath, DefinitionReader, DefinitionTree } from '../../runtime/ports.ts';
+import type { DefinitionPath, DefinitionReader, DefinitionTree } from '@phasegate/core/ports';
 import type { Place, Report } from './report.ts';
 
 /** What a file is read with, and where it is said what is wrong with it. */

@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, type PhaseDraft, type PhaseId, readPhaseId } from '@phasegate/core';
-import type { ParsedSource, SourceCriterion, SourcePhase, SourceTask } from '../../runtime/ports.ts';
+import type { ParsedSource, SourceCriterion, SourcePhase, SourceTask } from '@phasegate/core/ports';
 
 /** The phases of a source as drafts, numbered on from the static ones where the two collide. */
 export function draftSourcePhases(source: ParsedSource, statics: readonly PhaseId[]): readonly PhaseDraft[] {

@@ -1,5 +1,5 @@
 import type { PhaseDraft, PhaseId } from '@phasegate/core';
-import type { Standards, StandardsResult, StartingWith } from '../../runtime/ports.ts';
+import type { Standards, StandardsResult, StartingWith } from '@phasegate/core/ports';
 import { linesOf } from './markdownText.ts';
 import type { Metadata } from './metadata.ts';
 import { draftOf, evidenceFromPassages } from './phaseEvidence.ts';
