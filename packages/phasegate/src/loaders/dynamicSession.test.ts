@@ -13,9 +13,9 @@ import {
   taskText,
 } from '@phasegate/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parserOf } from '../../../markdown/src/folder/fixtures/project.ts';
 import { openLocalProject } from '../localProject.ts';
 import type { OpenProject, Project } from '../runtime/ports.ts';
-import { parserOf } from '../../../markdown/src/folder/fixtures/project.ts';
 
 const KB = 1024;
 const MB = KB * KB;
