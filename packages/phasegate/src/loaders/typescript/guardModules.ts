@@ -25,7 +25,8 @@ function ourPackages(): Readonly<Record<string, string>> {
     };
   }
   const source = (name: string) => new URL(`../../../../${name}/src/index.ts`, import.meta.url).href;
-  return { '@phasegate/sdk': source('sdk'), '@phasegate/core': source('core') };
+  // What is published has this in the files of the SDK.
+  return { '@phasegate/sdk': source('sdk'), '@phasegate/core': source('core'), '#wire': source('wire') };
 }
 
 /**
