@@ -3,11 +3,58 @@ import { readFileSync } from 'node:fs';
 import * as core from '@phasegate/core';
 import * as sdk from '@phasegate/sdk';
 import * as testing from '@phasegate/sdk/testing';
+import * as wire from '@phasegate/wire';
 import * as phasegate from 'phasegate';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../packages/phasegate/src/surfaces/cli/commandTable.ts';
 import { TOOLS } from '../packages/phasegate/src/surfaces/mcp/toolTable.ts';
 import { readTags } from './surface/readUnion.ts';
+
+test('@phasegate/wire exports exactly these values', () => {
+  expect(Object.keys(wire).sort()).toEqual([
+    'ALL_COMPLETE',
+    'PLAIN',
+    'decodeAgent',
+    'decodeBlockers',
+    'decodeLease',
+    'decodeLine',
+    'decodeOutcome',
+    'decodePhase',
+    'decodeRun',
+    'decodeTask',
+    'decodeToolVerdict',
+    'decodeVerdict',
+    'encodeAgent',
+    'encodeAskedGate',
+    'encodeBlockers',
+    'encodeClaim',
+    'encodeDefects',
+    'encodeExecuted',
+    'encodeFault',
+    'encodeFetchedTask',
+    'encodeGate',
+    'encodeLease',
+    'encodeLeniency',
+    'encodeLine',
+    'encodeNotStarted',
+    'encodeOverview',
+    'encodePhase',
+    'encodeReadPhase',
+    'encodeRun',
+    'encodeRunPhase',
+    'encodeSessionPhase',
+    'encodeSkipped',
+    'encodeStarted',
+    'encodeState',
+    'encodeSubmitted',
+    'encodeTask',
+    'encodeToolVerdict',
+    'endedMessage',
+    'skippedIn',
+    'spellAction',
+    'spellNext',
+  ]);
+});
 
 test('@phasegate/sdk exports exactly these values', () => {
   expect(Object.keys(sdk).sort()).toEqual([

@@ -283,9 +283,9 @@ describe('the human gate', () => {
         modifiedChapters: [1, 3],
       },
       options: [
-        { label: 'Approve and finalize', requires_input: false },
-        { label: 'Request more improvements', requires_input: true },
-        { label: 'Reject and stop', requires_input: false },
+        { label: 'Approve and finalize', requiresInput: false },
+        { label: 'Request more improvements', requiresInput: true },
+        { label: 'Reject and stop', requiresInput: false },
       ],
     });
     expect(viewFor(editing.run, AGENT).gate?.context).toEqual({});
@@ -311,7 +311,7 @@ describe('the human gate', () => {
     ]);
     expect(stillWaiting).toBe('waiting');
     expect(editing.run).toMatchObject({ status: 'active', phase: 'strategic-planning' });
-    expect(viewFor(editing.run, AGENT).current_phase?.phase_content).toContain('the ending is too long');
+    expect(viewFor(editing.run, AGENT).current?.content).toContain('the ending is too long');
     expect(editing.checkpoint().gateDecision).toMatchObject({
       option: 'Request more improvements',
       input: 'the ending is too long',

@@ -225,8 +225,8 @@ describe("the engine's own interface over HTTP", () => {
     expect(verdict).toEqual({ allowed: true });
     expect(view).toMatchObject({
       status: 'queued',
-      current_phase: { phase: 'PLAN' },
-      next_action: { act: 'claim' },
+      current: { id: 'PLAN' },
+      nextAction: { act: 'claim' },
     });
     expect(stopped).toMatchObject({
       verdict: { allowed: true },
@@ -261,12 +261,12 @@ describe("the engine's own interface over HTTP", () => {
     expect(await phasegate.view(run)).toMatchObject({
       run,
       phase: 'PLAN',
-      current_phase: { phase_name: 'PLAN' },
+      current: { name: 'PLAN' },
     });
-    expect(await phasegate.phase(run)).toMatchObject({ ok: true, phase: { phase: 'PLAN' } });
+    expect(await phasegate.phase(run)).toMatchObject({ ok: true, phase: { id: 'PLAN' } });
     expect(await phasegate.phase(run, 'IMPL')).toMatchObject({
       ok: false,
-      refusal: { error: 'phase_sequence_violation', current_phase: 'PLAN' },
+      skipped: { message: 'Cannot access Phase IMPL' },
     });
     expect(await phasegate.judgeTool(run, { tool: 'bash', input: { command: 'ls' } })).toMatchObject({
       allowed: false,
@@ -277,11 +277,12 @@ describe("the engine's own interface over HTTP", () => {
       verdict: { allowed: false, blockers: [{ code: 'tasks_not_fetched' }] },
     });
     expect(await phasegate.submit(run, { kind: 'fetch_task', phase: 'PLAN', task: 1 })).toMatchObject({
-      answer: { task_content: expect.stringContaining('Look around') },
+      outcome: { kind: 'task', content: expect.stringContaining('Look around') },
     });
     expect(await phasegate.submit(run, { ...complete, phase: 'TDD' })).toMatchObject({
       verdict: { allowed: false, blockers: [{ code: 'phase_sequence_violation' }] },
-      answer: { checkpoint_passed: false, error: 'phase_sequence_violation', current_phase: 'PLAN' },
+      view: { phase: 'PLAN' },
+      outcome: { kind: 'phase_refused', skipped: { message: 'Cannot access Phase TDD' } },
     });
     expect(await phasegate.submit(run, complete)).toMatchObject({
       verdict: { allowed: true },

@@ -1,6 +1,5 @@
 // The engine: what may happen next in a run, and what follows from it.
 
-export { answerFor, blockersOf, warningsOf } from './engine/answers.ts';
 export { apply, begin, fold } from './engine/apply.ts';
 export { nextActionFor } from './engine/blockers.ts';
 export { canClaim, capabilitiesNeeded, capabilityBlocker } from './engine/capabilities.ts';
@@ -33,6 +32,7 @@ export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool } from './engine/judgeTool.ts';
 export { type KnownNames, knownNames } from './engine/knownNames.ts';
 export { type OtherRun, runInTheWay, type WantedRun } from './engine/oneRun.ts';
+export { type CommandOutcome, outcomeOf } from './engine/outcome.ts';
 export { phaseText, previousAttempt, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';
 export {
@@ -77,7 +77,15 @@ export { constraintOn, isGuardedIn, mayTouch, mayWrite } from './engine/toolPoli
 export { type CallUnderWay, refuseUnderWay } from './engine/underWay.ts';
 export { whyContested } from './engine/values.ts';
 export type { Blocker, BlockerCode, NextAction, Verdict, Warning } from './engine/verdict.ts';
-export type { GateView, PhaseAnswer, PhaseView, Progress, RunView } from './engine/viewFor.ts';
+export type {
+  GateView,
+  PhaseAnswer,
+  PhaseView,
+  Progress,
+  RunView,
+  SkippedPhase,
+  WorkflowOverview,
+} from './engine/viewFor.ts';
 export {
   artifactsOf,
   canAccessPhase,
@@ -87,6 +95,6 @@ export {
   phaseAnswer,
   phaseArtifact,
   progressOf,
-  sequenceViolation,
+  skippedPhase,
   viewFor,
 } from './engine/viewFor.ts';

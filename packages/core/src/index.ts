@@ -1,4 +1,3 @@
-export { answerFor, blockersOf, warningsOf } from './engine/answers.ts';
 export { apply, begin, fold } from './engine/apply.ts';
 export { nextActionFor } from './engine/blockers.ts';
 export { canClaim, capabilitiesNeeded, capabilityBlocker } from './engine/capabilities.ts';
@@ -29,6 +28,7 @@ export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool } from './engine/judgeTool.ts';
 export { type KnownNames, knownNames } from './engine/knownNames.ts';
 export { type OtherRun, runInTheWay, type WantedRun } from './engine/oneRun.ts';
+export { type CommandOutcome, outcomeOf } from './engine/outcome.ts';
 export { phaseText, previousAttempt, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';
 export {
@@ -69,7 +69,15 @@ export { isGuardedIn, mayWrite } from './engine/toolPolicy.ts';
 export { type CallUnderWay, refuseUnderWay } from './engine/underWay.ts';
 export { whyContested } from './engine/values.ts';
 export type { Blocker, BlockerCode, NextAction, Verdict, Warning } from './engine/verdict.ts';
-export type { GateView, PhaseAnswer, PhaseView, Progress, RunView } from './engine/viewFor.ts';
+export type {
+  GateView,
+  PhaseAnswer,
+  PhaseView,
+  Progress,
+  RunView,
+  SkippedPhase,
+  WorkflowOverview,
+} from './engine/viewFor.ts';
 export {
   artifactsOf,
   canAccessPhase,
@@ -79,7 +87,7 @@ export {
   phaseAnswer,
   phaseArtifact,
   progressOf,
-  sequenceViolation,
+  skippedPhase,
   viewFor,
 } from './engine/viewFor.ts';
 export { ERROR_CODES, type ErrorCode, PhasegateError, type Problem, type Unaccepted } from './errors.ts';

@@ -1,8 +1,9 @@
 import type { Command } from './engine/command.ts';
 import type { ToolUse } from './engine/judgeTool.ts';
+import type { CommandOutcome } from './engine/outcome.ts';
 import type { Run } from './engine/run.ts';
 import type { Verdict } from './engine/verdict.ts';
-import type { PhaseAnswer, RunView } from './engine/viewFor.ts';
+import type { PhaseAnswer, RunView, WorkflowOverview } from './engine/viewFor.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { PhaseId } from './model/workflow.ts';
 
@@ -16,7 +17,7 @@ export interface Phasegate {
   /** The current or a completed phase; for any other, the refusal of a skipped phase. `requested` is an id, number or name. */
   phase(runId: string, requested?: Json): Promise<PhaseAnswer>;
   /** Titles of the phases the run was started with, which may no longer be those of the file (C5). */
-  overview(runId: string): Promise<JsonObject>;
+  overview(runId: string): Promise<WorkflowOverview>;
   runs(query?: RunQuery): Promise<readonly RunSummary[]>;
   submit(runId: string, command: Command): Promise<Submitted>;
   judgeTool(runId: string | null, use: ToolUse): Promise<Verdict>;
@@ -50,8 +51,7 @@ export type Started =
 export interface Submitted {
   readonly verdict: Verdict;
   readonly view: RunView;
-  /** The answer in the words of the public contract, e.g. that of `complete_phase` or `get_task`. */
-  readonly answer: JsonObject;
+  readonly outcome: CommandOutcome;
 }
 
 /** Which runs to list. */

@@ -6,6 +6,7 @@ import {
   type PhasegateClient,
   PhasegateClientError,
 } from '@phasegate/sdk';
+import { decodeAgent, decodeLease } from '@phasegate/wire';
 import type { AuditReport, Claimed, FeedRecord, RemoteProject, UnlockedHuman } from './runtime/ports.ts';
 
 /** Which server, and as whom. */
@@ -70,14 +71,7 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
       }),
     humans: { unlock: (name, passphrase) => told(() => unlock(name, passphrase)) },
     agents: {
-      list: () =>
-        told(async () =>
-          (await signedIn().listAgents()).agents.map(({ name, capabilities, added_at }) => ({
-            name,
-            capabilities,
-            addedAt: added_at,
-          })),
-        ),
+      list: () => told(async () => (await signedIn().listAgents()).agents.map(decodeAgent)),
       add: (name, { capabilities }) =>
         told(() => signedIn().addAgent(name, capabilities === undefined ? {} : { capabilities })),
       remove: (name) => told(() => signedIn().removeAgent(name)),
@@ -92,9 +86,8 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
         }),
       leases: () =>
         told(async () =>
-          (await signedIn().listAgents()).leases.map(({ expires_at, ...lease }) => ({
-            ...lease,
-            expiresAt: expires_at,
+          (await signedIn().listAgents()).leases.map((lease) => ({
+            ...decodeLease(lease),
             jti: null,
             previousJti: null,
           })),

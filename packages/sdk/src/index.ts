@@ -1,13 +1,4 @@
 export { BoundedInt, ChoiceSet, Constant } from '@phasegate/core';
-export type { WireBlocker } from '#wire';
-export { Arg } from './arg.ts';
-export type {
-  AgentCalls,
-  AgentSelf,
-  BegunOptions,
-  ClaimOptions,
-  TransitionOptions,
-} from './client/agentCalls.ts';
 export type {
   Agent,
   AgentList,
@@ -40,8 +31,17 @@ export type {
   ToolVerdict,
   Transition,
   Waiting,
+  WireBlocker,
   WorkflowLine,
-} from './client/answers.ts';
+} from '#wire';
+export { Arg } from './arg.ts';
+export type {
+  AgentCalls,
+  AgentSelf,
+  BegunOptions,
+  ClaimOptions,
+  TransitionOptions,
+} from './client/agentCalls.ts';
 export { type ConnectOptions, connect, type PhasegateClient } from './client/connect.ts';
 export {
   connectFromEnvironment,

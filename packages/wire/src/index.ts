@@ -1,18 +1,61 @@
-export {
-  decodeBlockers,
-  decodeNext,
-  encodeBlockers,
-  type WireBlocker,
-  type WireNext,
-  type WireWarning,
-} from './blockers.ts';
+export type * from './answers.ts';
+export { decodeBlockers, encodeBlockers, type WireBlocker } from './blockers.ts';
+export { encodeDefects, encodeFault, type Fault, type WireDefect } from './fault.ts';
 export {
   type Dialect,
   type HumansTurn,
   type NextCall,
+  PLAIN,
   type Place,
   type Reader,
   type Spell,
   spellAction,
   spellNext,
 } from './nextCall.ts';
+export {
+  type AgentFacts,
+  decodeAgent,
+  decodeLease,
+  encodeAgent,
+  encodeClaim,
+  encodeLease,
+  type LeaseFacts,
+} from './records.ts';
+export {
+  ALL_COMPLETE,
+  type AskedGate,
+  decodeLine,
+  decodePhase,
+  decodeRun,
+  decodeTask,
+  encodeAskedGate,
+  encodeGate,
+  encodeLine,
+  encodeOverview,
+  encodePhase,
+  encodeRun,
+  encodeRunPhase,
+  encodeTask,
+  endedMessage,
+  type Overview,
+  type Stepped,
+} from './run.ts';
+export { encodeReadPhase, encodeSessionPhase, encodeState } from './session.ts';
+export { encodeNotStarted, encodeStarted, type NotStarted } from './started.ts';
+export {
+  type Answered,
+  decodeOutcome,
+  decodeVerdict,
+  encodeFetchedTask,
+  encodeLeniency,
+  encodeSkipped,
+  encodeSubmitted,
+  type SkippedFields,
+  skippedIn,
+} from './submitted.ts';
+export {
+  decodeToolVerdict,
+  type ExecutedTool,
+  encodeExecuted,
+  encodeToolVerdict,
+} from './tools.ts';

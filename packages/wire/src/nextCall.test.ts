@@ -10,8 +10,8 @@ const place = {
   phase: 'PLAN',
   status: 'active',
   gate: null,
-  current_phase: {
-    checkpoint_criteria: { required_evidence: { plan: {}, note: { validator: 'optional' } } },
+  current: {
+    criteria: { required_evidence: { plan: {}, note: { validator: 'optional' } } },
   },
 } as unknown as RunView;
 

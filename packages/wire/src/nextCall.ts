@@ -32,10 +32,11 @@ export interface Dialect {
   readonly steps: boolean;
 }
 
+/** The engine's own words, where no call of a surface is meant. */
+export const PLAIN: Dialect = { spell: ({ action }) => action.text, reader: 'agent', steps: false };
+
 /** Where a run is, as far as the next call depends on it. A run that was not made has nothing but an id. */
-export type Place =
-  | Pick<RunView, 'run' | 'phase' | 'status' | 'gate' | 'current_phase'>
-  | { readonly run: string };
+export type Place = Pick<RunView, 'run' | 'phase' | 'status' | 'gate' | 'current'> | { readonly run: string };
 
 /** Spells an act for a run. */
 export function spellAction(action: NextAction, place: Place, { spell, reader }: Dialect): string {
@@ -51,7 +52,7 @@ export function spellAction(action: NextAction, place: Place, { spell, reader }:
 
 /** Spells what is to be done next in a run. */
 export function spellNext(view: RunView, dialect: Dialect): string {
-  return spellAction(view.next_action, view, dialect);
+  return spellAction(view.nextAction, view, dialect);
 }
 
 type KnownPlace = Extract<Place, { readonly status: unknown }>;
@@ -61,9 +62,9 @@ function humansTurn({ gate, status }: KnownPlace): HumansTurn {
   return { act: status === 'escalated' ? 'resume_or_stop' : 'answer' };
 }
 
-function evidenceNames(action: NextAction, { phase, current_phase }: KnownPlace): readonly string[] {
-  if (current_phase === null || (action.phase !== undefined && action.phase !== phase)) return [];
-  const required = current_phase.checkpoint_criteria.required_evidence;
+function evidenceNames(action: NextAction, { phase, current }: KnownPlace): readonly string[] {
+  if (current === null || (action.phase !== undefined && action.phase !== phase)) return [];
+  const required = current.criteria.required_evidence;
   if (!isJsonObject(required)) return [];
   return Object.entries(required).map(([name, rule]) =>
     own(rule, 'validator') === 'optional' ? `${name}?` : name,

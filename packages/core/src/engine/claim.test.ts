@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { answerFor } from './answers.ts';
 import type { Decision } from './decide.ts';
 import type { ReleaseCause } from './events.ts';
+import { answerFor } from './fixtures/answerFor.ts';
 import {
   ADA,
   AGENT,
@@ -35,7 +35,7 @@ describe('a queued run', () => {
   test('says to claim it, and lets nobody work before', () => {
     const run = queued();
 
-    expect(viewFor(run, AGENT).next_action).toEqual({ act: 'claim', text: 'claim the run' });
+    expect(viewFor(run, AGENT).nextAction).toEqual({ act: 'claim', text: 'claim the run' });
     expect(code(submit(run, complete(run)))).toBe('run_not_active');
     expect(code(submit(run, { kind: 'fetch_task', phase: 1, task: 1 }))).toBe('not_your_run');
   });
@@ -300,8 +300,8 @@ describe('the items of a parallel phase', () => {
     const done = itemed(left, BOB, 'a').run;
 
     expect(left).toMatchObject({ status: 'active', holder: null, epoch: run.epoch });
-    expect(viewFor(left, BOB).next_action).toMatchObject({ act: 'complete_phase', item: 'a' });
-    expect(viewFor(left, AGENT).next_action).toMatchObject({ act: 'claim', item: 'b' });
+    expect(viewFor(left, BOB).nextAction).toMatchObject({ act: 'complete_phase', item: 'a' });
+    expect(viewFor(left, AGENT).nextAction).toMatchObject({ act: 'claim', item: 'b' });
     expect(done).toMatchObject({
       status: 'queued',
       holder: null,
@@ -323,12 +323,12 @@ describe('the items of a parallel phase', () => {
     const one = claim(parallel(), BOB, 'a').run;
     const both = claim(one, BOB, 'b').run;
 
-    expect(viewFor(one, AGENT).next_action).toMatchObject({ act: 'complete_phase', item: 'b' });
-    expect(viewFor(both, AGENT).next_action).toEqual({
+    expect(viewFor(one, AGENT).nextAction).toMatchObject({ act: 'complete_phase', item: 'b' });
+    expect(viewFor(both, AGENT).nextAction).toEqual({
       act: 'none',
       text: 'wait: other agents hold the open items',
     });
-    expect(viewFor(one, AGENT).current_phase?.phase_content).toContain('- `a`: pending, held by `bob`');
+    expect(viewFor(one, AGENT).current?.content).toContain('- `a`: pending, held by `bob`');
   });
 });
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../test/tier.ts';
-import { answerFor } from './answers.ts';
 import type { Command } from './command.ts';
 import type { Decision } from './decide.ts';
+import { answerFor } from './fixtures/answerFor.ts';
 import { anyActs, anyWorkflow } from './fixtures/arbitraries.ts';
 import { anySharedWorkflow, anySharing } from './fixtures/handovers.ts';
 import { ADA, AGENT, BOB, complete, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
@@ -89,6 +89,7 @@ describe('work that failed', () => {
     expect(answerFor(run, command, submit(run, command))).toEqual({
       ok: false,
       error: 'work_failed',
+      message: 'exit code 3',
       status: 'active',
       current_phase: 1,
       next_action: 'complete phase `1`',

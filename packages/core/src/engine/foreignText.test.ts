@@ -135,7 +135,7 @@ function vote(run: Run, name: string, [option, input]: readonly [string, string?
 }
 
 function textOf(run: Run): string {
-  return viewFor(run, AGENT).current_phase?.phase_content ?? '';
+  return viewFor(run, AGENT).current?.content ?? '';
 }
 
 function linesOf(run: Run): readonly string[] {

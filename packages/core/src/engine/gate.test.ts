@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { answerFor } from './answers.ts';
 import type { Command } from './command.ts';
+import { answerFor } from './fixtures/answerFor.ts';
 import { ADA, complete, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
 import { gateCard } from './gateCard.ts';
 import type { Run } from './run.ts';

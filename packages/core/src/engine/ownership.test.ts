@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
 import { defineWorkflow } from '../model/defineWorkflow.ts';
 import type { PhaseDraft, WorkflowDraft } from '../model/draft.ts';
-import { answerFor } from './answers.ts';
+import { answerFor } from './fixtures/answerFor.ts';
 import { ADA, complete, KNOWN, result, started, submit, workflowOf } from './fixtures/walks.ts';
 import type { Run } from './run.ts';
 import { checkpointOf, scopeFor } from './scope.ts';

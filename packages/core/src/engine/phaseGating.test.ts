@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import {
-  answerFor,
   canAccessPhase,
   checkpointCriteria,
   completedPhases,
   evidenceProblems,
   phaseAnswer,
   phaseById,
-  sequenceViolation,
   validateCheckpoint,
 } from '../index.ts';
+import { answerFor } from './fixtures/answerFor.ts';
 import { ADA, complete, phases, started, submit, workflowOf } from './fixtures/walks.ts';
 
 const fields = [
@@ -32,7 +31,7 @@ describe('phase gating', () => {
     expect([1, 2, 3].map((id) => canAccessPhase(moved, id))).toEqual([true, true, false]);
     expect(phaseAnswer(moved, 2)).toMatchObject({
       ok: true,
-      phase: { phase: 2, phase_content: expect.stringContaining('SECRET-OF-2') },
+      phase: { id: 2, content: expect.stringContaining('SECRET-OF-2') },
     });
   });
 });
@@ -78,8 +77,16 @@ describe('an error', () => {
     const skipped = submit(run, early);
     const empty = submit(skipped.run, complete(run));
 
-    expect(sequenceViolation(run, 3)).toMatchObject({ error: 'phase_sequence_violation' });
-    expect(answerFor(run, early, skipped)).toMatchObject(sequenceViolation(run, 3));
+    expect(answerFor(run, early, skipped)).toMatchObject({
+      error: 'phase_sequence_violation',
+      message: 'Cannot access Phase 3',
+      reason: 'Currently on Phase 1',
+      required_action: 'Complete Phase 1 checkpoint first',
+      violation_type: 'attempted_skip',
+      current_phase: 1,
+      artifacts_available: {},
+      progress: { completed: 0, current: 1, total: 3 },
+    });
     expect(answerFor(skipped.run, complete(run), empty)).toMatchObject({
       error: 'incomplete_checkpoint',
       required_format: checkpointCriteria(first).required_evidence,

@@ -9,7 +9,7 @@ test('whoever has a step done by a sub-agent that may ask is told how to pass qu
     const asking = supportsQuestions === undefined ? {} : { supportsQuestions };
     const work = { kind: 'dispatch', agent: 'architect', prompt: 'Plan it', ...asking } as const;
     const answer = phaseAnswer(started(workflowOf([{ id: 'plan', instructions: 'Plan', work }])), undefined);
-    return answer.ok ? answer.phase.phase_content : '';
+    return answer.ok ? answer.phase.content : '';
   };
 
   expect(text(true)).toContain(QUESTION_RELAY_HANDLER);

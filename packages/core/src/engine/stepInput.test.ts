@@ -169,7 +169,7 @@ test('steps are counted in one place, and an iteration is the one the run is in 
 
   expect(seen).toEqual([1, 2, 3]);
   expect(stepInputFor(run).checkpoint).toMatchObject({ iterationCounts: { refine: 2 } });
-  expect([viewFor(run, ADA).progress.total, overviewOf(workflow).total_phases]).toEqual([2, 2]);
+  expect([viewFor(run, ADA).progress.total, overviewOf(workflow).phases.length]).toEqual([2, 2]);
 });
 
 function done(run: Run, evidence: Parameters<typeof complete>[1]): Run {

@@ -8,7 +8,11 @@ export type Verdict =
       /** What did not hold and does not block. */
       readonly warnings?: readonly Warning[];
     }
-  | { readonly allowed: false; readonly blockers: readonly [Blocker, ...Blocker[]] };
+  | {
+      readonly allowed: false;
+      readonly blockers: readonly [Blocker, ...Blocker[]];
+      readonly warnings?: readonly Warning[];
+    };
 
 /** Why something was refused, and the one legal thing to do next. */
 export interface Blocker {

@@ -16,7 +16,7 @@ import type { Answer, Completion, Escalation, Principal, Question, Run, RunStatu
 import { addSeconds } from './time.ts';
 import type { NextAction } from './verdict.ts';
 
-/** All a principal may see of a run. Later phases are absent from the value, so no surface can leak them. Wire names. */
+/** All a principal may see of a run. Later phases are absent from the value, so no surface can leak them. */
 export interface RunView {
   readonly run: string;
   readonly workflow: string;
@@ -30,8 +30,9 @@ export interface RunView {
   readonly epoch: number;
   readonly holder: string | null;
   readonly phase: PhaseId | null;
-  readonly current_phase: PhaseView | null;
-  readonly completed_phases: readonly PhaseId[];
+  /** The phase of that id as the principal may read it. */
+  readonly current: PhaseView | null;
+  readonly completedPhases: readonly PhaseId[];
   readonly progress: Progress;
   readonly attempts: number;
   readonly feedback: string | null;
@@ -41,9 +42,9 @@ export interface RunView {
   readonly escalation: Escalation | null;
   /** Why the run was stopped. */
   readonly reason: string | null;
-  readonly started_at: string;
-  readonly updated_at: string;
-  readonly next_action: NextAction;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+  readonly nextAction: NextAction;
 }
 
 /** How far a run is, in phases. */
@@ -53,28 +54,29 @@ export interface Progress {
   readonly total: number;
 }
 
-/** One phase as an agent sees it (S0.12 and the fields of interfaces.md). */
+/** One phase as an agent sees it. */
 export interface PhaseView {
-  readonly phase: PhaseId;
-  readonly phase_number: number;
-  readonly phase_name: string;
-  readonly phase_content: string;
-  readonly artifacts_from_previous: JsonObject;
-  readonly checkpoint_criteria: JsonObject;
+  readonly id: PhaseId;
+  readonly number: number;
+  readonly name: string;
+  readonly content: string;
+  /** What the phases before left, by their ids; empty for a phase that is not the current one. */
+  readonly artifacts: JsonObject;
+  readonly criteria: JsonObject;
   readonly tasks: readonly { readonly number: number; readonly name: string }[];
-  readonly task_count: number;
-  /** The same text again, where the phase comes from a source (S1.40). */
-  readonly phase_overview?: string;
-  readonly source_id?: string;
+  /** True where the phase comes from a source. */
+  readonly dynamic: boolean;
+  /** Its id in that source. */
+  readonly sourceId: string | null;
 }
 
 /** A gate as shown to whoever may see it; the context is for humans only. */
 export interface GateView {
   readonly id: string;
   readonly prompt: string;
-  readonly options: readonly { readonly label: string; readonly requires_input: boolean }[];
+  readonly options: readonly { readonly label: string; readonly requiresInput: boolean }[];
   readonly since: string;
-  readonly expires_at: string | null;
+  readonly expiresAt: string | null;
   readonly approvers: readonly string[];
   readonly quorum: number;
   readonly votes: readonly { readonly by: string; readonly option: string }[];
@@ -87,7 +89,22 @@ export interface GateView {
 /** A phase, or the refusal of a skipped one. */
 export type PhaseAnswer =
   | { readonly ok: true; readonly phase: PhaseView }
-  | { readonly ok: false; readonly refusal: JsonObject & { readonly error: Json } };
+  | { readonly ok: false; readonly skipped: SkippedPhase };
+
+/** An attempt to reach a phase that is neither current nor completed. */
+export interface SkippedPhase {
+  readonly message: string;
+  /** What the completed phases left: all there is to work with. */
+  readonly artifacts: JsonObject;
+}
+
+/** Titles of the phases of a workflow. */
+export interface WorkflowOverview {
+  readonly workflow: string;
+  readonly title: string;
+  readonly description: string;
+  readonly phases: readonly { readonly id: PhaseId; readonly number: number; readonly name: string }[];
+}
 
 /** All that principal may see of a run. `rendered` is the current phase's own text, where a function makes it. */
 export function viewFor(run: Run, principal: Principal, rendered?: RenderedText): RunView {
@@ -105,8 +122,8 @@ export function viewFor(run: Run, principal: Principal, rendered?: RenderedText)
     epoch: run.epoch,
     holder: run.holder,
     phase: run.phase,
-    current_phase: current === undefined ? null : phaseView(run, current, rendered),
-    completed_phases: completedPhases(run),
+    current: current === undefined ? null : phaseView(run, current, rendered),
+    completedPhases: completedPhases(run),
     progress: progressOf(run),
     attempts: run.work.attempts,
     feedback: run.phase === null ? null : feedbackOf(run.work),
@@ -115,9 +132,9 @@ export function viewFor(run: Run, principal: Principal, rendered?: RenderedText)
     answers: run.work.answers,
     escalation: run.status === 'escalated' ? run.escalation : null,
     reason: run.status === 'stopped' ? run.reason : null,
-    started_at: run.startedAt,
-    updated_at: run.updatedAt,
-    next_action: nextActionFor(run, principal.kind === 'agent' ? principal.name : run.holder),
+    startedAt: run.startedAt,
+    updatedAt: run.updatedAt,
+    nextAction: nextActionFor(run, principal.kind === 'agent' ? principal.name : run.holder),
   };
 }
 
@@ -140,37 +157,23 @@ export function findPhase(workflow: Workflow, requested: Json): Phase | null {
   return byNumber ?? workflow.phases.find((phase) => phase.name === text) ?? null;
 }
 
-/** The phase as an agent may read it, or the refusal of a skipped phase (C1). */
+/** The phase as an agent may read it, or that it was skipped (C1). */
 export function phaseAnswer(run: Run, requested: Json | undefined, rendered?: RenderedText): PhaseAnswer {
   const phase =
     requested === undefined
       ? (phaseById(run.workflow, run.phase) ?? null)
       : findPhase(run.workflow, requested);
   if (phase === null || !canAccessPhase(run, phase.id)) {
-    return { ok: false, refusal: sequenceViolation(run, requested ?? null) };
+    return { ok: false, skipped: skippedPhase(run, requested ?? null) };
   }
   return { ok: true, phase: phaseView(run, phase, phase.id === run.phase ? rendered : undefined) };
 }
 
-/** C1: one refusal shape for a skipped phase, with the content to act on and nothing of the phase asked for. */
-export function sequenceViolation(run: Run, requested: Json): JsonObject & { readonly error: string } {
-  const current = phaseById(run.workflow, run.phase);
+/** An attempt to reach a phase that is neither current nor completed, and nothing of that phase. */
+export function skippedPhase(run: Run, requested: Json): SkippedPhase {
   const asked =
     typeof requested === 'string' || typeof requested === 'number' ? requested : canonicalJson(requested);
-  const where = run.phase === null ? `The run is ${run.status}` : `Currently on Phase ${run.phase}`;
-  const action =
-    run.phase === null ? 'Nothing is left to do in this run' : `Complete Phase ${run.phase} checkpoint first`;
-  return {
-    error: 'phase_sequence_violation',
-    message: `Cannot access Phase ${asked}`,
-    reason: where,
-    required_action: action,
-    violation_type: 'attempted_skip',
-    current_phase: run.phase,
-    current_phase_content: current === undefined ? '' : phaseText(run.workflow, current, { work: run.work }),
-    artifacts_available: artifactsOf(run),
-    progress: { ...progressOf(run) },
-  };
+  return { message: `Cannot access Phase ${asked}`, artifacts: artifactsOf(run) };
 }
 
 /** How far a run is. A phase counts as completed when it was completed once and is not the current one. */
@@ -214,34 +217,27 @@ export function phaseArtifact(completion: Completion, number: number): JsonObjec
 }
 
 /** Titles of all phases, for whoever starts a run: the one place that names later phases, and nothing but names. */
-export function overviewOf(workflow: Workflow): JsonObject {
+export function overviewOf({ id, title, description, phases }: Workflow): WorkflowOverview {
   return {
-    workflow: workflow.id,
-    title: workflow.title,
-    description: workflow.description,
-    total_phases: workflow.phases.length,
-    phases: workflow.phases.map((phase) => ({
-      phase: phase.id,
-      phase_number: phase.number,
-      phase_name: phase.name,
-    })),
+    workflow: id,
+    title,
+    description,
+    phases: phases.map((phase) => ({ id: phase.id, number: phase.number, name: phase.name })),
   };
 }
 
 function phaseView(run: Run, phase: Phase, rendered?: RenderedText): PhaseView {
   const current = phase.id === run.phase;
-  const content = phaseText(run.workflow, phase, { work: current ? run.work : null, rendered });
   return {
-    phase: phase.id,
-    phase_number: phase.number,
-    phase_name: phase.name,
-    phase_content: content,
-    artifacts_from_previous: current ? artifactsOf(run) : {},
-    checkpoint_criteria: checkpointCriteria(phase),
+    id: phase.id,
+    number: phase.number,
+    name: phase.name,
+    content: phaseText(run.workflow, phase, { work: current ? run.work : null, rendered }),
+    artifacts: current ? artifactsOf(run) : {},
+    criteria: checkpointCriteria(phase),
     tasks: phase.tasks.map((task, index) => ({ number: index + 1, name: task.name })),
-    task_count: phase.tasks.length,
-    ...(isDynamic(phase) ? { phase_overview: content } : {}),
-    ...(phase.sourceId === null ? {} : { source_id: phase.sourceId }),
+    dynamic: isDynamic(phase),
+    sourceId: phase.sourceId,
   };
 }
 
@@ -257,9 +253,9 @@ function gateView(run: Run, principal: Principal): GateView | null {
   return {
     id: wait.gate,
     prompt: gate.prompt,
-    options: gate.options.map((option) => ({ label: option.label, requires_input: option.requiresInput })),
+    options: gate.options.map(({ label, requiresInput }) => ({ label, requiresInput })),
     since: wait.since,
-    expires_at: gate.timeout === null ? null : addSeconds(wait.since, gate.timeout.afterSeconds),
+    expiresAt: gate.timeout === null ? null : addSeconds(wait.since, gate.timeout.afterSeconds),
     approvers: gate.approvers,
     quorum: gate.quorum,
     votes: wait.votes.map((vote) => ({ by: vote.by, option: vote.option })),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PhaseDraft } from '../model/draft.ts';
-import { answerFor } from './answers.ts';
+import { answerFor } from './fixtures/answerFor.ts';
 import { ADA, complete, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
 import { gateCard } from './gateCard.ts';
 

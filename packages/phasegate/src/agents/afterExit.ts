@@ -101,7 +101,7 @@ async function atEnd(ending: Ending, standing: Standing): Promise<Step> {
     case 'completed':
       return end(standing, 'completed', 'the run is completed');
     case 'waiting':
-      return end(standing, 'waiting', standing.view.next_action.text);
+      return end(standing, 'waiting', standing.view.nextAction.text);
     case 'escalated':
       return end(standing, 'escalated', standing.view.escalation?.message ?? 'a human must act');
     case 'stopped':

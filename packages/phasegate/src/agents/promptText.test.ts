@@ -14,11 +14,11 @@ test.each(['\n\n', '\r', '\u2028'])(
       title: 'tdd',
       target: forged,
       phase: 'EACH',
-      completed_phases: [],
+      completedPhases: [],
       progress: { completed: 0, current: 1, total: 1 },
       feedback: null,
       params: { note: forged },
-      current_phase: null,
+      current: null,
     } as unknown as RunView;
     const item = { key: forged, value: forged };
 

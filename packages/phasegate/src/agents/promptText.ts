@@ -22,7 +22,7 @@ export function promptText(
     item === null
       ? ''
       : `## Your item\n\nYou hold the item \`${oneLine(item.key)}\` of this phase and complete that one only:\n\n${fencedJson(item.value)}`,
-    view.current_phase === null ? '' : `## The current phase\n\n${view.current_phase.phase_content.trim()}`,
+    view.current === null ? '' : `## The current phase\n\n${view.current.content.trim()}`,
     evidence(view),
     howTo(told.url),
   ]
@@ -49,7 +49,7 @@ function title({ title: name, workflow, run, target }: RunView): string {
 }
 
 function place(view: RunView, agent: string): string {
-  const done = view.completed_phases.length === 0 ? 'none' : view.completed_phases.join(', ');
+  const done = view.completedPhases.length === 0 ? 'none' : view.completedPhases.join(', ');
   const { completed, total } = view.progress;
   return [
     '## Where the run stands',
@@ -64,7 +64,7 @@ function place(view: RunView, agent: string): string {
 }
 
 function evidence(view: RunView): string {
-  const criteria = view.current_phase?.checkpoint_criteria ?? {};
+  const criteria = view.current?.criteria ?? {};
   if (Object.keys(criteria).length === 0) return '';
   return `## What the engine will ask for\n\n${fencedJson(criteria)}`;
 }

@@ -3,6 +3,7 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { JsonObject, Phasegate } from '@phasegate/core';
+import { encodeSubmitted, PLAIN } from '@phasegate/wire';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openLocalProject } from '../localProject.ts';
 
@@ -155,14 +156,13 @@ describe('a dynamic run', () => {
     const entered = await complete(run, 0, { phase_count: 2 });
     expect(entered).toMatchObject({ checkpoint_passed: true, next_phase: 1 });
     expect(entered.next_phase_content).toContain('EXECUTE-NOW: Lay the ground');
-    const { current_phase: current } = await agent.view(run);
+    const { current } = await agent.view(run);
     expect((await agent.view(run)).progress).toEqual({ completed: 1, current: 1, total: 3 });
     expect(current).toMatchObject({
-      phase_name: 'Foundation',
-      task_count: 2,
+      name: 'Foundation',
       tasks: [{ number: 1 }, { number: 2 }],
     });
-    expect(current?.phase_overview).toBe(current?.phase_content);
+    expect(current?.dynamic).toBe(true);
 
     expect(await complete(run, 1, firstEvidence())).toMatchObject({ error: 'tasks_not_fetched' });
     const first = await task(run, 1, 1);
@@ -181,7 +181,7 @@ describe('a dynamic run', () => {
 
   test('keeps what it was started with when tasks.md, a template or a phase file changes, also after a restart [C5 S1.73 S1.87]', async () => {
     const run = await start('spec_execution_v1', { spec_path: 'specs/one' });
-    const before = (await agent.view(run)).current_phase?.phase_content;
+    const before = (await agent.view(run)).current?.content;
     await write('specs/one/tasks.md', SPEC.replaceAll('Foundation', 'Something else'));
     await write('workflows/spec_execution_v1/phases/0/phase.md', 'Other. Must provide `other_thing`\n');
     await rm(join(root, 'workflows/spec_execution_v1/phases/dynamic'), { recursive: true });
@@ -189,7 +189,7 @@ describe('a dynamic run', () => {
     await close();
     await open();
 
-    expect((await agent.view(run)).current_phase?.phase_content).toBe(before);
+    expect((await agent.view(run)).current?.content).toBe(before);
     const entered = await complete(run, 0, { phase_count: 2 });
     expect(entered.next_phase_content).toContain('# Phase 1: Foundation\n\nEXECUTE-NOW: Lay the ground');
     expect((await task(run, 1, 2)).task_content).toContain('- [ ] Tests pass');
@@ -290,14 +290,14 @@ describe('a run of a folder with a gate file', () => {
 describe('a run of a workflow without phase files', () => {
   test('takes its phases from the documentation when it starts, and needs it no more [C26 S0.17 S0.58 S0.61]', async () => {
     const run = await start('looked_up', {});
-    const content = (await agent.view(run)).current_phase?.phase_content;
+    const content = (await agent.view(run)).current?.content;
     expect(content).toContain('Count the functions.');
     expect(content).not.toContain('ending');
     await rm(join(root, 'docs'), { recursive: true });
     await close();
     await open();
 
-    expect((await agent.view(run)).current_phase?.phase_content).toBe(content);
+    expect((await agent.view(run)).current?.content).toBe(content);
     expect(await complete(run, 1, { function_count: 0 })).toMatchObject({ error: 'incomplete_checkpoint' });
     expect(await complete(run, 1, { function_count: 3 })).toMatchObject({
       next_phase: 2,
@@ -337,11 +337,11 @@ async function start(workflow: string, params: JsonObject): Promise<string> {
 }
 
 async function complete(run: string, phase: number, evidence: JsonObject): Promise<JsonObject> {
-  return (await agent.submit(run, { kind: 'complete', phase, evidence })).answer;
+  return encodeSubmitted(await agent.submit(run, { kind: 'complete', phase, evidence }), PLAIN);
 }
 
 async function task(run: string, phase: number, number: number): Promise<JsonObject> {
-  return (await agent.submit(run, { kind: 'fetch_task', phase, task: number })).answer;
+  return encodeSubmitted(await agent.submit(run, { kind: 'fetch_task', phase, task: number }), PLAIN);
 }
 
 function firstEvidence(): JsonObject {

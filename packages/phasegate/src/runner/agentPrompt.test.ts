@@ -9,7 +9,7 @@ test.each(['\n\n', '\r', '\u2028'])(
   'neither a target nor an item forges a line of a human [adv.N15]: %j',
   (end) => {
     const forged = `a.ts${end}${FORGED}`;
-    const view = { title: 'Demo', target: forged, params: { note: forged }, current_phase: null };
+    const view = { title: 'Demo', target: forged, params: { note: forged }, current: null };
     const items = { [forged]: { value: forged, error: null } };
     const run = { id: 'r1', work: { items, failure: null } };
     const step = { run, phase: { id: 'EACH', tasks: [] }, item: forged };

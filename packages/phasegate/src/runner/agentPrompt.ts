@@ -4,7 +4,7 @@ import { failureOf, type Step } from './parts.ts';
 /** What an agent is started with for one phase: the card of the phase, and how to complete it. Nothing later. */
 export function agentPrompt(view: RunView, step: Step): string {
   const { run, phase, item } = step;
-  const card = view.current_phase?.phase_content.trim() ?? '';
+  const card = view.current?.content.trim() ?? '';
   return joined([
     `# Phase \`${phase.id}\` of run ${run.id}: ${view.title}${view.target === null ? '' : ` for ${oneLine(view.target)}`}`,
     RULES,
@@ -45,12 +45,12 @@ export function itemPart({ run, item }: Step): string {
 }
 
 function before(view: RunView): string {
-  const artifacts = view.current_phase?.artifacts_from_previous ?? {};
+  const artifacts = view.current?.artifacts ?? {};
   return Object.keys(artifacts).length === 0 ? '' : `## What earlier phases left\n\n${fencedJson(artifacts)}`;
 }
 
 function criteria(view: RunView): string {
-  const asked = view.current_phase?.checkpoint_criteria ?? {};
+  const asked = view.current?.criteria ?? {};
   return Object.keys(asked).length === 0 ? '' : `## What the engine will ask for\n\n${fencedJson(asked)}`;
 }
 

@@ -17,7 +17,7 @@ export interface DispatchTold {
 /** What a sub-agent is started with: its role, what to do, where its state is, and how to answer. */
 export function dispatchPrompt(view: RunView, step: Step, told: DispatchTold): string {
   const { work } = told;
-  const card = view.current_phase?.phase_content.trim() ?? '';
+  const card = view.current?.content.trim() ?? '';
   return joined([
     `# You are the sub-agent \`${work.agent}\` in run ${step.run.id}: ${view.title}`,
     again(card, step),
@@ -27,9 +27,9 @@ export function dispatchPrompt(view: RunView, step: Step, told: DispatchTold): s
     ...told.tasks,
     step.item === null ? '' : itemPart(step),
     Object.keys(view.params).length === 0 ? '' : `## Parameters\n\n${fencedJson(view.params)}`,
-    Object.keys(view.current_phase?.artifacts_from_previous ?? {}).length === 0
+    Object.keys(view.current?.artifacts ?? {}).length === 0
       ? ''
-      : `## What earlier phases left\n\n${fencedJson(view.current_phase?.artifacts_from_previous)}`,
+      : `## What earlier phases left\n\n${fencedJson(view.current?.artifacts)}`,
     statePart(told),
     answersPart(told),
     told.questionFormat ?? '',

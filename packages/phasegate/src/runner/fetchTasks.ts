@@ -1,4 +1,3 @@
-import { own } from '@phasegate/core';
 import type { Driving, Step } from './parts.ts';
 
 /** Reads every task of a phase for whoever does its work; the engine completes none whose tasks nobody read. */
@@ -9,9 +8,8 @@ export async function fetchTasks(
   const gate = request.open.as(principal);
   const texts: string[] = [];
   for (let task = 1; task <= phase.tasks.length; task++) {
-    const { answer } = await gate.submit(run.id, { kind: 'fetch_task', phase: phase.id, task });
-    const text = own(answer, 'task_content');
-    if (typeof text === 'string') texts.push(text);
+    const { outcome } = await gate.submit(run.id, { kind: 'fetch_task', phase: phase.id, task });
+    if (outcome.kind === 'task' && typeof outcome.content === 'string') texts.push(outcome.content);
   }
   return texts;
 }

@@ -1,4 +1,5 @@
-import { blockersOf, type JsonObject, type Phase, phaseById, type Run, shellWord } from '@phasegate/core';
+import { type JsonObject, type Phase, phaseById, type Run, shellWord } from '@phasegate/core';
+import { encodeBlockers, PLAIN } from '@phasegate/wire';
 import type { DriveRequest } from '../runtime/ports.ts';
 import { questionsAsData } from './answers.ts';
 import { attemptsOf } from './parts.ts';
@@ -45,17 +46,17 @@ async function gateCard(open: DriveRequest['open'], run: Run): Promise<JsonObjec
     phase: run.phase,
     gate: gate?.id ?? null,
     since: gate?.since ?? null,
-    expires_at: gate?.expires_at ?? null,
+    expires_at: gate?.expiresAt ?? null,
     prompt: gate?.prompt ?? '',
     context: gate?.context ?? {},
     approvers: gate?.approvers ?? [],
     quorum: gate?.quorum ?? 1,
     votes: gate?.votes ?? [],
     shown: shown?.shown ?? null,
-    options: (gate?.options ?? []).map(({ label, requires_input }) => ({
+    options: (gate?.options ?? []).map(({ label, requiresInput }) => ({
       label,
-      requires_input,
-      how: `phasegate decide ${run.id} --option ${shellWord(label)}${requires_input ? ' --input TEXT' : ''}${exact}`,
+      requires_input: requiresInput,
+      how: `phasegate decide ${run.id} --option ${shellWord(label)}${requiresInput ? ' --input TEXT' : ''}${exact}`,
     })),
   };
 }
@@ -75,7 +76,7 @@ async function escalationCard(
     since,
     reason,
     message,
-    blockers: blockersOf(blockers),
+    blockers: encodeBlockers(blockers, { run: run.id }, PLAIN),
     attempts: run.work.attempts,
     failure: run.work.failure,
     ...(run.work.items === null

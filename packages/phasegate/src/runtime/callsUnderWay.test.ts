@@ -1,3 +1,4 @@
+import { encodeSubmitted, PLAIN } from '@phasegate/wire';
 import { describe, expect, test } from 'vitest';
 import {
   ADA,
@@ -92,9 +93,10 @@ describe('a phase that another process completes while a call is under way', () 
     await began;
     const [{ id }] = (await server.store.calls(run, null)).under as [CallRecord];
 
-    const { verdict, answer } = await other.project.as(ADA).submit(run, COMPLETE);
+    const submitted = await other.project.as(ADA).submit(run, COMPLETE);
+    const answer = encodeSubmitted(submitted, PLAIN);
 
-    expect(codesOf(verdict)).toEqual(['calls_under_way']);
+    expect(codesOf(submitted.verdict)).toEqual(['calls_under_way']);
     expect(answer).toMatchObject({ checkpoint_passed: false, error: 'calls_under_way', attempt: 0 });
     expect(String(answer.message)).toContain(`\`bash\` (\`${id}\`)`);
     expect(await phaseOf(server, run)).toBe('PLAN');

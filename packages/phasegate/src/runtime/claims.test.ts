@@ -197,7 +197,7 @@ describe('a lease', () => {
     await it.project.claims.release(run, CY, 'exited');
     const again = await claim(it, BOB);
 
-    expect(again.view).toMatchObject({ run, phase: 'BUILD', holder: 'bob', completed_phases: ['PLAN'] });
+    expect(again.view).toMatchObject({ run, phase: 'BUILD', holder: 'bob', completedPhases: ['PLAN'] });
     await expect(it.project.claims.admit(built.next?.token ?? '')).rejects.toMatchObject({
       code: 'token_dead',
     });

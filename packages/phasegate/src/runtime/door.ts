@@ -1,10 +1,10 @@
 import {
-  answerFor,
   type Command,
   type Decision,
   decideOrLook,
   findPhase,
   holdsAnItem,
+  outcomeOf,
   PhasegateError,
   type Principal,
   phaseById,
@@ -230,8 +230,8 @@ export function createDoor(parts: DoorParts): Door {
       get view() {
         return viewFor(decision.run, principal, rendered);
       },
-      get answer() {
-        return answerFor(before, decision.command, decision);
+      get outcome() {
+        return outcomeOf(before, decision.command, decision);
       },
     };
   }

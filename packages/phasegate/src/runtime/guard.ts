@@ -6,7 +6,6 @@ import {
   phaseById,
   type Run,
   type Submitted,
-  warningsOf,
 } from '@phasegate/core';
 import { guardedChanges, measureOf, withAccepted } from './guardedChanges.ts';
 import type { AuditDraft, GuardedChange, GuardedFiles, GuardedMeasure, ToolResult } from './ports.ts';
@@ -190,14 +189,14 @@ export function withRestoredFiles(submitted: Submitted, restored: readonly strin
   if (restored.length === 0) return submitted;
   const { verdict } = submitted;
   const warning = { code: 'scope_violation', message: restoredMessage(restored) } as const;
-  const warnings = [...((verdict.allowed && verdict.warnings) || []), warning];
+  const warnings = [...(verdict.warnings ?? []), warning];
   return {
-    verdict: verdict.allowed ? { ...verdict, warnings } : verdict,
+    verdict: { ...verdict, warnings },
     get view() {
       return submitted.view;
     },
-    get answer() {
-      return { ...submitted.answer, ...warningsOf(warnings) };
+    get outcome() {
+      return submitted.outcome;
     },
   };
 }

@@ -6,6 +6,7 @@ import {
   type Phasegate,
   type Principal,
 } from '@phasegate/core';
+import { encodeSubmitted, PLAIN } from '@phasegate/wire';
 import { describe, expect, test } from 'vitest';
 import { type MemoryProject, openMemoryProject } from './fixtures/openMemoryProject.ts';
 import type { UnlockedHuman } from './ports.ts';
@@ -75,7 +76,7 @@ describe('a run', () => {
     await phasegate.submit(run, { kind: 'complete', phase: 'PLAN', evidence: { plan: 'short' } });
     const { view } = await phasegate.submit(run, { kind: 'complete', phase: 'BUILD', evidence: {} });
 
-    expect(view).toMatchObject({ status: 'completed', epoch: 3, completed_phases: ['PLAN', 'BUILD'] });
+    expect(view).toMatchObject({ status: 'completed', epoch: 3, completedPhases: ['PLAN', 'BUILD'] });
     expect(await events(phasegate, run)).toEqual(['run_started', 'phase_completed', 'phase_completed']);
     expect((await store.load(run))?.run.completions).toMatchObject([{ evidence: { plan: 'short' } }, {}]);
     expect((await store.history(null, { after: 0, limit: 9 })).map(({ event }) => event)).toEqual([
@@ -91,7 +92,7 @@ describe('a run', () => {
     await phasegate.submit(run, { kind: 'complete', phase: 'PLAN', evidence: { plan: 'short', steps: [1] } });
     const loaded = (await store.load(run))?.run;
 
-    expect(await phasegate.view(run)).toMatchObject({ run, phase: 'BUILD', completed_phases: ['PLAN'] });
+    expect(await phasegate.view(run)).toMatchObject({ run, phase: 'BUILD', completedPhases: ['PLAN'] });
     expect(loaded).toMatchObject({ id: run, phase: 'BUILD', completions: [{ phase: 'PLAN' }] });
     expect(loaded && artifactsOf(loaded)).toEqual({ PLAN: { plan: 'short', steps: [1] } });
   });
@@ -103,7 +104,9 @@ describe('a run', () => {
     await expect(phasegate.view('run-none')).rejects.toMatchObject({ code: 'run_unknown' });
     await expect(other.view(run)).rejects.toMatchObject({ code: 'not_permitted' });
     expect(await other.runs()).toEqual([]);
-    expect((await other.submit(run, complete('PLAN'))).answer).toMatchObject({ error: 'not_your_run' });
+    expect(encodeSubmitted(await other.submit(run, complete('PLAN')), PLAIN)).toMatchObject({
+      error: 'not_your_run',
+    });
     expect(await events(phasegate, run)).toContain('command_refused');
   });
 
@@ -120,10 +123,10 @@ describe('a run', () => {
     const { phasegate, run } = await start(TWO);
 
     expect((await phasegate.submit(run, complete(1))).verdict.allowed).toBe(true);
-    expect(await phasegate.phase(run, '2')).toMatchObject({ ok: true, phase: { phase: 'BUILD' } });
+    expect(await phasegate.phase(run, '2')).toMatchObject({ ok: true, phase: { id: 'BUILD' } });
     expect(await phasegate.phase(run)).toMatchObject({
       ok: true,
-      phase: { phase_content: expect.stringContaining('build it') },
+      phase: { content: expect.stringContaining('build it') },
     });
   });
 
@@ -133,7 +136,7 @@ describe('a run', () => {
     setTime('2020-01-01T00:00:00.000Z');
     const { view } = await phasegate.submit(run, complete('PLAN'));
 
-    expect(view.updated_at >= view.started_at).toBe(true);
+    expect(view.updatedAt >= view.startedAt).toBe(true);
   });
 });
 
@@ -149,7 +152,7 @@ describe('checks', () => {
         { id: 'PLAN', postconditions: [{ check, ...condition, message: 'not done' }] },
       ]);
 
-      const { answer } = await phasegate.submit(run, complete('PLAN'));
+      const answer = encodeSubmitted(await phasegate.submit(run, complete('PLAN')), PLAIN);
 
       expect(answer).toMatchObject({ checkpoint_passed: false, error: code, attempt: 1 });
       expect(answer.message).toContain(reason);
@@ -176,9 +179,11 @@ describe('checks', () => {
     const { phasegate, run, answer } = await start([step], { code: 'c', module: 'w.ts' });
 
     answer({ ok: true, value: false });
-    expect((await phasegate.submit(run, complete('PLAN'))).answer).toMatchObject({ error: 'check_failed' });
+    expect(encodeSubmitted(await phasegate.submit(run, complete('PLAN')), PLAIN)).toMatchObject({
+      error: 'check_failed',
+    });
     answer({ ok: false, kind: 'code_changed', reason: 'the code changed' });
-    expect((await phasegate.submit(run, complete('PLAN'))).answer).toMatchObject({
+    expect(encodeSubmitted(await phasegate.submit(run, complete('PLAN')), PLAIN)).toMatchObject({
       error: 'escalated',
       status: 'escalated',
     });
@@ -203,7 +208,9 @@ describe('a human', () => {
     await expect(
       asAda.submit(run, { ...command, signature: ada.sign('something else') }),
     ).rejects.toMatchObject({ code: 'credential_invalid' });
-    expect((await phasegate.submit(run, command)).answer).toMatchObject({ error: 'not_a_human' });
+    expect(encodeSubmitted(await phasegate.submit(run, command), PLAIN)).toMatchObject({
+      error: 'not_a_human',
+    });
     expect((await phasegate.view(run)).status).toBe('waiting');
     const noted = await project.as(ada.principal).history(null);
     expect(noted.map(({ event }) => event)).toContain('credential_failed');
@@ -219,11 +226,13 @@ describe('a human', () => {
     const command = await decision(project, run, 'Yes');
     const asAda = project.as(ada.principal);
 
-    expect((await asAda.submit(run, signed({ ...command, shown: 'other' }, run, ada))).answer).toMatchObject({
+    expect(
+      encodeSubmitted(await asAda.submit(run, signed({ ...command, shown: 'other' }, run, ada)), PLAIN),
+    ).toMatchObject({
       error: 'shown_changed',
     });
     await asAda.submit(run, signed(command, run, ada));
-    expect((await asAda.submit(run, signed(command, run, ada))).answer).toMatchObject({
+    expect(encodeSubmitted(await asAda.submit(run, signed(command, run, ada)), PLAIN)).toMatchObject({
       error: 'run_not_waiting',
     });
   });

@@ -1,13 +1,13 @@
 import {
   decide,
   holdsAnItem,
-  type JsonObject,
   overviewOf,
   type Phasegate,
   PhasegateError,
   type Principal,
   phaseAnswer,
   type Run,
+  type SkippedPhase,
   type ToolUse,
   type Verdict,
   viewFor,
@@ -74,8 +74,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   /** Reading ahead changes nothing, and is on record all the same. */
-  async function noteSkipped(run: Run, { error, message }: JsonObject, by: Principal): Promise<void> {
-    const data = { command: 'get_phase', blockers: [{ code: error ?? null, message: message ?? null }] };
+  async function noteSkipped(run: Run, { message }: SkippedPhase, by: Principal): Promise<void> {
+    const data = { command: 'get_phase', blockers: [{ code: 'phase_sequence_violation', message }] };
     const event = 'command_refused' as const;
     await store.note(run.id, [{ time: time(run), principal: nameOf(by), event, data }]);
   }
@@ -149,7 +149,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       async phase(runId, requested) {
         const run = await current(runId, principal);
         const answer = phaseAnswer(run, requested, await render(run, principal));
-        if (!answer.ok) await noteSkipped(run, answer.refusal, principal);
+        if (!answer.ok) await noteSkipped(run, answer.skipped, principal);
         return answer;
       },
       overview: async (runId) => overviewOf((await current(runId, principal)).workflow),

@@ -42,8 +42,8 @@ export function createTransitions(parts: TransitionParts): Pick<Claims, 'transit
       get view() {
         return submitted.view;
       },
-      get answer() {
-        return submitted.answer;
+      get outcome() {
+        return submitted.outcome;
       },
       next: made === undefined ? await nextItem(run, moved) : claimedOf(submitted.view, made),
     };

@@ -56,7 +56,7 @@ describe.each([
 
     for (let crash = 1; crash <= 3; crash += 1) {
       const { token, view } = await claim(it, BOB);
-      expect(view).toMatchObject({ run, phase: 'BUILD', completed_phases: ['PLAN'] });
+      expect(view).toMatchObject({ run, phase: 'BUILD', completedPhases: ['PLAN'] });
       await look();
       await it.project.claims.admit(token);
       it.pass(301);

@@ -115,7 +115,7 @@ async function complete(
     return driven.outcome === 'completed' || wentOn ? null : commandFailure(phase, driven);
   }
   const view = await bed.open.as(TESTER).view(run.id);
-  if (workerOf(phase) !== 'handler' && !view.current_phase?.phase_content) {
+  if (workerOf(phase) !== 'handler' && !view.current?.content) {
     return `phase \`${phase.id}\` has nothing to say to its agent`;
   }
   await readTasks(bed, run.id);

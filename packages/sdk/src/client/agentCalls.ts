@@ -8,7 +8,7 @@ import type {
   ToolOutcome,
   ToolVerdict,
   Transition,
-} from './answers.ts';
+} from '#wire';
 import { errorFrom } from './errorFrom.ts';
 import type { Hold } from './hold.ts';
 import type { Call, Http } from './http.ts';

@@ -1,6 +1,6 @@
 import type { Phasegate } from '@phasegate/core';
+import type { AgentSnapshot, HumanSnapshot } from '#wire';
 import { type AgentCalls, createAgentCalls } from './agentCalls.ts';
-import type { AgentSnapshot, HumanSnapshot } from './answers.ts';
 import { createFileCalls, type FileCalls } from './fileCalls.ts';
 import { checkCredential, createHold } from './hold.ts';
 import { baseOf, createHttp, demandPrivate } from './http.ts';

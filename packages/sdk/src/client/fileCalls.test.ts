@@ -1,6 +1,6 @@
 import type { Json } from '@phasegate/core';
 import { expect, test } from 'vitest';
-import type { ToolAnswer } from './answers.ts';
+import type { ToolAnswer } from '#wire';
 import { createFileCalls } from './fileCalls.ts';
 
 test('a file that is too large to be given whole is an error, never half a file', async () => {

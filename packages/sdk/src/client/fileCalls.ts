@@ -1,6 +1,6 @@
 import { type Json, own } from '@phasegate/core';
+import type { Receipt, ToolAnswer } from '#wire';
 import type { AgentCalls } from './agentCalls.ts';
-import type { Receipt, ToolAnswer } from './answers.ts';
 import { PhasegateClientError } from './PhasegateClientError.ts';
 
 /** The contract's tools by name. Each is judged like any other tool call; a refusal and a failure are thrown. */

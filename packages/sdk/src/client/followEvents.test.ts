@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { EventRecord } from './answers.ts';
+import type { EventRecord } from '#wire';
 import { connect, type PhasegateClient } from './connect.ts';
 import { type Reply, type ScriptedServer, scriptedServer } from './fixtures/scriptedServer.ts';
 

@@ -1,5 +1,5 @@
 import type { PhaseId } from '@phasegate/core';
-import type { Claim } from './answers.ts';
+import type { Claim } from '#wire';
 import type { Answer, Call, Http } from './http.ts';
 import { PhasegateClientError } from './PhasegateClientError.ts';
 import { readToken } from './readToken.ts';

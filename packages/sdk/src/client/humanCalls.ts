@@ -9,7 +9,7 @@ import type {
   RunPage,
   StartedRun,
   WorkflowLine,
-} from './answers.ts';
+} from '#wire';
 import { type FollowOptions, followEvents } from './followEvents.ts';
 import type { Call, Http } from './http.ts';
 import type { Session } from './session.ts';

@@ -1,6 +1,6 @@
 import {
-  type Blocker,
   type Command,
+  isJsonObject,
   type JsonObject,
   type Phasegate,
   PhasegateError,
@@ -9,17 +9,25 @@ import {
   type RunView,
   type Submitted,
   type Verdict,
-  type Warning,
   type WorkedAt,
 } from '@phasegate/core';
-import { decodeBlockers, type WireBlocker } from '#wire';
+import {
+  decodeLine,
+  decodeOutcome,
+  decodePhase,
+  decodeRun,
+  decodeTask,
+  decodeToolVerdict,
+  decodeVerdict,
+  type PhaseAnswer,
+  type Run,
+  skippedIn,
+  type Task,
+} from '#wire';
 import type { AgentCalls } from './agentCalls.ts';
-import type { Run, Task } from './answers.ts';
-import { contractAnswer, fieldsOf } from './contractAnswer.ts';
 import type { Hold } from './hold.ts';
 import type { HumanCalls } from './humanCalls.ts';
 import { PhasegateClientError } from './PhasegateClientError.ts';
-import { phaseViewOf, runSummaryOf, runViewOf, taskViewOf } from './runView.ts';
 
 type Calls = AgentCalls & HumanCalls;
 
@@ -28,7 +36,7 @@ const PAGE = 1000;
 
 /** The engine's own interface over HTTP. Refusals come back as verdicts, faults as `PhasegateError`, as in process. */
 export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
-  const view = async (runId: string) => runViewOf(await calls.getRun(runId));
+  const view = async (runId: string) => decodeRun(await calls.getRun(runId));
 
   const demandInHand = (runId: string) => {
     if (hold.current()?.id === runId) return;
@@ -83,16 +91,16 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
   };
 
   const submit = async (runId: string, command: Command): Promise<Submitted> => {
-    const { verdict, said } = await judged(() => answerOf(runId, command));
-    const after = (verdict.allowed ? viewIn(said) : null) ?? (await view(runId));
-    return { verdict, view: after, answer: contractAnswer({ command, verdict, said, view: after }) };
+    const { verdict, answer } = await judged(() => answerOf(runId, command));
+    const after = (verdict.allowed ? viewIn(answer) : null) ?? (await view(runId));
+    return { verdict, view: after, outcome: decodeOutcome({ command, verdict, answer, view: after }) };
   };
 
   const runs = async ({ limit = 100, ...query }: RunQuery = {}): Promise<readonly RunSummary[]> => {
     const found: RunSummary[] = [];
     for (let offset: number | null = 0; offset !== null && found.length < limit; ) {
       const page = await calls.listRuns({ ...query, limit: Math.min(limit - found.length, PAGE), offset });
-      found.push(...page.runs.map(runSummaryOf));
+      found.push(...page.runs.map(decodeLine));
       offset = page.next_offset;
     }
     return found;
@@ -100,23 +108,24 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
 
   return {
     start: translating(async (request) => {
-      const { verdict, said } = await judged(() => calls.startRun(request));
+      const { verdict, answer } = await judged(() => calls.startRun(request));
       if (!verdict.allowed) return { verdict, view: null };
-      return { verdict, view: await view(String(said.run)) };
+      return { verdict, view: await view(String(answer.run)) };
     }),
     view: translating(view),
     phase: translating(async (runId, requested) => {
       const named =
         typeof requested === 'number' ? requested : requested === undefined ? undefined : String(requested);
       if (hold.current()?.id === runId) {
-        const { verdict, said } = await judged(() => calls.getPhase(named), 'phase_sequence_violation');
-        const phase = phaseViewOf(said as never);
-        if (verdict.allowed && phase !== null) return { ok: true, phase };
-        return { ok: false, refusal: { error: 'run_ended', ...said } };
+        const { answer } = await judged(() => calls.getPhase(named), 'phase_sequence_violation');
+        const skipped = skippedIn(answer);
+        const phase = skipped === null ? decodePhase(answer as unknown as PhaseAnswer) : null;
+        if (phase !== null) return { ok: true, phase };
+        return { ok: false, skipped: skipped ?? { message: String(answer.message ?? ''), artifacts: {} } };
       }
-      const { current_phase } = await view(runId);
-      if (current_phase !== null && (named === undefined || String(named) === String(current_phase.phase))) {
-        return { ok: true, phase: current_phase };
+      const { current: phase } = await view(runId);
+      if (phase !== null && (named === undefined || String(named) === String(phase.id))) {
+        return { ok: true, phase };
       }
       throw new PhasegateError('not_permitted', 'a server shows other phases only to the agent of the run');
     }),
@@ -128,14 +137,7 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
     judgeTool: translating(async (runId, { tool, input }) => {
       if (runId === null) throw new PhasegateError('not_permitted', 'a server judges tools only for a run');
       demandInHand(runId);
-      const {
-        allowed,
-        code = 'tool_not_allowed',
-        reason = '',
-        next_action = '',
-        would_refuse,
-      } = await calls.checkTool(tool, input);
-      return allowed ? passed(would_refuse) : refused([{ code, message: reason, next_action }]);
+      return decodeToolVerdict(await calls.checkTool(tool, input));
     }),
     history: translating(async (runId, page) => {
       const chain = runId === null ? ({ chain: 'project' } as const) : { run: runId };
@@ -150,45 +152,32 @@ function begunAt({ at }: { readonly at?: WorkedAt }): { readonly at?: WorkedAt }
 }
 
 /** The run an answer holds, where it does. */
-function viewIn(said: JsonObject): RunView | null {
-  if (typeof said.run === 'string' && said.title !== undefined) return runViewOf(said as unknown as Run);
-  const { task, run } = said as { readonly task?: Task | null; readonly run?: Run };
-  if (task !== undefined && task !== null) return taskViewOf(task);
-  return typeof run === 'object' ? runViewOf(run) : null;
+function viewIn(answer: JsonObject): RunView | null {
+  if (typeof answer.run === 'string' && answer.title !== undefined)
+    return decodeRun(answer as unknown as Run);
+  const { task, run } = answer as { readonly task?: unknown; readonly run?: unknown };
+  if (isJsonObject(task)) return decodeTask(task as unknown as Task);
+  return isJsonObject(run) ? decodeRun(run as unknown as Run) : null;
 }
 
 interface Judged {
   readonly verdict: Verdict;
-  readonly said: JsonObject;
+  readonly answer: JsonObject;
 }
 
 /** A refusal of the workflow is a verdict; anything else that goes wrong is thrown. */
 async function judged(act: () => Promise<object>, also?: string): Promise<Judged> {
   try {
-    const said = fieldsOf(await act());
-    const { would_refuse, warnings } = said as {
-      readonly would_refuse?: readonly WireBlocker[];
-      readonly warnings?: readonly Warning[];
-    };
-    const verdict = passed(would_refuse);
-    return { verdict: warnings === undefined ? verdict : { ...verdict, warnings }, said };
+    const body: unknown = await act();
+    const answer = isJsonObject(body) ? body : {};
+    return { verdict: decodeVerdict(answer, null), answer };
   } catch (error) {
     if (!(error instanceof PhasegateClientError) || error.status !== 409) throw error;
     const { blockers, answer, code, message, nextAction } = error;
     if (blockers.length === 0 && code !== also) throw error;
     const all = blockers.length > 0 ? blockers : [{ code, message, next_action: nextAction ?? '' }];
-    return { verdict: refused(all), said: answer };
+    return { verdict: decodeVerdict(answer, all), answer };
   }
-}
-
-function passed(wouldRefuse: readonly WireBlocker[] | undefined): Verdict & { readonly allowed: true } {
-  return wouldRefuse === undefined
-    ? { allowed: true }
-    : { allowed: true, wouldRefuse: decodeBlockers(wouldRefuse) };
-}
-
-function refused(blockers: readonly WireBlocker[]): Verdict & { readonly allowed: false } {
-  return { allowed: false, blockers: decodeBlockers(blockers) as readonly [Blocker, ...Blocker[]] };
 }
 
 /** Faults in the engine's words, as its surfaces expect them. */

@@ -56,7 +56,7 @@ test.each<readonly [string, JsonObject, readonly (readonly [string, string])[]]>
   async (_, evidence, failed) => {
     const agent = await open('asked.workflow.ts', CONDITIONS);
     const run = await start(agent, 'asked');
-    const told = (await agent.view(run)).current_phase?.phase_content;
+    const told = (await agent.view(run)).current?.content;
 
     const { verdict } = await agent.submit(run, { kind: 'complete', phase: 'work', evidence });
 
@@ -73,7 +73,7 @@ test('most steps are a title and a text; the few that are made all get the same 
   const run = await start(agent, 'hybrid', { mode: 'full', confidence: 'certain' });
   const told: string[] = [];
   for (let phase = (await agent.view(run)).phase; phase !== null; phase = (await agent.view(run)).phase) {
-    told.push((await agent.view(run)).current_phase?.phase_content ?? '');
+    told.push((await agent.view(run)).current?.content ?? '');
     await agent.submit(run, { kind: 'complete', phase, evidence: {} });
   }
 

@@ -47,7 +47,7 @@ test('functions of a run know what its workflow declares: preconditions, postcon
   const wrong = await agent.submit(run, { kind: 'complete', phase: 'first', evidence: { shure: true } });
   const right = await agent.submit(run, { kind: 'complete', phase: 'first', evidence: { sure: true } });
 
-  expect(started.view.current_phase?.phase_content).toContain('plan: null, approved: null, book: null');
+  expect(started.view.current?.content).toContain('plan: null, approved: null, book: null');
   expect(wrong.verdict).toMatchObject({
     allowed: false,
     blockers: [
@@ -55,5 +55,5 @@ test('functions of a run know what its workflow declares: preconditions, postcon
     ],
   });
   expect(right.verdict).toMatchObject({ allowed: true });
-  expect(right.view.current_phase?.phase).toBe('second');
+  expect(right.view.current?.id).toBe('second');
 });

@@ -1,4 +1,5 @@
 import { type ErrorCode, PhasegateError, type Problem } from '@phasegate/core';
+import { encodeFault } from '@phasegate/wire';
 import type { ExitCode } from './command.ts';
 import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
@@ -22,21 +23,7 @@ const CALLERS_FAULTS: ReadonlySet<ErrorCode> = new Set([
 /** Says what went wrong, in words or as `{error, message, hint?, problems?, unaccepted?}`, and gives the exit code. */
 export async function reportFailure(error: unknown, out: Output, env: Environment): Promise<ExitCode> {
   const fault = asFault(error);
-  const problems = fault.problems.map(({ file, line, column, code, message }) => ({
-    file,
-    line,
-    column,
-    code,
-    message,
-  }));
-  const value = {
-    error: fault.code,
-    message: fault.message,
-    ...(fault.hint === undefined ? {} : { hint: fault.hint }),
-    ...(problems.length === 0 ? {} : { problems }),
-    ...(fault.unaccepted === undefined ? {} : { unaccepted: fault.unaccepted }),
-  };
-  if (out.json) await out.result(value, () => '');
+  if (out.json) await out.result(encodeFault(fault), () => '');
   else await out.log(faultText(fault, out));
   if (env.PHASEGATE_DEBUG === '1') await out.log(causes(error));
   return CALLERS_FAULTS.has(fault.code) ? 2 : 1;

@@ -14,5 +14,5 @@ function statusOf(id: string | number | null, view: RunView): GraphNode['status'
   if (view.phase === id) {
     return view.status === 'waiting' || view.status === 'escalated' ? view.status : 'current';
   }
-  return view.completed_phases.includes(id) ? 'completed' : 'ahead';
+  return view.completedPhases.includes(id) ? 'completed' : 'ahead';
 }

@@ -1,7 +1,6 @@
 import type { JsonObject, Submitted, Verdict } from '@phasegate/core';
-import { encodeBlockers, spellAction } from '@phasegate/wire';
+import { encodeBlockers, encodeSubmitted, spellAction } from '@phasegate/wire';
 import type { ExitCode } from './command.ts';
-import { respell } from './nextAction.ts';
 import type { Output } from './output.ts';
 import { SHELL } from './spell.ts';
 import { describeAnswer, describeRefusal } from './text/describeAnswer.ts';
@@ -9,7 +8,7 @@ import { describeRun } from './text/describeRun.ts';
 
 /** Prints what came of an agent's command: the public answer, or the same in words. */
 export async function reportAnswer(out: Output, submitted: Submitted): Promise<ExitCode> {
-  const answer = respell(submitted);
+  const answer = encodeSubmitted(submitted, SHELL);
   await out.result(answer, () => describeAnswer(answer, out.paint));
   return submitted.verdict.allowed ? 0 : 1;
 }
@@ -17,7 +16,7 @@ export async function reportAnswer(out: Output, submitted: Submitted): Promise<E
 /** Prints what came of a command after which the run itself is the answer, such as a human's. */
 export async function reportRun(out: Output, submitted: Submitted): Promise<ExitCode> {
   const { verdict, view } = submitted;
-  const answer = { run: view.run, ...respell(submitted) };
+  const answer = { run: view.run, ...encodeSubmitted(submitted, SHELL) };
   await out.result(answer, () =>
     verdict.allowed ? describeRun(view, out) : describeRefusal(answer, out.paint),
   );

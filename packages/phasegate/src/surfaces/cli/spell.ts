@@ -32,4 +32,4 @@ function phaseOption(phase: PhaseId | undefined): string {
 }
 
 /** The words of a shell. */
-export const SHELL: Dialect = { spell, reader: 'agent', steps: false };
+export const SHELL: Dialect = { spell, reader: 'human', steps: false };

@@ -1,4 +1,5 @@
-import { ERROR_CODES, type ErrorCode, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
+import { ERROR_CODES, type ErrorCode, type JsonObject, PhasegateError } from '@phasegate/core';
+import { encodeFault } from '@phasegate/wire';
 
 // About the caller's own things: an agent reads the answer and goes another way. Everything else is a fault.
 const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -21,13 +22,8 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** What is answered when something was thrown: a refusal in the contract's words, or a fault. Never a stack. */
 export function answerToFailure(error: unknown): { readonly answer: JsonObject; readonly fault: boolean } {
   const failure = asFailure(error);
-  const { code, message, hint, problems } = failure;
-  const answer: Record<string, Json> = { error: code, message };
-  if (hint !== undefined) answer.hint = hint;
-  if (problems.length > 0) {
-    answer.problems = problems.map(({ file, line, column, message }) => ({ file, line, column, message }));
-  }
-  return { answer: { ...answer, ...inOurWords(failure) }, fault: !REFUSALS.has(code) };
+  const { unaccepted: _files, ...answer } = encodeFault(failure);
+  return { answer: { ...answer, ...inOurWords(failure) }, fault: !REFUSALS.has(failure.code) };
 }
 
 /** The codes and next calls of this surface, where the command line's would mislead. */

@@ -123,7 +123,7 @@ async function answersTo(next: Move, { bed, session, client }: Walk): Promise<re
 /** Titles stand in the overview of a start and nowhere else. */
 async function expectNoLeak(answer: unknown, { bed, walk, session }: Walk): Promise<void> {
   const view = await bed.open.as({ kind: 'agent', name: `agent-${walk}` }).view(session);
-  const reached = new Set<unknown>([...view.completed_phases, view.phase]);
+  const reached = new Set<unknown>([...view.completedPhases, view.phase]);
   const { workflow_overview, message, detail, ...rest } = answer as JsonObject;
   const told = withoutEcho(JSON.stringify(rest));
   // What was asked for may be repeated; it is the caller's own word.

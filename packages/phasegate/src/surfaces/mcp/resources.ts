@@ -44,6 +44,6 @@ export function serveResources(server: McpServer, { phasegate, run }: McpParts):
 const HIDDEN: ReadonlySet<string> = new Set(['run_unknown', 'not_permitted']);
 
 function textOf(view: RunView): string {
-  const content = view.current_phase?.phase_content ?? `The run is ${view.status}.`;
+  const content = view.current?.content ?? `The run is ${view.status}.`;
   return `${content.trimEnd()}\n\nNext: ${spellNext(view, MCP)}\n`;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, own, type Phasegate } from '@phasegate/core';
+import type { Json, JsonObject, Phasegate, WorkflowOverview } from '@phasegate/core';
 
 /**
  * The refusal of a skipped phase, with S1.76 beside it where the workflow has no such phase at all. The refusal itself
@@ -11,15 +11,15 @@ export async function withRange(
 ): Promise<JsonObject> {
   if (refusal.error !== 'phase_sequence_violation') return refusal;
   const { phases } = await phasegate.overview(run);
-  if (!Array.isArray(phases) || phases.some((phase) => isMeant(phase, requested))) return refusal;
+  if (phases.some((phase) => isMeant(phase, requested))) return refusal;
   const message = `Phase ${String(requested)} not found (spec has ${phases.length} phases)`;
   return { ...refusal, detail: { error: 'phase_out_of_range', message } };
 }
 
-function isMeant(phase: Json, requested: Json): boolean {
-  if (!isJsonObject(phase)) return false;
+type TitledPhase = WorkflowOverview['phases'][number];
+
+function isMeant({ id, number: position, name }: TitledPhase, requested: Json): boolean {
   const text = typeof requested === 'string' ? requested.trim() : requested;
   const number = text === '' || text === null ? Number.NaN : Number(text);
-  const [id, position, name] = [own(phase, 'phase'), own(phase, 'phase_number'), own(phase, 'phase_name')];
   return id === text || id === number || position === number || name === text;
 }

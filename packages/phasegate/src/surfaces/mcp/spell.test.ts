@@ -4,19 +4,20 @@ import { expect, test } from 'vitest';
 import { MCP } from './spell.ts';
 
 const PHASE: PhaseView = {
-  phase: 'PLAN',
-  phase_number: 1,
-  phase_name: 'Plan',
-  phase_content: 'Plan it.',
-  artifacts_from_previous: {},
-  checkpoint_criteria: {
+  id: 'PLAN',
+  number: 1,
+  name: 'Plan',
+  content: 'Plan it.',
+  artifacts: {},
+  criteria: {
     required_evidence: {
       plan: { type: 'artifact' },
       note: { type: 'str', validator: 'optional' },
     },
   },
   tasks: [],
-  task_count: 0,
+  dynamic: false,
+  sourceId: null,
 };
 
 const GATE: GateView = {
@@ -24,7 +25,7 @@ const GATE: GateView = {
   prompt: 'Ship?',
   options: [],
   since: '',
-  expires_at: null,
+  expiresAt: null,
   approvers: [],
   quorum: 1,
   votes: [],
@@ -86,8 +87,8 @@ test.each<readonly [string, NextAction, Partial<RunView>, string]>([
     phase: 'PLAN',
     status: 'active',
     gate: null,
-    current_phase: PHASE,
-    next_action: action,
+    current: PHASE,
+    nextAction: action,
     ...changed,
   } as RunView;
 

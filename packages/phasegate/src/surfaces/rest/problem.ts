@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ERROR_CODES, type ErrorCode, type Json, PhasegateError } from '@phasegate/core';
+import { encodeDefects } from '@phasegate/wire';
 import type { Log } from './parts.ts';
 
 /** The status each fault is answered with. */
@@ -114,13 +115,9 @@ function problemsOf(error: PhasegateError): readonly Json[] {
   const fields = error instanceof RequestRefused ? error.fields : [];
   return [
     ...fields.map(({ field, message }) => ({ field, message })),
-    ...error.problems.map(({ file, line, column, code, message }) => ({
-      field: `${file}:${line}:${column}`,
-      file,
-      line,
-      column,
-      code,
-      message,
+    ...encodeDefects(error.problems).map((defect) => ({
+      field: `${defect.file}:${defect.line}:${defect.column}`,
+      ...defect,
     })),
   ];
 }

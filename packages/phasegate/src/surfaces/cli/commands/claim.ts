@@ -1,5 +1,5 @@
 import { oneLine } from '@phasegate/core';
-import { spellNext } from '@phasegate/wire';
+import { encodePhase, spellNext } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
 import { SHELL } from '../spell.ts';
 import { describeRun } from '../text/describeRun.ts';
@@ -40,8 +40,9 @@ export const claim: CliCommand = {
     const { view, item } = claimed;
     const { run, workflow, status, phase, ring, trusted } = view;
     const next_action = spellNext(view, SHELL);
+    const current = view.current === null ? {} : encodePhase(view.current);
     await out.result(
-      { run, workflow, status, phase, ring, trusted, item, ...view.current_phase, next_action },
+      { run, workflow, status, phase, ring, trusted, item, ...current, next_action },
       () => (item === null ? '' : `item  ${oneLine(item.key)}\n`) + describeRun(view, out),
     );
     return 0;

@@ -112,7 +112,7 @@ async function chooseInput(
   option: string,
 ): Promise<string | undefined> {
   const given = args.text('input');
-  const needed = gate.options.find(({ label }) => label === option)?.requires_input === true;
+  const needed = gate.options.find(({ label }) => label === option)?.requiresInput === true;
   if (given !== undefined || !needed) return given;
   if (prompts === null) throw usageError(`\`--input TEXT\` is missing: \`${option}\` needs it`);
   return prompts.text(`${option}: what should the agent know?`);

@@ -1,4 +1,4 @@
-import { spellNext } from '@phasegate/wire';
+import { encodePhase, spellNext } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
 import { SHELL } from '../spell.ts';
 import { evidenceLines } from '../text/evidenceLines.ts';
@@ -18,7 +18,7 @@ export const next: CliCommand = {
     const runId = args.positionals[0] as string;
     const agent = await agentOf(invocation);
     const view = await (await invocation.reach()).as(agent).view(runId);
-    const { run, status, feedback, current_phase: phase } = view;
+    const { run, status, feedback, current: phase } = view;
     const next_action = spellNext(view, SHELL);
     if (phase === null) {
       await out.result(
@@ -27,11 +27,11 @@ export const next: CliCommand = {
       );
       return 0;
     }
-    const phase_content = withFeedback(phase.phase_content, feedback);
-    await out.result({ run, status, ...phase, phase_content, feedback, next_action }, () =>
+    const phase_content = withFeedback(phase.content, feedback);
+    await out.result({ run, status, ...encodePhase(phase), phase_content, feedback, next_action }, () =>
       [
         phase_content.trimEnd(),
-        ...evidenceLines(phase.checkpoint_criteria, phase_content),
+        ...evidenceLines(phase.criteria, phase_content),
         '',
         `next: ${out.paint.cyan(next_action)}`,
       ].join('\n'),

@@ -1,4 +1,5 @@
-import { oneLine, type RunQuery, type RunStatus, type RunSummary } from '@phasegate/core';
+import { oneLine, type RunQuery, type RunStatus } from '@phasegate/core';
+import { encodeLine } from '@phasegate/wire';
 import type { Arguments, CliCommand } from '../command.ts';
 import { paintStatus } from '../text/describeRun.ts';
 import { table } from '../text/table.ts';
@@ -26,7 +27,7 @@ export const runs: CliCommand = {
     const query = queryOf(args);
     const caller = await callerOf(invocation);
     const found = await (await invocation.reach()).as(caller).runs(query);
-    await out.result({ runs: found.map(line) }, () => {
+    await out.result({ runs: found.map(encodeLine) }, () => {
       if (found.length === 0) return 'no runs';
       return table([
         ['run', 'workflow', 'status', 'phase', 'target', 'changed'].map((title) => out.paint.dim(title)),
@@ -57,33 +58,5 @@ function queryOf(args: Arguments): RunQuery {
     limit: Number(limit),
     ...(known === undefined ? {} : { status: known }),
     ...(workflow === undefined ? {} : { workflow }),
-  };
-}
-
-function line({
-  run,
-  workflow,
-  target,
-  status,
-  phase,
-  holder,
-  epoch,
-  priority,
-  capabilities,
-  startedAt,
-  updatedAt,
-}: RunSummary): object {
-  return {
-    run,
-    workflow,
-    target,
-    status,
-    phase,
-    holder,
-    epoch,
-    priority,
-    capabilities,
-    started_at: startedAt,
-    updated_at: updatedAt,
   };
 }

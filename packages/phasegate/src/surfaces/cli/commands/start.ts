@@ -1,5 +1,5 @@
-import { type JsonObject, PhasegateError, type StartRequest, warningsOf } from '@phasegate/core';
-import { encodeBlockers, spellNext } from '@phasegate/wire';
+import { type JsonObject, PhasegateError, type StartRequest } from '@phasegate/core';
+import { encodeStarted } from '@phasegate/wire';
 import type { Arguments, CliCommand } from '../command.ts';
 import { paramsOf, START_OPTIONS } from '../params.ts';
 import { reportNotStarted } from '../reportSubmitted.ts';
@@ -53,18 +53,7 @@ export const start: CliCommand = {
     const caller = known ?? (await callerOf(invocation));
     const { verdict, view } = await (await invocation.reach()).as(caller).start(request);
     if (view === null) return reportNotStarted(out, verdict);
-    const { run, status, phase, ring, trusted } = view;
-    const next_action = spellNext(view, SHELL);
-    const would = {
-      ...(verdict.allowed && verdict.wouldRefuse !== undefined
-        ? { would_refuse: encodeBlockers(verdict.wouldRefuse, view, SHELL) }
-        : {}),
-      ...(verdict.allowed ? warningsOf(verdict.warnings) : {}),
-    };
-    await out.result(
-      { run, workflow: view.workflow, status, phase, ring, trusted, next_action, ...would },
-      () => describeRun(view, out),
-    );
+    await out.result(encodeStarted(view, verdict, SHELL), () => describeRun(view, out));
     return 0;
   },
 };

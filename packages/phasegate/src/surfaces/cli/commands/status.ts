@@ -1,6 +1,7 @@
 import type { RunView } from '@phasegate/core';
+import { encodeRun } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
-import { wireView } from '../nextAction.ts';
+import { SHELL } from '../spell.ts';
 import { cardText } from '../text/cardText.ts';
 import { describeRun } from '../text/describeRun.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -32,7 +33,7 @@ export const status: CliCommand = {
     // The card holds the agent's evidence and the gate's context: for humans only.
     const told = card !== null && human ? card : null;
     const more = told === null ? {} : { gate_card: told.card, shown: told.shown };
-    await out.result({ ...wireView(view), ...more }, () =>
+    await out.result({ ...encodeRun(view, SHELL), ...more }, () =>
       [describeRun(view, out), ...(told === null ? [] : ['', cardText(told.card, out.width)])].join('\n'),
     );
     return 0;

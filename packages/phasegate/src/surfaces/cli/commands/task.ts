@@ -1,7 +1,8 @@
 import type { Json } from '@phasegate/core';
+import { encodeSubmitted } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
-import { respell } from '../nextAction.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
+import { SHELL } from '../spell.ts';
 import { describeRefusal } from '../text/describeAnswer.ts';
 import { agentOf } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -24,7 +25,7 @@ export const task: CliCommand = {
       .as(agent)
       .submit(runId, { kind: 'fetch_task', phase: phaseIdOf(phase), task: Number(number) });
     const { verdict } = submitted;
-    const answer = respell(submitted);
+    const answer = encodeSubmitted(submitted, SHELL);
     await out.result(answer, () =>
       verdict.allowed
         ? `${taskText(answer.task_content)}\n\nnext: ${out.paint.cyan(String(answer.next_action))}`

@@ -24,11 +24,11 @@ test('a run that waits at a gate shows the question, the options and how a human
     id: 'accepted#1',
     prompt: 'Good to go?',
     options: [
-      { label: 'Send back', requires_input: true },
-      { label: 'Approve', requires_input: false },
+      { label: 'Send back', requiresInput: true },
+      { label: 'Approve', requiresInput: false },
     ],
     since: '2026-01-01T00:00:00.000Z',
-    expires_at: null,
+    expiresAt: null,
     approvers: ['maria'],
     quorum: 2,
     votes: [{ by: 'joe', option: 'Approve' }],
@@ -47,12 +47,8 @@ test('a run that waits at a gate shows the question, the options and how a human
 });
 
 test('phase 0 is a phase like any other [C2]', async () => {
-  const current_phase = {
-    ...view({}).current_phase,
-    phase: 0,
-    phase_name: 'Setup',
-  } as RunView['current_phase'];
-  const text = describeRun(view({ phase: 0, current_phase, completed_phases: [] }), await plain());
+  const current = { ...view({}).current, id: 0, name: 'Setup' } as RunView['current'];
+  const text = describeRun(view({ phase: 0, current, completedPhases: [] }), await plain());
 
   expect(text).toContain('phase     0 (Setup)');
 });
@@ -75,8 +71,8 @@ describe('words of others on the screen of a run [adv.N15]', () => {
     ],
     ['an escalation', { escalation: escalation(forged, 'other') }],
     ['a blocker', { escalation: escalation('other', forged) }],
-    ['the next action', { next_action: { act: 'claim', text: `claim item \`${forged}\`` } }],
-    ['an item', { next_action: { act: 'complete_phase', phase: 'TDD', item: forged, text: 'go on' } }],
+    ['the next action', { nextAction: { act: 'claim', text: `claim item \`${forged}\`` } }],
+    ['an item', { nextAction: { act: 'complete_phase', phase: 'TDD', item: forged, text: 'go on' } }],
   ])('%s begins no line', async (_, change) => {
     const text = describeRun(view(change), await plain());
 
@@ -130,17 +126,18 @@ function view(change: Partial<RunView>): RunView {
     epoch: 1,
     holder: 'local',
     phase: 'TDD',
-    current_phase: {
-      phase: 'TDD',
-      phase_number: 2,
-      phase_name: 'Write failing tests',
-      phase_content: 'Write them',
-      artifacts_from_previous: {},
-      checkpoint_criteria: {},
+    current: {
+      id: 'TDD',
+      number: 2,
+      name: 'Write failing tests',
+      content: 'Write them',
+      artifacts: {},
+      criteria: {},
       tasks: [],
-      task_count: 0,
+      dynamic: false,
+      sourceId: null,
     },
-    completed_phases: ['PLAN'],
+    completedPhases: ['PLAN'],
     progress: { completed: 1, current: 2, total: 5 },
     attempts: 0,
     feedback: null,
@@ -149,9 +146,9 @@ function view(change: Partial<RunView>): RunView {
     answers: [],
     escalation: null,
     reason: null,
-    started_at: '2026-01-01T00:00:00.000Z',
-    updated_at: '2026-01-01T00:00:00.000Z',
-    next_action: { act: 'complete_phase', phase: 'TDD', text: 'complete phase `TDD`' },
+    startedAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+    nextAction: { act: 'complete_phase', phase: 'TDD', text: 'complete phase `TDD`' },
     ...change,
   };
 }

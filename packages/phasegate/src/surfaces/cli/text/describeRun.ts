@@ -24,13 +24,13 @@ export function describeRun(view: RunView, { paint, width }: Pick<Output, 'paint
     ['status', `${paintStatus(view.status, paint)}, ring ${view.ring}${standing(view)}`],
   ];
   if (view.target !== null) rows.push(['target', said(oneLine(view.target))]);
-  if (view.current_phase !== null) {
-    const { phase, phase_name } = view.current_phase;
-    rows.push(['phase', String(phase) === phase_name ? phase_name : `${phase} (${phase_name})`]);
+  if (view.current !== null) {
+    const { id, name } = view.current;
+    rows.push(['phase', String(id) === name ? name : `${id} (${name})`]);
   } else if (view.phase !== null) {
     rows.push(['phase', String(view.phase)]);
   }
-  rows.push(['progress', describeProgress(view.progress, view.completed_phases)]);
+  rows.push(['progress', describeProgress(view.progress, view.completedPhases)]);
   if (view.attempts > 0) rows.push(['attempts', String(view.attempts)]);
   if (view.feedback !== null)
     rows.push([
@@ -82,13 +82,13 @@ export function paintStatus(status: RunStatus, paint: Paint): string {
 /** A gate with its options and the command that answers it. */
 export function describeGate(gate: GateView, runId: string): string {
   const lines = [`${gate.id}: ${gate.prompt}`];
-  for (const { label, requires_input } of gate.options) {
-    lines.push(`- ${label}${requires_input ? ' (needs --input)' : ''}`);
+  for (const { label, requiresInput } of gate.options) {
+    lines.push(`- ${label}${requiresInput ? ' (needs --input)' : ''}`);
   }
   for (const { by, option } of gate.votes) lines.push(`${by} chose ${option}`);
   if (gate.quorum > 1) lines.push(`${gate.quorum} humans must choose the same`);
   if (gate.approvers.length > 0) lines.push(`for ${gate.approvers.join(', ')}`);
-  if (gate.expires_at !== null) lines.push(`until ${gate.expires_at}`);
+  if (gate.expiresAt !== null) lines.push(`until ${gate.expiresAt}`);
   const first = gate.options[0];
   const option = first === undefined ? 'LABEL' : shellWord(first.label);
   // Without the hash of the card it was printed for, the line would serve for whatever gate is open by then.

@@ -8,11 +8,11 @@ import {
   type Question,
   type RunView,
 } from '@phasegate/core';
+import { encodeState, encodeSubmitted } from '@phasegate/wire';
 import { wrongCall } from '../arguments.ts';
-import { describeState } from '../describeRun.ts';
-import { respell } from '../nextAction.ts';
 import { PHASE_ID, runAnswer, SESSION } from '../schemas.ts';
 import { remember, toldAt, viewOf } from '../session.ts';
+import { MCP } from '../spell.ts';
 import { type McpTool, MOVING, type ToolCall } from '../tool.ts';
 
 /** `ask_human`: the run waits for answers; where the client has forms, its user is asked at once. */
@@ -54,7 +54,7 @@ export const askHuman: McpTool = {
       if (call.inputResponses !== undefined) return tell(view, call);
       const submitted = await call.phasegate.submit(run, { kind: 'ask', questions, at: toldAt(call, view) });
       remember(call, submitted.view);
-      if (!submitted.verdict.allowed) return { session_id: run, ...respell(submitted) };
+      if (!submitted.verdict.allowed) return { session_id: run, ...encodeSubmitted(submitted, MCP) };
     }
     if (!call.elicits) return tell(await call.phasegate.view(run), call);
     return elicit(questions, run, call);
@@ -87,7 +87,7 @@ async function elicit(
 
 function tell(view: RunView, call: ToolCall): JsonObject {
   remember(call, view);
-  return describeState(view);
+  return encodeState(view, MCP);
 }
 
 function formFor(questions: readonly Question[]): InputRequiredResult {

@@ -7,10 +7,9 @@ import {
   type RunView,
   type Submitted,
 } from '@phasegate/core';
-import { spellNext } from '@phasegate/wire';
+import { encodeSkipped, encodeSubmitted, spellNext } from '@phasegate/wire';
 import { optionalText, phaseArgument } from '../arguments.ts';
 import { readEvidence } from '../evidence.ts';
-import { respell, withText } from '../nextAction.ts';
 import { PHASE, PHASE_ID, runAnswer, SESSION, SKIP_FIELDS } from '../schemas.ts';
 import { remember, toldAt, viewOf } from '../session.ts';
 import { withRange } from '../skippedPhase.ts';
@@ -67,7 +66,7 @@ export const completePhase: McpTool = {
     }
     const { submitted, token } = await submit(view, command, call);
     remember(call, submitted.view);
-    const answer = { session_id: view.run, ...respell(submitted), ...token };
+    const answer = { session_id: view.run, ...encodeSubmitted(submitted, MCP), ...token };
     return withRange(answer, phase, { phasegate, run: view.run });
   },
 };
@@ -126,10 +125,8 @@ async function unreadable(
     status: view.status,
     next_action: spellNext(view, MCP),
   };
-  return withRange(withText({ ...answer.refusal, ...common }, view), requested, {
-    phasegate: call.phasegate,
-    run,
-  });
+  const refusal = { ...encodeSkipped(answer.skipped, view), ...common };
+  return withRange(refusal, requested, { phasegate: call.phasegate, run });
 }
 
 function refuse(view: RunView, error: string, message: string): JsonObject {
@@ -142,7 +139,7 @@ function refuse(view: RunView, error: string, message: string): JsonObject {
     blockers: [{ code: error, message, next_action }],
     attempt: view.attempts,
     current_phase: view.phase,
-    current_phase_content: view.current_phase?.phase_content ?? '',
+    current_phase_content: view.current?.content ?? '',
     status: view.status,
     next_action,
   };

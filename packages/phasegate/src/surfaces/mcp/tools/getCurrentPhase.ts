@@ -1,6 +1,7 @@
-import { describePhase } from '../describeRun.ts';
+import { encodeSessionPhase } from '@phasegate/wire';
 import { PHASE_FIELDS, runAnswer, SESSION } from '../schemas.ts';
 import { runOf } from '../session.ts';
+import { MCP } from '../spell.ts';
 import { type McpTool, READING } from '../tool.ts';
 
 /** `get_current_phase`: all an agent needs for the phase it is in. */
@@ -14,5 +15,5 @@ export const getCurrentPhase: McpTool = {
   output: runAnswer(PHASE_FIELDS, { gate: { type: 'object' } }),
   annotations: READING,
   alwaysLoad: true,
-  call: async (args, call) => describePhase(await runOf(args, call)),
+  call: async (args, call) => encodeSessionPhase(await runOf(args, call), MCP),
 };

@@ -1,7 +1,5 @@
-import { spellNext } from '@phasegate/wire';
+import { encodeReadPhase, encodeSkipped, spellNext } from '@phasegate/wire';
 import { phaseArgument } from '../arguments.ts';
-import { wirePhase } from '../describeRun.ts';
-import { withText } from '../nextAction.ts';
 import { PHASE, PHASE_FIELDS, runAnswer, SESSION, SKIP_FIELDS } from '../schemas.ts';
 import { runOf } from '../session.ts';
 import { withRange } from '../skippedPhase.ts';
@@ -21,11 +19,11 @@ export const getPhase: McpTool = {
   async call(args, call) {
     const view = await runOf(args, call);
     const requested = phaseArgument(args);
-    const { run, status } = view;
-    const common = { session_id: run, next_action: spellNext(view, MCP) };
+    const { run } = view;
     const answer = await call.phasegate.phase(run, requested);
-    if (answer.ok) return { ...common, status, ...wirePhase(answer.phase), next_action: common.next_action };
-    const refusal = withText({ ...answer.refusal, ...common }, view);
+    if (answer.ok) return encodeReadPhase(view, answer.phase, MCP);
+    const next_action = spellNext(view, MCP);
+    const refusal = { ...encodeSkipped(answer.skipped, view), session_id: run, next_action };
     return withRange(refusal, requested, { phasegate: call.phasegate, run });
   },
 };

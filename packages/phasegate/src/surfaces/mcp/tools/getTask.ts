@@ -1,8 +1,9 @@
+import { encodeSubmitted } from '@phasegate/wire';
 import { numberArgument, phaseArgument, wrongCall } from '../arguments.ts';
-import { respell } from '../nextAction.ts';
 import { PHASE, PHASE_ID, runAnswer, SESSION, SKIP_FIELDS } from '../schemas.ts';
 import { runOf } from '../session.ts';
 import { withRange } from '../skippedPhase.ts';
+import { MCP } from '../spell.ts';
 import { type McpTool, MOVING } from '../tool.ts';
 
 /** `get_task`: one task; fetching it is recorded, and a phase with tasks needs them fetched. */
@@ -37,7 +38,7 @@ export const getTask: McpTool = {
       phase,
       task,
     });
-    const answer = { session_id: run, ...respell(submitted) };
+    const answer = { session_id: run, ...encodeSubmitted(submitted, MCP) };
     return withRange(answer, phase, { phasegate: call.phasegate, run });
   },
 };

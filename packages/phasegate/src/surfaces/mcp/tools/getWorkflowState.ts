@@ -1,6 +1,7 @@
-import { describeState } from '../describeRun.ts';
+import { encodeState } from '@phasegate/wire';
 import { PHASE_ID, runAnswer, SESSION } from '../schemas.ts';
 import { runOf } from '../session.ts';
+import { MCP } from '../spell.ts';
 import { type McpTool, READING } from '../tool.ts';
 
 /** `get_workflow_state`: where a run is, and what it waits for. */
@@ -26,5 +27,5 @@ export const getWorkflowState: McpTool = {
     trusted: { type: 'boolean' },
   }),
   annotations: READING,
-  call: async (args, call) => describeState(await runOf(args, call)),
+  call: async (args, call) => encodeState(await runOf(args, call), MCP),
 };

@@ -1,8 +1,8 @@
+import { encodeState, encodeSubmitted } from '@phasegate/wire';
 import { optionalText } from '../arguments.ts';
-import { describeState } from '../describeRun.ts';
-import { respell } from '../nextAction.ts';
 import { PHASE_ID, runAnswer, SESSION } from '../schemas.ts';
 import { remember, toldAt, viewOf } from '../session.ts';
+import { MCP } from '../spell.ts';
 import { type McpTool, MOVING } from '../tool.ts';
 
 /** `report_blocked`: the honest way out when evidence cannot be had. */
@@ -29,7 +29,7 @@ export const reportBlocked: McpTool = {
       at: toldAt(call, view),
     });
     remember(call, submitted.view);
-    if (submitted.verdict.allowed) return describeState(submitted.view);
-    return { session_id: run, ...respell(submitted) };
+    if (submitted.verdict.allowed) return encodeState(submitted.view, MCP);
+    return { session_id: run, ...encodeSubmitted(submitted, MCP) };
   },
 };

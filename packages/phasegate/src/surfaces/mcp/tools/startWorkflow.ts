@@ -1,5 +1,4 @@
 import {
-  type BlockerCode,
   canonicalJson,
   type JsonObject,
   type Param,
@@ -8,14 +7,11 @@ import {
   type RunSummary,
   type RunView,
   sameTarget,
-  type Verdict,
-  warningsOf,
 } from '@phasegate/core';
-import { encodeBlockers } from '@phasegate/wire';
+import { encodeLeniency, encodeNotStarted, encodeOverview, encodeSessionPhase } from '@phasegate/wire';
 import { createTurns } from '../../../limits/turns.ts';
 import type { CatalogWorkflow } from '../../../runtime/ports.ts';
 import { objectArgument, optionalText, textArgument } from '../arguments.ts';
-import { describePhase } from '../describeRun.ts';
 import { PHASE_FIELDS, runAnswer } from '../schemas.ts';
 import { remember } from '../session.ts';
 import { MCP } from '../spell.ts';
@@ -84,14 +80,11 @@ async function start(args: JsonObject, call: ToolCall): Promise<JsonObject> {
   );
   if (own !== undefined) return describeStarted(own, call, { resumed: true });
   const { verdict, view } = await phasegate.start({ workflow: name, target, params });
-  if (view === null) return notStarted(name, verdict);
-  const would = {
-    ...(verdict.allowed && verdict.wouldRefuse !== undefined
-      ? { would_refuse: encodeBlockers(verdict.wouldRefuse, view, MCP) }
-      : {}),
-    ...(verdict.allowed ? warningsOf(verdict.warnings) : {}),
-  };
-  return describeStarted(view, call, { resumed: false, ...would });
+  if (view === null) {
+    const again = `start_workflow(workflow_type=${JSON.stringify(name)}, options={…}) with this corrected`;
+    return encodeNotStarted(verdict.blockers, again, MCP);
+  }
+  return describeStarted(view, call, { resumed: false, ...encodeLeniency(verdict, view, MCP) });
 }
 
 // A run that waits for a human is taken up too: starting afresh must be no way around a gate.
@@ -146,25 +139,7 @@ async function describeServed(workflow: string, call: ToolCall, run: string): Pr
 
 async function describeStarted(view: RunView, call: ToolCall, how: JsonObject): Promise<JsonObject> {
   remember(call, view);
-  const workflow_overview = await call.phasegate.overview(view.run);
-  return { session_id: view.run, ...how, trusted: view.trusted, workflow_overview, ...describePhase(view) };
-}
-
-const ELSEWHERE: ReadonlySet<BlockerCode> = new Set<BlockerCode>(['capability_missing', 'run_exists']);
-
-function notStarted(name: string, verdict: Verdict): JsonObject {
-  if (verdict.allowed) throw new TypeError('nothing was refused');
-  const again = `start_workflow(workflow_type=${JSON.stringify(name)}, options={…}) with this corrected`;
-  // What no other argument puts right is told in the engine's words.
-  const wayOn = (code: BlockerCode, text: string) => (ELSEWHERE.has(code) ? text : again);
-  return {
-    error: verdict.blockers[0].code,
-    message: verdict.blockers.map(({ message }) => message).join('; '),
-    blockers: verdict.blockers.map(({ code, message, nextAction }) => ({
-      code,
-      message,
-      next_action: wayOn(code, nextAction.text),
-    })),
-    next_action: wayOn(verdict.blockers[0].code, verdict.blockers[0].nextAction.text),
-  };
+  const workflow_overview = encodeOverview(await call.phasegate.overview(view.run));
+  const { run: session_id, trusted } = view;
+  return { session_id, ...how, trusted, workflow_overview, ...encodeSessionPhase(view, MCP) };
 }

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
+import { encodeAgent, encodeLease } from '@phasegate/wire';
 import { actRequest, agentKey, agentList, agentRequest } from '../schemas/records.ts';
 import { agentName } from '../schemas/values.ts';
-import { describeLease } from './describeRun.ts';
 import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
 
 /** Agents and their keys. */
@@ -16,13 +16,8 @@ export const AGENT_ROUTES: readonly Endpoint[] = [
     description: 'With the leases each of them holds.',
     answers: { 200: { description: 'the agents', schema: agentList } },
     async handle({ parts: { project } }) {
-      const leases = (await project.claims.leases()).map(describeLease);
-      const agents = (await project.agents.list()).map(({ name, capabilities, addedAt }) => ({
-        name,
-        capabilities,
-        added_at: addedAt,
-        leases: leases.filter(({ agent }) => agent === name),
-      }));
+      const leases = (await project.claims.leases()).map(encodeLease);
+      const agents = (await project.agents.list()).map((agent) => encodeAgent(agent, leases));
       return reply(200, { agents, leases });
     },
   }),

@@ -1,6 +1,5 @@
 import { type Command, canonicalJson } from '@phasegate/core';
-import { spellNext } from '@phasegate/wire';
-import type { RunAnswer } from '../schemas/index.ts';
+import { encodeRun, type Run, type Stepped, spellNext } from '@phasegate/wire';
 import { runPath } from '../schemas/records.ts';
 import { refusal } from '../schemas/refusals.ts';
 import {
@@ -11,7 +10,6 @@ import {
   run,
   stopRequest,
 } from '../schemas/runs.ts';
-import { describeRun } from './describeRun.ts';
 import { type Call, type Endpoint, endpoint, reply } from './endpoint.ts';
 import { humanOf, signerOf } from './principals.ts';
 import { refusalOf, refuse } from './refusal.ts';
@@ -131,8 +129,8 @@ export const HUMAN_ROUTES: readonly Endpoint[] = [
 async function act(
   { caller, params, parts, instance }: Call<'human', { readonly id: string }>,
   command: Command,
-): Promise<Response | { readonly status: 200; readonly body: RunAnswer }> {
+): Promise<Response | { readonly status: 200; readonly body: Stepped<Run, typeof HTTP.human> }> {
   const submitted = await parts.project.as(humanOf(caller)).submit(params.id, command);
   const refused = refusalOf(submitted, { instance, reader: 'human' });
-  return refused ?? reply(200, describeRun(submitted.view, 'human'));
+  return refused ?? reply(200, encodeRun(submitted.view, HTTP.human));
 }

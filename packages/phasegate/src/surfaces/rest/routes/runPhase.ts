@@ -1,16 +1,15 @@
 import { z } from '@hono/zod-openapi';
-import type { JsonObject, Phasegate } from '@phasegate/core';
-import { spellNext } from '@phasegate/wire';
+import type { Phasegate } from '@phasegate/core';
+import { encodeFetchedTask, encodeRun, encodeRunPhase, encodeSkipped, spellNext } from '@phasegate/wire';
 import type { Caller, RestParts } from '../parts.ts';
 import { runPath } from '../schemas/records.ts';
 import { orRunChanged, phaseRefused, refusal } from '../schemas/refusals.ts';
 import { blockedRequest, phase, phaseTask, questionsRequest, run } from '../schemas/runs.ts';
 import { textUpTo, WORD_LIMIT } from '../schemas/values.ts';
 import { begunAt } from './begunAt.ts';
-import { describeGate, describePhase, describeRun } from './describeRun.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { demandOwnRun } from './principals.ts';
-import { refusalOf, refuse, withText } from './refusal.ts';
+import { refusalOf, refuse } from './refusal.ts';
 import { HTTP } from './spell.ts';
 
 const taskPath = z.strictObject({
@@ -46,26 +45,16 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
       demandOwnRun(caller, params.id);
       const mine = parts.project.as(caller.admitted.principal);
       const view = await mine.view(params.id);
-      const common = {
-        run: view.run,
-        status: view.status,
-        gate: view.gate === null ? null : describeGate(view.gate, 'agent'),
-      };
-      const next_action = spellNext(view, HTTP.agent);
-      if (query.phase === undefined) {
-        if (view.current_phase !== null) {
-          return reply(200, { ...common, ...describePhase(view.current_phase), next_action });
-        }
-        const message =
-          view.status === 'completed'
-            ? 'All phases complete'
-            : `the run is ${view.status}: ${view.reason ?? ''}`;
-        return reply(200, { ...common, phase: null, message, next_action });
-      }
+      if (query.phase === undefined) return reply(200, encodeRunPhase(view, view.current, HTTP.agent));
       const answer = await mine.phase(params.id, query.phase);
-      if (answer.ok) return reply(200, { ...common, ...describePhase(answer.phase), next_action });
-      const { message, ...said } = withText(answer.refusal, view) as JsonObject & { error: string };
-      return refuse({ ...said, message: message ?? '', run_status: view.status, instance, next_action });
+      if (answer.ok) return reply(200, encodeRunPhase(view, answer.phase, HTTP.agent));
+      const next_action = spellNext(view, HTTP.agent);
+      return refuse({
+        ...encodeSkipped(answer.skipped, view),
+        run_status: view.status,
+        instance,
+        next_action,
+      });
     },
   }),
   endpoint({
@@ -89,16 +78,7 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
       });
       const refused = refusalOf(submitted, { instance, reader: 'agent' });
       if (refused !== null) return refused;
-      const { session_id: _session, ...told } = submitted.answer;
-      const { phase: id, task_number, task_content, source } = told;
-      return reply(200, {
-        run: params.id,
-        phase: typeof id === 'number' ? id : String(id),
-        task_number: Number(task_number),
-        task_content: String(task_content),
-        source: source === 'dynamic' ? ('dynamic' as const) : ('static' as const),
-        next_action: spellNext(submitted.view, HTTP.agent),
-      });
+      return reply(200, encodeFetchedTask(submitted, HTTP.agent));
     },
   }),
   endpoint({
@@ -119,7 +99,7 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
       const command = { kind: 'ask', questions: body.questions, ...begunAt(body.at) } as const;
       const submitted = await byToken(parts, caller).submit(params.id, command);
       const refused = refusalOf(submitted, { instance, reader: 'agent' });
-      return refused ?? reply(200, describeRun(submitted.view, 'agent'));
+      return refused ?? reply(200, encodeRun(submitted.view, HTTP.agent));
     },
   }),
   endpoint({
@@ -139,7 +119,7 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
       const command = { kind: 'report_blocked', reason: body.reason, ...begunAt(body.at) } as const;
       const submitted = await byToken(parts, caller).submit(params.id, command);
       const refused = refusalOf(submitted, { instance, reader: 'agent' });
-      return refused ?? reply(200, describeRun(submitted.view, 'agent'));
+      return refused ?? reply(200, encodeRun(submitted.view, HTTP.agent));
     },
   }),
 ];

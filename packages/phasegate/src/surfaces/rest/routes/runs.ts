@@ -1,16 +1,17 @@
 import { z } from '@hono/zod-openapi';
-import { canonicalJson, type JsonObject, warningsOf } from '@phasegate/core';
-import { encodeBlockers, spellNext } from '@phasegate/wire';
+import { canonicalJson, type JsonObject } from '@phasegate/core';
+import { encodeLine, encodeNotStarted, encodeRun, encodeStarted } from '@phasegate/wire';
 import { RequestRefused } from '../problem.ts';
 import { eventPage, runPath } from '../schemas/records.ts';
 import { refusal } from '../schemas/refusals.ts';
 import { run, runList, started, startRequest } from '../schemas/runs.ts';
 import { numberInQuery, PAGE_LIMIT, runStatus, textUpTo, WORD_LIMIT } from '../schemas/values.ts';
-import { describeLine, describeRun } from './describeRun.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { demandOwnRun, humanOf } from './principals.ts';
-import { notStarted } from './refusal.ts';
+import { refuse } from './refusal.ts';
 import { HTTP } from './spell.ts';
+
+const AGAIN = 'POST /api/v1/runs with this corrected';
 
 /** Where the list of runs cannot be paged further. */
 const OFFSET_LIMIT = 1_000_000;
@@ -40,7 +41,7 @@ export const RUN_ROUTES: readonly Endpoint[] = [
         ...(status === undefined ? {} : { status }),
         ...(workflow === undefined ? {} : { workflow }),
       });
-      const runs = found.slice(offset, offset + limit).map(describeLine);
+      const runs = found.slice(offset, offset + limit).map(encodeLine);
       const next_offset = found.length > offset + limit ? offset + limit : null;
       return reply(200, { runs, next_offset });
     },
@@ -67,18 +68,10 @@ export const RUN_ROUTES: readonly Endpoint[] = [
         ...(priority === undefined ? {} : { priority }),
         ...(capabilities === undefined ? {} : { capabilities }),
       });
-      if (view === null) return notStarted(verdict.blockers, instance);
-      const { run: id, status, phase, ring, trusted } = view;
-      const would = {
-        ...(verdict.wouldRefuse === undefined
-          ? {}
-          : { would_refuse: encodeBlockers(verdict.wouldRefuse, view, HTTP.agent) }),
-        ...warningsOf(verdict.warnings),
-      };
-      const location = `/api/v1/runs/${encodeURIComponent(id)}`;
-      const next_action = spellNext(view, HTTP.human);
-      const made = { run: id, workflow: view.workflow, status, phase, ring, trusted, next_action, ...would };
-      return { ...reply(201, made), headers: { location } };
+      if (view === null)
+        return refuse({ ...encodeNotStarted(verdict.blockers, AGAIN, HTTP.human), instance });
+      const location = `/api/v1/runs/${encodeURIComponent(view.run)}`;
+      return { ...reply(201, encodeStarted(view, verdict, HTTP.human)), headers: { location } };
     },
   }),
   endpoint({
@@ -95,17 +88,17 @@ export const RUN_ROUTES: readonly Endpoint[] = [
     async handle({ caller, params, parts }) {
       if (caller.kind === 'human') {
         const view = await parts.project.as(humanOf(caller)).view(params.id);
-        const described = describeRun(view, 'human');
-        if (view.gate === null || described.gate === null) return reply(200, described);
+        const { gate } = view;
+        const card = gate === null ? null : await parts.project.gateCard(params.id);
         // The card and the view are read one after the other: a hash of another gate would be no help.
-        const card = await parts.project.gateCard(params.id);
-        if (card === null || card.gate !== view.gate.id) return reply(200, described);
-        return reply(200, { ...described, gate: { ...described.gate, shown: card.shown } });
+        const seen =
+          gate === null || card?.gate !== gate.id ? view : { ...view, gate: { ...gate, shown: card.shown } };
+        return reply(200, encodeRun(seen, HTTP.human));
       }
       if (caller.kind === 'token') demandOwnRun(caller, params.id);
       const agent = caller.kind === 'token' ? caller.admitted.principal : caller.agent.principal;
       const view = await parts.project.as(agent).view(params.id);
-      return reply(200, describeRun(view, 'agent'));
+      return reply(200, encodeRun(view, HTTP.agent));
     },
   }),
   endpoint({

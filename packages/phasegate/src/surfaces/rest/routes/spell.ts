@@ -44,7 +44,7 @@ function humansCall(run: string, human: HumansTurn): string {
 }
 
 /** The words of HTTP, for who reads them. */
-export const HTTP: Readonly<Record<Reader, Dialect>> = {
+export const HTTP: Readonly<Record<Reader, Dialect & { readonly steps: true }>> = {
   agent: { spell, reader: 'agent', steps: true },
   human: { spell, reader: 'human', steps: true },
 };

@@ -1,11 +1,12 @@
 import { type Principal, type RunStatus, withoutRecording } from '@phasegate/core';
+import { encodeGate, encodeLease, encodeLine, encodeTask } from '@phasegate/wire';
 import type { Admitted, OpenProject } from '../../../runtime/ports.ts';
 import type { AgentSnapshotAnswer, HumanSnapshotAnswer } from '../schemas/index.ts';
 import { snapshot } from '../schemas/records.ts';
-import { describeGate, describeLease, describeLine, describeTask } from './describeRun.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { fitSnapshot } from './fitSnapshot.ts';
 import { humanOf } from './principals.ts';
+import { HTTP } from './spell.ts';
 
 /** One read-only view of what is going on. */
 export const STATE_ROUTES: readonly Endpoint[] = [
@@ -44,7 +45,7 @@ async function ofAgent(
   { principal, runId }: Admitted,
   project: OpenProject,
 ): Promise<Omit<AgentSnapshotAnswer, 'time' | 'truncated'>> {
-  return { task: describeTask(await project.as(principal).view(runId)) };
+  return { task: encodeTask(await project.as(principal).view(runId), null, HTTP.agent) };
 }
 
 async function ofHuman(
@@ -63,10 +64,10 @@ async function ofHuman(
   const events = await project.feed.after(Math.max(0, newest - MOST_EVENTS), MOST_EVENTS);
   return {
     runs,
-    open: open.map(describeLine),
-    leases: (await project.claims.leases()).slice(0, MOST_LINES).map(describeLease),
+    open: open.map(encodeLine),
+    leases: (await project.claims.leases()).slice(0, MOST_LINES).map(encodeLease),
     waiting: views.flatMap((view) =>
-      view.gate === null ? [] : [{ run: view.run, gate: describeGate(view.gate, 'human') }],
+      view.gate === null ? [] : [{ run: view.run, gate: encodeGate(view.gate, HTTP.human) }],
     ),
     events: events.toReversed().map((record) => ({ ...withoutRecording(record) })),
   };

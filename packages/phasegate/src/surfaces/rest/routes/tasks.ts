@@ -1,8 +1,18 @@
-import { warningsOf } from '@phasegate/core';
-import { encodeBlockers, spellNext } from '@phasegate/wire';
-import type { IdentifiedAgent, Transition } from '../../../runtime/ports.ts';
+import type { Json } from '@phasegate/core';
+import {
+  ALL_COMPLETE,
+  encodeClaim,
+  encodeGate,
+  encodeLeniency,
+  encodeRun,
+  encodeTask,
+  type Stepped,
+  spellNext,
+  type Task,
+} from '@phasegate/wire';
+import type { Claimed, IdentifiedAgent, Transition } from '../../../runtime/ports.ts';
 import { demandSameAgent } from '../callers.ts';
-import type { TransitionedAnswer } from '../schemas/index.ts';
+import type { ClaimedAnswer, TransitionedAnswer } from '../schemas/index.ts';
 import { orRunChanged, transitionRefused } from '../schemas/refusals.ts';
 import {
   agentSelf,
@@ -16,7 +26,6 @@ import {
   transitionWaits,
 } from '../schemas/tasks.ts';
 import { begunAt } from './begunAt.ts';
-import { describeClaimed, describeGate, describeRun, describeTask } from './describeRun.ts';
 import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
 import { refusalOf } from './refusal.ts';
 import { HTTP } from './spell.ts';
@@ -139,9 +148,13 @@ export const TASK_ROUTES: readonly Endpoint[] = [
       if (refused !== null) return refused;
       const { view } = transition;
       if (view.status !== 'waiting') return reply(200, describeTransition(transition));
-      const gate = view.gate === null ? null : describeGate(view.gate, 'agent');
+      const gate = view.gate === null ? null : encodeGate(view.gate, HTTP.agent);
       const waits = { allowed: true as const, status: view.status, phase: view.phase ?? '', gate };
-      return reply(202, { ...waits, ...wouldRefuse(transition), next_action: spellNext(view, HTTP.agent) });
+      return reply(202, {
+        ...waits,
+        ...encodeLeniency(transition.verdict, view, HTTP.agent),
+        next_action: spellNext(view, HTTP.agent),
+      });
     },
   }),
 ];
@@ -154,8 +167,7 @@ function capabilitiesOf(agent: IdentifiedAgent, said: readonly string[] | undefi
 }
 
 function describeTransition(transition: Transition): TransitionedAnswer {
-  const { view, next, answer } = transition;
-  const { phase_completed, item_completed } = answer;
+  const { view, next, outcome, verdict } = transition;
   const ended = view.status === 'completed';
   return {
     allowed: true,
@@ -163,23 +175,22 @@ function describeTransition(transition: Transition): TransitionedAnswer {
     phase: view.phase,
     ...(next === null ? {} : { phase_token: next.token, expires_at: next.tokenExpiresAt }),
     ...(next !== null || ended
-      ? { task: describeTask(next?.view ?? view, next?.item) }
-      : { task: null, run: describeRun(view, 'agent') }),
-    ...(typeof phase_completed === 'string' || typeof phase_completed === 'number'
-      ? { phase_completed }
-      : {}),
-    ...(typeof item_completed === 'string' ? { item_completed } : {}),
-    ...(ended ? { message: 'All phases complete' } : {}),
-    ...wouldRefuse(transition),
+      ? { task: taskOf(next ?? { view, item: null }) }
+      : { task: null, run: encodeRun(view, HTTP.agent) }),
+    ...(outcome.kind === 'phase_completed' ? { phase_completed: outcome.phase } : {}),
+    ...(outcome.kind === 'item_completed' && outcome.item !== null ? { item_completed: outcome.item } : {}),
+    ...(ended ? { message: ALL_COMPLETE } : {}),
+    ...encodeLeniency(verdict, view, HTTP.agent),
     next_action: spellNext(next?.view ?? view, HTTP.agent),
   };
 }
 
-function wouldRefuse({ verdict, view }: Transition): Pick<TransitionedAnswer, 'would_refuse' | 'warnings'> {
-  if (!verdict.allowed) return {};
-  const { wouldRefuse: would, warnings } = verdict;
-  return {
-    ...(would === undefined ? {} : { would_refuse: encodeBlockers(would, view, HTTP.agent) }),
-    ...warningsOf(warnings),
-  };
+/** What was claimed, with its token. */
+function describeClaimed(claimed: Claimed): ClaimedAnswer {
+  return encodeClaim(taskOf(claimed), claimed.token, claimed.tokenExpiresAt);
+}
+
+function taskOf({ view, item }: Pick<Claimed, 'view' | 'item'>): Stepped<Task, typeof HTTP.agent> {
+  const { key, value = null } = item ?? {};
+  return encodeTask(view, key === undefined ? null : { key, value: value as Json }, HTTP.agent);
 }

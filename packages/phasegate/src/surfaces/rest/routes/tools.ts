@@ -1,7 +1,5 @@
-import type { Verdict } from '@phasegate/core';
-import { type Dialect, encodeBlockers, spellAction } from '@phasegate/wire';
-import type { Admitted, ExecutedCall, ToolCallRequest } from '../../../runtime/ports.ts';
-import type { ToolExecutedAnswer, ToolVerdictAnswer } from '../schemas/index.ts';
+import { type Dialect, encodeExecuted, encodeToolVerdict, type ToolVerdict } from '@phasegate/wire';
+import type { ToolCallRequest } from '../../../runtime/ports.ts';
 import { toolList, toolRequest, toolsExecuted, toolVerdicts } from '../schemas/tools.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { HTTP } from './spell.ts';
@@ -24,10 +22,10 @@ export const TOOL_ROUTES: readonly Endpoint[] = [
     async handle({ caller: { admitted }, body, parts }) {
       const { toolbox } = parts.project;
       const check = async (call: ToolCallRequest) =>
-        describeVerdict(await toolbox.check(admitted, call), admitted);
+        encodeToolVerdict(await toolbox.check(admitted, call), admitted.runId, WORDS);
       if (body.calls === undefined) return reply(200, await check(callOf(body)));
       // One after the other: each is judged and recorded as if it had come alone.
-      const results: ToolVerdictAnswer[] = [];
+      const results: ToolVerdict[] = [];
       for (const call of body.calls) results.push(await check(callOf(call)));
       return reply(200, { results });
     },
@@ -49,7 +47,7 @@ export const TOOL_ROUTES: readonly Endpoint[] = [
       const { toolbox } = parts.project;
       const calls = body.calls === undefined ? [callOf(body)] : body.calls.map(callOf);
       const executed = await toolbox.execute(admitted, calls);
-      const results = executed.map((call) => describeExecuted(call, admitted));
+      const results = executed.map((call) => encodeExecuted(call, admitted.runId, WORDS));
       const [only] = results;
       return reply(200, body.calls === undefined && only !== undefined ? only : { results });
     },
@@ -80,28 +78,5 @@ function callOf(call: {
   return { tool: call.tool ?? '', input: call.input ?? {} };
 }
 
-/** A verdict on a tool has no run beside it: the token says where the agent is. */
+/** A verdict on a tool is asked all day: it has no parts beside the call. */
 const WORDS: Dialect = { ...HTTP.agent, steps: false };
-
-function describeVerdict(verdict: Verdict, { runId: run }: Admitted): ToolVerdictAnswer {
-  if (verdict.allowed) {
-    if (verdict.wouldRefuse === undefined) return { allowed: true };
-    return { allowed: true, would_refuse: encodeBlockers(verdict.wouldRefuse, { run }, WORDS) };
-  }
-  const [{ code, message, nextAction }] = verdict.blockers;
-  return { allowed: false, reason: message, code, next_action: spellAction(nextAction, { run }, WORDS) };
-}
-
-function describeExecuted(
-  { verdict, result, receipt }: ExecutedCall,
-  admitted: Admitted,
-): ToolExecutedAnswer {
-  const said = describeVerdict(verdict, admitted);
-  if (result === null) return { ...said, result: null, receipt: null };
-  const { ok, output, exitCode } = result;
-  return {
-    ...said,
-    result: { ok, output, ...(exitCode === undefined ? {} : { exit_code: exitCode }) },
-    receipt,
-  };
-}

@@ -5,16 +5,30 @@ import type {
   Mode,
   NextAction,
   PhaseId,
-  PhaseView,
   Progress,
   Ring,
   RunStatus,
   Warning,
 } from '@phasegate/core';
-import type { WireBlocker } from '#wire';
+import type { WireBlocker } from './blockers.ts';
+
+/** One phase as an agent sees it. */
+export type PhaseFields = {
+  readonly phase: PhaseId;
+  readonly phase_number: number;
+  readonly phase_name: string;
+  readonly phase_content: string;
+  readonly artifacts_from_previous: JsonObject;
+  readonly checkpoint_criteria: JsonObject;
+  readonly tasks: readonly { readonly number: number; readonly name: string }[];
+  readonly task_count: number;
+  /** The same text again, where the phase comes from a source. */
+  readonly phase_overview?: string;
+  readonly source_id?: string;
+};
 
 /** What is told of a run, whoever reads it. The fields of the phase are absent once the run has ended. */
-export interface RunFields extends Partial<Omit<PhaseView, 'phase'>> {
+export type RunFields = Partial<Omit<PhaseFields, 'phase'>> & {
   readonly workflow: string;
   readonly title: string;
   readonly target: string | null;
@@ -45,22 +59,22 @@ export interface RunFields extends Partial<Omit<PhaseView, 'phase'>> {
   readonly next_action: string;
   /** The same in parts, for programs. */
   readonly next_step?: NextAction;
-}
+};
 
 /** One run as its reader may see it. */
-export interface Run extends RunFields {
+export type Run = RunFields & {
   readonly run: string;
-}
+};
 
 /** A run, or an item of its phase, as the agent that works on it sees it. */
-export interface Task extends RunFields {
+export type Task = RunFields & {
   readonly id: string;
   /** Only where one item of a parallel phase was claimed. */
   readonly item?: { readonly key: string; readonly value: Json };
-}
+};
 
 /** A gate that is open. What stands in `context` is for humans only. */
-export interface Gate {
+export type Gate = {
   readonly id: string;
   readonly prompt: string;
   readonly options: readonly { readonly label: string; readonly requires_input: boolean }[];
@@ -72,10 +86,10 @@ export interface Gate {
   readonly context?: JsonObject;
   /** The hash a decision must carry; for humans, from `getRun`. */
   readonly shown?: string;
-}
+};
 
 /** A human's answer to one of an agent's questions. */
-export interface GivenAnswer {
+export type GivenAnswer = {
   /** From 1. */
   readonly question: number;
   readonly text: string;
@@ -83,28 +97,28 @@ export interface GivenAnswer {
   readonly at: string;
   readonly elicited: boolean;
   readonly asked?: string;
-}
+};
 
 /** Why a human must act. */
-export interface RunEscalation {
+export type RunEscalation = {
   readonly reason: string;
   readonly message: string;
   readonly since: string;
   readonly blockers: readonly WireBlocker[];
-}
+};
 
 /** What was claimed, with the token for its phase. The client keeps the token by itself. */
-export interface Claim {
+export type Claim = {
   readonly task: Task;
   readonly phase_token: string;
   readonly expires_at: string;
-}
+};
 
 /** A transition that was allowed. One that was refused is thrown, with its blockers. */
 export type Transition = Moved | Waiting | Ended;
 
 /** The run is in the next phase and the client holds the token for it, or one item of a parallel phase is done. */
-export interface Moved {
+export type Moved = {
   readonly allowed: true;
   readonly status: 'active';
   readonly phase: PhaseId;
@@ -121,10 +135,10 @@ export interface Moved {
   readonly next_action: string;
   /** What did not hold and does not block. */
   readonly warnings?: readonly Warning[];
-}
+};
 
 /** The phase's checks have passed and a human must choose. The token goes on reading. */
-export interface Waiting {
+export type Waiting = {
   readonly allowed: true;
   readonly status: 'waiting';
   /** The phase that waits: it is not completed. */
@@ -134,10 +148,10 @@ export interface Waiting {
   readonly next_action: string;
   /** What did not hold and does not block. */
   readonly warnings?: readonly Warning[];
-}
+};
 
 /** The run has come to its end. */
-export interface Ended {
+export type Ended = {
   readonly allowed: true;
   readonly status: 'completed';
   readonly phase: null;
@@ -148,45 +162,45 @@ export interface Ended {
   readonly next_action: string;
   /** What did not hold and does not block. */
   readonly warnings?: readonly Warning[];
-}
+};
 
 /** The verdict on a tool call that is not carried out. */
-export interface ToolVerdict {
+export type ToolVerdict = {
   readonly allowed: boolean;
   /** Why it was refused, in words and as a code. */
   readonly reason?: string;
   readonly code?: string;
   readonly next_action?: string;
   readonly would_refuse?: readonly WireBlocker[];
-}
+};
 
 /** What came of a tool call: carried out, or refused. */
 export type ToolOutcome = ToolAnswer | RefusedTool;
 
 /** A tool call that was carried out. Whether the tool itself succeeded stands in `result.ok`. */
-export interface ToolAnswer extends ToolVerdict {
+export type ToolAnswer = ToolVerdict & {
   readonly allowed: true;
   readonly result: ToolResult;
   readonly receipt: Receipt | null;
-}
+};
 
 /** A tool call that was refused. */
-export interface RefusedTool extends ToolVerdict {
+export type RefusedTool = ToolVerdict & {
   readonly allowed: false;
   readonly result: null;
   readonly receipt: null;
-}
+};
 
 /** What a tool gave back. */
-export interface ToolResult {
+export type ToolResult = {
   readonly ok: boolean;
   readonly output: Json;
   /** Of a command. */
   readonly exit_code?: number | null;
-}
+};
 
 /** Signed record of something the server ran. */
-export interface Receipt {
+export type Receipt = {
   readonly id: string;
   readonly run: string;
   readonly phase: PhaseId;
@@ -201,30 +215,30 @@ export interface Receipt {
   readonly started_at: string;
   readonly ended_at: string;
   readonly signature: string;
-}
+};
 
 /** The current phase. Its fields are absent once the run has ended. */
-export interface PhaseAnswer extends Partial<Omit<PhaseView, 'phase'>> {
+export type PhaseAnswer = Partial<Omit<PhaseFields, 'phase'>> & {
   readonly run: string;
   readonly status: RunStatus;
   readonly phase: PhaseId | null;
   readonly message?: string;
   readonly gate: Gate | null;
   readonly next_action: string;
-}
+};
 
 /** One task of a phase. */
-export interface PhaseTask {
+export type PhaseTask = {
   readonly run: string;
   readonly phase: PhaseId;
   readonly task_number: number;
   readonly task_content: string;
   readonly source: 'static' | 'dynamic';
   readonly next_action: string;
-}
+};
 
 /** One line of the list of runs. */
-export interface RunLine {
+export type RunLine = {
   readonly run: string;
   readonly workflow: string;
   readonly target: string | null;
@@ -236,17 +250,17 @@ export interface RunLine {
   readonly capabilities: readonly string[];
   readonly started_at: string;
   readonly updated_at: string;
-}
+};
 
 /** A page of runs, newest first. */
-export interface RunPage {
+export type RunPage = {
   readonly runs: readonly RunLine[];
   /** Of the next page; null after the last. */
   readonly next_offset: number | null;
-}
+};
 
 /** A run that was made. */
-export interface StartedRun {
+export type StartedRun = {
   readonly run: string;
   readonly workflow: string;
   readonly status: RunStatus;
@@ -257,30 +271,30 @@ export interface StartedRun {
   readonly would_refuse?: readonly WireBlocker[];
   /** What did not hold and does not block. */
   readonly warnings?: readonly Warning[];
-}
+};
 
 /** The gate a run waits at, as a human is shown it. */
-export interface GateCard {
+export type GateCard = {
   readonly gate: string;
   readonly card: JsonObject;
   /** The hash of the card; a decision carries it. */
   readonly shown: string;
-}
+};
 
 /** An audit record with its place among the records of all chains. */
-export interface EventRecord extends AuditRecord {
+export type EventRecord = AuditRecord & {
   readonly id: number;
-}
+};
 
 /** A page of the audit. */
-export interface AuditPage {
+export type AuditPage = {
   readonly records: readonly (AuditRecord & { readonly id?: number })[];
   /** `after` of the next page; null after the last. */
   readonly next_after: number | null;
-}
+};
 
 /** What checking every chain found. */
-export interface AuditReport {
+export type AuditReport = {
   readonly ok: boolean;
   readonly runs: number;
   readonly records: number;
@@ -291,18 +305,18 @@ export interface AuditReport {
     readonly seq: number | null;
     readonly message: string;
   }[];
-}
+};
 
 /** What the agent of a token may see of its run at one moment. Under 100 KB. */
-export interface AgentSnapshot {
+export type AgentSnapshot = {
   readonly time: string;
   readonly task: Partial<Task>;
   /** Paths of what was cut so that the snapshot stays small. */
   readonly truncated: readonly string[];
-}
+};
 
 /** The project as a human may see it at one moment. Under 100 KB. */
-export interface HumanSnapshot {
+export type HumanSnapshot = {
   readonly time: string;
   /** How many runs there are, by status. */
   readonly runs: Readonly<Record<string, number>>;
@@ -311,26 +325,26 @@ export interface HumanSnapshot {
   readonly waiting: readonly { readonly run?: string; readonly gate?: Partial<Gate> }[];
   readonly events: readonly Partial<EventRecord>[];
   readonly truncated: readonly string[];
-}
+};
 
 /** An agent and what it holds. */
-export interface Agent {
+export type Agent = {
   readonly name: string;
   /** Null where nobody said; then what the agent says when it claims counts. */
   readonly capabilities: readonly string[] | null;
   readonly added_at: string;
   readonly leases: readonly Lease[];
-}
+};
 
 /** The agents of a project. */
-export interface AgentList {
+export type AgentList = {
   readonly agents: readonly Agent[];
   /** Every lease, also of those who have no key. */
   readonly leases: readonly Lease[];
-}
+};
 
 /** One workflow of the project. */
-export interface WorkflowLine {
+export type WorkflowLine = {
   readonly id: string;
   readonly title: string;
   readonly description?: string;
@@ -339,13 +353,13 @@ export interface WorkflowLine {
   readonly phases: number | null;
   readonly dynamic?: boolean;
   readonly problem?: string;
-}
+};
 
 /** An agent's hold on a run or on one item of it. */
-export interface Lease {
+export type Lease = {
   readonly run: string;
   readonly item: string | null;
   readonly agent: string;
   readonly epoch: number;
   readonly expires_at: string;
-}
+};

@@ -1,7 +1,6 @@
-import { type NextAction, type Submitted, shellWord } from '@phasegate/core';
+import { type NextAction, shellWord } from '@phasegate/core';
 import { spellAction } from '@phasegate/wire';
 import { expect, test } from 'vitest';
-import { respell } from './nextAction.ts';
 import { SHELL } from './spell.ts';
 
 test.each<[string, NextAction, string]>([
@@ -38,29 +37,6 @@ test.each<[string, NextAction, string]>([
   ],
 ])('%s is spelled as a shell reads it', (_, action, spelled) => {
   expect(spellAction(action, { run: 'r1' }, SHELL)).toBe(spelled);
-});
-
-test('an answer gets its own next actions spelled, and the evidence in it stays as it is', () => {
-  const nextAction: NextAction = { act: 'complete_phase', phase: 'PLAN', text: 'complete phase PLAN' };
-  const submitted = {
-    verdict: { allowed: false, blockers: [{ code: 'check_failed', message: 'tests fail', nextAction }] },
-    view: { run: 'r1', next_action: nextAction },
-    answer: {
-      error: 'check_failed',
-      next_action: 'complete phase PLAN',
-      blockers: [{ code: 'check_failed', message: 'tests fail', next_action: 'complete phase PLAN' }],
-      artifacts_available: { PLAN: { next_action: { act: 'none', text: 'mine' } } },
-    },
-  } as unknown as Submitted;
-
-  const spelled = 'phasegate done r1 --phase PLAN --evidence -';
-  expect(respell(submitted)).toEqual({
-    error: 'check_failed',
-    message: 'tests fail',
-    next_action: spelled,
-    blockers: [{ code: 'check_failed', message: 'tests fail', next_action: spelled }],
-    artifacts_available: { PLAN: { next_action: { act: 'none', text: 'mine' } } },
-  });
 });
 
 test('a word that could mean something to a shell is quoted', () => {

@@ -1,0 +1,35 @@
+import type { ErrorCode, PhasegateError, Unaccepted } from '@phasegate/core';
+
+/** A place in a definition and what is wrong with it. */
+export type WireDefect = {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly code: string;
+  readonly message: string;
+};
+
+/** A fault: what went wrong, and what to do about it. */
+export type Fault = {
+  readonly error: ErrorCode;
+  readonly message: string;
+  readonly hint?: string;
+  readonly problems?: readonly WireDefect[];
+  readonly unaccepted?: Unaccepted;
+};
+
+/** What went wrong. */
+export function encodeFault({ code, message, hint, problems, unaccepted }: PhasegateError): Fault {
+  return {
+    error: code,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    ...(problems.length === 0 ? {} : { problems: encodeDefects(problems) }),
+    ...(unaccepted === undefined ? {} : { unaccepted }),
+  };
+}
+
+/** What is wrong with a definition, place by place. */
+export function encodeDefects(problems: PhasegateError['problems']): readonly WireDefect[] {
+  return problems.map(({ file, line, column, code, message }) => ({ file, line, column, code, message }));
+}

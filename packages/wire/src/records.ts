@@ -1,0 +1,45 @@
+import type { Agent, Claim, Lease, Task } from './answers.ts';
+
+/** A lease as the runtime has it; ids of tokens are nobody's business. */
+export interface LeaseFacts extends Omit<Lease, 'expires_at'> {
+  readonly expiresAt: string;
+}
+
+/** An agent's hold on a run or on one item of it. */
+export function encodeLease({ run, item, agent, epoch, expiresAt }: LeaseFacts): Lease {
+  return { run, item, agent, epoch, expires_at: expiresAt };
+}
+
+/** An agent's hold on a run or on one item of it. */
+export function decodeLease({ expires_at, ...lease }: Lease): LeaseFacts {
+  return { ...lease, expiresAt: expires_at };
+}
+
+/** An agent as the runtime has it. */
+export interface AgentFacts extends Pick<Agent, 'name' | 'capabilities'> {
+  readonly addedAt: string;
+}
+
+/** An agent, and what it holds. */
+export function encodeAgent({ name, capabilities, addedAt }: AgentFacts, leases: readonly Lease[]): Agent {
+  return {
+    name,
+    capabilities,
+    added_at: addedAt,
+    leases: leases.filter(({ agent }) => agent === name),
+  };
+}
+
+/** An agent. */
+export function decodeAgent({ name, capabilities, added_at }: Agent): AgentFacts {
+  return { name, capabilities, addedAt: added_at };
+}
+
+/** Work, and the token for it. */
+export function encodeClaim<T extends Task>(
+  task: T,
+  token: string,
+  expiresAt: string,
+): Claim & { readonly task: T } {
+  return { task, phase_token: token, expires_at: expiresAt };
+}
