@@ -13,7 +13,13 @@ import { readTags } from './surface/readUnion.ts';
 test('@phasegate/wire exports exactly these values', () => {
   expect(Object.keys(wire).sort()).toEqual([
     'ALL_COMPLETE',
+    'BATCH_LIMIT',
+    'CAPABILITY_LIMIT',
+    'NAME_LIMIT',
+    'PAGE_LIMIT',
     'PLAIN',
+    'TEXT_LIMIT',
+    'WORD_LIMIT',
     'decodeAgent',
     'decodeBlockers',
     'decodeLease',
@@ -111,8 +117,8 @@ test('phasegate exports exactly these values', () => {
 
 test('the packages have exactly these entries and this command', () => {
   expect(manifest('core')).toEqual({ exports: ['.', './engine', './model', './ports'], bin: [] });
-  for (const name of ['proofs', 'search', 'wire'])
-    expect(manifest(name)).toEqual({ exports: ['.'], bin: [] });
+  for (const name of ['proofs', 'search']) expect(manifest(name)).toEqual({ exports: ['.'], bin: [] });
+  expect(manifest('wire')).toEqual({ exports: ['.', './schemas', './schemas/session'], bin: [] });
   expect(manifest('markdown')).toEqual({ exports: ['.', './tasks-md'], bin: [] });
   expect(manifest('sdk')).toEqual({ exports: ['.', './testing'], bin: [] });
   expect(manifest('phasegate')).toEqual({

@@ -2,6 +2,14 @@ export type * from './answers.ts';
 export { decodeBlockers, encodeBlockers, type WireBlocker } from './blockers.ts';
 export { encodeDefects, encodeFault, type Fault, type WireDefect } from './fault.ts';
 export {
+  BATCH_LIMIT,
+  CAPABILITY_LIMIT,
+  NAME_LIMIT,
+  PAGE_LIMIT,
+  TEXT_LIMIT,
+  WORD_LIMIT,
+} from './limits.ts';
+export {
   type Dialect,
   type HumansTurn,
   type NextCall,

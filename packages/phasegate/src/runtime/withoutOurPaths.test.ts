@@ -53,6 +53,6 @@ test.each([
     .as(ADA)
     .submit(view?.run ?? '', { kind: 'complete', phase: 'ONE', evidence: {} });
 
-  expect(JSON.stringify(done.outcome)).toContain('permission denied');
+  expect(JSON.stringify(done.verdict)).toContain('permission denied');
   expect(JSON.stringify(done)).not.toContain('state.db');
 });

@@ -19,6 +19,7 @@ import {
   decodeTask,
   decodeToolVerdict,
   decodeVerdict,
+  PAGE_LIMIT,
   type PhaseAnswer,
   type Run,
   skippedIn,
@@ -30,9 +31,6 @@ import type { HumanCalls } from './humanCalls.ts';
 import { PhasegateClientError } from './PhasegateClientError.ts';
 
 type Calls = AgentCalls & HumanCalls;
-
-/** Most entries a server gives at once. */
-const PAGE = 1000;
 
 /** The engine's own interface over HTTP. Refusals come back as verdicts, faults as `PhasegateError`, as in process. */
 export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
@@ -99,7 +97,11 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
   const runs = async ({ limit = 100, ...query }: RunQuery = {}): Promise<readonly RunSummary[]> => {
     const found: RunSummary[] = [];
     for (let offset: number | null = 0; offset !== null && found.length < limit; ) {
-      const page = await calls.listRuns({ ...query, limit: Math.min(limit - found.length, PAGE), offset });
+      const page = await calls.listRuns({
+        ...query,
+        limit: Math.min(limit - found.length, PAGE_LIMIT),
+        offset,
+      });
       found.push(...page.runs.map(decodeLine));
       offset = page.next_offset;
     }
@@ -141,7 +143,7 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
     }),
     history: translating(async (runId, page) => {
       const chain = runId === null ? ({ chain: 'project' } as const) : { run: runId };
-      return (await calls.audit({ ...chain, limit: PAGE, ...page })).records;
+      return (await calls.audit({ ...chain, limit: PAGE_LIMIT, ...page })).records;
     }),
   };
 }

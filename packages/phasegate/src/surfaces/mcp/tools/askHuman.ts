@@ -9,8 +9,9 @@ import {
   type RunView,
 } from '@phasegate/core';
 import { encodeState, encodeSubmitted } from '@phasegate/wire';
+import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
 import { wrongCall } from '../arguments.ts';
-import { PHASE_ID, runAnswer, SESSION } from '../schemas.ts';
+import { SESSION } from '../schemas.ts';
 import { remember, toldAt, viewOf } from '../session.ts';
 import { MCP } from '../spell.ts';
 import { type McpTool, MOVING, type ToolCall } from '../tool.ts';
@@ -38,12 +39,7 @@ export const askHuman: McpTool = {
     },
   },
   required: ['session_id', 'questions'],
-  output: runAnswer({
-    current_phase: PHASE_ID,
-    questions: { type: 'array', items: { type: 'object' } },
-    answers: { type: 'array', items: { type: 'object' } },
-    gate: { type: ['object', 'null'] },
-  }),
+  output: SESSION_ANSWERS.ask_human,
   annotations: { ...MOVING, openWorldHint: true },
   async call(args, call) {
     const questions = questionsOf(own(args, 'questions'));

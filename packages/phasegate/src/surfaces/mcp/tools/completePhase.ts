@@ -8,9 +8,10 @@ import {
   type Submitted,
 } from '@phasegate/core';
 import { encodeSkipped, encodeSubmitted, spellNext } from '@phasegate/wire';
+import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
 import { optionalText, phaseArgument } from '../arguments.ts';
 import { readEvidence } from '../evidence.ts';
-import { PHASE, PHASE_ID, runAnswer, SESSION, SKIP_FIELDS } from '../schemas.ts';
+import { PHASE, SESSION } from '../schemas.ts';
 import { remember, toldAt, viewOf } from '../session.ts';
 import { withRange } from '../skippedPhase.ts';
 import { MCP } from '../spell.ts';
@@ -34,23 +35,7 @@ export const completePhase: McpTool = {
     item: { type: 'string', description: 'key of the item, in a phase that has items' },
   },
   required: ['session_id', 'phase', 'evidence'],
-  output: runAnswer(SKIP_FIELDS, {
-    checkpoint_passed: { type: 'boolean' },
-    phase: PHASE_ID,
-    phase_completed: PHASE_ID,
-    next_phase: PHASE_ID,
-    next_phase_content: { type: 'string' },
-    checkpoint_criteria: { type: 'object', description: 'of the next phase' },
-    workflow_complete: { type: 'boolean' },
-    missing_evidence: { type: 'array', items: { type: 'string' } },
-    required_format: { type: 'object' },
-    blockers: { type: 'array', items: { type: 'object' } },
-    would_refuse: { type: 'array', items: { type: 'object' } },
-    warnings: { type: 'array', items: { type: 'object' } },
-    attempt: { type: 'integer' },
-    gate: { type: ['object', 'null'] },
-    phase_token: { type: 'string' },
-  }),
+  output: SESSION_ANSWERS.complete_phase,
   annotations: MOVING,
   alwaysLoad: true,
   async call(args, call) {

@@ -1,5 +1,6 @@
 import { encodeSessionPhase } from '@phasegate/wire';
-import { PHASE_FIELDS, runAnswer, SESSION } from '../schemas.ts';
+import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
+import { SESSION } from '../schemas.ts';
 import { runOf } from '../session.ts';
 import { MCP } from '../spell.ts';
 import { type McpTool, READING } from '../tool.ts';
@@ -12,7 +13,7 @@ export const getCurrentPhase: McpTool = {
     'The instructions of the phase you are in, what evidence it asks for, the titles of its tasks and, after a refused attempt, why it was refused.',
   input: { session_id: SESSION },
   required: ['session_id'],
-  output: runAnswer(PHASE_FIELDS, { gate: { type: 'object' } }),
+  output: SESSION_ANSWERS.get_current_phase,
   annotations: READING,
   alwaysLoad: true,
   call: async (args, call) => encodeSessionPhase(await runOf(args, call), MCP),

@@ -1,6 +1,7 @@
 import { encodeReadPhase, encodeSkipped, spellNext } from '@phasegate/wire';
+import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
 import { phaseArgument } from '../arguments.ts';
-import { PHASE, PHASE_FIELDS, runAnswer, SESSION, SKIP_FIELDS } from '../schemas.ts';
+import { PHASE, SESSION } from '../schemas.ts';
 import { runOf } from '../session.ts';
 import { withRange } from '../skippedPhase.ts';
 import { MCP } from '../spell.ts';
@@ -14,7 +15,7 @@ export const getPhase: McpTool = {
     'The current phase or a completed one. Later phases are refused: complete the current one first.',
   input: { session_id: SESSION, phase: PHASE },
   required: ['session_id', 'phase'],
-  output: runAnswer(PHASE_FIELDS, SKIP_FIELDS),
+  output: SESSION_ANSWERS.get_phase,
   annotations: READING,
   async call(args, call) {
     const view = await runOf(args, call);

@@ -1,6 +1,7 @@
 import { encodeSubmitted } from '@phasegate/wire';
+import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
 import { numberArgument, phaseArgument, wrongCall } from '../arguments.ts';
-import { PHASE, PHASE_ID, runAnswer, SESSION, SKIP_FIELDS } from '../schemas.ts';
+import { PHASE, SESSION } from '../schemas.ts';
 import { runOf } from '../session.ts';
 import { withRange } from '../skippedPhase.ts';
 import { MCP } from '../spell.ts';
@@ -18,15 +19,7 @@ export const getTask: McpTool = {
     task_number: { anyOf: [{ type: 'number' }, { type: 'string' }], description: 'from 1' },
   },
   required: ['session_id', 'phase', 'task_number'],
-  output: runAnswer(
-    {
-      phase: PHASE_ID,
-      task_number: { type: 'number' },
-      task_content: { type: 'string' },
-      source: { enum: ['static', 'dynamic'] },
-    },
-    SKIP_FIELDS,
-  ),
+  output: SESSION_ANSWERS.get_task,
   annotations: { ...MOVING, idempotentHint: true },
   async call(args, call) {
     const { run } = await runOf(args, call);

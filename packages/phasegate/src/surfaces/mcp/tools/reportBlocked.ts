@@ -1,6 +1,7 @@
 import { encodeState, encodeSubmitted } from '@phasegate/wire';
+import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
 import { optionalText } from '../arguments.ts';
-import { PHASE_ID, runAnswer, SESSION } from '../schemas.ts';
+import { SESSION } from '../schemas.ts';
 import { remember, toldAt, viewOf } from '../session.ts';
 import { MCP } from '../spell.ts';
 import { type McpTool, MOVING } from '../tool.ts';
@@ -13,11 +14,7 @@ export const reportBlocked: McpTool = {
     'Say that the phase cannot be completed honestly, and why. A human takes over; the run waits for them.',
   input: { session_id: SESSION, reason: { type: 'string', description: 'what is in the way' } },
   required: ['session_id', 'reason'],
-  output: runAnswer({
-    current_phase: PHASE_ID,
-    escalation: { type: 'object' },
-    blockers: { type: 'array', items: { type: 'object' } },
-  }),
+  output: SESSION_ANSWERS.report_blocked,
   annotations: MOVING,
   async call(args, call) {
     const view = await viewOf(args, call);

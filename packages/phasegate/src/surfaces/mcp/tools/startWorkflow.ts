@@ -9,10 +9,10 @@ import {
   sameTarget,
 } from '@phasegate/core';
 import { encodeLeniency, encodeNotStarted, encodeOverview, encodeSessionPhase } from '@phasegate/wire';
+import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
 import { createTurns } from '../../../limits/turns.ts';
 import type { CatalogWorkflow } from '../../../runtime/ports.ts';
 import { objectArgument, optionalText, textArgument } from '../arguments.ts';
-import { PHASE_FIELDS, runAnswer } from '../schemas.ts';
 import { remember } from '../session.ts';
 import { MCP } from '../spell.ts';
 import { type McpTool, MOVING, type ToolCall } from '../tool.ts';
@@ -32,12 +32,7 @@ export const startWorkflow: McpTool = {
     },
   },
   required: ['workflow_type'],
-  output: runAnswer(PHASE_FIELDS, {
-    workflow_overview: { type: 'object' },
-    resumed: { type: 'boolean' },
-    trusted: { type: 'boolean' },
-    blockers: { type: 'array', items: { type: 'object' } },
-  }),
+  output: SESSION_ANSWERS.start_workflow,
   annotations: MOVING,
   alwaysLoad: true,
   call: (args, call) => oneAtATime(call.agent ?? '', () => start(args, call)),

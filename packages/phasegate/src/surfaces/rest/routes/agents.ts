@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { encodeAgent, encodeLease } from '@phasegate/wire';
-import { actRequest, agentKey, agentList, agentRequest } from '../schemas/records.ts';
-import { agentName } from '../schemas/values.ts';
+import { actRequest, agentKey, agentList, agentName, agentRequest } from '@phasegate/wire/schemas';
 import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
 
 /** Agents and their keys. */

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
+import { WORD_LIMIT } from '@phasegate/wire';
+import { numberInQuery, textUpTo } from '@phasegate/wire/schemas';
 import { RequestRefused } from '../problem.ts';
-import { numberInQuery, textUpTo, WORD_LIMIT } from '../schemas/values.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 
 const answerPage = z

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
+import { PAGE_LIMIT, WORD_LIMIT } from '@phasegate/wire';
+import { auditPage, auditReport, numberInQuery, textUpTo } from '@phasegate/wire/schemas';
 import { RequestRefused } from '../problem.ts';
-import { auditPage, auditReport } from '../schemas/records.ts';
-import { numberInQuery, PAGE_LIMIT, textUpTo, WORD_LIMIT } from '../schemas/values.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { humanOf } from './principals.ts';
 

@@ -1,8 +1,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import { problem, textUpTo, time } from '@phasegate/wire/schemas';
 import type { RestEnv } from '../parts.ts';
 import { PROBLEM_JSON } from '../problem.ts';
-import { problem } from '../schemas/refusals.ts';
-import { textUpTo, time } from '../schemas/values.ts';
 
 const session = z
   .object({

@@ -1,15 +1,15 @@
 import { type Command, canonicalJson } from '@phasegate/core';
 import { encodeRun, type Run, type Stepped, spellNext } from '@phasegate/wire';
-import { runPath } from '../schemas/records.ts';
-import { refusal } from '../schemas/refusals.ts';
 import {
   answerRequest,
   decisionRequest,
   gateCard,
+  refusal,
   resumeRequest,
   run,
+  runPath,
   stopRequest,
-} from '../schemas/runs.ts';
+} from '@phasegate/wire/schemas';
 import { type Call, type Endpoint, endpoint, reply } from './endpoint.ts';
 import { humanOf, signerOf } from './principals.ts';
 import { refusalOf, refuse } from './refusal.ts';

@@ -1,12 +1,12 @@
 import { createRoute, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 import type { JsonObject } from '@phasegate/core';
+import { problem } from '@phasegate/wire/schemas';
 import type { Context } from 'hono';
 import type { Acts } from '../acts.ts';
 import { apiPage } from '../apiPage.ts';
 import { openApiDocument } from '../openapi.ts';
 import type { RestEnv, RestParts } from '../parts.ts';
 import { PROBLEM_JSON } from '../problem.ts';
-import { problem } from '../schemas/refusals.ts';
 import { AGENT_ROUTES } from './agents.ts';
 import { ANSWER_ROUTES } from './answers.ts';
 import { AUDIT_ROUTES } from './audit.ts';

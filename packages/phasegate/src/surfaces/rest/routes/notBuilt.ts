@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { PhasegateError } from '@phasegate/core';
-import { runPath } from '../schemas/records.ts';
-import { textUpTo, WORD_LIMIT } from '../schemas/values.ts';
+import { WORD_LIMIT } from '@phasegate/wire';
+import { runPath, textUpTo } from '@phasegate/wire/schemas';
 import { type Endpoint, endpoint, type Who } from './endpoint.ts';
 
 /** Routes of the contract that this release does not have. They fail closed: nothing is allowed by asking them. */

@@ -1,11 +1,26 @@
 import { z } from '@hono/zod-openapi';
 import type { Phasegate } from '@phasegate/core';
-import { encodeFetchedTask, encodeRun, encodeRunPhase, encodeSkipped, spellNext } from '@phasegate/wire';
+import {
+  encodeFetchedTask,
+  encodeRun,
+  encodeRunPhase,
+  encodeSkipped,
+  spellNext,
+  WORD_LIMIT,
+} from '@phasegate/wire';
+import {
+  blockedRequest,
+  orRunChanged,
+  phase,
+  phaseRefused,
+  phaseTask,
+  questionsRequest,
+  refusal,
+  run,
+  runPath,
+  textUpTo,
+} from '@phasegate/wire/schemas';
 import type { Caller, RestParts } from '../parts.ts';
-import { runPath } from '../schemas/records.ts';
-import { orRunChanged, phaseRefused, refusal } from '../schemas/refusals.ts';
-import { blockedRequest, phase, phaseTask, questionsRequest, run } from '../schemas/runs.ts';
-import { textUpTo, WORD_LIMIT } from '../schemas/values.ts';
 import { begunAt } from './begunAt.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { demandOwnRun } from './principals.ts';

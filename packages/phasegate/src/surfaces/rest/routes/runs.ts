@@ -1,11 +1,26 @@
 import { z } from '@hono/zod-openapi';
 import { canonicalJson, type JsonObject } from '@phasegate/core';
-import { encodeLine, encodeNotStarted, encodeRun, encodeStarted } from '@phasegate/wire';
+import {
+  encodeLine,
+  encodeNotStarted,
+  encodeRun,
+  encodeStarted,
+  PAGE_LIMIT,
+  WORD_LIMIT,
+} from '@phasegate/wire';
+import {
+  eventPage,
+  numberInQuery,
+  refusal,
+  run,
+  runList,
+  runPath,
+  runStatus,
+  started,
+  startRequest,
+  textUpTo,
+} from '@phasegate/wire/schemas';
 import { RequestRefused } from '../problem.ts';
-import { eventPage, runPath } from '../schemas/records.ts';
-import { refusal } from '../schemas/refusals.ts';
-import { run, runList, started, startRequest } from '../schemas/runs.ts';
-import { numberInQuery, PAGE_LIMIT, runStatus, textUpTo, WORD_LIMIT } from '../schemas/values.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { demandOwnRun, humanOf } from './principals.ts';
 import { refuse } from './refusal.ts';

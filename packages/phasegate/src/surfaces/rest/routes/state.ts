@@ -1,8 +1,7 @@
 import { type Principal, type RunStatus, withoutRecording } from '@phasegate/core';
 import { encodeGate, encodeLease, encodeLine, encodeTask } from '@phasegate/wire';
+import { type AgentSnapshotAnswer, type HumanSnapshotAnswer, snapshot } from '@phasegate/wire/schemas';
 import type { Admitted, OpenProject } from '../../../runtime/ports.ts';
-import type { AgentSnapshotAnswer, HumanSnapshotAnswer } from '../schemas/index.ts';
-import { snapshot } from '../schemas/records.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { fitSnapshot } from './fitSnapshot.ts';
 import { humanOf } from './principals.ts';

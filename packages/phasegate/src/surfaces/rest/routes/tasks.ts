@@ -10,21 +10,23 @@ import {
   spellNext,
   type Task,
 } from '@phasegate/wire';
-import type { Claimed, IdentifiedAgent, Transition } from '../../../runtime/ports.ts';
-import { demandSameAgent } from '../callers.ts';
-import type { ClaimedAnswer, TransitionedAnswer } from '../schemas/index.ts';
-import { orRunChanged, transitionRefused } from '../schemas/refusals.ts';
 import {
   agentSelf,
+  type ClaimedAnswer,
   claimed,
   claimRequest,
+  orRunChanged,
   released,
   releaseRequest,
+  type TransitionedAnswer,
   tokenRequest,
   transitioned,
+  transitionRefused,
   transitionRequest,
   transitionWaits,
-} from '../schemas/tasks.ts';
+} from '@phasegate/wire/schemas';
+import type { Claimed, IdentifiedAgent, Transition } from '../../../runtime/ports.ts';
+import { demandSameAgent } from '../callers.ts';
 import { begunAt } from './begunAt.ts';
 import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
 import { refusalOf } from './refusal.ts';

@@ -1,6 +1,6 @@
 import { type Dialect, encodeExecuted, encodeToolVerdict, type ToolVerdict } from '@phasegate/wire';
+import { toolList, toolRequest, toolsExecuted, toolVerdicts } from '@phasegate/wire/schemas';
 import type { ToolCallRequest } from '../../../runtime/ports.ts';
-import { toolList, toolRequest, toolsExecuted, toolVerdicts } from '../schemas/tools.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { HTTP } from './spell.ts';
 

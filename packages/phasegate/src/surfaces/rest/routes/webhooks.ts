@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
+import { WORD_LIMIT } from '@phasegate/wire';
+import { actRequest, textUpTo, webhookList, webhookRequest, webhookSecret } from '@phasegate/wire/schemas';
 import { RequestRefused } from '../problem.ts';
-import { actRequest, webhookList, webhookRequest, webhookSecret } from '../schemas/records.ts';
-import { textUpTo, WORD_LIMIT } from '../schemas/values.ts';
 import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
 
 /** Addresses that are told what happens. */

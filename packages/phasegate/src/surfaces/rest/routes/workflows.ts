@@ -1,4 +1,4 @@
-import { workflowList } from '../schemas/records.ts';
+import { workflowList } from '@phasegate/wire/schemas';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 
 /** The workflows of the project. */

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { WORD_LIMIT } from '../limits.ts';
 import { gate, lease, runLine, task } from './runs.ts';
 import {
   actPassphrase,
@@ -9,7 +10,6 @@ import {
   listOf,
   textUpTo,
   time,
-  WORD_LIMIT,
 } from './values.ts';
 
 /** One link of the audit chain. */
@@ -174,8 +174,6 @@ export const runPath = z.strictObject({
   id: textUpTo(WORD_LIMIT).openapi({ param: { name: 'id', in: 'path' }, example: 'b7e2' }),
 });
 
-/** One link of the audit chain, on the wire. */
-export type AuditRecordAnswer = z.infer<typeof auditRecord>;
 /** What an agent is shown at one moment, on the wire. */
 export type AgentSnapshotAnswer = z.infer<typeof agentSnapshot>;
 /** What a human is shown at one moment, on the wire. */

@@ -1,18 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { CAPABILITY, isJsonObject, type Json, type JsonObject } from '@phasegate/core';
-
-/** Longest name of an agent. */
-export const NAME_LIMIT = 64;
-/** Most capabilities one agent or run may have. */
-export const CAPABILITY_LIMIT = 64;
-/** Most calls in one batch. */
-export const BATCH_LIMIT = 50;
-/** Most entries one page may have. */
-export const PAGE_LIMIT = 1000;
-/** Longest text a human or an agent writes: a reason, a note, an answer. */
-export const TEXT_LIMIT = 16_384;
-/** Longest id, label or path in a request. */
-export const WORD_LIMIT = 256;
+import { CAPABILITY_LIMIT, NAME_LIMIT, WORD_LIMIT } from '../limits.ts';
 
 /** Any JSON value. */
 export const anyJson = z

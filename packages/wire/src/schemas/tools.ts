@@ -1,17 +1,7 @@
 import { z } from '@hono/zod-openapi';
+import { BATCH_LIMIT, WORD_LIMIT } from '../limits.ts';
 import { blocker } from './refusals.ts';
-import {
-  anyJson,
-  BATCH_LIMIT,
-  isObject,
-  jsonObject,
-  listOf,
-  orNull,
-  phaseId,
-  textUpTo,
-  time,
-  WORD_LIMIT,
-} from './values.ts';
+import { anyJson, isObject, jsonObject, listOf, orNull, phaseId, textUpTo, time } from './values.ts';
 
 const toolName = textUpTo(WORD_LIMIT).openapi({ example: 'read_files' });
 
@@ -99,10 +89,3 @@ export const toolsExecuted = z
 export const toolList = z
   .object({ tools: listOf(z.object({ name: z.string(), description: z.string(), input: jsonObject })) })
   .openapi('ToolList');
-
-/** The verdict on one call, on the wire. */
-export type ToolVerdictAnswer = z.infer<typeof toolVerdict>;
-/** What came of one call, on the wire. */
-export type ToolExecutedAnswer = z.infer<typeof toolExecuted>;
-/** A receipt, on the wire. */
-export type ReceiptAnswer = z.infer<typeof receipt>;

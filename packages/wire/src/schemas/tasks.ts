@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { TEXT_LIMIT, WORD_LIMIT } from '../limits.ts';
 import { blocker, warnings } from './refusals.ts';
 import { gate, run, task } from './runs.ts';
 import {
@@ -10,10 +11,8 @@ import {
   phaseId,
   phaseNamed,
   runStatus,
-  TEXT_LIMIT,
   textUpTo,
   time,
-  WORD_LIMIT,
   workedAt,
 } from './values.ts';
 

@@ -109,8 +109,3 @@ export const phaseRefused = z
     next_action: z.string(),
   })
   .openapi('PhaseRefused');
-
-/** Why something was refused, on the wire. */
-export type BlockerAnswer = z.infer<typeof blocker>;
-/** Every error, on the wire. */
-export type ProblemAnswer = z.infer<typeof problem>;

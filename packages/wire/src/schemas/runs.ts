@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { TEXT_LIMIT, WORD_LIMIT } from '../limits.ts';
 import { blocker, nextStep, warnings } from './refusals.ts';
 import {
   actPassphrase,
@@ -11,10 +12,8 @@ import {
   orNull,
   phaseId,
   runStatus,
-  TEXT_LIMIT,
   textUpTo,
   time,
-  WORD_LIMIT,
   workedAt,
 } from './values.ts';
 
@@ -278,14 +277,3 @@ export const lease = z
     expires_at: time,
   })
   .openapi('Lease');
-
-/** One run, on the wire. */
-export type RunAnswer = z.infer<typeof run>;
-/** What an agent works on, on the wire. */
-export type TaskAnswer = z.infer<typeof task>;
-/** One line of the list of runs, on the wire. */
-export type RunLineAnswer = z.infer<typeof runLine>;
-/** A gate, on the wire. */
-export type GateAnswer = z.infer<typeof gate>;
-/** A lease, on the wire. */
-export type LeaseAnswer = z.infer<typeof lease>;
