@@ -99,6 +99,7 @@ export const phaseRefused = z
   .looseObject({
     ...problem.shape,
     status: z.literal(409),
+    run_status: runStatus.optional().openapi({ description: "the run's own status" }),
     reason: z.string(),
     required_action: z.string(),
     violation_type: z.string(),
