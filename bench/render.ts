@@ -5,7 +5,8 @@
  *   npm run --silent build && node bench/render.ts
  */
 import { rmSync } from 'node:fs';
-import { canonicalJson, type Json, phaseText, taskText } from '@phasegate/core';
+import { canonicalJson, type Json } from '@phasegate/core';
+import { phaseText, taskText } from '@phasegate/core/engine';
 import { openSpec } from './render/openSpec.ts';
 import { specOf } from './render/specOf.ts';
 import { folder, median, print, seconds } from './transitions/measure.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { graphOf } from '@phasegate/core';
+import { graphOf } from '@phasegate/core/model';
 import { checkWorkflow } from '@phasegate/proofs';
 import { expect, test } from 'vitest';
 import { PHASE_PLACEHOLDERS, TASK_PLACEHOLDERS } from '../packages/markdown/src/folder/templates.ts';

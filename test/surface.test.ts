@@ -1,6 +1,7 @@
 // What others build on, as literals. A red pin means "say so in the changelog", not "loosen the pin".
 import { readFileSync } from 'node:fs';
-import * as core from '@phasegate/core';
+import type { RunStatus } from '@phasegate/core';
+import { RINGS } from '@phasegate/core/model';
 import * as sdk from '@phasegate/sdk';
 import * as testing from '@phasegate/sdk/testing';
 import * as wire from '@phasegate/wire';
@@ -195,7 +196,7 @@ test('agents have exactly these MCP tools, with these arguments', () => {
 
 test('runs have the statuses and rings of the design, and core has no dependency [C24]', () => {
   // The compiler is the judge: a status that is missing here, or one too many, does not compile.
-  const statuses: Readonly<Record<core.RunStatus, true>> = {
+  const statuses: Readonly<Record<RunStatus, true>> = {
     queued: true,
     active: true,
     waiting: true,
@@ -207,7 +208,7 @@ test('runs have the statuses and rings of the design, and core has no dependency
   expect(readTags(read('core/src/engine/run.ts'), 'status')).toEqual(
     expect.arrayContaining(Object.keys(statuses)),
   );
-  expect(core.RINGS).toEqual(['served', 'hooked', 'sandboxed', 'isolated']);
+  expect(RINGS).toEqual(['served', 'hooked', 'sandboxed', 'isolated']);
   expect(JSON.parse(read('core/package.json'))).not.toHaveProperty('dependencies');
 });
 

@@ -1,4 +1,4 @@
-import { GUARDED_PATHS } from '@phasegate/core';
+import { GUARDED_PATHS } from '@phasegate/core/model';
 
 /** One rule of the policy everyone is asked about. */
 interface Rule {

@@ -1,7 +1,5 @@
 import {
-  type CheckResult,
   type Command,
-  checkpointOf,
   checksForStart,
   decideStart,
   type Fact,
@@ -12,6 +10,7 @@ import {
   type Starting,
   type Workflow,
 } from '@phasegate/core';
+import { type CheckResult, checkpointOf } from '@phasegate/core/engine';
 import { ADA, AGENT, NOW, submit } from '../../packages/core/src/engine/fixtures/walks.ts';
 import { contextOf } from '../../packages/phasegate/src/loaders/typescript/contextOf.ts';
 import w1 from './w1.workflow.ts';

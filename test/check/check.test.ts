@@ -1,4 +1,5 @@
-import type { HumanGate, Workflow } from '@phasegate/core';
+import type { Workflow } from '@phasegate/core';
+import type { HumanGate } from '@phasegate/core/model';
 import { expect, test } from 'vitest';
 import { cases } from '../tier.ts';
 import { noTally, tryCase, tryPlanted } from './cases.ts';

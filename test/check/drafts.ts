@@ -1,14 +1,5 @@
-import type {
-  CheckDraft,
-  GateDraft,
-  Known,
-  ParamDraft,
-  PhaseDraft,
-  PhaseId,
-  PropertyDraft,
-  RouteDraft,
-  WorkflowDraft,
-} from '@phasegate/core';
+import type { Known, PhaseDraft, PhaseId, WorkflowDraft } from '@phasegate/core';
+import type { CheckDraft, GateDraft, ParamDraft, PropertyDraft, RouteDraft } from '@phasegate/core/model';
 import { anyDraft, KNOWN as CHECKS } from '../differential/drafts.ts';
 import type { Random } from '../differential/random.ts';
 

@@ -1,4 +1,5 @@
-import type { Phase, PhaseId, Property, RunEvent, Workflow } from '@phasegate/core';
+import type { Phase, PhaseId, RunEvent, Workflow } from '@phasegate/core';
+import type { Property } from '@phasegate/core/model';
 
 /**
  * What a run has done with the promises of its workflow, read from the events of its whole life. Written apart from the

@@ -6,7 +6,6 @@ import {
   type Decision,
   decide,
   decideStart,
-  evaluate,
   type Fact,
   type Json,
   type JsonObject,
@@ -14,12 +13,12 @@ import {
   type Outcome,
   type Phase,
   type Principal,
-  parseExpression,
   phaseById,
   type Run,
   type RunEvent,
   type Workflow,
 } from '@phasegate/core';
+import { evaluate, parseExpression } from '@phasegate/core/model';
 import type { Random } from '../differential/random.ts';
 
 /** How the world answers what the engine asks; conditions that are written down are evaluated whatever it says. */

@@ -1,14 +1,5 @@
-import type {
-  CheckDraft,
-  GateDraft,
-  Known,
-  ParamDraft,
-  PhaseDraft,
-  PhaseId,
-  RouteDraft,
-  Target,
-  WorkflowDraft,
-} from '@phasegate/core';
+import type { Known, PhaseDraft, PhaseId, Target, WorkflowDraft } from '@phasegate/core';
+import type { CheckDraft, GateDraft, ParamDraft, RouteDraft } from '@phasegate/core/model';
 import type { Random } from './random.ts';
 
 /** The shelf of checks the drafts are written for: one of each class, and one that only what is handed in decides. */

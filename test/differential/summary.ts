@@ -1,4 +1,5 @@
-import type { Completion, Json, Run, Verdict } from '@phasegate/core';
+import type { Json, Run, Verdict } from '@phasegate/core';
+import type { Completion } from '@phasegate/core/engine';
 import type { State, Told } from './state.ts';
 
 /** Everything both know, as text: the verdict and what the run is then. */

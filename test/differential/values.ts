@@ -1,4 +1,5 @@
-import type { Check, Condition, EvidenceClass, Facts, Json, JsonObject, Param, Phase } from '@phasegate/core';
+import type { Facts, Json, JsonObject, Param, Phase } from '@phasegate/core';
+import type { Check, Condition, EvidenceClass } from '@phasegate/core/model';
 import { declared, get, isPlain } from './names.ts';
 
 /** What is wrong with submitted evidence: each value that is missing, of another kind, or empty. */

@@ -1,4 +1,5 @@
-import type { Check, Facts, GateOption, Json, JsonObject, Outcome, Target } from '@phasegate/core';
+import type { Facts, Json, JsonObject, Outcome, Target } from '@phasegate/core';
+import type { Check, GateOption } from '@phasegate/core/model';
 import type { Asked } from './interpreter.ts';
 import type { Seen, Visit } from './names.ts';
 import { approved, contested, declared, get, meaning, read, readArtifact, readPath, wayOf } from './names.ts';

@@ -1,7 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type AuditRecord, canonicalJson, type GateDecision } from '@phasegate/core';
+import { type AuditRecord, canonicalJson } from '@phasegate/core';
+import type { GateDecision } from '@phasegate/core/engine';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { complete, copyOf, makeProject, phasegate, startRun, type TestProject, withShown } from './cli.ts';
 import { alter } from './rawDatabase.ts';

@@ -1,4 +1,5 @@
-import type { PhaseDraft, RouteDraft, WorkflowDraft } from '@phasegate/core';
+import type { PhaseDraft, WorkflowDraft } from '@phasegate/core';
+import type { RouteDraft } from '@phasegate/core/model';
 import { anyDraft } from '../differential/drafts.ts';
 import type { Random } from '../differential/random.ts';
 

@@ -4,11 +4,10 @@ import type {
   decide,
   decideStart,
   defineWorkflow,
-  gateCard,
   Run,
-  scopeFor,
   viewFor,
 } from '@phasegate/core';
+import type { gateCard, scopeFor } from '@phasegate/core/engine';
 import type { Standing } from '../differential/commands.ts';
 import type { Asked } from '../differential/interpreter.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { RINGS, type Ring } from '@phasegate/core';
+import { RINGS, type Ring } from '@phasegate/core/model';
 import { expect, test } from 'vitest';
 import { RING } from '../../packages/phasegate/src/runtime/startRun.ts';
 import { citationsIn } from './citationsIn.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Ring } from '@phasegate/core';
+import type { Ring } from '@phasegate/core/model';
 import { testFiles } from '../testFiles.ts';
 import { citationsIn } from './citationsIn.ts';
 

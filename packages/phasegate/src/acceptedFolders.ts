@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { PhasegateError, shellWord } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import {
   claimedMain,
   isMarkedProject,

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { PhasegateError, shellWord } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import { asking, type Entering, requireAcceptedWorktree, stateOf, worktreeWords } from './acceptedFolders.ts';
 import { claimedMain, findProjectRoot, projectRootsAbove } from './config.ts';
 import type { OpenProject } from './runtime/ports.ts';

@@ -1,7 +1,8 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { EVIDENCE_LIMIT, PhasegateError, type Principal } from '@phasegate/core';
+import { PhasegateError, type Principal } from '@phasegate/core';
+import { EVIDENCE_LIMIT } from '@phasegate/core/model';
 import { loadConfig } from './config.ts';
 import type { OpenProject, RunningServer, ServeRequest, TransitionRequest } from './runtime/ports.ts';
 import { type ServerPlace, takeServerPlace } from './serverFile.ts';

@@ -1,5 +1,6 @@
-import type { DraftProblem, FunctionRef, Json, PhaseId, Target } from '@phasegate/core';
-import { didYouMean, readPhaseId } from '@phasegate/core';
+import type { Json, PhaseId, Target } from '@phasegate/core';
+import type { DraftProblem, FunctionRef } from '@phasegate/core/model';
+import { didYouMean, readPhaseId } from '@phasegate/core/model';
 import type { StepContext } from './stepContext.ts';
 
 /** A function an author wrote, whatever it is for. */

@@ -1,4 +1,4 @@
-import { CHECK_SEVERITIES, type CheckDraft, EVIDENCE_CLASSES, type FunctionRef } from '@phasegate/core';
+import { CHECK_SEVERITIES, type CheckDraft, EVIDENCE_CLASSES, type FunctionRef } from '@phasegate/core/model';
 import { type Compilation, defined, type Path, type WorkflowFunction } from './compilation.ts';
 
 const KEYS = ['name', 'check', 'error', 'message', 'with', 'needs', 'recheck', 'severity'];

@@ -1,4 +1,4 @@
-import type { GateDraft } from '@phasegate/core';
+import type { GateDraft } from '@phasegate/core/model';
 import { type Compilation, defined, type Path } from './compilation.ts';
 import { compileConditions } from './compileCondition.ts';
 

@@ -1,4 +1,4 @@
-import type { ParamDraft } from '@phasegate/core';
+import type { ParamDraft } from '@phasegate/core/model';
 import { type Compilation, defined, type Path } from './compilation.ts';
 
 const KEYS = ['type', 'description', 'choices', 'min', 'max', 'constant', 'default', 'required', 'setBy'];

@@ -1,4 +1,5 @@
-import { OUTCOMES, type RouteDraft, type Target } from '@phasegate/core';
+import { OUTCOMES, type Target } from '@phasegate/core';
+import type { RouteDraft } from '@phasegate/core/model';
 import { type Compilation, defined, type Fields, type Path } from './compilation.ts';
 import { compileNextCondition } from './compileCondition.ts';
 

@@ -1,4 +1,5 @@
-import { EVIDENCE_RULES, type PhaseDraft } from '@phasegate/core';
+import type { PhaseDraft } from '@phasegate/core';
+import { EVIDENCE_RULES } from '@phasegate/core/model';
 import { type Compilation, defined, type Fields, type Path, type WorkflowFunction } from './compilation.ts';
 import { compileConditions } from './compileCondition.ts';
 import { compileGate, compileHuman } from './compileGate.ts';

@@ -1,4 +1,5 @@
-import { type Condition as CoreCondition, defineWorkflow as defineCore, type Phase } from '@phasegate/core';
+import { defineWorkflow as defineCore, type Phase } from '@phasegate/core';
+import type { Condition as CoreCondition } from '@phasegate/core/model';
 import { describe, expect, test } from 'vitest';
 import w1 from '../../../examples/w1-editing/w1.workflow.ts';
 import { WORKFLOW as confidence } from './fixtures/confidence.workflow.ts';

@@ -1,15 +1,12 @@
+import { canonicalJson, type JsonObject, type PhaseDraft, type WorkflowDraft } from '@phasegate/core';
 import {
-  canonicalJson,
   type DraftProblem,
   type FunctionRef,
-  type JsonObject,
   ONE_RUN_PER,
   type ParamDraft,
-  type PhaseDraft,
   type PropertyDraft,
   RINGS,
-  type WorkflowDraft,
-} from '@phasegate/core';
+} from '@phasegate/core/model';
 import { Compilation, defined, type FunctionKind, type Path, type WorkflowFunction } from './compilation.ts';
 import { compileDatabase } from './compileDatabase.ts';
 import { compileGate } from './compileGate.ts';

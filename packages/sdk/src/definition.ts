@@ -1,14 +1,12 @@
+import type { Json, JsonObject, PhaseId } from '@phasegate/core';
 import type {
   CheckSeverity,
   EvidenceClass,
   EvidenceRule,
-  Json,
-  JsonObject,
   Mode,
   OneRunPer,
-  PhaseId,
   Ring,
-} from '@phasegate/core';
+} from '@phasegate/core/model';
 import type { Arg } from './arg.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Outcome } from './outcome.ts';

@@ -1,4 +1,5 @@
-import { defineWorkflow as compileWorkflow, type DraftProblem } from '@phasegate/core';
+import { defineWorkflow as compileWorkflow } from '@phasegate/core';
+import type { DraftProblem } from '@phasegate/core/model';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../test/tier.ts';

@@ -1,4 +1,4 @@
-export { BoundedInt, ChoiceSet, Constant } from '@phasegate/core';
+export { BoundedInt, ChoiceSet, Constant } from '@phasegate/core/model';
 export type {
   Agent,
   AgentList,

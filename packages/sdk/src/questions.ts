@@ -1,6 +1,6 @@
-import type { Question } from '@phasegate/core';
+import type { Question } from '@phasegate/core/engine';
 
-export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from '@phasegate/core';
+export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from '@phasegate/core/engine';
 
 /** What a sub-agent's answer says: questions, none, or a block that cannot be passed on, with feedback. */
 export type NeedsUserInput =

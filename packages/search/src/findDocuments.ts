@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { compileGlob, globProblem, guardOf, isJsonObject, type Json, PhasegateError } from '@phasegate/core';
+import { isJsonObject, type Json, PhasegateError } from '@phasegate/core';
+import { compileGlob, globProblem, guardOf } from '@phasegate/core/model';
 
 /** A file the index is about. */
 export interface FoundDocument {

@@ -1,15 +1,6 @@
-import type {
-  AuditRecord,
-  Json,
-  JsonObject,
-  Mode,
-  NextAction,
-  PhaseId,
-  Progress,
-  Ring,
-  RunStatus,
-  Warning,
-} from '@phasegate/core';
+import type { AuditRecord, Json, JsonObject, NextAction, PhaseId, RunStatus, Warning } from '@phasegate/core';
+import type { Progress } from '@phasegate/core/engine';
+import type { Mode, Ring } from '@phasegate/core/model';
 import type { WireBlocker } from './blockers.ts';
 
 /** One phase as an agent sees it. */

@@ -1,4 +1,5 @@
-import type { ErrorCode, PhasegateError, Unaccepted } from '@phasegate/core';
+import type { ErrorCode, PhasegateError } from '@phasegate/core';
+import type { Unaccepted } from '@phasegate/core/model';
 
 /** A place in a definition and what is wrong with it. */
 export type WireDefect = {

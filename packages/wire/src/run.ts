@@ -1,12 +1,5 @@
-import type {
-  Escalation,
-  GateView,
-  NextAction,
-  PhaseView,
-  RunSummary,
-  RunView,
-  WorkflowOverview,
-} from '@phasegate/core';
+import type { GateView, NextAction, PhaseView, RunSummary, RunView } from '@phasegate/core';
+import type { Escalation, WorkflowOverview } from '@phasegate/core/engine';
 import type { Gate, PhaseAnswer, PhaseFields, Run, RunFields, RunLine, Task } from './answers.ts';
 import { decodeBlockers, decodeNext, encodeBlockers } from './blockers.ts';
 import { type Dialect, spellNext } from './nextCall.ts';

@@ -1,16 +1,15 @@
 import {
   type Command,
-  type CommandOutcome,
   type Json,
   type JsonObject,
   own,
   type PhaseId,
   type RunView,
-  type SkippedPhase,
   type Submitted,
   type Verdict,
   type Warning,
 } from '@phasegate/core';
+import type { CommandOutcome, SkippedPhase } from '@phasegate/core/engine';
 import type { PhaseTask } from './answers.ts';
 import { decodeBlockers, encodeBlockers, type WireBlocker } from './blockers.ts';
 import { type Dialect, spellNext } from './nextCall.ts';

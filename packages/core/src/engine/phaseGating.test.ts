@@ -5,9 +5,9 @@ import {
   completedPhases,
   evidenceProblems,
   phaseAnswer,
-  phaseById,
   validateCheckpoint,
-} from '../index.ts';
+} from '../engine.ts';
+import { phaseById } from '../model/workflow.ts';
 import { answerFor } from './fixtures/answerFor.ts';
 import { ADA, complete, phases, started, submit, workflowOf } from './fixtures/walks.ts';
 

@@ -1,5 +1,4 @@
-import { asideRanges, isWithin } from '@phasegate/core';
-import { Lines } from '@phasegate/core/model';
+import { asideRanges, isWithin, Lines } from '@phasegate/core/model';
 import { demandsApproval } from './demandsApproval.ts';
 import { cellsOf, isEvidenceHeader, isRule } from './evidenceTable.ts';
 import { headingAt, linesOf } from './markdownText.ts';

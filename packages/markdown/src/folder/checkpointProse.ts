@@ -1,4 +1,4 @@
-import type { EvidenceRule } from '@phasegate/core';
+import type { EvidenceRule } from '@phasegate/core/model';
 import {
   type EvidenceFieldDraft,
   type FieldType,

@@ -1,6 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PhasegateError, phaseText, taskText } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { phaseText, taskText } from '@phasegate/core/engine';
 import type { ParsedSource, SourcePhase } from '@phasegate/core/ports';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { errorsOf, type FolderProject, makeProject, messagesOf, parserOf } from './fixtures/project.ts';

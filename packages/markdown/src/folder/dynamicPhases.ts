@@ -1,12 +1,6 @@
 import { posix, relative, resolve, sep } from 'node:path';
-import {
-  didYouMean,
-  own,
-  PhasegateError,
-  type PhaseId,
-  type Templates,
-  type WorkflowDraft,
-} from '@phasegate/core';
+import { own, PhasegateError, type PhaseId, type WorkflowDraft } from '@phasegate/core';
+import { didYouMean, type Templates } from '@phasegate/core/model';
 import type { ParsedSource, SourceParsers, StartingWith } from '@phasegate/core/ports';
 import { demandGate } from './demandGate.ts';
 import type { DynamicConfig, Metadata } from './metadata.ts';

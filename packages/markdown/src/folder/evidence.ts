@@ -1,4 +1,4 @@
-import type { EvidenceRule } from '@phasegate/core';
+import type { EvidenceRule } from '@phasegate/core/model';
 import { plainProse } from './plainProse.ts';
 import type { Place } from './report.ts';
 

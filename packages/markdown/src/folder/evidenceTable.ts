@@ -1,4 +1,4 @@
-import { didYouMean } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 import { type EvidenceFieldDraft, letsFalsePass, TYPE_NAMES, typeNamed, usualRule } from './evidence.ts';
 import type { MarkdownLine } from './markdownText.ts';
 import type { Report } from './report.ts';

@@ -1,11 +1,5 @@
-import {
-  didYouMean,
-  EVIDENCE_RULES,
-  type EvidenceRule,
-  isJsonObject,
-  type JsonObject,
-  own,
-} from '@phasegate/core';
+import { isJsonObject, type JsonObject, own } from '@phasegate/core';
+import { didYouMean, EVIDENCE_RULES, type EvidenceRule } from '@phasegate/core/model';
 import {
   type CrossRule,
   type EvidenceDraft,

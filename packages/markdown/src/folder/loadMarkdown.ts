@@ -1,13 +1,6 @@
 import { dirname, posix } from 'node:path';
-import {
-  type DraftProblem,
-  defineWorkflow,
-  type Known,
-  type PhaseDraft,
-  type Templates,
-  type WorkflowDraft,
-} from '@phasegate/core';
-import { GRAPH_CODES, WHOLE_CODES } from '@phasegate/core/model';
+import { defineWorkflow, type Known, type PhaseDraft, type WorkflowDraft } from '@phasegate/core';
+import { type DraftProblem, GRAPH_CODES, type Templates, WHOLE_CODES } from '@phasegate/core/model';
 import type {
   DefinitionReader,
   Loaded,

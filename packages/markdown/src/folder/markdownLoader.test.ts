@@ -1,4 +1,4 @@
-import { checkpointCriteria, validateCheckpoint } from '@phasegate/core';
+import { checkpointCriteria, validateCheckpoint } from '@phasegate/core/engine';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { errorsOf, type FolderProject, makeProject, messagesOf } from './fixtures/project.ts';
 

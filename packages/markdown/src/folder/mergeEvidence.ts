@@ -1,4 +1,4 @@
-import type { EvidenceRule } from '@phasegate/core';
+import type { EvidenceRule } from '@phasegate/core/model';
 import type { EvidenceFieldDraft, FieldType } from './evidence.ts';
 import type { Report } from './report.ts';
 

@@ -1,13 +1,5 @@
-import {
-  didYouMean,
-  isJsonObject,
-  ONE_RUN_PER,
-  type OneRunPer,
-  own,
-  type ParamDraft,
-  type PhaseId,
-  readPhaseId,
-} from '@phasegate/core';
+import { isJsonObject, own, type PhaseId } from '@phasegate/core';
+import { didYouMean, ONE_RUN_PER, type OneRunPer, type ParamDraft, readPhaseId } from '@phasegate/core/model';
 import type { DefinitionPath } from '@phasegate/core/ports';
 import type { PlacedObject } from './jsonTree.ts';
 import { WITHOUT_MEANING } from './keysWithoutMeaning.ts';

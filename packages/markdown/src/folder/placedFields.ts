@@ -1,4 +1,5 @@
-import { didYouMean, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 import type { PlacedObject } from './jsonTree.ts';
 import type { Place, Report } from './report.ts';
 

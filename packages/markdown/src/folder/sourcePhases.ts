@@ -1,4 +1,5 @@
-import { type Json, type JsonObject, type PhaseDraft, type PhaseId, readPhaseId } from '@phasegate/core';
+import type { Json, JsonObject, PhaseDraft, PhaseId } from '@phasegate/core';
+import { readPhaseId } from '@phasegate/core/model';
 import type { ParsedSource, SourceCriterion, SourcePhase, SourceTask } from '@phasegate/core/ports';
 
 /** The phases of a source as drafts, numbered on from the static ones where the two collide. */

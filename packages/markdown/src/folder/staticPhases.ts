@@ -1,4 +1,5 @@
-import { type PhaseId, readPhaseId } from '@phasegate/core';
+import type { PhaseId } from '@phasegate/core';
+import { readPhaseId } from '@phasegate/core/model';
 import { demandGate } from './demandGate.ts';
 import { readPhaseFrontMatter } from './frontMatter.ts';
 import type { PlacedObject } from './jsonTree.ts';

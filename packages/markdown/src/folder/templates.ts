@@ -1,5 +1,4 @@
-import { asideRanges, isWithin, placeholdersIn, type Templates } from '@phasegate/core';
-import { Lines } from '@phasegate/core/model';
+import { asideRanges, isWithin, Lines, placeholdersIn, type Templates } from '@phasegate/core/model';
 import type { DynamicConfig } from './metadata.ts';
 import type { Report } from './report.ts';
 import type { MarkdownFile, WorkflowFolder } from './workflowFolder.ts';

@@ -1,11 +1,5 @@
-import {
-  didYouMean,
-  type EvidenceRule,
-  evaluate,
-  type Json,
-  type JsonObject,
-  parseExpression,
-} from '@phasegate/core';
+import type { Json, JsonObject } from '@phasegate/core';
+import { didYouMean, type EvidenceRule, evaluate, parseExpression } from '@phasegate/core/model';
 import { type FieldType, resultPath } from './evidence.ts';
 import { splitLambda, translateRule } from './pythonCondition.ts';
 import { PATTERN_NAMES, ruleOfPattern } from './validatorPatterns.ts';

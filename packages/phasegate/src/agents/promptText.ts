@@ -1,4 +1,5 @@
-import { fencedJson, oneLine, type RunView } from '@phasegate/core';
+import type { RunView } from '@phasegate/core';
+import { fencedJson, oneLine } from '@phasegate/core/model';
 import type { Claimed } from '../runtime/ports.ts';
 
 /** The contract an agent is started with: what this is, the rules, where it stands, how to go on. Nothing later. */

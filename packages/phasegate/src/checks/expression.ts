@@ -1,13 +1,6 @@
-import {
-  type Expression,
-  evaluate,
-  own,
-  type PhaseId,
-  parseExpression,
-  pathsOf,
-  type Subject,
-  whyContested,
-} from '@phasegate/core';
+import { own, type PhaseId, type Subject } from '@phasegate/core';
+import { whyContested } from '@phasegate/core/engine';
+import { type Expression, evaluate, parseExpression, pathsOf } from '@phasegate/core/model';
 import type { CheckImplementation } from '../runtime/ports.ts';
 import { scopePath, shown } from './scopePath.ts';
 

@@ -1,4 +1,5 @@
-import { compileSchema, type JsonObject } from '@phasegate/core';
+import type { JsonObject } from '@phasegate/core';
+import { compileSchema } from '@phasegate/core/model';
 import { describe, expect, test } from 'vitest';
 import { CHECKS, knownChecks } from './index.ts';
 

@@ -1,4 +1,4 @@
-import type { KnownCheck } from '@phasegate/core';
+import type { KnownCheck } from '@phasegate/core/model';
 import type { CheckImplementation } from '../runtime/ports.ts';
 import { artifactsPresent } from './artifactsPresent.ts';
 import { command } from './command.ts';

@@ -1,4 +1,5 @@
-import { compileSchema, isJsonObject } from '@phasegate/core';
+import { isJsonObject } from '@phasegate/core';
+import { compileSchema } from '@phasegate/core/model';
 import type { CheckImplementation } from '../runtime/ports.ts';
 import { scopePath } from './scopePath.ts';
 

@@ -1,4 +1,5 @@
-import { compileGlob, globProblem, type Json, own } from '@phasegate/core';
+import { type Json, own } from '@phasegate/core';
+import { compileGlob, globProblem } from '@phasegate/core/model';
 import { shown } from './scopePath.ts';
 import { held, listIn, refused, type SubmittedRule } from './submitted.ts';
 

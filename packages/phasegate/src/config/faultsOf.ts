@@ -1,4 +1,5 @@
-import { didYouMean, isJsonObject, type Json } from '@phasegate/core';
+import { isJsonObject, type Json } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 import type { ConfigFault } from './configFault.ts';
 import { serverFaults } from './serverFaults.ts';
 

@@ -1,4 +1,5 @@
-import { didYouMean, isJsonObject, type Json, type JsonObject } from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 import type { ConfigFault } from './configFault.ts';
 
 /** Everything wrong with the attached servers of a config. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { PhasegateError, type WorkflowDatabase } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import type { WorkflowDatabase } from '@phasegate/core/model';
 import { findBeneath } from '../workspace/openBeneath.ts';
 import { readBeneath } from '../workspace/readBeneath.ts';
 import { relativePath } from '../workspace/relativePath.ts';

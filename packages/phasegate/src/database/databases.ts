@@ -1,7 +1,8 @@
 import { closeSync, constants, copyFileSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { PhasegateError, type WorkflowDatabase } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import type { WorkflowDatabase } from '@phasegate/core/model';
 import type { DatabaseBackup, Databases } from '../runtime/ports.ts';
 import { dropCopy, recordsIn } from './attemptRecord.ts';
 import { keepAside, makeBackup, pruneBackups } from './backups.ts';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { own, type WorkflowDatabase } from '@phasegate/core';
+import { own } from '@phasegate/core';
+import type { WorkflowDatabase } from '@phasegate/core/model';
 
 /** A database that is kept out of every write scope, by its paths inside the project. */
 type Place = Pick<WorkflowDatabase, 'file' | 'migrations'>;

@@ -1,4 +1,4 @@
-import { DEPTH_LIMIT } from '@phasegate/core';
+import { DEPTH_LIMIT } from '@phasegate/core/model';
 
 /**
  * Whether a JSON text is nested far deeper than anything here reads, told from its brackets alone. Parsing a megabyte of

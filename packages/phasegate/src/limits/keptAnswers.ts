@@ -1,4 +1,5 @@
-import { fitJson, type JsonObject, jsonBytes } from '@phasegate/core';
+import type { JsonObject } from '@phasegate/core';
+import { fitJson, jsonBytes } from '@phasegate/core/model';
 import type { KeptAnswers } from '../runtime/ports.ts';
 
 /** The most an agent is given in one answer, in bytes, texts and structure together. */

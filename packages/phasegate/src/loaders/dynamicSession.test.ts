@@ -4,14 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import {
-  canonicalJson,
-  type Json,
-  type JsonObject,
-  type Phasegate,
-  phaseText,
-  taskText,
-} from '@phasegate/core';
+import { canonicalJson, type Json, type JsonObject, type Phasegate } from '@phasegate/core';
+import { phaseText, taskText } from '@phasegate/core/engine';
 import { encodeSubmitted, PLAIN } from '@phasegate/wire';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parserOf } from '../../../markdown/src/folder/fixtures/project.ts';

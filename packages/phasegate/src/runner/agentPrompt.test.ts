@@ -1,4 +1,5 @@
-import { linesOf, type RunView } from '@phasegate/core';
+import type { RunView } from '@phasegate/core';
+import { linesOf } from '@phasegate/core/model';
 import { expect, test } from 'vitest';
 import { agentPrompt } from './agentPrompt.ts';
 import type { Step } from './parts.ts';

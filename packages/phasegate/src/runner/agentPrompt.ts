@@ -1,4 +1,6 @@
-import { fencedJson, oneLine, previousAttempt, type RunView, shellWord } from '@phasegate/core';
+import type { RunView } from '@phasegate/core';
+import { previousAttempt } from '@phasegate/core/engine';
+import { fencedJson, oneLine, shellWord } from '@phasegate/core/model';
 import { failureOf, type Step } from './parts.ts';
 
 /** What an agent is started with for one phase: the card of the phase, and how to complete it. Nothing later. */

@@ -1,4 +1,5 @@
-import { oneLine, PhasegateError, type Run } from '@phasegate/core';
+import { PhasegateError, type Run } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import { agentPrompt } from './agentPrompt.ts';
 import { agentWords } from './agentWords.ts';
 import { agentEnvironment } from './childEnvironment.ts';

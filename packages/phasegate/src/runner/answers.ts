@@ -1,4 +1,5 @@
-import { type Json, type JsonObject, own, type Question } from '@phasegate/core';
+import { type Json, type JsonObject, own } from '@phasegate/core';
+import type { Question } from '@phasegate/core/engine';
 import type { Driving, Step } from './parts.ts';
 
 /** A question with what a human answered; a fresh process knows neither. */

@@ -1,4 +1,4 @@
-import { stepInputFor } from '@phasegate/core';
+import { stepInputFor } from '@phasegate/core/engine';
 import { commandEnvironment } from './childEnvironment.ts';
 import { fillWords, itemProblem, splitCommand } from './commandWords.ts';
 import type { Driving, StepAtWork, StepEnd } from './parts.ts';

@@ -1,4 +1,5 @@
-import { canonicalJson, type Json, oneLine } from '@phasegate/core';
+import { canonicalJson, type Json } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 
 /** A command as words, or why it cannot be split. */
 export type Words =

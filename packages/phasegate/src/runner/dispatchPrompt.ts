@@ -1,4 +1,6 @@
-import { fencedJson, quoteRest, type RunView, shellWord, type Work } from '@phasegate/core';
+import type { RunView } from '@phasegate/core';
+import { quoteRest } from '@phasegate/core/engine';
+import { fencedJson, shellWord, type Work } from '@phasegate/core/model';
 import { again, itemPart, joined } from './agentPrompt.ts';
 import type { Answered } from './answers.ts';
 import type { Step } from './parts.ts';

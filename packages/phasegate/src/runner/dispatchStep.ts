@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Json, type Phase, PhasegateError, type Work } from '@phasegate/core';
+import { type Json, type Phase, PhasegateError } from '@phasegate/core';
+import type { Work } from '@phasegate/core/model';
 import { parseNeedsUserInput, QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from '@phasegate/sdk';
 import { agentWords } from './agentWords.ts';
 import { type Answered, answersFor } from './answers.ts';

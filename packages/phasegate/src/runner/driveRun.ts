@@ -1,4 +1,5 @@
-import { oneLine, type Phase, PhasegateError, phaseById, type Run } from '@phasegate/core';
+import { type Phase, PhasegateError, phaseById, type Run } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import type { Driven, DriveRequest } from '../runtime/ports.ts';
 import { becomeDriver } from './becomeDriver.ts';
 import { demandSameCode } from './demandSameCode.ts';

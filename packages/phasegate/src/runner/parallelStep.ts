@@ -1,4 +1,5 @@
-import { type Phase, phaseById, type Run, workerOf } from '@phasegate/core';
+import { type Phase, phaseById, type Run } from '@phasegate/core';
+import { workerOf } from '@phasegate/core/model';
 import type { Driving } from './parts.ts';
 import { submitStep } from './submitStep.ts';
 import { type Taken, takeStep } from './takeStep.ts';

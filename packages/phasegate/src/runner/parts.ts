@@ -1,12 +1,5 @@
-import {
-  type JsonObject,
-  own,
-  type Phase,
-  type PhaseId,
-  type Principal,
-  type Question,
-  type Run,
-} from '@phasegate/core';
+import { type JsonObject, own, type Phase, type PhaseId, type Principal, type Run } from '@phasegate/core';
+import type { Question } from '@phasegate/core/engine';
 import type { Attempt, DriveRequest } from '../runtime/ports.ts';
 
 /** What the runner is given beside the request. */

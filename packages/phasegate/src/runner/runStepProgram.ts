@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { oneLine } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import { type Ended, runProgram } from '../workspace/runProgram.ts';
 import { type OutputLines, outputLines } from './outputLines.ts';
 import type { Driving, StepAtWork } from './parts.ts';

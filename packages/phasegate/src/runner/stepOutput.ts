@@ -1,14 +1,6 @@
-import {
-  EVIDENCE_LIMIT,
-  edgesOf,
-  findPhase,
-  isJsonObject,
-  type JsonObject,
-  jsonBytes,
-  jsonProblem,
-  type Phase,
-  type Workflow,
-} from '@phasegate/core';
+import { isJsonObject, type JsonObject, type Phase, type Workflow } from '@phasegate/core';
+import { findPhase } from '@phasegate/core/engine';
+import { EVIDENCE_LIMIT, edgesOf, jsonBytes, jsonProblem } from '@phasegate/core/model';
 import { type LastLine, LINE_LIMIT } from './outputLines.ts';
 import type { StepEnd } from './parts.ts';
 

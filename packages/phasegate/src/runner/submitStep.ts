@@ -1,12 +1,6 @@
-import {
-  type Blocker,
-  type Command,
-  oneLine,
-  PhasegateError,
-  type Submitted,
-  type Verdict,
-  type WorkedAt,
-} from '@phasegate/core';
+import { type Blocker, type Command, PhasegateError, type Submitted, type Verdict } from '@phasegate/core';
+import type { WorkedAt } from '@phasegate/core/engine';
+import { oneLine } from '@phasegate/core/model';
 import { attemptsOf, type Driving, isStillOpen, type StepAtWork, type StepEnd, visitOf } from './parts.ts';
 
 /** What the engine made of a step. */

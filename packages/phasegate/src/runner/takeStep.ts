@@ -1,4 +1,5 @@
-import { PhasegateError, workerOf } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { workerOf } from '@phasegate/core/model';
 import { agentStep } from './agentStep.ts';
 import { commandStep } from './commandStep.ts';
 import { dispatchStep } from './dispatchStep.ts';

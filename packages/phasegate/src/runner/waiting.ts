@@ -1,4 +1,5 @@
-import { type JsonObject, type Phase, phaseById, type Run, shellWord } from '@phasegate/core';
+import { type JsonObject, type Phase, phaseById, type Run } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import { encodeBlockers, PLAIN } from '@phasegate/wire';
 import type { DriveRequest } from '../runtime/ports.ts';
 import { questionsAsData } from './answers.ts';

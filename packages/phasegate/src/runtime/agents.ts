@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { isCapability, PhasegateError } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { isCapability } from '@phasegate/core/model';
 import type { AgentRecord, Agents, Store, UnlockedHuman } from './ports.ts';
 
 /** What agents are built from. */

@@ -1,16 +1,5 @@
-import {
-  type Json,
-  type JsonObject,
-  judgedInput,
-  LARGEST_RECORDING,
-  type Principal,
-  type Recording,
-  type Run,
-  type RunEvent,
-  recorded,
-  type ToolUse,
-  type Verdict,
-} from '@phasegate/core';
+import type { Json, JsonObject, Principal, Run, RunEvent, ToolUse, Verdict } from '@phasegate/core';
+import { judgedInput, LARGEST_RECORDING, type Recording, recorded } from '@phasegate/core/engine';
 import type { AuditDraft } from './ports.ts';
 
 /** One audit record per event: the chain is the run's history, not a copy of it. The first says what it was decided from. */

@@ -3,16 +3,14 @@ import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSyn
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import {
   canonicalJson,
-  compileGlob,
-  didYouMean,
   ERROR_CODES,
   type ErrorCode,
   type Json,
   PhasegateError,
   type Problem,
-  type Unaccepted,
   type Workflow,
 } from '@phasegate/core';
+import { compileGlob, didYouMean, type Unaccepted } from '@phasegate/core/model';
 import { closureHash } from './acceptance.ts';
 import { describeWorkflows } from './describeWorkflows.ts';
 import type { Catalog, CatalogEntry, CatalogWorkflow, Loaded, Loader, StartingWith } from './ports.ts';

@@ -1,13 +1,5 @@
-import {
-  type Blocker,
-  canClaim,
-  capabilityBlocker,
-  type Decision,
-  holds,
-  PhasegateError,
-  type Run,
-  type RunSummary,
-} from '@phasegate/core';
+import { type Blocker, type Decision, PhasegateError, type Run, type RunSummary } from '@phasegate/core';
+import { canClaim, capabilityBlocker, holds } from '@phasegate/core/engine';
 import { createAdmission } from './admission.ts';
 import type { Companions, Kept } from './door.ts';
 import { bareLease, freeItem, type Handed, handOut, isParked, openItems } from './leaseTerms.ts';

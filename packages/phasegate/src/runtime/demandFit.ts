@@ -1,4 +1,5 @@
-import { EVIDENCE_LIMIT, jsonBytes, jsonProblem, PhasegateError } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { EVIDENCE_LIMIT, jsonBytes, jsonProblem } from '@phasegate/core/model';
 
 /**
  * What a caller hands in must be writable as JSON, and within the limit of evidence. Asked here as well as at the surfaces: every way to a run leads

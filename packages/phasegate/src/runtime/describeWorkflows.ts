@@ -1,4 +1,5 @@
-import { type JsonObject, type Param, type ParamDomain, PhasegateError } from '@phasegate/core';
+import { type JsonObject, type Param, PhasegateError } from '@phasegate/core';
+import type { ParamDomain } from '@phasegate/core/model';
 import type { Catalog, CatalogEntry, DescribedWorkflow } from './ports.ts';
 
 /** What can be started, with its params. A definition that cannot be loaded is told with its problem. */

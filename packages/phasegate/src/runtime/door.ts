@@ -2,18 +2,14 @@ import {
   type Command,
   type Decision,
   decideOrLook,
-  findPhase,
-  holdsAnItem,
-  outcomeOf,
   PhasegateError,
   type Principal,
   phaseById,
   type Run,
-  recordedRefusal,
-  refuseUnderWay,
   type Submitted,
   viewFor,
 } from '@phasegate/core';
+import { findPhase, holdsAnItem, outcomeOf, recordedRefusal, refuseUnderWay } from '@phasegate/core/engine';
 import { failureOf, refusedDatabase } from './attemptFor.ts';
 import { drafts, largestRefusal, nameOf } from './auditDrafts.ts';
 import { COMPLETION_MS, type Seen } from './callsUnderWay.ts';

@@ -1,5 +1,4 @@
 import {
-  guardOf,
   isJsonObject,
   type JsonObject,
   PhasegateError,
@@ -7,6 +6,7 @@ import {
   type Run,
   type Submitted,
 } from '@phasegate/core';
+import { guardOf } from '@phasegate/core/model';
 import { guardedChanges, measureOf, withAccepted } from './guardedChanges.ts';
 import type { AuditDraft, GuardedChange, GuardedFiles, GuardedMeasure, ToolResult } from './ports.ts';
 

@@ -8,10 +8,10 @@ import {
   type Facts,
   type Look,
   type Principal,
-  type Recording,
   type Run,
   type Workflow,
 } from '@phasegate/core';
+import type { Recording } from '@phasegate/core/engine';
 import { ENGINE } from './engine.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
 import type { CheckImplementation } from './ports.ts';

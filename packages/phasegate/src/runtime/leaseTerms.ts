@@ -1,12 +1,6 @@
-import {
-  type Item,
-  LEASE_SECONDS,
-  type PhaseId,
-  type Principal,
-  phaseById,
-  RINGS,
-  type Run,
-} from '@phasegate/core';
+import { type PhaseId, type Principal, phaseById, type Run } from '@phasegate/core';
+import type { Item } from '@phasegate/core/engine';
+import { LEASE_SECONDS, RINGS } from '@phasegate/core/model';
 import type { AgentPrincipal, AuditDraft, LeaseChange, LeaseRecord, Store } from './ports.ts';
 import type { IssuedToken, Tokens } from './tokens.ts';
 

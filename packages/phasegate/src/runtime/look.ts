@@ -1,13 +1,8 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
-import {
-  type CheckResult,
-  type Fact,
-  jsonProblem,
-  type Look,
-  PhasegateError,
-  type Subject,
-} from '@phasegate/core';
+import { type Fact, type Look, PhasegateError, type Subject } from '@phasegate/core';
+import type { CheckResult } from '@phasegate/core/engine';
+import { jsonProblem } from '@phasegate/core/model';
 import type { CheckImplementation, FunctionAnswer, Functions } from './ports.ts';
 import { withoutOurPaths } from './withoutOurPaths.ts';
 

@@ -3,16 +3,16 @@ import {
   canonicalJson,
   type Decision,
   decide,
-  eventOfRecord,
   type Json,
   type Phase,
   PhasegateError,
   type Principal,
   phaseById,
   type Run,
-  type Unaccepted,
   type Workflow,
 } from '@phasegate/core';
+import { eventOfRecord } from '@phasegate/core/engine';
+import type { Unaccepted } from '@phasegate/core/model';
 import { provesReachable } from '@phasegate/proofs';
 import { isLastAccepted } from './acceptance.ts';
 import { nameOf } from './auditDrafts.ts';

@@ -1,4 +1,6 @@
-import { canonicalJson, type GateDecision, PhasegateError, type Run, type Unaccepted } from '@phasegate/core';
+import { canonicalJson, PhasegateError, type Run } from '@phasegate/core';
+import type { GateDecision } from '@phasegate/core/engine';
+import type { Unaccepted } from '@phasegate/core/model';
 import { createKeptAnswers } from '../limits/keptAnswers.ts';
 import { isAccepted, isLastAccepted, trustText } from './acceptance.ts';
 import { createAgents } from './agents.ts';

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { targetWithin } from '@phasegate/core';
+import { targetWithin } from '@phasegate/core/model';
 
 /** A target as it is called from the root of the workspace, also where it is named by the place behind a link. */
 export function projectTarget(workspace: string, target: string): string {

@@ -1,5 +1,6 @@
-import type { Command, Principal, ReleaseCause, Run } from '@phasegate/core';
+import type { Command, Principal, Run } from '@phasegate/core';
 import { PhasegateError } from '@phasegate/core';
+import type { ReleaseCause } from '@phasegate/core/engine';
 import type { CallsUnderWay } from './callsUnderWay.ts';
 import { ENGINE } from './engine.ts';
 import { leaseEnd, openItems } from './leaseTerms.ts';

@@ -1,15 +1,6 @@
 import { isAbsolute, join } from 'node:path';
-import {
-  knownNames,
-  own,
-  type Phase,
-  PhasegateError,
-  type Principal,
-  phaseById,
-  type RenderedText,
-  type Run,
-  scopeFor,
-} from '@phasegate/core';
+import { own, type Phase, PhasegateError, type Principal, phaseById, type Run } from '@phasegate/core';
+import { knownNames, type RenderedText, scopeFor } from '@phasegate/core/engine';
 import type { FunctionCall, Functions } from './ports.ts';
 
 /** Texts of phases that a function of the workflow makes. */

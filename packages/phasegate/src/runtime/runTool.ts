@@ -1,4 +1,5 @@
-import { canonicalJson, type JsonObject, tooDeep } from '@phasegate/core';
+import { canonicalJson, type JsonObject } from '@phasegate/core';
+import { tooDeep } from '@phasegate/core/model';
 import type { ToolContext, ToolImplementation, ToolResult } from './ports.ts';
 import { withoutOurPaths } from './withoutOurPaths.ts';
 

@@ -1,11 +1,11 @@
 import {
-  artifactsOf,
   type Command,
   canonicalJson,
   type PhaseDraft,
   type Phasegate,
   type Principal,
 } from '@phasegate/core';
+import { artifactsOf } from '@phasegate/core/engine';
 import { encodeSubmitted, PLAIN } from '@phasegate/wire';
 import { describe, expect, test } from 'vitest';
 import { type MemoryProject, openMemoryProject } from './fixtures/openMemoryProject.ts';

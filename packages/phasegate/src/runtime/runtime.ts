@@ -1,18 +1,20 @@
 import {
   decide,
-  holdsAnItem,
-  overviewOf,
   type Phasegate,
   PhasegateError,
   type Principal,
-  phaseAnswer,
   type Run,
-  type SkippedPhase,
   type ToolUse,
   type Verdict,
   viewFor,
-  withoutRecording,
 } from '@phasegate/core';
+import {
+  holdsAnItem,
+  overviewOf,
+  phaseAnswer,
+  type SkippedPhase,
+  withoutRecording,
+} from '@phasegate/core/engine';
 import { judgedData, nameOf } from './auditDrafts.ts';
 import { createDoor, type Door } from './door.ts';
 import { ENGINE } from './engine.ts';

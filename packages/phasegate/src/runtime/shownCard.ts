@@ -1,18 +1,20 @@
 import {
   type Blocker,
   canonicalJson,
-  eventOfRecord,
-  type GateCardFacts,
-  gateCard,
   type JsonObject,
-  type JudgedItem,
-  type LetThrough,
   type PhaseId,
   type Run,
   type RunEvent,
-  type StoppedRun,
-  sameTarget,
 } from '@phasegate/core';
+import {
+  eventOfRecord,
+  type GateCardFacts,
+  gateCard,
+  type JudgedItem,
+  type LetThrough,
+  type StoppedRun,
+} from '@phasegate/core/engine';
+import { sameTarget } from '@phasegate/core/model';
 import type { Store } from './ports.ts';
 import { projectTarget } from './projectTarget.ts';
 import type { RuntimeParts } from './runtimeParts.ts';

@@ -1,5 +1,4 @@
 import {
-  approvalOf,
   type Command,
   type Decision,
   type Fact,
@@ -10,6 +9,7 @@ import {
   type Run,
   type RunEvent,
 } from '@phasegate/core';
+import { approvalOf } from '@phasegate/core/model';
 import { attemptFor } from './attemptFor.ts';
 import type { Attempt, WaitingAt } from './ports.ts';
 import type { RuntimeParts } from './runtimeParts.ts';

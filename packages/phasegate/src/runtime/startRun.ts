@@ -6,17 +6,15 @@ import {
   type Look,
   PhasegateError,
   type Principal,
-  type Ring,
   type Run,
   type Started,
   type Starting,
   type StartRequest,
-  targetProblem,
-  type Unaccepted,
   type Verdict,
   viewFor,
   type Workflow,
 } from '@phasegate/core';
+import { type Ring, targetProblem, type Unaccepted } from '@phasegate/core/model';
 import { createTurns, type Turns } from '../limits/turns.ts';
 import { isLastAccepted } from './acceptance.ts';
 import { drafts, nameOf } from './auditDrafts.ts';

@@ -1,4 +1,5 @@
-import { isGuardedIn, judgeTool, mayWrite, phaseById, type Run } from '@phasegate/core';
+import { judgeTool, phaseById, type Run } from '@phasegate/core';
+import { isGuardedIn, mayWrite } from '@phasegate/core/engine';
 import type { ToolContext } from './ports.ts';
 import { CALL_VARIABLE } from './processes.ts';
 

@@ -2,10 +2,7 @@ import { realpath } from 'node:fs/promises';
 import {
   type Blocker,
   canonicalJson,
-  guardOf,
   isJsonObject,
-  isToolName,
-  jsonProblem,
   judgeTool,
   PhasegateError,
   phaseById,
@@ -13,6 +10,7 @@ import {
   type ToolUse,
   type Verdict,
 } from '@phasegate/core';
+import { guardOf, isToolName, jsonProblem } from '@phasegate/core/model';
 import { createTurns } from '../limits/turns.ts';
 import type { CallsUnderWay } from './callsUnderWay.ts';
 import { type Guard, withRestored } from './guard.ts';

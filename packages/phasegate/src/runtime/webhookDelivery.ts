@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { withoutRecording } from '@phasegate/core';
+import { withoutRecording } from '@phasegate/core/engine';
 import type { FeedRecord, Store, WebhookProgress, WebhookRecord } from './ports.ts';
 import { wants } from './webhookEvents.ts';
 

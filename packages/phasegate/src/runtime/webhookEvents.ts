@@ -1,4 +1,5 @@
-import { isJsonObject, isRunEvent, own, RUN_EVENT_TYPES, type RunEventType } from '@phasegate/core';
+import { isJsonObject, own } from '@phasegate/core';
+import { isRunEvent, RUN_EVENT_TYPES, type RunEventType } from '@phasegate/core/engine';
 import type { AuditDraft, FeedRecord, WebhookRecord } from './ports.ts';
 
 /** What a human should look at: sent where a webhook names no events. */

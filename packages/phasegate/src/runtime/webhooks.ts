@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { didYouMean, isJsonObject, PhasegateError } from '@phasegate/core';
+import { isJsonObject, PhasegateError } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 import type { DeadLetter, Store, UnlockedHuman, WebhookRecord, Webhooks } from './ports.ts';
 import { eventNames, isEvent } from './webhookEvents.ts';
 

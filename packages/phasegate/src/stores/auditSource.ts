@@ -1,4 +1,5 @@
-import type { AuditRecord, GateDecision, Run, RunEvent, Workflow } from '@phasegate/core';
+import type { AuditRecord, Run, RunEvent, Workflow } from '@phasegate/core';
+import type { GateDecision } from '@phasegate/core/engine';
 import type { AgentRecord, AuditFinding, ChainHead, HumanRecord, Seal } from '../runtime/ports.ts';
 import type { HeadSum } from './headSum.ts';
 import type { SignedHead } from './signedHead.ts';

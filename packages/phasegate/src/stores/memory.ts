@@ -1,5 +1,6 @@
 import type { AuditRecord, Run, Workflow } from '@phasegate/core';
-import { PhasegateError, runInTheWay } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { runInTheWay } from '@phasegate/core/engine';
 import type {
   AuditDraft,
   Beside,

@@ -1,4 +1,5 @@
-import type { Completion, Run, RunSummary, Workflow } from '@phasegate/core';
+import type { Run, RunSummary, Workflow } from '@phasegate/core';
+import type { Completion } from '@phasegate/core/engine';
 
 /** The text a run is stored and sealed as: all of it but the workflow, which is stored once per hash. */
 export function stateText(run: Run): string {

@@ -1,4 +1,5 @@
-import { canonicalJson, eventOfRecord, type Json, type Run, type RunEvent } from '@phasegate/core';
+import { canonicalJson, type Json, type Run, type RunEvent } from '@phasegate/core';
+import { eventOfRecord } from '@phasegate/core/engine';
 import type { AuditFinding, HumanRecord } from '../runtime/ports.ts';
 import type { AuditRow, Verification } from './auditSource.ts';
 import { moveHead } from './headSum.ts';

@@ -1,4 +1,5 @@
-import { canonicalJson, jsonProblem, PhasegateError } from '@phasegate/core';
+import { canonicalJson, PhasegateError } from '@phasegate/core';
+import { jsonProblem } from '@phasegate/core/model';
 import type { AuditDraft, WrittenDraft } from '../runtime/ports.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { type Check, canonicalJson, type Workflow } from '@phasegate/core';
+import { canonicalJson, type Workflow } from '@phasegate/core';
+import type { Check } from '@phasegate/core/model';
 import type { CheckAnswers, CheckImplementation, FunctionAnswer, Functions } from '../runtime/ports.ts';
 
 /** Answers that may change from step to step, and what nobody answered. */

@@ -1,4 +1,5 @@
-import { canonicalJson, type Expression, type Json, type Phase, pathsOf } from '@phasegate/core';
+import { canonicalJson, type Json, type Phase } from '@phasegate/core';
+import { type Expression, pathsOf } from '@phasegate/core/model';
 import { type JsonPath, valueAt } from './jsonPath.ts';
 import { schemaAt } from './sampleValue.ts';
 

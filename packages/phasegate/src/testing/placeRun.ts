@@ -1,16 +1,6 @@
-import {
-  checkpointOf,
-  declaredNames,
-  edgesOf,
-  hasFreeResult,
-  itemsFor,
-  type Json,
-  type JsonObject,
-  type Phase,
-  phaseById,
-  type Run,
-  scopeFor,
-} from '@phasegate/core';
+import { type Json, type JsonObject, type Phase, phaseById, type Run } from '@phasegate/core';
+import { checkpointOf, itemsFor, scopeFor } from '@phasegate/core/engine';
+import { declaredNames, edgesOf, hasFreeResult } from '@phasegate/core/model';
 import type { ContractTests } from '../runtime/ports.ts';
 import { TESTER } from './bed.ts';
 import { namedValues, routeExpression, valuesToTry } from './conditionValues.ts';

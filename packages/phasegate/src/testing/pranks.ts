@@ -1,4 +1,5 @@
-import { GUARDED_PATHS, type Phase, phaseById, type Run, type ToolUse, type Verdict } from '@phasegate/core';
+import { type Phase, phaseById, type Run, type ToolUse, type Verdict } from '@phasegate/core';
+import { GUARDED_PATHS } from '@phasegate/core/model';
 import type { ContractTests, ScriptedAgent } from '../runtime/ports.ts';
 import { type Bed, humanFor, readTasks, TESTER } from './bed.ts';
 

@@ -1,10 +1,6 @@
-import {
-  type EvidenceField,
-  evidenceProblems,
-  type Json,
-  type JsonObject,
-  type Phase,
-} from '@phasegate/core';
+import type { Json, JsonObject, Phase } from '@phasegate/core';
+import { evidenceProblems } from '@phasegate/core/engine';
+import type { EvidenceField } from '@phasegate/core/model';
 import { type JsonPath, valueAt, withValueAt } from './jsonPath.ts';
 import { sampleValue } from './sampleValue.ts';
 

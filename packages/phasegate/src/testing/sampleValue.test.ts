@@ -1,4 +1,5 @@
-import { compileSchema, type Json, type JsonObject } from '@phasegate/core';
+import type { Json, JsonObject } from '@phasegate/core';
+import { compileSchema } from '@phasegate/core/model';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../test/tier.ts';

@@ -1,4 +1,5 @@
-import { compileSchema, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import { compileSchema } from '@phasegate/core/model';
 import { sampleText } from './sampleText.ts';
 
 /** A small value that a JSON Schema allows, or undefined where none was found. What is given was tried. */

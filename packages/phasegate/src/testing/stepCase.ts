@@ -6,8 +6,8 @@ import {
   type Run,
   type Target,
   type Workflow,
-  workerOf,
 } from '@phasegate/core';
+import { workerOf } from '@phasegate/core/model';
 import { type Domain, readDomain, type TestInput } from '@phasegate/sdk/testing';
 import type { CatalogWorkflow, ContractTests, Driven } from '../runtime/ports.ts';
 import { type Bed, type Beds, readTasks, startOn, TESTER } from './bed.ts';

@@ -1,11 +1,5 @@
-import {
-  decideStart,
-  type Json,
-  PhasegateError,
-  phaseById,
-  successorsOf,
-  type Workflow,
-} from '@phasegate/core';
+import { decideStart, type Json, PhasegateError, phaseById, type Workflow } from '@phasegate/core';
+import { successorsOf } from '@phasegate/core/model';
 import { type Domain, extractSchema, MOST_CASES } from '@phasegate/sdk/testing';
 
 /** A test that needs nothing but the workflow: a name, and what is wrong or null. */

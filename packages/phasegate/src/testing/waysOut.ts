@@ -1,12 +1,6 @@
-import {
-  evaluate,
-  type Json,
-  type JsonObject,
-  type Outcome,
-  type Phase,
-  type Run,
-  scopeFor,
-} from '@phasegate/core';
+import type { Json, JsonObject, Outcome, Phase, Run } from '@phasegate/core';
+import { scopeFor } from '@phasegate/core/engine';
+import { evaluate } from '@phasegate/core/model';
 import { listedValues, namedValues, routeExpression, valuesToTry } from './conditionValues.ts';
 import type { JsonPath } from './jsonPath.ts';
 import { evidenceWith } from './sampleEvidence.ts';

@@ -1,4 +1,5 @@
-import { compileSchema, type Json, type JsonObject } from '@phasegate/core';
+import type { Json, JsonObject } from '@phasegate/core';
+import { compileSchema } from '@phasegate/core/model';
 import type { ToolContext, ToolImplementation, ToolResult } from '../runtime/ports.ts';
 import { PathRefused } from '../workspace/pathRefused.ts';
 

@@ -1,4 +1,4 @@
-import { parseCommandLine } from '@phasegate/core';
+import { parseCommandLine } from '@phasegate/core/model';
 import { ToolFailure } from './defineTool.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { compileGlob, globProblem, type Json, type JsonObject } from '@phasegate/core';
+import type { Json, JsonObject } from '@phasegate/core';
+import { compileGlob, globProblem } from '@phasegate/core/model';
 import type { ToolContext, ToolImplementation } from '../runtime/ports.ts';
 import type { Match } from '../workspace/findFiles.ts';
 import { relativePath } from '../workspace/relativePath.ts';

@@ -1,6 +1,6 @@
 import { opendir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compileGlob } from '@phasegate/core';
+import { compileGlob } from '@phasegate/core/model';
 import { findBeneath } from './openBeneath.ts';
 
 /** Something a glob matched. Links are named, never followed. */

@@ -2,7 +2,7 @@ import { type BigIntStats, type Dirent, lstatSync } from 'node:fs';
 import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { guardOf, isGuardedFolder } from '@phasegate/core';
+import { guardOf, isGuardedFolder } from '@phasegate/core/model';
 import { identityOf, type Sighting, sight } from './fileIdentity.ts';
 import { type GuardedEntry, readGuardedEntry, type SeenEntry } from './guardedEntry.ts';
 

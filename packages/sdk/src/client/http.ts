@@ -1,4 +1,5 @@
-import { type Json, jsonProblem } from '@phasegate/core';
+import type { Json } from '@phasegate/core';
+import { jsonProblem } from '@phasegate/core/model';
 import { errorFrom, readRetryAfter } from './errorFrom.ts';
 import { PhasegateClientError } from './PhasegateClientError.ts';
 import { neverSent, retrying } from './retrying.ts';

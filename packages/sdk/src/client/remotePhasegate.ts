@@ -9,8 +9,8 @@ import {
   type RunView,
   type Submitted,
   type Verdict,
-  type WorkedAt,
 } from '@phasegate/core';
+import type { WorkedAt } from '@phasegate/core/engine';
 import {
   decodeLine,
   decodeOutcome,

@@ -1,4 +1,5 @@
-import { BoundedInt, ChoiceSet, Constant, type Json, type Param, type ParamDraft } from '@phasegate/core';
+import type { Json, Param } from '@phasegate/core';
+import { BoundedInt, ChoiceSet, Constant, type ParamDraft } from '@phasegate/core/model';
 
 /** The values a param may take: finite, in order, frozen. */
 export type Domain = BoundedInt | ChoiceSet | Constant;

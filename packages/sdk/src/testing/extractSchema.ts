@@ -1,4 +1,5 @@
-import { BoundedInt, Constant, PhasegateError, type PhaseId, type Workflow } from '@phasegate/core';
+import { PhasegateError, type PhaseId, type Workflow } from '@phasegate/core';
+import { BoundedInt, Constant } from '@phasegate/core/model';
 import type { DefinedWorkflow } from '../defineWorkflow.ts';
 import { type Domain, within } from './domain.ts';
 import { type Outline, type OutlinedStep, outlineOf } from './outlineOf.ts';

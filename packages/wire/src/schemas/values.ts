@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { CAPABILITY, isJsonObject, type Json, type JsonObject } from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
+import { CAPABILITY } from '@phasegate/core/model';
 import { CAPABILITY_LIMIT, NAME_LIMIT, WORD_LIMIT } from '../limits.ts';
 
 /** Any JSON value. */

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject, own, type PhaseId, readPhaseId } from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, own, type PhaseId } from '@phasegate/core';
+import { readPhaseId } from '@phasegate/core/model';
 import type {
   ContractStep,
   ContractTest,

@@ -1,14 +1,5 @@
-import {
-  CONTRACT_TOOLS,
-  didYouMean,
-  isJsonObject,
-  isToolName,
-  type Json,
-  type JsonObject,
-  own,
-  readPhaseId,
-  type Workflow,
-} from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, own, type Workflow } from '@phasegate/core';
+import { CONTRACT_TOOLS, didYouMean, isToolName, readPhaseId } from '@phasegate/core/model';
 import type { YamlPath } from '../yaml/yamlTree.ts';
 
 /** Something that is not as the workflow has it, and where. */

@@ -1,5 +1,5 @@
 import { format, inspect } from 'node:util';
-import type { KnownNames } from '@phasegate/core';
+import type { KnownNames } from '@phasegate/core/engine';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../../test/tier.ts';

@@ -1,4 +1,4 @@
-import type { KnownNames } from '@phasegate/core';
+import type { KnownNames } from '@phasegate/core/engine';
 import { namedView } from './namedView.ts';
 
 /** A JSON object, not yet looked at. */

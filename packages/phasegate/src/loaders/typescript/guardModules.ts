@@ -1,7 +1,7 @@
 import { isBuiltin, registerHooks } from 'node:module';
 import { dirname, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { LOADS_BY_ITSELF, type Opening, type SealedModule } from './hostProtocol.ts';
+import { LOADS_BY_ITSELF, type Opening, OUR_ENTRIES, type SealedModule } from './hostProtocol.ts';
 
 /** Something is loaded that is not among the files that were accepted. */
 export class CodeChanged extends Error {
@@ -16,17 +16,14 @@ export class CodeChanged extends Error {
 
 const isSource = import.meta.url.endsWith('.ts');
 
-/** Our own packages: the engine's copy always, as one found in the workspace may have been put there by an agent. */
-function ourPackages(): Readonly<Record<string, string>> {
-  if (!isSource) {
-    return {
-      '@phasegate/sdk': import.meta.resolve('@phasegate/sdk'),
-      '@phasegate/core': import.meta.resolve('@phasegate/core'),
-    };
-  }
-  const source = (name: string) => new URL(`../../../../${name}/src/index.ts`, import.meta.url).href;
+/** The file behind each entry of our own packages. */
+function ourPackages(): ReadonlyMap<string, string> {
+  const source = (path: string) => new URL(`../../../../${path}`, import.meta.url).href;
+  const entries = Object.entries(OUR_ENTRIES).map(
+    ([name, path]) => [name, isSource ? source(path) : import.meta.resolve(name)] as const,
+  );
   // What is published has this in the files of the SDK.
-  return { '@phasegate/sdk': source('sdk'), '@phasegate/core': source('core'), '#wire': source('wire') };
+  return new Map(isSource ? [...entries, ['#wire', source('wire/src/index.ts')]] : entries);
 }
 
 /**
@@ -37,14 +34,14 @@ function ourPackages(): Readonly<Record<string, string>> {
 export function guardModules({ root, modules }: Opening): void {
   const packages = ourPackages();
   const ours = [
-    ...Object.values(packages).map((url) => `${dirname(url)}/`),
+    ...[...packages.values()].map((url) => `${dirname(url)}/`),
     new URL('../../', import.meta.url).href,
   ];
   const sealed = new Map<string, SealedModule>();
   for (const [real, module] of Object.entries(modules)) sealed.set(pathToFileURL(real).href, module);
   registerHooks({
     resolve(specifier, context, nextResolve) {
-      const url = packages[specifier];
+      const url = packages.get(specifier);
       if (url !== undefined) return { url, shortCircuit: true };
       const isRequire = context.conditions.includes('require');
       const importer = context.parentURL === undefined ? undefined : sealed.get(context.parentURL);

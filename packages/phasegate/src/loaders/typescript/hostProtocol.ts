@@ -1,4 +1,6 @@
-import type { DraftProblem, Json, JsonObject, KnownNames, WorkflowDraft } from '@phasegate/core';
+import type { Json, JsonObject, WorkflowDraft } from '@phasegate/core';
+import type { KnownNames } from '@phasegate/core/engine';
+import type { DraftProblem } from '@phasegate/core/model';
 
 /** What the engine asks of the process that runs a workflow's code. */
 export type HostRequest =
@@ -44,6 +46,18 @@ export interface HostFailure {
   /** Where in which file, as far as the stack says. */
   readonly at?: { readonly file: string; readonly line: number; readonly column: number };
 }
+
+/**
+ * What is ours, by the name it is imported under, and the source behind it: always the engine's own copy, as one found
+ * in the project may have been put there by an agent.
+ */
+export const OUR_ENTRIES: Readonly<Record<string, string>> = {
+  '@phasegate/sdk': 'sdk/src/index.ts',
+  '@phasegate/core': 'core/src/index.ts',
+  '@phasegate/core/engine': 'core/src/engine.ts',
+  '@phasegate/core/model': 'core/src/model.ts',
+  '@phasegate/core/ports': 'core/src/ports.ts',
+};
 
 /** Parts of Node that load files by themselves, past what was hashed. */
 export const LOADS_BY_ITSELF = /^(?:node:)?(?:worker_threads|cluster)$/;

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative, resolve, sep } from 'node:path';
 import type { Problem } from '@phasegate/core';
-import { LOADS_BY_ITSELF } from './hostProtocol.ts';
+import { LOADS_BY_ITSELF, OUR_ENTRIES } from './hostProtocol.ts';
 import type { FoundImport } from './importsOf.ts';
 import { resolveImport } from './resolveImport.ts';
 import { type PackageFile, resolvePackage, resolveWithin } from './resolvePackage.ts';
@@ -25,8 +25,6 @@ export type Resolved =
   | { readonly nothing: true }
   | Pick<Problem, 'code' | 'message'>;
 
-/** Ours, always the engine's own copy: one found in the project may have been put there by an agent. */
-export const OUR_PACKAGES = ['@phasegate/sdk', '@phasegate/core'];
 const NOTHING = { nothing: true } as const;
 const LOADED = /\.(?:[mc]?[jt]s|json)$/i;
 
@@ -45,7 +43,7 @@ export class ImportResolver {
     if (LOADS_BY_ITSELF.test(specifier)) {
       return wrong('dynamic_import', `\`${specifier}\` loads files that are not hashed; do without it`);
     }
-    if (isBuiltin(specifier) || OUR_PACKAGES.includes(specifier)) return NOTHING;
+    if (isBuiltin(specifier) || Object.hasOwn(OUR_ENTRIES, specifier)) return NOTHING;
     if (/^\.\.?(?:\/|$)/.test(specifier)) return this.#relative(importer, specifier);
     if (specifier.startsWith('/') || /^[a-z]+:/i.test(specifier)) {
       return wrong('path_outside', `\`${specifier}\` leaves the project; import by a relative path`);

@@ -1,5 +1,6 @@
 import { relative, sep } from 'node:path';
-import { type DraftProblem, defineWorkflow, type Known, type Problem, type Workflow } from '@phasegate/core';
+import { defineWorkflow, type Known, type Problem, type Workflow } from '@phasegate/core';
+import type { DraftProblem } from '@phasegate/core/model';
 import type { FunctionAnswer, Functions, Loaded, Peeked, SourceFile } from '../../runtime/ports.ts';
 import { readSource } from '../readSource.ts';
 import { type Closure, closureOf } from './closureOf.ts';

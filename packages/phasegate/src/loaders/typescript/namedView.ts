@@ -1,4 +1,4 @@
-import { didYouMean } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 
 /** A part of `ctx`, and what reading a name from it may mean. */
 export interface Named {

@@ -1,17 +1,19 @@
 import {
-  type GateDraft,
   isJsonObject,
   type Json,
   type JsonObject,
-  ONE_RUN_PER,
   own,
-  type ParamDraft,
   type PhaseDraft,
+  type WorkflowDraft,
+} from '@phasegate/core';
+import {
+  type GateDraft,
+  ONE_RUN_PER,
+  type ParamDraft,
   type PropertyDraft,
   RINGS,
   readPhaseId,
-  type WorkflowDraft,
-} from '@phasegate/core';
+} from '@phasegate/core/model';
 import { gateDraft } from './gateDraft.ts';
 import { phaseDraft } from './phaseDraft.ts';
 import type { SchemaReader } from './schemaFiles.ts';

@@ -1,12 +1,5 @@
-import {
-  CHECK_SEVERITIES,
-  type CheckDraft,
-  EVIDENCE_CLASSES,
-  type GateDraft,
-  isJsonObject,
-  type JsonObject,
-  own,
-} from '@phasegate/core';
+import { isJsonObject, type JsonObject, own } from '@phasegate/core';
+import { CHECK_SEVERITIES, type CheckDraft, EVIDENCE_CLASSES, type GateDraft } from '@phasegate/core/model';
 import { defined, type Spot, type Spots } from './spots.ts';
 import type { YamlPath } from './yamlTree.ts';
 

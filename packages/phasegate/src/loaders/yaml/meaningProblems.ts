@@ -1,11 +1,5 @@
-import {
-  type DraftProblem,
-  defineWorkflow,
-  type Known,
-  type Workflow,
-  type WorkflowDraft,
-} from '@phasegate/core';
-import { GRAPH_CODES, WHOLE_CODES } from '@phasegate/core/model';
+import { defineWorkflow, type Known, type Workflow, type WorkflowDraft } from '@phasegate/core';
+import { type DraftProblem, GRAPH_CODES, WHOLE_CODES } from '@phasegate/core/model';
 import type { ShapeProblem } from './shapeProblems.ts';
 import type { SourceMap } from './sourceMap.ts';
 import type { YamlPath } from './yamlTree.ts';

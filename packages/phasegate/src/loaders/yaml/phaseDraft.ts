@@ -1,13 +1,5 @@
-import {
-  type ArtifactDraft,
-  EVIDENCE_RULES,
-  type GateDraft,
-  isJsonObject,
-  type Json,
-  own,
-  type PhaseDraft,
-  type PhaseId,
-} from '@phasegate/core';
+import { isJsonObject, type Json, own, type PhaseDraft, type PhaseId } from '@phasegate/core';
+import { type ArtifactDraft, EVIDENCE_RULES, type GateDraft } from '@phasegate/core/model';
 import { checkDrafts, gateDraft } from './gateDraft.ts';
 import { routeDraft } from './routeDraft.ts';
 import type { SchemaReader } from './schemaFiles.ts';

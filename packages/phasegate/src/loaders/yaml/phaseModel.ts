@@ -1,5 +1,5 @@
-import { type GateDraft, isJsonObject, type Json, type JsonObject, own, type PhaseId } from '@phasegate/core';
-import { approvalGate, asksHuman } from '@phasegate/core/model';
+import { isJsonObject, type Json, type JsonObject, own, type PhaseId } from '@phasegate/core';
+import { approvalGate, asksHuman, type GateDraft } from '@phasegate/core/model';
 import type { DefinitionProblem, PhaseModel } from '../../runtime/ports.ts';
 import { gateDraft } from './gateDraft.ts';
 import { phaseDraft } from './phaseDraft.ts';

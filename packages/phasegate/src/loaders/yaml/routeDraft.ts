@@ -1,4 +1,5 @@
-import { isJsonObject, OUTCOMES, own, type RouteDraft, type Target } from '@phasegate/core';
+import { isJsonObject, OUTCOMES, own, type Target } from '@phasegate/core';
+import type { RouteDraft } from '@phasegate/core/model';
 import { defined, type Spot, type Spots, targetOf } from './spots.ts';
 import type { YamlPath } from './yamlTree.ts';
 

@@ -1,4 +1,5 @@
-import { didYouMean, type Json, own } from '@phasegate/core';
+import { type Json, own } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 import type * as z from 'zod';
 import { conditionalNext, workflowSchema } from './workflowSchema.ts';
 import type { YamlPath } from './yamlTree.ts';

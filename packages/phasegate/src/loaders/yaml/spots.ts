@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, own, type PhaseId, readPhaseId, type Target } from '@phasegate/core';
+import { isJsonObject, type Json, own, type PhaseId, type Target } from '@phasegate/core';
+import { readPhaseId } from '@phasegate/core/model';
 import type { SourceMap } from './sourceMap.ts';
 import { camelCase } from './strictMap.ts';
 import type { YamlPath } from './yamlTree.ts';

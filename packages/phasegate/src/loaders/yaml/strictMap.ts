@@ -1,4 +1,5 @@
-import { didYouMean, own } from '@phasegate/core';
+import { own } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 import * as z from 'zod';
 
 /** What is said of a map beside its keys; the JSON Schema says it too. */

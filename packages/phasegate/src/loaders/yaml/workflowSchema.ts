@@ -1,4 +1,4 @@
-import { CAPABILITY, EVIDENCE_RULES, LEASE_SECONDS, MAX_RECLAIMS, ONE_RUN_PER } from '@phasegate/core';
+import { CAPABILITY, EVIDENCE_RULES, LEASE_SECONDS, MAX_RECLAIMS, ONE_RUN_PER } from '@phasegate/core/model';
 import * as z from 'zod';
 import { check, gateShape } from './gateSchema.ts';
 import { about, anything, id, maybe, target, text, texts } from './schemaParts.ts';

@@ -7,9 +7,9 @@ import type {
   Problem,
   Run,
   RunQuery,
-  Unaccepted,
   Workflow,
 } from '@phasegate/core';
+import type { Unaccepted } from '@phasegate/core/model';
 import type {
   Agents,
   Attempt,

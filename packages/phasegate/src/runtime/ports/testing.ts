@@ -1,13 +1,5 @@
-import type {
-  AuditRecord,
-  Json,
-  JsonObject,
-  Outcome,
-  ParamDraft,
-  PhaseId,
-  ToolUse,
-  Workflow,
-} from '@phasegate/core';
+import type { AuditRecord, Json, JsonObject, Outcome, PhaseId, ToolUse, Workflow } from '@phasegate/core';
+import type { ParamDraft } from '@phasegate/core/model';
 import type { Project } from './project.ts';
 
 /** What is tested: that a workflow loads, its shape, each step in every case, and the domains of its params. */

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { PhasegateError, type Run, type RunQuery, type RunSummary, runInTheWay } from '@phasegate/core';
+import { PhasegateError, type Run, type RunQuery, type RunSummary } from '@phasegate/core';
+import { runInTheWay } from '@phasegate/core/engine';
 import type { ChainHead, Seal } from '../../runtime/ports.ts';
 import { digestOf, runSealHolds, sealRun } from '../runSeal.ts';
 import { tampered } from '../sealedRecord.ts';

@@ -1,4 +1,5 @@
-import type { GateDecision, Run, RunEvent, Workflow } from '@phasegate/core';
+import type { Run, RunEvent, Workflow } from '@phasegate/core';
+import type { GateDecision } from '@phasegate/core/engine';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AuditReport, Store } from '../../runtime/ports.ts';
 import { create } from '../contractClause.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { EVIDENCE_LIMIT } from '@phasegate/core';
+import { EVIDENCE_LIMIT } from '@phasegate/core/model';
 import { expect, test } from 'vitest';
 import { readEvidence } from './evidence.ts';
 

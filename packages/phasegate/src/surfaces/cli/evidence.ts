@@ -1,13 +1,7 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import {
-  EVIDENCE_LIMIT,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonProblem,
-  PhasegateError,
-} from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
+import { EVIDENCE_LIMIT, jsonProblem } from '@phasegate/core/model';
 import { readLimited } from './readLimited.ts';
 
 /** Evidence: a JSON object from a file, or from stdin with `-`. */

@@ -1,6 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { oneLine, PhasegateError } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import type { OpenProject, Project } from '../../runtime/ports.ts';
 import type { Invocation } from './command.ts';
 

@@ -1,4 +1,5 @@
-import type { GraphNode, RunView, WorkflowGraph } from '@phasegate/core';
+import type { RunView } from '@phasegate/core';
+import type { GraphNode, WorkflowGraph } from '@phasegate/core/model';
 
 /** The graph with the place of a run marked, from all that its viewer may see of it. */
 export function markRun(graph: WorkflowGraph, view: RunView): WorkflowGraph {

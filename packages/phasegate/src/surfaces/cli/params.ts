@@ -1,4 +1,5 @@
-import { canonicalJson, type Json, type JsonObject, jsonProblem, type Param } from '@phasegate/core';
+import { canonicalJson, type Json, type JsonObject, type Param } from '@phasegate/core';
+import { jsonProblem } from '@phasegate/core/model';
 import type { Invocation, OptionSpecs } from './command.ts';
 import { usageError } from './usage.ts';
 

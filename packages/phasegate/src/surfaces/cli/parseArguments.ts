@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { didYouMean } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 import type { Arguments, CliCommand, OptionSpec, OptionSpecs } from './command.ts';
 import { usageError } from './usage.ts';
 

@@ -1,4 +1,5 @@
-import { oneLine, quoteRest } from '@phasegate/core';
+import { quoteRest } from '@phasegate/core/engine';
+import { oneLine } from '@phasegate/core/model';
 import type { RunnerProgress } from '../../runtime/ports.ts';
 import type { Output } from './output.ts';
 import { describeWaiting } from './text/describeWaiting.ts';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
-import { didYouMean } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 import type { OpenProject, Project, RemoteProject } from '../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation, Machine, Server } from './command.ts';
 import { COMMANDS, type CommandEntry } from './commandTable.ts';

@@ -1,4 +1,5 @@
-import { type NextAction, shellWord } from '@phasegate/core';
+import type { NextAction } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import { spellAction } from '@phasegate/wire';
 import { expect, test } from 'vitest';
 import { SHELL } from './spell.ts';

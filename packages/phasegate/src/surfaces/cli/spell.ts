@@ -1,4 +1,5 @@
-import { oneLine, type PhaseId, shellWord } from '@phasegate/core';
+import type { PhaseId } from '@phasegate/core';
+import { oneLine, shellWord } from '@phasegate/core/model';
 import type { Dialect, NextCall } from '@phasegate/wire';
 
 /** The next legal act in the words of a shell: the exact command where there is one. */

@@ -1,4 +1,4 @@
-import type { WorkedAt } from '@phasegate/core';
+import type { WorkedAt } from '@phasegate/core/engine';
 import type { Environment } from './environment.ts';
 import { usageError } from './usage.ts';
 

@@ -1,13 +1,5 @@
-import {
-  didYouMean,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonProblem,
-  own,
-  PhasegateError,
-  type PhaseId,
-} from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, own, PhasegateError, type PhaseId } from '@phasegate/core';
+import { didYouMean, jsonProblem } from '@phasegate/core/model';
 import type { McpTool } from './tool.ts';
 
 /** Longest name or number of a phase worth repeating in an answer. */

@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { fitJson, type JsonObject, jsonBytes } from '@phasegate/core';
+import type { JsonObject } from '@phasegate/core';
+import { fitJson, jsonBytes } from '@phasegate/core/model';
 import { ANSWER_LIMIT, boundAnswer } from '../../limits/keptAnswers.ts';
 import type { LargeAnswers } from './largeAnswers.ts';
 

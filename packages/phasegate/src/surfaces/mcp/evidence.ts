@@ -1,11 +1,5 @@
-import {
-  EVIDENCE_LIMIT,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonBytes,
-  jsonProblem,
-} from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
+import { EVIDENCE_LIMIT, jsonBytes, jsonProblem } from '@phasegate/core/model';
 import { kindOf } from './arguments.ts';
 
 /** Evidence as it was submitted, or why it cannot be read. Left out, it is empty. */

@@ -5,7 +5,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
-import { didYouMean } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 import type { Catalog, CatalogEntry } from '../../runtime/ports.ts';
 
 /** Every workflow as a prompt that asks the agent to start it. Looked up when asked: files come and go. */

@@ -1,4 +1,4 @@
-import { EVIDENCE_LIMIT } from '@phasegate/core';
+import { EVIDENCE_LIMIT } from '@phasegate/core/model';
 import { isFarTooDeep } from '../../limits/jsonDepth.ts';
 
 // Above the limit of evidence, so that too much of it gets an answer that says so.

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@phasegate/core';
-import { EVIDENCE_LIMIT, PhasegateError } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { EVIDENCE_LIMIT } from '@phasegate/core/model';
 import { expect, test } from 'vitest';
 import { answerToFailure } from './failure.ts';
 import { type Connected, connect, makeTestBed } from './fixtures/connect.ts';

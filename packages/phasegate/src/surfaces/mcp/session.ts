@@ -1,4 +1,5 @@
-import { type JsonObject, PhasegateError, type RunView, type WorkedAt } from '@phasegate/core';
+import { type JsonObject, PhasegateError, type RunView } from '@phasegate/core';
+import type { WorkedAt } from '@phasegate/core/engine';
 import { optionalText, wrongCall } from './arguments.ts';
 import type { ToolCall } from './tool.ts';
 

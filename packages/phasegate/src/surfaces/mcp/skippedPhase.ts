@@ -1,4 +1,5 @@
-import type { Json, JsonObject, Phasegate, WorkflowOverview } from '@phasegate/core';
+import type { Json, JsonObject, Phasegate } from '@phasegate/core';
+import type { WorkflowOverview } from '@phasegate/core/engine';
 
 /**
  * The refusal of a skipped phase, with S1.76 beside it where the workflow has no such phase at all. The refusal itself

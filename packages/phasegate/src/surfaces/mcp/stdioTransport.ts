@@ -7,7 +7,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { EVIDENCE_LIMIT } from '@phasegate/core';
+import { EVIDENCE_LIMIT } from '@phasegate/core/model';
 import { type DroppedLine, LimitedLines } from './limitedLines.ts';
 
 // Above the limit of evidence, so that too much of it gets an answer that says so.

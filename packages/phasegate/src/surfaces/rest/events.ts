@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { withoutRecording } from '@phasegate/core';
+import { withoutRecording } from '@phasegate/core/engine';
 import type { Context } from 'hono';
 import type { FeedRecord } from '../../runtime/ports.ts';
 import { humanOf } from './callers.ts';

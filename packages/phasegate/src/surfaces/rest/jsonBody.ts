@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { DEPTH_LIMIT, type Json, type JsonObject } from '@phasegate/core';
+import type { Json, JsonObject } from '@phasegate/core';
+import { DEPTH_LIMIT } from '@phasegate/core/model';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
 import { isFarTooDeep } from '../../limits/jsonDepth.ts';

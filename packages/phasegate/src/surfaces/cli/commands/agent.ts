@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { oneLine, shellWord } from '@phasegate/core';
+import { oneLine, shellWord } from '@phasegate/core/model';
 import type { SpawnEvent, Spawned, SpawnRequest } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
 import { usageError } from '../usage.ts';

@@ -1,4 +1,4 @@
-import { oneLine } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import type { LeaseRecord } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import { table } from '../text/table.ts';

@@ -1,4 +1,4 @@
-import type { Question } from '@phasegate/core';
+import type { Question } from '@phasegate/core/engine';
 import type { Arguments, CliCommand } from '../command.ts';
 import { refuse } from '../refuse.ts';
 import { reportRun } from '../reportSubmitted.ts';

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type Question } from '@phasegate/core';
+import { isJsonObject, type Json } from '@phasegate/core';
+import type { Question } from '@phasegate/core/engine';
 import type { CliCommand } from '../command.ts';
 import { readJson } from '../evidence.ts';
 import { reportRun } from '../reportSubmitted.ts';

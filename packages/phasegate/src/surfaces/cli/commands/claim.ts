@@ -1,4 +1,4 @@
-import { oneLine } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import { encodePhase, spellNext } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
 import { SHELL } from '../spell.ts';

@@ -1,4 +1,5 @@
-import { canonicalJson, type GateView, shellWord } from '@phasegate/core';
+import { canonicalJson, type GateView } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import type { CliCommand, Invocation } from '../command.ts';
 import { refuse } from '../refuse.ts';
 import { reportRun } from '../reportSubmitted.ts';

@@ -1,4 +1,4 @@
-import { graphOf, type WorkflowGraph } from '@phasegate/core';
+import { graphOf, type WorkflowGraph } from '@phasegate/core/model';
 import { markCoverage } from '@phasegate/proofs';
 import type { CatalogWorkflow, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';

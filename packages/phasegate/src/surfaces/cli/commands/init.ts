@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
-import { didYouMean, PhasegateError } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
 import { CONFIG, DEFAULT_TEMPLATE, filesOf, TEMPLATES, type Template } from '../../../templates/index.ts';
 import type { Arguments, CliCommand, Invocation } from '../command.ts';

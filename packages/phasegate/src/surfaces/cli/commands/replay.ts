@@ -1,11 +1,5 @@
-import {
-  holdsAnItem,
-  PhasegateError,
-  type Principal,
-  RECORDING_VERSION,
-  type Run,
-  type Workflow,
-} from '@phasegate/core';
+import { PhasegateError, type Principal, type Run, type Workflow } from '@phasegate/core';
+import { holdsAnItem, RECORDING_VERSION } from '@phasegate/core/engine';
 import {
   FLIPS,
   type Outlook,

@@ -1,11 +1,5 @@
-import {
-  oneLine,
-  type Phasegate,
-  PhasegateError,
-  parseCommandLine,
-  type Run,
-  shellWord,
-} from '@phasegate/core';
+import { type Phasegate, PhasegateError, type Run } from '@phasegate/core';
+import { oneLine, parseCommandLine, shellWord } from '@phasegate/core/model';
 import type { Driven, DriveRequest } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
 import { paramsOf, START_OPTIONS } from '../params.ts';

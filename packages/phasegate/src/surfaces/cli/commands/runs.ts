@@ -1,4 +1,5 @@
-import { oneLine, type RunQuery, type RunStatus } from '@phasegate/core';
+import type { RunQuery, RunStatus } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import { encodeLine } from '@phasegate/wire';
 import type { Arguments, CliCommand } from '../command.ts';
 import { paintStatus } from '../text/describeRun.ts';

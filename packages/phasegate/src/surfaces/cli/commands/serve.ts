@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { oneLine, PhasegateError } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import type { Project, RunningServer, ServeRequest, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, Invocation } from '../command.ts';
 import { problemLine } from '../failure.ts';

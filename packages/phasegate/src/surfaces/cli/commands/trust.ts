@@ -1,5 +1,6 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { oneLine, PhasegateError, shellWord } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import { oneLine, shellWord } from '@phasegate/core/model';
 import type { OpenProject, TrustCard, TrustRecord, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';

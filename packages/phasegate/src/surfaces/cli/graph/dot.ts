@@ -1,4 +1,5 @@
-import type { GraphEdge, GraphNode, PhaseId, WorkflowGraph } from '@phasegate/core';
+import type { PhaseId } from '@phasegate/core';
+import type { GraphEdge, GraphNode, WorkflowGraph } from '@phasegate/core/model';
 import { coverageText, edgeLabel, nodeLabel, plain, timesText } from './label.ts';
 import { coloursOf, EXTENTS, extentOf, extentsIn, isUnseen, UNSEEN_EDGE } from './palette.ts';
 

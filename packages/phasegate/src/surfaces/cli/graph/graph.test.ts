@@ -1,4 +1,5 @@
-import { graphOf, type PhaseId, type Workflow, type WorkflowGraph } from '@phasegate/core';
+import type { PhaseId, Workflow } from '@phasegate/core';
+import { graphOf, type WorkflowGraph } from '@phasegate/core/model';
 import { describe, expect, test } from 'vitest';
 import { toDot } from './dot.ts';
 import { editing, fivePhases, NASTY_NAMES, nasty, runAt, when, workflowOf } from './fixtures/workflows.ts';

@@ -1,4 +1,4 @@
-import type { GraphCoverage, GraphEdge, GraphNode, TimesSeen } from '@phasegate/core';
+import type { GraphCoverage, GraphEdge, GraphNode, TimesSeen } from '@phasegate/core/model';
 
 /** The words on a node: its title, and lines of detail below it. */
 export interface NodeLabel {

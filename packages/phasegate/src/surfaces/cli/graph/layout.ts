@@ -1,5 +1,5 @@
 import type { EdgeLabel, GraphLabel, NodeLabel } from '@dagrejs/dagre';
-import type { GraphEdge, GraphNode, WorkflowGraph } from '@phasegate/core';
+import type { GraphEdge, GraphNode, WorkflowGraph } from '@phasegate/core/model';
 import { edgeLabel, nodeLabel, timesText } from './label.ts';
 import { type TextBlock, textBlock } from './textBlock.ts';
 

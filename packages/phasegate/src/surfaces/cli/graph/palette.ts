@@ -1,4 +1,4 @@
-import type { GraphNode, NodeStatus, TimesSeen, WorkflowGraph } from '@phasegate/core';
+import type { GraphNode, NodeStatus, TimesSeen, WorkflowGraph } from '@phasegate/core/model';
 
 /** The colours of one status; text on fill has a contrast of at least 7 to 1. */
 export interface Colours {

@@ -1,4 +1,5 @@
-import type { GraphEdge, GraphNode, NodeStatus, PhaseId, WorkflowGraph } from '@phasegate/core';
+import type { PhaseId } from '@phasegate/core';
+import type { GraphEdge, GraphNode, NodeStatus, WorkflowGraph } from '@phasegate/core/model';
 import { type Curve, curveThrough, round } from './curve.ts';
 import { coverageText, edgeLabel, plain, timesText } from './label.ts';
 import { BEGIN_RADIUS, layOut, type PlacedEdge, type PlacedNode, type Point, TIP } from './layout.ts';

@@ -1,4 +1,4 @@
-import { linesOf } from '@phasegate/core';
+import { linesOf } from '@phasegate/core/model';
 import { expect, test } from 'vitest';
 import { describeJson } from './describeJson.ts';
 

@@ -1,4 +1,5 @@
-import { type Json, linesOf, oneLine } from '@phasegate/core';
+import type { Json } from '@phasegate/core';
+import { linesOf, oneLine } from '@phasegate/core/model';
 
 // Lines of a text are indented under its key, and a key has one line: no value can pass for a line of its own.
 /** A JSON value for a human's eyes: all of it. */

@@ -1,4 +1,5 @@
-import { linesOf, type RunView } from '@phasegate/core';
+import type { RunView } from '@phasegate/core';
+import { linesOf } from '@phasegate/core/model';
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../paint.ts';
 import { describeProgress, describeRun } from './describeRun.ts';

@@ -1,12 +1,6 @@
-import {
-  type GateView,
-  linesOf,
-  oneLine,
-  type Progress,
-  type RunStatus,
-  type RunView,
-  shellWord,
-} from '@phasegate/core';
+import type { GateView, RunStatus, RunView } from '@phasegate/core';
+import type { Progress } from '@phasegate/core/engine';
+import { linesOf, oneLine, shellWord } from '@phasegate/core/model';
 import { spellNext } from '@phasegate/wire';
 import type { Output } from '../output.ts';
 import type { Paint } from '../paint.ts';

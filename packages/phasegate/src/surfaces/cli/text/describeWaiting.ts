@@ -1,4 +1,6 @@
-import { isJsonObject, type Json, type JsonObject, oneLine, own, quoteRest } from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import { quoteRest } from '@phasegate/core/engine';
+import { oneLine } from '@phasegate/core/model';
 import { describeJson } from './describeJson.ts';
 import { foreignLines, foreignRest, SCREEN } from './foreignLines.ts';
 

@@ -1,4 +1,4 @@
-import { linesOf, oneLine } from '@phasegate/core';
+import { linesOf, oneLine } from '@phasegate/core/model';
 
 /** Columns that every terminal has. */
 export const SCREEN = 80;

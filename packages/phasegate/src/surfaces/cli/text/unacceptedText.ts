@@ -1,4 +1,4 @@
-import type { Unaccepted } from '@phasegate/core';
+import type { Unaccepted } from '@phasegate/core/model';
 import type { Paint } from '../paint.ts';
 import { table } from './table.ts';
 

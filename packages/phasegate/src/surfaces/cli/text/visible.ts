@@ -1,4 +1,4 @@
-import { replaceUnseen, unseenAsJson } from '@phasegate/core';
+import { replaceUnseen, unseenAsJson } from '@phasegate/core/model';
 
 /**
  * The text with everything visible that a terminal would obey or not show: what an agent wrote must not repaint the

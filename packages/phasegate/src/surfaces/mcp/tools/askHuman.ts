@@ -1,13 +1,6 @@
 import { type InputRequiredResult, inputRequired, inputResponse } from '@modelcontextprotocol/server';
-import {
-  canonicalJson,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  own,
-  type Question,
-  type RunView,
-} from '@phasegate/core';
+import { canonicalJson, isJsonObject, type Json, type JsonObject, own, type RunView } from '@phasegate/core';
+import type { Question } from '@phasegate/core/engine';
 import { encodeState, encodeSubmitted } from '@phasegate/wire';
 import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
 import { wrongCall } from '../arguments.ts';

@@ -6,8 +6,8 @@ import {
   type RunStatus,
   type RunSummary,
   type RunView,
-  sameTarget,
 } from '@phasegate/core';
+import { sameTarget } from '@phasegate/core/model';
 import { encodeLeniency, encodeNotStarted, encodeOverview, encodeSessionPhase } from '@phasegate/wire';
 import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
 import { createTurns } from '../../../limits/turns.ts';

@@ -1,4 +1,4 @@
-import type { WorkedAt } from '@phasegate/core';
+import type { WorkedAt } from '@phasegate/core/engine';
 
 /** What a body says of where its work was begun, for the command it becomes; nothing where it says nothing. */
 export function begunAt(said: { readonly epoch: number; readonly visit?: number | undefined } | undefined): {

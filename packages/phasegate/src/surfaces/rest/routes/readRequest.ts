@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi';
-import { didYouMean } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
 import { type FieldProblem, RequestRefused } from '../problem.ts';
 import type { Endpoint } from './endpoint.ts';
 

@@ -1,4 +1,5 @@
-import { type Principal, type RunStatus, withoutRecording } from '@phasegate/core';
+import type { Principal, RunStatus } from '@phasegate/core';
+import { withoutRecording } from '@phasegate/core/engine';
 import { encodeGate, encodeLease, encodeLine, encodeTask } from '@phasegate/wire';
 import { type AgentSnapshotAnswer, type HumanSnapshotAnswer, snapshot } from '@phasegate/wire/schemas';
 import type { Admitted, OpenProject } from '../../../runtime/ports.ts';
