@@ -56,6 +56,7 @@ test('@phasegate/wire exports exactly these values', () => {
     'encodeSubmitted',
     'encodeTask',
     'encodeToolVerdict',
+    'encodeWebhook',
     'endedMessage',
     'skippedIn',
     'spellAction',

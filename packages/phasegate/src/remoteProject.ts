@@ -6,7 +6,7 @@ import {
   type PhasegateClient,
   PhasegateClientError,
 } from '@phasegate/sdk';
-import { decodeAgent, decodeLease } from '@phasegate/wire';
+import { decodeAgent, decodeLease, decodeTask } from '@phasegate/wire';
 import type { AuditReport, Claimed, FeedRecord, RemoteProject, UnlockedHuman } from './runtime/ports.ts';
 
 /** Which server, and as whom. */
@@ -53,8 +53,12 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
     const claim = await client.claimTask(name, options);
     if (claim === null) return null;
     const { task, phase_token, expires_at } = claim;
-    const view = await client.asPhasegate().view(task.id);
-    return { view, item: task.item ?? null, token: phase_token, tokenExpiresAt: expires_at };
+    return {
+      view: decodeTask(task),
+      item: task.item ?? null,
+      token: phase_token,
+      tokenExpiresAt: expires_at,
+    };
   }
 
   return {

@@ -27,7 +27,10 @@ export {
   encodeAgent,
   encodeClaim,
   encodeLease,
+  encodeWebhook,
   type LeaseFacts,
+  type Webhook,
+  type WebhookFacts,
 } from './records.ts';
 export {
   ALL_COMPLETE,

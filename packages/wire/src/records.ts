@@ -43,3 +43,33 @@ export function encodeClaim<T extends Task>(
 ): Claim & { readonly task: T } {
   return { task, phase_token: token, expires_at: expiresAt };
 }
+
+/** An address that is told what happens, and how far its deliveries are. */
+export interface WebhookFacts {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly addedAt: string;
+  readonly cursor: number;
+  readonly failures: number;
+  readonly retryAt: string | null;
+}
+
+/** An address that is told what happens; its secret is not shown again. */
+export function encodeWebhook({
+  id,
+  url,
+  events,
+  addedAt,
+  cursor,
+  failures,
+  retryAt,
+}: WebhookFacts): Webhook {
+  return { id, url, events, added_at: addedAt, cursor, failures, retry_at: retryAt };
+}
+
+/** An address that is told what happens. */
+export type Webhook = Omit<WebhookFacts, 'addedAt' | 'retryAt'> & {
+  readonly added_at: string;
+  readonly retry_at: string | null;
+};

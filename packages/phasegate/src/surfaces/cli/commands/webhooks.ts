@@ -1,3 +1,4 @@
+import { encodeWebhook } from '@phasegate/wire';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import { table } from '../text/table.ts';
 import { HUMAN_OPTIONS, humanOnceSetUp } from '../unlockHuman.ts';
@@ -36,11 +37,7 @@ export const webhooks: CliCommand = {
 };
 
 async function listWebhooks({ out, open }: Invocation): Promise<ExitCode> {
-  const found = (await (await open()).webhooks.list()).map(({ addedAt, retryAt, ...rest }) => ({
-    ...rest,
-    added_at: addedAt,
-    retry_at: retryAt,
-  }));
+  const found = (await (await open()).webhooks.list()).map(encodeWebhook);
   await out.result({ webhooks: found }, () => {
     if (found.length === 0) return 'no webhooks; add one with `phasegate webhooks add URL`';
     return table([

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { WORD_LIMIT } from '@phasegate/wire';
+import { encodeWebhook, WORD_LIMIT } from '@phasegate/wire';
 import { actRequest, textUpTo, webhookList, webhookRequest, webhookSecret } from '@phasegate/wire/schemas';
 import { RequestRefused } from '../problem.ts';
 import { type Endpoint, empty, endpoint, reply } from './endpoint.ts';
@@ -16,17 +16,7 @@ export const WEBHOOK_ROUTES: readonly Endpoint[] = [
     description: 'With how far the deliveries of each are. Secrets are not shown again.',
     answers: { 200: { description: 'the webhooks', schema: webhookList } },
     async handle({ parts }) {
-      const webhooks = (await parts.project.webhooks.list()).map(
-        ({ id, url, events, addedAt, cursor, failures, retryAt }) => ({
-          id,
-          url,
-          events,
-          added_at: addedAt,
-          cursor,
-          failures,
-          retry_at: retryAt,
-        }),
-      );
+      const webhooks = (await parts.project.webhooks.list()).map(encodeWebhook);
       return reply(200, { webhooks });
     },
   }),
