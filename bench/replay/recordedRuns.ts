@@ -2,13 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  type Command,
-  canonicalJson,
-  type JsonObject,
-  type Phasegate,
-  type Principal,
-} from '@phasegate/core';
+import { type Command, canonicalJson, type JsonObject, type Phasegate, type Principal } from '@phasegate/core';
 import { type OpenProject, openLocalProject, type Project, type UnlockedHuman } from 'phasegate';
 
 /** A project whose store holds recorded runs of the workflow of `examples/tdd`. */

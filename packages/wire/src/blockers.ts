@@ -1,4 +1,4 @@
-import type { Blocker, BlockerCode, NextAction, RunStatus, Warning } from '@phasegate/core';
+import { type Blocker, type BlockerCode, isJsonObject, type JsonObject, type NextAction, own, type RunStatus } from '@phasegate/core';
 import { type Dialect, type Place, spellAction } from './nextCall.ts';
 
 /** Why something was refused, as it crosses a boundary. */
@@ -9,9 +9,6 @@ export type WireBlocker = {
   /** The same in parts, for programs. */
   readonly next_step?: NextAction;
 };
-
-/** What did not hold and does not block, as it crosses a boundary. */
-export type WireWarning = Warning;
 
 /** Blockers as they are answered. */
 export function encodeBlockers(
@@ -51,4 +48,32 @@ export function decodeNext({ status, phase, next_action: text, next_step }: Wire
   if (status === 'waiting' || status === 'escalated') return { act: 'wait_for_human', text };
   if (status !== 'active' || phase === null) return { act: 'none', text };
   return { act: 'complete_phase', phase, text };
+}
+
+/** The blockers in an answer that may come from anywhere; what is not one is left out. */
+export function readBlockers(answer: JsonObject): readonly WireBlocker[] {
+  const list = own(answer, 'blockers');
+  const reason = text(answer, 'reason');
+  // The verdict on a tool call is one reason, said at its top.
+  if (own(answer, 'allowed') === false && list === undefined && reason !== undefined) {
+    const code = text(answer, 'code') ?? 'not_permitted';
+    return [{ code, message: reason, next_action: text(answer, 'next_action') ?? '' }];
+  }
+  return (Array.isArray(list) ? list.filter(isJsonObject) : []).map((blocker) => ({
+    code: text(blocker, 'code') ?? 'internal',
+    message: text(blocker, 'message') ?? '',
+    next_action: text(blocker, 'next_action') ?? '',
+    ...stepIn(blocker),
+  }));
+}
+
+function stepIn(blocker: JsonObject): Pick<WireBlocker, 'next_step'> {
+  const step = own(blocker, 'next_step');
+  if (!isJsonObject(step) || text(step, 'act') === undefined || text(step, 'text') === undefined) return {};
+  return { next_step: step as unknown as NextAction };
+}
+
+function text(fields: JsonObject, key: string): string | undefined {
+  const value = own(fields, key);
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }

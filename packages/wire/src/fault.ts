@@ -1,4 +1,11 @@
-import type { ErrorCode, PhasegateError } from '@phasegate/core';
+import {
+  type ErrorCode,
+  isJsonObject,
+  type JsonObject,
+  own,
+  type PhasegateError,
+  type Problem,
+} from '@phasegate/core';
 import type { Unaccepted } from '@phasegate/core/model';
 
 /** A place in a definition and what is wrong with it. */
@@ -33,4 +40,14 @@ export function encodeFault({ code, message, hint, problems, unaccepted }: Phase
 /** What is wrong with a definition, place by place. */
 export function encodeDefects(problems: PhasegateError['problems']): readonly WireDefect[] {
   return problems.map(({ file, line, column, code, message }) => ({ file, line, column, code, message }));
+}
+
+/** What an answer says is wrong with a definition. Problems of a request have no place in a file, and are left out. */
+export function decodeDefects(answer: JsonObject): readonly Problem[] {
+  const list = own(answer, 'problems');
+  if (!Array.isArray(list)) return [];
+  return list.filter(isJsonObject).flatMap(({ file, line, column, code, message }) => {
+    if (typeof file !== 'string' || typeof line !== 'number' || typeof column !== 'number') return [];
+    return [{ file, line, column, code: String(code), message: String(message), severity: 'error' as const }];
+  });
 }

@@ -1,6 +1,6 @@
 export type * from './answers.ts';
-export { decodeBlockers, encodeBlockers, type WireBlocker } from './blockers.ts';
-export { encodeDefects, encodeFault, type Fault, type WireDefect } from './fault.ts';
+export { decodeBlockers, encodeBlockers, readBlockers, type WireBlocker } from './blockers.ts';
+export { decodeDefects, encodeDefects, encodeFault, type Fault, type WireDefect } from './fault.ts';
 export {
   BATCH_LIMIT,
   CAPABILITY_LIMIT,

@@ -1,11 +1,11 @@
-import { isJsonObject, type JsonObject, type NextAction, own } from '@phasegate/core';
-import type { WireBlocker } from '#wire';
+import { isJsonObject, type JsonObject, own } from '@phasegate/core';
+import { readBlockers } from '#wire';
 import { PhasegateClientError, type WireProblem } from './PhasegateClientError.ts';
 
 /** The error an answer stands for: problem+json, a refusal with blockers, or what a proxy says in their place. */
 export function errorFrom(status: number, body: unknown, retryAfterMs: number | null): PhasegateClientError {
   const fields = isJsonObject(body) ? body : {};
-  const blockers = blockersIn(fields);
+  const blockers = readBlockers(fields);
   const [first] = blockers;
   const code =
     text(fields, 'error') ?? first?.code ?? text(fields, 'code') ?? CODE_OF_STATUS[status] ?? 'internal';
@@ -48,27 +48,6 @@ const CODE_OF_STATUS: Readonly<Record<number, string>> = {
   503: 'store_unavailable',
   504: 'server_unreachable',
 };
-
-function blockersIn(fields: JsonObject): readonly WireBlocker[] {
-  const reason = text(fields, 'reason');
-  // The verdict on a tool call is one reason, said at its top.
-  if (own(fields, 'allowed') === false && own(fields, 'blockers') === undefined && reason !== undefined) {
-    const code = text(fields, 'code') ?? 'not_permitted';
-    return [{ code, message: reason, next_action: text(fields, 'next_action') ?? '' }];
-  }
-  return objectsIn(fields, 'blockers').map((blocker) => ({
-    code: text(blocker, 'code') ?? 'internal',
-    message: text(blocker, 'message') ?? '',
-    next_action: text(blocker, 'next_action') ?? '',
-    ...stepIn(blocker),
-  }));
-}
-
-function stepIn(blocker: JsonObject): Pick<WireBlocker, 'next_step'> {
-  const step = own(blocker, 'next_step');
-  if (!isJsonObject(step) || text(step, 'act') === undefined || text(step, 'text') === undefined) return {};
-  return { next_step: step as unknown as NextAction };
-}
 
 function problemsIn(fields: JsonObject): readonly WireProblem[] {
   return objectsIn(fields, 'problems').map((problem) => ({
