@@ -8,7 +8,7 @@ interface Row {
   /** The weakest ring in which it holds, or has to once it is proven. */
   readonly ring: Requirement['ring'];
   readonly text: string;
-  readonly tests: readonly Pick<Citation, 'file' | 'line' | 'title'>[];
+  readonly tests: readonly Pick<Citation, 'file' | 'line' | 'title' | 'tier'>[];
 }
 
 const GROUPS: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ const rows: readonly Row[] = readLedger()
   .map(({ id, ring, text }) => {
     const tests = citations
       .filter((citation) => citation.id === id)
-      .map(({ file, line, title }) => ({ file, line, title }));
+      .map(({ file, line, title, tier }) => ({ file, line, title, tier }));
     return { id, state: tests.length > 0 ? 'proven' : 'open', ring, text, tests };
   });
 
@@ -56,7 +56,9 @@ function print(): void {
     if (letter !== group) console.log(`\n${letter}. ${GROUPS[letter] ?? ''}`);
     group = letter;
     console.log(`  ${id.slice(4).padEnd(5)}${state.padEnd(8)}${(ring ?? '').padEnd(11)}${text}`);
-    for (const { file, line } of tests) console.log(`${' '.repeat(26)}${file}:${line}`);
+    for (const { file, line, tier } of tests) {
+      console.log(`${' '.repeat(26)}${file}:${line}${tier === 'full' ? ' (full tier)' : ''}`);
+    }
   }
   const proven = rows.filter(({ state }) => state === 'proven').length;
   console.log(`\n${rows.length} tricks: ${proven} proven, ${rows.length - proven} open`);

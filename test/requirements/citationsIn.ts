@@ -5,7 +5,12 @@ export interface FoundCitation {
   readonly id: string;
   readonly line: number;
   readonly title: string;
+  /** The first tier that runs it. */
+  readonly tier: CitedTier;
 }
+
+/** The tiers a requirement can rest on: every change, or only before it counts. */
+export type CitedTier = 'quick' | 'full';
 
 /**
  * The ids in square brackets at the end of the titles of `test`, `it` and `describe`. A test that is skipped
@@ -13,11 +18,19 @@ export interface FoundCitation {
  */
 export function citationsIn(source: string): readonly FoundCitation[] {
   const tokens = tokensOf(source);
+  // Up to here, everything stands in a group that only the full tier runs.
+  let fullUntil = 0;
   return tokens.flatMap((token, at) => {
     const before = tokens[at - 1]?.text ?? '';
     if (!/^(test|it|describe)$/.test(token.text) || before === '.' || before === '?.') return [];
-    const title = titleAfter(tokens, at + 1);
-    return title === null ? [] : idsOf(title).map((id) => ({ id, line: token.line, title }));
+    const call = callAfter(tokens, at + 1);
+    if (call === null) return [];
+    if (call.full && token.text === 'describe')
+      fullUntil = Math.max(fullUntil, afterGroup(tokens, call.open));
+    const title = tokens[call.open + 1]?.literal ?? null;
+    if (title === null) return [];
+    const tier = call.full || at < fullUntil ? 'full' : 'quick';
+    return idsOf(title).map((id) => ({ id, line: token.line, title, tier }));
   });
 }
 
@@ -29,21 +42,30 @@ function idsOf(title: string): readonly string[] {
   return ids.every((id) => ID.test(id)) ? ids : [];
 }
 
-/** The title of a call such as `test('…'`, `test.only('…'` or `test.each([…])('…'`; null for anything else. */
-function titleAfter(tokens: readonly Token[], start: number): string | null {
+/**
+ * Where the arguments of a call such as `test('…'`, `test.only('…'` or `test.each([…])('…'` begin, and whether it asks
+ * for the full tier; null for anything else.
+ */
+function callAfter(
+  tokens: readonly Token[],
+  start: number,
+): { readonly open: number; readonly full: boolean } | null {
   let at = start;
   let table = false;
+  let full = false;
   while (tokens[at]?.text === '.') {
     const modifier = tokens[at + 1]?.text ?? '';
     if (modifier === 'skip' || modifier === 'todo') return null;
     table ||= ['each', 'for', 'skipIf', 'runIf', 'extend'].includes(modifier);
     at = afterTypes(tokens, at + 2);
     if (table && tokens[at]?.text === '(') {
-      at = afterGroup(tokens, at);
+      const end = afterGroup(tokens, at);
+      full ||= /If$/.test(modifier) && tokens.slice(at, end).some(({ text }) => text === 'FULL');
+      at = end;
       table = false;
     }
   }
-  return tokens[at]?.text === '(' ? (tokens[at + 1]?.literal ?? null) : null;
+  return tokens[at]?.text === '(' ? { open: at, full } : null;
 }
 
 /** The place after the type arguments that begin at `start`, or `start` where there are none. */

@@ -7,7 +7,7 @@ import { RINGS, type Ring } from '@phasegate/core/model';
 import { expect, test } from 'vitest';
 import { RING } from '../../packages/phasegate/src/runtime/startRun.ts';
 import { citationsIn } from './citationsIn.ts';
-import { readCitations, readLedger, unknownCitations } from './ledger.ts';
+import { readCitations, readLedger, tiersOf, unknownCitations } from './ledger.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -96,7 +96,13 @@ test('a citation of a requirement that does not exist is found and reported', ()
   expect(citations.map((citation) => citation.id)).toEqual(['S0.8', 'S9.99', 'adv.H7', 'adv.Z1']);
   const title = 'not fine [S9.99 adv.H7 adv.Z1]';
   expect(unknownCitations(readLedger(), citations)).toEqual(
-    ['S9.99', 'adv.Z1'].map((id) => ({ id, file: 'packages/core/src/a.test.ts', line: 2, title })),
+    ['S9.99', 'adv.Z1'].map((id) => ({
+      id,
+      file: 'packages/core/src/a.test.ts',
+      line: 2,
+      title,
+      tier: 'quick',
+    })),
   );
   for (const { status, stderr } of reports) {
     expect(stderr).toContain('packages/core/src/a.test.ts:2: cites `S9.99`');
@@ -118,8 +124,8 @@ test('the adversary’s report has every row with its state, its ring and its te
   expect(rows.find(({ id }) => id === 'adv.H7')).toMatchObject({
     ring: 'served',
     tests: [
-      { file: 'packages/core/src/a.test.ts', line: 1, title: 'a [adv.H7]' },
-      { file: 'packages/core/src/a.test.ts', line: 2, title: 'b [adv.H7 adv.N1]' },
+      { file: 'packages/core/src/a.test.ts', line: 1, title: 'a [adv.H7]', tier: 'quick' },
+      { file: 'packages/core/src/a.test.ts', line: 2, title: 'b [adv.H7 adv.N1]', tier: 'quick' },
     ],
   });
   expect(text?.stdout).toMatch(/^ {2}N1 +proven +served .*\n +packages\/core\/src\/a\.test\.ts:2$/m);
@@ -155,6 +161,32 @@ test('citations are read from titles of every spelling', () => {
     'C7',
     'C26',
   ]);
+});
+
+test('a citation has the first tier that runs its test, and a requirement rests on the first of those', () => {
+  const source = `
+    describe.runIf(FULL)('many [S0.1]', () => {
+      test('of many [S0.2 S0.6]', () => {});
+    });
+    test.runIf(FULL)('alone [S0.3]', () => {});
+    test.skipIf(!installed || !FULL)('where it can be [S0.4]', () => {});
+    test.each(someOf(ALL, { quick: 1, full: 2 }))('some of all [S0.5]', () => {});
+    test('on every change [S0.6]', () => {});
+  `;
+
+  const found = citationsIn(source);
+
+  expect(found.map(({ id, tier }) => `${id} ${tier}`)).toEqual([
+    'S0.1 full',
+    'S0.2 full',
+    'S0.6 full',
+    'S0.3 full',
+    'S0.4 full',
+    'S0.5 quick',
+    'S0.6 quick',
+  ]);
+  const tiers = tiersOf(found.map((citation) => ({ ...citation, file: 'a.test.ts' })));
+  expect([tiers.get('S0.2'), tiers.get('S0.6'), tiers.get('S0.7')]).toEqual(['full', 'quick', undefined]);
 });
 
 test('nothing else is taken for a citation', () => {

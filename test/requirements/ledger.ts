@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ring } from '@phasegate/core/model';
 import { testFiles } from '../testFiles.ts';
-import { citationsIn } from './citationsIn.ts';
+import { type CitedTier, citationsIn } from './citationsIn.ts';
 
 /** Where a requirement comes from: five source designs, our decisions, the adversary, mistakes of others. */
 export type Design = (typeof DESIGNS)[number];
@@ -26,6 +26,8 @@ export interface Citation {
   readonly file: string;
   readonly line: number;
   readonly title: string;
+  /** The first tier that runs the test. */
+  readonly tier: CitedTier;
 }
 
 /** Every requirement there is. */
@@ -38,6 +40,13 @@ export function readCitations(root: string): readonly Citation[] {
   return testFiles(root).flatMap((file) =>
     citationsIn(readFileSync(join(root, file), 'utf8')).map((found) => ({ ...found, file })),
   );
+}
+
+/** The tier each proven requirement rests on: the first in which a test of it runs. */
+export function tiersOf(citations: readonly Citation[]): ReadonlyMap<string, CitedTier> {
+  const tiers = new Map<string, CitedTier>();
+  for (const { id, tier } of citations) if (tier === 'quick' || !tiers.has(id)) tiers.set(id, tier);
+  return tiers;
 }
 
 /** Citations of requirements that do not exist. */

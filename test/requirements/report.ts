@@ -1,5 +1,5 @@
 // Prints how much of each design is proven by tests, and what is not: `npm run requirements [-- --json]`.
-import { DESIGNS, type Design, readCitations, readLedger, unknownCitations } from './ledger.ts';
+import { DESIGNS, type Design, readCitations, readLedger, tiersOf, unknownCitations } from './ledger.ts';
 
 /** What stands proven in one design, and what does not. */
 interface DesignReport {
@@ -7,6 +7,8 @@ interface DesignReport {
   readonly proven: number;
   readonly total: number;
   readonly open: readonly string[];
+  /** Proven by tests of the full tier alone. */
+  readonly full: readonly string[];
 }
 
 const NAMES: Readonly<Record<Design, string>> = {
@@ -23,11 +25,13 @@ const NAMES: Readonly<Record<Design, string>> = {
 const ledger = readLedger();
 const citations = readCitations(process.cwd());
 const unknown = unknownCitations(ledger, citations);
-const cited = new Set(citations.map((citation) => citation.id));
+const tiers = tiersOf(citations);
 const reports: readonly DesignReport[] = DESIGNS.map((design) => {
   const all = ledger.filter((requirement) => requirement.design === design);
-  const open = all.filter((requirement) => !cited.has(requirement.id)).map((requirement) => requirement.id);
-  return { design, proven: all.length - open.length, total: all.length, open };
+  const [open = [], full = []] = [undefined, 'full'].map((tier) =>
+    all.filter(({ id }) => tiers.get(id) === tier).map(({ id }) => id),
+  );
+  return { design, proven: all.length - open.length, total: all.length, open, full };
 });
 
 if (process.argv.includes('--json')) {
@@ -37,6 +41,7 @@ if (process.argv.includes('--json')) {
     const share = `${report.proven}/${report.total}`;
     console.log(`${report.design.padEnd(5)}${share.padStart(8)}  ${NAMES[report.design]}`);
     for (const line of wrapped(report.open)) console.log(`      ${line}`);
+    for (const line of wrapped(report.full)) console.log(`      in the full tier alone: ${line}`);
   }
 }
 for (const { id, file, line } of unknown)
