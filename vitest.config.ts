@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { SCRATCH } from './test/scratch.ts';
+import { COMPILED, SCRATCH } from './test/scratch.ts';
 import { sourceEntries } from './test/sourceEntries.ts';
 import { FULL } from './test/tier.ts';
 
@@ -21,7 +21,7 @@ export default defineConfig({
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
     globalSetup: './test/scratch.ts',
-    env: { TMPDIR: SCRATCH },
+    env: { TMPDIR: SCRATCH, NODE_COMPILE_CACHE: COMPILED },
     // The default leaves a core free, which on two of them doubles the time.
     maxWorkers: '100%',
     // What is waited for comes at once, or late on a busy machine; it is not the time that is tested.

@@ -10,7 +10,7 @@ test('all temporary folders of a run are made in one, which is that of the run',
   expect(existsSync(tmpdir())).toBe(true);
 });
 
-test('it is removed with all that is in it, and so is that of a run that was killed, but of no other', () => {
+test('it is removed with all that is in it, and so is that of a run that was killed, but of no other', async () => {
   const ended = spawnSync(process.execPath, ['--version']).pid;
   const abandoned = join(dirname(SCRATCH), `phasegate-tests-${ended}`);
   mkdirSync(join(abandoned, 'left'), { recursive: true });
@@ -18,7 +18,7 @@ test('it is removed with all that is in it, and so is that of a run that was kil
   const teardown = setup();
   const made = mkdtempSync(join(SCRATCH, 'made-'));
   expect([existsSync(made), existsSync(abandoned), existsSync(tmpdir())]).toEqual([true, false, true]);
-  teardown();
+  await teardown();
 
   expect([existsSync(SCRATCH), existsSync(tmpdir())]).toEqual([false, true]);
 });

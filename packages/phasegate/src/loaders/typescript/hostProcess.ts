@@ -27,6 +27,9 @@ const ENVIRONMENT = [
   'NODE_ENV',
   'SystemRoot',
   'PHASEGATE_DRIVER',
+  // Of this repository's sources alone, which take longer to compile than to run. What is installed reads no cache here:
+  // an agent could have written it, and a human accepted only what the code says.
+  ...(import.meta.url.endsWith('.ts') ? ['NODE_COMPILE_CACHE'] : []),
 ];
 const KEPT_OUTPUT = 2000;
 
