@@ -73,6 +73,7 @@ export async function openWorkload(at = folder()): Promise<Workload> {
     closure: 'c',
     files: {},
     notes: [],
+    placeOf: () => null,
   };
   const file = join(at, 'state.db');
   const keys = openKeys(at);

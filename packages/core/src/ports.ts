@@ -73,7 +73,14 @@ export type {
   Transition,
   TransitionRequest,
 } from './ports/leases.ts';
-export type { Loaded, Loader, Peeked, SourceFile, StartingWith } from './ports/loaders.ts';
+export type {
+  Loaded,
+  Loader,
+  Peeked,
+  SourceFile,
+  SourceMap,
+  StartingWith,
+} from './ports/loaders.ts';
 export type { MigrationCard, Migrations } from './ports/migrations.ts';
 export type { ConfiguredServer, ServerCard } from './ports/servers.ts';
 export type {

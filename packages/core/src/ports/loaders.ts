@@ -1,6 +1,7 @@
 import type { Problem } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { Workflow } from '../model/workflow.ts';
+import type { DefinitionPath, Place } from './definitions.ts';
 
 /** Turns files into workflows. */
 export interface Loader {
@@ -46,4 +47,12 @@ export interface Loaded {
   readonly files: Readonly<Record<string, string>>;
   /** It is code that no human has accepted: it was read, and not run. */
   readonly unaccepted?: true;
+  /** Where the parts of the workflow are written, as they were read for it. */
+  readonly places?: SourceMap;
 }
+
+/**
+ * Where a part of a definition is written, by its path in the draft: `['phases', 0]`, `['params', 'size']`. The nearest
+ * place that is known; null where nothing in the files says it.
+ */
+export type SourceMap = (path: DefinitionPath) => Place | null;

@@ -72,11 +72,14 @@ export async function loadMarkdown(
   for (const problem of defined.ok ? defined.notes : defined.problems) {
     // A report that sends its reader after consequences is worse than a short one.
     if (broken && CONSEQUENCES.includes(problem.code)) continue;
-    const at = placeOf(problem, metadata, phases);
+    const at = placeOf(problem.path, metadata, phases);
     if (problem.severity === 'error') report.error(at, problem);
     else report.note(at, problem);
   }
-  return done(defined.ok ? defined.workflow : null);
+  return {
+    ...done(defined.ok ? defined.workflow : null),
+    places: (draftPath) => placeOf(draftPath, metadata, phases),
+  };
 }
 
 interface AllPhases {
@@ -119,8 +122,8 @@ const CONSEQUENCES = [...GRAPH_CODES, ...WHOLE_CODES];
 
 const EVIDENCE_PARTS = ['fields', 'postconditions', 'artifacts'];
 
-/** The file a problem of the draft belongs to. */
-function placeOf({ path }: DraftProblem, metadata: Metadata, phases: readonly PlacedPhase[]): Place {
+/** Where a part of the draft is written: at least its file. */
+function placeOf(path: DraftProblem['path'], metadata: Metadata, phases: readonly PlacedPhase[]): Place {
   const [part, index, key] = path;
   if (part === 'params' || part === 'capabilities' || part === 'start') return metadata.at(path);
   const phase = part === 'phases' && typeof index === 'number' ? phases[index] : undefined;

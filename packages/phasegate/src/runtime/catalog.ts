@@ -5,7 +5,15 @@ import { canonicalJson, ERROR_CODES, type ErrorCode, type Json, PhasegateError, 
 import { compileGlob, didYouMean, type Unaccepted } from '@phasegate/core/model';
 import { closureHash } from './acceptance.ts';
 import { describeWorkflows } from './describeWorkflows.ts';
-import type { Catalog, CatalogEntry, CatalogWorkflow, Loaded, Loader, StartingWith } from './ports.ts';
+import type {
+  Catalog,
+  CatalogEntry,
+  CatalogWorkflow,
+  Loaded,
+  Loader,
+  StartingWith,
+  WorkflowPart,
+} from './ports.ts';
 
 /** What a catalog is made of. */
 export interface CatalogOptions {
@@ -145,7 +153,18 @@ function valid(loaded: Loaded, entry: CatalogEntry, root: string): CatalogWorkfl
     closure: closureHash(files),
     files,
     notes: problems,
+    placeOf: (part) => loaded.places?.(draftPath(accepted, part)) ?? null,
   };
+}
+
+/** Loaders know places by their path in the draft, where phases and properties have a number. */
+function draftPath(
+  { phases, properties }: Workflow,
+  { kind, name }: WorkflowPart,
+): readonly (string | number)[] {
+  if (kind === 'param') return ['params', name];
+  if (kind === 'phase') return ['phases', phases.findIndex(({ id }) => String(id) === String(name))];
+  return ['properties', (properties ?? []).findIndex((property) => property.name === name)];
 }
 
 function unacceptedOf({ files }: Loaded, { id, path }: Pick<CatalogEntry, 'id' | 'path'>): Unaccepted {

@@ -304,6 +304,7 @@ async function openEdited(
         closure: hashOf(),
         files,
         notes: [],
+        placeOf: () => null,
       };
     },
   };

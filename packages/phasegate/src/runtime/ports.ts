@@ -23,6 +23,7 @@ export type {
   RecordingQuery,
   TrustCard,
   Validated,
+  WorkflowPart,
 } from './ports/project.ts';
 export type { ReachedProject, RemoteProject } from './ports/remote.ts';
 export type { Driven, DriveRequest, DriveRun, RunnerProgress } from './ports/runner.ts';

@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path';
 import { defineWorkflow, type Known, type Problem, type Workflow } from '@phasegate/core';
 import type { DraftProblem } from '@phasegate/core/model';
-import type { FunctionAnswer, Functions, Loaded, Peeked, SourceFile } from '../../runtime/ports.ts';
+import type { FunctionAnswer, Functions, Loaded, Peeked, Place, SourceFile } from '../../runtime/ports.ts';
 import { readSource } from '../readSource.ts';
 import { type Closure, closureOf } from './closureOf.ts';
 import { type FoundWorkflow, findWorkflow, stemOf } from './findWorkflow.ts';
@@ -53,9 +53,12 @@ export async function loadTypeScript(file: SourceFile, known: Known, functions: 
     ]);
   }
 
-  const place = (problem: DraftProblem): Problem => ({
+  const places = (path: DraftProblem['path'], offset?: number): Place => ({
     file: file.path,
-    ...lines.at(locateInSource(found, problem.path, problem.offset)),
+    ...lines.at(locateInSource(found, path, offset)),
+  });
+  const place = (problem: DraftProblem): Problem => ({
+    ...places(problem.path, problem.offset),
     code: problem.code,
     message: problem.message,
     severity: problem.severity,
@@ -79,6 +82,7 @@ export async function loadTypeScript(file: SourceFile, known: Known, functions: 
     workflow,
     problems: inOrder([...closure.problems, ...notes, ...problems.map(place)], file.path),
     files,
+    places,
   };
 }
 

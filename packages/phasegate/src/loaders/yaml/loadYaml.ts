@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type Known, own, type Problem } from '@phasegate/core';
-import type { Loaded, Peeked, SourceFile } from '../../runtime/ports.ts';
+import type { Loaded, Peeked, Place, SourceFile } from '../../runtime/ports.ts';
 import { readSource } from '../readSource.ts';
 import { draftOf } from './draftOf.ts';
 import { meaningOf } from './meaningProblems.ts';
@@ -47,7 +47,21 @@ export async function loadYaml(file: SourceFile, known: Known): Promise<Loaded> 
         : place.tree.offsetInText(place.path, problem.offset);
     found.push(problemAt(place.tree, offset, { ...problem, message: withHint(problem.message) }));
   }
-  return { workflow: wellFormed ? meaning.workflow : null, problems: inOrder(found, file.path), files };
+  return {
+    workflow: wellFormed ? meaning.workflow : null,
+    problems: inOrder(found, file.path),
+    files,
+    places: (path) => placeIn(map, path),
+  };
+}
+
+/** Where a part of the draft begins: what has a name of its own begins with it. */
+function placeIn(map: SourceMap, draftPath: YamlPath): Place | null {
+  const place = map.locate(draftPath);
+  if (place === null) return null;
+  const { tree, path } = place;
+  const offset = tree.offsetOf(path, typeof path.at(-1) === 'string' ? 'key' : 'value');
+  return { file: tree.file, ...tree.lines.at(offset) };
 }
 
 /** Reads enough of a contract for a listing. */

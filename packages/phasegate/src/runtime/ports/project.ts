@@ -1,4 +1,15 @@
-import type { AuditRecord, Json, JsonObject, Phasegate, Principal, Problem, Run, RunQuery, Workflow } from '@phasegate/core';
+import type {
+  AuditRecord,
+  Json,
+  JsonObject,
+  Phasegate,
+  PhaseId,
+  Principal,
+  Problem,
+  Run,
+  RunQuery,
+  Workflow,
+} from '@phasegate/core';
 import type { Unaccepted } from '@phasegate/core/model';
 import type {
   Agents,
@@ -16,6 +27,7 @@ import type {
   Loader,
   Migrations,
   Peeked,
+  Place,
   ServerCard,
   SourceParsers,
   Standards,
@@ -100,7 +112,14 @@ export interface CatalogWorkflow {
   readonly closure: string;
   readonly files: Readonly<Record<string, string>>;
   readonly notes: readonly Problem[];
+  /** Where a part is written, as it was when the workflow was loaded; null where no file says it. */
+  placeOf(part: WorkflowPart): Place | null;
 }
+
+/** A part of a workflow that something can be said about. */
+export type WorkflowPart =
+  | { readonly kind: 'phase'; readonly name: PhaseId }
+  | { readonly kind: 'param' | 'property'; readonly name: string };
 
 /** What work that is handed in was done with. */
 export interface Around {

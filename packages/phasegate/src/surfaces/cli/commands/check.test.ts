@@ -1,5 +1,8 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { openLocalProject } from '../../../localProject.ts';
 import { makeShell } from '../fixtures/callCli.ts';
 
 const YAML = (skip: string) => `workflow: w
@@ -118,6 +121,62 @@ properties:
   expect((await gated.call(['check', 'w'])).stdout).toMatch(
     /^agent_workflow\.yaml:11:3: error required_gate_bypassed: /,
   );
+});
+
+const CODE = `import { defineWorkflow } from '@phasegate/sdk';
+const small = "size === 'small'";
+export default defineWorkflow({
+  type: 'w',
+  name: 'W',
+  initialStep: 'a',
+  steps: [
+    {
+      name: 'a',
+      requiredArtifacts: [{ type: 'size' }],
+      next: { condition: small, onTrue: null, onFalse: 'b' },
+    },
+    {
+      name: 'b',
+      humanGate: { prompt: 'Good?', required: true, options: [{ label: 'Yes' }] },
+      next: null,
+    },
+  ],
+});
+`;
+
+test('a finding names the line of its phase in TypeScript too', async () => {
+  const shell = makeShell({ 'w.workflow.ts': CODE });
+
+  const { stdout } = await shell.call(['check', 'w']);
+
+  expect(stdout).toMatch(/^w\.workflow\.ts:13:5: error required_gate_bypassed: /);
+});
+
+test('a finding names the file of its phase in Markdown', async () => {
+  const shell = makeShell();
+  mkdirSync(join(shell.root, 'workflows/w/phases/1'), { recursive: true });
+  shell.write('workflows/w/metadata.json', '{ "workflow_type": "w", "total_phases": 1 }');
+  shell.write('workflows/w/phases/1/phase.md', '# One\n\nWork.\n');
+  const blocker = '{ check: expression, with: { condition: result.done === true }, message: not done }';
+  shell.write(
+    'workflows/w/phases/1/gate-definition.yaml',
+    `evidence_schema:\n  done: { type: boolean }\nblockers: [${blocker}]\n`,
+  );
+
+  const { findings } = (await shell.call(['check', 'w', '--json'])).json();
+
+  expect(findings).toMatchObject([{ code: 'claims_alone', file: 'workflows/w/phases/1/phase.md', line: 1 }]);
+});
+
+test('places are those of the text that was loaded, whatever the file holds by now', async () => {
+  const shell = makeShell({ 'agent_workflow.yaml': YAML('B') });
+  const { catalog } = await openLocalProject({ projectDir: shell.root, env: shell.env });
+  const { placeOf } = await catalog.load('w');
+
+  shell.write('agent_workflow.yaml', `\n\n\n${YAML('B')}`);
+
+  expect(placeOf({ kind: 'phase', name: 'B' })).toEqual({ file: 'agent_workflow.yaml', line: 11, column: 3 });
+  expect(placeOf({ kind: 'property', name: 'built first' })).toMatchObject({ line: 6, column: 5 });
 });
 
 describe('a workflow that takes phases from a source', () => {

@@ -1,8 +1,7 @@
 import { decideStart, type Workflow } from '@phasegate/core';
 import { type CheckReport, checkWorkflow, type Finding } from '@phasegate/proofs';
-import type { StartingWith } from '../../../runtime/ports.ts';
+import type { CatalogWorkflow, StartingWith } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
-import { type DefinitionPlace, definitionPlaces } from '../definitionPlaces.ts';
 import { letCodeIn } from '../letCodeIn.ts';
 import { paramsOf, START_OPTIONS } from '../params.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -31,17 +30,18 @@ export const check: CliCommand = {
     const { args, out, project } = invocation;
     const states = statesOf(args.text('max-states'));
     await letCodeIn(invocation);
-    const { root, catalog, standards } = await project();
+    const { catalog, standards } = await project();
     const name = args.positionals[0] as string;
     const starting = await startingOf(invocation, name);
-    const { workflow, path, files } = await catalog.load(name, starting);
+    const found = await catalog.load(name, starting);
+    const { workflow, files } = found;
     if (starting !== undefined) requireStartable(workflow, starting);
     const code = workflow.module === null ? [] : Object.keys(files).filter((file) => CODE.test(file));
     const report = checkWorkflow(workflow, {
       ...(states === undefined ? {} : { bounds: { states } }),
       around: { code, standards: await standards.served() },
     });
-    const findings = await placed(report, { root, path });
+    const findings = report.findings.map((finding) => placed(finding, found));
     await out.result({ ...report, findings }, () => {
       const lines = findings.map(findingText);
       return [...lines, summaryOf(report)].join('\n');
@@ -53,7 +53,12 @@ export const check: CliCommand = {
 /** Of what a human accepts, what is run or read by what is run. */
 const CODE = /\.(?:[mc]?[jt]s|json)$/u;
 
-type Placed = Finding & DefinitionPlace;
+type Placed = Finding & {
+  readonly file: string;
+  /** Null where the finding is about the whole workflow, or no line says what it is about. */
+  readonly line: number | null;
+  readonly column: number | null;
+};
 
 function statesOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
@@ -81,18 +86,12 @@ function requireStartable(workflow: Workflow, { params, target }: StartingWith):
   if (wrong.length > 0) throw usageError(wrong.map(({ message }) => message).join('; '));
 }
 
-async function placed(
-  { findings }: CheckReport,
-  { root, path }: { readonly root: string; readonly path: string },
-): Promise<readonly Placed[]> {
-  if (findings.length === 0) return [];
-  const placeOf = await definitionPlaces(root, path);
-  return findings.map((finding) => {
-    const phase = finding.phases.at(-1);
-    if (finding.about !== undefined) return { ...finding, ...placeOf(finding.about) };
-    if (phase !== undefined) return { ...finding, ...placeOf({ kind: 'phase', name: phase }) };
-    return { ...finding, file: path, line: null, column: null };
-  });
+/** A finding with where what it is about is written; the file alone where it is about the whole. */
+function placed(finding: Finding, { path, placeOf }: CatalogWorkflow): Placed {
+  const phase = finding.phases.at(-1);
+  const part = finding.about ?? (phase === undefined ? undefined : { kind: 'phase' as const, name: phase });
+  const place = part === undefined ? null : placeOf(part);
+  return { ...finding, ...(place ?? { file: path, line: null, column: null }) };
 }
 
 function findingText({ code, severity, message, trace, file, line, column }: Placed): string {

@@ -163,7 +163,16 @@ test('GET /workflows lists what can be started, and what is wrong with the rest'
       if (name !== 'agent_workflow.yaml' || workflow === undefined) {
         throw new PhasegateError('workflow_invalid', 'it has problems');
       }
-      return { workflow, path: name, format: 'yaml', hash: '', closure: '', files: {}, notes: [] };
+      const found = {
+        workflow,
+        path: name,
+        format: 'yaml' as const,
+        hash: '',
+        closure: '',
+        files: {},
+        notes: [],
+      };
+      return { ...found, placeOf: () => null };
     },
   });
 
