@@ -1,5 +1,5 @@
 import type { WorkedAt } from '../engine/command.ts';
-import type { Principal } from '../engine/run.ts';
+import type { Principal, Run } from '../engine/run.ts';
 import type { RunView } from '../engine/viewFor.ts';
 import type { JsonObject } from '../json.ts';
 import type { PhaseId } from '../model/workflow.ts';
@@ -58,6 +58,11 @@ export interface Claims {
     agent: AgentPrincipal,
     cause: 'exited' | 'agent_removed' | 'given_back',
   ): Promise<void>;
+  /**
+   * The agent is at work on a run: renews its lease, closes a gate whose time is up, and gives the whole run as it is
+   * then, for whoever drives it; never for what an agent is shown. Throws `not_permitted` where another agent holds it.
+   */
+  attend(runId: string, agent: AgentPrincipal): Promise<Run>;
   /** All leases, with what `agents` shows of them. */
   leases(): Promise<readonly LeaseRecord[]>;
 }

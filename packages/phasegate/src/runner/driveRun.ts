@@ -105,17 +105,21 @@ async function stepOf(driving: Driving, run: Run): Promise<string> {
   }
 }
 
-/** The run as it is now; a gate whose time is up is closed by looking. */
+/** The run as it is now. */
 async function look({ request, principal }: Driving, pace: Pace): Promise<Run> {
-  try {
-    await request.open.as(principal).history(request.run, { limit: 1 });
-  } catch (error) {
-    // Held by another: the run itself says so.
-    if (!(error instanceof PhasegateError) || error.code !== 'not_permitted') throw error;
-  }
-  const run = await request.open.load(request.run);
+  const run = await attended(request, principal);
   // Given back while it waited: a human's act has put it in the queue.
   return run.status === 'queued' && pace.hasWaited() ? claimed(request, principal) : run;
+}
+
+async function attended({ open, run }: DriveRequest, principal: Driving['principal']): Promise<Run> {
+  try {
+    return await open.claims.attend(run, principal);
+  } catch (error) {
+    if (!(error instanceof PhasegateError) || error.code !== 'not_permitted') throw error;
+    // Held by another: the run itself says so.
+    return open.load(run);
+  }
 }
 
 async function claimed(request: DriveRequest, principal: Driving['principal']): Promise<Run> {

@@ -2,7 +2,7 @@ import { PhasegateError, type Run } from '@phasegate/core';
 import type { DriveRequest } from '../runtime/ports.ts';
 import type { Driving } from './parts.ts';
 
-/** How often it is looked whether the run is still ours; also renews a lease, whatever its length. */
+/** How often the run is attended to, which renews a lease of any length, and shows whether it is still ours. */
 const LOOK_MS = 1500;
 
 /** Keeps the hold on a run while a step takes its time, and says when it is lost or a human stopped the run. */
@@ -11,14 +11,11 @@ export function keepHold(
   principal: Driving['principal'],
 ): { readonly lost: AbortSignal; stop(): void } {
   const lost = new AbortController();
-  const gate = request.open.as(principal);
   let timer: NodeJS.Timeout | undefined;
   let over = false;
   const look = async () => {
     try {
-      // Reading as the agent is what renews its lease.
-      await gate.history(request.run, { limit: 1 });
-      const run = await request.open.load(request.run);
+      const run = await request.open.claims.attend(request.run, principal);
       if (run.status === 'stopped' || !isOurs(run, principal.name)) lost.abort();
     } catch (error) {
       // A store that is busy for a moment is asked again; whoever submits next is told.

@@ -172,6 +172,20 @@ describe('a lease', () => {
     expect((await it.store.lease(run, null))?.epoch).toBe(2);
   });
 
+  test('is renewed by whoever attends to the run, and by nobody else', async () => {
+    const it = openWith();
+    const run = await queue(it);
+    await claim(it, ADA);
+    const end = async () => (await it.store.lease(run, null))?.expiresAt;
+    it.pass(150);
+
+    await expect(it.project.claims.attend(run, BOB)).rejects.toMatchObject({ code: 'not_permitted' });
+    await expect(it.project.claims.attend('none', ADA)).rejects.toMatchObject({ code: 'run_unknown' });
+    expect(await later(end)).toBe('2026-11-15T12:05:00.000Z');
+    expect(await it.project.claims.attend(run, ADA)).toMatchObject({ id: run, phase: 'PLAN', holder: 'ada' });
+    expect(await later(end)).toBe('2026-11-15T12:07:30.000Z');
+  });
+
   test('that is given back puts the run into the queue, and counts as no crash', async () => {
     const it = openWith();
     const run = await queue(it);

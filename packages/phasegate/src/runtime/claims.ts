@@ -172,6 +172,7 @@ export function createClaims(parts: ClaimParts): Claims {
     ...createAdmission(parts),
     transition,
     release: parts.releases.release,
+    attend: runtime.attend,
     leases: () => store.leases(),
   };
 }

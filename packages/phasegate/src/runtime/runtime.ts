@@ -28,6 +28,8 @@ export interface Runtime extends Door {
    * call that is to be carried out, that call is under way from the moment the verdict that allows it is on record.
    */
   judge(admitted: Admitted, use: ToolUse, call?: CallRecord): Promise<Verdict>;
+  /** The run as it is now for a principal who may see it: a gate whose time is up is closed, and its lease renewed. */
+  attend(runId: string, principal: Principal): Promise<Run>;
   /** What stands at the gate now, with the hash a human's decision must carry. */
   card(run: Run): Promise<ShownCard | null>;
 }
@@ -53,7 +55,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const { submit } = createDoor({ ...parts, load, judging, renderSaved, heard });
 
   /** A gate whose time is up is closed by whoever looks next. */
-  async function current(runId: string, principal: Principal): Promise<Run> {
+  async function attend(runId: string, principal: Principal): Promise<Run> {
     const { run } = await load(runId);
     if (principal.kind === 'agent' && run.holder !== null && !isHeldBy(run, principal.name)) {
       throw new PhasegateError('not_permitted', `run \`${runId}\` is held by another agent`);
@@ -125,6 +127,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   return {
     card: (run) => shownCard(parts, run),
     submit,
+    attend,
     async judge(admitted, use, call) {
       if (call !== undefined) return judgeCall(admitted, use, call);
       const { runId, epoch, principal, jti } = admitted;
@@ -136,16 +139,16 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       start: (request) =>
         startRun(parts, { timeFor: time, lookAll: judging.lookAll, renderSaved }, { request, principal }),
       async view(runId) {
-        const run = await current(runId, principal);
+        const run = await attend(runId, principal);
         return viewFor(run, principal, await render(run, principal));
       },
       async phase(runId, requested) {
-        const run = await current(runId, principal);
+        const run = await attend(runId, principal);
         const answer = phaseAnswer(run, requested, await render(run, principal));
         if (!answer.ok) await noteSkipped(run, answer.skipped, principal);
         return answer;
       },
-      overview: async (runId) => overviewOf((await current(runId, principal)).workflow),
+      overview: async (runId) => overviewOf((await attend(runId, principal)).workflow),
       async submit(runId, command) {
         const beside = (before: Run, { run: after }: { readonly run: Run }) =>
           movedLease(store, { before, after }, { principal, now: parts.now() });
@@ -163,7 +166,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         return judgeUse(run, use, { principal });
       },
       async history(runId, page = {}) {
-        if (runId !== null) await current(runId, principal);
+        if (runId !== null) await attend(runId, principal);
         else if (principal.kind === 'agent')
           throw new PhasegateError('not_permitted', "the project's own audit is a human's to read");
         const records = await store.history(runId, { after: page.after ?? 0, limit: page.limit ?? 1000 });
