@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import type { JsonObject } from '@phasegate/core';
 import { loadConfig } from './config.ts';
+import { lazy, lazyPort } from './lazyPort.ts';
 import { namedFiles, type StartedWith } from './namedFiles.ts';
 import type { ConfiguredServer, ServerCard } from './runtime/ports.ts';
 import type { AttachedServers, AttachedServersParts } from './tools/attachedServers.ts';
@@ -11,28 +12,23 @@ export function lazyServers(
   { root, env }: Pick<AttachedServersParts, 'env'> & { readonly root: string },
   cards: () => Promise<readonly ServerCard[]>,
 ): AttachedServers & { read(): Promise<void> } {
-  let made: Promise<AttachedServers> | undefined;
   let known: AttachedServers | undefined;
-  const get = async () => {
-    made ??= Promise.all([import('./tools/attachedServers.ts'), cards()]).then(([{ attachServers }, found]) =>
-      attachServers({
-        ...acceptedServers(found),
-        demandSame: (name) => demandSameFiles(root, found, name),
-        workspace: realpathSync(root),
-        env,
-      }),
-    );
-    known = await made;
+  const servers = lazy(async () => {
+    const [{ attachServers }, found] = await Promise.all([import('./tools/attachedServers.ts'), cards()]);
+    known = attachServers({
+      ...acceptedServers(found),
+      demandSame: (name) => demandSameFiles(root, found, name),
+      workspace: realpathSync(root),
+      env,
+    });
     return known;
-  };
+  });
+  const read = async () => (await servers.get()).start();
   return {
-    read: async () => (await get()).start(),
-    start: () => void get().then((servers) => servers.start()),
-    attachedTools: async () => (await get()).attachedTools(),
+    ...lazyPort(servers, { calls: ['attachedTools'], ends: ['close'] }),
+    read,
+    start: () => void read(),
     trouble: (tool) => known?.trouble(tool) ?? null,
-    close: async () => {
-      if (made !== undefined) await (await made).close();
-    },
   };
 }
 

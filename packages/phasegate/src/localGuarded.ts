@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { lazy, lazyPort } from './lazyPort.ts';
 import type { GuardedFiles, Seal } from './runtime/ports.ts';
-import type { createGuardedFiles, FileChange } from './workspace/guardedFiles.ts';
+import type { FileChange } from './workspace/guardedFiles.ts';
 
 /** Where the guard's own files are, and where what is known of them is kept. */
 export interface GuardedPlace {
@@ -13,17 +14,15 @@ export interface GuardedPlace {
 /** The guard's own files, read when a program is first run. */
 export function lazyGuardedFiles({ root, stateDir, seal }: GuardedPlace): GuardedFiles {
   const keptIn = () => join(stateDir, 'put-back');
-  let made: Promise<ReturnType<typeof createGuardedFiles>> | undefined;
-  const get = () => {
-    made ??= import('./workspace/guardedFiles.ts').then((room) => room.createGuardedFiles({ root, keptIn }));
-    return made;
-  };
+  const files = lazy(async () =>
+    (await import('./workspace/guardedFiles.ts')).createGuardedFiles({ root, keptIn }),
+  );
   const keeping = async () => ({ folder: join(stateDir, 'guarded'), root: await realpath(root), seal });
   const room = () => import('./workspace/keptMeasure.ts');
   return {
-    read: async (known) => (await get()).read(known),
+    ...lazyPort(files, { calls: ['read'] }),
     measure: async () => (await room()).readMeasure(await keeping()),
     keepMeasure: async (measure) => (await room()).keepMeasure(await keeping(), measure),
-    putBack: async (change) => (await get()).putBack(change as FileChange),
+    putBack: async (change) => (await files.get()).putBack(change as FileChange),
   };
 }

@@ -13,6 +13,7 @@ import {
 import { requireOwnState } from './config/requireOwnState.ts';
 import { type Config, isMarkedProject, loadConfig, realpathOfExisting, stateDirFor } from './config.ts';
 import { enterProject } from './enterProject.ts';
+import { lazy, lazyPort } from './lazyPort.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
 import { lazyGuardedFiles } from './localGuarded.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
@@ -24,7 +25,6 @@ import type {
   OpenProject,
   Project,
   Seal,
-  SourceParsers,
   Standards,
   Store,
 } from './runtime/ports.ts';
@@ -64,21 +64,18 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     openStore: async () => (await openStore(where.stateDir, join(where.stateDir, DATABASE))).store,
   });
   const codeGate = given.codeGate ?? gate;
-  let host: Promise<Functions> | undefined;
-  const functions: Functions = {
-    call: async (request) => {
-      host ??= import('./loaders/typescript/functionHost.ts').then(({ createFunctions }) =>
-        createFunctions({ root, gate: codeGate }),
-      );
-      return (await host).call(request);
-    },
-    close: async () => {
-      if (host !== undefined) await (await host).close();
-    },
-  };
+  const functions: Functions = lazyPort(
+    lazy(async () =>
+      (await import('./loaders/typescript/functionHost.ts')).createFunctions({ root, gate: codeGate }),
+    ),
+    { calls: ['call'], ends: ['close'] },
+  );
   const standards = lazyStandards(where);
-  const sources = lazySources();
-  const catalog = lazyCatalog(root, { functions, standards, sources });
+  const sources = lazy(async () => (await import('@phasegate/markdown/tasks-md')).createSourceParsers()).get;
+  const catalog: Catalog = lazyPort(
+    lazy(() => makeCatalog(root, { functions, standards, sources })),
+    { calls: ['list', 'describe', 'load', 'validate'] },
+  );
 
   return {
     root,
@@ -173,7 +170,7 @@ async function open({ root, env, stateDir, catalog, functions, opened }: Opening
   const attached = lazyServers({ root, env }, () => project.serverCards());
   const databases = lazyDatabases({ root, stateDir }, async (runId) => (await store.load(runId))?.run);
   // What a crash left between a run and its database is finished before anyone looks at either.
-  if (existsSync(join(stateDir, 'attempts'))) await databases.recover();
+  if (existsSync(join(stateDir, 'attempts'))) await databases.open();
   const project: OpenProject = createOpenProject({
     store,
     servers: () => configuredServers(root),
@@ -205,37 +202,27 @@ async function open({ root, env, stateDir, catalog, functions, opened }: Opening
   };
 }
 
-/** The authors' databases, loaded when a workflow that has one is first worked on. */
+/** The authors' databases, loaded and recovered when a workflow that has one is first worked on. */
 function lazyDatabases(
   { root, stateDir }: Pick<Where, 'root' | 'stateDir'>,
   load: (runId: string) => Promise<Run | undefined>,
-): { readonly port: Databases; recover(): Promise<void> } {
-  let made: Promise<Databases> | undefined;
-  const get = () => {
-    made ??= import('./database/index.ts').then(async ({ createDatabases }) => {
-      const newId = () => `db-${randomBytes(8).toString('hex')}`;
-      const databases = createDatabases({ root, stateDir, now: Date.now, newId, busyMs: 5000 });
-      await databases.recover(load);
-      return databases;
-    });
+): { readonly port: Databases; open(): Promise<Databases> } {
+  const databases = lazy<Databases>(async () => {
+    const { createDatabases } = await import('./database/index.ts');
+    const newId = () => `db-${randomBytes(8).toString('hex')}`;
+    const made = createDatabases({ root, stateDir, now: Date.now, newId, busyMs: 5000 });
+    await made.recover(load);
     return made;
+  });
+  const port: Databases = {
+    ...lazyPort(databases, {
+      calls: ['begin', 'waiting', 'drop', 'recover', 'backup', 'restore', 'migrate', 'protect'],
+    }),
+    // Asked for every tool call: a project without databases pays for none.
+    protection: async () =>
+      existsSync(join(stateDir, 'protected')) ? (await databases.get()).protection() : () => false,
   };
-  return {
-    recover: async () => void (await get()),
-    port: {
-      begin: async (work) => (await get()).begin(work),
-      waiting: async (at) => (await get()).waiting(at),
-      drop: async (at) => (await get()).drop(at),
-      recover: async (from) => (await get()).recover(from),
-      backup: async (runId, database) => (await get()).backup(runId, database),
-      restore: async (backup, database) => (await get()).restore(backup, database),
-      migrate: async (database) => (await get()).migrate(database),
-      protect: async (database) => (await get()).protect(database),
-      // Asked for every tool call: a project without databases pays for none.
-      protection: async () =>
-        existsSync(join(stateDir, 'protected')) ? (await get()).protection() : () => false,
-    },
-  };
+  return { port, open: databases.get };
 }
 
 async function openStore(
@@ -290,20 +277,6 @@ interface Shelves extends Pick<Project, 'standards' | 'sources'> {
   readonly functions: Functions;
 }
 
-function lazyCatalog(root: string, shelves: Shelves): Catalog {
-  let made: Promise<Catalog> | undefined;
-  const get = () => {
-    made ??= makeCatalog(root, shelves);
-    return made;
-  };
-  return {
-    list: async () => (await get()).list(),
-    describe: async () => (await get()).describe(),
-    load: async (name, starting) => (await get()).load(name, starting),
-    validate: async (paths) => (await get()).validate(paths),
-  };
-}
-
 /** Where a project is, and in which environment. */
 interface Where {
   readonly root: string;
@@ -312,33 +285,19 @@ interface Where {
 }
 
 function lazyStandards(where: Where): Standards {
-  let made: Promise<Standards> | undefined;
-  const get = () => {
-    made ??= Promise.all([import('@phasegate/search'), loadConfig(where.root)]).then(
-      ([{ openStandards }, { docs }]) =>
-        openStandards({ root: where.root, stateDir: where.stateDir, docs, env: where.env }),
-    );
-    return made;
-  };
+  const standards = lazy<Standards>(async () => {
+    const [{ openStandards }, { docs }] = await Promise.all([
+      import('@phasegate/search'),
+      loadConfig(where.root),
+    ]);
+    return openStandards({ root: where.root, stateDir: where.stateDir, docs, env: where.env });
+  });
   return {
-    search: async (query) => (await get()).search(query),
-    sync: async (options) => (await get()).sync(options),
-    served: async () => (await get()).served(),
+    ...lazyPort(standards, { calls: ['search', 'sync', 'served'], ends: ['close'] }),
     acceptance: {
-      changed: async () => (await (await get()).acceptance?.changed()) ?? [],
-      accept: async () => (await get()).acceptance?.accept(),
+      changed: async () => (await (await standards.get()).acceptance?.changed()) ?? [],
+      accept: async () => (await standards.get()).acceptance?.accept(),
     },
-    close: async () => {
-      if (made !== undefined) await (await made).close();
-    },
-  };
-}
-
-function lazySources(): Project['sources'] {
-  let made: Promise<SourceParsers> | undefined;
-  return () => {
-    made ??= import('@phasegate/markdown/tasks-md').then(({ createSourceParsers }) => createSourceParsers());
-    return made;
   };
 }
 

@@ -7,6 +7,7 @@ import {
   PhasegateClientError,
 } from '@phasegate/sdk';
 import { decodeAgent, decodeLease, decodeTask } from '@phasegate/wire';
+import { lazy } from './lazyPort.ts';
 import type { AuditReport, Claimed, FeedRecord, RemoteProject, UnlockedHuman } from './runtime/ports.ts';
 
 /** Which server, and as whom. */
@@ -25,7 +26,7 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
   const { url, insecureHttp: allowInsecureHttp } = options;
   // Asked before anybody types a passphrase that could not be sent.
   await told(async () => connect({ url, allowInsecureHttp }));
-  const agent = lazily(() => told(async () => agentClient(options)));
+  const agent = lazy(() => told(async () => agentClient(options))).get;
   let human: PhasegateClient | undefined;
 
   const signedIn = (): PhasegateClient => {
@@ -182,12 +183,4 @@ async function told<T>(act: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw error instanceof PhasegateClientError ? error.asFault() : error;
   }
-}
-
-function lazily<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }
