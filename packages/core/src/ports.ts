@@ -9,12 +9,13 @@ export type {
   StartRequest,
   Submitted,
 } from './phasegate.ts';
-export type { AgentRecord, Agents, IdentifiedAgent } from './ports/agents.ts';
+export type { AgentRecord, AgentStore, Agents, IdentifiedAgent } from './ports/agents.ts';
 export type { AnswerPage, KeptAnswers } from './ports/answers.ts';
 export type {
   AuditDraft,
   AuditFinding,
   AuditReport,
+  AuditStore,
   ChainHead,
   NoteEvent,
   ProjectEvent,
@@ -23,7 +24,7 @@ export type {
   SealedRow,
   WrittenDraft,
 } from './ports/audit.ts';
-export type { CallRecord, CallsOver, RunCalls } from './ports/calls.ts';
+export type { CallRecord, CallStore, CallsOver, RunCalls } from './ports/calls.ts';
 export type {
   AskedCode,
   CheckAnswer,
@@ -39,6 +40,7 @@ export type {
   AttemptMark,
   AttemptWork,
   DatabaseBackup,
+  DatabaseBackupStore,
   Databases,
   SealedCopy,
   WaitingAt,
@@ -52,7 +54,7 @@ export type {
   PhaseModel,
   Place,
 } from './ports/definitions.ts';
-export type { Feed, FeedRecord } from './ports/feed.ts';
+export type { Feed, FeedRecord, FeedStore } from './ports/feed.ts';
 export type {
   GuardedCard,
   GuardedChange,
@@ -62,7 +64,7 @@ export type {
   GuardedReading,
   GuardedTree,
 } from './ports/guarded.ts';
-export type { Humans, UnlockedHuman } from './ports/humans.ts';
+export type { HumanRecord, HumanStore, Humans, UnlockedHuman, WrappedKey } from './ports/humans.ts';
 export type {
   Admitted,
   AgentPrincipal,
@@ -70,6 +72,7 @@ export type {
   Claims,
   LeaseChange,
   LeaseRecord,
+  LeaseStore,
   Transition,
   TransitionRequest,
 } from './ports/leases.ts';
@@ -82,6 +85,7 @@ export type {
   StartingWith,
 } from './ports/loaders.ts';
 export type { MigrationCard, Migrations } from './ports/migrations.ts';
+export type { Beside, RunStore, StoredRun } from './ports/runs.ts';
 export type { ConfiguredServer, ServerCard } from './ports/servers.ts';
 export type {
   ParsedSource,
@@ -101,15 +105,7 @@ export type {
   StandardsQuery,
   StandardsResult,
 } from './ports/standards.ts';
-export type {
-  BackupRecord,
-  Beside,
-  HumanRecord,
-  Store,
-  StoredRun,
-  TrustRecord,
-  WrappedKey,
-} from './ports/store.ts';
+export type { BackupRecord, ProjectStore, Store } from './ports/store.ts';
 export type {
   ExecutedCall,
   Receipt,
@@ -119,4 +115,5 @@ export type {
   ToolImplementation,
   ToolResult,
 } from './ports/tools.ts';
-export type { DeadLetter, WebhookProgress, WebhookRecord, Webhooks } from './ports/webhooks.ts';
+export type { TrustRecord, TrustStore } from './ports/trust.ts';
+export type { DeadLetter, WebhookProgress, WebhookRecord, WebhookStore, Webhooks } from './ports/webhooks.ts';

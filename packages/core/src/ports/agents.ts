@@ -1,3 +1,4 @@
+import type { AuditDraft } from './audit.ts';
 import type { UnlockedHuman } from './humans.ts';
 import type { AgentPrincipal } from './leases.ts';
 
@@ -38,4 +39,12 @@ export interface Agents {
 export interface IdentifiedAgent {
   readonly principal: AgentPrincipal;
   readonly capabilities: readonly string[] | null;
+}
+
+/** Where agents live, with the hashes of their keys. */
+export interface AgentStore {
+  agents(): Promise<readonly AgentRecord[]>;
+  /** Adds an agent or replaces its key. */
+  putAgent(agent: AgentRecord, audit: readonly AuditDraft[]): Promise<void>;
+  removeAgent(name: string, audit: readonly AuditDraft[]): Promise<boolean>;
 }

@@ -114,3 +114,16 @@ export interface AuditFinding {
   readonly seq: number | null;
   readonly message: string;
 }
+
+/** Where the audit lives: one chain for each run, and one for the project. */
+export interface AuditStore {
+  /** Appends to a run's chain (or the project's, with null) without changing state, if the epoch is still the given one. */
+  note(runId: string | null, audit: readonly AuditDraft[], epoch?: number): Promise<boolean>;
+  /** Records of one chain in order. */
+  history(
+    runId: string | null,
+    page: { readonly after: number; readonly limit: number },
+  ): Promise<readonly AuditRecord[]>;
+  /** Checks every chain, seal and head; yields what it finds, nothing when all is well. */
+  verify(): Promise<AuditReport>;
+}

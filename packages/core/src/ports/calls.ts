@@ -1,3 +1,5 @@
+import type { AuditDraft } from './audit.ts';
+
 /**
  * An allowed tool call under way. It stands in the store, so that every process that shares the store knows of it: a
  * phase is not left under a call it allowed, whoever carries the call out.
@@ -32,4 +34,19 @@ export interface CallsOver {
   readonly void: readonly string[];
   /** How many were begun when it was looked: where it says so, none may have been begun since. */
   readonly begun?: number;
+}
+
+/** Where the tool calls under way are kept. */
+export interface CallStore {
+  /**
+   * Keeps a call as under way and appends to its run's chain, if the run still has that version; else nothing, and
+   * false. So a call is under way only in the state it was judged in.
+   */
+  beginCall(call: CallRecord, version: number, audit: readonly AuditDraft[]): Promise<boolean>;
+  /** Drops a call and appends to its run's chain. One that is not there any more is no fault. */
+  endCall(call: Pick<CallRecord, 'id' | 'run'>, audit: readonly AuditDraft[]): Promise<void>;
+  /** The calls of a run, or with an item those of that item. */
+  calls(runId: string, item: string | null): Promise<RunCalls>;
+  /** Marks calls of a run as `ending`. */
+  askToEnd(runId: string, ids: readonly string[]): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import type { Run } from '../engine/run.ts';
 import type { WorkflowDatabase } from '../model/workflow.ts';
+import type { AuditDraft } from './audit.ts';
 import type { Signal } from './signal.ts';
 
 /** The author's own databases, protected: every attempt works on a copy, and a backup stands behind every run. */
@@ -99,4 +100,12 @@ export interface DatabaseBackup {
   readonly sizeBytes: number;
   /** Of the file when it was made; absent where that was not kept. */
   readonly sha256?: string;
+}
+
+/** Where it is kept which backups of authors' databases there are. */
+export interface DatabaseBackupStore {
+  /** Records a backup of an author's database. */
+  putBackup(backup: DatabaseBackup, audit: readonly AuditDraft[]): Promise<void>;
+  /** Backups of authors' databases, newest first. */
+  databaseBackups(): Promise<readonly DatabaseBackup[]>;
 }

@@ -22,3 +22,16 @@ export interface Feed {
     options?: { readonly after?: number; readonly signal?: Signal },
   ): () => void;
 }
+
+/** The audit of all chains as one stream, and word of every commit. */
+export interface FeedStore {
+  /** Records of all chains after an id, in the order they became durable. */
+  feed(after: number, limit: number): Promise<readonly FeedRecord[]>;
+  /** The id of the feed's newest record; 0 when there is none. */
+  feedEnd(): Promise<number>;
+  /**
+   * Calls back after every commit, also one of another process (noticed within a second). Gives a function that
+   * stops it; while nobody listens nothing is watched.
+   */
+  onCommit(listener: () => void): () => void;
+}

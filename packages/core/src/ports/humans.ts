@@ -1,4 +1,5 @@
 import type { Principal } from '../engine/run.ts';
+import type { AuditDraft } from './audit.ts';
 
 /** The humans of a project. */
 export interface Humans {
@@ -19,4 +20,41 @@ export interface UnlockedHuman {
   readonly principal: Principal & { readonly kind: 'human' };
   /** Ed25519 signature over the text, base64url. */
   sign(text: string): string;
+}
+
+/** Where humans live, with their wrapped keys. */
+export interface HumanStore {
+  /** Throws `state_tampered` where there is none and the project's chain says that there should be. */
+  humans(): Promise<readonly HumanRecord[]>;
+  /** Adds or replaces a human. Given `among`, only while those are the humans there are; else false. */
+  putHuman(
+    human: HumanRecord,
+    audit: readonly AuditDraft[],
+    among?: readonly HumanRecord[],
+  ): Promise<boolean>;
+  /** False where there is no such human, or, given `among`, where those are not the humans there are. */
+  removeHuman(name: string, audit: readonly AuditDraft[], among?: readonly HumanRecord[]): Promise<boolean>;
+}
+
+/** A human and the wrapped key only their passphrase opens. */
+export interface HumanRecord {
+  readonly name: string;
+  /** Ed25519, SPKI, base64url. */
+  readonly publicKey: string;
+  readonly wrappedKey: WrappedKey;
+  readonly addedAt: string;
+  /** When the passphrase was changed; left out where it never was. */
+  readonly changedAt?: string;
+}
+
+/** A private key encrypted by AES-256-GCM under a key derived by scrypt. All fields base64url. */
+export interface WrappedKey {
+  readonly kdf: 'scrypt';
+  readonly n: number;
+  readonly r: number;
+  readonly p: number;
+  readonly salt: string;
+  readonly iv: string;
+  readonly tag: string;
+  readonly ciphertext: string;
 }

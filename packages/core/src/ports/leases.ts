@@ -113,3 +113,12 @@ export interface Transition extends Submitted {
   /** What the agent goes on with; null at the end, at a gate, when refused, or when its item is done. */
   readonly next: Claimed | null;
 }
+
+/** Where leases live. */
+export interface LeaseStore {
+  lease(runId: string, item: string | null): Promise<LeaseRecord | undefined>;
+  leases(): Promise<readonly LeaseRecord[]>;
+  /** Writes a lease over the one it replaces, if that is still held by the same agent in the same epoch; else false. */
+  putLease(lease: LeaseRecord): Promise<boolean>;
+  dropLease(runId: string, item: string | null): Promise<void>;
+}

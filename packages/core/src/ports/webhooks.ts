@@ -1,3 +1,4 @@
+import type { AuditDraft } from './audit.ts';
 import type { UnlockedHuman } from './humans.ts';
 
 /** An address that is told what happens. */
@@ -42,4 +43,13 @@ export interface Webhooks {
     options: { readonly events: readonly string[]; readonly by: UnlockedHuman | null },
   ): Promise<WebhookRecord>;
   remove(id: string, by: UnlockedHuman | null): Promise<void>;
+}
+
+/** Where webhooks live, and how far each one is. */
+export interface WebhookStore {
+  webhooks(): Promise<readonly (WebhookRecord & WebhookProgress)[]>;
+  putWebhook(webhook: WebhookRecord & WebhookProgress, audit: readonly AuditDraft[]): Promise<void>;
+  removeWebhook(id: string, audit: readonly AuditDraft[]): Promise<boolean>;
+  /** Moves a webhook's deliveries on; a failure to keep up is a record too. */
+  putProgress(progress: WebhookProgress, audit: readonly AuditDraft[]): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@phasegate/core';
 import { verifyHumanSignature } from './humanKeys.ts';
-import type { AskedCode, Store, TrustRecord } from './ports.ts';
+import type { AskedCode, HumanStore, TrustRecord, TrustStore } from './ports.ts';
 
 /** SHA-256 over all files of a workflow (path → SHA-256): what a human accepts. */
 export function closureHash(files: Readonly<Record<string, string>>): string {
@@ -19,7 +19,7 @@ export function trustText({
 }
 
 /** Whether a record of trust carries the signature of a human of the project. */
-export async function isAccepted(trust: TrustRecord, store: Pick<Store, 'humans'>): Promise<boolean> {
+export async function isAccepted(trust: TrustRecord, store: Pick<HumanStore, 'humans'>): Promise<boolean> {
   const human = (await store.humans()).find((record) => record.name === trust.by);
   return human !== undefined && verifyHumanSignature(human.publicKey, trustText(trust), trust.signature);
 }
@@ -30,7 +30,7 @@ export async function isAccepted(trust: TrustRecord, store: Pick<Store, 'humans'
  */
 export async function isLastAccepted(
   closure: string,
-  store: Pick<Store, 'humans' | 'trusted' | 'trustedBefore'>,
+  store: Pick<HumanStore, 'humans'> & Omit<TrustStore, 'putTrust'>,
 ): Promise<boolean> {
   const exact = await store.trusted(closure);
   const last = exact === undefined ? undefined : await store.trustedBefore(exact.workflow);
@@ -40,7 +40,7 @@ export async function isLastAccepted(
 /** Whether code may be run: all of it until a human is set up, from then on what a human accepted. */
 export async function mayRun(
   code: AskedCode,
-  store: Pick<Store, 'humans' | 'trusted' | 'trustedBefore'>,
+  store: Pick<HumanStore, 'humans'> & Omit<TrustStore, 'putTrust'>,
 ): Promise<boolean> {
   if ((await store.humans()).length === 0) return true;
   if (await isLastAccepted(closureHash(code.files), store)) return true;

@@ -1,5 +1,5 @@
 import type { Run } from '@phasegate/core';
-import type { Admitted, Claims, LeaseRecord, Store } from './ports.ts';
+import type { Admitted, Claims, LeaseRecord, LeaseStore, RunStore } from './ports.ts';
 import type { RefusalNotes } from './refusalNotes.ts';
 import type { Renewals } from './renewals.ts';
 import type { CheckedToken, PhaseClaims } from './signedToken.ts';
@@ -8,7 +8,7 @@ import type { Tokens } from './tokens.ts';
 
 /** What admission is built from. */
 export interface AdmissionParts {
-  readonly store: Store;
+  readonly store: LeaseStore & RunStore;
   readonly tokens: Tokens;
   readonly renewals: Renewals;
   readonly refusals: RefusalNotes;

@@ -1,11 +1,11 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PhasegateError } from '@phasegate/core';
 import { isCapability } from '@phasegate/core/model';
-import type { AgentRecord, Agents, Store, UnlockedHuman } from './ports.ts';
+import type { AgentRecord, AgentStore, Agents, HumanStore, Store, UnlockedHuman } from './ports.ts';
 
 /** What agents are built from. */
 export interface AgentParts {
-  readonly store: Store;
+  readonly store: AgentStore & HumanStore;
   /** ISO time. */
   readonly now: () => string;
   /** Puts everything an agent holds back into the queue. */
@@ -135,7 +135,7 @@ function demandCapability(capability: string): void {
   throw new PhasegateError('usage', `\`${capability.slice(0, 64)}\` cannot name a capability`);
 }
 
-async function unknownAgent(store: Store, name: string): Promise<PhasegateError> {
+async function unknownAgent(store: AgentStore, name: string): Promise<PhasegateError> {
   const names = (await store.agents()).map((agent) => agent.name).join(', ') || 'none';
   return new PhasegateError('agent_unknown', `there is no agent \`${name.slice(0, 64)}\`; set up: ${names}`);
 }

@@ -1,12 +1,12 @@
 import { own, PhasegateError } from '@phasegate/core';
-import type { DatabaseBackup, Store } from './ports.ts';
+import type { AuditStore, DatabaseBackup } from './ports.ts';
 
 /**
  * A backup with the hash it had when it was made, as the project's signed chain has it: whoever can write the file or
  * the table of backups cannot write that. One that is not on record is refused; one from before hashes were kept has none.
  */
 export async function backupOnRecord(
-  store: Pick<Store, 'history'>,
+  store: Pick<AuditStore, 'history'>,
   backup: DatabaseBackup,
 ): Promise<DatabaseBackup> {
   for (let after = 0; ; ) {

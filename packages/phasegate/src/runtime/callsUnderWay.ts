@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createInFlight, type InFlight } from './inFlight.ts';
-import type { CallRecord, Store } from './ports.ts';
+import type { CallRecord, CallStore, FeedStore } from './ports.ts';
 import { PROCESSES, type Processes } from './processes.ts';
 
 /**
@@ -41,7 +41,7 @@ export interface CallWaits {
 
 /** What it is built from. */
 export interface CallsParts {
-  readonly store: Store;
+  readonly store: CallStore & FeedStore;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly newId: () => string;
@@ -183,7 +183,7 @@ function idOf({ id }: CallRecord): string {
 }
 
 /** Something may have changed: the store was written, or a process may have ended, which no store tells. */
-function watchChanges(store: Store): { next(): Promise<void>; stop(): void } {
+function watchChanges(store: FeedStore): { next(): Promise<void>; stop(): void } {
   let change = Promise.withResolvers<void>();
   const tell = () => {
     change.resolve();

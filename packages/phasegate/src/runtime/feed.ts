@@ -1,5 +1,5 @@
 import { createFeedTail } from './feedTail.ts';
-import type { Feed, FeedRecord, Store } from './ports.ts';
+import type { Feed, FeedRecord, FeedStore } from './ports.ts';
 
 /** A feed that can be closed with the store it reads. */
 export interface OpenFeed extends Feed {
@@ -10,7 +10,7 @@ export interface OpenFeed extends Feed {
  * The feed of a store. Listeners that are up to date share what was read once; one that is behind reads for itself
  * until it has caught up. A slow listener holds up nobody but itself.
  */
-export function createFeed(store: Store): OpenFeed {
+export function createFeed(store: FeedStore): OpenFeed {
   const followers = new Set<Follower>();
   const tail = createFeedTail(store);
   let unlisten: (() => void) | undefined;

@@ -1,4 +1,4 @@
-import type { FeedRecord, Store } from './ports.ts';
+import type { FeedRecord, FeedStore } from './ports.ts';
 
 /** The newest records of the feed in memory, read once for everyone who is up to date. */
 export interface FeedTail {
@@ -11,7 +11,7 @@ export interface FeedTail {
 }
 
 /** Makes the tail of a store's feed. */
-export function createFeedTail(store: Store): FeedTail {
+export function createFeedTail(store: FeedStore): FeedTail {
   let window: Promise<Window> | undefined;
   // Counts commits: what was read before one of them is not known to be all.
   let commits = 0;

@@ -4,7 +4,16 @@ import type { Unaccepted } from '@phasegate/core/model';
 import { provesReachable } from '@phasegate/proofs';
 import { isLastAccepted } from './acceptance.ts';
 import { nameOf } from './auditDrafts.ts';
-import type { CatalogWorkflow, MigrationCard, Migrations, Store, StoredRun } from './ports.ts';
+import type {
+  AuditStore,
+  CatalogWorkflow,
+  HumanStore,
+  MigrationCard,
+  Migrations,
+  RunStore,
+  StoredRun,
+  TrustStore,
+} from './ports.ts';
 import { chainOf } from './recordings.ts';
 import type { Runtime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
@@ -12,7 +21,7 @@ import { timeFor } from './timeFor.ts';
 
 /** What migrations are built from. */
 export interface MigrationParts extends Pick<RuntimeParts, 'catalog' | 'now'> {
-  readonly store: Store;
+  readonly store: AuditStore & HumanStore & RunStore & TrustStore;
   readonly runtime: Pick<Runtime, 'submit'>;
 }
 

@@ -1,9 +1,9 @@
 import { canonicalJson } from '@phasegate/core';
-import type { Store, TrustRecord, UnlockedHuman } from './ports.ts';
+import type { HumanStore, TrustRecord, TrustStore, UnlockedHuman } from './ports.ts';
 
 /** What acceptance of nested projects is built from. */
 export interface NestedTrustParts {
-  readonly store: Store;
+  readonly store: HumanStore & TrustStore;
   /** Signs and keeps an acceptance on the project's chain. */
   keep(human: UnlockedHuman, what: Pick<TrustRecord, 'hash' | 'workflow' | 'files'>): Promise<TrustRecord>;
   accepted(trust: TrustRecord): Promise<boolean>;

@@ -1,11 +1,11 @@
 import { PhasegateError } from '@phasegate/core';
 import { createHumanKey, rewrapHumanKey, unlockHumanKey, verifyHumanSignature } from './humanKeys.ts';
-import type { HumanRecord, Humans, Store, UnlockedHuman } from './ports.ts';
+import type { AgentStore, AuditStore, HumanRecord, HumanStore, Humans, UnlockedHuman } from './ports.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 
 /** The humans of a project: who they are, and that a passphrase is theirs. */
-export function createHumans(store: Store, now: () => string): Humans {
+export function createHumans(store: AgentStore & AuditStore & HumanStore, now: () => string): Humans {
   const record = (
     principal: string,
     event: 'human_added' | 'human_removed' | 'passphrase_changed' | 'credential_failed',

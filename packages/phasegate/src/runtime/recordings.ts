@@ -1,9 +1,9 @@
 import { type AuditRecord, type Json, own, type Run, type Workflow } from '@phasegate/core';
-import type { RecordedRun, RecordingQuery, Store } from './ports.ts';
+import type { AuditStore, RecordedRun, RecordingQuery, RunStore } from './ports.ts';
 
 /** Runs of a store with their chains, one at a time. */
 export async function* recordingsIn(
-  store: Store,
+  store: AuditStore & RunStore,
   load: (runId: string) => Promise<Run>,
   { runs, workflow, limit }: RecordingQuery,
 ): AsyncGenerator<RecordedRun> {
@@ -20,7 +20,7 @@ export async function* recordingsIn(
 
 /** A run and its chain of one moment: whoever works on it in between makes one of them too old for the other. */
 async function together(
-  store: Store,
+  store: AuditStore & RunStore,
   load: (runId: string) => Promise<Run>,
   id: string,
 ): Promise<Pick<RecordedRun, 'run' | 'records'>> {
@@ -35,7 +35,7 @@ async function together(
 }
 
 /** The blockers of every start of a workflow that was refused, by the closure of its files; those made no run. */
-export async function refusedStartsIn(store: Store, closure: string): Promise<readonly Json[]> {
+export async function refusedStartsIn(store: AuditStore, closure: string): Promise<readonly Json[]> {
   const refused = (await chainOf(store, null)).filter(
     ({ event, data }) => event === 'start_refused' && own(data, 'closure') === closure,
   );
@@ -45,7 +45,7 @@ export async function refusedStartsIn(store: Store, closure: string): Promise<re
 const PAGE = 1000;
 
 /** All records of a run's chain, or the project's. */
-export async function chainOf(store: Store, runId: string | null): Promise<readonly AuditRecord[]> {
+export async function chainOf(store: AuditStore, runId: string | null): Promise<readonly AuditRecord[]> {
   const records: AuditRecord[] = [];
   for (;;) {
     const page = await store.history(runId, { after: records.at(-1)?.seq ?? 0, limit: PAGE });
@@ -55,7 +55,7 @@ export async function chainOf(store: Store, runId: string | null): Promise<reado
 }
 
 /** A run that was migrated has another workflow now than its first records are about. */
-async function startedWith(store: Store, run: Run, [first]: readonly AuditRecord[]): Promise<Workflow> {
+async function startedWith(store: RunStore, run: Run, [first]: readonly AuditRecord[]): Promise<Workflow> {
   const hash = own(first?.data ?? null, 'workflowHash');
   if (typeof hash !== 'string' || hash === run.workflowHash) return run.workflow;
   return (await store.workflow(hash)) ?? run.workflow;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@phasegate/core';
-import type { AuditDraft, Store } from './ports.ts';
+import type { AuditDraft, AuditStore } from './ports.ts';
 
 /** Records refused credentials, so that whoever sends garbage is seen and cannot fill the disk with it. */
 export interface RefusalNotes {
@@ -13,7 +13,7 @@ export interface RefusalNotes {
 
 /** Keeps at most `perSecond` records a second in this process; the next one says how many were left out. */
 export function createRefusalNotes(parts: {
-  readonly store: Store;
+  readonly store: AuditStore;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly perSecond?: number;

@@ -4,12 +4,12 @@ import type { ReleaseCause } from '@phasegate/core/engine';
 import type { CallsUnderWay } from './callsUnderWay.ts';
 import { ENGINE } from './engine.ts';
 import { leaseEnd, openItems } from './leaseTerms.ts';
-import type { Claims, LeaseRecord, Store } from './ports.ts';
+import type { Claims, LeaseRecord, LeaseStore, RunStore } from './ports.ts';
 import type { Runtime } from './runtime.ts';
 
 /** What releases are built from. */
 export interface ReleaseParts {
-  readonly store: Store;
+  readonly store: LeaseStore & RunStore;
   readonly runtime: Runtime;
   readonly calls: Pick<CallsUnderWay, 'look'>;
   /** Milliseconds since 1970. */

@@ -1,6 +1,6 @@
 import type { Run } from '@phasegate/core';
 import { leaseEnd, leaseMs } from './leaseTerms.ts';
-import type { LeaseRecord, Store } from './ports.ts';
+import type { LeaseRecord, LeaseStore } from './ports.ts';
 
 /** Keeps leases alive while their agents are heard of. */
 export interface Renewals {
@@ -12,7 +12,7 @@ export interface Renewals {
 
 /** Renews the leases of the agents this process hears of. */
 export function createRenewals(parts: {
-  readonly store: Store;
+  readonly store: LeaseStore;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly onError: (error: unknown) => void;

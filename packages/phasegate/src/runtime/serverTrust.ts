@@ -1,9 +1,16 @@
 import { canonicalJson, type Json, PhasegateError } from '@phasegate/core';
-import type { ConfiguredServer, ServerCard, Store, TrustRecord, UnlockedHuman } from './ports.ts';
+import type {
+  ConfiguredServer,
+  HumanStore,
+  ServerCard,
+  TrustRecord,
+  TrustStore,
+  UnlockedHuman,
+} from './ports.ts';
 
 /** What acceptance of servers is built from. */
 export interface ServerTrustParts {
-  readonly store: Store;
+  readonly store: HumanStore & TrustStore;
   /** The servers of the config as it is now. */
   servers(): Promise<readonly ConfiguredServer[]>;
   /** Signs and keeps an acceptance on the project's chain. */

@@ -1,14 +1,8 @@
 import { type Blocker, canonicalJson, type JsonObject, type PhaseId, type Run, type RunEvent } from '@phasegate/core';
-import {
-  eventOfRecord,
-  type GateCardFacts,
-  gateCard,
-  type JudgedItem,
-  type LetThrough,
-  type StoppedRun,
-} from '@phasegate/core/engine';
-import { sameTarget } from '@phasegate/core/model';
-import type { Store } from './ports.ts';
+import { import { sameTarget } from '@phasegate/core';
+
+import { eventOfRecord, type GateCardFacts, gateCard, type JudgedItem, type LetThrough, type StoppedRun } from '@phasegate/core/engine';
+import type { AuditStore, RunStore, Store } from './ports.ts';
 import { projectTarget } from './projectTarget.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 
@@ -42,7 +36,7 @@ const PAGE = 1000;
 
 /** From the run's own record: what was let through is not lost when its phase is left. */
 async function toldIn(
-  store: Store,
+  store: AuditStore & RunStore,
   id: string,
 ): Promise<Required<Pick<GateCardFacts, 'letThrough' | 'itemsJudged'>>> {
   const letThrough: LetThrough[] = [];

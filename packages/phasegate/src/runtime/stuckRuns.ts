@@ -1,5 +1,5 @@
 import { type AuditRecord, own, type RunSummary } from '@phasegate/core';
-import type { Store } from './ports.ts';
+import type { AuditStore, RunStore } from './ports.ts';
 
 /** Finds runs in which nothing happens, and says so once for each visit of a phase. */
 export interface StuckRuns {
@@ -9,7 +9,7 @@ export interface StuckRuns {
 
 /** Looks for runs whose newest record is older than `afterMs`. Who is at work on a leased run is heard of, and is not stuck. */
 export function createStuckRuns(parts: {
-  readonly store: Store;
+  readonly store: AuditStore & RunStore;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly afterMs: number;

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { withoutRecording } from '@phasegate/core/engine';
-import type { FeedRecord, Store, WebhookProgress, WebhookRecord } from './ports.ts';
+import type { FeedRecord, FeedStore, Store, WebhookProgress, WebhookRecord, WebhookStore } from './ports.ts';
 import { wants } from './webhookEvents.ts';
 
 /** What delivery is built from. */
 export interface DeliveryParts {
-  readonly store: Store;
+  readonly store: FeedStore & WebhookStore;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** A fault of our own; a receiver's is what retries are for. */

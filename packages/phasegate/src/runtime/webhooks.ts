@@ -1,7 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { isJsonObject, PhasegateError } from '@phasegate/core';
 import { didYouMean } from '@phasegate/core/model';
-import type { DeadLetter, Store, UnlockedHuman, WebhookRecord, Webhooks } from './ports.ts';
+import type {
+  AuditStore,
+  DeadLetter,
+  FeedStore,
+  HumanStore,
+  Store,
+  UnlockedHuman,
+  WebhookRecord,
+  WebhookStore,
+  Webhooks,
+} from './ports.ts';
 import { eventNames, isEvent } from './webhookEvents.ts';
 
 /** The webhooks of a project: who is told, and of what. */
@@ -9,7 +19,7 @@ export function createWebhooks({
   store,
   now,
 }: {
-  readonly store: Store;
+  readonly store: AuditStore & FeedStore & HumanStore & WebhookStore;
   /** ISO time. */
   readonly now: () => string;
 }): Webhooks {

@@ -3,13 +3,13 @@ import type {
   AuditDraft,
   DatabaseBackup,
   HumanRecord,
+  ProjectStore,
   TrustRecord,
   WebhookProgress,
   WebhookRecord,
 } from '../runtime/ports.ts';
 import type { StoredAgent, StoredHuman } from './auditSource.ts';
 import { withFacts } from './projectNote.ts';
-import type { ProjectStore } from './projectStore.ts';
 import { sameHumans } from './sameHumans.ts';
 
 /** What a store in memory knows of the project: who takes part, and who is told. */

@@ -1,5 +1,5 @@
+import type { ProjectStore } from '../../runtime/ports.ts';
 import { withFacts } from '../projectNote.ts';
-import type { ProjectStore } from '../projectStore.ts';
 import { sameHumans } from '../sameHumans.ts';
 import type { AgentTable } from './agentTable.ts';
 import type { BackupTable } from './backupTable.ts';
