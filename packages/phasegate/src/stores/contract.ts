@@ -1,14 +1,16 @@
-import type { Run } from '@phasegate/core';
 import type { Store } from '../runtime/ports.ts';
 import { AGENT_CLAUSES } from './contractAgents.ts';
 import { AUDIT_CLAUSES } from './contractAudit.ts';
 import { CALL_CLAUSES } from './contractCalls.ts';
-import { type Clause, create, type Expect, requireStored } from './contractClause.ts';
+import { type Clause, create, type Expect } from './contractClause.ts';
 import { FEED_CLAUSES } from './contractFeed.ts';
+import { HUMAN_CLAUSES } from './contractHumans.ts';
 import { LEASE_CLAUSES, sampleLease } from './contractLeases.ts';
-import { PEOPLE_CLAUSES } from './contractPeople.ts';
+import { RUN_CLAUSES } from './contractRuns.ts';
+import { TRUST_CLAUSES } from './contractTrust.ts';
+import { WEBHOOK_CLAUSES } from './contractWebhooks.ts';
 import { WORKFLOW_CLAUSES } from './contractWorkflows.ts';
-import { afterDraft, sampleDraft, sampleRun, sampleWorkflow } from './sampleRun.ts';
+import { afterDraft, sampleDraft, sampleRun } from './sampleRun.ts';
 
 /** A store under test. */
 export interface OpenedStore {
@@ -79,159 +81,6 @@ async function outliveRestart({ store, reopen }: OpenedStore, expect: Expect): P
   await again.close();
 }
 
-const RUN_CLAUSES: readonly Clause[] = [
-  {
-    name: 'gives back a run exactly as it was stored, with its workflow',
-    async body(store, expect) {
-      const run = awkwardRun();
-      expect(await create(store, run)).toBe(true);
-      expect(await store.load(run.id)).toEqual({ run, version: 1 });
-    },
-  },
-  {
-    name: 'knows no run it was not given',
-    async body(store, expect) {
-      expect(await store.load('nobody')).toBe(undefined);
-      expect(await store.save(sampleRun('nobody'), 1, [])).toBe(false);
-      expect(await store.note('nobody', [sampleDraft('tool_judged')])).toBe(false);
-      expect(await store.history('nobody', { after: 0, limit: 10 })).toEqual([]);
-    },
-  },
-  {
-    name: 'makes a run once and leaves the first one alone',
-    async body(store, expect) {
-      await create(store, sampleRun('r1', { target: 'first.md' }));
-      expect(await create(store, sampleRun('r1', { target: 'second.md' }))).toBe(false);
-      expect((await requireStored(store, 'r1')).run.target).toBe('first.md');
-      expect((await store.history('r1', { after: 0, limit: 10 })).length).toBe(1);
-      expect((await store.history(null, { after: 0, limit: 10 })).length).toBe(1);
-    },
-  },
-  {
-    name: 'makes one of two runs that are started at once, where there may be one per target or per workflow',
-    async body(store, expect) {
-      const of = (oneRunPer: 'target' | 'workflow', id: string, change: Partial<Run>) =>
-        create(store, sampleRun(id, { workflow: { ...sampleWorkflow(oneRunPer), oneRunPer }, ...change }));
-      const atOnce = await Promise.all([
-        of('target', 't1', { target: 'a.md' }),
-        of('target', 't2', { target: './a.md ' }),
-        of('target', 't3', { target: 'b.md' }),
-        of('workflow', 'w1', { target: 'a.md' }),
-        of('workflow', 'w2', { target: 'b.md' }),
-        create(store, sampleRun('free', { target: 'a.md' })),
-      ]);
-      expect(atOnce).toEqual([true, false, true, true, false, true]);
-      expect(await of('target', 't4', { target: 'a.md' })).toBe(false);
-      const { run, version } = await requireStored(store, 't1');
-      const ended = {
-        ...run,
-        status: 'stopped',
-        phase: null,
-        holder: null,
-        reason: 'enough',
-      } as unknown as Run;
-      await store.save(ended, version, []);
-      expect(await of('target', 't4', { target: 'a.md' })).toBe(true);
-      expect(await store.load('t2')).toBe(undefined);
-    },
-  },
-  {
-    name: 'lets one of two writers of the same version win and tells the other',
-    async body(store, expect) {
-      const run = sampleRun('r1');
-      await create(store, run);
-      const answers = await Promise.all([
-        store.save(afterDraft(run, { holder: 'ada' }), 1, [sampleDraft('phase_completed')]),
-        store.save(afterDraft(run, { holder: 'bob' }), 1, [sampleDraft('phase_completed')]),
-      ]);
-      expect(answers).toEqual([true, false]);
-      const { run: stored, version } = await requireStored(store, 'r1');
-      expect([stored.holder, version]).toEqual(['ada', 2]);
-      expect((await store.history('r1', { after: 0, limit: 10 })).length).toBe(2);
-      expect(await store.save(run, 1, [])).toBe(false);
-      expect((await store.verify()).ok).toBe(true);
-    },
-  },
-  {
-    name: 'writes fifty runs at once without mixing them up',
-    async body(store, expect) {
-      const runs = Array.from({ length: 50 }, (_, index) => sampleRun(`r${index}`));
-      expect(await Promise.all(runs.map((run) => create(store, run)))).toEqual(runs.map(() => true));
-      const saved = runs.map((run) => afterDraft(run, { holder: `agent-${run.id}` }));
-      const answers = saved.map((run) =>
-        store.save(run, 1, [sampleDraft('phase_completed', { of: run.id })]),
-      );
-      expect(await Promise.all(answers)).toEqual(runs.map(() => true));
-      for (const run of saved) expect(await store.load(run.id)).toEqual({ run, version: 2 });
-      expect(await store.verify()).toMatchObject({ ok: true, runs: 50, records: 150 });
-    },
-  },
-  {
-    name: 'a loser writes nothing while the others of its moment are written',
-    async body(store, expect) {
-      const [one, two] = [sampleRun('r1'), sampleRun('r2')];
-      await create(store, one);
-      await create(store, two);
-      const answers = await Promise.all([
-        store.save(afterDraft(one), 7, [sampleDraft('phase_completed')], {
-          project: [sampleDraft('run_ended')],
-        }),
-        store.save(afterDraft(two), 1, [sampleDraft('phase_completed')]),
-        store.note('r1', [sampleDraft('tool_judged')], 9),
-        store.note('r2', [sampleDraft('tool_judged')], 2),
-      ]);
-      expect(answers).toEqual([false, true, false, true]);
-      expect((await store.history('r1', { after: 0, limit: 10 })).length).toBe(1);
-      expect((await store.history(null, { after: 0, limit: 10 })).length).toBe(2);
-      expect((await store.verify()).ok).toBe(true);
-    },
-  },
-  {
-    name: 'lists runs newest first, by status, by workflow, by holder, and not more than asked for',
-    async body(store, expect) {
-      const other = sampleWorkflow('other');
-      await create(store, sampleRun('a', { startedAt: '2026-01-01T00:00:00.000Z' }));
-      await create(store, sampleRun('b', { startedAt: '2026-01-03T00:00:00.000Z', workflow: other }));
-      await create(store, sampleRun('c', { startedAt: '2026-01-02T00:00:00.000Z', status: 'queued' }));
-      await create(store, sampleRun('d', { startedAt: '2026-01-02T00:00:00.000Z' }));
-      const names = async (query: Parameters<Store['list']>[0]) =>
-        (await store.list(query)).map(({ run }) => run);
-      expect(await names({})).toEqual(['b', 'd', 'c', 'a']);
-      expect(await names({ status: 'queued' })).toEqual(['c']);
-      expect(await names({ workflow: 'other' })).toEqual(['b']);
-      expect(await names({ workflow: 'sample', status: 'active' })).toEqual(['d', 'a']);
-      expect(await names({ limit: 2 })).toEqual(['b', 'd']);
-      expect(await names({ holder: 'local', status: 'active' })).toEqual(['b', 'd', 'a']);
-      expect(await names({ holder: 'somebody' })).toEqual([]);
-      expect(await store.list({ limit: 1 })).toEqual([
-        {
-          run: 'b',
-          workflow: 'other',
-          target: null,
-          status: 'active',
-          phase: 'DRAFT',
-          holder: 'local',
-          epoch: 1,
-          priority: 0,
-          capabilities: [],
-          startedAt: '2026-01-03T00:00:00.000Z',
-          updatedAt: '2026-01-01T00:00:00.000Z',
-        },
-      ]);
-    },
-  },
-  {
-    name: 'lists a run as it is after its newest write, with phases that are numbers',
-    async body(store, expect) {
-      const run = sampleRun('r1', { phase: 0 });
-      await create(store, run);
-      expect((await store.list({}))[0]?.phase).toBe(0);
-      await store.save({ ...run, status: 'completed', phase: null } as Run, 1, []);
-      expect(await store.list({})).toMatchObject([{ status: 'completed', phase: null }]);
-    },
-  },
-];
-
 const CLAUSES: readonly Clause[] = [
   ...RUN_CLAUSES,
   ...WORKFLOW_CLAUSES,
@@ -240,25 +89,7 @@ const CLAUSES: readonly Clause[] = [
   ...LEASE_CLAUSES,
   ...CALL_CLAUSES,
   ...AGENT_CLAUSES,
-  ...PEOPLE_CLAUSES,
+  ...WEBHOOK_CLAUSES,
+  ...HUMAN_CLAUSES,
+  ...TRUST_CLAUSES,
 ];
-
-/** A run with values that careless storing loses or turns into others. */
-function awkwardRun(): Run {
-  return sampleRun('r/1 "quoted" \u2028 ünï', {
-    target: '',
-    params: JSON.parse('{"__proto__": {"a": 1}, "constructor": null, "10": "ten", "2": "two"}'),
-    state: { empty: {}, list: [], nested: [[{}], null, false, 0, ''], text: '\u0000 \ud83d\ude00 \\u0041' },
-    phase: 1,
-    completions: [
-      {
-        phase: '1',
-        visit: 1,
-        at: 'then',
-        by: 'local',
-        outcome: 'ok',
-        evidence: { big: 9007199254740991, small: 1e-7 },
-      },
-    ],
-  });
-}

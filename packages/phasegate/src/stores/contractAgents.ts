@@ -1,8 +1,8 @@
-import type { AgentRecord, WebhookProgress, WebhookRecord } from '../runtime/ports.ts';
+import type { AgentRecord } from '../runtime/ports.ts';
 import type { Clause } from './contractClause.ts';
 import { SAMPLE_TIME, sampleDraft } from './sampleRun.ts';
 
-/** What every store must do with agents and webhooks. */
+/** What every store must do with agents. */
 export const AGENT_CLAUSES: readonly Clause[] = [
   {
     name: 'keeps agents by name, replaces their keys and removes them, and records each',
@@ -36,55 +36,9 @@ export const AGENT_CLAUSES: readonly Clause[] = [
       expect((await store.verify()).findings).toEqual([]);
     },
   },
-  {
-    name: 'keeps webhooks in the order they came, replaces and removes them, and records each',
-    async body(store, expect) {
-      expect(await store.webhooks()).toEqual([]);
-      const [one, two] = [sampleWebhook('w2'), sampleWebhook('w1')];
-      await store.putWebhook(one, [sampleDraft('webhook_added')]);
-      await store.putWebhook(two, [sampleDraft('webhook_added')]);
-      const changed = { ...one, url: 'https://example.com/other', events: [] };
-      await store.putWebhook(changed, [sampleDraft('webhook_added')]);
-      expect(await store.webhooks()).toEqual([changed, two]);
-      expect(await store.removeWebhook('w1', [sampleDraft('webhook_removed')])).toBe(true);
-      expect(await store.removeWebhook('w1', [sampleDraft('webhook_removed')])).toBe(false);
-      expect(await store.webhooks()).toEqual([changed]);
-      expect((await store.history(null, { after: 0, limit: 10 })).length).toBe(4);
-      expect((await store.verify()).findings).toEqual([]);
-    },
-  },
-  {
-    name: "moves a webhook's deliveries on, and not those of one that is gone",
-    async body(store, expect) {
-      const webhook = sampleWebhook('w1');
-      await store.putWebhook(webhook, []);
-      const progress = { id: 'w1', cursor: 7, failures: 2, retryAt: SAMPLE_TIME };
-      await store.putProgress(progress, []);
-      expect(await store.webhooks()).toEqual([{ ...webhook, ...progress }]);
-      const done = { id: 'w1', cursor: 8, failures: 0, retryAt: null };
-      await store.putProgress(done, [sampleDraft('webhook_failed')]);
-      expect(await store.webhooks()).toEqual([{ ...webhook, ...done }]);
-      await store.putProgress({ ...done, id: 'gone' }, [sampleDraft('webhook_failed')]);
-      expect((await store.history(null, { after: 0, limit: 10 })).length).toBe(1);
-    },
-  },
 ];
 
 /** An agent with a key. */
 export function sampleAgent(name: string, keyHash: string): AgentRecord {
   return { name, keyHash, capabilities: ['node'], addedAt: SAMPLE_TIME };
-}
-
-/** A webhook nothing was sent to yet. */
-export function sampleWebhook(id: string): WebhookRecord & WebhookProgress {
-  return {
-    id,
-    url: `https://example.com/${id}`,
-    events: ['run_stuck'],
-    secret: 's',
-    addedAt: SAMPLE_TIME,
-    cursor: 0,
-    failures: 0,
-    retryAt: null,
-  };
 }

@@ -1,46 +1,8 @@
-import type { Run } from '@phasegate/core';
 import { type Clause, create } from './contractClause.ts';
-import { afterDraft, sampleDraft, sampleRun, sampleWorkflow } from './sampleRun.ts';
+import { afterDraft, sampleDraft, sampleRun } from './sampleRun.ts';
 
-/** What every store must do with the queue, the feed and those who listen. */
+/** What every store must do with the feed and those who listen. */
 export const FEED_CLAUSES: readonly Clause[] = [
-  {
-    name: 'gives the queue by priority, then by age, then by who came first',
-    async body(store, expect) {
-      const [early, late] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
-      await create(store, queued('late', 0, late));
-      await create(store, queued('early', 0, early));
-      await create(store, queued('urgent', 5, late));
-      await create(store, queued('twin', 0, early));
-      await create(store, queued('whenever', -1, early));
-      await create(store, sampleRun('active'));
-      const names = async () => (await store.queue()).map(({ run }) => run);
-      expect(await names()).toEqual(['urgent', 'early', 'twin', 'late', 'whenever']);
-
-      const claimed = { ...queued('urgent', 5, late), status: 'active', holder: 'ada', epoch: 2 } as Run;
-      expect(await store.save(claimed, 1, [])).toBe(true);
-      expect(await names()).toEqual(['early', 'twin', 'late', 'whenever']);
-      const back = { ...claimed, status: 'queued', holder: null, epoch: 3 } as Run;
-      expect(await store.save(back, 2, [])).toBe(true);
-      expect(await names()).toEqual(['urgent', 'early', 'twin', 'late', 'whenever']);
-      expect((await store.verify()).ok).toBe(true);
-    },
-  },
-  {
-    name: 'says of a run its priority and what an agent must be able to do, each once',
-    async body(store, expect) {
-      const workflow = { ...sampleWorkflow(), capabilities: ['node', 'docker'] };
-      const queue = { priority: 3, capabilities: ['gpu', 'node'] };
-      await create(store, sampleRun('r1', { status: 'queued', holder: null, workflow, queue }));
-      await create(store, sampleRun('r2', { status: 'queued', holder: null }));
-      const expected = [
-        { run: 'r1', priority: 3, capabilities: ['docker', 'gpu', 'node'] },
-        { run: 'r2', priority: 0, capabilities: [] },
-      ];
-      expect(await store.queue()).toMatchObject(expected);
-      expect(await store.list({})).toMatchObject([...expected].reverse());
-    },
-  },
   {
     name: 'gives the records of all chains as one, in the order they were written',
     async body(store, expect) {
@@ -127,11 +89,6 @@ export const FEED_CLAUSES: readonly Clause[] = [
     },
   },
 ];
-
-function queued(id: string, priority: number, startedAt: string): Run {
-  const queue = priority === 0 ? {} : { queue: { priority, capabilities: [] } };
-  return sampleRun(id, { status: 'queued', holder: null, startedAt, ...queue });
-}
 
 function ascending(ids: readonly number[]): boolean {
   return ids.every((id, index) => id > (ids[index - 1] ?? 0));

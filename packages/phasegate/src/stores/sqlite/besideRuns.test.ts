@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../runtime/ports.ts';
-import { sampleAgent, sampleWebhook } from '../contractAgents.ts';
+import { sampleAgent } from '../contractAgents.ts';
 import { create } from '../contractClause.ts';
 import { sampleLease } from '../contractLeases.ts';
+import { sampleWebhook } from '../contractWebhooks.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { afterDraft, sampleDraft, sampleRun } from '../sampleRun.ts';
 

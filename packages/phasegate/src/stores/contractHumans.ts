@@ -1,9 +1,9 @@
-import type { HumanRecord, TrustRecord } from '../runtime/ports.ts';
+import type { HumanRecord } from '../runtime/ports.ts';
 import type { Clause } from './contractClause.ts';
 import { SAMPLE_TIME, sampleDraft } from './sampleRun.ts';
 
-/** What every store must do with humans and what they accepted. */
-export const PEOPLE_CLAUSES: readonly Clause[] = [
+/** What every store must do with humans. */
+export const HUMAN_CLAUSES: readonly Clause[] = [
   {
     name: 'keeps humans by name, replaces and removes them, and records each',
     async body(store, expect) {
@@ -65,22 +65,6 @@ export const PEOPLE_CLAUSES: readonly Clause[] = [
       expect((await store.verify()).findings).toEqual([]);
     },
   },
-  {
-    name: 'keeps what was accepted, by hash and by workflow, the newest first',
-    async body(store, expect) {
-      expect(await store.trusted('h1')).toBe(undefined);
-      expect(await store.trustedBefore('release')).toBe(undefined);
-      const [first, second] = [sampleTrust('h1'), sampleTrust('h2')];
-      await store.putTrust(first, [sampleDraft('workflow_trusted')]);
-      await store.putTrust(second, [sampleDraft('workflow_trusted')]);
-      expect(await store.trusted('h1')).toEqual(first);
-      expect(await store.trustedBefore('release')).toEqual(second);
-      await store.putTrust(first, [sampleDraft('workflow_trusted')]);
-      expect(await store.trustedBefore('release')).toEqual(first);
-      expect(await store.trustedBefore('other')).toBe(undefined);
-      expect((await store.verify()).ok).toBe(true);
-    },
-  },
 ];
 
 function sampleHuman(name: string, publicKey: string): HumanRecord {
@@ -95,15 +79,4 @@ function sampleHuman(name: string, publicKey: string): HumanRecord {
     ciphertext: 'c',
   } as const;
   return { name, publicKey, wrappedKey, addedAt: SAMPLE_TIME };
-}
-
-function sampleTrust(hash: string): TrustRecord {
-  return {
-    hash,
-    workflow: 'release',
-    files: { 'agent_workflow.yaml': 'a1' },
-    by: 'ada',
-    at: SAMPLE_TIME,
-    signature: 's',
-  };
 }

@@ -1,0 +1,220 @@
+import type { Run } from '@phasegate/core';
+import type { RunStore } from '../runtime/ports.ts';
+import { type Clause, create, requireStored } from './contractClause.ts';
+import { afterDraft, sampleDraft, sampleRun, sampleWorkflow } from './sampleRun.ts';
+
+/** What every store must do with runs and the queue. */
+export const RUN_CLAUSES: readonly Clause[] = [
+  {
+    name: 'gives back a run exactly as it was stored, with its workflow',
+    async body(store, expect) {
+      const run = awkwardRun();
+      expect(await create(store, run)).toBe(true);
+      expect(await store.load(run.id)).toEqual({ run, version: 1 });
+    },
+  },
+  {
+    name: 'knows no run it was not given',
+    async body(store, expect) {
+      expect(await store.load('nobody')).toBe(undefined);
+      expect(await store.save(sampleRun('nobody'), 1, [])).toBe(false);
+      expect(await store.note('nobody', [sampleDraft('tool_judged')])).toBe(false);
+      expect(await store.history('nobody', { after: 0, limit: 10 })).toEqual([]);
+    },
+  },
+  {
+    name: 'makes a run once and leaves the first one alone',
+    async body(store, expect) {
+      await create(store, sampleRun('r1', { target: 'first.md' }));
+      expect(await create(store, sampleRun('r1', { target: 'second.md' }))).toBe(false);
+      expect((await requireStored(store, 'r1')).run.target).toBe('first.md');
+      expect((await store.history('r1', { after: 0, limit: 10 })).length).toBe(1);
+      expect((await store.history(null, { after: 0, limit: 10 })).length).toBe(1);
+    },
+  },
+  {
+    name: 'makes one of two runs that are started at once, where there may be one per target or per workflow',
+    async body(store, expect) {
+      const of = (oneRunPer: 'target' | 'workflow', id: string, change: Partial<Run>) =>
+        create(store, sampleRun(id, { workflow: { ...sampleWorkflow(oneRunPer), oneRunPer }, ...change }));
+      const atOnce = await Promise.all([
+        of('target', 't1', { target: 'a.md' }),
+        of('target', 't2', { target: './a.md ' }),
+        of('target', 't3', { target: 'b.md' }),
+        of('workflow', 'w1', { target: 'a.md' }),
+        of('workflow', 'w2', { target: 'b.md' }),
+        create(store, sampleRun('free', { target: 'a.md' })),
+      ]);
+      expect(atOnce).toEqual([true, false, true, true, false, true]);
+      expect(await of('target', 't4', { target: 'a.md' })).toBe(false);
+      const { run, version } = await requireStored(store, 't1');
+      const ended = {
+        ...run,
+        status: 'stopped',
+        phase: null,
+        holder: null,
+        reason: 'enough',
+      } as unknown as Run;
+      await store.save(ended, version, []);
+      expect(await of('target', 't4', { target: 'a.md' })).toBe(true);
+      expect(await store.load('t2')).toBe(undefined);
+    },
+  },
+  {
+    name: 'lets one of two writers of the same version win and tells the other',
+    async body(store, expect) {
+      const run = sampleRun('r1');
+      await create(store, run);
+      const answers = await Promise.all([
+        store.save(afterDraft(run, { holder: 'ada' }), 1, [sampleDraft('phase_completed')]),
+        store.save(afterDraft(run, { holder: 'bob' }), 1, [sampleDraft('phase_completed')]),
+      ]);
+      expect(answers).toEqual([true, false]);
+      const { run: stored, version } = await requireStored(store, 'r1');
+      expect([stored.holder, version]).toEqual(['ada', 2]);
+      expect((await store.history('r1', { after: 0, limit: 10 })).length).toBe(2);
+      expect(await store.save(run, 1, [])).toBe(false);
+      expect((await store.verify()).ok).toBe(true);
+    },
+  },
+  {
+    name: 'writes fifty runs at once without mixing them up',
+    async body(store, expect) {
+      const runs = Array.from({ length: 50 }, (_, index) => sampleRun(`r${index}`));
+      expect(await Promise.all(runs.map((run) => create(store, run)))).toEqual(runs.map(() => true));
+      const saved = runs.map((run) => afterDraft(run, { holder: `agent-${run.id}` }));
+      const answers = saved.map((run) =>
+        store.save(run, 1, [sampleDraft('phase_completed', { of: run.id })]),
+      );
+      expect(await Promise.all(answers)).toEqual(runs.map(() => true));
+      for (const run of saved) expect(await store.load(run.id)).toEqual({ run, version: 2 });
+      expect(await store.verify()).toMatchObject({ ok: true, runs: 50, records: 150 });
+    },
+  },
+  {
+    name: 'a loser writes nothing while the others of its moment are written',
+    async body(store, expect) {
+      const [one, two] = [sampleRun('r1'), sampleRun('r2')];
+      await create(store, one);
+      await create(store, two);
+      const answers = await Promise.all([
+        store.save(afterDraft(one), 7, [sampleDraft('phase_completed')], {
+          project: [sampleDraft('run_ended')],
+        }),
+        store.save(afterDraft(two), 1, [sampleDraft('phase_completed')]),
+        store.note('r1', [sampleDraft('tool_judged')], 9),
+        store.note('r2', [sampleDraft('tool_judged')], 2),
+      ]);
+      expect(answers).toEqual([false, true, false, true]);
+      expect((await store.history('r1', { after: 0, limit: 10 })).length).toBe(1);
+      expect((await store.history(null, { after: 0, limit: 10 })).length).toBe(2);
+      expect((await store.verify()).ok).toBe(true);
+    },
+  },
+  {
+    name: 'lists runs newest first, by status, by workflow, by holder, and not more than asked for',
+    async body(store, expect) {
+      const other = sampleWorkflow('other');
+      await create(store, sampleRun('a', { startedAt: '2026-01-01T00:00:00.000Z' }));
+      await create(store, sampleRun('b', { startedAt: '2026-01-03T00:00:00.000Z', workflow: other }));
+      await create(store, sampleRun('c', { startedAt: '2026-01-02T00:00:00.000Z', status: 'queued' }));
+      await create(store, sampleRun('d', { startedAt: '2026-01-02T00:00:00.000Z' }));
+      const names = async (query: Parameters<RunStore['list']>[0]) =>
+        (await store.list(query)).map(({ run }) => run);
+      expect(await names({})).toEqual(['b', 'd', 'c', 'a']);
+      expect(await names({ status: 'queued' })).toEqual(['c']);
+      expect(await names({ workflow: 'other' })).toEqual(['b']);
+      expect(await names({ workflow: 'sample', status: 'active' })).toEqual(['d', 'a']);
+      expect(await names({ limit: 2 })).toEqual(['b', 'd']);
+      expect(await names({ holder: 'local', status: 'active' })).toEqual(['b', 'd', 'a']);
+      expect(await names({ holder: 'somebody' })).toEqual([]);
+      expect(await store.list({ limit: 1 })).toEqual([
+        {
+          run: 'b',
+          workflow: 'other',
+          target: null,
+          status: 'active',
+          phase: 'DRAFT',
+          holder: 'local',
+          epoch: 1,
+          priority: 0,
+          capabilities: [],
+          startedAt: '2026-01-03T00:00:00.000Z',
+          updatedAt: '2026-01-01T00:00:00.000Z',
+        },
+      ]);
+    },
+  },
+  {
+    name: 'lists a run as it is after its newest write, with phases that are numbers',
+    async body(store, expect) {
+      const run = sampleRun('r1', { phase: 0 });
+      await create(store, run);
+      expect((await store.list({}))[0]?.phase).toBe(0);
+      await store.save({ ...run, status: 'completed', phase: null } as Run, 1, []);
+      expect(await store.list({})).toMatchObject([{ status: 'completed', phase: null }]);
+    },
+  },
+  {
+    name: 'gives the queue by priority, then by age, then by who came first',
+    async body(store, expect) {
+      const [early, late] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
+      await create(store, queued('late', 0, late));
+      await create(store, queued('early', 0, early));
+      await create(store, queued('urgent', 5, late));
+      await create(store, queued('twin', 0, early));
+      await create(store, queued('whenever', -1, early));
+      await create(store, sampleRun('active'));
+      const names = async () => (await store.queue()).map(({ run }) => run);
+      expect(await names()).toEqual(['urgent', 'early', 'twin', 'late', 'whenever']);
+
+      const claimed = { ...queued('urgent', 5, late), status: 'active', holder: 'ada', epoch: 2 } as Run;
+      expect(await store.save(claimed, 1, [])).toBe(true);
+      expect(await names()).toEqual(['early', 'twin', 'late', 'whenever']);
+      const back = { ...claimed, status: 'queued', holder: null, epoch: 3 } as Run;
+      expect(await store.save(back, 2, [])).toBe(true);
+      expect(await names()).toEqual(['urgent', 'early', 'twin', 'late', 'whenever']);
+      expect((await store.verify()).ok).toBe(true);
+    },
+  },
+  {
+    name: 'says of a run its priority and what an agent must be able to do, each once',
+    async body(store, expect) {
+      const workflow = { ...sampleWorkflow(), capabilities: ['node', 'docker'] };
+      const queue = { priority: 3, capabilities: ['gpu', 'node'] };
+      await create(store, sampleRun('r1', { status: 'queued', holder: null, workflow, queue }));
+      await create(store, sampleRun('r2', { status: 'queued', holder: null }));
+      const expected = [
+        { run: 'r1', priority: 3, capabilities: ['docker', 'gpu', 'node'] },
+        { run: 'r2', priority: 0, capabilities: [] },
+      ];
+      expect(await store.queue()).toMatchObject(expected);
+      expect(await store.list({})).toMatchObject([...expected].reverse());
+    },
+  },
+];
+
+/** A run with values that careless storing loses or turns into others. */
+function awkwardRun(): Run {
+  return sampleRun('r/1 "quoted" \u2028 ünï', {
+    target: '',
+    params: JSON.parse('{"__proto__": {"a": 1}, "constructor": null, "10": "ten", "2": "two"}'),
+    state: { empty: {}, list: [], nested: [[{}], null, false, 0, ''], text: '\u0000 \ud83d\ude00 \\u0041' },
+    phase: 1,
+    completions: [
+      {
+        phase: '1',
+        visit: 1,
+        at: 'then',
+        by: 'local',
+        outcome: 'ok',
+        evidence: { big: 9007199254740991, small: 1e-7 },
+      },
+    ],
+  });
+}
+
+function queued(id: string, priority: number, startedAt: string): Run {
+  const queue = priority === 0 ? {} : { queue: { priority, capabilities: [] } };
+  return sampleRun(id, { status: 'queued', holder: null, startedAt, ...queue });
+}
