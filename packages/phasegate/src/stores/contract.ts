@@ -1,6 +1,7 @@
 import type { Store } from '../runtime/ports.ts';
 import { AGENT_CLAUSES } from './contractAgents.ts';
 import { AUDIT_CLAUSES } from './contractAudit.ts';
+import { BACKUP_CLAUSES } from './contractBackups.ts';
 import { CALL_CLAUSES } from './contractCalls.ts';
 import { type Clause, create, type Expect } from './contractClause.ts';
 import { FEED_CLAUSES } from './contractFeed.ts';
@@ -92,4 +93,5 @@ const CLAUSES: readonly Clause[] = [
   ...WEBHOOK_CLAUSES,
   ...HUMAN_CLAUSES,
   ...TRUST_CLAUSES,
+  ...BACKUP_CLAUSES,
 ];

@@ -104,7 +104,12 @@ export function createMemoryProject(means: {
           backups.unshift(backup);
           append(drafts);
         }),
-      databaseBackups: () => asking(() => [...backups]),
+      databaseBackups: () =>
+        asking(() =>
+          backups.toSorted((one, other) =>
+            one.createdAt < other.createdAt ? 1 : one.createdAt > other.createdAt ? -1 : 0,
+          ),
+        ),
     },
   };
 }
