@@ -8,11 +8,13 @@ import { writtenDrafts } from '../writtenDrafts.ts';
 import { openAgentTable } from './agentTable.ts';
 import { openAuditTable } from './auditTable.ts';
 import { openBackupTable } from './backupTable.ts';
+import { callParts } from './callParts.ts';
 import { openCallTable } from './callTable.ts';
 import { openDatabase } from './database.ts';
 import { isOfTheDatabase, storeFault, unavailable } from './faults.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { openHeadTable } from './headTable.ts';
+import { leaseParts } from './leaseParts.ts';
 import { openLeaseTable } from './leaseTable.ts';
 import { openPeopleTable } from './peopleTable.ts';
 import { projectParts } from './projectParts.ts';
@@ -155,6 +157,11 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     return { seq: newest.seq, hash: newest.hash };
   }
 
+  /** Chains records to a run whose state stays as it is. */
+  function grow(before: RunRow, drafts: readonly WrittenDraft[]): void {
+    if (drafts.length > 0) runs.grow(before, chain(before.run.id, before.head, drafts));
+  }
+
   /** Stores a run with its records and what goes beside it; the caller has checked that it may. */
   function seat(next: SeatedRun, before: RunRow | undefined, beside: Beside): true {
     const { run, state, version } = next;
@@ -220,7 +227,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         }
         const before = runs.current(runId);
         if (before === undefined || (epoch !== undefined && before.run.epoch !== epoch)) return false;
-        if (drafts.length > 0) runs.grow(before, chain(runId, before.head, drafts));
+        grow(before, drafts);
         return true;
       });
     },
@@ -236,45 +243,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       return listeners.add(listener);
     },
 
-    lease: (runId, item) =>
-      asking(() => {
-        lookOnce();
-        return leases.current(runId, item);
-      }),
-    leases: () => asking(() => leases.all()),
-    putLease: (lease) =>
-      commits.submit(() => {
-        const held = leases.current(lease.run, lease.item);
-        if (held?.agent !== lease.agent || held.epoch !== lease.epoch) return false;
-        leases.change({ put: lease });
-        return true;
-      }),
-    dropLease: (run, item) => commits.submit(() => leases.change({ drop: { run, item } })),
-
-    async beginCall(call, version, audit) {
-      const drafts = writtenDrafts(audit);
-      return commits.submit(() => {
-        const before = runs.current(call.run);
-        if (before === undefined || before.version !== version) return false;
-        calls.begin(call);
-        if (drafts.length > 0) runs.grow(before, chain(call.run, before.head, drafts));
-        return true;
-      });
-    },
-    async endCall({ run, id }, audit) {
-      const drafts = writtenDrafts(audit);
-      return commits.submit(() => {
-        calls.drop(run, id);
-        const before = runs.current(run);
-        if (before !== undefined && drafts.length > 0) runs.grow(before, chain(run, before.head, drafts));
-      });
-    },
-    calls: (runId, item) => asking(() => calls.of(runId, item)),
-    askToEnd: (runId, ids) =>
-      commits.submit(() => {
-        for (const id of ids) calls.askToEnd(runId, id);
-      }),
-
+    ...leaseParts({ commits, asking, lookAround: lookOnce, leases }),
+    ...callParts({ commits, asking, runs, calls, grow }),
     ...projectParts({
       commits,
       asking,
