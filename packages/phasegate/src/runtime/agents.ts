@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PhasegateError } from '@phasegate/core';
 import { isCapability } from '@phasegate/core/model';
-import type { AgentRecord, AgentStore, Agents, HumanStore, Store, UnlockedHuman } from './ports.ts';
+import type { AgentRecord, AgentStore, Agents, HumanStore, UnlockedHuman } from './ports.ts';
 
 /** What agents are built from. */
 export interface AgentParts {

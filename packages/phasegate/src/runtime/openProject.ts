@@ -1,6 +1,5 @@
 import { canonicalJson, PhasegateError, type Run } from '@phasegate/core';
 import type { GateDecision } from '@phasegate/core/engine';
-import type { Unaccepted } from '@phasegate/core/model';
 import { createKeptAnswers } from '../limits/keptAnswers.ts';
 import { createAgents } from './agents.ts';
 import { nameOf } from './auditDrafts.ts';

@@ -1,5 +1,5 @@
 import { PhasegateError } from '@phasegate/core';
-import { type Unaccepted } from '@phasegate/core/model';
+import type { Unaccepted } from '@phasegate/core/model';
 import { isAccepted, isLastAccepted, trustText } from './acceptance.ts';
 import { createGuardedTrust, type GuardedTrust } from './guardedTrust.ts';
 import { createNestedTrust, type NestedTrust } from './nestedTrust.ts';

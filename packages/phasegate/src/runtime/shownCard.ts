@@ -1,8 +1,21 @@
-import { type Blocker, canonicalJson, type JsonObject, type PhaseId, type Run, type RunEvent } from '@phasegate/core';
-import { import { sameTarget } from '@phasegate/core';
-
-import { eventOfRecord, type GateCardFacts, gateCard, type JudgedItem, type LetThrough, type StoppedRun } from '@phasegate/core/engine';
-import type { AuditStore, RunStore, Store } from './ports.ts';
+import {
+  type Blocker,
+  canonicalJson,
+  type JsonObject,
+  type PhaseId,
+  type Run,
+  type RunEvent,
+} from '@phasegate/core';
+import {
+  eventOfRecord,
+  type GateCardFacts,
+  gateCard,
+  type JudgedItem,
+  type LetThrough,
+  type StoppedRun,
+} from '@phasegate/core/engine';
+import { sameTarget } from '@phasegate/core/model';
+import type { AuditStore, RunStore } from './ports.ts';
 import { projectTarget } from './projectTarget.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 

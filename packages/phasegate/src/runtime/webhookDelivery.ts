@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { withoutRecording } from '@phasegate/core/engine';
-import type { FeedRecord, FeedStore, Store, WebhookProgress, WebhookRecord, WebhookStore } from './ports.ts';
+import type { FeedRecord, FeedStore, WebhookProgress, WebhookRecord, WebhookStore } from './ports.ts';
 import { wants } from './webhookEvents.ts';
 
 /** What delivery is built from. */

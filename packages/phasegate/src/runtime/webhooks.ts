@@ -6,7 +6,6 @@ import type {
   DeadLetter,
   FeedStore,
   HumanStore,
-  Store,
   UnlockedHuman,
   WebhookRecord,
   WebhookStore,

@@ -1,4 +1,12 @@
-import { type Command, type JsonObject, OUTCOMES, own, type PhaseId, type RunView, type Submitted } from '@phasegate/core';
+import {
+  type Command,
+  type JsonObject,
+  OUTCOMES,
+  own,
+  type PhaseId,
+  type RunView,
+  type Submitted,
+} from '@phasegate/core';
 import { encodeSkipped, encodeSubmitted, spellNext } from '@phasegate/wire';
 import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
 import { optionalText, phaseArgument } from '../arguments.ts';

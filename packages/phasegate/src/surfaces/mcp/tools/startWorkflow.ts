@@ -1,4 +1,12 @@
-import { canonicalJson, type JsonObject, type Param, PhasegateError, type RunStatus, type RunSummary, type RunView } from '@phasegate/core';
+import {
+  canonicalJson,
+  type JsonObject,
+  type Param,
+  PhasegateError,
+  type RunStatus,
+  type RunSummary,
+  type RunView,
+} from '@phasegate/core';
 import { sameTarget } from '@phasegate/core/model';
 import { encodeLeniency, encodeNotStarted, encodeOverview, encodeSessionPhase } from '@phasegate/wire';
 import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
