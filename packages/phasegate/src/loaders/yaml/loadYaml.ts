@@ -3,11 +3,12 @@ import type { Loaded, Peeked, Place, SourceFile } from '../../runtime/ports.ts';
 import { readSource } from '../readSource.ts';
 import { draftOf } from './draftOf.ts';
 import { meaningOf } from './meaningProblems.ts';
+import { parseOnce } from './parseOnce.ts';
 import { readSchemaFile, type SchemaFile } from './schemaFiles.ts';
 import { type ShapeProblem, shapeProblems } from './shapeProblems.ts';
 import { SourceMap } from './sourceMap.ts';
 import { phaseIdOf } from './spots.ts';
-import { type YamlPath, YamlTree } from './yamlTree.ts';
+import type { YamlPath, YamlTree } from './yamlTree.ts';
 
 /** Reads a contract, checks shape and meaning, and compiles it. Everything that is wrong is in `problems`. */
 export async function loadYaml(file: SourceFile, known: Known): Promise<Loaded> {
@@ -99,7 +100,7 @@ async function openTree(file: SourceFile): Promise<Opened> {
     return { ok: false, problems, files: sha256 === undefined ? {} : { [file.path]: sha256 } };
   }
   const files = { [file.path]: source.sha256 };
-  const tree = new YamlTree(file.path, source.text);
+  const tree = parseOnce(file.path, source);
   if (tree.flaws.length > 0 && tree.value === undefined) {
     return {
       ok: false,
