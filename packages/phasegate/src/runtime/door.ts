@@ -1,14 +1,4 @@
-import {
-  type Command,
-  type Decision,
-  decideOrLook,
-  PhasegateError,
-  type Principal,
-  phaseById,
-  type Run,
-  type Submitted,
-  viewFor,
-} from '@phasegate/core';
+import { type Command, type Decision, decideOrLook, PhasegateError, type Principal, phaseById, type Run, type Submitted, viewFor } from '@phasegate/core';
 import { findPhase, holdsAnItem, outcomeOf, recordedRefusal, refuseUnderWay } from '@phasegate/core/engine';
 import { failureOf, refusedDatabase } from './attemptFor.ts';
 import { drafts, largestRefusal, nameOf } from './auditDrafts.ts';

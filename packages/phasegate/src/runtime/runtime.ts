@@ -1,13 +1,4 @@
-import {
-  decide,
-  type Phasegate,
-  PhasegateError,
-  type Principal,
-  type Run,
-  type ToolUse,
-  type Verdict,
-  viewFor,
-} from '@phasegate/core';
+import { decide, type Phasegate, PhasegateError, type Principal, type Run, type ToolUse, type Verdict, viewFor } from '@phasegate/core';
 import {
   holdsAnItem,
   overviewOf,

@@ -1,15 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import {
-  type Blocker,
-  canonicalJson,
-  isJsonObject,
-  judgeTool,
-  PhasegateError,
-  phaseById,
-  type Run,
-  type ToolUse,
-  type Verdict,
-} from '@phasegate/core';
+import { type Blocker, canonicalJson, isJsonObject, judgeTool, PhasegateError, phaseById, type Run, type ToolUse, type Verdict } from '@phasegate/core';
 import { guardOf, isToolName, jsonProblem } from '@phasegate/core/model';
 import { createTurns } from '../limits/turns.ts';
 import type { CallsUnderWay } from './callsUnderWay.ts';

@@ -1,11 +1,4 @@
-import {
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  own,
-  type PhaseDraft,
-  type WorkflowDraft,
-} from '@phasegate/core';
+import { isJsonObject, type Json, type JsonObject, own, type PhaseDraft, type WorkflowDraft } from '@phasegate/core';
 import {
   type GateDraft,
   ONE_RUN_PER,

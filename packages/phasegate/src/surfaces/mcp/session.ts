@@ -24,16 +24,22 @@ export function toldAt({ told }: ToolCall, { run, epoch }: RunView): WorkedAt {
 }
 
 /** As `runOf`, where the agent has not been told yet. */
-export async function viewOf(args: JsonObject, { phasegate, run }: ToolCall): Promise<RunView> {
+export async function viewOf(args: JsonObject, call: ToolCall): Promise<RunView> {
+  const asked = sessionOf(args, call);
+  try {
+    return await call.phasegate.view(asked);
+  } catch (error) {
+    if (!(error instanceof PhasegateError) || error.code !== 'run_unknown') throw error;
+    throw new PhasegateError('run_unknown', `Session ${asked} not found`, { cause: error });
+  }
+}
+
+/** The run a call names. */
+export function sessionOf(args: JsonObject, { run }: ToolCall): string {
   const asked = optionalText(args, 'session_id') ?? run;
   if (asked === undefined) throw wrongCall('`session_id` is missing', '`start_workflow` gives one');
   if (run !== undefined && asked !== run) {
     throw new PhasegateError('not_permitted', `this server serves the session \`${run}\` and no other`);
   }
-  try {
-    return await phasegate.view(asked);
-  } catch (error) {
-    if (!(error instanceof PhasegateError) || error.code !== 'run_unknown') throw error;
-    throw new PhasegateError('run_unknown', `Session ${asked} not found`, { cause: error });
-  }
+  return asked;
 }

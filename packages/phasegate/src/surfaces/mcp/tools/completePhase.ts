@@ -12,7 +12,7 @@ import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
 import { optionalText, phaseArgument } from '../arguments.ts';
 import { readEvidence } from '../evidence.ts';
 import { PHASE, SESSION } from '../schemas.ts';
-import { remember, toldAt, viewOf } from '../session.ts';
+import { remember, sessionOf, viewOf } from '../session.ts';
 import { withRange } from '../skippedPhase.ts';
 import { MCP } from '../spell.ts';
 import { type McpTool, MOVING, type ToolCall } from '../tool.ts';
@@ -39,35 +39,44 @@ export const completePhase: McpTool = {
   annotations: MOVING,
   alwaysLoad: true,
   async call(args, call) {
-    const view = await viewOf(args, call);
+    const run = sessionOf(args, call);
+    // An agent that was told of the run in this epoch may see it: nobody else has taken it since. Others are looked up.
+    const seen = call.told?.has(run) === true ? undefined : await viewOf(args, call);
+    const look = async () => seen ?? viewOf(args, call);
     const { phasegate } = call;
     const phase = phaseArgument(args);
     const read = readEvidence(own(args, 'evidence'));
-    if ('problem' in read) return unreadable(read.problem, { args, view, call });
+    if ('problem' in read) return unreadable(read.problem, { args, view: await look(), call });
     const command = commandOf(args, { phase, evidence: read.evidence });
-    if (command === undefined) return refuse(view, 'outcome_not_allowed', NO_OUTCOME);
+    if (command === undefined) return refuse(await look(), 'outcome_not_allowed', NO_OUTCOME);
     if (call.item !== undefined && own(args, 'item') !== call.item) {
-      return refuse(view, 'item_held', `your token is for the item \`${call.item}\` and no other`);
+      return refuse(await look(), 'item_held', `your token is for the item \`${call.item}\` and no other`);
     }
-    const { submitted, token } = await submit(view, command, call);
+    const work = { ...command, at: { epoch: call.told?.get(run) ?? seen?.epoch ?? NEVER } };
+    const { submitted, token } = await submit(run, work, call).catch(async (error: unknown) => {
+      // Whose the run is by now is said before anything else.
+      if (seen === undefined) await look();
+      throw error;
+    });
     remember(call, submitted.view);
-    const answer = { session_id: view.run, ...encodeSubmitted(submitted, MCP), ...token };
-    return withRange(answer, phase, { phasegate, run: view.run });
+    const answer = { session_id: run, ...encodeSubmitted(submitted, MCP), ...token };
+    return withRange(answer, phase, { phasegate, run });
   },
 };
 
+/** No run is in this epoch. */
+const NEVER = -1;
+
 /** Whoever calls with a token completes by it, and gets the next one with the answer, or none is left. */
 async function submit(
-  view: RunView,
+  run: string,
   command: Complete,
-  call: ToolCall,
+  { phasegate, transition }: ToolCall,
 ): Promise<{ readonly submitted: Submitted; readonly token: JsonObject }> {
-  const { phasegate, transition } = call;
   const { evidence, outcome, kind: _, at: __, ...rest } = command;
   // What no agent may say is refused by the engine, and not by a token.
   if (transition === undefined || outcome === 'skip') {
-    const submitted = await phasegate.submit(view.run, { ...command, at: toldAt(call, view) });
-    return { submitted, token: {} };
+    return { submitted: await phasegate.submit(run, command), token: {} };
   }
   const said = outcome === undefined ? {} : { outcome };
   const submitted = await transition({ ...rest, ...said, artifacts: evidence, whole: true });
