@@ -22,7 +22,7 @@ const DATABASE_ROUNDS = 3;
  * started again it goes on from the run as it was saved, so that a step's work may be done twice but counts once.
  */
 export async function driveRun(request: DriveRequest, parts: RunnerParts): Promise<Driven> {
-  const before = await request.open.load(request.run);
+  const before = request.snapshot ?? (await request.open.load(request.run));
   if (before.phase === null) return driven(before);
   const driver = await becomeDriver(request);
   try {
@@ -39,14 +39,14 @@ async function driveAlone(
   unguarded: AbortSignal,
 ): Promise<Driven> {
   const principal = { kind: 'agent' as const, name: request.agent };
-  const first = await claimed(request, principal);
-  if (first.phase === null) return driven(first);
-  demandHold(first, request.agent);
-  tellPendingRetry(request, first);
+  const first = await lookAt(request, principal);
+  if (first.run.phase === null) return driven(first.run);
+  demandHold(first.run, request.agent);
+  tellPendingRetry(request, first.run);
   const hold = keepHold(request, principal);
   const signal = AbortSignal.any([request.signal, hold.lost, unguarded]);
   try {
-    return await follow({ request, parts, principal, signal, redo: { left: DATABASE_ROUNDS } });
+    return await follow({ request, parts, principal, signal, redo: { left: DATABASE_ROUNDS } }, first);
   } catch (error) {
     if (!(error instanceof PhasegateError) || error.code !== 'database_busy') throw error;
     return interrupted(await request.open.load(request.run), error.message);
@@ -55,13 +55,11 @@ async function driveAlone(
   }
 }
 
-async function follow(driving: Driving): Promise<Driven> {
-  const { request, signal } = driving;
+async function follow(driving: Driving, first: Look): Promise<Driven> {
+  const { request, principal, signal } = driving;
   const pace = new Pace();
-  for (;;) {
-    // Taken before looking: what happens between looking and listening must not be missed.
-    const after = await request.open.feed.newest();
-    const run = await look(driving, pace);
+  for (let look: Look | null = first; ; look = null) {
+    const { run, after } = look ?? (await lookAt(request, principal, pace));
     if (run.phase === null) return driven(run);
     demandHold(run, request.agent);
     if (signal.aborted) return interrupted(run, 'it was interrupted');
@@ -105,29 +103,25 @@ async function stepOf(driving: Driving, run: Run): Promise<string> {
   }
 }
 
-/** The run as it is now. */
-async function look({ request, principal }: Driving, pace: Pace): Promise<Run> {
-  const run = await attended(request, principal);
-  // Given back while it waited: a human's act has put it in the queue.
-  return run.status === 'queued' && pace.hasWaited() ? claimed(request, principal) : run;
+/** The run as it was found, and the newest record from before that. */
+interface Look {
+  readonly run: Run;
+  readonly after: number;
 }
 
-async function attended({ open, run }: DriveRequest, principal: Driving['principal']): Promise<Run> {
-  try {
-    return await open.claims.attend(run, principal);
-  } catch (error) {
-    if (!(error instanceof PhasegateError) || error.code !== 'not_permitted') throw error;
-    // Held by another: the run itself says so.
-    return open.load(run);
-  }
-}
-
-async function claimed(request: DriveRequest, principal: Driving['principal']): Promise<Run> {
+/** Looks at the run once. A queued one is claimed: at the beginning, or where a human's act gave it back. */
+async function lookAt(request: DriveRequest, principal: Driving['principal'], pace?: Pace): Promise<Look> {
   const { open } = request;
-  const run = await open.load(request.run);
-  if (run.status !== 'queued') return run;
+  // Taken before looking: what happens between looking and listening must not be missed.
+  const after = await open.feed.newest();
+  const run = await open.claims.attend(request.run, principal).catch((error: unknown) => {
+    // Held by another: the run itself says so.
+    if (error instanceof PhasegateError && error.code === 'not_permitted') return open.load(request.run);
+    throw error;
+  });
+  if (run.status !== 'queued' || pace?.hasWaited() === false) return { run, after };
   await open.claims.claimRun(run.id, principal, request.capabilities ?? []);
-  return open.load(request.run);
+  return { run: await open.load(run.id), after };
 }
 
 function demandHold(run: Run, agent: string): void {

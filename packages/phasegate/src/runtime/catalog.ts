@@ -1,7 +1,15 @@
 import { hash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { canonicalJson, ERROR_CODES, type ErrorCode, type Json, PhasegateError, type Problem, type Workflow } from '@phasegate/core';
+import {
+  canonicalJson,
+  ERROR_CODES,
+  type ErrorCode,
+  type Json,
+  PhasegateError,
+  type Problem,
+  type Workflow,
+} from '@phasegate/core';
 import { compileGlob, didYouMean, type Unaccepted } from '@phasegate/core/model';
 import { closureHash } from './acceptance.ts';
 import { describeWorkflows } from './describeWorkflows.ts';

@@ -1,4 +1,15 @@
-import { type Command, type Decision, decideOrLook, PhasegateError, type Principal, phaseById, type Run, type Submitted, viewFor } from '@phasegate/core';
+import {
+  type Command,
+  type Decision,
+  decideOrLook,
+  PhasegateError,
+  type Principal,
+  phaseById,
+  type Run,
+  type RunView,
+  type Submitted,
+  viewFor,
+} from '@phasegate/core';
 import { findPhase, holdsAnItem, outcomeOf, recordedRefusal, refuseUnderWay } from '@phasegate/core/engine';
 import { failureOf, refusedDatabase } from './attemptFor.ts';
 import { drafts, largestRefusal, nameOf } from './auditDrafts.ts';
@@ -211,13 +222,17 @@ export function createDoor(parts: DoorParts): Door {
     principal: Principal,
   ): Promise<Submitted> {
     const rendered = await parts.renderSaved(decision.run, principal);
+    let view: RunView | undefined;
+    let outcome: Submitted['outcome'] | undefined;
     return {
       verdict: decision.verdict,
       get view() {
-        return viewFor(decision.run, principal, rendered);
+        view ??= viewFor(decision.run, principal, rendered);
+        return view;
       },
       get outcome() {
-        return outcomeOf(before, decision.command, decision);
+        outcome ??= outcomeOf(before, decision.command, decision);
+        return outcome;
       },
     };
   }

@@ -1,4 +1,11 @@
-import { isJsonObject, type JsonObject, PhasegateError, phaseById, type Run, type Submitted } from '@phasegate/core';
+import {
+  isJsonObject,
+  type JsonObject,
+  PhasegateError,
+  phaseById,
+  type Run,
+  type Submitted,
+} from '@phasegate/core';
 import { guardOf } from '@phasegate/core/model';
 import { guardedChanges, measureOf, withAccepted } from './guardedChanges.ts';
 import type { AuditDraft, GuardedChange, GuardedFiles, GuardedMeasure, ToolResult } from './ports.ts';

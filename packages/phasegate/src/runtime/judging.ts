@@ -1,4 +1,16 @@
-import { type Circumstance, type Command, type Decision, decide, decideOrLook, type Fact, type Facts, type Look, type Principal, type Run, type Workflow } from '@phasegate/core';
+import {
+  type Circumstance,
+  type Command,
+  type Decision,
+  decide,
+  decideOrLook,
+  type Fact,
+  type Facts,
+  type Look,
+  type Principal,
+  type Run,
+  type Workflow,
+} from '@phasegate/core';
 import type { Recording } from '@phasegate/core/engine';
 import { ENGINE } from './engine.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';

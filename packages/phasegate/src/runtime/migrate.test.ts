@@ -1,7 +1,14 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { canonicalJson, defineWorkflow, type Json, type PhaseDraft, type Workflow, type WorkflowDraft } from '@phasegate/core';
+import {
+  canonicalJson,
+  defineWorkflow,
+  type Json,
+  type PhaseDraft,
+  type Workflow,
+  type WorkflowDraft,
+} from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
 import {
   ADA,

@@ -1,4 +1,16 @@
-import { type Command, canonicalJson, type Decision, decide, type Json, type Phase, PhasegateError, type Principal, phaseById, type Run, type Workflow } from '@phasegate/core';
+import {
+  type Command,
+  canonicalJson,
+  type Decision,
+  decide,
+  type Json,
+  type Phase,
+  PhasegateError,
+  type Principal,
+  phaseById,
+  type Run,
+  type Workflow,
+} from '@phasegate/core';
 import { eventOfRecord } from '@phasegate/core/engine';
 import type { Unaccepted } from '@phasegate/core/model';
 import { provesReachable } from '@phasegate/proofs';

@@ -173,7 +173,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     },
 
     async gateCard(runId) {
-      const found = await runtime.card(await load(runId));
+      const found = await runtime.card(runId);
       return found === null ? null : { ...found, gate: String(found.card.gate) };
     },
 

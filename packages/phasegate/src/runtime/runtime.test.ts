@@ -1,4 +1,10 @@
-import { type Command, canonicalJson, type PhaseDraft, type Phasegate, type Principal } from '@phasegate/core';
+import {
+  type Command,
+  canonicalJson,
+  type PhaseDraft,
+  type Phasegate,
+  type Principal,
+} from '@phasegate/core';
 import { artifactsOf } from '@phasegate/core/engine';
 import { encodeSubmitted, PLAIN } from '@phasegate/wire';
 import { describe, expect, test } from 'vitest';

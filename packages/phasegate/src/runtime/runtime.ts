@@ -1,4 +1,13 @@
-import { decide, type Phasegate, PhasegateError, type Principal, type Run, type ToolUse, type Verdict, viewFor } from '@phasegate/core';
+import {
+  decide,
+  type Phasegate,
+  PhasegateError,
+  type Principal,
+  type Run,
+  type ToolUse,
+  type Verdict,
+  viewFor,
+} from '@phasegate/core';
 import {
   holdsAnItem,
   overviewOf,
@@ -19,6 +28,7 @@ import { type ShownCard, shownCard } from './shownCard.ts';
 import { startRun } from './startRun.ts';
 import { timeFor } from './timeFor.ts';
 import { tokenRefused } from './tokenFaults.ts';
+import type { Judging } from './toolbox.ts';
 
 /** The runtime: shows runs, judges tool calls, and has the door change what is changed. */
 export interface Runtime extends Door {
@@ -27,11 +37,11 @@ export interface Runtime extends Door {
    * As `judgeTool`, for the holder of a token: the run must still be in the token's epoch, else `token_dead`. With a
    * call that is to be carried out, that call is under way from the moment the verdict that allows it is on record.
    */
-  judge(admitted: Admitted, use: ToolUse, call?: CallRecord): Promise<Verdict>;
+  judge(admitted: Admitted, use: ToolUse, how?: Judging): Promise<Verdict>;
   /** The run as it is now for a principal who may see it: a gate whose time is up is closed, and its lease renewed. */
   attend(runId: string, principal: Principal): Promise<Run>;
   /** What stands at the gate now, with the hash a human's decision must carry. */
-  card(run: Run): Promise<ShownCard | null>;
+  card(runId: string): Promise<ShownCard | null>;
 }
 
 /** Builds the runtime. All effects go through the parts; the engine decides. */
@@ -64,8 +74,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     if (run.status !== 'waiting') return run;
     const { events } = decide(run, { kind: 'expire' }, { principal: ENGINE, now: time(run), facts: {} });
     if (events.length === 0) return run;
-    await submit(runId, { kind: 'expire' }, { principal: ENGINE });
-    return (await load(runId)).run;
+    return (await submit(runId, { kind: 'expire' }, { principal: ENGINE })).run;
   }
 
   /** Reading ahead changes nothing, and is on record all the same. */
@@ -125,13 +134,13 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   return {
-    card: (run) => shownCard(parts, run),
+    card: async (runId) => shownCard(parts, await attend(runId, ENGINE)),
     submit,
     attend,
-    async judge(admitted, use, call) {
+    async judge(admitted, use, { call, run: loaded } = {}) {
       if (call !== undefined) return judgeCall(admitted, use, call);
       const { runId, epoch, principal, jti } = admitted;
-      const { run } = await load(runId);
+      const run = loaded ?? (await load(runId)).run;
       if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
       return judgeUse(run, use, { principal, jti });
     },

@@ -1,4 +1,11 @@
-import { type Blocker, canonicalJson, type JsonObject, type PhaseId, type Run, type RunEvent } from '@phasegate/core';
+import {
+  type Blocker,
+  canonicalJson,
+  type JsonObject,
+  type PhaseId,
+  type Run,
+  type RunEvent,
+} from '@phasegate/core';
 import {
   eventOfRecord,
   type GateCardFacts,

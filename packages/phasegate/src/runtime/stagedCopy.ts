@@ -1,4 +1,14 @@
-import { type Command, type Decision, type Fact, type Look, own, PhasegateError, phaseById, type Run, type RunEvent } from '@phasegate/core';
+import {
+  type Command,
+  type Decision,
+  type Fact,
+  type Look,
+  own,
+  PhasegateError,
+  phaseById,
+  type Run,
+  type RunEvent,
+} from '@phasegate/core';
 import { approvalOf } from '@phasegate/core/model';
 import { attemptFor } from './attemptFor.ts';
 import type { Attempt, WaitingAt } from './ports.ts';

@@ -1,4 +1,19 @@
-import { type Circumstance, checksForStart, decideStart, type Fact, type Look, PhasegateError, type Principal, type Run, type Started, type Starting, type StartRequest, type Verdict, viewFor, type Workflow } from '@phasegate/core';
+import {
+  type Circumstance,
+  checksForStart,
+  decideStart,
+  type Fact,
+  type Look,
+  PhasegateError,
+  type Principal,
+  type Run,
+  type Started,
+  type Starting,
+  type StartRequest,
+  type Verdict,
+  viewFor,
+  type Workflow,
+} from '@phasegate/core';
 import { type Ring, targetProblem, type Unaccepted } from '@phasegate/core/model';
 import { createTurns, type Turns } from '../limits/turns.ts';
 import { isLastAccepted } from './acceptance.ts';

@@ -1,5 +1,15 @@
 import { realpath } from 'node:fs/promises';
-import { type Blocker, canonicalJson, isJsonObject, judgeTool, PhasegateError, phaseById, type Run, type ToolUse, type Verdict } from '@phasegate/core';
+import {
+  type Blocker,
+  canonicalJson,
+  isJsonObject,
+  judgeTool,
+  PhasegateError,
+  phaseById,
+  type Run,
+  type ToolUse,
+  type Verdict,
+} from '@phasegate/core';
 import { guardOf, isToolName, jsonProblem } from '@phasegate/core/model';
 import { createTurns } from '../limits/turns.ts';
 import type { CallsUnderWay } from './callsUnderWay.ts';
@@ -28,7 +38,7 @@ export interface ToolboxParts {
    * The engine's verdict for the holder of a token, durable before it is given; with a call that it allows, that call
    * is under way from then on. Throws `token_dead` or `run_changed` where the run's epoch is no longer the token's.
    */
-  judge(admitted: Admitted, use: ToolUse, call?: CallRecord): Promise<Verdict>;
+  judge(admitted: Admitted, use: ToolUse, how?: Judging): Promise<Verdict>;
   /** The run as it is now. */
   load(runId: string): Promise<Run>;
   readonly calls: Pick<CallsUnderWay, 'enter' | 'recordOf' | 'carryOut'>;
@@ -56,6 +66,14 @@ export interface ToolboxParts {
   readonly timeoutMs?: number;
   /** Aborted when the server stops. */
   readonly signal?: AbortSignal;
+}
+
+/** What a verdict is wanted for. */
+export interface Judging {
+  /** To be carried out if it is allowed. */
+  readonly call?: CallRecord;
+  /** The run, where it was loaded for this call already. */
+  readonly run?: Run | undefined;
 }
 
 /** Tools that other servers offer. */
@@ -96,21 +114,23 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   }
 
   /** The call in the words the engine judges. A bash line in a phase that allows git alone is a git command. */
-  async function inItsWords(admitted: Admitted, call: ToolCallRequest): Promise<ToolCallRequest> {
-    if (call.tool !== 'bash') return call;
+  async function inItsWords(admitted: Admitted, call: ToolCallRequest): Promise<Worded> {
+    if (call.tool !== 'bash') return { call };
     const run = await parts.load(admitted.runId);
     const allowed = (run.status === 'active' && phaseById(run.workflow, run.phase)?.tools.allowed) || [];
-    return allowed.includes('git') && !allowed.includes('bash') ? { ...call, tool: 'git' } : call;
+    const isGit = allowed.includes('git') && !allowed.includes('bash');
+    return { call: isGit ? { ...call, tool: 'git' } : call, run };
   }
 
   /** Judges what the call would really touch; an input with anything else in it is refused before. */
-  async function judge(admitted: Admitted, call: ToolCallRequest, toCarryOut?: ToCarryOut): Promise<Verdict> {
-    const { tool, input } = call;
+  async function judge(admitted: Admitted, worded: Worded, toCarryOut?: ToCarryOut): Promise<Verdict> {
+    const { tool, input } = worded.call;
+    const { run } = worded;
     const name = typeof tool === 'string' ? tool.slice(0, 200) : 'unknown';
     const unfit = isJsonObject(input) ? jsonProblem(input) : 'is no JSON object';
-    if (unfit !== null) return refuse(admitted, { tool: name, input: {} }, `the input ${unfit}`);
+    if (unfit !== null) return refuse(admitted, { tool: name, input: {}, run }, `the input ${unfit}`);
     if (name.endsWith('*')) {
-      return refuse(admitted, { tool: name, input: {} }, `\`${name}\` is a pattern and no tool`);
+      return refuse(admitted, { tool: name, input: {}, run }, `\`${name}\` is a pattern and no tool`);
     }
     // Only our own tools are known before the verdict: an attached server is not asked about a call that is refused.
     const implementation = registered.get(name) ?? (await contract()).get(name);
@@ -120,8 +140,9 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     };
     const problem =
       implementation === undefined ? null : rules.problemOf(implementation, input, toCarryOut !== undefined);
-    if (problem !== null) return refuse(admitted, use, problem);
-    const verdict = await parts.judge(admitted, use, toCarryOut?.record);
+    if (problem !== null) return refuse(admitted, { ...use, run }, problem);
+    const call = toCarryOut?.record;
+    const verdict = await parts.judge(admitted, use, call === undefined ? { run } : { call });
     if (verdict.allowed) toCarryOut?.begun();
     // Permissive mode lets refused calls pass; what is no tool at all cannot.
     const [first, ...others] = (verdict.allowed && verdict.wouldRefuse) || [];
@@ -130,10 +151,14 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   }
 
   /** Refuses what no phase could allow; where the engine refuses too, in its words. One verdict is recorded. */
-  async function refuse(admitted: Admitted, use: ToolUse, message: string): Promise<Verdict> {
-    const run = await parts.load(admitted.runId);
+  async function refuse(
+    admitted: Admitted,
+    { run: loaded, ...use }: ToolUse & Pick<Judging, 'run'>,
+    message: string,
+  ): Promise<Verdict> {
+    const run = loaded ?? (await parts.load(admitted.runId));
     if (!judgeTool(run, use).allowed) {
-      const verdict = await parts.judge(admitted, use);
+      const verdict = await parts.judge(admitted, use, { run });
       const [first, ...others] = verdict.allowed ? (verdict.wouldRefuse ?? []) : verdict.blockers;
       if (first !== undefined) return { allowed: false, blockers: [first, ...others] };
     }
@@ -203,8 +228,9 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   ): Promise<ExecutedCall> {
     // A program that goes on in the background may have waited for its answer to be given.
     const restored = (await parts.guard?.settle(admitted.runId)) ?? [];
-    const call = await inItsWords(admitted, asked);
-    const verdict = await judge(admitted, call, toCarryOut);
+    const worded = await inItsWords(admitted, asked);
+    const { call } = worded;
+    const verdict = await judge(admitted, worded, toCarryOut);
     if (!verdict.allowed) return { verdict, result: null, receipt: null };
     const run = await parts.load(admitted.runId);
     if (run.epoch !== admitted.epoch) throw dead();
@@ -262,8 +288,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
 
   return {
     async check(admitted, asked) {
-      const call = await inItsWords(admitted, asked);
-      return judge(admitted, call);
+      return judge(admitted, await inItsWords(admitted, asked));
     },
     async execute(admitted, calls) {
       if (calls.length === 0 || calls.length > MAX_BATCH) {
@@ -306,6 +331,10 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       registered.set(tool.name, tool);
     },
   };
+}
+
+interface Worded extends Pick<Judging, 'run'> {
+  readonly call: ToolCallRequest;
 }
 
 /** A call that is to be carried out where it is allowed. */

@@ -1,4 +1,15 @@
-import type { AuditRecord, Json, JsonObject, Phasegate, PhaseId, Principal, Problem, Run, RunQuery, Workflow } from '@phasegate/core';
+import type {
+  AuditRecord,
+  Json,
+  JsonObject,
+  Phasegate,
+  PhaseId,
+  Principal,
+  Problem,
+  Run,
+  RunQuery,
+  Workflow,
+} from '@phasegate/core';
 import type { Unaccepted } from '@phasegate/core/model';
 import type {
   Agents,

@@ -1,4 +1,4 @@
-import type { JsonObject, PhaseId, RunStatus } from '@phasegate/core';
+import type { JsonObject, PhaseId, Run, RunStatus } from '@phasegate/core';
 import type { OpenProject, Project } from './project.ts';
 
 /** A run to drive to its end, or to where a human must act. */
@@ -6,6 +6,8 @@ export interface DriveRequest {
   readonly project: Project;
   readonly open: OpenProject;
   readonly run: string;
+  /** The run as the caller loaded it a moment ago: one that has ended is not driven. */
+  readonly snapshot?: Run;
   /** As whom the runner works: the agent that holds the run. */
   readonly agent: string;
   /** What that agent can do; absent: nothing that is asked for. */

@@ -1,4 +1,4 @@
-import { canonicalJson, type GateView } from '@phasegate/core';
+import { canonicalJson, type JsonObject, own } from '@phasegate/core';
 import { shellWord } from '@phasegate/core/model';
 import type { CliCommand, Invocation } from '../command.ts';
 import { refuse } from '../refuse.ts';
@@ -41,24 +41,25 @@ export const decide: CliCommand = {
     const human = await unlockHuman(invocation);
     const project = await invocation.reach();
     const gatekeeper = project.as(human.principal);
-    const { gate: view, status } = await gatekeeper.view(runId);
     const card = await project.gateCard(runId);
-    if (card === null || view === null) {
+    if (card === null) {
+      const { status } = await gatekeeper.view(runId);
       return refuse(out, {
         error: 'run_not_waiting',
         message: `run \`${runId}\` is ${status} and waits at no gate`,
       });
     }
     const expected = args.text('shown');
-    if (card.gate !== view.id || (expected !== undefined && expected !== card.shown)) {
+    if (expected !== undefined && expected !== card.shown) {
       return refuse(out, {
         error: 'shown_changed',
         message: `what is to be decided is not what was shown: read the card again with \`${statusCall(invocation, runId)}\``,
       });
     }
     if (prompts !== null) await out.log(cardText(card.card, out.width));
-    const option = await chooseOption(invocation, view);
-    const input = await chooseInput(invocation, view, option);
+    const choice = choiceOf(card.card);
+    const option = await chooseOption(invocation, choice);
+    const input = await chooseInput(invocation, choice, option);
     await confirmGiven(invocation, option);
     const { gate, shown } = card;
     const by = human.principal.name;
@@ -99,7 +100,24 @@ async function confirmGiven({ args, prompts }: Invocation, option: string): Prom
   if (!(await prompts.confirm(`Choose ${option}?`))) throw usageError('cancelled: nothing was changed');
 }
 
-async function chooseOption({ args, prompts }: Invocation, gate: GateView): Promise<string> {
+/** What the card asks: the human chooses from what was shown and from nothing else. */
+interface Choice {
+  readonly prompt: string;
+  readonly options: readonly { readonly label: string; readonly needsInput: boolean }[];
+}
+
+function choiceOf(card: JsonObject): Choice {
+  const options = own(card, 'options');
+  return {
+    prompt: String(own(card, 'prompt')),
+    options: (Array.isArray(options) ? options : []).map((option) => ({
+      label: String(own(option, 'label')),
+      needsInput: own(option, 'requires_input') === true,
+    })),
+  };
+}
+
+async function chooseOption({ args, prompts }: Invocation, gate: Choice): Promise<string> {
   const given = args.text('option');
   if (given !== undefined) return given;
   const labels = gate.options.map(({ label }) => label);
@@ -109,11 +127,11 @@ async function chooseOption({ args, prompts }: Invocation, gate: GateView): Prom
 
 async function chooseInput(
   { args, prompts }: Invocation,
-  gate: GateView,
+  gate: Choice,
   option: string,
 ): Promise<string | undefined> {
   const given = args.text('input');
-  const needed = gate.options.find(({ label }) => label === option)?.requiresInput === true;
+  const needed = gate.options.find(({ label }) => label === option)?.needsInput === true;
   if (given !== undefined || !needed) return given;
   if (prompts === null) throw usageError(`\`--input TEXT\` is missing: \`${option}\` needs it`);
   return prompts.text(`${option}: what should the agent know?`);

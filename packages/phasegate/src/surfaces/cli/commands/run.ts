@@ -1,6 +1,6 @@
-import { type Phasegate, PhasegateError, type Run } from '@phasegate/core';
+import { PhasegateError, type Run } from '@phasegate/core';
 import { oneLine, parseCommandLine, shellWord } from '@phasegate/core/model';
-import type { Driven, DriveRequest } from '../../../runtime/ports.ts';
+import type { AgentPrincipal, Driven, DriveRequest, OpenProject } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
 import { paramsOf, START_OPTIONS } from '../params.ts';
 import { showProgress } from '../progress.ts';
@@ -51,13 +51,15 @@ export const run: CliCommand = {
     const { principal: agent, capabilities } = await identifyAgent(invocation);
     const able = capabilities ?? args.texts('capability');
     const open = await invocation.open();
-    const id = await findOrStart(invocation, open.as(agent));
-    if (id === null) return 1;
-    if (!(await goesOn(invocation, await open.load(id)))) return 1;
+    const found = await findOrStart(invocation, open, agent);
+    if (found === null) return 1;
+    const { id, snapshot } = found;
+    if (snapshot !== undefined && !(await goesOn(invocation, snapshot))) return 1;
     const driven = await drive(invocation, machine, {
       ...wanted,
       open,
       run: id,
+      ...(snapshot === undefined ? {} : { snapshot }),
       agent: agent.name,
       capabilities: able,
     });
@@ -123,18 +125,28 @@ function wholeNumber(
   throw usageError(`\`--${name}\` needs a number from 1 to ${most}, not \`${text}\``);
 }
 
+interface Found {
+  readonly id: string;
+  /** Of a run that was there before. */
+  readonly snapshot?: Run;
+}
+
 /** The run of that id; else a new run of the workflow of that name; null where none could be started. */
-async function findOrStart(invocation: Invocation, phasegate: Phasegate): Promise<string | null> {
+async function findOrStart(
+  invocation: Invocation,
+  open: OpenProject,
+  agent: AgentPrincipal,
+): Promise<Found | null> {
   const { args, out } = invocation;
   const word = args.positionals[0] as string;
-  const known = await phasegate.view(word).catch((error: unknown) => {
+  const known = await open.claims.attend(word, agent).catch((error: unknown) => {
     if (error instanceof PhasegateError && error.code === 'run_unknown') return null;
     throw error;
   });
   const target = args.text('target');
   if (known !== null) {
     const given = target !== undefined || args.texts('param').length + args.texts('option').length > 0;
-    if (!given) return known.run;
+    if (!given) return { id: known.id, snapshot: known };
     throw usageError(`run \`${word}\` is under way: \`--target\` and \`--param\` are for starting one`);
   }
   if (/^run-[0-9a-f]{20}$/.test(word)) {
@@ -142,7 +154,7 @@ async function findOrStart(invocation: Invocation, phasegate: Phasegate): Promis
   }
   const params = await paramsOf(invocation, word);
   const capabilities = args.texts('capability');
-  const { verdict, view } = await phasegate.start({
+  const { verdict, view } = await open.as(agent).start({
     workflow: word,
     params,
     ...(capabilities.length === 0 ? {} : { capabilities }),
@@ -153,7 +165,7 @@ async function findOrStart(invocation: Invocation, phasegate: Phasegate): Promis
     return null;
   }
   await out.log(out.json ? JSON.stringify({ event: 'run_started', run: view.run }) : `run ${view.run}`);
-  return view.run;
+  return { id: view.run };
 }
 
 /** S3.45, S3.46: what failed once is tried again only when a human says so, here or by `--retry`. */
@@ -196,7 +208,7 @@ const LEAVE = 'leave the run as it is';
 async function drive(
   invocation: Invocation,
   machine: Machine,
-  wanted: Wanted & Pick<DriveRequest, 'open' | 'run' | 'agent' | 'capabilities'>,
+  wanted: Wanted & Pick<DriveRequest, 'open' | 'run' | 'snapshot' | 'agent' | 'capabilities'>,
 ): Promise<Driven> {
   const { env, out } = invocation;
   const progress = showProgress(out, { live: invocation.prompts !== null });

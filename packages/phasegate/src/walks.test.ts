@@ -1,0 +1,149 @@
+import type { WorkflowDraft } from '@phasegate/core';
+import { expect, test } from 'vitest';
+import { openLocalProject } from './localProject.ts';
+import { driveRun } from './runner/driveRun.ts';
+import { commanded, driveBed, play } from './runner/fixtures/driveBed.ts';
+import { openMemoryProject } from './runtime/fixtures/openMemoryProject.ts';
+import type { AgentPrincipal, Store } from './runtime/ports.ts';
+import { EMPTY_PROJECT, makeShell } from './surfaces/cli/fixtures/callCli.ts';
+import { connect } from './surfaces/mcp/fixtures/connect.ts';
+
+// How often a run is loaded on each of the walks that ARCHITECTURE.md tells of. One call is one load.
+
+const ADA: AgentPrincipal = { kind: 'agent', name: 'ada' };
+const ERRAND: WorkflowDraft = {
+  id: 'errand',
+  phases: [
+    { id: 'PLAN', instructions: 'plan it', allowedTools: ['read_files', 'git'] },
+    { id: 'BUILD', instructions: 'build it' },
+  ],
+};
+const GATED: WorkflowDraft = {
+  id: 'errand',
+  phases: [
+    {
+      id: 'PLAN',
+      gates: [
+        { id: 'ok', human: { prompt: 'Good?', options: [{ label: 'Yes' }, { label: 'No', next: 'PLAN' }] } },
+      ],
+    },
+    { id: 'BUILD' },
+  ],
+};
+
+test('`complete_phase` over MCP loads its run once', async () => {
+  const it = openMemoryProject(ERRAND);
+  const { root: projectDir, env } = makeShell(EMPTY_PROJECT);
+  const { catalog, standards } = await openLocalProject({ projectDir, env });
+  const parts = { phasegate: it.project.as(ADA), catalog, standards, version: '0.0.0', told: new Map() };
+  const { call } = await connect(parts, { era: 'legacy' });
+  const session_id = await started(it.project.as(ADA));
+  await call('get_current_phase', { session_id });
+  const loads = counted(it.store);
+
+  const answer = await call('complete_phase', { session_id, phase: 'PLAN', evidence: {} });
+
+  expect(answer).toMatchObject({ checkpoint_passed: true, next_phase: 'BUILD' });
+  expect(loads()).toBe(1);
+});
+
+test('a tool check loads its run once, whatever the tool and the verdict', async () => {
+  const it = openMemoryProject(ERRAND);
+  await it.project.as({ kind: 'human', name: 'operator' }).start({ workflow: 'errand', queue: true });
+  const token = (await it.project.claims.claim(ADA, []))?.token ?? '';
+  const admitted = it.project.claims.admitAtOnce(token) ?? (await it.project.claims.admit(token));
+  const loads = counted(it.store);
+
+  for (const [tool, input, allowed] of [
+    ['read_files', { path: 'a' }, true],
+    ['write_files', { path: 'a' }, false],
+    ['bash', { command: 'git status' }, true],
+    ['git*', {}, false],
+  ] as const) {
+    expect(await it.project.toolbox.check(admitted, { tool, input }), tool).toMatchObject({ allowed });
+    expect([tool, loads()]).toEqual([tool, 1]);
+  }
+});
+
+test('`decide` loads its run once to show it, and once to decide', async () => {
+  const it = openMemoryProject(GATED);
+  const shell = makeShell(EMPTY_PROJECT);
+  const run = await started(it.project.as(ADA));
+  await it.project.humans.add('maria', 'open sesame', null);
+  const handedIn = await it.project.as(ADA).submit(run, { kind: 'complete', phase: 'PLAN', evidence: {} });
+  expect(handedIn.verdict).toMatchObject({ allowed: true });
+  const { shown } = (await it.project.gateCard(run)) ?? expect.fail('it waits at no gate');
+  const loads = counted(it.store);
+
+  const fd = shell.descriptor('open sesame\n');
+  const words = ['decide', run, '--option', 'Yes', '--shown', shown, '--as', 'maria'];
+  const decided = await shell.callIn(it.project, [...words, '--passphrase-fd', String(fd)]);
+
+  expect(decided).toMatchObject({ code: 0, stderr: '' });
+  expect(loads()).toBe(2);
+});
+
+test('`run` loads its run once before it is the driver, once after, and twice for each further step', async () => {
+  const bed = await driveBed([commanded('ONE', play('ok')), commanded('TWO', play('ok'))]);
+  const shell = makeShell(EMPTY_PROJECT);
+  const loads = counted(bed.store);
+  let renewals = 0;
+  const open = {
+    ...bed.open,
+    claims: {
+      ...bed.open.claims,
+      attend: (...asked: Parameters<typeof bed.open.claims.attend>) => {
+        renewals += 1;
+        return bed.open.claims.attend(...asked);
+      },
+    },
+  };
+  const counts: (readonly [string, number])[] = [];
+  const machine = {
+    stopping: () => new AbortController().signal,
+    driveRun: (request: Parameters<typeof driveRun>[0]) => {
+      const report: typeof request.report = (progress) => {
+        if (!progress.event.startsWith('step_')) return;
+        // The lease is also renewed by time, however long a step takes here.
+        const looked =
+          progress.event === 'step_started' ? Math.min(renewals, counts.length === 0 ? 2 : 1) : 0;
+        counts.push([progress.event, loads() - renewals + looked]);
+        renewals = 0;
+      };
+      return driveRun({ ...request, report }, { terminal: { start: () => expect.fail('no terminal') } });
+    },
+  };
+
+  const driven = await shell.callIn(open, ['run', bed.run], machine as never);
+
+  expect(driven).toMatchObject({ code: 0 });
+  expect(counts).toEqual([
+    ['step_started', 2],
+    ['step_ended', 1],
+    ['step_started', 1],
+    ['step_ended', 1],
+  ]);
+});
+
+async function started(
+  gate: ReturnType<ReturnType<typeof openMemoryProject>['project']['as']>,
+): Promise<string> {
+  const { view, verdict } = await gate.start({ workflow: 'errand' });
+  return view?.run ?? expect.fail(JSON.stringify(verdict));
+}
+
+/** Counts the loads of a real store; gives those since it was last asked. */
+function counted(store: Store): () => number {
+  const open = store as { -readonly [Name in keyof Store]: Store[Name] };
+  const load = store.load.bind(store);
+  let count = 0;
+  open.load = (runId) => {
+    count += 1;
+    return load(runId);
+  };
+  return () => {
+    const since = count;
+    count = 0;
+    return since;
+  };
+}
