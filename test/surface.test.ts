@@ -120,7 +120,10 @@ test('phasegate exports exactly these values', () => {
 });
 
 test('the packages have exactly these entries and this command', () => {
-  expect(manifest('core')).toEqual({ exports: ['.', './engine', './model', './ports'], bin: [] });
+  expect(manifest('core')).toEqual({
+    exports: ['.', './contract', './engine', './model', './ports'],
+    bin: [],
+  });
   for (const name of ['proofs', 'search']) expect(manifest(name)).toEqual({ exports: ['.'], bin: [] });
   expect(manifest('wire')).toEqual({ exports: ['.', './schemas', './schemas/session'], bin: [] });
   expect(manifest('markdown')).toEqual({ exports: ['.', './tasks-md'], bin: [] });

@@ -1,4 +1,23 @@
-import { type Circumstance, type Command, checksFor, checksForStart, type Decision, decide, decideStart, type Fact, type Json, type JsonObject, type Look, type Outcome, type Phase, type Principal, phaseById, type Run, type RunEvent, type Workflow } from '@phasegate/core';
+import {
+  type Circumstance,
+  type Command,
+  checksFor,
+  checksForStart,
+  type Decision,
+  decide,
+  decideStart,
+  type Fact,
+  type Json,
+  type JsonObject,
+  type Look,
+  type Outcome,
+  type Phase,
+  type Principal,
+  phaseById,
+  type Run,
+  type RunEvent,
+  type Workflow,
+} from '@phasegate/core';
 import { evaluate, parseExpression } from '@phasegate/core/model';
 import type { Random } from '../differential/random.ts';
 

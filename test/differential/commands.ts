@@ -1,4 +1,15 @@
-import type { Command, Fact, Facts, Json, JsonObject, Outcome, Phase, PhaseId, Principal, Workflow } from '@phasegate/core';
+import type {
+  Command,
+  Fact,
+  Facts,
+  Json,
+  JsonObject,
+  Outcome,
+  Phase,
+  PhaseId,
+  Principal,
+  Workflow,
+} from '@phasegate/core';
 import type { Asked } from './interpreter.ts';
 import type { Random } from './random.ts';
 import type { Item, State } from './state.ts';

@@ -1,4 +1,15 @@
-import type { Decision, decide, decideStart, defineWorkflow, Facts, JsonObject, Principal, Run, Workflow, WorkflowDraft } from '@phasegate/core';
+import type {
+  Decision,
+  decide,
+  decideStart,
+  defineWorkflow,
+  Facts,
+  JsonObject,
+  Principal,
+  Run,
+  Workflow,
+  WorkflowDraft,
+} from '@phasegate/core';
 import { anyAsked, anyBabble, anyFacts, anyStart } from './commands.ts';
 import { anyDraft, isLoopy, KNOWN } from './drafts.ts';
 import { type Asked, act, start } from './interpreter.ts';

@@ -1,4 +1,14 @@
-import type { Command, Json, JsonObject, Outcome, Phase, PhaseId, Principal, Target, Workflow } from '@phasegate/core';
+import type {
+  Command,
+  Json,
+  JsonObject,
+  Outcome,
+  Phase,
+  PhaseId,
+  Principal,
+  Target,
+  Workflow,
+} from '@phasegate/core';
 
 /** All the interpreter knows about a run. An ordinary phase has no items. */
 export type State = ReturnType<typeof begin>;

@@ -1,4 +1,11 @@
-import { type AuditRecord, fold, type Principal, type RunEvent, viewFor, type Workflow } from '@phasegate/core';
+import {
+  type AuditRecord,
+  fold,
+  type Principal,
+  type RunEvent,
+  viewFor,
+  type Workflow,
+} from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
 import { openLocalProject } from '../../packages/phasegate/src/localProject.ts';
 import type { OpenProject } from '../../packages/phasegate/src/runtime/ports.ts';

@@ -1,4 +1,12 @@
-import type { canonicalJson, Decision, decide, decideStart, defineWorkflow, Run, viewFor } from '@phasegate/core';
+import type {
+  canonicalJson,
+  Decision,
+  decide,
+  decideStart,
+  defineWorkflow,
+  Run,
+  viewFor,
+} from '@phasegate/core';
 import type { gateCard, scopeFor } from '@phasegate/core/engine';
 import type { Standing } from '../differential/commands.ts';
 import type { Asked } from '../differential/interpreter.ts';

@@ -2,7 +2,7 @@ import { randomUUID, X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { PhasegateError, type Principal } from '@phasegate/core';
-import { EVIDENCE_LIMIT } from '@phasegate/core/model';
+import { REQUEST_LIMIT } from '@phasegate/core/contract';
 import { loadConfig } from './config.ts';
 import type { OpenProject, RunningServer, ServeRequest, TransitionRequest } from './runtime/ports.ts';
 import { type ServerPlace, takeServerPlace } from './serverFile.ts';
@@ -78,8 +78,6 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
 }
 
 const ENGINE: Principal = { kind: 'engine', name: 'phasegate' };
-/** Above the limit of evidence, so that too much of it gets an answer that says so; small enough to be parsed at once. */
-const LARGEST_BODY = 2 * EVIDENCE_LIMIT;
 const MOST_STREAMS = 64;
 
 interface Listening {
@@ -244,7 +242,7 @@ function settingsOf(request: ServeRequest, { host, tls }: Binding, url: string):
     hosts: [...new Set([...LOOPBACK, ...(EVERYWHERE.includes(host) ? [] : [host]), ...allowHosts])],
     secure: tls !== undefined || behindProxy,
     behindProxy,
-    maxBody: LARGEST_BODY,
+    maxBody: REQUEST_LIMIT,
     maxStreams: MOST_STREAMS,
     verbose,
     tracing,

@@ -1,4 +1,12 @@
-import { type Blocker, type BlockerCode, isJsonObject, type JsonObject, type NextAction, own, type RunStatus } from '@phasegate/core';
+import {
+  type Blocker,
+  type BlockerCode,
+  isJsonObject,
+  type JsonObject,
+  type NextAction,
+  own,
+  type RunStatus,
+} from '@phasegate/core';
 import { type Dialect, type Place, spellAction } from './nextCall.ts';
 
 /** Why something was refused, as it crosses a boundary. */

@@ -1,4 +1,11 @@
-import { type ErrorCode, isJsonObject, type JsonObject, own, type PhasegateError, type Problem } from '@phasegate/core';
+import {
+  type ErrorCode,
+  isJsonObject,
+  type JsonObject,
+  own,
+  type PhasegateError,
+  type Problem,
+} from '@phasegate/core';
 import type { Unaccepted } from '@phasegate/core/model';
 
 /** A place in a definition and what is wrong with it. */

@@ -1,4 +1,14 @@
-import { type Command, type Json, type JsonObject, own, type PhaseId, type RunView, type Submitted, type Verdict, type Warning } from '@phasegate/core';
+import {
+  type Command,
+  type Json,
+  type JsonObject,
+  own,
+  type PhaseId,
+  type RunView,
+  type Submitted,
+  type Verdict,
+  type Warning,
+} from '@phasegate/core';
 import type { CommandOutcome, SkippedPhase } from '@phasegate/core/engine';
 import type { PhaseTask } from './answers.ts';
 import { decodeBlockers, encodeBlockers, type WireBlocker } from './blockers.ts';

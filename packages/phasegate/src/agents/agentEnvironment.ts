@@ -1,3 +1,5 @@
+import { isOwnVariable } from '@phasegate/core/contract';
+
 /** What an agent is told by its environment. */
 export interface Told {
   readonly url: string;
@@ -14,8 +16,7 @@ export function withoutSecrets(
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(own).filter(
-      (entry): entry is [string, string] =>
-        entry[1] !== undefined && !/^(?:PHASEGATE|ORCHESTRATOR)_/i.test(entry[0]),
+      (entry): entry is [string, string] => entry[1] !== undefined && !isOwnVariable(entry[0]),
     ),
   );
 }

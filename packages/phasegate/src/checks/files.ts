@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
+import { LARGEST_FILE } from '@phasegate/core/contract';
 import type { CheckImplementation } from '../runtime/ports.ts';
 import { FileFinder, type Match } from '../workspace/findFiles.ts';
 import { findBeneath, openBeneath } from '../workspace/openBeneath.ts';
@@ -67,8 +68,6 @@ interface Questions {
   readonly nonEmpty: readonly string[];
   readonly contain: readonly { readonly path: string; readonly text: string }[];
 }
-
-const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 function questionsFrom({ exist, absent, non_empty, contain = [] }: JsonObject): Questions {
   if (!Array.isArray(contain)) throw new TypeError('`contain` must be a list');
@@ -139,7 +138,7 @@ async function textProblems(root: string, path: string, text: string): Promise<r
   if (file === null) return [`\`${path}\` is no file`];
   try {
     // Read no more than was looked at: the file may grow while we read it.
-    if (found.stats.size > MAX_FILE_BYTES) return [`\`${path}\` is larger than ${MAX_FILE_BYTES} bytes`];
+    if (found.stats.size > LARGEST_FILE) return [`\`${path}\` is larger than ${LARGEST_FILE} bytes`];
     const content = Buffer.alloc(found.stats.size);
     const { bytesRead } = await file.read(content, 0, content.length, 0);
     return content.subarray(0, bytesRead).includes(text) ? [] : [`\`${path}\` does not contain \`${text}\``];

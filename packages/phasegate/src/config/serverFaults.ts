@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
+import { isOwnVariable } from '@phasegate/core/contract';
 import { didYouMean } from '@phasegate/core/model';
 import type { ConfigFault } from './configFault.ts';
 
@@ -50,16 +51,13 @@ function commandFaults({ command, env = {} }: JsonObject, path: Path): readonly 
     : [fault([...path, 'command'], '`command` must be a list of words that starts with a program')];
   if (!isJsonObject(env)) return [...faults, fault([...path, 'env'], '`env` must map names to texts')];
   const bad = Object.entries(env).filter(
-    ([name, value]) => !VARIABLE.test(name) || typeof value !== 'string' || OURS.test(name),
+    ([name, value]) => !VARIABLE.test(name) || typeof value !== 'string' || isOwnVariable(name),
   );
   return [
     ...faults,
     ...bad.map(([name]) => fault([...path, 'env', name], `\`env\` cannot set \`${name}\` to that`)),
   ];
 }
-
-/** What is ours is not passed on, by any name. */
-const OURS = /^(?:PHASEGATE|ORCHESTRATOR)_/i;
 
 function urlFaults({ url, headers_from_env: headers = {} }: JsonObject, path: Path): readonly ConfigFault[] {
   const problem = urlProblem(url);

@@ -1,3 +1,4 @@
+import { isOwnVariable } from '@phasegate/core/contract';
 import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
 import { itemText } from './commandWords.ts';
 import type { Driving, StepAtWork } from './parts.ts';
@@ -23,7 +24,7 @@ export function agentEnvironment(
   const { environment, agent } = driving.request;
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && !/^(?:PHASEGATE|ORCHESTRATOR)_/i.test(name)) kept[name] = value;
+    if (value !== undefined && !isOwnVariable(name)) kept[name] = value;
   }
   const key = environment.PHASEGATE_KEY;
   return {

@@ -1,4 +1,12 @@
-import { canonicalJson, type Phase, type Principal, phaseById, type Started, type StartRequest, type Submitted } from '@phasegate/core';
+import {
+  canonicalJson,
+  type Phase,
+  type Principal,
+  phaseById,
+  type Started,
+  type StartRequest,
+  type Submitted,
+} from '@phasegate/core';
 import type { CatalogWorkflow, HumanChoice, OpenProject, Store, UnlockedHuman } from '../runtime/ports.ts';
 import type { Answering } from './answeredChecks.ts';
 

@@ -1,4 +1,12 @@
-import { canonicalJson, type Json, type JsonObject, type Phase, type Run, type Target, type Workflow } from '@phasegate/core';
+import {
+  canonicalJson,
+  type Json,
+  type JsonObject,
+  type Phase,
+  type Run,
+  type Target,
+  type Workflow,
+} from '@phasegate/core';
 import { workerOf } from '@phasegate/core/model';
 import { type Domain, readDomain, type TestInput } from '@phasegate/sdk/testing';
 import type { CatalogWorkflow, ContractTests, Driven } from '../runtime/ports.ts';

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { JsonObject } from '@phasegate/core';
+import { LARGEST_FILE } from '@phasegate/core/contract';
 import type { ToolImplementation } from '../runtime/ports.ts';
 import { readBeneath } from '../workspace/readBeneath.ts';
 import { defineTool, failureOf, ToolFailure, textsOf } from './defineTool.ts';
@@ -49,7 +50,6 @@ export const readFiles: ToolImplementation = defineTool({
 });
 
 const DEFAULT_BYTES = 262_144;
-const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 interface Reading {
   readonly offset: number;
@@ -83,7 +83,7 @@ async function readOrFail(root: string, path: string, reading: Reading): Promise
 }
 
 async function read(root: string, given: string, reading: Reading): Promise<JsonObject> {
-  const { path, content } = await readBeneath(root, given, MAX_FILE_BYTES);
+  const { path, content } = await readBeneath(root, given, LARGEST_FILE);
   const size = content.length;
   if (reading.encoding === 'base64') {
     const kept = content.subarray(0, Math.floor((reading.maxBytes * 3) / 4));

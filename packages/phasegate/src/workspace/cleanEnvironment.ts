@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, sep } from 'node:path';
+import { isOwnVariable } from '@phasegate/core/contract';
 
 /**
  * The environment of a command: a few harmless names of our own and what the workflow's author fixed. It is a list
@@ -16,7 +17,7 @@ export function cleanEnvironment(
     if (value !== undefined) environment[name] = value;
   }
   for (const [name, value] of Object.entries(fixed)) {
-    if (/^(?:PHASEGATE|ORCHESTRATOR)_/i.test(name)) throw new Error(`\`env\` may not set \`${name}\``);
+    if (isOwnVariable(name)) throw new Error(`\`env\` may not set \`${name}\``);
     environment[name] = value;
   }
   return environment;

@@ -1,4 +1,15 @@
-import { type Command, isJsonObject, type JsonObject, type Phasegate, PhasegateError, type RunQuery, type RunSummary, type RunView, type Submitted, type Verdict } from '@phasegate/core';
+import {
+  type Command,
+  isJsonObject,
+  type JsonObject,
+  type Phasegate,
+  PhasegateError,
+  type RunQuery,
+  type RunSummary,
+  type RunView,
+  type Submitted,
+  type Verdict,
+} from '@phasegate/core';
 import type { WorkedAt } from '@phasegate/core/engine';
 import {
   decodeLine,

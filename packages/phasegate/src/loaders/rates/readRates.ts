@@ -1,4 +1,12 @@
-import { isJsonObject, type Json, type JsonObject, own, PhasegateError, type Problem, type Workflow } from '@phasegate/core';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  own,
+  PhasegateError,
+  type Problem,
+  type Workflow,
+} from '@phasegate/core';
 import { type PhaseRates, type Rates, rateProblems } from '@phasegate/proofs';
 import { shapeProblems } from '../yaml/shapeProblems.ts';
 import { camelCase } from '../yaml/strictMap.ts';

@@ -54,6 +54,7 @@ export interface HostFailure {
 export const OUR_ENTRIES: Readonly<Record<string, string>> = {
   '@phasegate/sdk': 'sdk/src/index.ts',
   '@phasegate/core': 'core/src/index.ts',
+  '@phasegate/core/contract': 'core/src/contract.ts',
   '@phasegate/core/engine': 'core/src/engine.ts',
   '@phasegate/core/model': 'core/src/model.ts',
   '@phasegate/core/ports': 'core/src/ports.ts',

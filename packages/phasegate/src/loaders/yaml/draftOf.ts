@@ -1,4 +1,11 @@
-import { isJsonObject, type Json, type JsonObject, own, type PhaseDraft, type WorkflowDraft } from '@phasegate/core';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  own,
+  type PhaseDraft,
+  type WorkflowDraft,
+} from '@phasegate/core';
 import {
   type GateDraft,
   ONE_RUN_PER,

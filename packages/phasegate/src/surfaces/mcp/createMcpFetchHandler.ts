@@ -9,8 +9,9 @@ import {
   type McpServer,
   originValidationResponse,
 } from '@modelcontextprotocol/server';
+import { REQUEST_LIMIT } from '@phasegate/core/contract';
 import { createLegacySessions } from './legacySessions.ts';
-import { LARGEST_MESSAGE, readMessage } from './readMessage.ts';
+import { readMessage } from './readMessage.ts';
 
 /** What serving over HTTP needs. */
 export interface McpFetchOptions {
@@ -38,7 +39,7 @@ export function createMcpFetchHandler(options: McpFetchOptions): McpFetchHandler
   const { serverFor, newSessionId, onerror = () => undefined } = options;
   const hosts = [...(options.hosts ?? localhostAllowedHostnames())];
   const origins = [...(options.origins ?? localhostAllowedOrigins())];
-  const limit = { maxRequestBodySize: LARGEST_MESSAGE };
+  const limit = { maxRequestBodySize: REQUEST_LIMIT };
   const modern = createMcpHandler(serverFor, { legacy: 'reject', onerror, ...limit });
   const agentOf = options.agentOf ?? ((authInfo) => authInfo?.clientId ?? '');
   const sessions = createLegacySessions({ serverFor, newSessionId, agentOf, ...limit });

@@ -1,9 +1,5 @@
-import { EVIDENCE_LIMIT } from '@phasegate/core/model';
+import { REQUEST_LIMIT } from '@phasegate/core/contract';
 import { isFarTooDeep } from '../../limits/jsonDepth.ts';
-
-// Above the limit of evidence, so that too much of it gets an answer that says so.
-/** The largest message that is read, in bytes. */
-export const LARGEST_MESSAGE = 2 * EVIDENCE_LIMIT;
 
 /** A message that was read once: each of those that look at it would read and parse it again. */
 export interface ReadMessage {
@@ -17,7 +13,7 @@ export async function readMessage(request: Request): Promise<ReadMessage | Respo
   const isJson = /^application\/json\b/i.test(request.headers.get('content-type') ?? '');
   if (request.method !== 'POST' || !isJson || request.body === null) return { request };
   const bytes = await bytesOf(request.body);
-  if (bytes === null) return refused(413, `the message is larger than ${LARGEST_MESSAGE} bytes; send less`);
+  if (bytes === null) return refused(413, `the message is larger than ${REQUEST_LIMIT} bytes; send less`);
   if (isFarTooDeep(bytes)) return refused(400, 'the message is nested too deeply; send it flatter');
   try {
     return { request, parsedBody: JSON.parse(bytes.toString()) as unknown };
@@ -33,7 +29,7 @@ async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Buffer | null>
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > LARGEST_MESSAGE) return null;
+    if (size > REQUEST_LIMIT) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -7,11 +7,10 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { EVIDENCE_LIMIT } from '@phasegate/core/model';
+import { REQUEST_LIMIT } from '@phasegate/core/contract';
 import { type DroppedLine, LimitedLines } from './limitedLines.ts';
 
 // Above the limit of evidence, so that too much of it gets an answer that says so.
-const LARGEST_MESSAGE = 2 * EVIDENCE_LIMIT;
 const TOO_LARGE = 'the message is larger than 2 MB, and evidence may have 1 MB; send less';
 const INVALID_REQUEST = -32_600;
 
@@ -37,7 +36,7 @@ export class StdioTransport implements Transport {
 
   constructor(input: Readable, output: Writable) {
     this.#input = input;
-    this.#inner = new StdioServerTransport(this.#heard, output, { maxBufferSize: 2 * LARGEST_MESSAGE });
+    this.#inner = new StdioServerTransport(this.#heard, output, { maxBufferSize: 2 * REQUEST_LIMIT });
     this.closed = new Promise((resolve) => {
       this.#inner.onclose = () => {
         this.#input.destroy();
@@ -51,7 +50,7 @@ export class StdioTransport implements Transport {
     this.#inner.onmessage = (message) => this.#receive(message);
     this.#inner.onerror = (error) => this.onerror?.(error);
     await this.#inner.start();
-    const lines = new LimitedLines(LARGEST_MESSAGE, (line) => this.#refuse(line));
+    const lines = new LimitedLines(REQUEST_LIMIT, (line) => this.#refuse(line));
     const hear = (heard: readonly Buffer[]) => {
       for (const line of heard) this.#heard.emit('data', line);
     };

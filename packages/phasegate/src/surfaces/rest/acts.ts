@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, own, PhasegateError } from '@phasegate/core';
+import { LONGEST_PASSPHRASE } from '@phasegate/core/contract';
 import type { Context } from 'hono';
 import { CredentialRefused } from './credentialRefusals.ts';
 import type { Caller, RestEnv } from './parts.ts';
@@ -44,7 +45,5 @@ export function createActs(signIn: Pick<SignIn, 'forAct'>): Acts {
 function passphraseIn(body: Json): string | undefined {
   const passphrase = isJsonObject(body) ? own(body, 'passphrase') : undefined;
   // Anything else is told as a problem of that field when the body is read.
-  return typeof passphrase === 'string' && passphrase.length <= LONGEST ? passphrase : undefined;
+  return typeof passphrase === 'string' && passphrase.length <= LONGEST_PASSPHRASE ? passphrase : undefined;
 }
-
-const LONGEST = 1024;

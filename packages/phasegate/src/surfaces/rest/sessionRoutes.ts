@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, own, PhasegateError } from '@phasegate/core';
+import { LONGEST_PASSPHRASE } from '@phasegate/core/contract';
 import type { Context, Hono } from 'hono';
 import { bearerSession, cookieIn, humanOf } from './callers.ts';
 import { readLimited } from './jsonBody.ts';
@@ -105,7 +106,6 @@ async function answerPage(act: () => Promise<Response>): Promise<Response> {
 }
 
 const LARGEST_FORM = 8 * 1024;
-const LONGEST_PASSPHRASE = 1024;
 
 async function formOf(c: Context<RestEnv>): Promise<Passphrase> {
   const type = c.req.header('content-type') ?? '';

@@ -1,0 +1,36 @@
+import { canonicalJson } from '../json.ts';
+
+/** A human's choice at a gate, as it is signed. */
+export interface DecisionToSign {
+  readonly run: string;
+  /** The instance of the gate, e.g. `ship#1`. */
+  readonly gate: string;
+  readonly option: string;
+  /** Null where nothing was said. */
+  readonly input: string | null;
+  /** The hash of the card the human was shown. */
+  readonly shown: string;
+  /** The human's name. */
+  readonly by: string;
+}
+
+/** The text a human signs when deciding at a gate. */
+export function decisionText({ run, gate, option, input, shown, by }: DecisionToSign): string {
+  return canonicalJson({ run, gate, option, input, shown, by });
+}
+
+/** A human's acceptance of files, as it is signed. */
+export interface TrustToSign {
+  /** The hash over all files. */
+  readonly hash: string;
+  readonly workflow: string;
+  /** The human's name. */
+  readonly by: string;
+  /** ISO time. */
+  readonly at: string;
+}
+
+/** The text a human signs when accepting files. */
+export function trustText({ hash, workflow, by, at }: TrustToSign): string {
+  return canonicalJson({ trust: hash, workflow, by, at });
+}
