@@ -32,7 +32,13 @@ test('what is written by authors stands on the sdk, that on core, and nothing be
   expect(seenFrom('sdk')).toEqual(['core', 'wire']);
   expect(seenFrom('wire')).toEqual(['core']);
   expect(seenFrom('wire/schemas')).toEqual(['core', 'wire']);
-  expect(seenFrom('core')).toEqual(['core/engine', 'core/ground', 'core/model', 'core/ports']);
+  expect(seenFrom('core')).toEqual([
+    'core/contract',
+    'core/engine',
+    'core/ground',
+    'core/model',
+    'core/ports',
+  ]);
   // The process that runs an author's functions gives them the protected database.
   expect(seenFrom('loaders')).toEqual(['core', 'database', 'proofs', 'runtime/ports', 'sdk']);
   expect(seenFrom('surfaces/cli')).toEqual(['core', 'proofs', 'runtime/ports', 'templates', 'wire']);

@@ -2,7 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Command, canonicalJson, type JsonObject, type Phasegate, type Principal } from '@phasegate/core';
+import type { Command, JsonObject, Phasegate, Principal } from '@phasegate/core';
+import { decisionText } from '@phasegate/core/contract';
 import { type OpenProject, openLocalProject, type Project, type UnlockedHuman } from 'phasegate';
 
 /** A project whose store holds recorded runs of the workflow of `examples/tdd`. */
@@ -106,7 +107,7 @@ async function choose(
   if (card === null) throw new Error(`run ${run} waits at no gate`);
   const { gate, shown } = card;
   const by = human.principal.name;
-  const signature = human.sign(canonicalJson({ run, gate, option, input, shown, by }));
+  const signature = human.sign(decisionText({ run, gate, option, input, shown, by }));
   const said = input === null ? {} : { input };
   const decision = { kind: 'decide' as const, gate, option, shown, signature, ...said };
   await opened.as(human.principal).submit(run, decision);

@@ -44,8 +44,7 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
         throw new PhasegateError('usage', 'there are several humans: say who with `--as NAME`');
       });
     human = client;
-    // The server keeps the human's key as long as the session lasts, and signs with it what is decided.
-    return { principal: { kind: 'human', name: session.name }, sign: () => '' };
+    return { principal: { kind: 'human', name: session.name }, sign: signedThere };
   }
 
   async function claimed(options: ClaimOptions): Promise<Claimed | null> {
@@ -74,6 +73,13 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
           throw error;
         }
       }),
+    // The server has the human's key for as long as the session lasts, and signs with it.
+    decide: (runId, choice) =>
+      told(() =>
+        signedIn()
+          .asPhasegate()
+          .submit(runId, { kind: 'decide', ...choice, signature: '' }),
+      ),
     humans: { unlock: (name, passphrase) => told(() => unlock(name, passphrase)) },
     agents: {
       list: () => told(async () => (await signedIn().listAgents()).agents.map(decodeAgent)),
@@ -183,4 +189,12 @@ async function told<T>(act: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw error instanceof PhasegateClientError ? error.asFault() : error;
   }
+}
+
+/** INVARIANT: nothing is signed here, and nothing that looks like a signature is made up. */
+function signedThere(): never {
+  throw new PhasegateError(
+    'not_permitted',
+    'a human who signed in at a server signs nothing on this machine',
+  );
 }

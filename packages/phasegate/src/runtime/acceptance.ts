@@ -1,21 +1,12 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@phasegate/core';
+import { trustText } from '@phasegate/core/contract';
 import { verifyHumanSignature } from './humanKeys.ts';
 import type { AskedCode, HumanStore, TrustRecord, TrustStore } from './ports.ts';
 
 /** SHA-256 over all files of a workflow (path → SHA-256): what a human accepts. */
 export function closureHash(files: Readonly<Record<string, string>>): string {
   return hash('sha256', canonicalJson(files), 'hex');
-}
-
-/** What a human signs when accepting a workflow. */
-export function trustText({
-  hash: closure,
-  workflow,
-  by,
-  at,
-}: Omit<TrustRecord, 'files' | 'signature'>): string {
-  return canonicalJson({ trust: closure, workflow, by, at });
 }
 
 /** Whether a record of trust carries the signature of a human of the project. */

@@ -1,4 +1,5 @@
-import { canonicalJson, PhasegateError, type Run } from '@phasegate/core';
+import { PhasegateError, type Run } from '@phasegate/core';
+import { decisionText } from '@phasegate/core/contract';
 import type { GateDecision } from '@phasegate/core/engine';
 import { createKeptAnswers } from '../limits/keptAnswers.ts';
 import { createAgents } from './agents.ts';
@@ -177,6 +178,20 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       return found === null ? null : { ...found, gate: String(found.card.gate) };
     },
 
+    decide(runId, { gate, option, input, shown }, { principal, sign }) {
+      const text = decisionText({
+        run: runId,
+        gate,
+        option,
+        input: input ?? null,
+        shown,
+        by: principal.name,
+      });
+      const said = input === undefined ? {} : { input };
+      const command = { kind: 'decide' as const, gate, option, ...said, shown, signature: sign(text) };
+      return runtime.as(principal).submit(runId, command);
+    },
+
     trustCard: trust.workflows.card,
     trust: trust.workflows.trust,
     serverCards: trust.servers.cards,
@@ -214,7 +229,7 @@ export function decisionIsSigned(
   humans: readonly HumanRecord[],
 ): boolean {
   const { gate, option, input, shown, by, signature } = decision;
-  const text = canonicalJson({ run: run.id, gate, option, input, shown, by });
+  const text = decisionText({ run: run.id, gate, option, input, shown, by });
   // Whoever was removed and added again has a key for each time.
   return humans
     .filter((record) => record.name === by)

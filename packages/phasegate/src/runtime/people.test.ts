@@ -1,4 +1,4 @@
-import { canonicalJson, type WorkflowDraft } from '@phasegate/core';
+import type { WorkflowDraft } from '@phasegate/core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type MemoryProject, openMemoryProject } from './fixtures/openMemoryProject.ts';
 import type { UnlockedHuman } from './ports.ts';
@@ -122,9 +122,7 @@ function opened(options: Parameters<typeof openMemoryProject>[1] = {}) {
     const card = await project.gateCard(run);
     if (card === null) throw new Error('there is no gate');
     const { gate, shown } = card;
-    const [option, by] = ['Approve', human.principal.name];
-    const signature = human.sign(canonicalJson({ run, gate, option, input: null, shown, by }));
-    return project.as(human.principal).submit(run, { kind: 'decide', gate, option, shown, signature });
+    return project.decide(run, { gate, option: 'Approve', shown }, human);
   }
 
   async function waiting(phase: 'ONE' | 'TWO') {

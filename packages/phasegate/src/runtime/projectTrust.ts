@@ -1,6 +1,7 @@
 import { PhasegateError } from '@phasegate/core';
+import { trustText } from '@phasegate/core/contract';
 import type { Unaccepted } from '@phasegate/core/model';
-import { isAccepted, isLastAccepted, trustText } from './acceptance.ts';
+import { isAccepted, isLastAccepted } from './acceptance.ts';
 import { createGuardedTrust, type GuardedTrust } from './guardedTrust.ts';
 import { createNestedTrust, type NestedTrust } from './nestedTrust.ts';
 import type {

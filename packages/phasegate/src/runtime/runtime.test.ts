@@ -1,10 +1,5 @@
-import {
-  type Command,
-  canonicalJson,
-  type PhaseDraft,
-  type Phasegate,
-  type Principal,
-} from '@phasegate/core';
+import type { Command, PhaseDraft, Phasegate, Principal } from '@phasegate/core';
+import { decisionText } from '@phasegate/core/contract';
 import { artifactsOf } from '@phasegate/core/engine';
 import { encodeSubmitted, PLAIN } from '@phasegate/wire';
 import { describe, expect, test } from 'vitest';
@@ -351,7 +346,7 @@ function signed(command: Decide, run: string, human: UnlockedHuman): Decide {
   const { gate, option, input = null, shown } = command;
   return {
     ...command,
-    signature: human.sign(canonicalJson({ run, gate, option, input, shown, by: human.principal.name })),
+    signature: human.sign(decisionText({ run, gate, option, input, shown, by: human.principal.name })),
   };
 }
 

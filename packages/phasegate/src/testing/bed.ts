@@ -1,5 +1,4 @@
 import {
-  canonicalJson,
   type Phase,
   type Principal,
   phaseById,
@@ -63,13 +62,9 @@ export async function decideGate(bed: Bed, runId: string, choice: HumanChoice): 
   const gate = (phaseById(run.workflow, run.phase) as Phase | undefined)?.humanGate;
   const human = await humanFor(bed, choice.as ?? gate?.approvers[0] ?? 'human');
   const card = await open.gateCard(runId);
-  const by = human.principal.name;
   const { choose: option, input } = choice;
   const asked = { gate: card?.gate ?? gate?.id ?? 'none', option, shown: card?.shown ?? '' };
-  const signature = human.sign(canonicalJson({ run: runId, ...asked, input, by }));
-  return open
-    .as(human.principal)
-    .submit(runId, { kind: 'decide', ...asked, ...(input === null ? {} : { input }), signature });
+  return open.decide(runId, { ...asked, ...(input === null ? {} : { input }) }, human);
 }
 
 const humans = new WeakMap<Bed, Map<string, UnlockedHuman>>();

@@ -8,6 +8,7 @@ import type {
   Problem,
   Run,
   RunQuery,
+  Submitted,
   Workflow,
 } from '@phasegate/core';
 import type { Unaccepted } from '@phasegate/core/model';
@@ -131,6 +132,16 @@ export interface Around {
   readonly epoch?: number;
 }
 
+/** What a human chooses at a gate. */
+export interface GateChoice {
+  /** The instance of the gate that was shown. */
+  readonly gate: string;
+  readonly option: string;
+  readonly input?: string;
+  /** The hash of the card that was shown. */
+  readonly shown: string;
+}
+
 /** A project with its store open. */
 export interface OpenProject extends Migrations {
   as(principal: Principal, around?: Around): Phasegate;
@@ -156,6 +167,8 @@ export interface OpenProject extends Migrations {
   gateCard(
     runId: string,
   ): Promise<{ readonly card: JsonObject; readonly shown: string; readonly gate: string } | null>;
+  /** A human's choice at a gate, signed with their key here and nowhere else. */
+  decide(runId: string, choice: GateChoice, human: UnlockedHuman): Promise<Submitted>;
   readonly humans: Humans;
   readonly agents: Agents;
   readonly claims: Claims;

@@ -3,7 +3,7 @@ import type { Agents, Claims, Feed, Humans } from '@phasegate/core/ports';
 import type { OpenProject } from './project.ts';
 
 /** What of an open project can also be had from elsewhere, over its server. */
-export interface ReachedProject extends Pick<OpenProject, 'as' | 'gateCard' | 'verifyAudit'> {
+export interface ReachedProject extends Pick<OpenProject, 'as' | 'gateCard' | 'decide' | 'verifyAudit'> {
   readonly humans: Pick<Humans, 'unlock'>;
   readonly agents: Pick<Agents, 'list' | 'add' | 'remove'>;
   readonly claims: Pick<Claims, 'claim' | 'claimRun' | 'leases'>;

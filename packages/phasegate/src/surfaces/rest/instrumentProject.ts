@@ -17,6 +17,15 @@ export function instrumentProject(project: OpenProject, metrics: Metrics, tracin
       const phasegate = project.as(principal, around);
       return traced ? tracePhasegate(phasegate, tracing) : phasegate;
     },
+    decide: (runId, choice, human) =>
+      tracing.command(
+        'decide',
+        { 'phasegate.run': runId },
+        {
+          run: () => project.decide(runId, choice, human),
+          told: ({ verdict }) => verdictFields(verdict),
+        },
+      ),
   };
 }
 

@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonObject, own } from '@phasegate/core';
+import { type JsonObject, own } from '@phasegate/core';
 import { shellWord } from '@phasegate/core/model';
 import type { CliCommand, Invocation } from '../command.ts';
 import { refuse } from '../refuse.ts';
@@ -40,10 +40,9 @@ export const decide: CliCommand = {
     demandShown(invocation, runId);
     const human = await unlockHuman(invocation);
     const project = await invocation.reach();
-    const gatekeeper = project.as(human.principal);
     const card = await project.gateCard(runId);
     if (card === null) {
-      const { status } = await gatekeeper.view(runId);
+      const { status } = await project.as(human.principal).view(runId);
       return refuse(out, {
         error: 'run_not_waiting',
         message: `run \`${runId}\` is ${status} and waits at no gate`,
@@ -57,23 +56,13 @@ export const decide: CliCommand = {
       });
     }
     if (prompts !== null) await out.log(cardText(card.card, out.width));
-    const choice = choiceOf(card.card);
-    const option = await chooseOption(invocation, choice);
-    const input = await chooseInput(invocation, choice, option);
+    const asked = choiceOf(card.card);
+    const option = await chooseOption(invocation, asked);
+    const input = await chooseInput(invocation, asked, option);
     await confirmGiven(invocation, option);
     const { gate, shown } = card;
-    const by = human.principal.name;
-    const signature = human.sign(
-      canonicalJson({ run: runId, gate, option, input: input ?? null, shown, by }),
-    );
-    const submitted = await gatekeeper.submit(runId, {
-      kind: 'decide',
-      gate,
-      option,
-      shown,
-      signature,
-      ...(input === undefined ? {} : { input }),
-    });
+    const choice = { gate, option, shown, ...(input === undefined ? {} : { input }) };
+    const submitted = await project.decide(runId, choice, human);
     return reportRun(out, submitted);
   },
 };

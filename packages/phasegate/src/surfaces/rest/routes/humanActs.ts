@@ -1,4 +1,4 @@
-import { type Command, canonicalJson } from '@phasegate/core';
+import type { Command, Submitted } from '@phasegate/core';
 import { encodeRun, type Run, type Stepped, spellNext } from '@phasegate/wire';
 import {
   answerRequest,
@@ -57,14 +57,10 @@ export const HUMAN_ROUTES: readonly Endpoint[] = [
     answers,
     problems,
     async handle(call) {
-      const { caller, params, body } = call;
-      const signer = signerOf(caller.session);
+      const { caller, params, body, parts } = call;
       const { gate, option, input, shown } = body;
-      const by = signer.principal.name;
-      const text = canonicalJson({ run: params.id, gate, option, input: input ?? null, shown, by });
-      const signature = signer.sign(text);
-      const more = input === undefined ? {} : { input };
-      return act(call, { kind: 'decide', gate, option, shown, signature, ...more });
+      const choice = { gate, option, shown, ...(input === undefined ? {} : { input }) };
+      return told(call, await parts.project.decide(params.id, choice, signerOf(caller.session)));
     },
   }),
   endpoint({
@@ -126,11 +122,15 @@ export const HUMAN_ROUTES: readonly Endpoint[] = [
   }),
 ];
 
-async function act(
-  { caller, params, parts, instance }: Call<'human', { readonly id: string }>,
-  command: Command,
-): Promise<Response | { readonly status: 200; readonly body: Stepped<Run, typeof HTTP.human> }> {
-  const submitted = await parts.project.as(humanOf(caller)).submit(params.id, command);
+type HumanCall = Call<'human', { readonly id: string }>;
+type Told = Response | { readonly status: 200; readonly body: Stepped<Run, typeof HTTP.human> };
+
+async function act(call: HumanCall, command: Command): Promise<Told> {
+  const { caller, params, parts } = call;
+  return told(call, await parts.project.as(humanOf(caller)).submit(params.id, command));
+}
+
+function told({ instance }: HumanCall, submitted: Submitted): Told {
   const refused = refusalOf(submitted, { instance, reader: 'human' });
   return refused ?? reply(200, encodeRun(submitted.view, HTTP.human));
 }
