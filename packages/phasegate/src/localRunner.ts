@@ -1,5 +1,5 @@
-import { withoutSecrets } from './agents/agentEnvironment.ts';
 import { tmuxAdapter } from './agents/tmuxAdapter.ts';
+import { withoutSecrets } from './launch/withoutSecrets.ts';
 import { driveRun } from './runner/driveRun.ts';
 import type { DriveRun } from './runtime/ports.ts';
 

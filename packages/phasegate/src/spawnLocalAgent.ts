@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { PhasegateError } from '@phasegate/core';
-import { withoutSecrets } from './agents/agentEnvironment.ts';
 import { driveAgent } from './agents/driveAgent.ts';
 import { subprocessAdapter } from './agents/subprocessAdapter.ts';
 import { tmuxAdapter } from './agents/tmuxAdapter.ts';
+import { withoutSecrets } from './launch/withoutSecrets.ts';
 import type { SpawnAgent } from './runtime/ports.ts';
 import { findServer } from './serverFile.ts';
 

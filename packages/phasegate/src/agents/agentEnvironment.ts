@@ -1,4 +1,4 @@
-import { isOwnVariable } from '@phasegate/core/contract';
+import { withoutSecrets } from '../launch/withoutSecrets.ts';
 
 /** What an agent is told by its environment. */
 export interface Told {
@@ -8,17 +8,6 @@ export interface Told {
   readonly run: string;
   readonly promptFile: string;
   readonly mcpFile: string;
-}
-
-/** Our own environment without anything of Phasegate's: no operator's secret reaches an agent or tmux. */
-export function withoutSecrets(
-  own: Readonly<Record<string, string | undefined>>,
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(own).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && !isOwnVariable(entry[0]),
-    ),
-  );
 }
 
 /** The environment of an agent: ours without secrets, and what it needs to reach the server. */

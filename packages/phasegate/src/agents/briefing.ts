@@ -22,12 +22,3 @@ export function writeBriefing(folder: string, prompt: string, url: string): Brie
 function variable(name: string): string {
   return `$\{${name}}`;
 }
-
-/** The words of a command with the path of the prompt where they ask for it; nothing else is put into them. */
-export function fillWords(
-  argv: readonly [string, ...string[]],
-  promptFile: string,
-): readonly [string, ...string[]] {
-  const [file, ...words] = argv;
-  return [file, ...words.map((word) => word.replaceAll(/\{prompt(?:_file)?\}/g, () => promptFile))];
-}

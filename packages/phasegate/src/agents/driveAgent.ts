@@ -1,11 +1,12 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { own } from '@phasegate/core';
+import { agentWords } from '../launch/agentWords.ts';
 import type { AgentPrincipal, Claimed, Spawned } from '../runtime/ports.ts';
 import { type AgentAdapter, describeExit, type Exit, type StartedAgent } from './adapter.ts';
 import { afterExit, type Ending } from './afterExit.ts';
 import { agentEnvironment } from './agentEnvironment.ts';
-import { fillWords, writeBriefing } from './briefing.ts';
+import { writeBriefing } from './briefing.ts';
 import { nextRecord } from './nextRecord.ts';
 import { promptText } from './promptText.ts';
 
@@ -106,7 +107,7 @@ async function runOnce(
   const after = await request.open.feed.newest();
   const started = await adapter.start({
     name: agent.name,
-    argv: fillWords(request.argv, briefing.promptFile),
+    argv: agentWords(request.argv, briefing.promptFile).argv,
     cwd: request.project.root,
     environment: agentEnvironment(driving.environment, { url, agent: agent.name, key, run, ...briefing }),
     credentials: JSON.stringify({ url, agent: agent.name, key, token: claimed.token, task: run, item }),

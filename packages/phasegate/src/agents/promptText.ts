@@ -1,5 +1,6 @@
 import type { RunView } from '@phasegate/core';
 import { fencedJson, oneLine } from '@phasegate/core/model';
+import { criteriaPart, joined } from '../launch/promptParts.ts';
 import type { Claimed } from '../runtime/ports.ts';
 
 /** The contract an agent is started with: what this is, the rules, where it stands, how to go on. Nothing later. */
@@ -13,7 +14,7 @@ export function promptText(
   },
 ): string {
   const { view, item } = claimed;
-  return [
+  return joined([
     `# You work on ${title(view)}`,
     told.again === null
       ? ''
@@ -24,12 +25,9 @@ export function promptText(
       ? ''
       : `## Your item\n\nYou hold the item \`${oneLine(item.key)}\` of this phase and complete that one only:\n\n${fencedJson(item.value)}`,
     view.current === null ? '' : `## The current phase\n\n${view.current.content.trim()}`,
-    evidence(view),
+    criteriaPart(view),
     howTo(told.url),
-  ]
-    .filter((part) => part !== '')
-    .join('\n\n')
-    .concat('\n');
+  ]);
 }
 
 const RULES = `## The rules
@@ -62,12 +60,6 @@ function place(view: RunView, agent: string): string {
       ? []
       : [`- params: \`${oneLine(JSON.stringify(view.params))}\``]),
   ].join('\n');
-}
-
-function evidence(view: RunView): string {
-  const criteria = view.current?.criteria ?? {};
-  if (Object.keys(criteria).length === 0) return '';
-  return `## What the engine will ask for\n\n${fencedJson(criteria)}`;
 }
 
 function howTo(url: string): string {

@@ -1,6 +1,7 @@
 import type { RunView } from '@phasegate/core';
 import { previousAttempt } from '@phasegate/core/engine';
 import { fencedJson, oneLine, shellWord } from '@phasegate/core/model';
+import { criteriaPart, joined } from '../launch/promptParts.ts';
 import { failureOf, type Step } from './parts.ts';
 
 /** What an agent is started with for one phase: the card of the phase, and how to complete it. Nothing later. */
@@ -15,7 +16,7 @@ export function agentPrompt(view: RunView, step: Step): string {
     item === null ? '' : itemPart(step),
     Object.keys(view.params).length === 0 ? '' : `## Parameters\n\n${fencedJson(view.params)}`,
     before(view),
-    criteria(view),
+    criteriaPart(view),
     howTo(step),
   ]);
 }
@@ -26,11 +27,6 @@ const RULES = `You work on one phase of a workflow that Phasegate leads through.
 - The phase is complete when the engine says so, not when the work seems done: report it as described below before you end. Whoever ends without reporting has failed the attempt.
 - A refusal lists what is missing. Put it right and report again.
 - If the evidence cannot be had honestly, say that you are blocked.`;
-
-/** Parts with an empty line between them. */
-export function joined(parts: readonly string[]): string {
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
-}
 
 /** Why the work is to be done again, where the card does not say so already. */
 export function again(card: string, { run, item }: Step): string {
@@ -49,11 +45,6 @@ export function itemPart({ run, item }: Step): string {
 function before(view: RunView): string {
   const artifacts = view.current?.artifacts ?? {};
   return Object.keys(artifacts).length === 0 ? '' : `## What earlier phases left\n\n${fencedJson(artifacts)}`;
-}
-
-function criteria(view: RunView): string {
-  const asked = view.current?.criteria ?? {};
-  return Object.keys(asked).length === 0 ? '' : `## What the engine will ask for\n\n${fencedJson(asked)}`;
 }
 
 function howTo({ run, phase, item }: Step): string {

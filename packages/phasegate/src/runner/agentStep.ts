@@ -1,7 +1,7 @@
 import { PhasegateError, type Run } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
+import { agentWords } from '../launch/agentWords.ts';
 import { agentPrompt } from './agentPrompt.ts';
-import { agentWords } from './agentWords.ts';
 import { agentEnvironment } from './childEnvironment.ts';
 import { attemptsOf, type Driving, failureOf, isStillOpen, type StepAtWork, type StepEnd } from './parts.ts';
 import { runInTerminal } from './runInTerminal.ts';

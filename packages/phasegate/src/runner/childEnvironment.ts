@@ -1,4 +1,4 @@
-import { isOwnVariable } from '@phasegate/core/contract';
+import { withoutSecrets } from '../launch/withoutSecrets.ts';
 import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
 import { itemText } from './commandWords.ts';
 import type { Driving, StepAtWork } from './parts.ts';
@@ -22,13 +22,9 @@ export function agentEnvironment(
   files: { readonly prompt: string; readonly state: string },
 ): Record<string, string> {
   const { environment, agent } = driving.request;
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && !isOwnVariable(name)) kept[name] = value;
-  }
   const key = environment.PHASEGATE_KEY;
   return {
-    ...kept,
+    ...withoutSecrets(environment),
     ...told(driving, step),
     PHASEGATE_AGENT: agent,
     PHASEGATE_PROMPT: files.prompt,

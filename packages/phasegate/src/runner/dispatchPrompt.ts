@@ -1,7 +1,8 @@
 import type { RunView } from '@phasegate/core';
 import { quoteRest } from '@phasegate/core/engine';
 import { fencedJson, shellWord, type Work } from '@phasegate/core/model';
-import { again, itemPart, joined } from './agentPrompt.ts';
+import { joined } from '../launch/promptParts.ts';
+import { again, itemPart } from './agentPrompt.ts';
 import type { Answered } from './answers.ts';
 import type { Step } from './parts.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Json, type Phase, PhasegateError } from '@phasegate/core';
 import type { Work } from '@phasegate/core/model';
 import { parseNeedsUserInput, QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from '@phasegate/sdk';
-import { agentWords } from './agentWords.ts';
+import { agentWords } from '../launch/agentWords.ts';
 import { type Answered, answersFor } from './answers.ts';
 import { agentEnvironment } from './childEnvironment.ts';
 import { dispatchPrompt, relayPrompt } from './dispatchPrompt.ts';
