@@ -1,4 +1,15 @@
-import { type Command, checksForStart, decideStart, type Fact, type JsonObject, type Look, type Principal, type Run, type Starting, type Workflow } from '@phasegate/core';
+import {
+  type Command,
+  checksForStart,
+  decideStart,
+  type Fact,
+  type JsonObject,
+  type Look,
+  type Principal,
+  type Run,
+  type Starting,
+  type Workflow,
+} from '@phasegate/core';
 import { type CheckResult, checkpointOf } from '@phasegate/core/engine';
 import { ADA, AGENT, NOW, submit } from '../../packages/core/src/engine/fixtures/walks.ts';
 import { contextOf } from '../../packages/phasegate/src/loaders/typescript/contextOf.ts';

@@ -1,4 +1,5 @@
 import type { PhaseId } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import type { DefinedWorkflow } from './defineWorkflow.ts';
 import type { BodyFunction } from './definition.ts';
 import type { StepContext } from './stepContext.ts';
@@ -31,12 +32,9 @@ export async function formatOutput(
 }
 
 function nextCommand(step: PhaseId, run: string | undefined): string {
-  return run === undefined ? '' : `phasegate done ${word(run)} --phase ${word(String(step))} --evidence -`;
-}
-
-/** A word a POSIX shell reads as it is. */
-function word(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return run === undefined
+    ? ''
+    : `phasegate done ${shellWord(run)} --phase ${shellWord(String(step))} --evidence -`;
 }
 
 function contextFor(step: PhaseId, { params = {}, state = {}, iteration = 1 }: OutputContext): StepContext {

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '@phasegate/core/contract';
 import { withoutSecrets } from '../launch/withoutSecrets.ts';
 
 /** What an agent is told by its environment. */
@@ -31,5 +32,5 @@ export function agentEnvironment(
 
 function isPlainAddress(url: string): boolean {
   const { protocol, hostname } = new URL(url);
-  return protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname);
+  return protocol === 'http:' && !isLoopbackHost(hostname);
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
-import { isOwnVariable } from '@phasegate/core/contract';
+import { isLoopbackHost, isOwnVariable } from '@phasegate/core/contract';
 import { didYouMean } from '@phasegate/core/model';
 import type { ConfigFault } from './configFault.ts';
 
@@ -83,10 +83,8 @@ function urlProblem(url: Json | undefined): string | null {
   if (username !== '' || password !== '') return 'must not hold a credential; use `headers_from_env`';
   if (protocol === 'https:') return null;
   if (protocol !== 'http:') return 'must begin with `https:`';
-  return LOOPBACK.test(hostname) ? null : 'must begin with `https:` unless it is on this machine';
+  return isLoopbackHost(hostname) ? null : 'must begin with `https:` unless it is on this machine';
 }
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 function isWord(value: Json): boolean {
   return typeof value === 'string' && value !== '' && !value.includes('\0');

@@ -14,6 +14,7 @@ import {
   viewFor,
   type Workflow,
 } from '@phasegate/core';
+import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { type Ring, targetProblem, type Unaccepted } from '@phasegate/core/model';
 import { createTurns, type Turns } from '../limits/turns.ts';
 import { isLastAccepted } from './acceptance.ts';
@@ -54,7 +55,7 @@ export async function startRun(parts: RuntimeParts, starter: Starter, asked: Ask
 /** Every claim, and every look of the watch, goes over all runs under way: no agent makes them as many as it likes. */
 async function demandRoom(store: Store, agent: string): Promise<void> {
   const held = await Promise.all(
-    UNFINISHED.map((status) => store.list({ status, holder: agent, limit: MOST_UNFINISHED })),
+    UNFINISHED_STATUSES.map((status) => store.list({ status, holder: agent, limit: MOST_UNFINISHED })),
   );
   if (held.flat().length < MOST_UNFINISHED) return;
   throw new PhasegateError(
@@ -66,7 +67,6 @@ async function demandRoom(store: Store, agent: string): Promise<void> {
 
 /** Far more than an agent works on. */
 const MOST_UNFINISHED = 1000;
-const UNFINISHED = ['active', 'waiting', 'escalated'] as const;
 
 interface Asked {
   readonly request: StartRequest;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isJsonObject, PhasegateError } from '@phasegate/core';
+import { isLoopbackHost } from '@phasegate/core/contract';
 import { didYouMean } from '@phasegate/core/model';
 import type {
   AuditStore,
@@ -86,13 +87,12 @@ export function createWebhooks({
 
 const PAGE = 1_000;
 const LONGEST_URL = 2048;
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** What happens in a project is not for everyone on the way: TLS, or this machine. */
 function demandAddress(text: string): string {
   const url = text.length > LONGEST_URL ? null : URL.parse(text);
   if (url === null) throw new PhasegateError('usage', `\`${text.slice(0, 80)}\` is no address`);
-  const safe = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname));
+  const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
   if (!safe) {
     throw new PhasegateError('usage', `\`${url.origin}\` is neither https nor this machine`);
   }

@@ -1,3 +1,4 @@
+import { CONTRACT_TOOLS } from '@phasegate/core/model';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { OpenProject } from '../../runtime/ports.ts';
 import { createTransitionCounts } from './transitionCounts.ts';
@@ -120,17 +121,7 @@ function createTally(pass: (labels: readonly string[], count: number) => void): 
 const LIVE = ['queued', 'active', 'waiting', 'escalated'] as const;
 const MOST_RUNS = 10_000;
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-const TOOLS = new Set([
-  'read_files',
-  'write_files',
-  'edit_file',
-  'list_files',
-  'grep',
-  'bash',
-  'git',
-  'fetch',
-  'spawn_agent',
-]);
+const TOOLS: ReadonlySet<string> = new Set(CONTRACT_TOOLS);
 
 /** Agents name tools as they like; as many series as they can think of would be a leak. */
 function labelOf(tool: string): string {

@@ -1,4 +1,5 @@
-import type { RunQuery, RunStatus } from '@phasegate/core';
+import type { RunQuery } from '@phasegate/core';
+import { RUN_STATUSES } from '@phasegate/core/contract';
 import { oneLine } from '@phasegate/core/model';
 import { encodeLine } from '@phasegate/wire';
 import type { Arguments, CliCommand } from '../command.ts';
@@ -7,8 +8,6 @@ import { table } from '../text/table.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
-const STATUSES: readonly RunStatus[] = ['queued', 'active', 'waiting', 'escalated', 'completed', 'stopped'];
-
 /** `phasegate runs`: the runs the caller may see, newest first. */
 export const runs: CliCommand = {
   usage: ['runs [--status STATUS] [--workflow WORKFLOW] [--limit N]'],
@@ -16,7 +15,7 @@ export const runs: CliCommand = {
     'Without a credential it shows what an agent may see; with `--as` or `--passphrase-fd` what a human may.',
   examples: ['phasegate runs', 'phasegate runs --status waiting', 'phasegate runs --json'],
   options: {
-    status: { type: 'text', value: 'STATUS', summary: STATUSES.join(', ') },
+    status: { type: 'text', value: 'STATUS', summary: RUN_STATUSES.join(', ') },
     workflow: { type: 'text', value: 'WORKFLOW', summary: 'only runs of this workflow' },
     limit: { type: 'text', value: 'N', summary: 'at most so many (default 100)' },
     ...HUMAN_OPTIONS,
@@ -50,9 +49,9 @@ function queryOf(args: Arguments): RunQuery {
   const status = args.text('status');
   const workflow = args.text('workflow');
   const limit = args.text('limit') ?? '100';
-  const known = STATUSES.find((candidate) => candidate === status);
+  const known = RUN_STATUSES.find((candidate) => candidate === status);
   if (status !== undefined && known === undefined) {
-    throw usageError(`there is no status \`${status}\``, `statuses: ${STATUSES.join(', ')}`);
+    throw usageError(`there is no status \`${status}\``, `statuses: ${RUN_STATUSES.join(', ')}`);
   }
   if (!/^[1-9]\d{0,6}$/.test(limit)) throw usageError('`--limit` needs a number from 1');
   return {

@@ -3,10 +3,10 @@ import {
   type JsonObject,
   type Param,
   PhasegateError,
-  type RunStatus,
   type RunSummary,
   type RunView,
 } from '@phasegate/core';
+import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { sameTarget } from '@phasegate/core/model';
 import { encodeLeniency, encodeNotStarted, encodeOverview, encodeSessionPhase } from '@phasegate/wire';
 import { SESSION_ANSWERS } from '@phasegate/wire/schemas/session';
@@ -83,7 +83,6 @@ async function start(args: JsonObject, call: ToolCall): Promise<JsonObject> {
 }
 
 // A run that waits for a human is taken up too: starting afresh must be no way around a gate.
-const UNFINISHED: readonly RunStatus[] = ['active', 'waiting', 'escalated'];
 
 interface Wanted {
   readonly workflow: string;
@@ -95,7 +94,7 @@ interface Wanted {
 async function unfinished(wanted: Wanted, { phasegate }: ToolCall): Promise<RunView | undefined> {
   const { workflow, target } = wanted;
   // Not all at once: those that ended are more with every day.
-  const listed = await Promise.all(UNFINISHED.map((status) => phasegate.runs({ workflow, status })));
+  const listed = await Promise.all(UNFINISHED_STATUSES.map((status) => phasegate.runs({ workflow, status })));
   const newestFirst = (one: RunSummary, other: RunSummary) =>
     one.startedAt === other.startedAt ? 0 : one.startedAt < other.startedAt ? 1 : -1;
   for (const summary of listed.flat().sort(newestFirst)) {

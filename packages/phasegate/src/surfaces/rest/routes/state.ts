@@ -1,4 +1,5 @@
 import type { Principal, RunStatus } from '@phasegate/core';
+import { RUN_STATUSES } from '@phasegate/core/contract';
 import { withoutRecording } from '@phasegate/core/engine';
 import { encodeGate, encodeLease, encodeLine, encodeTask } from '@phasegate/wire';
 import { type AgentSnapshotAnswer, type HumanSnapshotAnswer, snapshot } from '@phasegate/wire/schemas';
@@ -38,7 +39,6 @@ const MOST_EVENTS = 50;
 /** Most runs of one status that are counted. */
 const MOST_COUNTED = 100_000;
 
-const STATUSES: readonly RunStatus[] = ['queued', 'active', 'waiting', 'escalated', 'completed', 'stopped'];
 const OPEN: ReadonlySet<RunStatus> = new Set<RunStatus>(['active', 'waiting', 'escalated', 'queued']);
 
 async function ofAgent(
@@ -55,7 +55,7 @@ async function ofHuman(
   const phasegate = project.as(human);
   const all = await phasegate.runs({ limit: MOST_COUNTED });
   const runs = Object.fromEntries(
-    STATUSES.map((status) => [status, all.filter((run) => run.status === status).length]),
+    RUN_STATUSES.map((status) => [status, all.filter((run) => run.status === status).length]),
   );
   const open = all.filter(({ status }) => OPEN.has(status)).slice(0, MOST_LINES);
   const waiting = all.filter(({ status }) => status === 'waiting').slice(0, MOST_GATES);
