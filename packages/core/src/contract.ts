@@ -6,3 +6,4 @@ export { isOwnVariable } from './contract/ownVariables.ts';
 export { RUN_STATUSES, UNFINISHED_STATUSES } from './contract/runStatuses.ts';
 export { type DecisionToSign, decisionText, type TrustToSign, trustText } from './contract/signedTexts.ts';
 export { DEPTH_LIMIT, EVIDENCE_LIMIT } from './json.ts';
+export { kindOf } from './model/wording.ts';

@@ -1,5 +1,6 @@
 import { canonicalJson, type Json, type JsonObject } from '../json.ts';
 import { didYouMean } from './suggest.ts';
+import { kindOf } from './wording.ts';
 import type { Param } from './workflow.ts';
 
 /** The params a run starts with, defaults filled in, or every problem with them. */
@@ -59,14 +60,6 @@ export function paramProblem(param: Param, value: Json): string | null {
         ? null
         : `must be ${domain.min === null ? '' : `at least ${domain.min}`}${domain.max === null ? '' : ` at most ${domain.max}`}`;
   }
-}
-
-/** The kind of a JSON value, in words. */
-export function kindOf(value: Json): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'an integer' : 'a number';
-  return typeof value === 'object' ? 'an object' : article(typeof value);
 }
 
 function hasType(type: Param['type'], value: Json): boolean {

@@ -1,7 +1,8 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { isJsonObject, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
-import { EVIDENCE_LIMIT, jsonProblem } from '@phasegate/core/model';
+import { EVIDENCE_LIMIT, kindOf } from '@phasegate/core/contract';
+import { jsonProblem } from '@phasegate/core/model';
 import { readLimited } from './readLimited.ts';
 
 /** Evidence: a JSON object from a file, or from stdin with `-`. */
@@ -58,11 +59,6 @@ function placeOf(error: SyntaxError, text: string): string {
 
 function nameOf(source: string): string {
   return source === '-' ? 'stdin' : `\`${source}\``;
-}
-
-function kindOf(value: Json): string {
-  if (Array.isArray(value)) return 'a list';
-  return value === null ? 'null' : `a ${typeof value}`;
 }
 
 function reasonOf(error: NodeJS.ErrnoException): string {

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, own, PhasegateError, type PhaseId } from '@phasegate/core';
+import { kindOf } from '@phasegate/core/contract';
 import { didYouMean, jsonProblem } from '@phasegate/core/model';
 import type { McpTool } from './tool.ts';
 
@@ -77,13 +78,6 @@ export function objectArgument(args: JsonObject, name: string): JsonObject {
 /** A call that cannot be understood: the caller's fault, not the workflow's refusal. */
 export function wrongCall(message: string, hint?: string): PhasegateError {
   return new PhasegateError('usage', message, hint === undefined ? {} : { hint });
-}
-
-/** The kind of a value in words. */
-export function kindOf(value: Json): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 function shortened(text: string): string {

@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi';
+import { kindOf } from '@phasegate/core/contract';
 import { didYouMean } from '@phasegate/core/model';
 import { type FieldProblem, RequestRefused } from '../problem.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -94,13 +95,6 @@ function measured(origin: string, bound: string, limit: number): string {
   if (origin === 'string') return `have ${bound} ${limit} ${limit === 1 ? 'character' : 'characters'}`;
   if (origin === 'array') return `have ${bound} ${limit} ${limit === 1 ? 'entry' : 'entries'}`;
   return `be ${bound} ${limit}`;
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : 'a number that is too large';
-  return typeof value === 'object' ? 'an object' : typeof value === 'string' ? 'text' : `a ${typeof value}`;
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
