@@ -50,6 +50,7 @@ test('@phasegate/wire exports exactly these values', () => {
     'encodeReadPhase',
     'encodeRun',
     'encodeRunPhase',
+    'encodeSessionFault',
     'encodeSessionPhase',
     'encodeSkipped',
     'encodeStarted',

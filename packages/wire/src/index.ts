@@ -51,7 +51,7 @@ export {
   type Overview,
   type Stepped,
 } from './run.ts';
-export { encodeReadPhase, encodeSessionPhase, encodeState } from './session.ts';
+export { encodeReadPhase, encodeSessionFault, encodeSessionPhase, encodeState } from './session.ts';
 export { encodeNotStarted, encodeStarted, type NotStarted } from './started.ts';
 export {
   type Answered,

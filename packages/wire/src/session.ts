@@ -1,4 +1,5 @@
-import type { JsonObject, PhaseView, RunView } from '@phasegate/core';
+import type { JsonObject, PhasegateError, PhaseView, RunView } from '@phasegate/core';
+import { encodeFault } from './fault.ts';
 import { type Dialect, spellNext } from './nextCall.ts';
 import { encodeAskedGate, encodePhase, endedMessage } from './run.ts';
 
@@ -47,6 +48,13 @@ export function encodeState(view: RunView, dialect: Dialect): JsonObject {
     ...(reason === null ? {} : { reason }),
     next_action: spellNext(view, dialect),
   };
+}
+
+/** What went wrong, in as few words as an agent needs: every one of them is paid for. */
+export function encodeSessionFault(error: PhasegateError): JsonObject {
+  const { unaccepted: _files, problems, ...fault } = encodeFault(error);
+  if (problems === undefined) return fault;
+  return { ...fault, problems: problems.map(({ code: _code, ...place }) => place) };
 }
 
 function sessionGate(gate: NonNullable<RunView['gate']>): JsonObject {

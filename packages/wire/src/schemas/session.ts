@@ -85,7 +85,7 @@ export const SESSION_FIELDS = {
   would_refuse: BLOCKERS,
   warnings: WARNINGS,
   phase_token: TEXT,
-  problems: listOf({ file: TEXT, line: COUNT, column: COUNT, code: TEXT, message: TEXT }),
+  problems: listOf({ file: TEXT, line: COUNT, column: COUNT, message: TEXT }),
   truncated: FLAG,
   truncated_parts: { type: 'array', items: TEXT },
   rest: TEXT,

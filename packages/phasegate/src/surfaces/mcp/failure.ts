@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCode, type JsonObject, PhasegateError } from '@phasegate/core';
-import { encodeFault } from '@phasegate/wire';
+import { encodeSessionFault } from '@phasegate/wire';
 
 // About the caller's own things: an agent reads the answer and goes another way. Everything else is a fault.
 const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -22,8 +22,10 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** What is answered when something was thrown: a refusal in the contract's words, or a fault. Never a stack. */
 export function answerToFailure(error: unknown): { readonly answer: JsonObject; readonly fault: boolean } {
   const failure = asFailure(error);
-  const { unaccepted: _files, ...answer } = encodeFault(failure);
-  return { answer: { ...answer, ...inOurWords(failure) }, fault: !REFUSALS.has(failure.code) };
+  return {
+    answer: { ...encodeSessionFault(failure), ...inOurWords(failure) },
+    fault: !REFUSALS.has(failure.code),
+  };
 }
 
 /** The codes and next calls of this surface, where the command line's would mislead. */
