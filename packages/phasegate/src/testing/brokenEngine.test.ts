@@ -101,7 +101,7 @@ function installSources(to: string): void {
     if (name === '@phasegate' || name === 'phasegate' || name.startsWith('.')) continue;
     symlinkSync(realpathSync(join(REPOSITORY, 'node_modules', name)), join(modules, name));
   }
-  for (const name of ['core', 'sdk', 'phasegate']) {
+  for (const name of readdirSync(join(REPOSITORY, 'packages'))) {
     const from = join(REPOSITORY, 'packages', name);
     const copy = join(to, 'packages', name);
     cpSync(join(from, 'src'), join(copy, 'src'), { recursive: true });
@@ -109,5 +109,7 @@ function installSources(to: string): void {
     writeFileSync(join(copy, 'package.json'), manifest.replaceAll(/"\.\/dist\/(.*)\.js"/g, '"./src/$1.ts"'));
     symlinkSync(copy, join(modules, ...(name === 'phasegate' ? [name] : ['@phasegate', name])));
   }
+  // What the SDK carries in its own files.
+  symlinkSync(join(to, 'packages/wire/src'), join(to, 'packages/sdk/src/wire'));
   cpSync(join(REPOSITORY, 'examples/tdd'), join(to, 'tdd'), { recursive: true });
 }
