@@ -1,0 +1,93 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from './run.ts';
+
+export const ROOT = fileURLToPath(new URL('../', import.meta.url));
+
+/** A package of the repository, as far as packing needs it. */
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly private?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+/** A packed package. */
+export interface Tarball {
+  readonly name: string;
+  readonly version: string;
+  /** Private packages are not published: `phasegate` carries them. */
+  readonly published: boolean;
+  readonly path: string;
+  /** Paths of its files, without those of packages it carries. */
+  readonly files: readonly string[];
+}
+
+/** Every package of the repository, those that others depend on first. */
+export function packages(): readonly { readonly folder: string; readonly manifest: Manifest }[] {
+  const { workspaces } = readJson<{ readonly workspaces: readonly string[] }>(join(ROOT, 'package.json'));
+  return workspaces.map((folder) => ({
+    folder: join(ROOT, folder),
+    manifest: readJson<Manifest>(join(ROOT, folder, 'package.json')),
+  }));
+}
+
+/** Packs what the build has made into a folder. The packages `phasegate` depends on lie inside its tarball. */
+export async function packPackages(to: string): Promise<readonly Tarball[]> {
+  const tarballs: Tarball[] = [];
+  for (const { folder, manifest } of packages()) {
+    const plain = await pack(folder, to);
+    const inner = tarballs.filter(({ name }) => manifest.dependencies?.[name] !== undefined);
+    const carries = manifest.name === 'phasegate';
+    const path = carries ? await packWith(inner, { tarball: plain.path, to }) : plain.path;
+    const { name, version } = manifest;
+    tarballs.push({ name, version, published: manifest.private !== true, path, files: plain.files });
+  }
+  return tarballs;
+}
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+async function pack(folder: string, to: string): Promise<Pick<Tarball, 'path' | 'files'>> {
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', to];
+  const answer = JSON.parse(await run('npm', args, { cwd: folder })) as Packed[] | Record<string, Packed>;
+  const [packed] = Object.values(answer);
+  if (packed === undefined) throw new Error(`npm packed nothing in \`${folder}\``);
+  // npm names the file after the package, and spells a scope in it in more than one way.
+  const filename = packed.filename.replace('@', '').replaceAll('/', '-');
+  return { path: join(to, filename), files: packed.files.map(({ path }) => path) };
+}
+
+/** npm bundles what lies in a package's own `node_modules`; in a workspace it lies elsewhere, so it is put there. */
+async function packWith(
+  inner: readonly Tarball[],
+  { tarball, to }: { readonly tarball: string; readonly to: string },
+): Promise<string> {
+  const stage = mkdtempSync(join(tmpdir(), 'phasegate-pack-'));
+  try {
+    await unpack(tarball, stage);
+    for (const { name, path } of inner) await unpack(path, join(stage, 'node_modules', name));
+    const file = join(stage, 'package.json');
+    const manifest = { ...readJson<object>(file), bundleDependencies: inner.map(({ name }) => name) };
+    writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+    rmSync(tarball);
+    return (await pack(stage, to)).path;
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
+}
+
+async function unpack(tarball: string, into: string): Promise<void> {
+  mkdirSync(into, { recursive: true });
+  await run('tar', ['-xzf', tarball, '-C', into, '--strip-components=1'], { cwd: into });
+  if (!readdirSync(into).includes('package.json')) throw new Error(`\`${tarball}\` is not a package`);
+}
+
+function readJson<T>(path: string): T {
+  return JSON.parse(readFileSync(path, 'utf8')) as T;
+}
