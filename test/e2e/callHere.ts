@@ -78,7 +78,9 @@ export function descriptorOf(text: string, folder: string): number {
 function enter(surroundings: Surroundings): NonNullable<typeof current> {
   const [cwd, env] = [process.cwd(), { ...process.env }];
   process.chdir(surroundings.cwd);
-  replaceEnvironment(surroundings.env);
+  // Where Node keeps what it compiled is none of the command's, but of what it starts from the sources.
+  const { NODE_COMPILE_CACHE } = env;
+  replaceEnvironment({ ...surroundings.env, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) });
   return {
     ...surroundings,
     restore: () => {
