@@ -11,6 +11,7 @@ import { toSvg } from '../packages/phasegate/src/surfaces/cli/graph/svg.ts';
 import { checksPage } from './docs/checksPage.ts';
 import { commandsPage } from './docs/commandsPage.ts';
 import { followGuide } from './docs/followGuide.ts';
+import { type LongRecord, longPage } from './docs/longPage.ts';
 import { referencePage } from './docs/referencePage.ts';
 import { type Snippet, snippetsIn } from './docs/snippetsIn.ts';
 import { workflowPage } from './docs/workflowPage.ts';
@@ -99,6 +100,13 @@ test('docs/reference/api.md says what the OpenAPI document says [S2.103]', () =>
   const renew = 'docs/reference/api.md is stale: run `npx node test/docs/writeApi.ts`';
 
   expect(read('docs/reference/api.md') === referencePage(), renew).toBe(true);
+});
+
+test('docs/reference/long-tests.md says how the long tier ended last', () => {
+  const record = JSON.parse(read('test/docs/long.json')) as LongRecord;
+  const renew = 'docs/reference/long-tests.md is stale: run `npm run test:long`';
+
+  expect(read('docs/reference/long-tests.md') === longPage(record), renew).toBe(true);
 });
 
 test('whoever follows the guide to agents has one that works through its queue [S2.100 S2.101]', async () => {

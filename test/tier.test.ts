@@ -4,17 +4,27 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { testFiles } from './testFiles.ts';
-import { cases, TIER, tierFrom } from './tier.ts';
-import { fixedCounts, readsTier } from './tierCounts.ts';
+import { cases, someOf, TIER, tierFrom } from './tier.ts';
+import { fixedCounts, hasLongCounts, readsTier } from './tierCounts.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
 describe('tiers', () => {
-  test('are quick, and full where it is asked for; anything else is refused', () => {
-    expect([undefined, 'quick', 'full'].map(tierFrom)).toEqual(['quick', 'quick', 'full']);
-    for (const name of ['', 'Full', 'ful', 'all']) expect(() => tierFrom(name)).toThrow('`quick` or `full`');
-    expect(cases({ quick: 1, full: 2 })).toBe(TIER === 'full' ? 2 : 1);
+  test('are quick, and full or long where it is asked for; anything else is refused', () => {
+    expect([undefined, 'quick', 'full', 'long'].map(tierFrom)).toEqual(['quick', 'quick', 'full', 'long']);
+    for (const name of ['', 'Full', 'ful', 'all'])
+      expect(() => tierFrom(name)).toThrow('`quick`, `full` or `long`');
+    expect(cases({ quick: 1, full: 2 })).toBe(TIER === 'quick' ? 1 : 2);
+  });
+
+  test('try some of a list, from all over it, or all of it', () => {
+    const all = [1, 2, 3, 4, 5, 6];
+
+    expect(someOf(all, { quick: 2, full: 2 })).toEqual([1, 4]);
+    expect(someOf(all, { quick: 4, full: 4 })).toEqual([1, 2, 4, 5]);
+    expect(someOf(all, { quick: 9, full: 6 })).toEqual(all);
+    expect(someOf([], { quick: 1, full: 1 })).toEqual([]);
   });
 
   test('set the number of cases of every property', () => {
@@ -32,7 +42,10 @@ describe('tiers', () => {
 
     const readers = sources.filter((file) => readsTier(file, read(file)));
 
-    expect(readers.filter((file) => !file.endsWith('.test.ts'))).toEqual(['test/fullTier.ts']);
+    expect(readers.filter((file) => !file.endsWith('.test.ts'))).toEqual([
+      'test/fullTier.ts',
+      'test/longTier.ts',
+    ]);
     expect(readers.length).toBeGreaterThan(30);
   });
 
@@ -46,6 +59,14 @@ describe('tiers', () => {
     expect(listed).not.toContain('test/layers.test.ts');
     expect(run(['--list']).stdout.trim().split('\n')).toEqual(testFiles(root));
     expect(run(['--diferring', '--list'])).toMatchObject({ status: 2, stdout: '' });
+  });
+
+  test('have counts for the long one where more of them find more', () => {
+    const long = testFiles(root).filter((file) => hasLongCounts(read(file)));
+
+    expect(long).toContain('test/e2e/crash.test.ts');
+    expect(long.filter((file) => !readsTier(file, read(file)))).toEqual([]);
+    expect(hasLongCounts('cases({ quick: 1, full: 2 }); const long = { long: 3 };')).toBe(false);
   });
 });
 

@@ -10,6 +10,15 @@ export function readsTier(file: string, source: string): boolean {
   return importsOf(source).some(({ specifier }) => posix.join(folder, specifier) === 'test/tier.ts');
 }
 
+/** Whether a test asks for more cases in the long tier than in the full one. */
+export function hasLongCounts(source: string): boolean {
+  const tokens = tokensOf(source);
+  return tokens.some(({ text }, at) => {
+    if (text !== 'cases' || tokens[at + 1]?.text !== '(') return false;
+    return group(tokens, at + 1).some((token) => token.text === 'long');
+  });
+}
+
 /** Lines of a test on which a property does not take its number of cases from the tier. */
 export function fixedCounts(source: string): readonly number[] {
   if (!source.includes('fast-check')) return [];

@@ -17,12 +17,13 @@ import type { Announcement } from './crash/worker.ts';
 
 const PHASES = ['A', 'B', 'C', 'D', 'E'];
 const LANES = 3;
-const KILLS = cases({ quick: 15, full: 220 });
+const TIMEOUT_MS = cases({ quick: 240_000, full: 240_000, long: 10_800_000 });
+const KILLS = cases({ quick: 15, full: 220, long: 2000 });
 const AGENT: Principal = { kind: 'agent', name: 'local' };
 
 describe('a process killed while it transitions in a loop', () => {
   test('loses, doubles and half-makes nothing in any of many kills [S0.47 S0.52 adv.K3 adv.K5]', {
-    timeout: 240_000,
+    timeout: TIMEOUT_MS,
   }, async () => {
     // Two databases side by side, as there are two cores.
     const projects = [makeProject(FILES), makeProject(FILES)] as const;
