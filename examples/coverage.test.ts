@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
 import { testLocalWorkflow } from '../packages/phasegate/src/localTests.ts';
 import { countingTests } from '../packages/phasegate/src/surfaces/cli/gatherCoverage.ts';
+import { someOf } from '../test/tier.ts';
 
 /** Folders without workflows that work, and why. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
@@ -18,7 +19,7 @@ const FOLDERS = readdirSync(new URL('.', import.meta.url), { withFileTypes: true
   .filter((entry) => entry.isDirectory() && !Object.hasOwn(LEFT_OUT, entry.name))
   .map(({ name }) => name);
 
-describe.each(FOLDERS)('%s', (folder) => {
+describe.each(someOf(FOLDERS, { quick: 3, full: FOLDERS.length }))('%s', (folder) => {
   test('its contract tests pass and show everything that can be seen of each of its workflows', async () => {
     const projectDir = fileURLToPath(new URL(`./${folder}`, import.meta.url));
     const project = await openLocalProject({ projectDir, env: process.env });

@@ -4,6 +4,7 @@ import { judgeTool, type Run, type Workflow } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { knownChecks } from '../../packages/phasegate/src/checks/index.ts';
 import { createYamlLoader } from '../../packages/phasegate/src/loaders/yaml/yamlLoader.ts';
+import { someOf } from '../../test/tier.ts';
 import { type Calling, type DemoProject, makeDemoProject } from './demoProject.ts';
 import { HONEST_WALK, type Step, setUpProject } from './honestWalk.ts';
 
@@ -167,7 +168,7 @@ const leaveAlone: Carrier = async (name, attempt) => {
 function killAlongTheWay(durations: ReadonlyMap<string, number>): Carrier {
   return async (name, attempt) => {
     let kills = 0;
-    for (const part of [0, 0.5, 0.7, 0.85, 0.95]) {
+    for (const part of someOf([0, 0.5, 0.7, 0.85, 0.95], { quick: 2, full: 5 })) {
       kills++;
       if (await attempt({ killAfter: part * (durations.get(name) ?? 0) })) return kills;
     }

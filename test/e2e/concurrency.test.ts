@@ -1,5 +1,6 @@
 import type { AuditRecord } from '@phasegate/core';
 import { expect, test } from 'vitest';
+import { cases } from '../tier.ts';
 import { asProcess, begin, type Called, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
 
 const WORKFLOW = `workflow: relay
@@ -9,7 +10,10 @@ phases:
   C: { writes: [] }
 `;
 
-test('of 64 processes that complete the same phase exactly one wins [adv.K2 fail.21]', {
+const MANY = cases({ quick: 24, full: 64 });
+const SEVERAL = cases({ quick: 8, full: 16 });
+
+test('of many processes that complete the same phase exactly one wins [adv.K2 fail.21]', {
   timeout: 240_000,
 }, async () => {
   const project = makeProject({ 'relay.workflow.yaml': WORKFLOW });
@@ -17,13 +21,13 @@ test('of 64 processes that complete the same phase exactly one wins [adv.K2 fail
 
   const results = await together(
     project,
-    Array.from({ length: 64 }, (_, index) => ({ run, phase: 'A', evidence: { work: index } })),
+    Array.from({ length: MANY }, (_, index) => ({ run, phase: 'A', evidence: { work: index } })),
   );
 
   const winners = results.filter(({ code }) => code === 0);
   const losers = results.filter(({ code }) => code !== 0);
   expect(winners).toHaveLength(1);
-  expect(losers).toHaveLength(63);
+  expect(losers).toHaveLength(MANY - 1);
   for (const { code, json, stderr } of losers) {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(['run_changed', 'phase_sequence_violation']).toContain(json.error);
@@ -41,7 +45,7 @@ test('of 64 processes that complete the same phase exactly one wins [adv.K2 fail
   expect(await phasegate(project, ['audit', 'verify'])).toMatchObject({ code: 0 });
 });
 
-test('two runs, each completed by 16 processes at once, do not disturb each other', {
+test('two runs, each completed by several processes at once, do not disturb each other', {
   timeout: 240_000,
 }, async () => {
   const project = makeProject({ 'relay.workflow.yaml': WORKFLOW });
@@ -49,7 +53,7 @@ test('two runs, each completed by 16 processes at once, do not disturb each othe
 
   const results = await together(
     project,
-    Array.from({ length: 32 }, (_, index) => {
+    Array.from({ length: 2 * SEVERAL }, (_, index) => {
       const run = runs[index % 2] as string;
       return { run, phase: 'A', evidence: { work: run } };
     }),
@@ -58,7 +62,7 @@ test('two runs, each completed by 16 processes at once, do not disturb each othe
   for (const [which, run] of runs.entries()) {
     const mine = results.filter((_, index) => index % 2 === which);
     expect(mine.filter(({ code }) => code === 0)).toHaveLength(1);
-    expect(mine.filter(({ code }) => code === 1)).toHaveLength(15);
+    expect(mine.filter(({ code }) => code === 1)).toHaveLength(SEVERAL - 1);
     const chain = await records(project, run);
     expect(chain.every((record) => record.run === run)).toBe(true);
     expect(chain.map(({ seq }) => seq)).toEqual(chain.map((_, index) => index + 1));
@@ -69,18 +73,18 @@ test('two runs, each completed by 16 processes at once, do not disturb each othe
   expect(await phasegate(project, ['audit', 'verify'])).toMatchObject({ code: 0 });
 });
 
-test('16 processes that start a project together share one state [fail.21]', {
+test('several processes that start a project together share one state [fail.21]', {
   timeout: 240_000,
 }, async () => {
   const project = makeProject({ 'relay.workflow.yaml': WORKFLOW });
 
   const results = await Promise.all(
-    Array.from({ length: 16 }, () => asProcess(project, ['start', 'relay', '--json'])),
+    Array.from({ length: SEVERAL }, () => asProcess(project, ['start', 'relay', '--json'])),
   );
 
   expect(results.filter(({ code }) => code !== 0).map(({ stdout, stderr }) => stdout + stderr)).toEqual([]);
   const started = results.map(({ json }) => json.run);
-  expect(new Set(started).size).toBe(16);
+  expect(new Set(started).size).toBe(SEVERAL);
   const listed = (await phasegate(project, ['runs', '--json'])).json.runs as readonly { run: string }[];
   expect(new Set(listed.map(({ run }) => run))).toEqual(new Set(started));
   expect(await phasegate(project, ['audit', 'verify'])).toMatchObject({ code: 0 });

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Json, JsonObject } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
+import { someOf } from '../tier.ts';
 import { makeProject, PROGRAM, phasegate, type TestProject, withShown } from './cli.ts';
 import { callOnce, withServer } from './mcpClient.ts';
 
@@ -216,19 +217,22 @@ describe('phasegate mcp', () => {
     ]);
   });
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('ends on %s with its state intact', async (signal) => {
-    const project = makeProject({ 'steps.workflow.yaml': WORKFLOW });
-    const server = spawn(process.execPath, [PROGRAM, 'mcp'], { cwd: project.root, env: project.env });
-    server.stdin.write(
-      `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: INITIALIZE })}\n`,
-    );
-    await once(server.stdout, 'data');
+  test.each(someOf(['SIGTERM', 'SIGINT'] as const, { quick: 1, full: 2 }))(
+    'ends on %s with its state intact',
+    async (signal) => {
+      const project = makeProject({ 'steps.workflow.yaml': WORKFLOW });
+      const server = spawn(process.execPath, [PROGRAM, 'mcp'], { cwd: project.root, env: project.env });
+      server.stdin.write(
+        `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: INITIALIZE })}\n`,
+      );
+      await once(server.stdout, 'data');
 
-    server.kill(signal);
+      server.kill(signal);
 
-    expect(await once(server, 'close')).toEqual([0, null]);
-    expect(await phasegate(project, ['audit', 'verify'])).toMatchObject({ code: 0 });
-  });
+      expect(await once(server, 'close')).toEqual([0, null]);
+      expect(await phasegate(project, ['audit', 'verify'])).toMatchObject({ code: 0 });
+    },
+  );
 
   test('serves one run where one is named, and says at once when there is none', async () => {
     const project = makeProject({ 'steps.workflow.yaml': WORKFLOW });

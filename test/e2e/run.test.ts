@@ -50,6 +50,7 @@ beforeAll(async () => {
   original = await makeBook();
 }, LONG);
 
+// The first has every kind of step and end; the runner's own tests have the others one by one.
 describe('W1 without a terminal', () => {
   test(
     'goes through rejections, a step that lied, a failed item and too little gain, and a human leads it to the end [S3.1 S3.2 S3.8 S3.10 S3.12 S3.23 S3.24 S3.25 S3.26 S3.28 S3.30 S3.31 S3.34 S3.35 S3.36 S3.37 S3.39 S3.49 S3.50 S3.51 S3.52 S3.53 S3.54 S3.66 S3.67 S3.68 S3.77 S3.81 S3.82 C22 C23 fail.15]',
@@ -135,7 +136,7 @@ describe('W1 without a terminal', () => {
     LONG,
   );
 
-  test(
+  test.runIf(FULL)(
     'a human who rejects stops the run, which is not a completed one [S3.18 S3.63 fail.15]',
     async () => {
       const book = copyTrusted(original);
@@ -153,7 +154,7 @@ describe('W1 without a terminal', () => {
     LONG,
   );
 
-  test(
+  test.runIf(FULL)(
     'a step that fails twice is handed to a human with all there is to know, and resumed [S3.5 S3.40 S3.41 S3.42 S3.43]',
     async () => {
       const book = copyTrusted(original);
@@ -190,7 +191,7 @@ describe('W1 without a terminal', () => {
     LONG,
   );
 
-  test(
+  test.runIf(FULL)(
     'what failed once is asked about, and without a terminal to ask at the flag is named [S3.44 S3.45 S3.47 S3.48 fail.26 fail.43]',
     async () => {
       const book = copyTrusted(original);
@@ -217,7 +218,7 @@ describe('W1 without a terminal', () => {
     LONG,
   );
 
-  test(
+  test.runIf(FULL)(
     'an item that failed once is asked about too [S3.46 fail.43]',
     async () => {
       const book = copyTrusted(original);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { SECRETS } from '../../examples/tdd/evidence.ts';
+import { someOf } from '../tier.ts';
 import { asHuman, copyTrusted, drive, makeTrusted, type RunEvent } from './bookProject.ts';
 import { phasegate, startRun, type TestProject } from './cli.ts';
 import { doPhase } from './tddWork.ts';
@@ -51,7 +52,8 @@ const CASES = PHASES.flatMap((phase) =>
   ].map((one) => ({ phase, ...one })),
 );
 
-test.concurrent.each(CASES)(
+// Each thing an agent may do at one phase or another, or at all of them.
+test.concurrent.each(someOf(CASES, { quick: 4, full: CASES.length }))(
   'an agent that $does at $phase is started again with the card and the reason, then a human takes over: the run does not advance [S3.1 S3.2 S3.5 S3.41 S3.42 fail.11]',
   async ({ phase, how, reason }) => {
     const project = copyTrusted(at.get(phase) as TestProject);

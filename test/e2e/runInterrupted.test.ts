@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { someOf } from '../tier.ts';
 import { atWorkIn } from './atWorkIn.ts';
 import { asHuman, copyTrusted, drive, edit, halfDone, makeBook, started } from './bookProject.ts';
 import { begin, phasegate, type TestProject } from './cli.ts';
@@ -73,7 +74,7 @@ describe('W1 on a terminal', () => {
   );
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
+test.each(someOf(['SIGINT', 'SIGTERM'] as const, { quick: 1, full: 2 }))(
   '%s without a terminal leaves a run to go on with [S3.1 S3.82]',
   async (signal) => {
     const book = copyTrusted(original);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { COMMANDS } from '../../packages/phasegate/src/surfaces/cli/commandTable.ts';
+import { someOf } from '../tier.ts';
 import { copyOf, makeProject, PROGRAM, phasegate, startRun, type TestProject } from './cli.ts';
 
 // On Linux alone there is /proc to walk, and with it the way the secrets would be found.
@@ -68,6 +69,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   backup: [],
   restore: ['no-such-file'],
 };
+const NAMES = COMMANDS.map(({ name }) => name);
 const LASTING = ['mcp', 'serve'];
 
 let original: TestProject;
@@ -82,10 +84,10 @@ onLinux('no descriptor, environment or argument of a process of ours holds a sec
   }, LONG);
 
   test('all commands are tried', () => {
-    expect(Object.keys(WORDS)).toEqual(COMMANDS.map(({ name }) => name));
+    expect(Object.keys(WORDS)).toEqual(NAMES);
   });
 
-  test.each(COMMANDS.map(({ name }) => name))(
+  test.each(someOf(NAMES, { quick: 12, full: NAMES.length }))(
     'while `%s` runs',
     async (name) => {
       const project = copyOf(original);
