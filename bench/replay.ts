@@ -29,7 +29,7 @@ recorded.change((definition) =>
 
 let records = 0;
 const reading = await seconds(async () => {
-  for await (const { records: chain } of opened.recordings({ workflow: 'tdd' })) records += chain.length;
+  for await (const { records: chain } of opened.records.runs({ workflow: 'tdd' })) records += chain.length;
 });
 
 let runs = 0;
@@ -37,8 +37,8 @@ let decisions = 0;
 const counts: Partial<Record<ReplayKind, number>> = {};
 const replaying = await seconds(async () => {
   const { workflow: changed } = await project.catalog.load('tdd');
-  const looking = await opened.lookingAgain();
-  for await (const one of opened.recordings({ workflow: 'tdd' })) {
+  const looking = await opened.records.lookingAgain();
+  for await (const one of opened.records.runs({ workflow: 'tdd' })) {
     const report = await replayRun({ ...one, changed, ...looking });
     runs++;
     decisions += report.decisions;

@@ -40,7 +40,7 @@ export async function recordRuns(count: number): Promise<RecordedRuns> {
   const opened = await project.open();
   await opened.humans.add('maria', 'a passphrase for a benchmark', null);
   const human = await opened.humans.unlock('maria', 'a passphrase for a benchmark');
-  await opened.trust('tdd', (await opened.trustCard('tdd')).closure, human);
+  await opened.trust.workflows.accept('tdd', (await opened.trust.workflows.card('tdd')).closure, human);
   let next = 0;
   const worker = async () => {
     while (next < count) await walk(opened, human, next++);

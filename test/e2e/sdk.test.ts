@@ -69,8 +69,8 @@ beforeAll(async () => {
   const { humans } = server.open;
   await humans.add('maria', PASSPHRASE, null);
   const maria = await humans.unlock('maria', PASSPHRASE);
-  const { closure } = await server.open.trustCard('change');
-  await server.open.trust('change', closure, maria);
+  const { closure } = await server.open.trust.workflows.card('change');
+  await server.open.trust.workflows.accept('change', closure, maria);
   human = connect({ url: server.url });
   await human.signIn({ name: 'maria', passphrase: PASSPHRASE });
 });

@@ -13,7 +13,7 @@ import {
   stateDirFor,
   writeWorktreeRecord,
 } from './config.ts';
-import type { OpenProject } from './runtime/ports.ts';
+import type { OpenProject, Trust } from './runtime/ports.ts';
 
 /** What finding a project needs. */
 export interface Entering {
@@ -102,21 +102,23 @@ export function hasStateIn(stateDir: string | null): boolean {
   return stateDir !== null && ['state.db', 'made'].some((name) => existsSync(join(stateDir, name)));
 }
 
-/** The acceptances of folders, with what only this machine can know about them. */
+/** What humans accept, with what only this machine can know about folders. */
 export function acceptingFolders(
-  project: OpenProject,
+  trust: Trust,
   { root, env }: { readonly root: string; readonly env: Entering['env'] },
-): Pick<OpenProject, 'trustNested' | 'trustWorktree'> {
-  return {
-    async trustNested(folder, human) {
+): Trust {
+  const { folders } = trust;
+  const known: Trust['folders'] = {
+    mayEnter: folders.mayEnter,
+    async acceptNested(folder, human) {
       // What is not there yet is nobody's to accept: whoever makes it later would be let in.
       if (!isMarkedProject(join(root, folder))) {
         const message = `\`${folder}\` is not a project: it has neither a config nor an \`agent_workflow.yaml\``;
         throw new PhasegateError('usage', message, { hint: `phasegate --project ${shellWord(folder)} init` });
       }
-      return project.trustNested(folder, human);
+      return folders.acceptNested(folder, human);
     },
-    async trustWorktree(folder, human) {
+    async acceptWorktree(folder, human) {
       if (claimedMain(folder) !== realpathSync(root)) {
         const message = `\`${folder}\` is not a git worktree of \`${root}\``;
         throw new PhasegateError('usage', message, { hint: 'git worktree list' });
@@ -131,9 +133,10 @@ export function acceptingFolders(
         stateDirFor(worktree, env) === stateDirFor(root, env),
       ];
       if (!shares) requireNoState(own);
-      const trust = await project.trustWorktree(worktree, human);
+      const record = await folders.acceptWorktree(worktree, human);
       if (!shares) writeWorktreeRecord(own, realpathSync(root));
-      return trust;
+      return record;
     },
   };
+  return { ...trust, folders: known };
 }

@@ -33,7 +33,9 @@ export async function enterProject(start: string, { env, open }: Entering): Prom
     // Without state there is no human. Worktrees that a human accepted share the state, and with it the humans.
     if (outside === null || !existsSync(join(outside, 'state.db')) || outside === stateOf(nested, env))
       return true;
-    const accepted = await asking({ root, open }, (project) => project.mayEnter(pathIn(root, nested)));
+    const accepted = await asking({ root, open }, (project) =>
+      project.trust.folders.mayEnter(pathIn(root, nested)),
+    );
     if (accepted) return true;
     const inside = stateOf(nested, env);
     if (inside === null || !existsSync(join(inside, 'state.db'))) return false;

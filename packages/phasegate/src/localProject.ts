@@ -167,7 +167,7 @@ async function open({ root, env, stateDir, catalog, functions, opened }: Opening
     openStore(stateDir, join(stateDir, DATABASE)),
   ]);
   // Asked when the first tool of a server is: by then the project is open.
-  const attached = lazyServers({ root, env }, () => project.serverCards());
+  const attached = lazyServers({ root, env }, () => project.trust.servers.cards());
   const databases = lazyDatabases({ root, stateDir }, async (runId) => (await store.load(runId))?.run);
   // What a crash left between a run and its database is finished before anyone looks at either.
   if (existsSync(join(stateDir, 'attempts'))) await databases.open();
@@ -188,12 +188,12 @@ async function open({ root, env, stateDir, catalog, functions, opened }: Opening
     tools: async () => (await import('./tools/index.ts')).TOOLS,
     guarded: lazyGuardedFiles({ root, stateDir, seal }),
     attached,
+    attach: attached.read,
   });
   const closed = opened(store);
   return {
     ...project,
-    attachServers: () => attached.read(),
-    ...acceptingFolders(project, { root, env }),
+    trust: acceptingFolders(project.trust, { root, env }),
     async close() {
       closed();
       await project.close();

@@ -43,10 +43,10 @@ interface Binding {
 async function serve(request: ServeRequest, place: ServerPlace, binding: Binding): Promise<RunningServer> {
   const open = await request.project.open();
   try {
-    await open.attachServers();
+    await open.server.attachServers();
     const { http, app, url } = await listen(request, open, binding);
-    const watch = open.watch();
-    await open.noteServer('server_started', ENGINE, { url, pid: process.pid });
+    const watch = open.server.watch();
+    await open.server.note('server_started', ENGINE, { url, pid: process.pid });
     const certificate =
       binding.tls === undefined ? {} : { certificate: certificateOf(binding.tls).fingerprint256 };
     place.announce({ url, pid: process.pid, started_at: new Date().toISOString(), ...certificate });
@@ -56,7 +56,7 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
       await http.close();
       await app.close();
       await watch.stop();
-      await open.noteServer('server_stopped', ENGINE, { url, pid: process.pid });
+      await open.server.note('server_stopped', ENGINE, { url, pid: process.pid });
       await request.project.standards.close();
       await open.close();
       place.leave();

@@ -6,7 +6,7 @@ import type { UnlockedHuman } from './humans.ts';
 /** Puts runs in flight under the workflow as its files have it now. */
 export interface Migrations {
   /** What migrating a run would do, and whether it may be done. Nothing is changed. Throws `run_unknown`. */
-  migrationCard(runId: string): Promise<MigrationCard>;
+  card(runId: string): Promise<MigrationCard>;
   /**
    * Migrates a run to the workflow of that hash, or a beginning of it; a human's verb. The workflow's files must have
    * that hash now and be trusted (`untrusted_workflow`), and the run must be proven to be reachable in it.

@@ -209,8 +209,8 @@ test('a command that was replaced while it ran counts for nothing, and the new o
   const maria = await bed.open.humans.unlock('maria', 'open sesame');
   const migrate = async () => {
     found = { ...(await edited.load('work')), closure: 'new' };
-    await bed.open.trust('work', 'new', maria);
-    await bed.open.migrate(bed.run, found.hash, maria);
+    await bed.open.trust.workflows.accept('work', 'new', maria);
+    await bed.open.migrations.migrate(bed.run, found.hash, maria);
     writeFileSync(join(bed.root, 'done'), '');
   };
   const migrating: Promise<void>[] = [];

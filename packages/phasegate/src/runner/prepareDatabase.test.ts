@@ -25,7 +25,7 @@ describe('a database', () => {
       ...['begin 3', 'seal 3', 'prepare 3', 'install 3', 'discard 3'],
     ]);
     expect((await bed.load()).completions[0]?.evidence).toMatchObject({ env: { PHASEGATE_DB: '/copies/1' } });
-    expect(await bed.open.databaseBackups()).toHaveLength(1);
+    expect(await bed.open.databaseBackups.list()).toHaveLength(1);
   });
 
   test('has what an accepted step wrote, and nothing of a failed one [S3.2 S3.75 C22]', async () => {
@@ -49,7 +49,7 @@ describe('a database', () => {
       [false, expect.stringContaining('too few')],
     ]);
     expect(notesIn(bed.root)).toEqual(['plan']);
-    expect(await bed.open.databaseBackups()).toMatchObject([{ run: bed.run }]);
+    expect(await bed.open.databaseBackups.list()).toMatchObject([{ run: bed.run }]);
   });
 
   test.each([

@@ -6,8 +6,8 @@ export async function prepareDatabase({ open, report }: DriveRequest, run: Run):
   const { database } = run.workflow;
   if (database === undefined) return;
   await open.databases.protect(database);
-  if (!(await open.databaseBackups()).some((backup) => backup.run === run.id)) {
-    const backup = await open.backUpFor(run.id);
+  if (!(await open.databaseBackups.list()).some((backup) => backup.run === run.id)) {
+    const backup = await open.databaseBackups.make(run.id);
     if (backup !== null)
       report({ event: 'note', message: `\`${database.file}\` is backed up to ${backup.path}` });
   }

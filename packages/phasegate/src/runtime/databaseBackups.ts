@@ -1,5 +1,5 @@
 import { own, PhasegateError, type Run } from '@phasegate/core';
-import type { AuditStore, DatabaseBackup, DatabaseBackupStore, Databases, UnlockedHuman } from './ports.ts';
+import type { AuditStore, DatabaseBackup, DatabaseBackupStore, DatabaseBackups, Databases } from './ports.ts';
 
 /** What backups of authors' databases are built from. */
 export interface DatabaseBackupParts {
@@ -8,16 +8,6 @@ export interface DatabaseBackupParts {
   load(runId: string): Promise<Run>;
   /** ISO time. */
   now(): string;
-}
-
-/** Backups of authors' databases, each on the project's chain with its hash. */
-export interface DatabaseBackups {
-  /** Backs up a run's database, records it and links it to the run; null where the workflow has none. */
-  make(runId: string): Promise<DatabaseBackup | null>;
-  /** Newest first. */
-  list(): Promise<readonly DatabaseBackup[]>;
-  /** Puts a backup back in its database's place; a human's verb. Gives the backup of what was there before. */
-  restore(backupId: string, human: UnlockedHuman): Promise<DatabaseBackup>;
 }
 
 /** Builds them. */

@@ -22,7 +22,7 @@ function collecting(count: number) {
 async function note(project: OpenProject, count: number): Promise<void> {
   const eve = { kind: 'human', name: 'eve' } as const;
   await Promise.all(
-    Array.from({ length: count }, (_, number) => project.noteServer('signed_in', eve, { number })),
+    Array.from({ length: count }, (_, number) => project.server.note('signed_in', eve, { number })),
   );
 }
 

@@ -21,7 +21,7 @@ export interface GuardedTrust {
   isAccepted(change: GuardedChange): Promise<boolean>;
   /** What changed since a process last looked, and has to be accepted before a program is run. */
   cards(): Promise<readonly GuardedCard[]>;
-  trust(path: string, hash: string, human: UnlockedHuman): Promise<TrustRecord>;
+  accept(path: string, hash: string, human: UnlockedHuman): Promise<TrustRecord>;
 }
 
 /** Builds it. */
@@ -56,7 +56,7 @@ export function createGuardedTrust(parts: GuardedTrustParts): GuardedTrust {
   return {
     isAccepted,
     cards: async () => (await changes()).map((change) => ({ ...wordsOf(change), hash: hashOf(change) })),
-    async trust(path, hash, human) {
+    async accept(path, hash, human) {
       const change = (await changes()).find((one) => one.path === path);
       if (files === undefined || change === undefined || hashOf(change) !== hash) {
         throw new PhasegateError('usage', `\`${path}\` changed since it was shown; look again`, {

@@ -38,7 +38,7 @@ describe.each([
     const first = await claim(it, ADA);
     await files.edit(LATER);
 
-    const { verdict, view } = await it.project.migrate(run, files.hash().slice(0, 8), maria);
+    const { verdict, view } = await it.project.migrations.migrate(run, files.hash().slice(0, 8), maria);
 
     expect(verdict).toEqual({ allowed: true });
     expect(view).toMatchObject({ phase: 'PLAN', status: 'active', holder: 'ada', epoch: 3, trusted: true });
@@ -63,11 +63,11 @@ describe.each([
     const started = files.workflow();
     const run = await queue(it);
     await files.edit(LATER);
-    await it.project.migrate(run, files.hash(), maria);
+    await it.project.migrations.migrate(run, files.hash(), maria);
     await files.edit(TWO, 'said better');
-    await it.project.migrate(run, files.hash(), maria);
+    await it.project.migrations.migrate(run, files.hash(), maria);
 
-    for await (const { run: kept, startedWith, records } of it.project.recordings({ runs: [run] })) {
+    for await (const { run: kept, startedWith, records } of it.project.records.runs({ runs: [run] })) {
       expect(kept.workflow.description).toBe('said better');
       expect(startedWith).toEqual(started);
       expect(records.filter(({ event }) => event === 'run_migrated').length).toBe(2);
@@ -81,7 +81,7 @@ describe.each([
     const first = await claim(it, ADA);
     await files.edit(EARLIER);
 
-    const { verdict } = await it.project.migrate(run, files.hash(), maria);
+    const { verdict } = await it.project.migrations.migrate(run, files.hash(), maria);
 
     expect(verdict).toMatchObject({
       blockers: [{ code: 'migration_unproven', message: expect.stringContaining('phase `ASK`') }],
@@ -96,7 +96,7 @@ test('after a restart the run still has its new workflow, and the audit holds', 
   const { it, files, maria } = await openEdited({ sqlite: true });
   const run = await queue(it);
   await files.edit(LATER);
-  await it.project.migrate(run, files.hash(), maria);
+  await it.project.migrations.migrate(run, files.hash(), maria);
   await it.project.close();
 
   const again = openWith(TWO, { sqlite: it.folder });
@@ -119,7 +119,7 @@ test('what the workflow of then made of a run is verified by that one, not by th
   await it.project.claims.release(run, BOB, 'exited');
   await files.editTo({ phases, params, enforcement: { maxReclaims: 3 } });
 
-  expect((await it.project.migrate(run, files.hash(), maria)).verdict).toEqual({ allowed: true });
+  expect((await it.project.migrations.migrate(run, files.hash(), maria)).verdict).toEqual({ allowed: true });
   expect((await it.project.load(run)).work.items).toMatchObject({ b: { status: 'failed', crashes: 1 } });
   expect(await it.project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
 });
@@ -129,7 +129,7 @@ test('a workflow that a run had before and that was taken from the store is foun
   const first = files.hash();
   const run = await queue(it);
   await files.edit(LATER);
-  await it.project.migrate(run, files.hash(), maria);
+  await it.project.migrations.migrate(run, files.hash(), maria);
   expect(await it.project.verifyAudit()).toMatchObject({ ok: true });
 
   const database = new DatabaseSync(join(it.folder, 'state.db'), { enableForeignKeyConstraints: false });
@@ -147,16 +147,16 @@ test('files nobody accepted are not migrated to, nor another hash than the human
   const run = await queue(it);
   await files.edit(LATER, 'unread', { trusted: false });
 
-  await expect(it.project.migrate(run, files.hash(), maria)).rejects.toMatchObject({
+  await expect(it.project.migrations.migrate(run, files.hash(), maria)).rejects.toMatchObject({
     code: 'untrusted_workflow',
   });
-  await expect(it.project.migrate(run, '0'.repeat(64), maria)).rejects.toMatchObject({
+  await expect(it.project.migrations.migrate(run, '0'.repeat(64), maria)).rejects.toMatchObject({
     code: 'workflow_unknown',
   });
-  await expect(it.project.migrate(run, files.hash().slice(0, 7), maria)).rejects.toMatchObject({
+  await expect(it.project.migrations.migrate(run, files.hash().slice(0, 7), maria)).rejects.toMatchObject({
     code: 'usage',
   });
-  await expect(it.project.migrate('nobody', files.hash(), maria)).rejects.toMatchObject({
+  await expect(it.project.migrations.migrate('nobody', files.hash(), maria)).rejects.toMatchObject({
     code: 'run_unknown',
   });
   expect((await it.project.load(run)).epoch).toBe(1);
@@ -182,7 +182,7 @@ test('its agent does not read in the audit what lies ahead, a human does', async
   await claim(it, ADA);
   await it.project.as(ADA).judgeTool(run, { tool: 'bash', input: { command: 'echo TOKEN' } });
   await files.edit([TWO[0] as PhaseDraft, { id: 'PUBLISH', instructions: 'SECRET OF PUBLISH' }]);
-  await it.project.migrate(run, files.hash(), maria);
+  await it.project.migrations.migrate(run, files.hash(), maria);
 
   const told = await it.project.as(ADA).history(run);
   const whole = await it.project.as(maria.principal).history(run);
@@ -198,7 +198,7 @@ test('work that was done for the workflow of before is not handed in under the n
   await claim(it, ADA);
   const worker = it.project.as(ADA, { workflowHash: files.hash() });
   await files.edit(LATER);
-  await it.project.migrate(run, files.hash(), maria);
+  await it.project.migrations.migrate(run, files.hash(), maria);
 
   const handingIn = worker.submit(run, { kind: 'complete', phase: 'PLAN', evidence: {} });
 
@@ -211,7 +211,7 @@ test('the card says what changed and whether it can be done, and changes nothing
   const run = await queue(it);
   const from = files.hash();
 
-  expect(await it.project.migrationCard(run)).toMatchObject({
+  expect(await it.project.migrations.card(run)).toMatchObject({
     from,
     to: from,
     verdict: { blockers: [{ code: 'same_workflow' }] },
@@ -219,7 +219,7 @@ test('the card says what changed and whether it can be done, and changes nothing
   await files.edit(LATER, '', { trusted: false });
   const before = await it.store.history(run, { after: 0, limit: 99 });
 
-  expect(await it.project.migrationCard(run)).toEqual({
+  expect(await it.project.migrations.card(run)).toEqual({
     run,
     workflow: 'tested',
     path: 'agent_workflow.yaml',
@@ -248,7 +248,7 @@ test('a call the old workflow allowed is waited for', async () => {
   await slow.began;
   await files.edit(LATER);
 
-  const migrating = it.project.migrate(run, files.hash(), maria);
+  const migrating = it.project.migrations.migrate(run, files.hash(), maria);
   await turns();
   expect((await it.project.load(run)).epoch).toBe(2);
   slow.finish();
@@ -267,7 +267,7 @@ test('a run that someone changed meanwhile is proven anew', async () => {
     await it.project.as(ADA).submit(run, { kind: 'complete', phase: 'PLAN', evidence: {} });
   });
 
-  expect((await it.project.migrate(run, files.hash(), maria)).verdict).toMatchObject({
+  expect((await it.project.migrations.migrate(run, files.hash(), maria)).verdict).toMatchObject({
     blockers: [{ code: 'migration_unproven', message: expect.stringContaining('phase `PUBLISH`') }],
   });
 });
@@ -318,7 +318,7 @@ async function openEdited(
   const it = openWith(TWO, { ...options, parts: { catalog, ...options.parts } });
   await it.project.humans.add('maria', 'open sesame', null);
   const maria = await it.project.humans.unlock('maria', 'open sesame');
-  const accept = () => it.project.trust('tested', hashOf(), maria);
+  const accept = () => it.project.trust.workflows.accept('tested', hashOf(), maria);
   await accept();
   const files: Files = {
     workflow: () => workflow,

@@ -88,7 +88,7 @@ export function createMigrations(parts: MigrationParts): Migrations {
   }
 
   return {
-    async migrationCard(runId) {
+    async card(runId) {
       const { run } = await load(runId);
       const found = await onDisk(run);
       const command = await commandFor(run, found);

@@ -18,7 +18,7 @@ export interface NestedTrustParts {
 export interface NestedTrust {
   /** By its path from the root. True where nobody need be asked. */
   mayEnter(folder: string): Promise<boolean>;
-  trust(folder: string, human: UnlockedHuman): Promise<TrustRecord>;
+  accept(folder: string, human: UnlockedHuman): Promise<TrustRecord>;
 }
 
 /** Builds it. */
@@ -32,6 +32,6 @@ export function createNestedTrust({ store, keep, accepted, hash }: NestedTrustPa
       const trust = await store.trusted(hashOf(folder));
       return trust !== undefined && trust.workflow === subjectOf(folder) && (await accepted(trust));
     },
-    trust: (folder, human) => keep(human, { hash: hashOf(folder), workflow: subjectOf(folder), files: {} }),
+    accept: (folder, human) => keep(human, { hash: hashOf(folder), workflow: subjectOf(folder), files: {} }),
   };
 }

@@ -50,6 +50,8 @@ export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'heard' | 'c
   readonly tools: () => Promise<readonly ToolImplementation[]>;
   /** Tools of attached servers. */
   readonly attached?: AttachedTools;
+  /** Starts the servers that the config names. */
+  readonly attach?: () => Promise<void>;
   /** The servers that the config names; none where there is no config. */
   readonly servers?: () => Promise<readonly ConfiguredServer[]>;
   /** The guard's own files in the workspace. */
@@ -103,12 +105,24 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const agents = createAgents({ store, now, releaseAll: releases.releaseAll });
   const feed = createFeed(store);
   const databases = parts.databases ?? NO_DATABASES;
-  const backups = createDatabaseBackups({ store, databases, load, now });
 
   // Loaded when asked for: the proof needs all of `check`, and few processes migrate a run.
   async function migrations(): Promise<Migrations> {
     const { createMigrations } = await import('./migrate.ts');
     return createMigrations({ ...parts, runtime });
+  }
+
+  function watch(): { stop(): Promise<void> } {
+    const settings = parts.watching ?? {};
+    const delivery = createDelivery(means);
+    const watch = keepWatch({ ...means, runtime, releases, agents, settings, delivery });
+    watches.add(watch);
+    return {
+      async stop() {
+        watches.delete(watch);
+        await watch.stop();
+      },
+    };
   }
 
   async function load(runId: string): Promise<Run> {
@@ -120,13 +134,35 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   return {
     as: (principal, around) => runtime.as(principal, around),
     load,
-    recordings: (of) => recordingsIn(store, load, of),
-    refusedStarts: (closure) => refusedStartsIn(store, closure),
-    lookingAgain: () => lookingAgain(parts),
+    async gateCard(runId) {
+      const found = await runtime.card(runId);
+      return found === null ? null : { ...found, gate: String(found.card.gate) };
+    },
+    decide(runId, { gate, option, input, shown }, { principal, sign }) {
+      const text = decisionText({
+        run: runId,
+        gate,
+        option,
+        input: input ?? null,
+        shown,
+        by: principal.name,
+      });
+      const said = input === undefined ? {} : { input };
+      const command = { kind: 'decide' as const, gate, option, ...said, shown, signature: sign(text) };
+      return runtime.as(principal).submit(runId, command);
+    },
+    records: {
+      runs: (of) => recordingsIn(store, load, of),
+      refusedStarts: (closure) => refusedStartsIn(store, closure),
+      lookingAgain: () => lookingAgain(parts),
+    },
+    migrations: {
+      card: async (runId) => (await migrations()).card(runId),
+      migrate: async (runId, to, human) => (await migrations()).migrate(runId, to, human),
+    },
     databases,
-    backUpFor: backups.make,
-    databaseBackups: backups.list,
-    restoreDatabase: backups.restore,
+    databaseBackups: createDatabaseBackups({ store, databases, load, now }),
+    trust,
     humans: createHumans(store, now),
     agents,
     claims: createClaims({ store, runtime, tokens, renewals, refusals, releases, now: parts.now }),
@@ -144,60 +180,17 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     }),
     feed,
     answers: createKeptAnswers(parts.newId),
-    migrationCard: async (runId) => (await migrations()).migrationCard(runId),
-    migrate: async (runId, to, human) => (await migrations()).migrate(runId, to, human),
     webhooks: createWebhooks({ store, now }),
 
+    server: {
+      async note(event, principal, data) {
+        await store.note(null, [{ time: now(), principal: nameOf(principal), event, data }]);
+      },
+      watch,
+      attachServers: async () => parts.attach?.(),
+    },
     noteCredentialFailure: (data) => refusals.note({ run: null, principal: 'unknown', data }),
 
-    async noteServer(event, principal, data) {
-      await store.note(null, [{ time: now(), principal: nameOf(principal), event, data }]);
-    },
-
-    watch() {
-      const settings = parts.watching ?? {};
-      const watch = keepWatch({
-        ...means,
-        runtime,
-        releases,
-        agents,
-        settings,
-        delivery: createDelivery(means),
-      });
-      watches.add(watch);
-      return {
-        async stop() {
-          watches.delete(watch);
-          await watch.stop();
-        },
-      };
-    },
-
-    async gateCard(runId) {
-      const found = await runtime.card(runId);
-      return found === null ? null : { ...found, gate: String(found.card.gate) };
-    },
-
-    decide(runId, { gate, option, input, shown }, { principal, sign }) {
-      const text = decisionText({
-        run: runId,
-        gate,
-        option,
-        input: input ?? null,
-        shown,
-        by: principal.name,
-      });
-      const said = input === undefined ? {} : { input };
-      const command = { kind: 'decide' as const, gate, option, ...said, shown, signature: sign(text) };
-      return runtime.as(principal).submit(runId, command);
-    },
-
-    trustCard: trust.workflows.card,
-    trust: trust.workflows.trust,
-    serverCards: trust.servers.cards,
-    trustServer: trust.servers.trust,
-    guardedCards: trust.guarded.cards,
-    trustGuarded: trust.guarded.trust,
     guardedFiles: {
       hold: (runId) => guard.hold(runId),
       async settle(runId) {
@@ -205,10 +198,6 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
         return restored.length === 0 ? null : restoredMessage(restored);
       },
     },
-    mayEnter: trust.folders.mayEnter,
-    trustNested: trust.folders.trust,
-    trustWorktree: trust.folders.trust,
-    attachServers: async () => undefined,
 
     verifyAudit: () => store.verify(),
     backup: (file) => store.backup(file ?? parts.backupFile()),

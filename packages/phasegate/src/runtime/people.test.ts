@@ -88,7 +88,7 @@ describe('a quorum', () => {
     const { project, add, waiting, vote } = opened();
     const ada = await add('ada');
     const eve = await add('eve');
-    await project.trust('gated', 'closure-1', ada);
+    await project.trust.workflows.accept('gated', 'closure-1', ada);
     const run = await waiting('TWO');
     await vote(run, eve);
     await project.humans.remove('eve', ada);
@@ -148,7 +148,7 @@ function opened(options: Parameters<typeof openMemoryProject>[1] = {}) {
     /** A run with a decision of that human. */
     async decided(name: string) {
       const human = await project.humans.unlock(name, PASSPHRASE);
-      await project.trust('gated', 'closure-1', human);
+      await project.trust.workflows.accept('gated', 'closure-1', human);
       const run = await waiting('ONE');
       expect((await vote(run, human)).verdict.allowed).toBe(true);
       return run;

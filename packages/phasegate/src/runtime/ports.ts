@@ -16,15 +16,15 @@ export type {
   Catalog,
   CatalogEntry,
   CatalogWorkflow,
+  DatabaseBackups,
   DescribedWorkflow,
   OpenProject,
   Project,
-  RecordedRun,
-  RecordingQuery,
-  TrustCard,
+  ServerDuties,
   Validated,
   WorkflowPart,
 } from './ports/project.ts';
+export type { RecordedRun, RecordingQuery, Records } from './ports/records.ts';
 export type { ReachedProject, RemoteProject } from './ports/remote.ts';
 export type { Driven, DriveRequest, DriveRun, RunnerProgress } from './ports/runner.ts';
 export type {
@@ -42,3 +42,4 @@ export type {
   TestResult,
   TestWorkflow,
 } from './ports/testing.ts';
+export type { Trust, TrustCard } from './ports/trust.ts';

@@ -3,17 +3,18 @@ import { trustText } from '@phasegate/core/contract';
 import type { Unaccepted } from '@phasegate/core/model';
 import { isAccepted, isLastAccepted } from './acceptance.ts';
 import { createGuardedTrust, type GuardedTrust } from './guardedTrust.ts';
-import { createNestedTrust, type NestedTrust } from './nestedTrust.ts';
+import { createNestedTrust } from './nestedTrust.ts';
 import type {
   Catalog,
   ConfiguredServer,
   GuardedFiles,
   Store,
+  Trust,
   TrustCard,
   TrustRecord,
   UnlockedHuman,
 } from './ports.ts';
-import { createServerTrust, type ServerTrust } from './serverTrust.ts';
+import { createServerTrust } from './serverTrust.ts';
 
 /** What acceptance is built from. */
 export interface ProjectTrustParts {
@@ -27,15 +28,9 @@ export interface ProjectTrustParts {
   now(): string;
 }
 
-/** What humans accepted of a project: workflows with their code, servers, guarded files, folders. */
-export interface ProjectTrust {
-  readonly workflows: {
-    card(name: string): Promise<TrustCard>;
-    trust(name: string, closure: string, human: UnlockedHuman): Promise<TrustRecord>;
-  };
-  readonly servers: ServerTrust;
-  readonly guarded: GuardedTrust;
-  readonly folders: NestedTrust;
+/** What humans accept of a project, and whether a guarded file is as one of them accepted it. */
+export interface ProjectTrust extends Trust {
+  readonly guarded: Trust['guarded'] & Pick<GuardedTrust, 'isAccepted'>;
 }
 
 /** Builds it. Every acceptance is signed by its human and stands on the project's chain. */
@@ -74,6 +69,8 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
     }
   }
 
+  const folders = createNestedTrust({ store, keep, accepted, hash });
+
   return {
     workflows: {
       async card(name) {
@@ -88,7 +85,7 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
         }));
         return { workflow, path, closure, trusted, files: shown };
       },
-      async trust(name, shown, human) {
+      async accept(name, shown, human) {
         const { workflow, path, closure, files } = await readable(name);
         if (closure !== shown) {
           throw new PhasegateError(
@@ -111,7 +108,7 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
       isSigned: accepted,
       hash,
     }),
-    folders: createNestedTrust({ store, keep, accepted, hash }),
+    folders: { mayEnter: folders.mayEnter, acceptNested: folders.accept, acceptWorktree: folders.accept },
   };
 }
 

@@ -23,14 +23,18 @@ test('a run that goes on while it is read comes with the records that lead to wh
 
   if (found === undefined) throw new Error('nothing was found');
   expect(found.run.phase).toBe('BUILD');
-  const again = await replayRun({ ...found, changed: found.run.workflow, ...(await project.lookingAgain()) });
+  const again = await replayRun({
+    ...found,
+    changed: found.run.workflow,
+    ...(await project.records.lookingAgain()),
+  });
   expect(again.counts.same).toBe(again.decisions);
 });
 
 test('a run that is not there is unknown', async () => {
   const { project } = openWith();
 
-  await expect(all(project.recordings({ runs: ['run-none'] }))).rejects.toMatchObject({
+  await expect(all(project.records.runs({ runs: ['run-none'] }))).rejects.toMatchObject({
     code: 'run_unknown',
   });
 });

@@ -252,15 +252,15 @@ describe('a human', () => {
     await expect(phasegate.start({ workflow: 'tested' })).rejects.toMatchObject({
       code: 'untrusted_workflow',
     });
-    const card = await project.trustCard('tested');
+    const card = await project.trust.workflows.card('tested');
     expect(card).toMatchObject({
       trusted: false,
       files: [{ path: 'agent_workflow.yaml', change: 'changed' }],
     });
-    await expect(project.trust('tested', 'closure-1', ada)).rejects.toMatchObject({
+    await expect(project.trust.workflows.accept('tested', 'closure-1', ada)).rejects.toMatchObject({
       code: 'untrusted_workflow',
     });
-    await project.trust('tested', card.closure, ada);
+    await project.trust.workflows.accept('tested', card.closure, ada);
 
     expect((await phasegate.start({ workflow: 'tested' })).view).toMatchObject({ trusted: true });
   });
@@ -329,7 +329,7 @@ async function withHuman(phases: readonly PhaseDraft[]): Promise<Begun & { ada: 
   const memory = openMemoryProject({ id: 'tested', phases });
   await memory.project.humans.add('ada', 'a long passphrase', null);
   const ada = await memory.project.humans.unlock('ada', 'a long passphrase');
-  await memory.project.trust('tested', 'closure-1', ada);
+  await memory.project.trust.workflows.accept('tested', 'closure-1', ada);
   const phasegate = memory.project.as(AGENT);
   const { view } = await phasegate.start({ workflow: 'tested' });
   return { ...memory, phasegate, run: view?.run ?? '', ada };

@@ -23,7 +23,7 @@ export interface ServerTrustParts {
 /** Which servers of the config a human has accepted: the config lies where agents work, and what it names is started. */
 export interface ServerTrust {
   cards(): Promise<readonly ServerCard[]>;
-  trust(name: string, hash: string, human: UnlockedHuman): Promise<TrustRecord>;
+  accept(name: string, hash: string, human: UnlockedHuman): Promise<TrustRecord>;
 }
 
 /** Builds it. */
@@ -52,7 +52,7 @@ export function createServerTrust(parts: ServerTrustParts): ServerTrust {
 
   return {
     cards,
-    async trust(name, hash, human) {
+    async accept(name, hash, human) {
       const card = (await cards()).find((one) => one.name === name);
       if (card === undefined) throw new PhasegateError('usage', `the config has no server \`${name}\``);
       if (card.hash !== hash) {

@@ -291,7 +291,7 @@ test('the watch of a project works by its own clock, and ends with the project',
   it.project.feed.subscribe((record) => {
     if (record.event === 'run_released') released.resolve(record);
   });
-  it.project.watch();
+  it.project.server.watch();
   it.pass(301);
 
   expect(await released.promise).toMatchObject({ run, data: { holder: 'ada', cause: 'lease_expired' } });

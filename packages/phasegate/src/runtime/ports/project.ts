@@ -1,13 +1,10 @@
 import type {
-  AuditRecord,
-  Json,
   JsonObject,
   Phasegate,
   PhaseId,
   Principal,
   Problem,
   Run,
-  RunQuery,
   Submitted,
   Workflow,
 } from '@phasegate/core';
@@ -22,23 +19,22 @@ import type {
   DatabaseBackup,
   Databases,
   Feed,
-  GuardedCard,
   Humans,
   KeptAnswers,
   Loader,
   Migrations,
   Peeked,
   Place,
-  ServerCard,
   SourceParsers,
   Standards,
   StartingWith,
   Toolbox,
-  TrustRecord,
   UnlockedHuman,
   Webhooks,
 } from '@phasegate/core/ports';
-import type { Rates, Replaying } from '@phasegate/proofs';
+import type { Rates } from '@phasegate/proofs';
+import type { Records } from './records.ts';
+import type { Trust } from './trust.ts';
 
 /** The project as local surfaces see it. Built by `main.ts`; the store is opened only when asked for. */
 export interface Project {
@@ -143,44 +139,57 @@ export interface GateChoice {
 }
 
 /** A project with its store open. */
-export interface OpenProject extends Migrations {
+export interface OpenProject {
   as(principal: Principal, around?: Around): Phasegate;
   /** The whole run, for whoever drives it; never for what an agent is shown. Throws `run_unknown`. */
   load(runId: string): Promise<Run>;
-  /**
-   * Runs with all that is recorded of them, newest first, or the named ones in their order; one at a time, as they may
-   * be many. Throws `run_unknown`. For whoever looks at the project as a whole; never for what an agent is shown.
-   */
-  recordings(of: RecordingQuery): AsyncIterable<RecordedRun>;
-  /** The blockers of every refused start of a workflow whose files have this closure: such a start made no run. */
-  refusedStarts(closure: string): Promise<readonly Json[]>;
-  /** What a recorded run can be decided again with: checks that can be asked again, for `replayRun`. */
-  lookingAgain(): Promise<Pick<Replaying, 'reads' | 'look'>>;
-  readonly databases: Databases;
-  /** Backs up a run's database, records it and links it to the run; null where the workflow has none. */
-  backUpFor(runId: string): Promise<DatabaseBackup | null>;
-  /** Backups of authors' databases, newest first. */
-  databaseBackups(): Promise<readonly DatabaseBackup[]>;
-  /** Puts a backup back in its database's place; a human's verb. Gives the backup of what was there before. */
-  restoreDatabase(backupId: string, human: UnlockedHuman): Promise<DatabaseBackup>;
   /** The gate a run waits at, as a human is shown it, with its hash. Null when it waits at none. */
   gateCard(
     runId: string,
   ): Promise<{ readonly card: JsonObject; readonly shown: string; readonly gate: string } | null>;
   /** A human's choice at a gate, signed with their key here and nowhere else. */
   decide(runId: string, choice: GateChoice, human: UnlockedHuman): Promise<Submitted>;
+  readonly records: Records;
+  readonly migrations: Migrations;
+  readonly databases: Databases;
+  readonly databaseBackups: DatabaseBackups;
   readonly humans: Humans;
   readonly agents: Agents;
+  readonly trust: Trust;
   readonly claims: Claims;
   readonly toolbox: Toolbox;
   /** Answers to agents that were too large to be given at once. */
   readonly answers: KeptAnswers;
   readonly feed: Feed;
   readonly webhooks: Webhooks;
+  readonly server: ServerDuties;
+  /** For whoever runs programs for a run by other ways than the toolbox: before the first, and after each. */
+  readonly guardedFiles: {
+    hold(runId: string): Promise<void>;
+    /** Puts back what is not as it was; says what that was, or null. */
+    settle(runId: string): Promise<string | null>;
+  };
   /** Records a refused credential on the project's chain; never the credential itself. */
   noteCredentialFailure(data: JsonObject): Promise<void>;
+  verifyAudit(): Promise<AuditReport>;
+  backup(file?: string): Promise<BackupRecord>;
+  close(): Promise<void>;
+}
+
+/** Backups of authors' databases, each on the project's chain with its hash. */
+export interface DatabaseBackups {
+  /** Backs up a run's database, records it and links it to the run; null where the workflow has none. */
+  make(runId: string): Promise<DatabaseBackup | null>;
+  /** Newest first. */
+  list(): Promise<readonly DatabaseBackup[]>;
+  /** Puts a backup back in its database's place; a human's verb. Gives the backup of what was there before. */
+  restore(backupId: string, human: UnlockedHuman): Promise<DatabaseBackup>;
+}
+
+/** What a server does beside answering. */
+export interface ServerDuties {
   /** Records something about the server or a sign-in on the project's chain. */
-  noteServer(
+  note(
     event: 'server_started' | 'server_stopped' | 'signed_in' | 'token_secret_rotated',
     principal: Principal,
     data: JsonObject,
@@ -190,56 +199,6 @@ export interface OpenProject extends Migrations {
    * nothing happens are reported, webhooks are delivered. A server has one.
    */
   watch(): { stop(): Promise<void> };
-  /** What `trust` would accept, with the difference to what was accepted last. */
-  trustCard(name: string): Promise<TrustCard>;
-  trust(name: string, closure: string, human: UnlockedHuman): Promise<TrustRecord>;
-  /** The servers of the config, and whether a human accepted each as it is now. */
-  serverCards(): Promise<readonly ServerCard[]>;
-  trustServer(name: string, hash: string, human: UnlockedHuman): Promise<TrustRecord>;
-  /** Guarded files that changed while no process looked; with a human set up, no program is run before they are accepted. */
-  guardedCards(): Promise<readonly GuardedCard[]>;
-  trustGuarded(path: string, hash: string, human: UnlockedHuman): Promise<TrustRecord>;
-  /** For whoever runs programs for a run by other ways than the toolbox: before the first, and after each. */
-  readonly guardedFiles: {
-    hold(runId: string): Promise<void>;
-    /** Puts back what is not as it was; says what that was, or null. */
-    settle(runId: string): Promise<string | null>;
-  };
-  /** Whether a folder of the project may be entered as a project of its own, by its path from the root. */
-  mayEnter(folder: string): Promise<boolean>;
-  trustNested(folder: string, human: UnlockedHuman): Promise<TrustRecord>;
-  /** Lets a git worktree of the project, by its absolute path, share the project's state. */
-  trustWorktree(folder: string, human: UnlockedHuman): Promise<TrustRecord>;
   /** Reads the config's servers, once, and starts the accepted ones; does not wait for them to answer. */
   attachServers(): Promise<void>;
-  verifyAudit(): Promise<AuditReport>;
-  backup(file?: string): Promise<BackupRecord>;
-  close(): Promise<void>;
-}
-
-/** Which recorded runs are wanted. */
-export interface RecordingQuery extends Pick<RunQuery, 'workflow' | 'limit'> {
-  readonly runs?: readonly string[];
-}
-
-/** A run and its chain. */
-export interface RecordedRun {
-  readonly run: Run;
-  /** The workflow its first records are about; another than the run's where it was migrated. */
-  readonly startedWith: Workflow;
-  readonly records: readonly AuditRecord[];
-}
-
-/** What a human is asked to accept. */
-export interface TrustCard {
-  readonly workflow: string;
-  readonly path: string;
-  readonly closure: string;
-  readonly trusted: boolean;
-  readonly files: readonly {
-    readonly path: string;
-    readonly change: 'added' | 'changed' | 'removed' | 'same';
-    /** Null where it was removed. */
-    readonly sha256: string | null;
-  }[];
 }

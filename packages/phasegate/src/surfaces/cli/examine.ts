@@ -118,7 +118,7 @@ async function store(opened: Attempt<OpenProject>): Promise<readonly Finding[]> 
 
 /** What the config attaches; nothing is started to look at it. */
 async function servers(open: OpenProject): Promise<readonly Finding[]> {
-  const cards = await attempt(() => open.serverCards());
+  const cards = await attempt(() => open.trust.servers.cards());
   if (!cards.ok) return [broken('servers', cards.error)];
   return cards.value.map(({ name: server, trusted }): Finding => {
     const name = `server ${server}`;
@@ -130,7 +130,7 @@ async function servers(open: OpenProject): Promise<readonly Finding[]> {
 
 /** Files that changed while nobody looked. */
 async function guarded(open: OpenProject): Promise<readonly Finding[]> {
-  const cards = await attempt(() => open.guardedCards());
+  const cards = await attempt(() => open.trust.guarded.cards());
   if (!cards.ok) return [broken('guarded files', cards.error)];
   return cards.value.map(({ path, change }): Finding => {
     const message = `${change} while no process of Phasegate was looking, not accepted by a human: no program is run`;
@@ -191,7 +191,7 @@ async function workflows(project: Project, open: OpenProject | undefined): Promi
 }
 
 async function trustOf(open: OpenProject, path: string, name: string): Promise<Finding> {
-  const card = await attempt(() => open.trustCard(path));
+  const card = await attempt(() => open.trust.workflows.card(path));
   if (!card.ok) return broken(name, card.error);
   if (card.value.trusted) return { name, status: 'ok', message: `${path}: valid, trusted` };
   return {

@@ -71,8 +71,8 @@ async function readRuns(
 ): Promise<void> {
   const opened = await stateHere(invocation);
   if (opened === null) return;
-  for await (const { startedWith, records } of opened.recordings({ workflow: workflow.id })) {
+  for await (const { startedWith, records } of opened.records.runs({ workflow: workflow.id })) {
     tally.add({ source: 'runs', workflow: startedWith, records });
   }
-  for (const blockers of await opened.refusedStarts(closure)) tally.addRefusedStart('runs', blockers);
+  for (const blockers of await opened.records.refusedStarts(closure)) tally.addRefusedStart('runs', blockers);
 }

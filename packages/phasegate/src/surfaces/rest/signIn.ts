@@ -37,7 +37,7 @@ export function createSignIn(
 ): SignIn {
   async function note(c: Context<RestEnv>, { session }: Opened, by: 'link' | 'passphrase'): Promise<void> {
     const data: JsonObject = { by, address: addressOf(c) };
-    await project.noteServer('signed_in', { kind: 'human', name: session.name }, data);
+    await project.server.note('signed_in', { kind: 'human', name: session.name }, data);
   }
 
   async function whose(name: string | undefined): Promise<string | null> {

@@ -38,7 +38,7 @@ function demand(word: string | undefined, what: string, action: string): string 
 }
 
 async function backups({ open, out }: Invocation, run: string | undefined): Promise<ExitCode> {
-  const all = await (await open()).databaseBackups();
+  const all = await (await open()).databaseBackups.list();
   const found = all.filter((backup) => run === undefined || backup.run === run);
   await out.result({ backups: found.map(wire) }, () => {
     if (found.length === 0) return 'no backups';
@@ -52,7 +52,7 @@ async function backups({ open, out }: Invocation, run: string | undefined): Prom
 
 async function restore(invocation: Invocation, id: string): Promise<ExitCode> {
   const human = await unlockHuman(invocation);
-  const before = await (await invocation.open()).restoreDatabase(id, human);
+  const before = await (await invocation.open()).databaseBackups.restore(id, human);
   await invocation.out.result({ restored: id, before: wire(before) }, () =>
     before.id === id ? `${id} was put back` : `${id} was put back; what was there before is ${before.id}`,
   );
@@ -77,7 +77,7 @@ async function demandAccepted(
   { name, closure, path }: { readonly name: string; readonly closure: string; readonly path: string },
 ): Promise<void> {
   if ((await open.humans.list()).length === 0) return;
-  const card = await open.trustCard(name);
+  const card = await open.trust.workflows.card(name);
   // The very files that were loaded: others may lie there by now.
   if (card.trusted && card.closure === closure) return;
   throw new PhasegateError('untrusted_workflow', `no human has accepted \`${path}\` as it is now`, {

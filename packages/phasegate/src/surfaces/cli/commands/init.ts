@@ -132,8 +132,8 @@ async function acceptTemplate(
   // The project was found before its files were written.
   await invocation.close();
   const project = await invocation.open();
-  const { closure, workflow } = await project.trustCard(template.path);
-  await project.trust(template.path, closure, human);
+  const { closure, workflow } = await project.trust.workflows.card(template.path);
+  await project.trust.workflows.accept(template.path, closure, human);
   return [workflow];
 }
 

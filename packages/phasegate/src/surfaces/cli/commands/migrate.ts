@@ -32,12 +32,12 @@ export const migrate: CliCommand = {
     const to = args.text('to');
     if (to === undefined) {
       await letCodeIn(invocation);
-      const card = await (await invocation.open()).migrationCard(runId);
+      const card = await (await invocation.open()).migrations.card(runId);
       await out.result(wireCard(card), () => cardText(card, out.paint));
       return isPossible(card) || card.from === card.to ? 0 : 1;
     }
     const human = await unlockHuman(invocation);
-    const submitted = await (await invocation.open()).migrate(runId, to, human);
+    const submitted = await (await invocation.open()).migrations.migrate(runId, to, human);
     return reportRun(out, submitted);
   },
 };

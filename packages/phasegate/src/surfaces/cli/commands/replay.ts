@@ -65,10 +65,10 @@ async function replayRuns(invocation: Invocation): Promise<ExitCode> {
   const ids =
     wanted.runs ?? (await allRuns(invocation, caller, { ...wanted, workflow: changed.workflow.id }));
   const inTime = changedFor(catalog, wanted.workflow, changed);
-  const looking = await project.lookingAgain();
+  const looking = await project.records.lookingAgain();
   const reports: ReplayReport[] = [];
   const lost: LostRun[] = [];
-  for await (const recorded of project.recordings({ runs: ids })) {
+  for await (const recorded of project.records.runs({ runs: ids })) {
     const { run } = recorded;
     demandMine(run, caller);
     const made = await inTime(run);

@@ -118,7 +118,7 @@ async function tellWorkflows({ out }: Invocation, { catalog }: Project): Promise
 
 /** What changed while no server ran keeps programs from being run, and that should not be a surprise. */
 async function tellGuarded({ out }: Invocation, { open }: RunningServer): Promise<void> {
-  const cards = await open.guardedCards();
+  const cards = await open.trust.guarded.cards();
   if (cards.length === 0) return;
   await out.log('changed while nobody looked, so no program is run before a human accepts it:');
   for (const { path, change } of cards)

@@ -171,7 +171,7 @@ async function recordedRates(
   if (opened === null) return { recorded: null, notes: [] };
   const counter = new RateCounter();
   let others = 0;
-  for await (const walk of opened.recordings({ workflow: workflow.id, limit: MAX_RECORDED })) {
+  for await (const walk of opened.records.runs({ workflow: workflow.id, limit: MAX_RECORDED })) {
     counter.add(walk);
     // A run that made phases from its source has a hash of its own, whatever version it is of.
     if (workflow.templates === null && walk.run.workflowHash !== hash) others++;

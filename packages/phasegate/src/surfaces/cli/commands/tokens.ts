@@ -22,7 +22,7 @@ export const tokens: CliCommand = {
     }
     const human = await unlockHuman(invocation);
     const { kid } = await (await invocation.project()).rotateTokenSecret();
-    await (await invocation.open()).noteServer('token_secret_rotated', human.principal, { kid });
+    await (await invocation.open()).server.note('token_secret_rotated', human.principal, { kid });
     await invocation.out.result({ rotated: true, kid }, () => `phase tokens are now signed with key ${kid}`);
     return 0;
   },

@@ -71,11 +71,11 @@ export const trust: CliCommand = {
     }
     const only = onlyServers || onlyGuarded;
     for (const name of only ? [] : await namesOf(invocation)) {
-      const first = await project.trustCard(name);
+      const first = await project.trust.workflows.card(name);
       const accepted = await acceptCard(invocation, first, { project, human, outcome });
       if (!accepted) continue;
       // Code is only run once it is accepted, and only then says which migrations belong to it.
-      const whole = await project.trustCard(name);
+      const whole = await project.trust.workflows.card(name);
       if (whole.closure !== first.closure) await acceptCard(invocation, whole, { project, human, outcome });
     }
     if (named === undefined && !onlyGuarded) await acceptServers(invocation, { project, human, outcome });
@@ -96,7 +96,7 @@ async function acceptNested(invocation: Invocation, human: UnlockedHuman, given:
   const { args, out, prompts } = invocation;
   const question = `Accept ${oneLine(folder)} as a project of its own? Commands given there no longer work on this one.`;
   if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(question))) return 1;
-  const { by, at } = await (await invocation.open()).trustNested(folder, human);
+  const { by, at } = await (await invocation.open()).trust.folders.acceptNested(folder, human);
   await out.result({ nested: folder, by, at }, () =>
     [
       `${oneLine(folder)}: accepted by ${by}`,
@@ -115,7 +115,7 @@ async function acceptWorktree(
   const { args, out, prompts } = invocation;
   const question = `Accept ${oneLine(worktree)} as a worktree? Runs of this project can then be worked on there.`;
   if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(question))) return 1;
-  const { by, at } = await (await invocation.open()).trustWorktree(worktree, human);
+  const { by, at } = await (await invocation.open()).trust.folders.acceptWorktree(worktree, human);
   await out.result({ worktree, by, at }, () => `${oneLine(worktree)}: accepted by ${by}`);
   return 0;
 }
@@ -166,7 +166,7 @@ async function acceptCard(
     outcome.declined.push(card.workflow);
     return false;
   }
-  const record: TrustRecord = await project.trust(card.path, card.closure, human);
+  const record: TrustRecord = await project.trust.workflows.accept(card.path, card.closure, human);
   const { workflow, closure, path } = card;
   outcome.trusted.push({ workflow, path, closure, by: record.by, at: record.at });
   return true;
@@ -181,7 +181,7 @@ async function acceptServers(
     outcome,
   }: { readonly project: OpenProject; readonly human: UnlockedHuman; readonly outcome: Outcome },
 ): Promise<void> {
-  for (const { name, entry, files, hash, trusted } of await project.serverCards()) {
+  for (const { name, entry, files, hash, trusted } of await project.trust.servers.cards()) {
     const title = `server ${name}`;
     if (trusted) {
       outcome.already.push(title);
@@ -196,7 +196,7 @@ async function acceptServers(
       outcome.declined.push(title);
       continue;
     }
-    const { by, at } = await project.trustServer(name, hash, human);
+    const { by, at } = await project.trust.servers.accept(name, hash, human);
     outcome.trusted.push({ workflow: title, path: 'config', closure: hash, by, at });
   }
 }
@@ -212,7 +212,7 @@ async function acceptGuarded(
     outcome,
   }: { readonly project: OpenProject; readonly human: UnlockedHuman; readonly outcome: Outcome },
 ): Promise<void> {
-  for (const { path, change, hash } of await project.guardedCards()) {
+  for (const { path, change, hash } of await project.trust.guarded.cards()) {
     const title = oneLine(path);
     const card = `${out.paint.bold(title)} (guarded): ${out.paint.yellow(change)} while nobody looked`;
     if (!out.json || prompts !== null) await out.log(card);
@@ -220,7 +220,7 @@ async function acceptGuarded(
       outcome.declined.push(title);
       continue;
     }
-    const { by, at } = await project.trustGuarded(path, hash, human);
+    const { by, at } = await project.trust.guarded.accept(path, hash, human);
     outcome.trusted.push({ workflow: title, path, closure: hash, by, at });
   }
 }

@@ -75,7 +75,7 @@ describe('once a human is set up', () => {
   test('what trust shows is read, and nothing of it is run before it is accepted', async () => {
     const project = await (await openLocalProject({ projectDir: shell.root, env: shell.env })).open();
 
-    const card = await project.trustCard('x');
+    const card = await project.trust.workflows.card('x');
 
     await project.close();
     expect(card).toMatchObject({ trusted: false, files: [{ path: 'x.workflow.ts', change: 'added' }] });
