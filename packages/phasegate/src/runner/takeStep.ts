@@ -4,7 +4,6 @@ import { agentStep } from './agentStep.ts';
 import { commandStep } from './commandStep.ts';
 import { dispatchStep } from './dispatchStep.ts';
 import { fetchTasks } from './fetchTasks.ts';
-import { handlerStep } from './handlerStep.ts';
 import { attemptsOf, type Driving, isStillOpen, type Step, type StepAtWork, type StepEnd } from './parts.ts';
 import { submitStep } from './submitStep.ts';
 
@@ -102,4 +101,12 @@ async function work(driving: Driving, step: StepAtWork): Promise<StepEnd> {
     case 'dispatch':
       return dispatchStep(driving, step, { work: doing, tasks });
   }
+}
+
+/**
+ * The step of a handler that has nothing beside it for an agent to do. It is the engine's to call: completing the
+ * phase runs it, and its outcome decides where the run goes.
+ */
+function handlerStep(): StepEnd {
+  return { kind: 'result', evidence: {} };
 }
