@@ -66,7 +66,14 @@ test('enforcement has tests of each of its parts: the engine, tokens, artifacts,
       'S2.66',
     ],
     'packages/phasegate/src/checks/': ['S2.49'],
-    'packages/phasegate/src/runtime/tokens.test.ts': ['S2.13', 'S2.33', 'S2.34', 'S2.35', 'S2.38', 'S2.41'],
+    'packages/phasegate/src/runtime/tokens/tokens.test.ts': [
+      'S2.13',
+      'S2.33',
+      'S2.34',
+      'S2.35',
+      'S2.38',
+      'S2.41',
+    ],
   };
 
   for (const [place, ids] of Object.entries(parts)) {

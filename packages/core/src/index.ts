@@ -13,7 +13,7 @@ export type { GateView, PhaseView, RunView } from './engine/viewFor.ts';
 export { viewFor } from './engine/viewFor.ts';
 export { ERROR_CODES, type ErrorCode, PhasegateError, type Problem } from './errors.ts';
 export { canonicalJson, isJsonObject, type Json, type JsonObject, own } from './json.ts';
-export type { Known } from './model/compileContext.ts';
+export type { Known } from './model/compile/compileContext.ts';
 export { type Defined, defineWorkflow } from './model/defineWorkflow.ts';
 export type { PhaseDraft, WorkflowDraft } from './model/draft.ts';
 export {

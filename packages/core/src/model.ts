@@ -16,8 +16,8 @@ export {
 export { approvalOf, approvingTargets } from './model/approval.ts';
 export { approvalGate, asksHuman } from './model/approvalGate.ts';
 export { CAPABILITY, isCapability } from './model/capabilities.ts';
-export { DEFAULT_VISITS } from './model/checkGraph.ts';
-export type { Known } from './model/compileContext.ts';
+export { DEFAULT_VISITS } from './model/compile/checkGraph.ts';
+export type { Known } from './model/compile/compileContext.ts';
 export { GRAPH_CODES, WHOLE_CODES } from './model/consequences.ts';
 export { type Defined, defineWorkflow, readPhaseId } from './model/defineWorkflow.ts';
 export { BoundedInt, ChoiceSet, Constant, domainOf } from './model/domains.ts';
@@ -34,10 +34,10 @@ export type {
   WorkflowDraft,
 } from './model/draft.ts';
 export { type Edge, edgesOf, leadsBack, successorsOf } from './model/edges.ts';
-export type { Expression, ExpressionError, Scope } from './model/expression.ts';
-export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/expression.ts';
+export type { Expression, ExpressionError, Scope } from './model/expression/expression.ts';
+export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/expression/expression.ts';
 export { type FittedJson, fitJson } from './model/fitJson.ts';
-export { compileGlob, globProblem, matchGlob } from './model/glob.ts';
+export { compileGlob, globProblem, matchGlob } from './model/glob/glob.ts';
 export {
   type GraphCoverage,
   type GraphEdge,
@@ -55,12 +55,12 @@ export {
 export { GUARDED_PATHS, guardOf, isGuardedFolder } from './model/guardedPaths.ts';
 export { jsonEqual } from './model/jsonEqual.ts';
 export { jsonFault } from './model/jsonFault.ts';
-export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/jsonSchema.ts';
 export { Lines } from './model/lines.ts';
 export { coveredBy, declaredNames, hasFreeResult, isOwned, nameIn } from './model/names.ts';
 export { fencedJson, linesOf, oneLine, replaceUnseen, shellWord, unseenAsJson } from './model/oneLine.ts';
 export { paramProblem, readParams } from './model/params.ts';
-export { matchCommand, parseCommandLine } from './model/shellWords.ts';
+export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/schema/jsonSchema.ts';
+export { matchCommand, parseCommandLine } from './model/shell/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
 export { sameTarget, targetProblem, targetWithin } from './model/target.ts';
 export { asideRanges, fillTemplate, isWithin, placeholdersIn, type TextRange } from './model/template.ts';

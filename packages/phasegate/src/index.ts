@@ -5,7 +5,7 @@ export { openKeys, rotateTokenSecret } from './runtime/keys.ts';
 export { createOpenProject } from './runtime/openProject.ts';
 export type * from './runtime/ports.ts';
 export { createSeal } from './runtime/seal.ts';
-export { createTokens } from './runtime/tokens.ts';
+export { createTokens } from './runtime/tokens/tokens.ts';
 export { createMemoryStore } from './stores/memory.ts';
 export { openSqliteStore } from './stores/sqlite/openSqliteStore.ts';
 

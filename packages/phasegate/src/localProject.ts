@@ -162,7 +162,7 @@ interface Opening extends Where {
 async function open({ root, env, stateDir, catalog, functions, opened }: Opening): Promise<OpenProject> {
   const [{ createOpenProject }, { createTokens }, { tokenSecretsOf }, { store, seal }] = await Promise.all([
     import('./runtime/openProject.ts'),
-    import('./runtime/tokens.ts'),
+    import('./runtime/tokens/tokens.ts'),
     import('./runtime/keys.ts'),
     openStore(stateDir, join(stateDir, DATABASE)),
   ]);

@@ -30,7 +30,7 @@ import type {
   TestWorkflow,
 } from './runtime/ports.ts';
 import { createSeal } from './runtime/seal.ts';
-import { createTokens } from './runtime/tokens.ts';
+import { createTokens } from './runtime/tokens/tokens.ts';
 import { createMemoryStore } from './stores/memory.ts';
 import { answeredChecks, answeredFunctions } from './testing/answeredChecks.ts';
 import type { Bed, Beds } from './testing/bed.ts';

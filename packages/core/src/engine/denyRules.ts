@@ -1,5 +1,5 @@
-import { compileGlobs } from '../model/glob.ts';
-import { compileCommandPattern } from '../model/shellWords.ts';
+import { compileGlobs } from '../model/glob/glob.ts';
+import { compileCommandPattern } from '../model/shell/shellWords.ts';
 import { coversTool, PATH_TOOLS, WRITING_TOOLS } from '../model/tools.ts';
 import { type Phase, phaseById } from '../model/workflow.ts';
 import { commandsOf, judgeTool, normalise, pathsOf, type ToolUse, usesGit } from './judgeTool.ts';

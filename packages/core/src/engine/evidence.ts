@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, own } from '../json.ts';
-import { compileSchema, type SchemaProblem } from '../model/jsonSchema.ts';
+import { compileSchema, type SchemaProblem } from '../model/schema/jsonSchema.ts';
 import type { Artifact, EvidenceField, EvidenceRules, Phase } from '../model/workflow.ts';
 
 /** Everything wrong with submitted evidence, in the words of S0.31-S0.34 and S2.45-S2.46; empty when it is complete. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defineWorkflow } from '../model/defineWorkflow.ts';
 import type { PhaseDraft } from '../model/draft.ts';
-import { evaluate, parseExpression } from '../model/expression.ts';
+import { evaluate, parseExpression } from '../model/expression/expression.ts';
 import type { Workflow } from '../model/workflow.ts';
 import type { Look } from './command.ts';
 import { ADA, complete, result, started, submit } from './fixtures/walks.ts';

@@ -1,5 +1,5 @@
 import { type JsonObject, own } from '../json.ts';
-import { parseCommandLine } from '../model/shellWords.ts';
+import { parseCommandLine } from '../model/shell/shellWords.ts';
 import { didYouMean } from '../model/suggest.ts';
 import {
   CONTRACT_TOOLS,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../test/tier.ts';
-import { DEFAULT_VISITS } from '../model/checkGraph.ts';
+import { DEFAULT_VISITS } from '../model/compile/checkGraph.ts';
 import { leadsBack } from '../model/edges.ts';
 import { type Phase, phaseById, type Workflow } from '../model/workflow.ts';
 import { fold } from './apply.ts';

@@ -1,7 +1,7 @@
 import { type Json, own } from '../json.ts';
-import { DEFAULT_VISITS } from '../model/checkGraph.ts';
+import { DEFAULT_VISITS } from '../model/compile/checkGraph.ts';
 import { leadsBack } from '../model/edges.ts';
-import { type Expression, evaluate, pathsOf } from '../model/expression.ts';
+import { type Expression, evaluate, pathsOf } from '../model/expression/expression.ts';
 import { coveredAt, nameIn } from '../model/names.ts';
 import type { Outcome, Phase, PhaseId, Target } from '../model/workflow.ts';
 import type { Asking } from './deciding.ts';

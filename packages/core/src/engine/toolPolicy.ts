@@ -1,6 +1,6 @@
-import { compileGlobs } from '../model/glob.ts';
+import { compileGlobs } from '../model/glob/glob.ts';
 import { guardOf } from '../model/guardedPaths.ts';
-import { compileCommandPattern } from '../model/shellWords.ts';
+import { compileCommandPattern } from '../model/shell/shellWords.ts';
 
 import type { Phase, ToolConstraint } from '../model/workflow.ts';
 

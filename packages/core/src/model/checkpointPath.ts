@@ -1,5 +1,5 @@
-import type { CompileContext } from './compileContext.ts';
-import { SCOPE_ROOTS } from './expression.ts';
+import type { CompileContext } from './compile/compileContext.ts';
+import { SCOPE_ROOTS } from './expression/expression.ts';
 import { ENGINE_FIELDS, nameIn } from './names.ts';
 import { didYouMean } from './suggest.ts';
 

@@ -1,4 +1,4 @@
-import { compileGlobs } from './glob.ts';
+import { compileGlobs } from './glob/glob.ts';
 
 /** Settings of agents' clients: what they start, and what they ask before they act. */
 const CLIENT_SETTINGS: readonly string[] = [

@@ -1,5 +1,5 @@
 import { canonicalJson, type Json } from '../json.ts';
-import type { PhasePlace } from './compileContext.ts';
+import type { PhasePlace } from './compile/compileContext.ts';
 import { didYouMean } from './suggest.ts';
 import type { Check } from './workflow.ts';
 

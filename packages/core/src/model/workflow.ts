@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../json.ts';
-import type { Expression } from './expression.ts';
+import type { Expression } from './expression/expression.ts';
 
 /** What the author wrote: a number if it is all digits, else a string. */
 export type PhaseId = string | number;

@@ -11,7 +11,6 @@ import {
   type Workflow,
 } from '@phasegate/core';
 import { compileGlob, didYouMean, type Unaccepted } from '@phasegate/core/model';
-import { closureHash } from './acceptance.ts';
 import { describeWorkflows } from './describeWorkflows.ts';
 import type {
   Catalog,
@@ -22,6 +21,7 @@ import type {
   StartingWith,
   WorkflowPart,
 } from './ports.ts';
+import { closureHash } from './trust/acceptance.ts';
 
 /** What a catalog is made of. */
 export interface CatalogOptions {

@@ -1,5 +1,5 @@
-import { closureHash, mayRun } from './acceptance.ts';
 import type { AskedCode, CodeGate, Store } from './ports.ts';
+import { closureHash, mayRun } from './trust/acceptance.ts';
 
 /** Where the gate finds out what was accepted. */
 export interface CodeGateParts {

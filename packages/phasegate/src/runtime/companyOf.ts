@@ -1,6 +1,6 @@
 import type { Principal, Run } from '@phasegate/core';
 import { endOf } from './auditDrafts.ts';
-import { droppedLeases } from './droppedLeases.ts';
+import { droppedLeases } from './leases/droppedLeases.ts';
 import type { Beside, LeaseChange } from './ports.ts';
 
 /** What is written beside a run: its end on the project's chain, and the leases that came and went with it. */

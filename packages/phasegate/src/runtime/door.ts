@@ -16,7 +16,7 @@ import { drafts, largestRefusal, nameOf } from './auditDrafts.ts';
 import { COMPLETION_MS, type Seen } from './callsUnderWay.ts';
 import { companyOf } from './companyOf.ts';
 import { demandFit } from './demandFit.ts';
-import { withRestoredFiles } from './guard.ts';
+import { withRestoredFiles } from './guard/guard.ts';
 import { inSameVisit } from './inSameVisit.ts';
 import type { Judged, Judging } from './judging.ts';
 import {
@@ -34,7 +34,7 @@ import type { Rendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { NO_COPY, type StagedCopy, stagedCopy } from './stagedCopy.ts';
 import { timeFor } from './timeFor.ts';
-import { tokenRefused } from './tokenFaults.ts';
+import { tokenRefused } from './tokens/tokenFaults.ts';
 
 /**
  * The one way in which a run is changed, whoever asks and through which surface: calls under way are waited for or

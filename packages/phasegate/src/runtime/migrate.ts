@@ -14,7 +14,6 @@ import {
 import { eventOfRecord } from '@phasegate/core/engine';
 import type { Unaccepted } from '@phasegate/core/model';
 import { provesReachable } from '@phasegate/proofs';
-import { isLastAccepted } from './acceptance.ts';
 import { nameOf } from './auditDrafts.ts';
 import type {
   AuditStore,
@@ -30,6 +29,7 @@ import { chainOf } from './recordings.ts';
 import type { Runtime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { timeFor } from './timeFor.ts';
+import { isLastAccepted } from './trust/acceptance.ts';
 
 /** What migrations are built from. */
 export interface MigrationParts extends Pick<RuntimeParts, 'catalog' | 'now'> {

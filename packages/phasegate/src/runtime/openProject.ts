@@ -5,12 +5,14 @@ import { createKeptAnswers } from '../limits/keptAnswers.ts';
 import { createAgents } from './agents.ts';
 import { nameOf } from './auditDrafts.ts';
 import { createCallsUnderWay } from './callsUnderWay.ts';
-import { createClaims } from './claims.ts';
 import { createDatabaseBackups, NO_DATABASES } from './databaseBackups.ts';
-import { createFeed } from './feed.ts';
-import { createGuard, restoredMessage } from './guard.ts';
-import { guardedChecks } from './guardedChecks.ts';
+import { createFeed } from './feed/feed.ts';
+import { createGuard, restoredMessage } from './guard/guard.ts';
+import { guardedChecks } from './guard/guardedChecks.ts';
 import { verifyHumanSignature } from './humanKeys.ts';
+import { createClaims } from './leases/claims.ts';
+import { createReleases } from './leases/releases.ts';
+import { createRenewals } from './leases/renewals.ts';
 import { lookingAgain } from './lookingAgain.ts';
 import { createHumans } from './people.ts';
 import type {
@@ -23,18 +25,16 @@ import type {
   ToolImplementation,
 } from './ports.ts';
 import type { Processes } from './processes.ts';
-import { createProjectTrust } from './projectTrust.ts';
 import { recordingsIn, refusedStartsIn } from './recordings.ts';
 import { createRefusalNotes } from './refusalNotes.ts';
-import { createReleases } from './releases.ts';
-import { createRenewals } from './renewals.ts';
 import { createRuntime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
-import type { Tokens } from './tokens.ts';
+import type { Tokens } from './tokens/tokens.ts';
 import { type AttachedTools, createToolbox } from './toolbox.ts';
+import { createProjectTrust } from './trust/projectTrust.ts';
 import { keepWatch, type Watch, type WatchSettings } from './watch.ts';
-import { createDelivery } from './webhookDelivery.ts';
-import { createWebhooks } from './webhooks.ts';
+import { createDelivery } from './webhooks/webhookDelivery.ts';
+import { createWebhooks } from './webhooks/webhooks.ts';
 
 export { createHumans } from './people.ts';
 

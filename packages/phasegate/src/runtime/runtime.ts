@@ -20,14 +20,14 @@ import { createDoor, type Door } from './door.ts';
 import { ENGINE } from './engine.ts';
 import { judgeProtected } from './judgeProtected.ts';
 import { createJudging } from './judging.ts';
-import { movedLease } from './leaseTerms.ts';
+import { movedLease } from './leases/leaseTerms.ts';
 import type { Admitted, Around, CallRecord, StoredRun } from './ports.ts';
 import { createRendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { type ShownCard, shownCard } from './shownCard.ts';
 import { startRun } from './startRun.ts';
 import { timeFor } from './timeFor.ts';
-import { tokenRefused } from './tokenFaults.ts';
+import { tokenRefused } from './tokens/tokenFaults.ts';
 import type { Judging } from './toolbox.ts';
 
 /** The runtime: shows runs, judges tool calls, and has the door change what is changed. */

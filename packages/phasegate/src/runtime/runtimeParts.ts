@@ -1,6 +1,6 @@
 import type { Command, Principal, Run } from '@phasegate/core';
 import type { CallsUnderWay, CallWaits } from './callsUnderWay.ts';
-import type { Guard } from './guard.ts';
+import type { Guard } from './guard/guard.ts';
 import type { Catalog, CheckImplementation, Databases, Functions, Store } from './ports.ts';
 
 /** What the runtime is built from; `main.ts` chooses. */

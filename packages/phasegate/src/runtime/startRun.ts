@@ -17,13 +17,13 @@ import {
 import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { type Ring, targetProblem, type Unaccepted } from '@phasegate/core/model';
 import { createTurns, type Turns } from '../limits/turns.ts';
-import { isLastAccepted } from './acceptance.ts';
 import { drafts, nameOf } from './auditDrafts.ts';
 import { demandFit } from './demandFit.ts';
 import type { Store } from './ports.ts';
 import { projectTarget } from './projectTarget.ts';
 import type { Rendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
+import { isLastAccepted } from './trust/acceptance.ts';
 
 /** The ring every run here has: the agent is served by us and nothing more is known of it. */
 export const RING: Ring = 'served';

@@ -13,7 +13,7 @@ import {
 import { guardOf, isToolName, jsonProblem } from '@phasegate/core/model';
 import { createTurns } from '../limits/turns.ts';
 import type { CallsUnderWay } from './callsUnderWay.ts';
-import { type Guard, withRestored } from './guard.ts';
+import { type Guard, withRestored } from './guard/guard.ts';
 import { createInputRules } from './inputRules.ts';
 import type {
   Admitted,

@@ -14,11 +14,11 @@ import {
   TWO,
 } from './fixtures/agentsAtWork.ts';
 import type { MemoryProject, MemoryProjectOptions } from './fixtures/openMemoryProject.ts';
+import { createReleases } from './leases/releases.ts';
 import type { Claimed, FeedRecord } from './ports.ts';
-import { createReleases } from './releases.ts';
 import { createRuntime } from './runtime.ts';
 import { keepWatch, type WatchSettings } from './watch.ts';
-import { createDelivery } from './webhookDelivery.ts';
+import { createDelivery } from './webhooks/webhookDelivery.ts';
 
 /** A watch whose rounds are called for by hand. */
 function watching(it: MemoryProject, settings: WatchSettings = {}) {

@@ -1,10 +1,10 @@
 import { decide, type RunSummary } from '@phasegate/core';
 import { ENGINE } from './engine.ts';
+import type { Releases } from './leases/releases.ts';
 import type { Agents, Store } from './ports.ts';
-import type { Releases } from './releases.ts';
 import type { Runtime } from './runtime.ts';
 import { createStuckRuns } from './stuckRuns.ts';
-import type { Delivery } from './webhookDelivery.ts';
+import type { Delivery } from './webhooks/webhookDelivery.ts';
 
 /** What the watch is built from. */
 export interface WatchParts {

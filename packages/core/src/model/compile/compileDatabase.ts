@@ -1,0 +1,66 @@
+import type { WorkflowDraft } from '../draft.ts';
+import { globsMeet, literalGlob } from '../glob/globsMeet.ts';
+import { guardOf } from '../guardedPaths.ts';
+import type { DraftPath, Problems } from '../problems.ts';
+import type { Workflow } from '../workflow.ts';
+
+/** How many backups of a workflow's database are kept where it does not say. */
+const BACKUPS_KEPT = 10;
+
+/** The database of a workflow; nothing where it has none, so that a workflow from before keeps its hash. */
+export function compileDatabase({ database }: WorkflowDraft, problems: Problems): Pick<Workflow, 'database'> {
+  if (database === undefined) return {};
+  const { keep = BACKUPS_KEPT } = database;
+  const file = pathFrom(database.file);
+  const migrations = database.migrations === undefined ? null : pathFrom(database.migrations);
+  checkPath(problems, file, ['database', 'file']);
+  if (guardOf(file) !== null) {
+    const message = `\`${file}\` is among the guard's own files, so no step could work on it`;
+    problems.error(['database', 'file'], 'guarded_path', message);
+  }
+  if (migrations !== null) checkPath(problems, migrations, ['database', 'migrations']);
+  if (!Number.isInteger(keep) || keep < 1 || keep > 1000) {
+    const message = 'a whole number of backups is kept, from 1 to 1000';
+    problems.error(['database', 'keep'], 'bad_value', message);
+  }
+  return { database: { file, migrations, keep } };
+}
+
+/** Items are written one after another as each is completed, which a human's no could not take back. */
+export function checkDatabaseGates(workflow: Workflow, problems: Problems): void {
+  if (workflow.database === undefined) return;
+  workflow.phases.forEach((phase, index) => {
+    if (phase.parallel === null || phase.humanGate === null) return;
+    const message = `the items of phase \`${phase.id}\` are written to the database before its human gate is decided; put the gate into a phase of its own`;
+    problems.error(['phases', index, 'gates'], 'effect_before_gate', message);
+  });
+}
+
+/**
+ * True when a write scope reaches the database, its backups or its migrations. Steps change it through the copy they
+ * are given: whoever may write the file itself has gone around every check on it.
+ */
+export function reachesDatabase({ database }: WorkflowDraft, glob: string): boolean {
+  if (database === undefined) return false;
+  const file = pathFrom(database.file);
+  const folder = file.slice(0, file.lastIndexOf('/') + 1);
+  const guarded = [
+    ...['', '-wal', '-shm', '-journal'].map((suffix) => literalGlob(`${file}${suffix}`)),
+    `${literalGlob(folder)}backups/*.db`,
+    ...(database.migrations === undefined ? [] : [`${literalGlob(pathFrom(database.migrations))}/*.sql`]),
+  ];
+  return guarded.some((path) => globsMeet(glob, path));
+}
+
+function pathFrom(path: string): string {
+  return path.replace(/^(?:\.\/)+/, '').replace(/\/$/, '');
+}
+
+function checkPath(problems: Problems, path: string, at: DraftPath): void {
+  const segments = path.split('/');
+  const inside = segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
+  const plain = path.length <= 500 && !/[\\:*?"<>|\p{Cc}]/u.test(path);
+  if (inside && plain) return;
+  const shown = path === '' || path.length > 500 ? 'this' : `\`${path}\``;
+  problems.error(at, 'bad_path', `${shown} is no plain path inside the project, written with \`/\``);
+}

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cases } from '../../../../../test/tier.ts';
+import { compilePattern } from './linearPattern.ts';
+
+// The language's own engine is the meaning of a pattern; on short texts it needs no longer than ours.
+test('every answer is the one the language gives, for every pattern both can express [adv.O3]', () => {
+  fc.assert(
+    fc.property(anyPattern(), fc.array(anyText(), { minLength: 1, maxLength: 6 }), (source, texts) => {
+      const compiled = compilePattern(source);
+      // Groups repeated in repeated groups take the language's engine for ever, on any text.
+      fc.pre(compiled.ok && (source.match(/\)[*+{?]/gu) ?? []).length <= 3);
+      const theirs = new RegExp(source, 'u');
+      for (const text of texts) {
+        const ours = compiled.pattern.test(text, { left: 1_000_000 });
+        expect({ source, text, matches: ours }).toEqual({ source, text, matches: theirs.test(text) });
+      }
+    }),
+    { numRuns: cases({ quick: 300, full: 5000 }) },
+  );
+});
+
+const ATOMS = [
+  ...['a', 'b', 'c', '0', '_', '-', ' ', 'é', '😀', '.', '\\.', '\\d', '\\D', '\\w', '\\W', '\\s', '\\S'],
+  ...['[ab]', '[^ab]', '[a-c0-9]', '[\\]a]', '[\\w-]', '[^]', '[]', '[\\u{1F600}-\\u{1F64F}]', '[.^$]'],
+  ...['\\p{L}', '\\P{Lu}', '\\p{Script=Greek}', '\\u{1F600}', '\\uD83D\\uDE00', '\\uD83D', '\\u0061'],
+  ...['\\x61', '\\n', '\\0', '\\cA', '\\/', '\\\\', '^', '$', '\\b', '\\B', ''],
+];
+const QUANTIFIERS = ['*', '+', '?', '{2}', '{0}', '{1,}', '{0,2}', '{2,3}', '*?', '+?', '??', '{1,2}?'];
+
+function anyPattern(): fc.Arbitrary<string> {
+  const { pattern } = fc.letrec<{ pattern: string; sequence: string; part: string }>((tie) => ({
+    pattern: fc.array(tie('sequence'), { minLength: 1, maxLength: 3 }).map((ways) => ways.join('|')),
+    sequence: fc.array(tie('part'), { maxLength: 4 }).map((parts) => parts.join('')),
+    part: fc
+      .tuple(
+        fc.oneof(
+          { depthSize: 'small', withCrossShrink: true },
+          fc.constantFrom(...ATOMS),
+          fc.tuple(fc.constantFrom('(', '(?:'), tie('pattern')).map(([open, inner]) => `${open}${inner})`),
+        ),
+        fc.option(fc.constantFrom(...QUANTIFIERS), { nil: '', freq: 2 }),
+      )
+      // A place cannot be repeated, and what is empty has nothing to repeat.
+      .map(([atom, quantifier]) => (/^(?:|\^|\$|\\[bB])$/.test(atom) ? atom : `${atom}${quantifier}`)),
+  }));
+  return pattern;
+}
+
+function anyText(): fc.Arbitrary<string> {
+  const characters = [
+    'a',
+    'b',
+    'c',
+    'A',
+    '0',
+    '_',
+    '-',
+    ' ',
+    '\n',
+    'é',
+    'λ',
+    '😀',
+    '\uD83D',
+    '\uDE00',
+    '.',
+    ']',
+  ];
+  return fc
+    .array(fc.constantFrom(...characters, '\0', '\u0001', '\\', '/'), { maxLength: 7 })
+    .map((all) => all.join(''));
+}

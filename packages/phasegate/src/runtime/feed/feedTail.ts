@@ -1,0 +1,77 @@
+import type { FeedRecord, FeedStore } from '../ports.ts';
+
+/** The newest records of the feed in memory, read once for everyone who is up to date. */
+export interface FeedTail {
+  /** Some records after a cursor, oldest first; none only when there is none. */
+  after(cursor: number): Promise<readonly FeedRecord[]>;
+  /** Something was committed. */
+  stale(): void;
+  /** Forgets everything. */
+  clear(): void;
+}
+
+/** Makes the tail of a store's feed. */
+export function createFeedTail(store: FeedStore): FeedTail {
+  let window: Promise<Window> | undefined;
+  // Counts commits: what was read before one of them is not known to be all.
+  let commits = 0;
+
+  /** Begins at the end of the feed: whoever is behind reads for itself. */
+  function opened(): Promise<Window> {
+    if (window !== undefined) return window;
+    const upTo = commits;
+    const mine = store.feedEnd().then((base) => ({ base, records: [], upTo, reading: undefined }));
+    window = mine;
+    mine.catch(() => {
+      if (window === mine) window = undefined;
+    });
+    return mine;
+  }
+
+  async function read(tail: Window): Promise<void> {
+    const seen = commits;
+    const records = await store.feed(tail.records.at(-1)?.id ?? tail.base, BATCH);
+    tail.records.push(...records);
+    // After a full batch there may be more.
+    if (records.length < BATCH) tail.upTo = seen;
+    const cut = tail.records.length - KEPT;
+    if (cut <= 0) return;
+    tail.base = (tail.records[cut - 1] as FeedRecord).id;
+    tail.records = tail.records.slice(cut);
+  }
+
+  return {
+    stale: () => {
+      commits += 1;
+    },
+    clear: () => {
+      window = undefined;
+    },
+    async after(cursor) {
+      const tail = await opened();
+      for (;;) {
+        if (cursor < tail.base) return store.feed(cursor, BATCH);
+        const first = tail.records.findLastIndex((record) => record.id <= cursor) + 1;
+        if (first < tail.records.length) return tail.records.slice(first);
+        if (tail.upTo === commits && tail.reading === undefined) return [];
+        tail.reading ??= read(tail).finally(() => {
+          tail.reading = undefined;
+        });
+        await tail.reading;
+      }
+    },
+  };
+}
+
+const BATCH = 500;
+/** How many of the newest records are kept. */
+const KEPT = 2_000;
+
+interface Window {
+  /** All records after this id are in `records`, as far as they were read. */
+  base: number;
+  records: FeedRecord[];
+  /** The count of commits everything was read up to. */
+  upTo: number;
+  reading: Promise<void> | undefined;
+}

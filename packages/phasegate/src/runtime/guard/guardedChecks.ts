@@ -1,0 +1,22 @@
+import type { CheckImplementation } from '../ports.ts';
+import { type Guard, restoredMessage } from './guard.ts';
+
+/** The shelf of checks, where one that runs a program is followed by a look at the guard's own files. */
+export function guardedChecks(
+  checks: readonly CheckImplementation[],
+  guard: Guard,
+): readonly CheckImplementation[] {
+  return checks.map((check) => {
+    if (check.name !== 'command') return check;
+    return {
+      ...check,
+      async run(input) {
+        const { runId } = input.subject;
+        await guard.hold(runId);
+        const answer = await check.run(input);
+        const restored = await guard.settle(runId);
+        return restored.length === 0 ? answer : { passed: false, reason: restoredMessage(restored) };
+      },
+    };
+  });
+}

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { ADA, claim, events, openWith, queue, TWO } from '../fixtures/agentsAtWork.ts';
+
+describe('a token', () => {
+  test('and the one before it are good; older ones are not remembered [S2.38]', async () => {
+    const it = openWith();
+    const run = await queue(it);
+    const first = await claim(it, ADA);
+    const second = await it.project.claims.token(run, ADA);
+    await it.project.claims.admit(first.token);
+    const third = await it.project.claims.token(run, ADA);
+
+    await expect(it.project.claims.admit(first.token)).rejects.toMatchObject({ code: 'token_invalid' });
+    await it.project.claims.admit(second.token);
+    await it.project.claims.admit(third.token);
+    expect((await events(it, run)).filter((event) => event === 'token_issued')).toHaveLength(3);
+  });
+
+  test('cannot be withdrawn by itself: without its key it is good until it expires [S2.93]', async () => {
+    const it = openWith();
+    await queue(it);
+    const old = await it.project.agents.add('ada', { by: null });
+    const { token } = await claim(it, ADA);
+
+    const { key } = await it.project.agents.add('ada', { by: null });
+
+    expect(await it.project.agents.identify(old.key)).toBeNull();
+    expect(await it.project.agents.identify(key)).toMatchObject({ principal: ADA });
+    it.pass(7_199);
+    expect(await it.project.claims.admit(token)).toMatchObject({ principal: ADA, phase: 'PLAN' });
+    it.pass(1);
+    await expect(it.project.claims.admit(token)).rejects.toMatchObject({ code: 'token_expired' });
+  });
+
+  test('that has expired is refused as such, and that is on the run’s chain [adv.H7]', async () => {
+    const it = openWith();
+    const run = await queue(it);
+    const { token } = await claim(it, ADA);
+    it.pass(7_200);
+
+    await expect(it.project.claims.admit(token)).rejects.toMatchObject({ code: 'token_expired' });
+
+    const last = (await it.store.history(run, { after: 0, limit: 99 })).at(-1);
+    expect(last).toMatchObject({
+      event: 'token_refused',
+      data: { fault: 'expired' },
+      principal: 'agent:ada',
+    });
+  });
+
+  test('that is none of ours is recorded on the project’s chain, so many a second [adv.H7 S2.41]', async () => {
+    const it = openWith();
+    const run = await queue(it);
+    const { token } = await claim(it, ADA);
+    const [header, payload] = token.split('.');
+
+    for (let n = 0; n < 100; n += 1) {
+      const forged = n % 2 === 0 ? `garbage ${n}` : `${header}.${payload}.${'A'.repeat(43)}`;
+      await expect(it.project.claims.admit(forged)).rejects.toMatchObject({ code: 'token_invalid' });
+    }
+    it.pass(1);
+    await expect(it.project.claims.admit('garbage')).rejects.toMatchObject({ code: 'token_invalid' });
+
+    const failures = (await it.store.history(null, { after: 0, limit: 999 })).filter(
+      ({ event }) => event === 'credential_failed',
+    );
+    expect(failures).toHaveLength(21);
+    expect(failures.at(-1)?.data).toMatchObject({ left_out: 80 });
+    expect(await events(it, run)).not.toContain('token_refused');
+    expect(JSON.stringify(failures)).not.toContain(token);
+  });
+
+  test('of a run that is not here is dead', async () => {
+    const [here, there] = [openWith(), openWith()];
+    await queue(there);
+    const other = await claim(there, ADA);
+    await expect(here.project.claims.admit(other.token)).rejects.toMatchObject({ code: 'token_invalid' });
+
+    const moved = openWith(TWO, { sqlite: there.folder });
+    await expect(moved.project.claims.admit(other.token)).rejects.toMatchObject({ code: 'token_dead' });
+    const [failed] = (await moved.store.history(null, { after: 0, limit: 9 })).slice(-1);
+    expect(failed).toMatchObject({ event: 'credential_failed', data: { fault: 'other_run' } });
+    await moved.project.close();
+  });
+
+  test('is asked for by whoever holds a run without a lease, too', async () => {
+    const it = openWith();
+    const { view } = await it.project.as(ADA).start({ workflow: 'tested' });
+    const { token } = await it.project.claims.token(view?.run ?? '', ADA);
+    expect(await it.project.claims.admit(token)).toMatchObject({ phase: 'PLAN', epoch: 1 });
+  });
+});

@@ -1,0 +1,225 @@
+import { type Blocker, type Decision, PhasegateError, type Run, type RunSummary } from '@phasegate/core';
+import { canClaim, capabilityBlocker, holds } from '@phasegate/core/engine';
+import type { Companions, Kept } from '../door.ts';
+import type { AgentPrincipal, Claimed, Claims, LeaseChange, Store, StoredRun } from '../ports.ts';
+import type { RefusalNotes } from '../refusalNotes.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Tokens } from '../tokens/tokens.ts';
+import { createAdmission } from './admission.ts';
+import { bareLease, freeItem, type Handed, handOut, isParked, openItems } from './leaseTerms.ts';
+import type { Releases } from './releases.ts';
+import type { Renewals } from './renewals.ts';
+import { createTransitions } from './transitions.ts';
+
+/** What claims are built from. */
+export interface ClaimParts {
+  readonly store: Store;
+  readonly runtime: Runtime;
+  readonly tokens: Tokens;
+  readonly renewals: Renewals;
+  readonly refusals: RefusalNotes;
+  readonly releases: Pick<Releases, 'release'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Claims, leases and tokens. A claim, its lease and the id of its token are one write, so that no crash leaves a run
+ * with a holder that nobody waits for. An answer that was lost is made good by `token`: what was done is done, the
+ * token that was used for it is dead, and the holder asks for a fresh one.
+ */
+export function createClaims(parts: ClaimParts): Claims {
+  const { store, runtime, tokens, now } = parts;
+  // Phases are parallel or not for a whole epoch; runs that were looked at are not loaded again for it.
+  const ordinary = new Map<string, number>();
+  const skipped = new Map<string, number>();
+  let turn: Promise<unknown> = Promise.resolve();
+
+  async function load(runId: string): Promise<StoredRun> {
+    const stored = await store.load(runId);
+    if (stored === undefined)
+      throw new PhasegateError('run_unknown', `there is no run \`${runId}\``, { hint: 'phasegate runs' });
+    return stored;
+  }
+
+  /** Claims the run, or the item, or both where the run waits in the queue at its parallel phase. */
+  async function take(run: Run, agent: AgentPrincipal): Promise<Claimed | Blocker> {
+    const item = freeItem(run) ?? null;
+    let handed: Handed | undefined;
+    const beside = (before: Run, decision: Decision): Companions => {
+      handed = undefined;
+      if (!decision.verdict.allowed) return {};
+      const after = decision.run;
+      handed = handOut(tokens, after, { agent, item, now: now() });
+      const whole: LeaseChange[] =
+        item !== null && before.holder !== after.holder
+          ? [{ put: bareLease(after, { agent, item: null, now: now() }) }]
+          : [];
+      return { leases: [...whole, { put: handed.lease }], notes: [handed.note] };
+    };
+    const command = item === null ? { kind: 'claim' as const } : { kind: 'claim' as const, item };
+    const kept = await runtime.submit(run.id, command, { principal: agent, beside });
+    const { verdict } = kept.submitted;
+    if (!verdict.allowed) return verdict.blockers[0];
+    return claimedOf(kept, handed as Handed, item);
+  }
+
+  /** Null where somebody else was quicker, or it is not for this agent. */
+  async function tryTake(
+    summary: RunSummary,
+    agent: AgentPrincipal,
+    wants: (run: Run) => boolean,
+  ): Promise<Claimed | null> {
+    const { run: runId } = summary;
+    try {
+      const stored = await store.load(runId);
+      if (stored === undefined || isParked(stored.run) || !wants(stored.run)) return null;
+      const taken = await take(stored.run, agent);
+      return 'token' in taken ? taken : null;
+    } catch (error) {
+      const code = error instanceof PhasegateError ? error.code : 'internal';
+      if (code === 'run_changed') return null;
+      if (EVERYBODYS.has(code)) throw error;
+      await skip(summary, agent, { code, message: error instanceof Error ? error.message : String(error) });
+      return null;
+    }
+  }
+
+  /** INVARIANT: a run that cannot be handed out keeps nobody from the others. It is noted once for each epoch. */
+  async function skip(
+    { run, epoch }: RunSummary,
+    agent: AgentPrincipal,
+    problem: { readonly code: string; readonly message: string },
+  ): Promise<void> {
+    if (skipped.get(run) === epoch) return;
+    remember(skipped, { id: run, epoch });
+    const time = new Date(now()).toISOString();
+    const data = { command: 'claim', blockers: [problem] };
+    const draft = { time, principal: `agent:${agent.name}`, event: 'command_refused' as const };
+    // A run whose own chain cannot be read is told of on the project's.
+    const onRun = await store.note(run, [{ ...draft, data }]).catch(() => false);
+    if (!onRun) await store.note(null, [{ ...draft, data: { run, ...data } }]);
+  }
+
+  function hasFreeItem(run: Run): boolean {
+    if (run.work.items === null) remember(ordinary, run);
+    return run.status === 'active' && freeItem(run) !== undefined;
+  }
+
+  async function next(agent: AgentPrincipal, capabilities: readonly string[]): Promise<Claimed | null> {
+    const can = (run: RunSummary) => canClaim(run.capabilities, capabilities);
+    const begun = [...(await store.list({ status: 'active' }))].sort(byPriorityThenAge);
+    const candidates = [
+      ...begun
+        .filter((summary) => ordinary.get(summary.run) !== summary.epoch)
+        .map((summary) => ({ summary, open: hasFreeItem })),
+      ...(await store.queue()).map((summary) => ({ summary, open: isQueued })),
+    ];
+    // What is begun is finished first, but no agent's run goes before one that somebody gave a higher priority.
+    candidates.sort((one, other) => other.summary.priority - one.summary.priority);
+    for (const { summary, open } of candidates) {
+      if (!can(summary)) continue;
+      const taken = await tryTake(summary, agent, open);
+      if (taken !== null) return taken;
+    }
+    return null;
+  }
+
+  async function token(runId: string, agent: AgentPrincipal, asked?: string): Promise<Claimed> {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { run, version } = await load(runId);
+      const item = asked ?? heldItem(run, agent.name) ?? null;
+      if (!holds(run, agent.name, item)) throw notHeld(run, agent, item);
+      // The lease may be of an earlier epoch, where a human moved the run on, or there is none yet, where the agent
+      // started the run itself: holding is what counts.
+      const before = await store.lease(runId, item);
+      const handed = handOut(tokens, run, { agent, item, now: now(), before });
+      if (await store.save(run, version, [handed.note], { leases: [{ put: handed.lease }] })) {
+        return claimedFrom(run, await runtime.as(agent).view(runId), handed, item);
+      }
+    }
+    throw new PhasegateError('run_changed', `run \`${runId}\` was changed by someone else at the same time`);
+  }
+
+  const { transition } = createTransitions({ ...parts, take });
+
+  return {
+    /** One after the other in this process: twenty agents at once would only take from each other. */
+    claim(agent, capabilities) {
+      const mine = turn.then(() => next(agent, capabilities));
+      turn = mine.catch(() => undefined);
+      return mine;
+    },
+
+    async claimRun(runId, agent, capabilities) {
+      const { run } = await load(runId);
+      if (holds(run, agent.name) || heldItem(run, agent.name) !== undefined) return token(runId, agent);
+      const missing = capabilityBlocker(run, capabilities);
+      if (missing !== null) throw new PhasegateError('not_permitted', missing.message);
+      if (isParked(run)) {
+        const { ring } = run.workflow.enforcement;
+        throw new PhasegateError(
+          'not_permitted',
+          `run \`${runId}\` is parked until it has the ring \`${ring}\``,
+        );
+      }
+      const taken = await take(run, agent);
+      if ('token' in taken) return taken;
+      throw new PhasegateError('not_permitted', taken.message);
+    },
+
+    token,
+    ...createAdmission(parts),
+    transition,
+    release: parts.releases.release,
+    attend: runtime.attend,
+    leases: () => store.leases(),
+  };
+}
+
+/** How often a fresh token is tried for while others change the run. */
+const ROUNDS = 5;
+const REMEMBERED = 10_000;
+/** Faults of the store and not of one run in it. */
+const EVERYBODYS: ReadonlySet<string> = new Set([
+  'store_unavailable',
+  'store_corrupt',
+  'store_newer',
+  'audit_broken',
+]);
+
+function claimedOf({ submitted, run }: Kept, handed: Handed, item: string | null): Claimed {
+  return claimedFrom(run, submitted.view, handed, item);
+}
+
+function claimedFrom(run: Run, view: Claimed['view'], { issued }: Handed, item: string | null): Claimed {
+  return {
+    view,
+    item: item === null ? null : { key: item, value: run.work.items?.[item]?.value ?? null },
+    token: issued.token,
+    tokenExpiresAt: issued.expiresAt,
+  };
+}
+
+function heldItem(run: Run, agent: string): string | undefined {
+  return openItems(run).find(([, item]) => item.holder === agent)?.[0];
+}
+
+function notHeld(run: Run, agent: AgentPrincipal, item: string | null): PhasegateError {
+  const what = item === null ? `run \`${run.id}\`` : `item \`${item}\` of run \`${run.id}\``;
+  return new PhasegateError('not_permitted', `\`${agent.name}\` does not hold ${what}`);
+}
+
+function byPriorityThenAge(one: RunSummary, other: RunSummary): number {
+  if (one.priority !== other.priority) return other.priority - one.priority;
+  return one.startedAt < other.startedAt ? -1 : one.startedAt > other.startedAt ? 1 : 0;
+}
+
+function remember(epochs: Map<string, number>, { id, epoch }: Pick<Run, 'id' | 'epoch'>): void {
+  if (epochs.size >= REMEMBERED) epochs.clear();
+  epochs.set(id, epoch);
+}
+
+function isQueued({ status }: Run): boolean {
+  return status === 'queued';
+}

@@ -1,0 +1,114 @@
+import { type PhaseId, type Principal, phaseById, type Run } from '@phasegate/core';
+import type { Item } from '@phasegate/core/engine';
+import { LEASE_SECONDS, RINGS } from '@phasegate/core/model';
+import type { AgentPrincipal, AuditDraft, LeaseChange, LeaseRecord, Store } from '../ports.ts';
+import type { IssuedToken, Tokens } from '../tokens/tokens.ts';
+
+/** How long an agent may be silent, in milliseconds. */
+export function leaseMs(run: Run): number {
+  return (run.workflow.enforcement.leaseSeconds ?? LEASE_SECONDS) * 1000;
+}
+
+/** When a lease that is taken or renewed now ends. */
+export function leaseEnd(run: Run, now: number): string {
+  return new Date(now + leaseMs(run)).toISOString();
+}
+
+/** Items of the current phase that can be worked on, whoever holds them; none in an ordinary phase. */
+export function openItems(run: Run): readonly (readonly [string, Item])[] {
+  if (run.phase === null || run.work.items === null) return [];
+  return Object.entries(run.work.items).filter(([, item]) => item.status === 'pending');
+}
+
+/** The first item nobody holds. */
+export function freeItem(run: Run): string | undefined {
+  return openItems(run).find(([, item]) => item.holder === undefined)?.[0];
+}
+
+/** A run whose workflow asks for a higher ring than it has is kept from agents until it has that ring. */
+export function isParked(run: Run): boolean {
+  return RINGS.indexOf(run.ring) < RINGS.indexOf(run.workflow.enforcement.ring);
+}
+
+/** A token, the lease that remembers it and the note that says so: all three are written together. */
+export interface Handed {
+  readonly issued: IssuedToken;
+  readonly lease: LeaseRecord;
+  readonly note: AuditDraft;
+}
+
+/** Makes the token for what an agent holds in a run as it will be, with its lease. Nothing is written here. */
+export function handOut(
+  tokens: Tokens,
+  run: Run,
+  to: {
+    readonly agent: AgentPrincipal;
+    readonly item: string | null;
+    readonly now: number;
+    /** The lease there is, where the token replaces one in the same epoch. */
+    readonly before?: LeaseRecord | undefined;
+  },
+): Handed {
+  const { agent, item, now, before } = to;
+  const issued = tokens.issue({
+    task_id: run.id,
+    phase: run.phase as PhaseId,
+    allowed_tools: phaseById(run.workflow, run.phase)?.tools.allowed ?? [],
+    agent_id: agent.name,
+    epoch: run.epoch,
+    expirySeconds: run.workflow.enforcement.tokenSeconds,
+    ...(item === null ? {} : { item }),
+  });
+  const same = before?.agent === agent.name && before.epoch === run.epoch;
+  const lease: LeaseRecord = {
+    ...bareLease(run, to),
+    jti: issued.jti,
+    previousJti: same ? before.jti : null,
+  };
+  const { jti, expiresAt } = issued;
+  const data = { jti, phase: run.phase, epoch: run.epoch, item, expires_at: expiresAt };
+  const note: AuditDraft = {
+    time: later(run.updatedAt, new Date(now).toISOString()),
+    principal: `agent:${agent.name}`,
+    event: 'token_issued',
+    data,
+  };
+  return { issued, lease, note };
+}
+
+/** A lease that no token was issued for yet. */
+export function bareLease(
+  run: Run,
+  {
+    agent,
+    item,
+    now,
+  }: { readonly agent: AgentPrincipal; readonly item: string | null; readonly now: number },
+): LeaseRecord {
+  return {
+    run: run.id,
+    item,
+    agent: agent.name,
+    epoch: run.epoch,
+    expiresAt: leaseEnd(run, now),
+    jti: null,
+    previousJti: null,
+  };
+}
+
+/** The lease of an agent that moved its run on without a token: it goes with the run, and its tokens do not. */
+export async function movedLease(
+  store: Pick<Store, 'lease'>,
+  { before, after }: { readonly before: Run; readonly after: Run },
+  { principal: { kind, name }, now }: { readonly principal: Principal; readonly now: number },
+): Promise<{ readonly leases?: readonly LeaseChange[] }> {
+  const stays = after.phase !== null && after.holder === name && before.holder === name;
+  if (kind !== 'agent' || after.epoch === before.epoch || !stays) return {};
+  // Who started a run itself has none, and is not given one that could run out.
+  if ((await store.lease(after.id, null))?.agent !== name) return {};
+  return { leases: [{ put: bareLease(after, { agent: { kind, name }, item: null, now }) }] };
+}
+
+function later(one: string, other: string): string {
+  return one > other ? one : other;
+}

@@ -1,0 +1,109 @@
+import type { Command, Principal, Run } from '@phasegate/core';
+import { PhasegateError } from '@phasegate/core';
+import type { ReleaseCause } from '@phasegate/core/engine';
+import type { CallsUnderWay } from '../callsUnderWay.ts';
+import { ENGINE } from '../engine.ts';
+import type { Claims, LeaseRecord, LeaseStore, RunStore } from '../ports.ts';
+import type { Runtime } from '../runtime.ts';
+import { leaseEnd, openItems } from './leaseTerms.ts';
+
+/** What releases are built from. */
+export interface ReleaseParts {
+  readonly store: LeaseStore & RunStore;
+  readonly runtime: Runtime;
+  readonly calls: Pick<CallsUnderWay, 'look'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Takes back what an agent holds: because it says so, because it is gone, or because it was silent for too long. */
+export interface Releases extends Pick<Claims, 'release'> {
+  /** Everything an agent holds, in all runs. */
+  releaseAll(agent: string, cause: 'exited' | 'agent_removed'): Promise<void>;
+  /** Deals with a lease whose time is up. */
+  expire(lease: LeaseRecord): Promise<void>;
+}
+
+/** Builds the ways in which an agent loses what it holds. */
+export function createReleases({ store, runtime, calls, now }: ReleaseParts): Releases {
+  /** The agent's calls end with it: what it was allowed as the holder must not go on when it is none. */
+  async function letGo(runId: string, what: LettingGo): Promise<void> {
+    const { holder, item, cause, principal } = what;
+    const command: Command = { kind: 'release', cause, holder, ...(item === null ? {} : { item }) };
+    await runtime.submit(runId, command, { principal });
+  }
+
+  /** Letting go of the run lets go of its items with it. */
+  async function releaseHeld(run: Run, what: Omit<LettingGo, 'item'>): Promise<boolean> {
+    if (run.phase === null) return false;
+    if (run.holder === what.holder) {
+      await letGo(run.id, { ...what, item: null });
+      return true;
+    }
+    const held = openItems(run).filter(([, item]) => item.holder === what.holder);
+    for (const [item] of held) await letGo(run.id, { ...what, item });
+    return held.length > 0;
+  }
+
+  return {
+    async release(runId, agent, cause) {
+      const stored = await store.load(runId);
+      if (stored === undefined) throw new PhasegateError('run_unknown', `there is no run \`${runId}\``);
+      const principal = cause === 'given_back' ? agent : ENGINE;
+      const held = await releaseHeld(stored.run, { holder: agent.name, cause, principal });
+      if (!held && cause === 'given_back') {
+        throw new PhasegateError('not_permitted', `\`${agent.name}\` does not hold run \`${runId}\``);
+      }
+    },
+
+    async releaseAll(agent, cause) {
+      const leased = (await store.leases()).filter((lease) => lease.agent === agent).map(({ run }) => run);
+      const lists = await Promise.all(
+        (['active', 'waiting', 'escalated'] as const).map((status) => store.list({ status })),
+      );
+      const held = lists.flat().filter((run) => run.holder === agent);
+      for (const runId of new Set([...leased, ...held.map(({ run }) => run)])) {
+        const stored = await store.load(runId);
+        if (stored !== undefined) await releaseHeld(stored.run, { holder: agent, cause, principal: ENGINE });
+      }
+    },
+
+    async expire(lease) {
+      const { run: runId, item, agent } = lease;
+      const [stored, current] = await Promise.all([store.load(runId), store.lease(runId, item)]);
+      // Renewed, moved on or gone since it was listed.
+      if (current === undefined || current.agent !== agent || current.expiresAt > instant(now())) return;
+      const run = stored?.run;
+      if (run === undefined || !isHeld(run, agent, item)) return store.dropLease(runId, item);
+      // Whoever waits for a call is not lost, whichever process carries the call out.
+      if (keeps(run, item) || (await calls.look(runId, item)).under.length > 0) {
+        await store.putLease({ ...current, expiresAt: leaseEnd(run, now()) });
+        return;
+      }
+      await letGo(runId, { holder: agent, item, cause: 'lease_expired', principal: ENGINE });
+    },
+  };
+}
+
+interface LettingGo {
+  readonly holder: string;
+  readonly item: string | null;
+  readonly cause: ReleaseCause;
+  readonly principal: Principal;
+}
+
+function isHeld(run: Run, agent: string, item: string | null): boolean {
+  if (run.phase === null) return false;
+  return item === null
+    ? run.holder === agent
+    : openItems(run).some(([key, { holder }]) => key === item && holder === agent);
+}
+
+/** Nobody is late who waits for a human, or for the items that others work on. */
+function keeps(run: Run, item: string | null): boolean {
+  return run.status !== 'active' || (item === null && openItems(run).length > 0);
+}
+
+function instant(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
