@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { COMPILED, SCRATCH } from './test/scratch.ts';
 import { sourceEntries } from './test/sourceEntries.ts';
-import { FULL, TIER } from './test/tier.ts';
+import { TIER } from './test/tier.ts';
 
 // Many more cases take longer; a test that hangs is ended all the same.
 const TIMEOUT_MS = { quick: 180_000, full: 900_000, long: 10_800_000 }[TIER];

@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
 import { EVIDENCE_LIMIT, kindOf } from '@phasegate/core/contract';
 import { jsonBytes, jsonProblem } from '@phasegate/core/model';
-import { kindOf } from './arguments.ts';
 
 /** Evidence as it was submitted, or why it cannot be read. Left out, it is empty. */
 export function readEvidence(
