@@ -75,7 +75,7 @@ describe('rotating', () => {
   test('by several processes at once is one after the other: every step keeps the secret before it', () => {
     return inFolder(async (folder) => {
       openKeys(folder);
-      const module = pathToFileURL(join(import.meta.dirname, 'keys.ts')).href;
+      const module = pathToFileURL(join(import.meta.dirname, '../keys.ts')).href;
       const script = `import { rotateTokenSecret } from ${JSON.stringify(module)};
         for (let n = 0; n < 5; n += 1) {
           const { current, previous } = rotateTokenSecret(${JSON.stringify(folder)}).tokens;
