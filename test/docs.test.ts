@@ -53,7 +53,7 @@ test('README and guide show whole workflows in both languages', () => {
   }
 });
 
-test('a block that is no whole workflow is left alone', () => {
+test('a block that is not a whole workflow is left alone', () => {
   const markdown = '```yaml\ngates: {}\n```\n\n```ts\nconst one = 1;\n```\n\n```yaml\nworkflow: a\n```\n';
 
   expect(snippetsIn(markdown)).toEqual([{ language: 'yaml', text: 'workflow: a\n', line: 9 }]);

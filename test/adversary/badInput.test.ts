@@ -224,7 +224,7 @@ describe('bad input', () => {
     ['a method there is not', () => siege.ask('DELETE', '/runs'), 405, 'route_unknown', null],
     ['a method nobody has', () => siege.ask('PATCH', `/runs/${run}`), 405, 'route_unknown', null],
     [
-      'a target that is no successor',
+      'a target that is not a successor',
       () => post('/tasks/transition', { artifacts: PLAN, target: 'DONE' }),
       409,
       'not_the_next_phase',

@@ -73,7 +73,7 @@ test('a workflow that a human edited and accepted with `phasegate trust` needs n
   expect(await run(project)).toMatchObject({ code: 0 });
 });
 
-test('what was kept and then rewritten by somebody else is no measure: every guarded file has to be accepted', async () => {
+test('what was kept and then rewritten by somebody else is not a measure: every guarded file has to be accepted', async () => {
   const project = await withHuman();
   await run(project);
   const folder = join(project.stateDir, 'guarded');

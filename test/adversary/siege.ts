@@ -133,7 +133,7 @@ export function textAt(value: unknown, key: string): string {
 /** Asks again until something holds; gives up long after it should have. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const start = Date.now(); !(await holds()); ) {
-    if (Date.now() - start > 20_000) throw new Error(`waited in vain until ${what}`);
+    if (Date.now() - start > 20_000) throw new Error(`waited too long until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

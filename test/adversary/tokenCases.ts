@@ -127,7 +127,7 @@ export const TOKEN_CASES: readonly TokenCase[] = [
   headed('RS256 with the right secret', invalid('algorithm'), { alg: 'RS256' }),
   headed('unknown kid', invalid('unknown_key'), { kid: 'nobody' }),
   headed('kid that is a path', invalid('unknown_key'), { kid: '../../../../dev/null' }),
-  headed('kid that is no text', invalid('unknown_key'), { kid: ['env'] }),
+  headed('kid that is not text', invalid('unknown_key'), { kid: ['env'] }),
   signed('no kid', invalid('unknown_key'), ({ claims }) => ({ header: { alg: 'HS256' }, claims })),
   headed('crit that nobody knows', invalid('malformed'), { crit: ['x'], x: 1 }),
   headed('crit that is empty', invalid('malformed'), { crit: [] }),

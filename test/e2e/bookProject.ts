@@ -88,7 +88,7 @@ export async function drive(
 /** What driving a run came to. */
 export interface Drive extends Called {
   readonly events: readonly RunEvent[];
-  /** The run that was started, or is gone on with. */
+  /** The run that was started, or is resumed. */
   readonly run: string;
 }
 

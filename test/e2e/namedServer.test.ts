@@ -54,7 +54,7 @@ describe('a server that was named is not passed over', () => {
     },
   );
 
-  test('also where it does not answer, or is no server at all', async () => {
+  test('also where it does not answer, or is not a server at all', async () => {
     const project = makeProject({ 'agent_workflow.yaml': FIVE_PHASES });
     const call = (words: readonly string[], env: Readonly<Record<string, string>> = {}) =>
       phasegate(project, [...words, '--json'], { env: { PHASEGATE_KEY: 'pgk_x', ...env } });

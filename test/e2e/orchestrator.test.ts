@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 
 describe('in ring served, over the API', () => {
-  test('a plan is approved by a human or it is no plan: nothing of an agent leads into TDD [S2.2]', async () => {
+  test('a plan is approved by a human or it is not a plan: nothing of an agent leads into TDD [S2.2]', async () => {
     const { run, token } = await claimed();
 
     expect(await transition(token, { artifacts: {} })).toMatchObject({ status: 409 });

@@ -243,7 +243,7 @@ describe('W1 without a terminal', () => {
   );
 
   test(
-    'code that was changed under a run is not gone on with, and it says so',
+    'code that was changed under a run is not resumed, and it says so',
     async () => {
       const book = copyTrusted(original);
       const { run } = await drive(book, edit(book, [{ step: 'editor-review', do: 'crash' }]));

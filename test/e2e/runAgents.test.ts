@@ -15,7 +15,7 @@ const PHASES = ['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE'];
 const CARDS: Readonly<Record<string, string>> = { PLAN: 'Find out what the change touches', ...SECRETS };
 
 const FORGOT = 'the agent ended without completing the phase';
-/** Claims the engine looked into itself; the others lack what the phase asks for, and are no attempt to complete it. */
+/** Claims the engine looked into itself; the others lack what the phase asks for, and are not an attempt to complete it. */
 const CLAIMED: Readonly<Record<string, string>> = {
   TDD: 'The engine ran the tests and did not see them fail',
   IMPL: 'The engine ran the tests and did not see them pass',

@@ -247,7 +247,7 @@ describe('state', () => {
     expect(arrived.code).toBe(0);
   });
 
-  test('is not brought back from a file that is no backup of this project', async () => {
+  test('is not brought back from a file that is not a backup of this project', async () => {
     const project = makeProject({ 'errand.workflow.yaml': WORKFLOW });
     const other = makeProject({ 'errand.workflow.yaml': WORKFLOW });
     await phasegate(project, ['humans', 'add', 'maria'], SECRET);

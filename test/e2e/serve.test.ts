@@ -206,7 +206,7 @@ test('on a terminal the passphrase gets the link; a wrong one does not, and the 
   expect([right.code, wrong.code]).toEqual([0, 0]);
 });
 
-test('a client that is started with a key that is no agent’s gets no MCP server', async () => {
+test('a client that is started with a key that is not an agent’s gets no MCP server', async () => {
   const project = makeProject({ 'agent_workflow.yaml': ERRAND });
 
   expect(await phasegate(project, ['mcp'], { env: { PHASEGATE_KEY: 'pgk_nobody' } })).toMatchObject({

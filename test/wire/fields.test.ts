@@ -16,7 +16,7 @@ import { unknownFields, unknownInside } from './unknownFields.ts';
 
 const SESSION: JsonObject = { properties: SESSION_FIELDS };
 
-/** Commands whose answers are no runs and no sessions: what they say is their own. */
+/** Commands whose answers are not runs and no sessions: what they say is their own. */
 const OWN_WORDS = new Set(
   'agents audit check coverage database doctor graph humans index list migrate replay search simulate trust validate webhooks'.split(
     ' ',

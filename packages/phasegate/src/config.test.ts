@@ -80,8 +80,8 @@ test('attached servers are programs or URLs', async () => {
 describe('what is wrong is refused with its place', () => {
   test.each([
     ['[]', '`servers` must be a map from a name to a server'],
-    ['{"a b": {"command": ["x"]}}', '`a b` is no name for a server'],
-    ['{"a/b": {"command": ["x"]}}', '`a/b` is no name for a server'],
+    ['{"a b": {"command": ["x"]}}', '`a b` is not a name for a server'],
+    ['{"a/b": {"command": ["x"]}}', '`a/b` is not a name for a server'],
     ['{"a": "npx x"}', '`a` must be a map with `command` or `url`'],
     ['{"a": {}}', '`servers.a` must have either `command` or `url`'],
     ['{"a": {"command": ["x"], "url": "https://x"}}', '`servers.a` must have either `command` or `url`'],

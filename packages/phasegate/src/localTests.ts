@@ -41,7 +41,7 @@ import { testWorkflow } from './testing/testWorkflow.ts';
 export const testLocalWorkflow: TestWorkflow = async (request) => {
   const scratch = mkdtempSync(join(realpathSync(tmpdir()), 'phasegate-test-'));
   const remove = () => rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
-  // Whoever asks twice to stop is not kept waiting, and `finally` is not reached.
+  // A second request to stop is not kept waiting, and `finally` is not reached.
   process.once('exit', remove);
   const environment = { ...request.environment, XDG_STATE_HOME: join(scratch, 'state') };
   let functions: Functions | undefined;

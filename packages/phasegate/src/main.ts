@@ -15,7 +15,7 @@ function stopping(): AbortSignal {
   const asked = new AbortController();
   stop = asked;
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    // Whoever asks twice does not want to wait for what is under way.
+    // A second request means: do not wait for what is under way.
     process.on(signal, () => (asked.signal.aborted ? process.exit(1) : asked.abort()));
   }
   return asked.signal;

@@ -93,7 +93,7 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
         told(async () => {
           const taken = await claimed({ ...saying(able), task: runId });
           if (taken !== null) return taken;
-          throw new PhasegateError('not_permitted', `run \`${runId}\` is not to be had`);
+          throw new PhasegateError('not_permitted', `run \`${runId}\` is not available`);
         }),
       leases: () =>
         told(async () =>

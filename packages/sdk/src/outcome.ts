@@ -31,7 +31,7 @@ export const QRStatus = {
 /** One of the values of `QRStatus`. */
 export type QRStatus = (typeof QRStatus)[keyof typeof QRStatus];
 
-/** The outcome of a review's status, in either case; undefined for anything that is no status. */
+/** The outcome of a review's status, in either case; undefined for anything that is not a status. */
 export function outcomeOfStatus(status: unknown): typeof Outcome.OK | typeof Outcome.FAIL | undefined {
   if (typeof status !== 'string') return undefined;
   switch (status.toLowerCase()) {

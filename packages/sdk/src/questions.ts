@@ -103,7 +103,7 @@ function childrenOf(inside: string, parent: string, allowed: readonly string[]):
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-/** Once, so that an escaped entity stays what its author wrote. What is no entity stays as it is. */
+/** Once, so that an escaped entity stays what its author wrote. What is not an entity stays as it is. */
 function unescapeEntities(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|(lt|gt|amp|quot|apos));/g, (whole, ...groups) => {
     const [decimal, hex, name] = groups as (string | undefined)[];

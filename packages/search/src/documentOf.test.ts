@@ -44,7 +44,7 @@ describe('documentOf', () => {
 
   test.each([
     ['broken YAML', '---\ntags: [a\n---\n# T\n\nText.\n', 'not YAML'],
-    ['a phase that is no number', '---\nphase: soon\n---\n# T\n\nText.\n', 'no whole number'],
+    ['a phase that is not a number', '---\nphase: soon\n---\n# T\n\nText.\n', 'no whole number'],
   ])('%s is a warning and nothing is lost', async (_, text, message) => {
     const document = await documentOf('docs/a.md', text);
 
@@ -53,7 +53,7 @@ describe('documentOf', () => {
     expect(document.chunks.map(({ body }) => body).join('\n')).toContain('Text.');
   });
 
-  test('a rule at the top of a page is no front matter', async () => {
+  test('a rule at the top of a page is not front matter', async () => {
     const document = await documentOf('docs/a.md', '---\n\n# T\n\nText.\n\n---\n\nMore.\n');
 
     expect(document).toMatchObject({ title: 'T', warnings: [] });

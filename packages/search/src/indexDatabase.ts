@@ -78,7 +78,7 @@ export function indexFault(error: unknown, file: string): PhasegateError {
   );
 }
 
-/** SQLite's codes for a statement that does not fit, a broken file, and a file that is no database. */
+/** SQLite's codes for a statement that does not fit, a broken file, and a file that is not a database. */
 const DAMAGE = new Set([1, 11, 26]);
 
 const SCHEMA = `

@@ -193,7 +193,7 @@ describe('the index follows the files', () => {
     await standards.close();
   });
 
-  test('workflow files are no documents [C26 fail.34]', async () => {
+  test('workflow files are not documents [C26 fail.34]', async () => {
     const project = makeProject({
       'docs/locks.md': LOCKS,
       'workflows/w/phases/1/phase.md': 'deadlock one',
@@ -246,7 +246,7 @@ describe('the index follows the files', () => {
     });
   });
 
-  test('links are not followed, and what is no text is left out with a warning', async () => {
+  test('links are not followed, and what is not text is left out with a warning', async () => {
     const outside = makeProject({ 'secret.md': 'deadlock outside' });
     const project = makeProject({ 'docs/locks.md': LOCKS, 'docs/open.md': '---\ntags: a\n\nText\n' });
     symlinkSync(join(outside.root, 'secret.md'), join(project.root, 'docs/link.md'));
@@ -260,7 +260,7 @@ describe('the index follows the files', () => {
     const { warnings = [] } = await standards.sync({ rebuild: false });
     expect(warnings.map(({ file, message }) => `${file} ${message}`)).toEqual([
       'docs/latin.md it is not UTF-8; it is left out',
-      'docs/nul.md it holds a NUL byte, so it is no text; it is left out',
+      'docs/nul.md it holds a NUL byte, so it is not text; it is left out',
       'docs/open.md front matter has no end; it is read as text',
     ]);
     await standards.close();

@@ -46,7 +46,7 @@ function understood(values: ReadonlyMap<string, unknown>): Omit<CutDocument, 'st
       ? [
           {
             line: 1,
-            message: `\`phase\` is ${JSON.stringify(values.get('phase'))}, which is no whole number`,
+            message: `\`phase\` is ${JSON.stringify(values.get('phase'))}, which is not a whole number`,
           },
         ]
       : [];
@@ -71,7 +71,7 @@ function asText(message: string): CutDocument {
   return { matter: NOTHING, start: 0, warnings: [{ line: 1, message: `${message}; it is read as text` }] };
 }
 
-/** Undefined where something is there that is no phase. */
+/** Undefined where something is there that is not a phase. */
 function phaseOf(value: unknown): number | null | undefined {
   if (value === undefined || value === null) return null;
   const number = typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value;

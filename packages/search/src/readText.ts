@@ -28,7 +28,7 @@ export function readText(root: string, path: string): ReadText | null {
     if (realpathSync(place) !== place) return null;
     if (size > MAX_DOCUMENT_BYTES) return leftOut(`is over ${MAX_DOCUMENT_BYTES / 1024 / 1024} MB`);
     const bytes = readFileSync(file);
-    if (bytes.includes(0)) return leftOut('holds a NUL byte, so it is no text');
+    if (bytes.includes(0)) return leftOut('holds a NUL byte, so it is not text');
     if (!isUtf8(bytes)) return leftOut('is not UTF-8');
     return { ok: true, sha256: hash('sha256', bytes, 'hex'), text: bytes.toString('utf8') };
   } catch (error) {

@@ -25,7 +25,7 @@ export function searchIndex(
   const { question, query, limit, vector } = request;
   const filter = filterSql(query);
   const candidates = candidatesFor(database, request, filter);
-  // Whoever asks for a workflow's phase wants all of it, not the best two pieces of each document.
+  // A caller who asks for a workflow's phase wants all of it, not the best two pieces of each document.
   const whole = query.workflow !== undefined;
   const ranked = rankFiles(
     candidates,

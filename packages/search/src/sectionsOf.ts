@@ -9,7 +9,7 @@ export interface Section {
   readonly fenced: readonly boolean[];
 }
 
-/** Cuts Markdown at its headings. What stands in a code fence is no heading; a fence without end is no fence. */
+/** Cuts Markdown at its headings. What stands in a code fence is not a heading; a fence without end is no fence. */
 export function sectionsOf(lines: readonly string[], start: number): readonly Section[] {
   const fenced = fencedLines(lines, start);
   const sections: Section[] = [];

@@ -13,7 +13,7 @@ const CACHE = '# Caching\n\nA stale entry is served while one caller recomputes 
 
 describe('an index that is not right is made anew [fail.37]', () => {
   test.each([
-    ['is no database', (file: string) => writeFileSync(file, 'this is no database at all, only text')],
+    ['is not a database', (file: string) => writeFileSync(file, 'this is not a database at all, only text')],
     ['has another version', (file: string) => change(file, 'PRAGMA user_version=99')],
     ['lost its words', (file: string) => change(file, "INSERT INTO fts (fts) VALUES ('delete-all')")],
     ['lost its passages', (file: string) => change(file, 'DROP TRIGGER chunk_removed; DELETE FROM chunk')],

@@ -249,7 +249,7 @@ describe('checks', () => {
     expect(verdict).toMatchObject({ blockers: [{ code: 'evidence_class_too_low' }] });
   });
 
-  test('the target is entered only if its preconditions hold; a failure is no attempt [S3.33 C12]', () => {
+  test('the target is entered only if its preconditions hold; a failure is not an attempt [S3.33 C12]', () => {
     const run = started(
       workflowOf(phases(2, (index) => (index === 1 ? { preconditions: [check('book not found')] } : {}))),
     );

@@ -47,7 +47,7 @@ describe('what a choice at a gate means', () => {
   });
 });
 
-test('a visit that ends in `fail` with nothing judged is no review, whatever earlier visits owe', () => {
+test('a visit that ends in `fail` with nothing judged is not a review, whatever earlier visits owe', () => {
   const next = { outcomes: { ok: 'B', fail: 'A' } } as const;
   const postconditions = [{ check: 'asked' }];
   let run = started(workflowOf([{ id: 'A', postconditions, next }, { id: 'B' }]));

@@ -85,7 +85,7 @@ function blockersOn(
   return crossing.ok ? [] : crossing.blockers;
 }
 
-/** Where a choice leads; undefined where that is no refusal of it. */
+/** Where a choice leads; undefined where that is not a refusal of it. */
 function targetOf(
   run: Run,
   { wait, phase, option }: { readonly wait: GateWait; readonly phase: Phase; readonly option: GateOption },

@@ -26,7 +26,7 @@ export interface ToolUse {
 export function judgeTool(run: Run | null, use: ToolUse): Verdict {
   if (!isToolName(use.tool)) {
     const hint = didYouMean(use.tool, CONTRACT_TOOLS);
-    return no('tool_unknown', `\`${use.tool}\` is no tool Phasegate knows${hint}`, actionFor(run));
+    return no('tool_unknown', `\`${use.tool}\` is not a tool Phasegate knows${hint}`, actionFor(run));
   }
   if (run === null || run.status !== 'active') return judgeIdle(run, use);
   const phase = phaseById(run.workflow, run.phase) as Phase;

@@ -49,7 +49,7 @@ export function recorded(
 
 /**
  * The recording of a refusal that changed nothing, where the workflow had a say in it: any other principal who may not
- * act is turned away under every workflow. A card that had changed is no fault of the workflow either.
+ * act is turned away under every workflow. A card that had changed is not a fault of the workflow either.
  */
 export function recordedRefusal(
   recording: Recording,

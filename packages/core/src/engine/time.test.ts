@@ -20,6 +20,6 @@ test('adding seconds agrees with the calendar of the platform', () => {
   );
 });
 
-test('what is no instant is refused', () => {
+test('what is not an instant is refused', () => {
   expect(() => addSeconds('yesterday', 1)).toThrow(/an instant looks like/);
 });

@@ -10,7 +10,7 @@ export interface CallUnderWay {
 
 /**
  * The decision on a command that cannot be judged while tool calls go on: they could still change what is looked at,
- * and would be carried out in a phase that did not allow them. It changes nothing and is no attempt.
+ * and would be carried out in a phase that did not allow them. It changes nothing and is not an attempt.
  */
 export function refuseUnderWay(
   run: Run,

@@ -65,7 +65,7 @@ describe('a check of severity `warning` that does not hold', () => {
     expect(after).toMatchObject({ phase: 2, completions: [{ warnings: told }] });
   });
 
-  test('is no attempt, and does not save a phase whose other check failed [C32]', () => {
+  test('is not an attempt, and does not save a phase whose other check failed [C32]', () => {
     const run = first({ postconditions: [long, { check: 'asked', message: 'the tests fail' }] });
 
     const refusal = submit(run, complete(run), failing);

@@ -44,7 +44,7 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
     problems.error(
       ['id'],
       'bad_id',
-      `\`${draft.id}\` is no workflow id: use letters, digits, \`_\`, \`.\` and \`-\``,
+      `\`${draft.id}\` is not a workflow id: use letters, digits, \`_\`, \`.\` and \`-\``,
     );
   }
   checkEnforcement(draft, problems);
@@ -170,7 +170,7 @@ function compileCapabilities(
     problems.error(
       ['capabilities', index],
       'bad_value',
-      `${shown} is no capability: use up to 64 letters, digits, \`.\`, \`_\` and \`-\`, with no sign first`,
+      `${shown} is not a capability: use up to 64 letters, digits, \`.\`, \`_\` and \`-\`, with no sign first`,
     );
   });
   return capabilities.length === 0 ? {} : { capabilities: [...new Set(capabilities)] };
@@ -189,7 +189,7 @@ function compileGroups(
       problems.error(
         ['tools', name, index],
         'unknown_tool',
-        `\`${member}\` is no tool; a group holds tools only`,
+        `\`${member}\` is not a tool; a group holds tools only`,
       );
     });
   }

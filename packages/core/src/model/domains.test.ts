@@ -48,8 +48,8 @@ describe('a domain lists its values', () => {
 describe('a domain without sense is refused', () => {
   test.each([
     ['bounds the wrong way round', () => new BoundedInt(2, 1)],
-    ['a bound that is no integer', () => new BoundedInt(1, 2.5)],
-    ['a bound that is no number', () => new BoundedInt(Number.NaN, 1)],
+    ['a bound that is not an integer', () => new BoundedInt(1, 2.5)],
+    ['a bound that is not a number', () => new BoundedInt(Number.NaN, 1)],
     ['a bound without end', () => new BoundedInt(1, Number.POSITIVE_INFINITY)],
     ['no choices', () => new ChoiceSet([])],
   ])('%s', (_, make) => {

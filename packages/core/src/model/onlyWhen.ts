@@ -25,7 +25,7 @@ export function onlyWhenChecks({ context, phase, path }: PhasePlace): readonly C
       if (!isScalar(value)) {
         context.problems.error([...at, index], 'bad_value', 'a value is text, a number or true or false');
       } else if (choices && !choices.some((choice) => canonicalJson(choice) === canonicalJson(value))) {
-        const message = `\`${String(value)}\` is no value of param \`${name}\``;
+        const message = `\`${String(value)}\` is not a value of param \`${name}\``;
         context.problems.error([...at, index], 'bad_value', message);
       }
     });

@@ -8,7 +8,7 @@ import { quoted } from './wording.ts';
  */
 export function normaliseTarget(target: string): string {
   const text = target.trim().normalize('NFC').replaceAll('\\', '/');
-  // The two slashes of an address are no empty folder.
+  // The two slashes of an address are not an empty folder.
   const [scheme = ''] = /^[A-Za-z][\w+.-]*:\/\//.exec(text) ?? [];
   const rest = text.slice(scheme.length);
   const root = scheme === '' && rest.startsWith('/') ? '/' : '';

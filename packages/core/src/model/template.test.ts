@@ -6,7 +6,7 @@ const values = { NAME: 'Parser', LATER: '[NAME]' };
 describe('a template', () => {
   test.each([
     ['# [NAME]', '# Parser'],
-    ['a value is no template: [LATER]', 'a value is no template: [NAME]'],
+    ['a value is not a template: [LATER]', 'a value is not a template: [NAME]'],
     ['\\[NAME] is written \\[NAME\\]', '[NAME] is written [NAME]'],
     ['\\[like this]', '[like this]'],
     ['[NAME](link.md) and [OTHER]', '[NAME](link.md) and [OTHER]'],

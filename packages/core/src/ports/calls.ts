@@ -43,7 +43,7 @@ export interface CallStore {
    * false. So a call is under way only in the state it was judged in.
    */
   beginCall(call: CallRecord, version: number, audit: readonly AuditDraft[]): Promise<boolean>;
-  /** Drops a call and appends to its run's chain. One that is not there any more is no fault. */
+  /** Drops a call and appends to its run's chain. One that is not there any more is not a fault. */
   endCall(call: Pick<CallRecord, 'id' | 'run'>, audit: readonly AuditDraft[]): Promise<void>;
   /** The calls of a run, or with an item those of that item. */
   calls(runId: string, item: string | null): Promise<RunCalls>;

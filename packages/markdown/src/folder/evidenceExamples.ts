@@ -36,7 +36,7 @@ function jsonBlocks(lines: readonly MarkdownLine[]): readonly JsonObject[] {
   return blocks;
 }
 
-/** An example that is not JSON is no example; nothing depends on it. */
+/** An example that is not JSON is not an example; nothing depends on it. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

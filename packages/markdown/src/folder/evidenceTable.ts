@@ -61,7 +61,7 @@ function readRow(
   const cell = (index: number) => (index === -1 ? '' : (cells[index] ?? ''));
   const name = bare(cell(columns.name));
   if (!/^[A-Za-z_][\w.-]*$/.test(name)) {
-    const message = `\`${name}\` is no name for evidence: use letters, digits and \`_\``;
+    const message = `\`${name}\` is not a name for evidence: use letters, digits and \`_\``;
     report.error(at, { code: 'bad_name', message });
     return null;
   }

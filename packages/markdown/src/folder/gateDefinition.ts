@@ -121,7 +121,7 @@ function readField(
     field.error(
       'false_ok',
       'bad_value',
-      `evidence \`${name}\` is no boolean, so \`false\` is nothing it can be`,
+      `evidence \`${name}\` is not a boolean, so \`false\` is nothing it can be`,
     );
   if (type === undefined) return null;
   const base = { name, type, description: field.text('description') ?? '', at: field.at(undefined, 'key') };

@@ -371,7 +371,7 @@ describe('a listing', () => {
     });
   });
 
-  test('passes over a metadata.json that is no workflow', async () => {
+  test('passes over a metadata.json that is not a workflow', async () => {
     await project.write({
       'metadata.json': '{ "workflow_type": "x" }',
       'workflows/photos/metadata.json': '{ "camera": "x" }',

@@ -268,7 +268,7 @@ describe('a boolean of a folder must be true [C30]', () => {
   });
 });
 
-test('a sentence that introduces a list is no evidence; the names in the list are', async () => {
+test('a sentence that introduces a list is not evidence; the names in the list are', async () => {
   const text =
     'Text\n\nBefore advancing you must provide:\n\n- `count_a`: the number of functions\n- a good mood\n';
   const loaded = await load({ 'phases/1/phase.md': text });

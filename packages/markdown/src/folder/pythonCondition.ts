@@ -165,7 +165,7 @@ class Reader {
     for (;;) {
       if (this.#takes('[')) {
         const key = this.#take();
-        if (!/^(?:['"]|\d+$)/.test(key)) throw new NotUnderstood(`\`[${key}]\` is no key`);
+        if (!/^(?:['"]|\d+$)/.test(key)) throw new NotUnderstood(`\`[${key}]\` is not a key`);
         path += this.#closed(']', `[${key}`, ']');
       } else if (this.#takes('.')) {
         path += this.#member(name);

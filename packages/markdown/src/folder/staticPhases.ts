@@ -198,7 +198,7 @@ async function reportOtherFolders(
       continue;
     const { files = [] } = (await folder.list(`phases/${name}`)) ?? {};
     if (!files.includes('phase.md')) continue;
-    const message = `\`${name}\` is no phase: the folder of a phase is its number, perhaps with a letter such as \`1A\``;
+    const message = `\`${name}\` is not a phase: the folder of a phase is its number, perhaps with a letter such as \`1A\``;
     folder.report.error(topOf(folder.pathOf(`phases/${name}`)), { code: 'bad_phase_folder', message });
   }
 }

@@ -15,7 +15,7 @@ export async function endGroup(leader: number, ended: Promise<unknown>): Promise
   await ended;
 }
 
-/** Sends a signal to all of a process group; one that is gone already is no fault. */
+/** Sends a signal to all of a process group; one that is gone already is not a fault. */
 export function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal);

@@ -158,7 +158,7 @@ describe('the folder of a command', () => {
     for (const cwd of ['..', '../..', 'link', '/', outside, 'missing', 'file', `../${workspace}-other`]) {
       const answer = await run({ argv: [NODE, '-e', ''], cwd }, workspace);
       expect(answer.passed, cwd).toBe(false);
-      expect(answer.reason).toContain('is no folder inside the workspace');
+      expect(answer.reason).toContain('is not a folder inside the workspace');
     }
   });
 });

@@ -67,7 +67,7 @@ export const command: CheckImplementation = {
     const root = await realpath(workspace);
     const cwd = await folderInside(root, order.cwd);
     if (cwd === null)
-      return { passed: false, reason: `\`cwd\` \`${order.cwd}\` is no folder inside the workspace` };
+      return { passed: false, reason: `\`cwd\` \`${order.cwd}\` is not a folder inside the workspace` };
     const environment = cleanEnvironment(process.env, root, order.env);
     // Loaded when a command is run: most processes run none, and every one pays for what it loads.
     const { runProgram } = await import('../workspace/runProgram.ts');

@@ -94,7 +94,7 @@ describe('files that must contain a text', () => {
     expect(spawnSync('mkfifo', [join(workspace, 'pipe')]).status).toBe(0);
 
     expect((await ask(workspace, { contain: [{ path: 'pipe', text: 'x' }] })).reason).toBe(
-      '`pipe` is no file',
+      '`pipe` is not a file',
     );
     expect((await ask(workspace, { contain: [{ path: 'big.log', text: 'x' }] })).reason).toContain(
       'is larger than',

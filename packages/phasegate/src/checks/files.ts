@@ -135,7 +135,7 @@ async function textProblems(root: string, path: string, text: string): Promise<r
   if (found.kind === 'link')
     return [`\`${path}\` leads through the link \`${found.at}\`, which is not followed`];
   if (found.kind === 'missing') return [`there is no file \`${path}\` in the workspace`];
-  if (file === null) return [`\`${path}\` is no file`];
+  if (file === null) return [`\`${path}\` is not a file`];
   try {
     // Read no more than was looked at: the file may grow while we read it.
     if (found.stats.size > LARGEST_FILE) return [`\`${path}\` is larger than ${LARGEST_FILE} bytes`];

@@ -73,6 +73,6 @@ test('only the expression check has a condition to parse', () => {
 
 function problemsOf(parameters: JsonObject, value: JsonObject): readonly unknown[] {
   const compiled = compileSchema(parameters);
-  if (!compiled.ok) throw new Error('the parameters are no schema');
+  if (!compiled.ok) throw new Error('the parameters are not a schema');
   return compiled.validate(value);
 }

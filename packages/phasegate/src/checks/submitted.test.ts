@@ -4,7 +4,7 @@ import { checkInput } from './fixtures/checkInput.ts';
 import { CHECKS } from './index.ts';
 
 describe('tests_are_failing', () => {
-  test('passes with a failed test and refuses 0, absence and what is no number [S2.49]', async () => {
+  test('passes with a failed test and refuses 0, absence and what is not a number [S2.49]', async () => {
     expect(await ask('tests_are_failing', { test_run_result: { failed: 3 } })).toMatchObject({
       passed: true,
     });
@@ -99,7 +99,7 @@ describe('coverage_at_least', () => {
     });
   });
 
-  test('refuses what is no percentage, also when nothing is demanded', async () => {
+  test('refuses what is not a percentage, also when nothing is demanded', async () => {
     for (const coverage of [true, '99', { percent: true }, {}, 101, -1, { lines: null }]) {
       expect(await ask('coverage_at_least', { coverage }, { minimum: 0 })).toMatchObject({ passed: false });
     }

@@ -10,7 +10,10 @@ export function serverFaults(value: Json, key: string): readonly ConfigFault[] {
     const path = [key, name];
     if (!NAME.test(name)) {
       return [
-        fault(path, `\`${name}\` is no name for a server: letters, digits, \`_\`, \`.\` and \`-\` are taken`),
+        fault(
+          path,
+          `\`${name}\` is not a name for a server: letters, digits, \`_\`, \`.\` and \`-\` are taken`,
+        ),
       ];
     }
     if (!isJsonObject(server)) return [fault(path, `\`${name}\` must be a map with \`command\` or \`url\``)];

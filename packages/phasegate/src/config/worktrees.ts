@@ -35,7 +35,7 @@ function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, { encoding: 'utf8', flag: WITHOUT_WAITING });
   } catch {
-    // Not there or not ours to read: then this is no worktree, and the project keeps its own state.
+    // Not there or not ours to read: then this is not a worktree, and the project keeps its own state.
     return undefined;
   }
 }

@@ -91,7 +91,7 @@ function refusedWrite({ first, schema, within }: Asked, leave: Leave, tables: Ta
   const table = first ?? '';
   if (/^sqlite_(?:temp_)?(?:master|schema)$/i.test(table)) return SCHEMA_ONLY_BY_MIGRATIONS;
   if (!leave.write) return 'this database is open for reading only';
-  if (schema !== 'main') return `\`${table}\` is no table of this database`;
+  if (schema !== 'main') return `\`${table}\` is not a table of this database`;
   switch (tables.kinds.get(table)) {
     case 'table':
     case 'view':
@@ -102,7 +102,7 @@ function refusedWrite({ first, schema, within }: Asked, leave: Leave, tables: Ta
     case 'shadow':
       return leave.running ? null : `\`${table}\` is the storage of a virtual table`;
     default:
-      return `\`${table}\` is no table to write to`;
+      return `\`${table}\` is not a table to write to`;
   }
 }
 

@@ -18,7 +18,7 @@ export async function makeBackup(database: DatabaseSync, file: string, now: numb
   }
 }
 
-/** Keeps a file that is no backup, and that nobody removes, among the backups. */
+/** Keeps a file that is not a backup, and that nobody removes, among the backups. */
 export function keepAside(from: string, file: string, now: number, why = 'conflict'): string {
   const folder = backupFolder(file);
   const draft = join(folder, `.${randomUUID()}.partial`);

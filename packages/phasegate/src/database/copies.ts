@@ -75,7 +75,7 @@ export async function replaceContents(
   }
 }
 
-/** Refuses a file that is no sound database. */
+/** Refuses a file that is not a sound database. */
 export function requireSound(database: DatabaseSync, what: string): void {
   const found = own(database.prepare('PRAGMA quick_check(1)').get(), 'quick_check');
   if (found !== 'ok') throw refused(`${what} is damaged: ${String(found)}`);

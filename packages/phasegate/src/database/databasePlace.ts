@@ -25,7 +25,7 @@ export async function findDatabase(root: string, given: string, stateDir: string
   const found = await findBeneath(real, path);
   if (found.kind === 'link') throw throughLink(path, found.at);
   if (found.kind !== 'file' && found.kind !== 'missing') {
-    throw new PhasegateError('file_unreadable', `the database \`${path}\` is no file`);
+    throw new PhasegateError('file_unreadable', `the database \`${path}\` is not a file`);
   }
   // Backups are put there and removed from there.
   const backups = dirname(path) === '.' ? 'backups' : `${dirname(path)}/backups`;

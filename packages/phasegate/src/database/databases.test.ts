@@ -29,7 +29,7 @@ describe('a backup', () => {
     },
   );
 
-  test('is one of so many; the oldest go, and what is no backup stays [S3.68]', async () => {
+  test('is one of so many; the oldest go, and what is not a backup stays [S3.68]', async () => {
     const bed = makeBed();
     mkdirSync(join(bed.data, 'backups'));
     for (const name of [

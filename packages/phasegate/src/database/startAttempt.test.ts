@@ -18,137 +18,135 @@ import {
 
 afterEach(clearBeds);
 
-describe.each(someOf(['delete', 'wal'], { quick: 1, full: 2 }))(
-  'an attempt at a database in %s mode',
-  (journal) => {
-    test('works on a copy, which takes the database’s place when it is accepted [C22 S3.75]', async () => {
-      const bed = makeBed(journal);
+const JOURNALS = someOf(['delete', 'wal'], { quick: 1, full: 2 });
+describe.each(JOURNALS)('an attempt at a database in %s mode', (journal) => {
+  test('works on a copy, which takes the database’s place when it is accepted [C22 S3.75]', async () => {
+    const bed = makeBed(journal);
+    const attempt = await bed.databases.begin(WORK);
+    write(attempt, 'Emma');
+
+    expect(bed.titles()).toEqual(['Dune']);
+    await attempt.prepare(MARK);
+    expect(bed.titles()).toEqual(['Dune']);
+    await attempt.install();
+
+    expect(bed.titles()).toEqual(['Dune', 'Emma']);
+    expect(bed.journal()).toBe(journal);
+    expect(bed.leftovers()).toEqual([]);
+    await attempt.discard();
+    expect(bed.titles()).toEqual(['Dune', 'Emma']);
+  });
+
+  test('leaves nothing when it is not accepted, before or after it was prepared [C22 S3.75 fail.42]', async () => {
+    const bed = makeBed(journal);
+    for (const prepared of [false, true]) {
       const attempt = await bed.databases.begin(WORK);
       write(attempt, 'Emma');
+      if (prepared) await attempt.prepare(MARK);
+      await attempt.discard();
+      await attempt.discard();
+    }
 
-      expect(bed.titles()).toEqual(['Dune']);
-      await attempt.prepare(MARK);
-      expect(bed.titles()).toEqual(['Dune']);
-      await attempt.install();
+    expect(bed.titles()).toEqual(['Dune']);
+    expect(bed.leftovers()).toEqual([]);
+  });
+
+  test('is seen by a connection that was open all the time', async () => {
+    const bed = makeBed(journal);
+    const reader = bed.open();
+    const titles = reader.prepare('SELECT title FROM book ORDER BY id');
+    expect(titles.all()).toHaveLength(1);
+
+    await bed.step('Emma');
+
+    expect(titles.all()).toHaveLength(2);
+    expect(bed.titles()).toEqual(['Dune', 'Emma']);
+  });
+
+  test('is refused, before anything is saved, when someone else wrote meanwhile', async () => {
+    const bed = makeBed(journal);
+    const attempt = await bed.databases.begin(WORK);
+    write(attempt, 'Emma');
+    bed.foreignWrite('Persuasion');
+
+    await expect(attempt.prepare(MARK)).rejects.toMatchObject({ code: 'database_changed' });
+    await attempt.discard();
+
+    expect(bed.titles()).toEqual(['Dune', 'Persuasion']);
+    expect(bed.leftovers()).toEqual([]);
+    await bed.step('Emma');
+    expect(bed.titles()).toEqual(['Dune', 'Persuasion', 'Emma']);
+  });
+
+  test('keeps others from writing between prepare and install', async () => {
+    const bed = makeBed(journal);
+    const attempt = await bed.databases.begin(WORK);
+    write(attempt, 'Emma');
+    await attempt.prepare(MARK);
+
+    expect(() => bed.foreignWrite('Persuasion')).toThrow(/locked/);
+    await attempt.install();
+    bed.foreignWrite('Persuasion');
+    expect(bed.titles()).toEqual(['Dune', 'Emma', 'Persuasion']);
+  });
+
+  test.each(['begun', 'sealed', 'prepared'])('that died when %s is forgotten [C22]', async (point) => {
+    const bed = makeBed(journal);
+    bed.killed('Emma', point);
+
+    await bed.databases.recover(bed.load);
+
+    expect(bed.titles()).toEqual(['Dune']);
+    expect(bed.leftovers()).toEqual([]);
+  });
+
+  test.each([['saved'], ['saved', 'installing'], ['saved', 'installing', 'installing'], ['installed']])(
+    'that died when %s %s is finished, once [C22]',
+    async (...points) => {
+      const bed = makeBed(journal);
+      for (const point of points) bed.killed('Emma', point);
+      expect(bed.titles()).toEqual(points[0] === 'installed' ? ['Dune', 'Emma'] : ['Dune']);
+
+      await bed.databases.recover(bed.load);
+      await bed.databases.recover(bed.load);
 
       expect(bed.titles()).toEqual(['Dune', 'Emma']);
       expect(bed.journal()).toBe(journal);
       expect(bed.leftovers()).toEqual([]);
-      await attempt.discard();
-      expect(bed.titles()).toEqual(['Dune', 'Emma']);
-    });
+    },
+  );
 
-    test('leaves nothing when it is not accepted, before or after it was prepared [C22 S3.75 fail.42]', async () => {
-      const bed = makeBed(journal);
-      for (const prepared of [false, true]) {
-        const attempt = await bed.databases.begin(WORK);
-        write(attempt, 'Emma');
-        if (prepared) await attempt.prepare(MARK);
-        await attempt.discard();
-        await attempt.discard();
-      }
+  test('that was installed but not cleared away is not installed over later work', async () => {
+    const bed = makeBed(journal);
+    bed.killed('Emma', 'saved');
+    const [folder = ''] = readdirSync(join(bed.stateDir, 'attempts'));
+    const kept = join(bed.folder, 'kept');
+    spawnSync('cp', ['-r', join(bed.stateDir, 'attempts', folder), kept]);
+    await bed.databases.recover(bed.load);
+    rmSync(join(bed.stateDir, 'attempts', folder), { recursive: true });
+    renameSync(kept, join(bed.stateDir, 'attempts', folder));
 
-      expect(bed.titles()).toEqual(['Dune']);
-      expect(bed.leftovers()).toEqual([]);
-    });
+    await bed.databases.recover(bed.load);
 
-    test('is seen by a connection that was open all the time', async () => {
-      const bed = makeBed(journal);
-      const reader = bed.open();
-      const titles = reader.prepare('SELECT title FROM book ORDER BY id');
-      expect(titles.all()).toHaveLength(1);
+    expect(bed.titles()).toEqual(['Dune', 'Emma']);
+    expect(bed.leftovers()).toEqual([]);
+  });
 
-      await bed.step('Emma');
+  test('that was accepted and is in conflict with another’s write loses neither', async () => {
+    const bed = makeBed(journal);
+    bed.killed('Emma', 'saved');
+    bed.foreignWrite('Persuasion');
 
-      expect(titles.all()).toHaveLength(2);
-      expect(bed.titles()).toEqual(['Dune', 'Emma']);
-    });
+    await expect(bed.databases.recover(bed.load)).rejects.toMatchObject({ code: 'database_changed' });
 
-    test('is refused, before anything is saved, when someone else wrote meanwhile', async () => {
-      const bed = makeBed(journal);
-      const attempt = await bed.databases.begin(WORK);
-      write(attempt, 'Emma');
-      bed.foreignWrite('Persuasion');
-
-      await expect(attempt.prepare(MARK)).rejects.toMatchObject({ code: 'database_changed' });
-      await attempt.discard();
-
-      expect(bed.titles()).toEqual(['Dune', 'Persuasion']);
-      expect(bed.leftovers()).toEqual([]);
-      await bed.step('Emma');
-      expect(bed.titles()).toEqual(['Dune', 'Persuasion', 'Emma']);
-    });
-
-    test('keeps others from writing between prepare and install', async () => {
-      const bed = makeBed(journal);
-      const attempt = await bed.databases.begin(WORK);
-      write(attempt, 'Emma');
-      await attempt.prepare(MARK);
-
-      expect(() => bed.foreignWrite('Persuasion')).toThrow(/locked/);
-      await attempt.install();
-      bed.foreignWrite('Persuasion');
-      expect(bed.titles()).toEqual(['Dune', 'Emma', 'Persuasion']);
-    });
-
-    test.each(['begun', 'sealed', 'prepared'])('that died when %s is forgotten [C22]', async (point) => {
-      const bed = makeBed(journal);
-      bed.killed('Emma', point);
-
-      await bed.databases.recover(bed.load);
-
-      expect(bed.titles()).toEqual(['Dune']);
-      expect(bed.leftovers()).toEqual([]);
-    });
-
-    test.each([['saved'], ['saved', 'installing'], ['saved', 'installing', 'installing'], ['installed']])(
-      'that died when %s %s is finished, once [C22]',
-      async (...points) => {
-        const bed = makeBed(journal);
-        for (const point of points) bed.killed('Emma', point);
-        expect(bed.titles()).toEqual(points[0] === 'installed' ? ['Dune', 'Emma'] : ['Dune']);
-
-        await bed.databases.recover(bed.load);
-        await bed.databases.recover(bed.load);
-
-        expect(bed.titles()).toEqual(['Dune', 'Emma']);
-        expect(bed.journal()).toBe(journal);
-        expect(bed.leftovers()).toEqual([]);
-      },
-    );
-
-    test('that was installed but not cleared away is not installed over later work', async () => {
-      const bed = makeBed(journal);
-      bed.killed('Emma', 'saved');
-      const [folder = ''] = readdirSync(join(bed.stateDir, 'attempts'));
-      const kept = join(bed.folder, 'kept');
-      spawnSync('cp', ['-r', join(bed.stateDir, 'attempts', folder), kept]);
-      await bed.databases.recover(bed.load);
-      rmSync(join(bed.stateDir, 'attempts', folder), { recursive: true });
-      renameSync(kept, join(bed.stateDir, 'attempts', folder));
-
-      await bed.databases.recover(bed.load);
-
-      expect(bed.titles()).toEqual(['Dune', 'Emma']);
-      expect(bed.leftovers()).toEqual([]);
-    });
-
-    test('that was accepted and is in conflict with another’s write loses neither', async () => {
-      const bed = makeBed(journal);
-      bed.killed('Emma', 'saved');
-      bed.foreignWrite('Persuasion');
-
-      await expect(bed.databases.recover(bed.load)).rejects.toMatchObject({ code: 'database_changed' });
-
-      expect(bed.titles()).toEqual(['Dune', 'Persuasion']);
-      const [kept = ''] = bed.backups();
-      expect(kept).toMatch(/^project-conflict-\d{8}T\d{9}Z\.db$/);
-      expect(titlesIn(join(bed.data, 'backups', kept))).toEqual(['Dune', 'Emma']);
-      expect(bed.leftovers()).toEqual([]);
-      await bed.databases.recover(bed.load);
-    });
-  },
-);
+    expect(bed.titles()).toEqual(['Dune', 'Persuasion']);
+    const [kept = ''] = bed.backups();
+    expect(kept).toMatch(/^project-conflict-\d{8}T\d{9}Z\.db$/);
+    expect(titlesIn(join(bed.data, 'backups', kept))).toEqual(['Dune', 'Emma']);
+    expect(bed.leftovers()).toEqual([]);
+    await bed.databases.recover(bed.load);
+  });
+});
 
 describe('an attempt', () => {
   test('comes after the one another process is at, which nobody recovers meanwhile [C22]', async () => {

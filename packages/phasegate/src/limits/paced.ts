@@ -1,7 +1,7 @@
 import { createTurns } from './turns.ts';
 
 /**
- * Work that keeps the whole server busy, one piece of each name at a time and with a rest after it: whoever asks for one
+ * Work that keeps the whole server busy, one piece of each name at a time and with a rest after it: a caller of one
  * after the other leaves most of the time to others.
  */
 export interface Paced {

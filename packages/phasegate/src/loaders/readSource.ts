@@ -24,7 +24,7 @@ export async function readSource(root: string, path: string): Promise<Definition
     const before = bytes.subarray(0, nul);
     const line = before.filter((byte) => byte === 10).length + 1;
     const column = nul - before.lastIndexOf(10);
-    return { ...failed('nul_byte', `\`${path}\` holds a NUL byte, so it is no text`), line, column, sha256 };
+    return { ...failed('nul_byte', `\`${path}\` holds a NUL byte, so it is not text`), line, column, sha256 };
   }
   if (!isUtf8(bytes)) {
     return { ...failed('not_utf8', `\`${path}\` is not UTF-8`), line: firstBadLine(bytes), sha256 };

@@ -125,7 +125,7 @@ describe('a command that gives no result', () => {
     [
       'names a phase that is not next',
       play('say', '{"success":true,"nextStepHint":"ship"}'),
-      '`nextStepHint` `ship` is no phase that `work` leads to; it can lead to `check`',
+      '`nextStepHint` `ship` is not a phase that `work` leads to; it can lead to `check`',
     ],
   ];
 

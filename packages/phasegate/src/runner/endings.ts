@@ -27,7 +27,7 @@ export function awaited(run: Run): Driven {
   return { run: run.id, status: run.status, phase: run.phase, outcome: 'awaiting_agent', message };
 }
 
-/** What was under way was ended, and the run can be gone on with. */
+/** What was under way was ended, and the run can be resumed. */
 export function interrupted(run: Run, why: string): Driven {
   return { run: run.id, status: run.status, phase: run.phase, outcome: 'interrupted', message: why };
 }

@@ -37,7 +37,7 @@ test('a result of an earlier visit completes no later one: the step is done agai
   ]);
 });
 
-test('a failure of an earlier visit is no attempt of a later one [adv.O7]', async () => {
+test('a failure of an earlier visit is not an attempt of a later one [adv.O7]', async () => {
   const bed = await driveBed(LOOP);
   const { epoch } = await bed.load();
   const local = bed.open.as({ kind: 'agent', name: 'local' });

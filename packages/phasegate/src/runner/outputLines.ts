@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** A line longer than this is cut, and is no result: evidence is at most this large on every surface. */
+/** A line longer than this is cut, and is not a result: evidence is at most this large on every surface. */
 export const LINE_LIMIT = 2 * 1024 * 1024;
 
 /** Lines longer than this are shown in part. */

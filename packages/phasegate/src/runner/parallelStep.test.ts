@@ -103,7 +103,7 @@ describe('a parallel step', () => {
     expect(completed).toHaveLength(MANY);
   });
 
-  test('is gone on with where it was interrupted: what is done is not done again [S3.1 S3.47]', async () => {
+  test('is resumed where it was interrupted: what is done is not done again [S3.1 S3.47]', async () => {
     const bed = await driveBed(writing(play('item')), { params: { areas: areas(5) } }, PARAMS);
     const stop = new AbortController();
     const first = await bed.drive({
@@ -139,7 +139,7 @@ describe('a parallel step', () => {
   });
 
   test.each([
-    ['is no list', '{"areas":"all of them"}', /`areas` .*list/],
+    ['is not a list', '{"areas":"all of them"}', /`areas` .*list/],
     ['is missing', '{}', /areas/],
   ])('whose key %s is not entered: one more try, then a human', async (_, result, reason) => {
     const bed = await driveBed([commanded('plan', play('result', result)), ...writing(play('ok'))]);

@@ -22,7 +22,7 @@ export async function runInTerminal(
   try {
     const started = await parts.terminal.start({
       argv: program.argv,
-      // The terminal is no child of ours: by its mark the agent is found all the same when we are gone.
+      // The terminal is not a child of ours: by its mark the agent is found all the same when we are gone.
       environment: { ...program.environment, ...markOfDriver() },
       name: `${request.agent}-${suffix}`,
       cwd: request.project.root,

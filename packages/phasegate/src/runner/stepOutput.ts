@@ -24,7 +24,7 @@ export function readStepOutput(
   }
   if (!success) {
     if (error !== undefined && error !== null && typeof error !== 'string') {
-      return failed('the command reported failure, and its `error` is no text');
+      return failed('the command reported failure, and its `error` is not text');
     }
     const said = error?.trim() ?? '';
     return failed(said === '' ? 'the command reported failure and gave no `error`' : cut(said));
@@ -39,7 +39,9 @@ export function readStepOutput(
   if (target === undefined || !ways.includes(target)) {
     const known =
       ways.length === 0 ? 'it only leads to the end' : `it can lead to ${ways.map(quoted).join(', ')}`;
-    return failed(`\`nextStepHint\` ${quoted(hint)} is no phase that ${quoted(phase.id)} leads to; ${known}`);
+    return failed(
+      `\`nextStepHint\` ${quoted(hint)} is not a phase that ${quoted(phase.id)} leads to; ${known}`,
+    );
   }
   return { kind: 'result', evidence, target };
 }

@@ -126,7 +126,7 @@ function demandName(name: string, humans: readonly string[]): void {
   const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name;
   throw new PhasegateError(
     'usage',
-    `\`${shown}\` is no name: use up to 64 letters, digits, \`.\`, \`_\`, \`@\` and \`-\``,
+    `\`${shown}\` is not a name: use up to 64 letters, digits, \`.\`, \`_\`, \`@\` and \`-\``,
   );
 }
 

@@ -18,7 +18,7 @@ export interface CallsUnderWay extends InFlight {
   wait(runId: string, item: string | null, withinMs: number): Promise<Seen>;
   /** Has them ended, wherever they are carried out, and waits for that. Those that do not end no longer count. */
   end(runId: string, item: string | null, those?: (call: CallRecord) => boolean): Promise<void>;
-  /** Those among them that whoever asks is carried out by. */
+  /** Those among them that carry out the caller. */
   around(calls: readonly CallRecord[]): readonly CallRecord[];
 }
 

@@ -99,7 +99,7 @@ export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog
             line: 1,
             column: 1,
             code: 'unknown_format',
-            message: `\`${path}\` is no workflow file`,
+            message: `\`${path}\` is not a workflow file`,
             severity: 'error',
           });
           continue;

@@ -37,7 +37,7 @@ import { timeFor } from './timeFor.ts';
 import { tokenRefused } from './tokens/tokenFaults.ts';
 
 /**
- * The one way in which a run is changed, whoever asks and through which surface: calls under way are waited for or
+ * The one way in which a run is changed, whoever the caller is and whichever the surface: calls under way are waited for or
  * ended, the engine decides, and run, lease, token and audit are written together, or nothing is.
  */
 export interface Door {
@@ -121,7 +121,7 @@ export function createDoor(parts: DoorParts): Door {
       const came = await tryOnce(runId, asked, { ...how, lost, last: left === 1 });
       if (typeof came !== 'string') return came;
       if (came === 'given_up') break;
-      // Waiting is no conflict: the run is looked at afresh, as if it had been asked for now.
+      // Waiting is not a conflict: the run is looked at afresh, as if it had been asked for now.
       if (came === 'waited') left += 1;
       lost = came === 'lost';
     }

@@ -121,7 +121,7 @@ const SHORTEST_HASH = 8;
 function requireHash(run: Run, { hash, path }: CatalogWorkflow, to: string): void {
   const hint = `phasegate migrate ${run.id}`;
   if (to.length < SHORTEST_HASH || !/^[0-9a-f]+$/.test(to)) {
-    throw new PhasegateError('usage', `\`${to}\` is no hash of a workflow, nor 8 or more digits of one`, {
+    throw new PhasegateError('usage', `\`${to}\` is not a hash of a workflow, nor 8 or more digits of one`, {
       hint,
     });
   }

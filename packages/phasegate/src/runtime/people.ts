@@ -49,7 +49,7 @@ export function createHumans(store: AgentStore & AuditStore & HumanStore, now: (
       if (!NAME.test(name)) {
         throw new PhasegateError(
           'usage',
-          `\`${name}\` is no name: use letters, digits, \`.\`, \`_\`, \`@\` and \`-\``,
+          `\`${name}\` is not a name: use letters, digits, \`.\`, \`_\`, \`@\` and \`-\``,
         );
       }
       await demandNoAgent(name);

@@ -9,7 +9,7 @@ export function makeReceipt(record: Omit<Receipt, 'signature'>, seal: Pick<Seal,
 
 /**
  * Whether a receipt was signed by the holder of the private key to this public one (Ed25519, SPKI, base64url). Needs
- * nothing else of the project, so that others can verify with a key they pinned. What is no receipt is not signed.
+ * nothing else of the project, so that others can verify with a key they pinned. What is not a receipt is not signed.
  */
 export function verifyReceipt(receipt: Receipt, publicKey: string): boolean {
   try {

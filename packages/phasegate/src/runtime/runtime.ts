@@ -179,7 +179,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         else if (principal.kind === 'agent')
           throw new PhasegateError('not_permitted', "the project's own audit is a human's to read");
         const records = await store.history(runId, { after: page.after ?? 0, limit: page.limit ?? 1000 });
-        // INVARIANT: what lies ahead, and what others were refused, is no agent's to read.
+        // INVARIANT: what lies ahead, and what others were refused, is not an agent's to read.
         return principal.kind === 'agent' ? records.map(withoutRecording) : records;
       },
     }),

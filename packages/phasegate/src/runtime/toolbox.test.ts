@@ -347,7 +347,7 @@ describe('in permissive mode', () => {
     });
   });
 
-  test('the workspace is not left, and what is no tool is none [adv.A6 adv.C2 adv.C3]', async () => {
+  test('the workspace is not left, and what is not a tool is none [adv.A6 adv.C2 adv.C3]', async () => {
     const { execute, workspace } = await working(POLICY, [], { mode: 'permissive' });
     const outside = mkdtempSync(join(tmpdir(), 'phasegate-outside-'));
     symlinkSync(outside, join(workspace, 'out'));

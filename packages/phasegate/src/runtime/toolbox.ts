@@ -144,7 +144,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     const call = toCarryOut?.record;
     const verdict = await parts.judge(admitted, use, call === undefined ? { run } : { call });
     if (verdict.allowed) toCarryOut?.begun();
-    // Permissive mode lets refused calls pass; what is no tool at all cannot.
+    // Permissive mode lets refused calls pass; what is not a tool at all cannot.
     const [first, ...others] = (verdict.allowed && verdict.wouldRefuse) || [];
     if (first !== undefined && !isToolName(name)) return { allowed: false, blockers: [first, ...others] };
     return verdict;
@@ -187,7 +187,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   }
 
   async function executeOne(admitted: Admitted, asked: ToolCallRequest): Promise<ExecutedCall> {
-    // Before it is entered: what waits for its turn is no call under way that a transition would have to wait for.
+    // Before it is entered: what waits for its turn is not a call under way that a transition would have to wait for.
     const end = await turns.take(admitted.principal.name);
     try {
       return await executeInTurn(admitted, asked);
@@ -322,7 +322,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       if (!/^mcp:[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/.test(tool.name)) {
         throw new PhasegateError(
           'usage',
-          `\`${tool.name}\` is no name for a tool of your own: \`mcp:SERVER/TOOL\` is`,
+          `\`${tool.name}\` is not a name for a tool of your own: \`mcp:SERVER/TOOL\` is`,
         );
       }
       if (registered.has(tool.name)) {

@@ -25,7 +25,7 @@ tests:
   - { name: nothing is to be had by cheating, agent: cheating }
 
   # With \`at\` an honest agent works up to there first.
-  - name: tests that pass are no failing tests
+  - name: tests that pass are not failing tests
     at: TDD
     steps:
       - { agent: { complete: TDD, evidence: { test_run_result: *green } }, expect: { code: check_failed, phase: TDD } }

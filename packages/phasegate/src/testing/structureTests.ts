@@ -31,7 +31,7 @@ export function structureTests(workflow: Workflow): readonly PlainTest[] {
           const lost = successorsOf(workflow, phase.id).find(
             (to) => to !== null && phaseById(workflow, to) === undefined,
           );
-          return lost === undefined ? null : `it leads to \`${lost}\`, which is no step`;
+          return lost === undefined ? null : `it leads to \`${lost}\`, which is not a step`;
         },
       },
       {

@@ -57,7 +57,7 @@ describe('read_files', () => {
     });
   });
 
-  test('gives what is no text as base64 alone', async () => {
+  test('gives what is not text as base64 alone', async () => {
     const workspace = workspaceWith({ 'a.bin': Buffer.from([0, 255, 1]) });
 
     expect(await use(readFiles, workspace, { path: 'a.bin' })).toMatchObject({
@@ -139,7 +139,7 @@ describe('write_files', () => {
 
     expect(writeFiles.judged?.({ files }, '/')).toEqual({ paths: ['a', 'b'] });
     expect(writeFiles.judged?.({ path: 'c', files }, '/')).toEqual({ path: 'c', paths: ['a', 'b'] });
-    // What is no path is not left out: the engine refuses a call with such a path.
+    // What is not a path is not left out: the engine refuses a call with such a path.
     expect(writeFiles.judged?.({ files: [{ content: '' }, 'x'] }, '/')).toEqual({ paths: [null, null] });
   });
 });

@@ -117,7 +117,7 @@ async function refusePrograms(
     });
   const top = await ask('rev-parse', '--show-toplevel');
   if (top.how.kind !== 'exited' || top.how.code !== 0) {
-    throw new ToolFailure('no_repository', 'the workspace is no git repository that git can use');
+    throw new ToolFailure('no_repository', 'the workspace is not a git repository that git can use');
   }
   const place = top.stdout.toString().trim();
   if ((await realpath(place).catch(() => '')) !== context.workspace) {

@@ -56,7 +56,7 @@ export async function folderInside(root: string, given: Json | undefined = '.'):
   if (found.kind === 'link')
     throw new ToolFailure('path_is_link', `\`cwd\` leads through the link \`${found.at}\``);
   if (found.kind !== 'folder')
-    throw new ToolFailure('path_not_a_folder', `\`cwd\` \`${given}\` is no folder`);
+    throw new ToolFailure('path_not_a_folder', `\`cwd\` \`${given}\` is not a folder`);
   return path === '' ? root : `${root}/${path}`;
 }
 

@@ -63,7 +63,7 @@ async function demandFolder(at: string, shown: string, { make }: { readonly make
   if (stats === null) throw new PathRefused('path_not_found', `there is no folder \`${shown}\``);
   if (stats.isSymbolicLink())
     throw new PathRefused('path_is_link', `\`${shown}\` is a link, which is not followed`);
-  if (!stats.isDirectory()) throw new PathRefused('path_not_a_folder', `\`${shown}\` is no folder`);
+  if (!stats.isDirectory()) throw new PathRefused('path_not_a_folder', `\`${shown}\` is not a folder`);
 }
 
 async function openFolder(at: string, shown: string): Promise<FileHandle> {

@@ -10,7 +10,7 @@ export type PathRefusal =
   | 'outside_write_scope'
   | 'too_large';
 
-/** A path that is refused, whoever asks and in whatever mode. */
+/** A path that is refused for every caller and in whatever mode. */
 export class PathRefused extends Error {
   readonly code: PathRefusal;
 

@@ -20,7 +20,7 @@ export async function readBeneath(
       `\`${path}\` leads through the link \`${found.at}\`, which is not followed`,
     );
   }
-  if (file === null) throw new PathRefused('path_not_a_file', `\`${path}\` is no file`);
+  if (file === null) throw new PathRefused('path_not_a_file', `\`${path}\` is not a file`);
   try {
     const { size } = await file.stat();
     if (size > maxBytes) throw new PathRefused('too_large', `\`${path}\` is larger than ${maxBytes} bytes`);

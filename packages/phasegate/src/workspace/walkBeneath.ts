@@ -37,7 +37,7 @@ export async function* walkBeneath(walk: Walk): AsyncGenerator<Match, boolean> {
       `\`${from}\` leads through the link \`${found.at}\`, which is not followed`,
     );
   }
-  if (found.kind !== 'folder') throw new PathRefused('path_not_a_folder', `\`${from}\` is no folder`);
+  if (found.kind !== 'folder') throw new PathRefused('path_not_a_folder', `\`${from}\` is not a folder`);
   const open = [{ folder: from, level: 1 }];
   let left = walk.limit;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -107,7 +107,8 @@ async function fileAt(held: OpenFolder, name: string, path: string): Promise<Sta
   const stats = await lstatIfThere(held.at(name));
   if (stats?.isSymbolicLink())
     throw new PathRefused('path_is_link', `\`${path}\` is a link, which is not followed`);
-  if (stats !== null && !stats.isFile()) throw new PathRefused('path_not_a_file', `\`${path}\` is no file`);
+  if (stats !== null && !stats.isFile())
+    throw new PathRefused('path_not_a_file', `\`${path}\` is not a file`);
   return stats;
 }
 

@@ -218,7 +218,7 @@ describe('what no engine would refuse is not taken for impossible', () => {
     expect(codes(workflow)).toEqual([]);
   });
 
-  test('a value that is called `length` is no length, and evidence that is called `params` no param', () => {
+  test('a value that is called `length` is not a length, and evidence that is called `params` no param', () => {
     const plank = { type: 'object', properties: { length: { type: 'number' } } };
     const workflow = workflowOf(
       [
@@ -332,7 +332,7 @@ test.each<[string, PropertyDraft, RegExp]>([
   [
     'unknown_name',
     { name: 'p', always: ['REVEW'] },
-    /`REVEW`, which is no phase and no human gate.*`REVIEW`/,
+    /`REVEW`, which is not a phase and no human gate.*`REVIEW`/,
   ],
   ['unknown_name', { name: 'p', always: ['green'] }, /at which no human decides/],
   ['empty_property', { name: 'p', never: [] }, /names nothing/],

@@ -13,7 +13,7 @@ export const DEFAULT_BOUNDS: Bounds = { states: 200_000, params: 1000 };
 
 /**
  * Walks every state a workflow can be in with the engine itself, answering what depends on evidence every way, and
- * reports what cannot end, cannot be satisfied or can be gone around, each with the shortest way there.
+ * reports what cannot end, cannot be satisfied or can be bypassed, each with the shortest way there.
  */
 export function checkWorkflow(
   workflow: Workflow,

@@ -235,7 +235,7 @@ function countsIn(counts: Readonly<Record<string, number>>): string {
   return written;
 }
 
-/** Faster than `timesOf`, as this is asked of every state: what else an object has under a name is no number. */
+/** Faster than `timesOf`, as this is asked of every state: what else an object has under a name is not a number. */
 function numberOf(counts: Readonly<Record<string, number>>, id: string): number | undefined {
   const count = counts[id];
   return typeof count === 'number' ? count : undefined;

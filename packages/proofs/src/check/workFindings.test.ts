@@ -103,7 +103,7 @@ describe('evidence out of reach is an error only where it is certain', () => {
     ],
     ['a phase whose tools nobody spoke of', { id: 'A', fields: COMMANDS }],
     [
-      'work that is no agent’s',
+      'work that is not an agent’s',
       { id: 'A', work: { kind: 'command', command: 'make' }, allowedTools: ['read_files'], fields: COMMANDS },
     ],
   ])('not with %s', (_, phase) => {
@@ -184,7 +184,7 @@ describe('a file that must be there', () => {
         { id: 'E', postconditions: [{ check: 'files', with: { exist: ['**/*.md'] } }] },
       ],
     ],
-  ])('is no finding where it %s', (_, phases) => {
+  ])('is not a finding where it %s', (_, phases) => {
     expect(checkWorkflow(workflowOf(phases)).findings).toEqual([]);
   });
 });

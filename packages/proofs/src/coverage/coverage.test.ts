@@ -306,7 +306,7 @@ describe('which runs count', () => {
     ['no records', []],
     ['a chain without its beginning', record(workflow).records().slice(1)],
     ['events that do not fit', [...record(workflow).records(), broken('gate_decided')]],
-  ])('%s is no run, and shows nothing', (_, records) => {
+  ])('%s is not a run, and shows nothing', (_, records) => {
     const { unreadable, elements } = coverageOf({ workflow, hash: 'h', allVersions: true }, [
       { source: 'tests', workflow, records },
     ]);

@@ -128,7 +128,7 @@ describe('a run could not have got where it is', () => {
     expect(walk.proven([{ ...PLAN, gates: [gate('fine')] }, BUILD])).toMatchObject({ reachable: false });
   });
 
-  test('past a gate where a human chose what is no option now, or leads elsewhere now [adv.H4]', () => {
+  test('past a gate where a human chose what is not an option now, or leads elsewhere now [adv.H4]', () => {
     const draft = (back: string): GateDraft => ({
       id: 'ok',
       human: { prompt: 'Go?', options: [{ label: 'Yes' }, { label: 'Back', next: back }] },

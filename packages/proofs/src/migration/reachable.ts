@@ -193,7 +193,7 @@ function failures(run: Run): readonly Move[] {
   }));
 }
 
-/** A proof is kept with the run, and a run may have gone around its loops for long. */
+/** A proof is kept with the run, and a run may have gone round its loops many times. */
 const LONGEST_TRACE = 100;
 
 function shortened(trace: readonly string[]): readonly string[] {

@@ -38,7 +38,7 @@ test('a run with more items than steps is not given up', () => {
   expect({ completed, attempts, bound }).toEqual({ completed: 1, attempts: 1001, bound: null });
 });
 
-test('waiting for answers takes time and is no work', () => {
+test('waiting for answers takes time and is not work', () => {
   const asked: RecordedRates = {
     runs: 1,
     phases: {

@@ -88,7 +88,7 @@ describe('what a recorded run says', () => {
     });
   });
 
-  test('what an agent waits for answers, or lies in the queue, is no work', () => {
+  test('what an agent waits for answers, or lies in the queue, is not work', () => {
     const walk = new Recorder(workflowOf([{ id: 'A' }]), { queued: true });
     walk.after(500).agent({ kind: 'claim' });
     walk.after(2).agent({ kind: 'ask', questions: [{ text: 'Which?', options: ['this', 'that'] }] });

@@ -14,7 +14,7 @@ const MESSAGES = [
   { event: 'message', data: '' },
 ];
 
-test('messages are put together from their lines; what is not ended is no message', () => {
+test('messages are put together from their lines; what is not ended is not a message', () => {
   const reader = createStreamReader();
 
   expect(reader.push(STREAM)).toEqual(MESSAGES);

@@ -110,7 +110,7 @@ async function readOrGiveUp(reader: ReadableStreamDefaultReader<Uint8Array>): Pr
   }
 }
 
-/** Messages that are no records, such as one that only says where the stream is, are passed over. */
+/** Messages that are not records, such as one that only says where the stream is, are passed over. */
 function recordIn<T extends { readonly id: number }>(data: string): T | null {
   try {
     const value = JSON.parse(data) as T | null;

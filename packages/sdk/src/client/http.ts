@@ -29,7 +29,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer that is no error. */
+/** An answer that is not an error. */
 export interface Answer {
   readonly status: number;
   /** Null for an empty body. */

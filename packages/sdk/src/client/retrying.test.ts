@@ -65,7 +65,7 @@ test('an answer whose pages have no end is read no further than the limit', asyn
   expect(server.requests).toHaveLength(4);
 });
 
-test('an answer whose pages make no JSON is no answer', async () => {
+test('an answer whose pages make no JSON is not an answer', async () => {
   const rest = 'GET /api/v1/answers/a1?page=1';
   const page = { status: 200, body: { text: '{"half":', pages: 1 } };
   server.script(claimed(tokenFor({})), { status: 200, body: { truncated: true, rest } }, page);

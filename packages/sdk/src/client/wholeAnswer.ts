@@ -28,7 +28,9 @@ export async function wholeAnswer(body: unknown, read: ReadPage, bearer: string 
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new PhasegateClientError('server_unreachable', 'the pages of the answer are no answer', { cause });
+    throw new PhasegateClientError('server_unreachable', 'the pages of the answer are not an answer', {
+      cause,
+    });
   }
 }
 

@@ -21,7 +21,7 @@ export function embedderFrom(env: Readonly<Record<string, string | undefined>>):
 function endpoint(place: string): URL {
   const url = URL.canParse(place) ? new URL(place) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new PhasegateError('config_invalid', '`PHASEGATE_EMBEDDINGS_URL` is no http or https address');
+    throw new PhasegateError('config_invalid', '`PHASEGATE_EMBEDDINGS_URL` is not an http or https address');
   }
   if (url.username !== '' || url.password !== '') {
     throw new PhasegateError('config_invalid', '`PHASEGATE_EMBEDDINGS_URL` holds a credential', {

@@ -138,7 +138,7 @@ function typeCheck(type: string | readonly string[] | undefined): Check | null {
   return (value, pass) => holds(value) || fail(pass, () => `must be ${words}, got ${kindOf(value)}`);
 }
 
-/** INVARIANT: a boolean is no integer. 1.0 is one, since JSON has one kind of number. */
+/** INVARIANT: a boolean is not an integer. 1.0 is one, since JSON has one kind of number. */
 function isOfType(type: string): (value: Json) => boolean {
   switch (type) {
     case 'integer':

@@ -39,7 +39,7 @@ describe('the database of a workflow', () => {
     'data/*.db',
     'a\0b',
     'x'.repeat(600),
-  ])('at %j is no file inside the project', (file) => {
+  ])('at %j is not a file inside the project', (file) => {
     expect(problemsOf({ database: { file } })).toEqual([['database/file', 'bad_path']]);
     expect(problemsOf({ database: { file: 'book.db', migrations: file } })).toEqual([
       ['database/migrations', 'bad_path'],
@@ -109,9 +109,12 @@ describe('how long a step may take', () => {
     expect(defined.ok && defined.workflow.phases[0]?.timeoutSeconds).toBe(seconds);
   });
 
-  test.each([0, -5, 1.5, Number.NaN, 604_801, '', 'soon', '5', '8d', '-5m'])('%j is no time', (timeout) => {
-    expect(problemsOf({}, { timeout })).toEqual([['phases/0/timeout', 'bad_value']]);
-  });
+  test.each([0, -5, 1.5, Number.NaN, 604_801, '', 'soon', '5', '8d', '-5m'])(
+    '%j is not a time',
+    (timeout) => {
+      expect(problemsOf({}, { timeout })).toEqual([['phases/0/timeout', 'bad_value']]);
+    },
+  );
 });
 
 function define(more: Partial<WorkflowDraft>, phase: Partial<PhaseDraft> = {}) {

@@ -38,7 +38,7 @@ export function checkDatabaseGates(workflow: Workflow, problems: Problems): void
 
 /**
  * True when a write scope reaches the database, its backups or its migrations. Steps change it through the copy they
- * are given: whoever may write the file itself has gone around every check on it.
+ * are given: whoever may write the file itself has bypassed every check on it.
  */
 export function reachesDatabase({ database }: WorkflowDraft, glob: string): boolean {
   if (database === undefined) return false;
@@ -62,5 +62,5 @@ function checkPath(problems: Problems, path: string, at: DraftPath): void {
   const plain = path.length <= 500 && !/[\\:*?"<>|\p{Cc}]/u.test(path);
   if (inside && plain) return;
   const shown = path === '' || path.length > 500 ? 'this' : `\`${path}\``;
-  problems.error(at, 'bad_path', `${shown} is no plain path inside the project, written with \`/\``);
+  problems.error(at, 'bad_path', `${shown} is not a plain path inside the project, written with \`/\``);
 }

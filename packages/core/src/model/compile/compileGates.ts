@@ -128,7 +128,7 @@ function compileTimeout(place: PhasePlace, draft: HumanDraft, path: DraftPath): 
   const { after, then = 'park' } = draft.timeout;
   const afterSeconds = parseDuration(after);
   if (afterSeconds === null) {
-    const message = `\`${after}\` is no duration; write \`90s\`, \`30m\`, \`24h\` or \`7d\``;
+    const message = `\`${after}\` is not a duration; write \`90s\`, \`30m\`, \`24h\` or \`7d\``;
     place.context.problems.error([...path, 'timeout', 'after'], 'bad_duration', message);
   }
   if (then !== 'park' && then !== 'stop') {

@@ -175,7 +175,7 @@ function ruleOf(
 ): EvidenceField['rule'] {
   if (type !== 'bool') {
     if (falseOk !== undefined || rule === 'is_true') {
-      const message = `evidence \`${name}\` is no boolean, so \`false\` is nothing it can be`;
+      const message = `evidence \`${name}\` is not a boolean, so \`false\` is nothing it can be`;
       context.problems.error([...at, falseOk === undefined ? 'rule' : 'falseOk'], 'bad_value', message);
     }
     return rule ?? 'present';
@@ -268,7 +268,7 @@ function compileOutcomes(
     else if (key === '_default') otherwise = { otherwise: compiled };
     else {
       const hint = didYouMean(key, [...OUTCOMES, '_default']);
-      place.context.problems.error([...path, key], 'unknown_outcome', `\`${key}\` is no outcome${hint}`);
+      place.context.problems.error([...path, key], 'unknown_outcome', `\`${key}\` is not an outcome${hint}`);
     }
   }
   return { map, ...otherwise };

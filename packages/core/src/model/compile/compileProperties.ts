@@ -61,5 +61,5 @@ function unknown(
     ...(humanGate ? [humanGate.id] : []),
   ]);
   const hint = didYouMean(String(name), names);
-  return `property \`${property}\` names \`${name}\`, which is no phase and no human gate${hint}`;
+  return `property \`${property}\` names \`${name}\`, which is not a phase and no human gate${hint}`;
 }

@@ -157,7 +157,7 @@ describe('what does not parse is refused with its place', () => {
     ['1.x === 7', 0, 'is not a number'],
     ['1e999 === 7', 0, 'too large for a number'],
     ['-x === 1', 1, 'expected a number after `-`, found `x`'],
-    ['undefined === 1', 0, '`undefined` is no value here'],
+    ['undefined === 1', 0, '`undefined` is not a value here'],
     ['true false', 5, 'expected an operator or the end, found `false`'],
     ['in === 1', 0, 'expected a value, found `in`'],
     ['`a` === 1', 0, 'text stands in single or double quotes'],

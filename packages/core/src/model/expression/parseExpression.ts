@@ -110,7 +110,7 @@ class Parser {
     if (token.text === 'undefined') {
       throw syntax(
         token.at,
-        '`undefined` is no value here: a missing path is an error, and `null` is written `null`',
+        '`undefined` is not a value here: a missing path is an error, and `null` is written `null`',
       );
     }
     const next = this.#peek();

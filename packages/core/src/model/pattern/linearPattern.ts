@@ -7,7 +7,7 @@ export type CompiledPattern =
   | { readonly ok: true; readonly pattern: LinearPattern }
   | {
       readonly ok: false;
-      /** What it has that cannot be matched in bounded time; null where it is no regular expression at all. */
+      /** What it has that cannot be matched in bounded time; null where it is not a regular expression at all. */
       readonly reason: string | null;
     };
 

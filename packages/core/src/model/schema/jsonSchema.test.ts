@@ -326,7 +326,7 @@ describe('a keyword holds or says what is wrong', () => {
     expect(problemsOf(false, 1)).toEqual([{ path: '', message: 'is not allowed' }]);
   });
 
-  test('a boolean is no integer and no number, also inside [fail.8]', () => {
+  test('a boolean is not an integer and no number, also inside [fail.8]', () => {
     const schema = { properties: { count: { type: 'integer' }, sum: { type: 'number', minimum: 0 } } };
 
     expect(problemsOf(schema, { count: true, sum: true }).map(({ path }) => path)).toEqual([

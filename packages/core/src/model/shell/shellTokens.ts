@@ -144,7 +144,7 @@ class Lexer {
     if (next === undefined) throw new Refusal('the line ends with a backslash');
     const character = String.fromCodePoint(next);
     this.#at += 1 + character.length;
-    // A backslash before a newline joins two lines and is no word of its own.
+    // A backslash before a newline joins two lines and is not a word of its own.
     if (character !== '\n') this.#addQuoted(character);
   }
 

@@ -111,7 +111,7 @@ function partsWithBoxes(lines: readonly Line[]): readonly Part[] {
   return parts.sort((a, b) => a.start - b.start);
 }
 
-/** Sections whose checklists are no work: criteria of the whole project, risks, notes. */
+/** Sections whose checklists are not work: criteria of the whole project, risks, notes. */
 function isAside(title: string): boolean {
   const kind = labelKind(title);
   if (

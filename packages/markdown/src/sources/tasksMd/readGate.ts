@@ -30,7 +30,7 @@ export function readGate(gate: GateDraft): readonly SourceCriterion[] {
 /** Whether bullets still are conditions: all of them, only those with a box, or none. */
 type Reading = 'all' | 'boxes' | 'closed';
 
-/** What a line says about the bullets below it; null when it is no label, heading or introduction. */
+/** What a line says about the bullets below it; null when it is not a label, heading or introduction. */
 function titleOf(line: Line): { readonly label: string; readonly inline: string } | null {
   if (line.kind === 'heading') return { label: line.text, inline: '' };
   if (line.kind !== 'text') return null;

@@ -19,14 +19,14 @@ export interface TasksFile {
 
 /**
  * Reads a `tasks.md`, or the one in a folder. Throws `path_outside` for a path that leaves the project, also by
- * a link, `too_large` over 2 MB, and `source_parse_failed` for what is no text.
+ * a link, `too_large` over 2 MB, and `source_parse_failed` for what is not text.
  */
 export async function readTasksFile(root: string, path: string): Promise<TasksFile> {
   const named = await beneath(root, path);
   const file = await fileOf(root, named, path);
   const bytes = await readBytes(file.real, path);
   const nul = bytes.indexOf(0);
-  if (nul !== -1) throw unparsable(path, lineOf(bytes, nul), 'it holds a NUL byte, so it is no text');
+  if (nul !== -1) throw unparsable(path, lineOf(bytes, nul), 'it holds a NUL byte, so it is not text');
   if (!isUtf8(bytes)) throw unparsable(path, firstBadLine(bytes), 'it is not UTF-8');
   return {
     path: file.path,

@@ -46,7 +46,7 @@ test.each([
     3,
     'its 2 phases have neither tasks nor gates',
   ],
-  ['a NUL byte', `${TASKS}\0`, 7, 'it holds a NUL byte, so it is no text'],
+  ['a NUL byte', `${TASKS}\0`, 7, 'it holds a NUL byte, so it is not text'],
 ])(
   '%s cannot be parsed, and the fault says where [S1.29 S1.35 S1.74 S1.79]',
   async (_name, text, line, reason) => {

@@ -49,7 +49,7 @@ class Walk {
   gatesInTasks = 0;
   private task: TaskDraft | null = null;
   private gate: GateDraft | null = null;
-  /** Below a label or heading whose boxes are no tasks. */
+  /** Below a label or heading whose boxes are not tasks. */
   private closed = false;
   private afterRule = false;
   /** The task has a label or heading for criteria already. */
@@ -104,7 +104,7 @@ class Walk {
     return task === null || line.level <= task.head.level || !header.id.startsWith(`${task.id}.`);
   }
 
-  /** Whether a heading that is no task and no gate is a part of the task above it. */
+  /** Whether a heading that is not a task and no gate is a part of the task above it. */
   private isInTask(line: Line, kind: LabelKind): boolean {
     const { task } = this;
     if (task === null || task.style !== 'heading' || ABOUT_PHASE.test(line.text)) return false;

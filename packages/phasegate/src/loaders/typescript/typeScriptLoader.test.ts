@@ -333,7 +333,7 @@ export default flow;
     expect((await load('x.workflow.ts')).problems).toMatchObject([problem]);
   });
 
-  test('a module beside workflows that defines none is no workflow; a file named as one must be', async () => {
+  test('a module beside workflows that defines none is not a workflow; a file named as one must be', async () => {
     await put('workflows/names.ts', "export const name = 'x';");
     await put('workflows/broken.ts', 'export const = 1;');
     await put('none.workflow.ts', 'export const a = 1;');

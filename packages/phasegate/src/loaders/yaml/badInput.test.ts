@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-describe('a file that is no contract', () => {
+describe('a file that is not a contract', () => {
   test.each([
     ['', 1, 1, 'empty_file'],
     ['# only a comment\n', 1, 1, 'empty_file'],

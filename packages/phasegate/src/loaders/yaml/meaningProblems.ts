@@ -71,7 +71,7 @@ class Broken {
     if (WHOLE_CODES.includes(code) && this.#shape.some(({ path }) => isWithin(path, at.slice(0, 2))))
       return true;
     const names = NAMED_BY[code];
-    // The names themselves cannot be told when what holds them is no map, or when one in a list has no id.
+    // The names themselves cannot be told when what holds them is not a map, or when one in a list has no id.
     if (names !== undefined && this.#shape.some(({ path }) => path[0] === names && namesLost(path)))
       return true;
     return code === 'unknown_path' && this.#shape.some(({ path }) => hidesNames(path, at));

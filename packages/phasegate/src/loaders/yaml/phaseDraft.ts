@@ -165,7 +165,7 @@ function artifactDraft(tools: PhaseTools, spot: Spot, path: YamlPath): ArtifactD
   };
 }
 
-/** The name of a schema, one in place, or, if it looks like a path and is no name, one in a file. */
+/** The name of a schema, one in place, or, if it looks like a path and is not a name, one in a file. */
 function artifactSchema(tools: PhaseTools, { value, at }: Spot, path: YamlPath): ArtifactDraft['schema'] {
   if (isJsonObject(value) || typeof value === 'boolean') return value;
   if (typeof value !== 'string') return undefined;

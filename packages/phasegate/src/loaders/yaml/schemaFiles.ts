@@ -36,7 +36,7 @@ export async function readSchemaFile(root: string, contract: string, named: stri
   if (!/\.(?:json|ya?ml)$/i.test(named)) {
     return refused(
       'bad_schema',
-      `\`${named}\` is no schema file; it must end in \`.json\`, \`.yaml\` or \`.yml\``,
+      `\`${named}\` is not a schema file; it must end in \`.json\`, \`.yaml\` or \`.yml\``,
     );
   }
   if (named.startsWith('/') || /^[A-Za-z]:/.test(named))

@@ -31,7 +31,7 @@ function issuesOf(schema: z.ZodType, base: YamlPath, value: Json): readonly Shap
 
 const CONDITION_KEYS = ['condition', 'onTrue', 'on_true', 'onFalse', 'on_false'];
 
-/** Of two maps the library prefers the one that lacks nothing; an incomplete condition is no map of outcomes. */
+/** Of two maps the library prefers the one that lacks nothing; an incomplete condition is not a map of outcomes. */
 function isMisreadCondition(path: YamlPath, unknown: readonly string[]): boolean {
   const isRoute = path.at(-1) === 'next' || path.at(-1) === 'transitions';
   return isRoute && unknown.some((key) => CONDITION_KEYS.includes(key));

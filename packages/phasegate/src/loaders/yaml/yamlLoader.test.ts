@@ -197,7 +197,7 @@ describe('a contract with mistakes', () => {
       '5:17 bad_value',
       '6:3 unknown_key',
     ]);
-    expect(problems[0]?.message).toContain('`two words` is no capability');
+    expect(problems[0]?.message).toContain('`two words` is not a capability');
     expect((await load('workflow: x\ncapabilities: node\nphases: { A: }\n')).problems).toMatchObject([
       { line: 2, column: 15, code: 'wrong_type' },
     ]);

@@ -224,7 +224,11 @@ class Reading {
     // `01` may be a phase's id, and an id is what the author wrote.
     if (/^0\d+$/.test(node.source ?? '')) return node.source as string;
     if (Number.isFinite(value)) return value;
-    return this.#flaw(node.range?.[0] ?? 0, 'bad_value', `\`${node.source ?? value}\` is no number JSON has`);
+    return this.#flaw(
+      node.range?.[0] ?? 0,
+      'bad_value',
+      `\`${node.source ?? value}\` is not a number JSON has`,
+    );
   }
 
   #flaw(offset: number, code: string, message: string): undefined {

@@ -146,7 +146,7 @@ describe('a transition', () => {
     expect(call.allowed).toBe(false);
   });
 
-  test('after a human’s act is gone on with by a fresh token of the new epoch', async () => {
+  test('after a human’s act is resumed by a fresh token of the new epoch', async () => {
     const it = openWith(GATED);
     const run = await queue(it);
     const { token } = await claim(it, ADA);

@@ -48,10 +48,10 @@ export function createTransitions(parts: TransitionParts): Pick<Claims, 'transit
       next: made === undefined ? await nextItem(run, moved) : claimedOf(submitted.view, made),
     };
 
-    /** A parallel phase is gone on with at one of its items. */
+    /** A parallel phase is resumed at one of its items. */
     async function nextItem(after: Run, entered: boolean): Promise<Claimed | null> {
       if (!entered || after.status !== 'active' || !claimsItem(after)) return null;
-      // INVARIANT: the transition has happened, so whatever keeps the next item away is no failure of this call.
+      // INVARIANT: the transition has happened, so whatever keeps the next item away is not a failure of this call.
       const taken = await take(after, agent).catch(() => null);
       return taken !== null && 'token' in taken ? taken : null;
     }

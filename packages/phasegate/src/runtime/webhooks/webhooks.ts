@@ -91,7 +91,7 @@ const LONGEST_URL = 2048;
 /** What happens in a project is not for everyone on the way: TLS, or this machine. */
 function demandAddress(text: string): string {
   const url = text.length > LONGEST_URL ? null : URL.parse(text);
-  if (url === null) throw new PhasegateError('usage', `\`${text.slice(0, 80)}\` is no address`);
+  if (url === null) throw new PhasegateError('usage', `\`${text.slice(0, 80)}\` is not an address`);
   const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
   if (!safe) {
     throw new PhasegateError('usage', `\`${url.origin}\` is neither https nor this machine`);

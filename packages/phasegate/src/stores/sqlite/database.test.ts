@@ -106,7 +106,7 @@ test('a database of a newer version is refused and left alone', async () => {
   expect(readFileSync(state.file).equals(before)).toBe(true);
 });
 
-test('a file that is no database is refused by name, with the way back, and left alone', () => {
+test('a file that is not a database is refused by name, with the way back, and left alone', () => {
   writeFileSync(state.file, 'not a database at all, but long enough to be looked at as one');
 
   expect(() => state.open()).toThrow(

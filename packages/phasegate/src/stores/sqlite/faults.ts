@@ -28,7 +28,7 @@ export function storeFault(error: unknown, file: string): PhasegateError {
   return unavailable(file, REASONS.get(code) ?? reason, error);
 }
 
-/** The fault of a file that is no intact database of ours. */
+/** The fault of a file that is not an intact database of ours. */
 export function corrupt(file: string, reason: string, cause?: unknown): PhasegateError {
   return new PhasegateError('store_corrupt', `\`${file}\` cannot be read as a database: ${reason}`, {
     cause,

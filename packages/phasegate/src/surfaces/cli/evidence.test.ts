@@ -54,7 +54,7 @@ test.each([
   });
 });
 
-test('a missing file, a directory, bytes that are no text, and nesting without end are refused', async () => {
+test('a missing file, a directory, bytes that are not text, and nesting without end are refused', async () => {
   const none = Readable.from([]);
   await expect(readEvidence('/nowhere/x.json', none)).rejects.toThrow('there is no such file');
   await expect(readEvidence(tmpdir(), none)).rejects.toThrow('it is a directory');

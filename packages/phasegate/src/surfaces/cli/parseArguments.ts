@@ -134,7 +134,7 @@ function unknownOption(raw: string, specs: OptionSpecs, command: string): Error 
   );
 }
 
-/** Too few words, or `-` where RUN would be, which is no run. */
+/** Too few words, or `-` where RUN would be, which is not a run. */
 function lacksRun(positionals: readonly string[], command: CliCommand): boolean {
   if (command.runFromEnvironment !== true) return false;
   const needed = command.positionals.filter((word) => !word.startsWith('[')).length;

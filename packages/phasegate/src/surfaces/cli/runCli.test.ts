@@ -46,7 +46,7 @@ test('a project folder that is not there is wrong usage, not an empty project', 
   expect(await makeShell().call(['list', '--project', 'no/such/folder'])).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: expect.stringContaining('`--project`: `no/such/folder` is no folder'),
+    stderr: expect.stringContaining('`--project`: `no/such/folder` is not a folder'),
   });
 });
 
@@ -62,7 +62,7 @@ test('with --json a fault is one JSON value on stdout', async () => {
   });
 });
 
-test('no colour reaches what is no terminal', async () => {
+test('no colour reaches what is not a terminal', async () => {
   const { stdout } = await makeShell().call(['--help']);
 
   expect(stdout).not.toContain('\u001b');

@@ -32,7 +32,7 @@ export interface CliRequest {
     readonly env: Environment;
     readonly insecureHttp: boolean;
   }): Promise<RemoteProject>;
-  /** Absent where this is no process of its own. */
+  /** Absent where this is not a process of its own. */
   readonly machine?: Machine;
 }
 
@@ -132,7 +132,7 @@ function invocationOf(
 /** An empty project is a fine thing to be told about; a mistyped one is not empty. */
 async function demandFolder(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
-  if (found?.isDirectory() !== true) throw usageError(`\`--project\`: \`${path}\` is no folder`);
+  if (found?.isDirectory() !== true) throw usageError(`\`--project\`: \`${path}\` is not a folder`);
 }
 
 /** State made in a folder by mistake is state nobody finds again. */

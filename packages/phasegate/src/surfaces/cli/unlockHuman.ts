@@ -53,7 +53,7 @@ export async function signInAtServer(invocation: Invocation): Promise<void> {
   if (invocation.server !== null) await unlockHuman(invocation);
 }
 
-/** The agent whose key is in the environment, else the local one. A key that is no agent's is never the local one. */
+/** The agent whose key is in the environment, else the local one. A key that is not an agent's is never the local one. */
 export async function identifyAgent({
   env,
   open,
@@ -66,7 +66,7 @@ export async function identifyAgent({
   const found = await project.agents.identify(key);
   if (found !== null) return found;
   await project.noteCredentialFailure({ kind: 'agent_key', surface: 'cli' });
-  throw new PhasegateError('credential_invalid', '`PHASEGATE_KEY` is no key of an agent of this project', {
+  throw new PhasegateError('credential_invalid', '`PHASEGATE_KEY` is not a key of an agent of this project', {
     hint: 'unset it, or make a key with `phasegate agents add NAME`',
   });
 }

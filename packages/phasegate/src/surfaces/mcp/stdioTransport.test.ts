@@ -45,7 +45,7 @@ test('a client that left without answering our question is not waited for', asyn
   await expect(transport.closed).resolves.toBeUndefined();
 });
 
-test('a line that is no message is reported, and the next one is heard', async () => {
+test('a line that is not a message is reported, and the next one is heard', async () => {
   const { input, transport, received } = await open();
   const errors: Error[] = [];
   transport.onerror = (error) => errors.push(error);

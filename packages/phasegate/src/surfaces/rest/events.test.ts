@@ -72,7 +72,7 @@ describe('the event stream', () => {
   });
 
   test.each(['x', '-1', '1.5', '1e3', '99999999999999999999', '9999'])(
-    'is refused from `%s`, which is no id of it',
+    'is refused from `%s`, which is not an id of it',
     async (id) => {
       const door = openDoor();
       const headers = { ...(await door.operator()), 'last-event-id': id };

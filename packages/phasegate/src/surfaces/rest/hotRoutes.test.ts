@@ -191,7 +191,7 @@ const TWISTS: Readonly<Record<string, (request: Lines, side: Side) => void>> = {
   'a header that goes on': (request) => request.headers.set('X-Folded', 'a\r\n b'),
   'a transfer encoding': (request) => request.headers.set('Transfer-Encoding', 'chunked'),
   'two lengths': (request) => request.headers.set('content-length', '1'),
-  'bytes that are no text': (request) => {
+  'bytes that are not text': (request) => {
     request.body = Buffer.from('{"tool":"read_files","input":{"path":"\xff"}}', 'latin1');
   },
 };

@@ -146,7 +146,7 @@ test.each([
     { headersMs: 100, requestMs: 200 },
     'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx',
   ],
-])('a client that never ends %s is shown out while others are served', async (_name, limits, begun) => {
+])('a client that never ends %s is disconnected while others are served', async (_name, limits, begun) => {
   const server = await serving({ fetch: async (request) => new Response(await request.text()) }, { limits });
   const slow = await opened(server, begun);
 

@@ -31,7 +31,7 @@ describe('a body', () => {
     expect((await post('{}', { 'content-type': type })).status).toBe(415);
   });
 
-  test('of no type is refused, and with a cookie so is no body at all', async () => {
+  test('of no type is refused, and with a cookie so is not a body at all', async () => {
     const untyped = new Request('http://x/', { method: 'POST', body: new TextEncoder().encode('{}') });
 
     expect((await app().fetch(untyped)).status).toBe(415);

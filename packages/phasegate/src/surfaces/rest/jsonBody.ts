@@ -113,7 +113,7 @@ function faultIn(value: Json, left: number): Fault | typeof TOO_DEEP | null {
   const object = value as JsonObject;
   for (const key in object) {
     if (!Object.hasOwn(object, key)) continue;
-    if (key === '__proto__') return { field: key, message: '`__proto__` is no key' };
+    if (key === '__proto__') return { field: key, message: '`__proto__` is not a key' };
     const fault = faultIn(object[key] as Json, left - 1);
     if (fault !== null) return within(key, fault);
   }

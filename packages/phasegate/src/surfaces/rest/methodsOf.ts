@@ -5,7 +5,7 @@ export function methodsOf(
 ): readonly string[] {
   const methods = new Set<string>();
   for (const route of routes) {
-    // Middleware and mounts take every method; they are no routes of their own.
+    // Middleware and mounts take every method; they are not routes of their own.
     if (route.method === 'ALL' || !patternOf(route.path).test(path)) continue;
     methods.add(route.method);
     if (route.method === 'GET') methods.add('HEAD');

@@ -76,7 +76,7 @@ describe('a problem', () => {
 describe('a fault of our own', () => {
   test.each([
     ['an unknown error', new TypeError('secret inside'), 500, 'internal'],
-    ['something that is no error', 'secret inside', 500, 'internal'],
+    ['something that is not an error', 'secret inside', 500, 'internal'],
     ['an internal fault', new PhasegateError('internal', 'secret inside'), 500, 'internal'],
     ['the store', new PhasegateError('store_unavailable', '/secret inside'), 503, 'store_unavailable'],
   ])('says nothing of the inside; the log has it under an id: %s', async (_name, error, status, code) => {

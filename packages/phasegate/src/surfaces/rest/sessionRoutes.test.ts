@@ -246,7 +246,7 @@ describe('a session', () => {
 });
 
 describe("a browser's session", () => {
-  test('is known by its own path alone, and its secret is no bearer [adv.P1 C34]', async () => {
+  test('is known by its own path alone, and its secret is not a bearer [adv.P1 C34]', async () => {
     const { door, human } = await withMaria();
     const { at, cookie } = await door.browser(human);
     const other = await door.browser(human);

@@ -12,7 +12,7 @@ export interface TransitionCounts {
  */
 export function createTransitionCounts(feed: Pick<Feed, 'after' | 'newest'>): TransitionCounts {
   let cursor: Promise<number> | undefined = feed.newest();
-  // Whoever asks hears of a store that cannot be read; until then nobody waits for this.
+  // The caller hears of a store that cannot be read; until then nobody waits for this.
   cursor.catch(() => undefined);
 
   async function read(from: number): Promise<{ readonly to: number; allowed: number; refused: number }> {

@@ -18,7 +18,7 @@ const PLANTED = 'CREATE TABLE planted (x TEXT);';
 test('a migration that was put there after the start is not applied [adv.Q5]', async () => {
   const { shell, run } = await started();
   shell.write('migrations/0002-planted.sql', PLANTED);
-  shell.write('migrations/notes.sql', 'this is no migration');
+  shell.write('migrations/notes.sql', 'this is not a migration');
 
   const driven = await shell.callWith(MACHINE, ['run', run, '--json']);
 

@@ -77,7 +77,7 @@ test.each([
   [['agent', 'start'], 'write it after `--`'],
   [['agent', 'stop'], 'has no `stop`'],
   [['agent', 'start', '--adapter', 'docker', '--', 'x'], 'adapters: subprocess, tmux'],
-  [['agent', 'start', '--name', 'a b', '--', 'x'], 'is no name'],
+  [['agent', 'start', '--name', 'a b', '--', 'x'], 'is not a name'],
 ])('%j is wrong usage', async (words, message) => {
   expect(
     await makeShell(EMPTY_PROJECT).callWith(

@@ -98,7 +98,7 @@ function nameOf(args: Arguments, file: string): string {
   if (given === undefined)
     return (file.split('/').at(-1) ?? '').replace(/[^\w-]+/g, '-').slice(0, 40) || 'agent';
   if (!/^[A-Za-z0-9][\w-]{0,39}$/.test(given)) {
-    throw usageError(`\`${given}\` is no name: use letters, digits, \`_\` and \`-\`, at most 40`);
+    throw usageError(`\`${given}\` is not a name: use letters, digits, \`_\` and \`-\`, at most 40`);
   }
   return given;
 }

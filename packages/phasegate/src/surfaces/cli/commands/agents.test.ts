@@ -23,7 +23,7 @@ test('a key is shown once, and whoever gives it is that agent [S2.26]', async ()
   expect(listed.json()).toMatchObject({ agents: [{ name: 'ada', capabilities: ['python'] }] });
 });
 
-test('a key that is no agent’s opens nothing, is never the local agent, and is on record', async () => {
+test('a key that is not an agent’s opens nothing, is never the local agent, and is on record', async () => {
   const shell = makeShell({ 'agent_workflow.yaml': WORKFLOW });
   const wrong = { PHASEGATE_KEY: 'pgk_of-somebody-else' };
 
@@ -92,7 +92,7 @@ test('a key that was withdrawn opens nothing, and what its agent held is in the 
 test.each([
   [['agents', 'add'], 'needs `NAME`'],
   [['agents', 'promote', 'ada'], 'has no `promote`'],
-  [['agents', 'add', 'no name at all'], 'is no name'],
+  [['agents', 'add', 'no name at all'], 'is not a name'],
 ])('%j is wrong usage', async (words, message) => {
   expect(await makeShell(EMPTY_PROJECT).call(words)).toMatchObject({
     code: 2,

@@ -64,7 +64,7 @@ test('a property that names nothing is said where it stands, and nothing is walk
   const checked = await shell.call(['check', 'w']);
   const validated = await shell.call(['validate']);
 
-  const told = /agent_workflow\.yaml:6:38: .*`C`, which is no phase and no human gate/;
+  const told = /agent_workflow\.yaml:6:38: .*`C`, which is not a phase and no human gate/;
   expect(checked.code).toBe(2);
   expect(checked.stderr).toMatch(told);
   expect(checked.stdout).toBe('');

@@ -11,7 +11,7 @@ import { usageError } from '../usage.ts';
 export const check: CliCommand = {
   usage: ['check WORKFLOW [--max-states N] [--target FILE] [--param k=v…] [--option k=v…] [--as NAME]'],
   details:
-    'Finds what cannot end, cannot be satisfied or can be gone around, each with the shortest way there. Exits 1 where something was found, or where the bound was reached and so nothing is proven.\n' +
+    'Finds what cannot end, cannot be satisfied or can be bypassed, each with the shortest way there. Exits 1 where something was found, or where the bound was reached and so nothing is proven.\n' +
     'With a target or params the workflow is loaded as `start` would, with the phases its source has then. Conditions on params are tried with every value whatever is given.',
   examples: [
     'phasegate check tdd',

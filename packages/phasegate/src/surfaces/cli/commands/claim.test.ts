@@ -55,7 +55,7 @@ test('a run asks for capabilities, which an agent was given or says it has', asy
   expect((await shell.call(['claim', '--capability', 'python', '--json'])).json()).toMatchObject({ run });
 });
 
-test('a priority that is no number is wrong usage', async () => {
+test('a priority that is not a number is wrong usage', async () => {
   expect(await makeShell().call(['start', 'errand', '--priority', 'high'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('`--priority` needs a whole number'),

@@ -44,7 +44,7 @@ describe('a database that was never made', () => {
     ],
     ['a handler', "handler: (ctx) => [ctx.db.all('SELECT 1 FROM books').length > 0 ? 'ok' : 'fail', {}]"],
   ])(
-    'that %s reads is no failed attempt of the agent, and the cure is named',
+    'that %s reads is not a failed attempt of the agent, and the cure is named',
     { timeout: 30_000 },
     async (_, line) => {
       const shell = makeShell({

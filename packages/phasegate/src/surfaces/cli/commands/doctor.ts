@@ -6,7 +6,7 @@ import { table } from '../text/table.ts';
 /** `phasegate doctor`: what is set up, what is missing, and the next step. */
 export const doctor: CliCommand = {
   usage: ['doctor'],
-  details: 'Exits with 1 when something is broken; what is merely missing is no fault.',
+  details: 'Exits with 1 when something is broken; what is merely missing is not a fault.',
   examples: ['phasegate doctor', 'phasegate doctor --json'],
   options: {},
   anywhere: true,

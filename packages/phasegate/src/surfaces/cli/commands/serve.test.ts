@@ -40,7 +40,7 @@ test.each([
   'x@y',
   '',
 ])(
-  '`--allow-host %s` is no name: agents that are started would be sent elsewhere with their keys',
+  '`--allow-host %s` is not a name: agents that are started would be sent elsewhere with their keys',
   async (name) => {
     const shell = makeShell({ 'good.workflow.yaml': GOOD });
     const serving = machine();

@@ -20,7 +20,7 @@ export async function responseTo(reply: Reply<Answers>, asker: Asker): Promise<R
   });
 }
 
-/** A reply that is no response yet. */
+/** A reply that is not a response yet. */
 export interface PlainReply {
   readonly status: number;
   readonly body?: unknown;
