@@ -11,35 +11,48 @@ export interface RefusalNotes {
   }): Promise<void>;
 }
 
-/** Keeps at most `perSecond` records a second in this process; the next one says how many were left out. */
+/** Keeps at most so many records a second and a minute in this process; the next one says how many were left out. */
 export function createRefusalNotes(parts: {
   readonly store: AuditStore;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly perSecond?: number;
 }): RefusalNotes {
-  const most = parts.perSecond ?? 20;
-  let second = 0;
-  let written = 0;
+  const bounds = [createBound(1000, parts.perSecond ?? 20), createBound(60_000, PER_MINUTE)];
   let leftOut = 0;
 
   return {
     async note({ run, principal, data }) {
       const now = parts.now();
-      if (Math.floor(now / 1000) !== second) {
-        second = Math.floor(now / 1000);
-        written = 0;
-      }
-      if (written >= most) {
+      if (!bounds.every((bound) => bound.hasRoom(now))) {
         leftOut += 1;
         return;
       }
-      written += 1;
+      for (const bound of bounds) bound.count();
       const told = leftOut === 0 ? data : { ...data, left_out: leftOut };
       leftOut = 0;
       const draft: Omit<AuditDraft, 'event'> = { time: new Date(now).toISOString(), principal, data: told };
       const onRun = run !== null && (await parts.store.note(run, [{ ...draft, event: 'token_refused' }]));
       if (!onRun) await parts.store.note(null, [{ ...draft, event: 'credential_failed' }]);
+    },
+  };
+}
+
+/** A burst is shown in full; one that does not end must not fill the disk. */
+const PER_MINUTE = 120;
+
+function createBound(windowMs: number, most: number) {
+  let window = 0;
+  let written = 0;
+  return {
+    hasRoom(now: number): boolean {
+      const current = Math.floor(now / windowMs);
+      if (current !== window) written = 0;
+      window = current;
+      return written < most;
+    },
+    count() {
+      written += 1;
     },
   };
 }
