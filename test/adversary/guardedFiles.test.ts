@@ -118,16 +118,32 @@ test('what no content shows is put back too: who may run a hook, links for folde
   expect(read('phasegate.config.yaml')).toBe(FILES['phasegate.config.yaml']);
 });
 
-test('more folders in a guarded place than are looked at stop every program: a file could hide behind them [adv.Q2]', async () => {
-  const command = 'mkdir .codex && cd .codex && seq 1 20001 | xargs mkdir && echo x > 20001/config.toml';
-  for (const given of [command, 'touch ran']) {
-    const got = await send([{ tool: 'bash', input: { command: given } }]);
-    expect(expectStatus(got, 409).body).toMatchObject({
-      error: 'guarded_changed',
-      message: expect.stringContaining('`.codex`'),
-    });
-  }
-  expect(existsSync(join(siege.project.root, 'ran'))).toBe(false);
+test('more folders in a guarded place than are looked at are moved aside: a file could hide behind them [adv.Q2]', async () => {
+  const { root } = siege.project;
+  const command =
+    'mkdir .claude/hooks && cd .claude/hooks && seq 1 20001 | xargs mkdir && echo x > 20001/evil.sh';
+  const [result] = await execute([{ tool: 'bash', input: { command } }]);
+
+  expect(result).toMatchObject({ result: { ok: false } });
+  expect(existsSync(join(root, '.claude/hooks'))).toBe(false);
+  // What belongs there is there.
+  expect(read('.claude/settings.json')).toBe(FILES['.claude/settings.json']);
+  expect(await execute([{ tool: 'bash', input: { command: 'true' } }])).toMatchObject([
+    { result: { ok: true } },
+  ]);
+});
+
+test('a link in the place of `.git/hooks` is removed also where there was no hook [adv.Q2]', async () => {
+  siege = await laySiege({ files: { ...FILES, '.git/HEAD': 'ref: refs/heads/main\n' } });
+  key = await siege.agent('ada');
+  await siege.queue('lab');
+  ({ run, token } = await siege.claim('ada', key));
+
+  const command = 'mkdir -p src/h && echo "#!/bin/sh" > src/h/pre-commit && ln -s ../src/h .git/hooks';
+  const [result] = await execute([{ tool: 'bash', input: { command } }]);
+
+  expect(result).toMatchObject({ result: { ok: false } });
+  expect(lstatSync(join(siege.project.root, '.git/hooks'), { throwIfNoEntry: false })).toBe(undefined);
 });
 
 test('a program that goes on after its answer: its change is put back before the next call and at completion', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeProject, phasegate } from '../e2e/cli.ts';
@@ -73,6 +73,36 @@ test.each(['the folder around a project', 'a folder inside of a project'])(
     }
   },
 );
+
+test('a project whose marks were removed is still asked what is in it [adv.Q3]', async () => {
+  const project = makeProject({
+    'phasegate.config.yaml': '# nothing\n',
+    'workflows/lab.workflow.yaml': 'workflow: lab\nphases: { LAB: {} }\n',
+    'src/tool/agent_workflow.yaml': 'workflow: evil\nphases: { A: {} }\n',
+  });
+  expect(await phasegate(project, ['humans', 'add', 'maria'], SECRET)).toMatchObject({ code: 0 });
+  rmSync(join(project.root, 'phasegate.config.yaml'));
+
+  const listed = await phasegate(project, ['list', '--json'], { cwd: join(project.root, 'src/tool') });
+  expect(listed.stderr).toContain('phasegate trust --nested src/tool');
+  expect(listed.stdout).not.toContain('evil');
+});
+
+test('a link in a project to a project of others is not entered [adv.Q3]', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': 'workflow: lab\nphases: { LAB: {} }\n' });
+  expect(await phasegate(project, ['humans', 'add', 'maria'], SECRET)).toMatchObject({ code: 0 });
+  const other = join(project.base, 'other');
+  mkdirSync(other);
+  writeFileSync(join(other, 'agent_workflow.yaml'), 'workflow: evil\nphases: { A: {} }\n');
+  const cwd = join(project.root, 'tool');
+  symlinkSync(other, cwd);
+
+  expect(await phasegate(project, ['list', '--json'], { cwd, env: { PWD: cwd } })).toMatchObject({
+    code: 1,
+    json: { error: 'not_permitted', message: expect.stringContaining('leads out of') },
+  });
+  expect((await phasegate(project, ['list', '--json', '--project', other])).stdout).toContain('evil');
+});
 
 test('without a human the nearest project is entered, as ever', async () => {
   const project = makeProject({

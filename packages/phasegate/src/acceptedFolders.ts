@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, sep } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { shellWord } from '@phasegate/core/model';
 import {
@@ -45,15 +45,31 @@ export async function requireAcceptedWorktree(root: string, { env, open }: Enter
  * Refuses a path that was a project and leads elsewhere now. The state is that of the real path: whoever puts a link in
  * the place of a project would give everybody who comes by the old name a project without humans.
  */
-export function requireSamePlace(named: string, env: Entering['env']): void {
-  const moved = namesOfPath(named)
+export async function requireSamePlace(named: string, { env, open }: Entering): Promise<void> {
+  const states = namesOfPath(named)
     .flatMap(withParents)
-    .find((name) => hasStateIn(ownStateDir(name, env)) && realpathOfExisting(name) !== name);
-  if (moved === undefined) return;
+    .filter((name) => hasStateIn(ownStateDir(name, env)));
+  const moved = states.find((name) => realpathOfExisting(name) !== name);
+  if (moved === undefined) return requireInside(named, states, open);
   const real = realpathOfExisting(moved);
   throw new PhasegateError('not_permitted', `\`${moved}\` was a project, and is a link to \`${real}\` now`, {
     hint: `put the folder back in its place; if you moved it yourself, name the new one: \`phasegate --project ${shellWord(real)} status\``,
   });
+}
+
+/** A link in a project with humans that leads out of it would give whoever goes there another project. */
+async function requireInside(
+  named: string,
+  projects: readonly string[],
+  open: Entering['open'],
+): Promise<void> {
+  const real = realpathOfExisting(named);
+  for (const root of projects.filter((one) => real !== one && !real.startsWith(`${one}${sep}`))) {
+    if ((await asking({ root, open }, (project) => project.humans.list())).length === 0) continue;
+    throw new PhasegateError('not_permitted', `\`${named}\` is a link that leads out of \`${root}\``, {
+      hint: `if you mean the folder it leads to, name it: \`phasegate --project ${shellWord(real)} status\``,
+    });
+  }
 }
 
 /** The current folder by the name a shell gives it, with the links in it. */

@@ -2,7 +2,14 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { shellWord } from '@phasegate/core/model';
-import { asking, type Entering, requireAcceptedWorktree, stateOf, worktreeWords } from './acceptedFolders.ts';
+import {
+  asking,
+  type Entering,
+  hasStateIn,
+  requireAcceptedWorktree,
+  stateOf,
+  worktreeWords,
+} from './acceptedFolders.ts';
 import { claimedMain, findProjectRoot, projectRootsAbove } from './config.ts';
 import type { OpenProject } from './runtime/ports.ts';
 
@@ -18,7 +25,8 @@ export interface Entered {
  * entered.
  */
 export async function enterProject(start: string, { env, open }: Entering): Promise<Entered> {
-  const [first, ...inner] = projectRootsAbove(start);
+  const hasState = (folder: string) => hasStateIn(stateOf(folder, env));
+  const [first, ...inner] = projectRootsAbove(start, hasState);
   if (first === undefined) return { root: findProjectRoot(start), notes: [] };
   let root = first;
   if (inner.length > 0) await requireAcceptedWorktree(root, { env, open });

@@ -44,7 +44,7 @@ export interface LocalProjectOptions {
  */
 export async function openLocalProject({ projectDir, env, ...given }: LocalProjectOptions): Promise<Project> {
   const at = async (folder: string) => (await openLocalProject({ projectDir: folder, env })).open();
-  requireSamePlace(projectDir ?? namedFolder(env), env);
+  await requireSamePlace(projectDir ?? namedFolder(env), { env, open: at });
   const { root, notes } =
     projectDir === undefined
       ? await enterProject(process.cwd(), { env, open: at })

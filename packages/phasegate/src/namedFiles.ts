@@ -22,7 +22,9 @@ export function namedFiles(
   const project = realpathSync(root);
   const said = [...command, ...Object.values(env)].flatMap(wordsIn);
   const folders = foldersNamed(project, said);
-  const paths = (env.PATH ?? '').split(':').map((folder) => resolve(project, folder));
+  // `npx` and its like look here first.
+  const installed = join(project, 'node_modules', '.bin');
+  const paths = [installed, ...(env.PATH ?? '').split(':').map((folder) => resolve(project, folder))];
   const placesIn = (word: string) =>
     wordsIn(word).flatMap((part) =>
       [...folders, ...(part.includes('/') ? [] : paths)].flatMap((base) => filesFor(resolve(base, part), 0)),
@@ -42,14 +44,18 @@ export function namedFiles(
 
 // Most of an environment names data, which changes every day: a log, a database.
 const LOADS_CODE = /OPT$|OPTIONS|OPTS|PRELOAD|ENV$|STARTUP|INSERT_LIBRARIES|LOADER/i;
-const IS_CODE = /\.(?:[cm]?[jt]sx?|node|wasm|so|dylib|py|rb|sh|pl)$/i;
+const IS_CODE = /\.(?:[cm]?[jt]sx?|node|wasm|so|dylib|py|rb|sh|pl|go)$/i;
 
 /** A word may be a whole command line for a shell, a list of paths, or have its path behind an option. */
 function wordsIn(word: string): readonly string[] {
   const parts = word.split(/[\s"'`;&|()<>=,]+/).flatMap((part) => [part, ...part.split(':')]);
   const paths = [word, ...parts].flatMap((part) => [part, part.replace(/^-[A-Za-z](?=[./])/, '')]);
   const plain = paths.map((path) => path.replace(/^file:\/\//, '').replace(/^\$(?:PWD|\{PWD\})\//, './'));
-  return [...new Set(plain)].filter((path) => path !== '');
+  // `python -m a.b` starts `a/b.py`.
+  const modules = plain
+    .filter((path) => /^\w+(?:\.\w+)+$/.test(path))
+    .map((path) => path.replaceAll('.', '/'));
+  return [...new Set([...plain, ...modules])].filter((path) => path !== '');
 }
 
 /** What a program that is told a folder, or to go there first, may take its files from: the project, and these. */
@@ -87,8 +93,22 @@ function manifestsOf(word: string): readonly string[] {
 }
 
 /** Endings that interpreters add by themselves. */
-const ENDINGS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.json', '.node', '.py', '.rb', '.sh', '.pl'];
-const STARTS = ['index', '__main__'];
+const ENDINGS = [
+  '.js',
+  '.mjs',
+  '.cjs',
+  '.ts',
+  '.mts',
+  '.cts',
+  '.json',
+  '.node',
+  '.py',
+  '.rb',
+  '.sh',
+  '.pl',
+  '.go',
+];
+const STARTS = ['index', '__main__', 'main'];
 /** A `main` that leads to another folder with a `main` of its own, and so on. */
 const DEEPEST = 3;
 

@@ -5,6 +5,8 @@ export interface TrustStore {
   trusted(hash: string): Promise<TrustRecord | undefined>;
   /** The newest acceptance of a workflow, whatever its hash. */
   trustedBefore(workflow: string): Promise<TrustRecord | undefined>;
+  /** All of them, the newest first. */
+  acceptances(): Promise<readonly TrustRecord[]>;
   putTrust(trust: TrustRecord, audit: readonly AuditDraft[]): Promise<void>;
 }
 

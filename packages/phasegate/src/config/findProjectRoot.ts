@@ -12,11 +12,17 @@ export function findProjectRoot(start: string): string {
   }
 }
 
-/** Every folder upward that says it is a project, the outermost first. */
-export function projectRootsAbove(start: string): readonly string[] {
+/**
+ * Every folder upward that is a project, the outermost first: by its marks, or around one with marks by its state. The
+ * marks lie where agents can remove them, and a project that lost its own must still be asked what is in it.
+ */
+export function projectRootsAbove(
+  start: string,
+  hasState: (folder: string) => boolean = () => false,
+): readonly string[] {
   const found: string[] = [];
   for (let folder = resolve(start); ; folder = dirname(folder)) {
-    if (isMarkedProject(folder)) found.unshift(folder);
+    if (isMarkedProject(folder) || (found.length > 0 && hasState(folder))) found.unshift(folder);
     if (folder === dirname(folder)) return found;
   }
 }

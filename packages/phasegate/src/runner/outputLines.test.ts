@@ -11,6 +11,12 @@ test.each([
   expect(lastOf(`${said}${PASSED}\n`)).toMatchObject({ text: PASSED, contradicts: true });
 });
 
+test('a first result that is said again takes back nothing that was said between [adv.Q7]', () => {
+  const lines = `${PASSED}\n{"success": false}\n${PASSED}\n`;
+
+  expect(lastOf(lines)).toMatchObject({ text: PASSED, contradicts: true });
+});
+
 test('a command may talk about anything else before its result, and say the same again', () => {
   const talk = 'success is near\n{"ok": true}\n"\\"success\\": false"\n';
 

@@ -40,6 +40,7 @@ export function outputLines(
   let held: string | null = null;
   let shown = 0;
   let said: string | null = null;
+  let contradicts = false;
 
   const tell = (line: string) => {
     shown += 1;
@@ -49,7 +50,8 @@ export function outputLines(
   const take = (line: string) => {
     if (line.trim() === '') return;
     const result = options.holdResult && (cut || SAYS_SUCCESS.test(line)) ? line.trim() : null;
-    const contradicts = result !== null && said !== null && said !== result;
+    // For good: whoever repeats the first line after another must not undo what that one said.
+    if (result !== null && said !== null && said !== result) contradicts = true;
     last = { text: line, whole: !cut, ...(contradicts ? { contradicts } : {}) };
     said ??= result;
     cut = false;

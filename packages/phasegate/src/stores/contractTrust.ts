@@ -17,6 +17,7 @@ export const TRUST_CLAUSES: readonly Clause[] = [
       await store.putTrust(first, [sampleDraft('workflow_trusted')]);
       expect(await store.trustedBefore('release')).toEqual(first);
       expect(await store.trustedBefore('other')).toBe(undefined);
+      expect(await store.acceptances()).toEqual([first, second, first]);
       expect((await store.verify()).ok).toBe(true);
     },
   },

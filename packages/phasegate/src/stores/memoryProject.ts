@@ -58,6 +58,7 @@ export function createMemoryProject(means: {
         }),
       trusted: (hash) => asking(() => trust.findLast((record) => record.hash === hash)),
       trustedBefore: (workflow) => asking(() => trust.findLast((record) => record.workflow === workflow)),
+      acceptances: () => asking(() => trust.toReversed()),
       putTrust: (record, drafts) =>
         changing(() => {
           trust.push(record);

@@ -13,6 +13,9 @@ export interface GuardedEntry {
   readonly mode: number;
 }
 
+/** Stands for a place with more in it than is looked at: something could hide behind it. */
+export const OVERFULL: GuardedEntry = { kind: 'other', digest: 'too many folders', content: null, mode: 0 };
+
 /** An entry, and how it was seen. */
 export interface SeenEntry {
   readonly entry: GuardedEntry;

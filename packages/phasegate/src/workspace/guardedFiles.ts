@@ -32,7 +32,7 @@ export function createGuardedFiles({
     },
     async putBack({ path, before, after }: FileChange): Promise<void> {
       if (after?.content != null) await keep(keptIn(), after.digest, after.content);
-      await putBackGuarded({ root: await realpath(root), path, before });
+      await putBackGuarded({ root: await realpath(root), path, before, after });
     },
   };
 }

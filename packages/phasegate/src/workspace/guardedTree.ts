@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { guardOf, isGuardedFolder } from '@phasegate/core/model';
 import { identityOf, type Sighting, sight } from './fileIdentity.ts';
-import { type GuardedEntry, readGuardedEntry, type SeenEntry } from './guardedEntry.ts';
+import { type GuardedEntry, OVERFULL, readGuardedEntry, type SeenEntry } from './guardedEntry.ts';
 
 /** What a walk found: the guard's own files, and the folders it did not get to. */
 export interface GuardedReading {
@@ -38,8 +38,6 @@ const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 const MOST_FOLDERS = 20_000;
 /** So many questions to the file system are asked before others get their turn. */
 const STRIDE = 500;
-
-const OVERFULL: GuardedEntry = { kind: 'other', digest: 'too many folders', content: null, mode: 0 };
 
 /** What of a folder matters here. */
 interface Listing {
@@ -121,6 +119,7 @@ export function createGuardedReader(root: string, mostFolders = MOST_FOLDERS): G
       const { seen, beyond, overfull } = await walkAll();
       listings = seen;
       const paths = new Set([...seen.values()].flatMap(({ files }) => files));
+      for (const place of linkedPlaces(root)) paths.add(place);
       // A walk may not get as far as the one before, and what was looked at then is looked at now.
       for (const path of known) if (!paths.has(path) && !isLinked(root, folderOf(path))) paths.add(path);
       const tree = new Map<string, GuardedEntry>();
@@ -151,6 +150,22 @@ function isCandidate(path: string, entry: Dirent): boolean {
   if (guardOf(path) !== null) return true;
   // A link in the place of a folder would hide all that is in it.
   return entry.isSymbolicLink() && (guardOf(`${path}/x`) !== null || isGuardedFolder(path));
+}
+
+/**
+ * Where a place of guarded files, or a folder on the way to it, is a link or a pipe. Asked for by their names: the walk
+ * does not list `.git`, and whoever puts a link there brings hooks from anywhere.
+ */
+function linkedPlaces(root: string): readonly string[] {
+  const ways = PLACES.flatMap((place) => {
+    const names = place.split('/');
+    return names.map((_, index) => names.slice(0, index + 1).join('/'));
+  });
+  return [...new Set(ways)].filter((way) => {
+    if (isLinked(root, folderOf(way))) return false;
+    const stats = lstatSync(join(root, way), { throwIfNoEntry: false });
+    return stats !== undefined && !stats.isDirectory() && !stats.isFile();
+  });
 }
 
 /** A folder that is reached through a link is not this project's to keep. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, lstat, rename, rm, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GuardedEntry } from './guardedEntry.ts';
+import { type GuardedEntry, OVERFULL } from './guardedEntry.ts';
 import { lstatIfThere } from './openBeneath.ts';
 import { openFolderBeneath } from './openFolderBeneath.ts';
 import { writeBeneath } from './writeBeneath.ts';
@@ -13,11 +13,15 @@ export interface PuttingBack {
   readonly path: string;
   /** Null where there was none. */
   readonly before: GuardedEntry | null;
+  /** What stands there now. */
+  readonly after: GuardedEntry | null;
 }
 
 /** Makes a guarded file what it was, through no link; a link that stands in its way is removed. Throws where it cannot. */
-export async function putBackGuarded({ root, path, before }: PuttingBack): Promise<void> {
+export async function putBackGuarded({ root, path, before, after }: PuttingBack): Promise<void> {
   await openFolders(root, path);
+  // More than can be looked through: what belongs there is put back one by one after this.
+  if (after === OVERFULL) return moveAside(join(root, path));
   if (before === null) return removeAt(root, path);
   await clearWay(root, path);
   if (before.kind === 'link') {
@@ -66,9 +70,13 @@ async function clearWay(root: string, path: string): Promise<void> {
     const isLast = depth === names.length;
     if (isLast ? stats.isFile() : stats.isDirectory()) continue;
     if ((await lstat(place)).isSymbolicLink()) await unlink(place);
-    else await rename(place, `${place}.found-${randomBytes(4).toString('hex')}`);
+    else await moveAside(place);
     return;
   }
+}
+
+async function moveAside(place: string): Promise<void> {
+  await rename(place, `${place}.found-${randomBytes(4).toString('hex')}`);
 }
 
 function folderOf(path: string): string {

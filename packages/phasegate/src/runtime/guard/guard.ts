@@ -63,27 +63,29 @@ export function createGuard(parts: GuardParts): Guard {
     );
   }
 
-  async function compare(runId: string): Promise<PutBack> {
+  async function compare(runId: string, again = false): Promise<PutBack> {
     if (files === undefined || held === null) return NOTHING;
     const changes = guardedChanges(held, await files.read(Object.keys(held.files)));
     if (changes.length === 0) return NOTHING;
     const { run, mayStay } = await rulesOf(runId);
-    const found: GuardedChange[] = [];
-    const stay: GuardedChange[] = [];
-    for (const change of changes) ((await mayStay(change)) ? stay : found).push(change);
+    const { stay, found } = await sortOut(changes, mayStay);
     if (stay.length > 0) {
       held = withAccepted(held, stay);
       await files.keepMeasure(withAccepted((await files.measure()) ?? held, stay));
     }
     if (found.length === 0) return NOTHING;
     const failed: string[] = [];
-    for (const change of found) await files.putBack(change).catch(() => failed.push(change.path));
+    for (const change of again ? found : outermost(found))
+      await files.putBack(change).catch(() => failed.push(change.path));
     const data: JsonObject = {
       files: found.map(foundOf),
       ...(failed.length === 0 ? {} : { failed }),
     };
     await note(run?.id ?? null, 'guarded_files_restored', data);
-    return { paths: found.map(({ path }) => path), failed };
+    const paths = found.map(({ path }) => path);
+    // What was moved aside as a whole may have taken files with it that belong there.
+    const further = !again && found.some(isOther) ? await compare(runId, true) : NOTHING;
+    return { paths: [...new Set([...paths, ...further.paths])], failed: [...failed, ...further.failed] };
   }
 
   /** Nothing goes on where a file is not what it was. */
@@ -166,6 +168,26 @@ export function createGuard(parts: GuardParts): Guard {
       await inTurn(() => compare(runId));
     },
   };
+}
+
+async function sortOut(
+  changes: readonly GuardedChange[],
+  mayStay: (change: GuardedChange) => Promise<boolean>,
+): Promise<{ readonly stay: readonly GuardedChange[]; readonly found: readonly GuardedChange[] }> {
+  const stay: GuardedChange[] = [];
+  const found: GuardedChange[] = [];
+  for (const change of changes) ((await mayStay(change)) ? stay : found).push(change);
+  return { stay, found };
+}
+
+/** Without what lies in a place that is moved aside: it goes with that, and is looked at afterwards. */
+function outermost(changes: readonly GuardedChange[]): readonly GuardedChange[] {
+  const places = changes.filter(isOther).map(({ path }) => `${path}/`);
+  return changes.filter(({ path }) => !places.some((place) => path.startsWith(place)));
+}
+
+function isOther({ after }: GuardedChange): boolean {
+  return after?.kind === 'other';
 }
 
 /** What became of files that were not as they were. */

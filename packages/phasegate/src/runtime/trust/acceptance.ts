@@ -15,9 +15,38 @@ export async function isAccepted(trust: TrustRecord, store: Pick<HumanStore, 'hu
   return human !== undefined && verifyHumanSignature(human.publicKey, trustText(trust), trust.signature);
 }
 
+/** No workflow can have such an id: a human accepted a guarded file by its path, or that it is gone. */
+const GUARDED = 'guarded:';
+
+/** The subject under which a guarded file is accepted. */
+export function guardedSubject(path: string): string {
+  return `${GUARDED}${path}`;
+}
+
+/** The newest acceptance that says something of a file, as part of a workflow or by itself. */
+export async function lastWordOn(path: string, store: Pick<TrustStore, 'acceptances'>) {
+  return (await store.acceptances()).find((record) => speaksOf(record, path));
+}
+
+function speaksOf({ workflow, files }: TrustRecord, path: string): boolean {
+  return workflow === guardedSubject(path) || Object.hasOwn(files, path);
+}
+
+/** Whether nothing newer was accepted for any of the files, under whatever name. */
+async function areLastWords(
+  files: Readonly<Record<string, string>>,
+  store: Pick<TrustStore, 'acceptances'>,
+): Promise<boolean> {
+  const all = await store.acceptances();
+  return Object.entries(files).every(
+    ([path, digest]) => all.find((record) => speaksOf(record, path))?.files[path] === digest,
+  );
+}
+
 /**
- * Whether these very files are what a human accepted last for their workflow. An older version that was accepted once
- * does not count: a human who accepts a stricter one would find the agent back at the looser.
+ * Whether these very files are what a human accepted last, for their workflow and for each file. An older version that
+ * was accepted once does not count: a human who accepts a stricter one, under this name or another, would find the
+ * agent back at the looser.
  */
 export async function isLastAccepted(
   closure: string,
@@ -25,7 +54,8 @@ export async function isLastAccepted(
 ): Promise<boolean> {
   const exact = await store.trusted(closure);
   const last = exact === undefined ? undefined : await store.trustedBefore(exact.workflow);
-  return last !== undefined && last.hash === closure && isAccepted(last, store);
+  if (last === undefined || last.hash !== closure) return false;
+  return (await areLastWords(last.files, store)) && isAccepted(last, store);
 }
 
 /** Whether code may be run: all of it until a human is set up, from then on what a human accepted. */
@@ -36,7 +66,8 @@ export async function mayRun(
   if ((await store.humans()).length === 0) return true;
   if (await isLastAccepted(closureHash(code.files), store)) return true;
   const last = await store.trustedBefore(code.workflow);
-  return last !== undefined && holds(last, code) && isAccepted(last, store);
+  if (last === undefined || !holds(last, code)) return false;
+  return (await areLastWords(last.files, store)) && isAccepted(last, store);
 }
 
 /**

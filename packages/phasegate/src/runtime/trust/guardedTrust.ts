@@ -8,14 +8,13 @@ import type {
   TrustRecord,
   UnlockedHuman,
 } from '../ports.ts';
+import { guardedSubject, lastWordOn } from './acceptance.ts';
 
 /** What acceptance of guarded files is built from. */
 export interface GuardedTrustParts {
   readonly store: Store;
   /** Absent where there are no files to guard. */
   readonly files: GuardedFiles | undefined;
-  /** Whether a human accepted the file as part of a workflow. */
-  isPartOfWorkflow(path: string, digest: string): Promise<boolean>;
   /** Signs and keeps an acceptance on the project's chain. */
   keep(human: UnlockedHuman, what: Pick<TrustRecord, 'hash' | 'workflow' | 'files'>): Promise<TrustRecord>;
   isSigned(trust: TrustRecord): Promise<boolean>;
@@ -44,12 +43,19 @@ export function createGuardedTrust(parts: GuardedTrustParts): GuardedTrust {
     return parts.hash(canonicalJson({ guarded: path, found }));
   }
 
-  /** Only the newest acceptance of a path counts: what was given up must not come back by itself. */
+  /**
+   * Only the newest acceptance that speaks of a path counts, as part of a workflow or by itself: what was given up must
+   * not come back. INVARIANT: nothing in the workspace is asked, since whoever changed a file may have changed that too.
+   */
   async function isAccepted(change: GuardedChange): Promise<boolean> {
     const { path, after } = change;
-    if (after?.kind === 'file' && (await parts.isPartOfWorkflow(path, after.digest))) return true;
-    const trust = await store.trustedBefore(subjectOf(path));
-    return trust !== undefined && trust.hash === hashOf(change) && (await parts.isSigned(trust));
+    const trust = await lastWordOn(path, store);
+    if (trust === undefined) return false;
+    const isSame =
+      trust.workflow === guardedSubject(path)
+        ? trust.hash === hashOf(change)
+        : after?.kind === 'file' && trust.files[path] === after.digest;
+    return isSame && parts.isSigned(trust);
   }
 
   async function changes(): Promise<readonly GuardedChange[]> {
@@ -71,7 +77,7 @@ export function createGuardedTrust(parts: GuardedTrustParts): GuardedTrust {
         });
       }
       const digests = change.after === null ? {} : { [path]: change.after.digest };
-      const trust = await parts.keep(human, { hash, workflow: subjectOf(path), files: digests });
+      const trust = await parts.keep(human, { hash, workflow: guardedSubject(path), files: digests });
       const kept = (await files.measure()) ?? measureOf({ tree: new Map(), beyond: [] });
       await files.keepMeasure(withAccepted(kept, [change]));
       return trust;
@@ -82,9 +88,4 @@ export function createGuardedTrust(parts: GuardedTrustParts): GuardedTrust {
 function wordsOf({ path, before, after }: GuardedChange): Omit<GuardedCard, 'hash'> {
   if (before === null) return { path, change: 'added' };
   return { path, change: after === null ? 'removed' : 'changed' };
-}
-
-/** No workflow can have such an id. */
-function subjectOf(path: string): string {
-  return `guarded:${path}`;
 }

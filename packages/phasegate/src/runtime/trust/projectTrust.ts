@@ -49,15 +49,6 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
     return trust;
   }
 
-  /** Whether the newest acceptance of a workflow of the project has this file with this content. */
-  async function isPartOfWorkflow(path: string, digest: string): Promise<boolean> {
-    for (const { id } of await catalog.list()) {
-      const trust = await store.trustedBefore(id);
-      if (trust !== undefined && trust.files[path] === digest && (await accepted(trust))) return true;
-    }
-    return false;
-  }
-
   /** A workflow's files: of code that nobody accepted, what can be read without running it. */
   async function readable(name: string): Promise<Unaccepted> {
     try {
@@ -103,7 +94,6 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
     guarded: createGuardedTrust({
       store,
       files: parts.guarded,
-      isPartOfWorkflow,
       keep,
       isSigned: accepted,
       hash,

@@ -14,6 +14,8 @@ export interface PeopleTable {
   removeHuman(name: string, time: string): boolean;
   trusted(hash: string): TrustRecord | undefined;
   trustedBefore(workflow: string): TrustRecord | undefined;
+  /** The newest first. */
+  acceptances(): readonly TrustRecord[];
   putTrust(trust: TrustRecord): void;
 }
 
@@ -34,6 +36,7 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
     database,
     'SELECT data, mac FROM trusted WHERE workflow = ? ORDER BY number DESC LIMIT 1',
   );
+  const readAll = lazily(database, 'SELECT data, mac FROM trusted ORDER BY number DESC');
   const writeTrust = lazily(database, 'INSERT INTO trusted (hash, workflow, data, mac) VALUES (?, ?, ?, ?)');
 
   function write(human: HumanRecord, removedAt: string | null): void {
@@ -52,7 +55,10 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
   }
 
   function trust(row: SqlRow | undefined): TrustRecord | undefined {
-    if (row === undefined) return undefined;
+    return row === undefined ? undefined : sealedTrust(row);
+  }
+
+  function sealedTrust(row: SqlRow): TrustRecord {
     const data = text(row, 'data');
     if (!sameMac(text(row, 'mac'), recordMac(seal, 'trust', [data]))) throw tampered('a record of trust');
     return JSON.parse(data) as TrustRecord;
@@ -74,6 +80,7 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
     removeHuman: remove,
     trusted: (hash) => trust(readTrusted().get(hash)),
     trustedBefore: (workflow) => trust(readBefore().get(workflow)),
+    acceptances: () => readAll().all().map(sealedTrust),
     putTrust(record) {
       const data = JSON.stringify(record);
       writeTrust().run(record.hash, record.workflow, data, recordMac(seal, 'trust', [data]));

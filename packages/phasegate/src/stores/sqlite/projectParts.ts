@@ -50,6 +50,7 @@ export function projectParts(parts: {
         return true;
       }),
     trusted: (hash) => asking(() => people.trusted(hash)),
+    acceptances: () => asking(() => people.acceptances()),
     trustedBefore: (workflow) => asking(() => people.trustedBefore(workflow)),
     putTrust: (trust, drafts) =>
       changing(() => {

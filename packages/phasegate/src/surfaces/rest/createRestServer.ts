@@ -11,7 +11,7 @@ import { createCredentialRefusals } from './credentialRefusals.ts';
 import { createEventStreams } from './events.ts';
 import { guardProvenance, guardResponse } from './guards.ts';
 import { createHealth } from './health.ts';
-import { createHotRoutes, type HotRoutes } from './hotRoutes.ts';
+import { createHotRoutes, type HotRoutes, MOST_UNDER_WAY } from './hotRoutes.ts';
 import { instrumentProject } from './instrumentProject.ts';
 import { guardJsonBody } from './jsonBody.ts';
 import { oneLargeBody, withinLimit } from './largeBodies.ts';
@@ -142,8 +142,6 @@ function beginInTurn(starts: FairStarts): MiddlewareHandler<RestEnv> {
     }
   };
 }
-
-const MOST_UNDER_WAY = 256;
 
 function signsIn(c: Context<RestEnv>): boolean {
   return c.req.method === 'POST' && c.req.path === '/api/v1/session';

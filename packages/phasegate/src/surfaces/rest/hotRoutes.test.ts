@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { cases } from '../../../../../test/tier.ts';
 import type { AgentPrincipal } from '../../runtime/ports.ts';
 import { type Door, openDoor } from './fixtures/openDoor.ts';
-import type { HotRoutes } from './hotRoutes.ts';
+import { type HotRoutes, MOST_UNDER_WAY } from './hotRoutes.ts';
 import { serveHttp } from './httpServer.ts';
 
 test('whatever is sent to a hot route is answered and recorded as by Hono', async () => {
@@ -44,6 +44,20 @@ test('a request that comes in pieces, and one sent before the last was answered,
   socket.write(whole);
   expect((await both).map(({ body }) => body)).toEqual([{ allowed: true }, { allowed: true }]);
   expect(side.lane.taken).toBeGreaterThan(0);
+});
+
+test('requests of one caller that never send their whole body are refused above the limit [adv.O4]', async () => {
+  const side = await openSide('fast');
+  const whole = bytesOf(side, { path: CHECK, body: GOOD[0] ?? '', twists: [] });
+  const sockets = await Promise.all(Array.from({ length: 2 * MOST_UNDER_WAY }, () => opened(side.port)));
+  for (const socket of sockets) socket.write(whole.subarray(0, -1));
+  await expect.poll(() => side.lane.taken + side.lane.left).toBe(sockets.length);
+
+  expect(side.lane).toEqual({ taken: MOST_UNDER_WAY, left: MOST_UNDER_WAY });
+  const one = sockets[0] ?? expect.fail('there is no connection');
+  const answered = answerOn(one);
+  one.write(whole.subarray(-1));
+  expect((await answered).body).toEqual({ allowed: true });
 });
 
 test('logging or tracing every request takes all of them to Hono', () => {

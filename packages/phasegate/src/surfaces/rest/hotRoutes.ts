@@ -37,6 +37,7 @@ export function createHotRoutes({ parts, metrics, starts, routes }: HotRoutePart
   const { settings, project, log } = parts;
   const byPath = new Map(routes.map((route) => [`/api/v1${route.path}`, route]));
   const largest = Math.min(LARGE, settings.maxBody);
+  const underWay = new Map<string, number>();
   let host = '';
 
   /** Agents call the server by one name all the time. */
@@ -55,6 +56,19 @@ export function createHotRoutes({ parts, metrics, starts, routes }: HotRoutePart
       // A store that cannot be read: Hono's way will meet that too, and says so.
       return null;
     }
+  }
+
+  /** Counts a request of a caller from here to its end. Above the limit Hono's way refuses it. */
+  function hasRoom(name: string, response: ServerResponse): boolean {
+    const now = underWay.get(name) ?? 0;
+    if (now >= MOST_UNDER_WAY) return false;
+    underWay.set(name, now + 1);
+    response.once('close', () => {
+      const left = (underWay.get(name) ?? 1) - 1;
+      if (left === 0) underWay.delete(name);
+      else underWay.set(name, left);
+    });
+    return true;
   }
 
   async function answer({ route, path, admitted }: Asked, bytes: Buffer | null): Promise<HotAnswer> {
@@ -83,7 +97,7 @@ export function createHotRoutes({ parts, metrics, starts, routes }: HotRoutePart
       if (route === undefined || request.method !== 'POST' || request.httpVersion !== '1.1') return false;
       const head = plainHead(request.rawHeaders);
       const who = head === null ? null : admitted(head);
-      if (who === null) return false;
+      if (who === null || !hasRoom(who.principal.name, response)) return false;
       readWhole(request, async (bytes) => {
         const given = await answer({ route, path, admitted: who }, bytes);
         metrics.request(path, 'POST', given.status);
@@ -93,6 +107,9 @@ export function createHotRoutes({ parts, metrics, starts, routes }: HotRoutePart
     },
   };
 }
+
+/** A request without its whole body holds a connection, and there is an end of those. */
+export const MOST_UNDER_WAY = 256;
 
 interface Asked {
   readonly route: Endpoint;

@@ -42,6 +42,23 @@ test('a version that was accepted before the last one is not trusted any more [a
   expect((await shell.call(['start', 'w'])).code).toBe(0);
 });
 
+test('a version that was accepted under a name the human gave up is not trusted any more [adv.J1]', async () => {
+  const loose = 'workflow: loose\nphases: { A: { allowed_tools: [bash] } }\n';
+  const shell = makeShell({ 'agent_workflow.yaml': loose });
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+  await shell.callAs('open sesame', ['trust', '--yes']);
+  shell.write('agent_workflow.yaml', 'workflow: strict\nphases: { A: {} }\n');
+  await shell.callAs('open sesame', ['trust', '--yes']);
+  expect((await shell.call(['start', 'strict'])).code).toBe(0);
+
+  shell.write('agent_workflow.yaml', loose);
+
+  expect(await shell.call(['start', 'loose'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('phasegate trust loose'),
+  });
+});
+
 test('documents that agents are served are accepted with the workflows, and a later change is told', async () => {
   const shell = makeShell({
     'agent_workflow.yaml': 'workflow: w\nphases: { A: {} }\n',
