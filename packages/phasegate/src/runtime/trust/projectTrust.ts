@@ -60,6 +60,13 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
     }
   }
 
+  const guarded = createGuardedTrust({
+    store,
+    files: parts.guarded,
+    keep,
+    isSigned: accepted,
+    hash,
+  });
   const folders = createNestedTrust({ store, keep, accepted, hash });
 
   return {
@@ -90,14 +97,15 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
         return keep(human, { hash: closure, workflow, files });
       },
     },
-    servers: createServerTrust({ store, servers: parts.servers ?? (async () => []), keep, accepted, hash }),
-    guarded: createGuardedTrust({
+    servers: createServerTrust({
       store,
-      files: parts.guarded,
+      servers: parts.servers ?? (async () => []),
       keep,
-      isSigned: accepted,
+      accepted,
+      openChanges: guarded.cards,
       hash,
     }),
+    guarded,
     folders: { mayEnter: folders.mayEnter, acceptNested: folders.accept, acceptWorktree: folders.accept },
   };
 }

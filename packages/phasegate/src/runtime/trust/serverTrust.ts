@@ -1,6 +1,7 @@
 import { canonicalJson, type Json, PhasegateError } from '@phasegate/core';
 import type {
   ConfiguredServer,
+  GuardedCard,
   HumanStore,
   ServerCard,
   TrustRecord,
@@ -16,6 +17,8 @@ export interface ServerTrustParts {
   /** Signs and keeps an acceptance on the project's chain. */
   keep(human: UnlockedHuman, what: Pick<TrustRecord, 'hash' | 'workflow' | 'files'>): Promise<TrustRecord>;
   accepted(trust: TrustRecord): Promise<boolean>;
+  /** Guarded files that changed while no process looked, and that no human has accepted since. */
+  openChanges(): Promise<readonly Pick<GuardedCard, 'path'>[]>;
   /** SHA-256, hex. */
   hash(text: string): string;
 }
@@ -32,9 +35,11 @@ export function createServerTrust(parts: ServerTrustParts): ServerTrust {
 
   async function cards(): Promise<readonly ServerCard[]> {
     const asked = (await store.humans()).length > 0;
+    // INVARIANT: what stands in a config that somebody changed is not started, also where it was accepted once.
+    const isOpen = asked && (await parts.openChanges()).some(({ path }) => CONFIG.test(path));
     const all = (await parts.servers()).map((server) => ({ ...server, hash: hashOf(server) }));
     return Promise.all(
-      all.map(async (server) => ({ ...server, trusted: !asked || (await isAccepted(server)) })),
+      all.map(async (server) => ({ ...server, trusted: !asked || (!isOpen && (await isAccepted(server))) })),
     );
   }
 
@@ -64,6 +69,9 @@ export function createServerTrust(parts: ServerTrustParts): ServerTrust {
     },
   };
 }
+
+/** At the root. */
+const CONFIG = /^phasegate\.config\.(?:json|yaml)$/;
 
 /** No workflow can have such an id. */
 function subjectOf(name: string): string {

@@ -99,6 +99,17 @@ test.each([
   await answered;
 });
 
+test('requests that never become whole make room for who comes', async () => {
+  const fetch = async (request: Request) => new Response(await request.text());
+  const server = await serving({ fetch }, { limits: { maxConnections: 3 } });
+  const half = await Promise.all([1, 2, 3].map(() => opened(server, post('/slow', 'x').slice(0, -1))));
+
+  const late = await opened(server, post('/slow', 'late'));
+
+  await said(late.socket)('late');
+  expect(await Promise.race(half.map(({ closed }) => closed))).toBe('');
+});
+
 test('speaks TLS with the certificate it is given', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'phasegate-tls-'));
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];

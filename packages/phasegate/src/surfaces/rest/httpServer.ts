@@ -82,7 +82,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   server.on('request', (request, response) => {
     silent.delete(request.socket);
     underWay.add(response);
-    const end = connections.begin(request.socket);
+    const end = connections.begin(request);
     response.once('close', () => {
       underWay.delete(response);
       end();
