@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { beforeEach, expect, test } from 'vitest';
-import { makeProject, phasegate } from '../e2e/cli.ts';
+import { complete as completePhase, makeProject, phasegate, startRun } from '../e2e/cli.ts';
 import { expectStatus, laySiege, PASSPHRASE, type Siege, until } from './siege.ts';
 import { bearer } from './wire.ts';
 
@@ -265,6 +265,29 @@ test('a command of `phasegate run` that changes guarded files has no result, and
 
   expect(stderr).toMatch(/\.mcp\.json.*put back/);
   expect(existsSync(join(project.root, '.mcp.json'))).toBe(false);
+});
+
+test('a function of a workflow that starts what an agent wrote does not pass, and the files are put back [adv.Q2]', async () => {
+  const project = makeProject({
+    'gate.workflow.ts': `import { spawnSync } from 'node:child_process';
+import { defineWorkflow } from '@phasegate/sdk';
+export default defineWorkflow({
+  type: 'gate',
+  steps: [{ name: 'test', postconditions: [{ name: 'tests', check: () => spawnSync('sh', ['src/tests.sh']).status === 0 }] }],
+});
+`,
+    'src/tests.sh': 'echo "{}" > .mcp.json\n',
+  });
+  const run = await startRun(project, 'gate');
+
+  const { stdout } = await completePhase(project, run, { phase: 'test' });
+
+  expect(stdout).toMatch(/\.mcp\.json.*put back/);
+  expect(existsSync(join(project.root, '.mcp.json'))).toBe(false);
+  writeFileSync(join(project.root, 'src/tests.sh'), 'true\n');
+  expect((await completePhase(project, run, { phase: 'test' })).json).toMatchObject({
+    checkpoint_passed: true,
+  });
 });
 
 function read(path: string): string {

@@ -105,6 +105,8 @@ async function runOnce(
   const prompt = promptText(claimed, { url, agent: agent.name, again: why });
   const briefing = writeBriefing(folder, prompt, url);
   const after = await request.open.feed.newest();
+  // What it changes of the guard's own files is found by the server, or by the next process that runs a program.
+  await request.open.guardedFiles.hold(run);
   const started = await adapter.start({
     name: agent.name,
     argv: agentWords(request.argv, briefing.promptFile).argv,

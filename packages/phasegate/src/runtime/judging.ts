@@ -13,6 +13,7 @@ import {
 } from '@phasegate/core';
 import type { Recording } from '@phasegate/core/engine';
 import { ENGINE } from './engine.ts';
+import { guardedFunctions } from './guard/guardedFunctions.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
 import type { CheckImplementation } from './ports.ts';
 import { modulePath } from './rendering.ts';
@@ -53,9 +54,12 @@ export function createJudging(parts: RuntimeParts): Judging {
     return shelf;
   };
 
+  const functions =
+    parts.guard === undefined ? parts.functions : guardedFunctions(parts.functions, parts.guard);
+
   const looking = (workflow: Workflow, copy: string | null): Looking => ({
     checks,
-    functions: parts.functions,
+    functions,
     workspace: parts.workspace,
     module: modulePath(parts.workspace, workflow.module),
     database: copy ?? modulePath(parts.workspace, workflow.database?.file ?? null),

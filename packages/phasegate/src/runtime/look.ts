@@ -9,7 +9,7 @@ import { withoutOurPaths } from './withoutOurPaths.ts';
 /** What looking needs: the shelf, the function host, and where to look. */
 export interface Looking {
   readonly checks: () => Promise<ReadonlyMap<string, CheckImplementation>>;
-  readonly functions: Functions;
+  readonly functions: Pick<Functions, 'call'>;
   readonly workspace: string;
   /** Absolute path of the module with the run's functions; null when it has none. */
   readonly module: string | null;

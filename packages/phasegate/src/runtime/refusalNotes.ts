@@ -11,14 +11,14 @@ export interface RefusalNotes {
   }): Promise<void>;
 }
 
-/** Keeps at most so many records a second and a minute in this process; the next one says how many were left out. */
+/** Keeps at most so many records a second and an hour in this process; the next one says how many were left out. */
 export function createRefusalNotes(parts: {
   readonly store: AuditStore;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly perSecond?: number;
 }): RefusalNotes {
-  const bounds = [createBound(1000, parts.perSecond ?? 20), createBound(60_000, PER_MINUTE)];
+  const bounds = [createBound(1000, parts.perSecond ?? 20), createBound(3_600_000, PER_HOUR)];
   let leftOut = 0;
 
   return {
@@ -39,7 +39,7 @@ export function createRefusalNotes(parts: {
 }
 
 /** A burst is shown in full; one that does not end must not fill the disk. */
-const PER_MINUTE = 120;
+const PER_HOUR = 2000;
 
 function createBound(windowMs: number, most: number) {
   let window = 0;

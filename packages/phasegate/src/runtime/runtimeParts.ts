@@ -29,7 +29,7 @@ export interface RuntimeParts {
   readonly calls: CallsUnderWay;
   readonly waits?: CallWaits;
   /** Keeps the guard's own files; absent where no programs are run. */
-  readonly guard?: Pick<Guard, 'settle' | 'release'>;
+  readonly guard?: Pick<Guard, 'hold' | 'settle' | 'release'>;
   /** Places of the votes at the gate a run waits at that no human of today signed. Left out: all are good. */
   readonly voided?: (run: Run) => Promise<readonly number[]>;
   /** An agent acted on what it holds: whoever keeps leases renews its. */
