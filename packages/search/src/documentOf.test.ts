@@ -44,7 +44,7 @@ describe('documentOf', () => {
 
   test.each([
     ['broken YAML', '---\ntags: [a\n---\n# T\n\nText.\n', 'not YAML'],
-    ['a phase that is not a number', '---\nphase: soon\n---\n# T\n\nText.\n', 'no whole number'],
+    ['a phase that is not a number', '---\nphase: soon\n---\n# T\n\nText.\n', 'not a whole number'],
   ])('%s is a warning and nothing is lost', async (_, text, message) => {
     const document = await documentOf('docs/a.md', text);
 

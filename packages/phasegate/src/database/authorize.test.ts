@@ -93,7 +93,7 @@ describe('what is refused', () => {
     ['SAVEPOINT x', /db.transaction/],
     ["UPDATE phasegate_migrations SET sha256 = ''", /kept by Phasegate/],
     ["INSERT INTO phasegate_migrations VALUES (9, '', '', '')", /kept by Phasegate/],
-    ['UPDATE sqlite_sequence SET seq = 1', /no table to write to/],
+    ['UPDATE sqlite_sequence SET seq = 1', /not a table to write to/],
   ])('what reaches beyond rows of tables: %s [S3.12 fail.41]', (sql, message) => {
     const { db, folder } = books();
     const files = readdirSync(folder);

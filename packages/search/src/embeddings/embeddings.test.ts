@@ -110,8 +110,8 @@ describe('embeddings', () => {
   test.each([
     ['http://example.org/v1', 'https'],
     ['https://user:pass@example.org/v1', 'credential'],
-    ['ftp://example.org', 'no http'],
-    ['nowhere', 'no http'],
+    ['ftp://example.org', 'not an http'],
+    ['nowhere', 'not an http'],
   ])('an endpoint at %s is refused', (url, reason) => {
     const env = { PHASEGATE_EMBEDDINGS_URL: url, PHASEGATE_EMBEDDINGS_MODEL: 'tiny' };
 
