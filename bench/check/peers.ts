@@ -1,7 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { installPeers } from '../peers/install.ts';
 import { QUESTIONS, type Question, RULES } from './policy.ts';
 
 /** Somebody else's way of answering the same questions: no token, no audit, nothing on disk. */
@@ -10,17 +9,9 @@ export interface Peer {
   judge(question: Question): boolean;
 }
 
-const FOLDER = join(import.meta.dirname, '../peers');
-
 /** The peers, installed here and now where they are missing; their versions are exact in `bench/peers`. */
 export async function openPeers(): Promise<readonly Peer[]> {
-  if (!existsSync(join(FOLDER, 'node_modules/casbin'))) {
-    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock'], {
-      cwd: FOLDER,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-  }
-  const require = createRequire(join(FOLDER, 'package.json'));
+  const require = createRequire(join(installPeers('casbin'), 'package.json'));
   const peers = [
     await casbin(require('casbin') as Casbin),
     cedar(require('@cedar-policy/cedar-wasm/nodejs') as Cedar),

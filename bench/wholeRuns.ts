@@ -1,0 +1,87 @@
+/**
+ * Whole runs a second: a start and four steps, each durable, each with an artifact of about 1.2 KB that is validated.
+ * Ours go through the real catalog and a workflow file. Beside us, in every round and each in a process of its own:
+ * bare SQLite, LangGraph.js at both durable settings, and XState with SQLite.
+ *
+ *   npm run bench:runs            everything
+ *   npm run bench:runs -- quick   a fifth of the work
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { installPeers } from './peers/install.ts';
+import { folder, median, print } from './transitions/measure.ts';
+import { EVIDENCE, STEPS } from './wholeRuns/contender.ts';
+import { CONTENDERS } from './wholeRuns/contenders.ts';
+
+const quick = process.argv.includes('quick');
+const ROUNDS = quick ? 3 : 5;
+const RUNS = quick ? 60 : 300;
+const WARM = quick ? 30 : 100;
+const RACE = join(import.meta.dirname, 'wholeRuns/race.ts');
+/** A difference smaller than this is none: two rounds of the same contender differ by as much. */
+const EQUAL = 1.3;
+const AIMS: Readonly<Record<number, Readonly<Record<string, number>>>> = {
+  1: { 'bare SQLite': 0.6, 'LangGraph.js exit': 6, XState: 1 },
+  32: { 'bare SQLite': 0.25, 'LangGraph.js exit': 12, XState: 3 },
+};
+
+installPeers('@langchain/langgraph');
+print(
+  `a run is a start and ${STEPS.length} steps with ${JSON.stringify(EVIDENCE).length} bytes of evidence each`,
+);
+for (const parallel of [1, 32]) compare(parallel);
+
+function compare(parallel: number): void {
+  const names = Object.keys(CONTENDERS);
+  const results = new Map<string, Result[]>(names.map((name) => [name, []]));
+  // In turn, so that a machine that slows down slows everybody.
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const name of names) results.get(name)?.push(race(name, parallel));
+  }
+  const ours = results.get('phasegate') ?? [];
+  print(`\n${parallel} at a time`);
+  for (const [name, theirs] of results) {
+    const rate = `${Math.round(median(theirs.map((one) => one.rate)))} runs/s`.padStart(13);
+    const bytes = `${(median(theirs.map((one) => one.bytes)) / 1024).toFixed(1)} KiB a run`.padStart(16);
+    const syncs = syncsPerRun(name, parallel).padStart(22);
+    const share = median(ours.map((one, round) => one.rate / (theirs[round]?.rate ?? 0)));
+    const compared = name === 'phasegate' ? '' : `  ours is ${inWords(share, AIMS[parallel]?.[name])}`;
+    print(`  ${name.padEnd(18)}${rate}${bytes}${syncs}${compared}`);
+  }
+}
+
+function inWords(share: number, aim: number | undefined): string {
+  const equal = share < EQUAL && share > 1 / EQUAL ? ', equal' : '';
+  return `${share.toFixed(2)} times that${equal}${aim === undefined ? '' : ` (aim ${aim === 1 ? 'equal' : aim})`}`;
+}
+
+interface Result {
+  readonly rate: number;
+  readonly bytes: number;
+}
+
+function race(name: string, parallel: number): Result {
+  const words = [RACE, name, String(RUNS), String(parallel), String(WARM)];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${name}: ${stderr}`);
+  return JSON.parse(stdout) as Result;
+}
+
+/** Counted by `strace` over a short race and one twice as long; their difference leaves out opening and closing. */
+function syncsPerRun(name: string, parallel: number): string {
+  const [few, many] = [parallel * 2, parallel * 4].map((runs) => syncs(name, parallel, runs));
+  if (few === undefined || many === undefined) return 'fsyncs not counted';
+  return `${((many - few) / (parallel * 2)).toFixed(2)} fsyncs a run`;
+}
+
+function syncs(name: string, parallel: number, runs: number): number | undefined {
+  const at = folder();
+  const file = join(at, 'trace');
+  const words = [process.execPath, RACE, name, String(runs), String(parallel), '0'];
+  const traced = ['-f', '-qq', '-e', 'trace=fsync,fdatasync', '-e', 'signal=none', '-o', file, ...words];
+  const { status } = spawnSync('strace', traced, { stdio: 'ignore' });
+  const count = status === 0 ? (readFileSync(file, 'utf8').match(/sync\(\d+/g)?.length ?? 0) : undefined;
+  rmSync(at, { recursive: true });
+  return count;
+}
