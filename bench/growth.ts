@@ -1,0 +1,27 @@
+/**
+ * How costs grow with what is stored: acts on one run with so many runs under way, acts on a run with so many completed
+ * phases, and `audit verify` with so many records. An exponent of 0 is flat, 1 is in proportion.
+ *
+ *   npm run bench:growth            up to 100,000 runs, 2,000 completions, 1,000,000 records; takes long
+ *   npm run bench:growth -- quick   up to 10,000 runs, 1,000 completions, 100,000 records
+ */
+import { report } from './growth/curve.ts';
+import { costsWithHistory } from './growth/withHistory.ts';
+import { verifyWithRecords } from './growth/withRecords.ts';
+import { costsWithRuns } from './growth/withRuns.ts';
+import { print } from './transitions/measure.ts';
+
+const quick = process.argv.includes('quick');
+const FLAT = 0.1;
+const TRIES = 25;
+
+print('with so many phases completed in the run');
+const history = await costsWithHistory(quick ? [10, 100, 1000] : [10, 100, 1000, 2000], TRIES);
+for (const [name, points] of history) report(name, points, FLAT);
+
+print('\nwith so many runs under way');
+const runs = await costsWithRuns(quick ? [100, 1000, 10_000] : [100, 1000, 10_000, 100_000], TRIES);
+for (const [name, points] of runs) report(name, points, FLAT);
+
+print('\naudit verify, with so many records');
+report('verify', await verifyWithRecords(quick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000]));
