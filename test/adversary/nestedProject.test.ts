@@ -114,3 +114,23 @@ test('without a human the nearest project is entered, as ever', async () => {
     'inner',
   );
 });
+
+test('a folder in a project that is known by its state alone does not run what an agent left there [adv.Q3]', async () => {
+  const project = makeProject({ 'workflows/lab.workflow.yaml': 'workflow: lab\nphases: { LAB: {} }\n' });
+  expect(await phasegate(project, ['humans', 'add', 'maria'], SECRET)).toMatchObject({ code: 0 });
+  const pwned = join(project.base, 'pwned');
+  project.write(
+    'sub/workflows/evil.workflow.mjs',
+    `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(pwned)}, '');\nexport default 1;\n`,
+  );
+  const states = readdirSync(dirname(project.stateDir));
+  const sub = join(project.root, 'sub');
+
+  const listed = await phasegate(project, ['list', '--json'], { cwd: sub });
+  for (const words of [['validate'], ['check'], ['start', 'evil'], ['doctor']])
+    await phasegate(project, words, { cwd: sub });
+
+  expect(existsSync(pwned)).toBe(false);
+  expect(listed.stdout).toContain('lab');
+  expect(readdirSync(dirname(project.stateDir))).toEqual(states);
+});

@@ -4,7 +4,12 @@ import { type Json, type JsonObject, PhasegateError, type Problem } from '@phase
 import { faultsOf } from './config/faultsOf.ts';
 import type { ParsedText } from './config/parseWithPlaces.ts';
 
-export { findProjectRoot, isMarkedProject, projectRootsAbove } from './config/findProjectRoot.ts';
+export {
+  findProjectRoot,
+  isMarkedProject,
+  projectRootsAbove,
+  withFoldersAround,
+} from './config/findProjectRoot.ts';
 export { namesOfPath } from './config/namesOfPath.ts';
 export { ownStateDir, stateDirFor } from './config/stateDirFor.ts';
 export { readWorktreeRecord, requireNoState, writeWorktreeRecord } from './config/worktreeRecord.ts';

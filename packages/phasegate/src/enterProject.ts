@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { shellWord } from '@phasegate/core/model';
 import {
@@ -10,7 +10,7 @@ import {
   stateOf,
   worktreeWords,
 } from './acceptedFolders.ts';
-import { claimedMain, findProjectRoot, projectRootsAbove } from './config.ts';
+import { claimedMain, findProjectRoot, projectRootsAbove, withFoldersAround } from './config.ts';
 import type { OpenProject } from './runtime/ports.ts';
 
 /** The project a folder belongs to, and what was not entered on the way. */
@@ -26,7 +26,8 @@ export interface Entered {
  */
 export async function enterProject(start: string, { env, open }: Entering): Promise<Entered> {
   const hasState = (folder: string) => hasStateIn(stateOf(folder, env));
-  const [first, ...inner] = projectRootsAbove(start, hasState);
+  const marked = projectRootsAbove(start, hasState);
+  const [first, ...inner] = marked.length > 0 ? marked : await withHumans();
   if (first === undefined) return { root: findProjectRoot(start), notes: [] };
   let root = first;
   if (inner.length > 0) await requireAcceptedWorktree(root, { env, open });
@@ -35,6 +36,20 @@ export async function enterProject(start: string, { env, open }: Entering): Prom
     root = nested;
   }
   return { root, notes: [] };
+
+  /**
+   * Where nothing is marked, a project is known by its state, and only one with humans has a say: a folder inside of it
+   * would be a project in which nobody has to accept anything.
+   */
+  async function withHumans(): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const folder of withFoldersAround(start).filter(hasState)) {
+      // With nobody around to ask, the folder is entered whatever is in its state, also to put that right.
+      if (folder === resolve(start) && found.length === 0) continue;
+      if (await asking({ root: folder, open }, hasHuman)) found.push(folder);
+    }
+    return found;
+  }
 
   async function mayEnter(nested: string): Promise<boolean> {
     const outside = stateOf(root, env);

@@ -27,6 +27,16 @@ export function projectRootsAbove(
   }
 }
 
+/** The folder and every one around it, the outermost first. */
+export function withFoldersAround(start: string): readonly string[] {
+  const found = [resolve(start)];
+  for (let [folder] = found as [string]; folder !== dirname(folder); ) {
+    folder = dirname(folder);
+    found.unshift(folder);
+  }
+  return found;
+}
+
 /** Whether a folder says itself that it is a project. */
 export function isMarkedProject(folder: string): boolean {
   return MARKS.some((mark) => existsSync(join(folder, mark)));
