@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { beforeEach, expect, test } from 'vitest';
@@ -289,6 +289,26 @@ export default defineWorkflow({
     checkpoint_passed: true,
   });
 });
+
+test.each(['a `.git` that is a file', 'a `commondir`'])(
+  '%s does not bring hooks from elsewhere [adv.Q2]',
+  async (what) => {
+    const { root } = siege.project;
+    rmSync(join(root, '.git/hooks'), { recursive: true });
+    const lead =
+      what === 'a `commondir`'
+        ? 'echo "$PWD/src/evil" > .git/commondir'
+        : 'mv .git src/moved && printf "gitdir: %s\\n" "$PWD/src/evil" > .git';
+    const command = `cp -r .git src/evil; mkdir -p src/evil/hooks; printf '#!/bin/sh\ntouch pwned\n' > src/evil/hooks/post-commit; chmod +x src/evil/hooks/post-commit; ${lead}`;
+
+    const [result] = await execute([{ tool: 'bash', input: { command } }]);
+
+    expect(JSON.stringify(result)).toMatch(/put back/);
+    const env = { ...siege.project.env, GIT_AUTHOR_NAME: 'a', GIT_COMMITTER_NAME: 'a', EMAIL: 'a@a' };
+    spawnSync('git', ['commit', '-q', '--allow-empty', '-m', 'second'], { cwd: root, env });
+    expect(existsSync(join(root, 'pwned'))).toBe(false);
+  },
+);
 
 function read(path: string): string {
   return readFileSync(join(siege.project.root, path), 'utf8');

@@ -154,19 +154,22 @@ function isCandidate(path: string, entry: Dirent): boolean {
 
 /**
  * Where a place of guarded files, or a folder on the way to it, is a link or a pipe. Asked for by their names: the walk
- * does not list `.git`, and whoever puts a link there brings hooks from anywhere.
+ * does not list `.git`, and whoever puts a link there brings hooks from anywhere. So does who writes a `commondir`.
  */
 function linkedPlaces(root: string): readonly string[] {
   const ways = PLACES.flatMap((place) => {
     const names = place.split('/');
     return names.map((_, index) => names.slice(0, index + 1).join('/'));
   });
-  return [...new Set(ways)].filter((way) => {
+  return [...new Set([...ways, COMMON])].filter((way) => {
     if (isLinked(root, folderOf(way))) return false;
     const stats = lstatSync(join(root, way), { throwIfNoEntry: false });
-    return stats !== undefined && !stats.isDirectory() && !stats.isFile();
+    return stats !== undefined && !stats.isDirectory() && (!stats.isFile() || way === COMMON);
   });
 }
+
+/** Says where git finds its hooks and its config, if that is not here. */
+const COMMON = '.git/commondir';
 
 /** A folder that is reached through a link is not this project's to keep. */
 function isLinked(root: string, folder: string): boolean {
