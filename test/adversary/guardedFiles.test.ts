@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { beforeEach, expect, test } from 'vitest';
@@ -309,6 +309,20 @@ test.each(['a `.git` that is a file', 'a `commondir`'])(
     expect(existsSync(join(root, 'pwned'))).toBe(false);
   },
 );
+
+test('however many files a program plants, all go, and the audit holds some of them and their number [adv.Q2]', async () => {
+  const plant =
+    'mkdir -p src/x workflows/x && cd src/x && for i in $(seq 1 300); do : > $i.workflow.yaml; done';
+
+  const [result] = await execute([{ tool: 'bash', input: { command: `${plant}; : > ../../workflows/x/y` } }]);
+
+  expect(JSON.stringify(result)).toMatch(/and 291 more.*put back/);
+  expect(readdirSync(join(siege.project.root, 'src/x'))).toEqual([]);
+  expect(existsSync(join(siege.project.root, 'workflows/x/y'))).toBe(false);
+  const record = (await siege.records()).find(({ event }) => event === 'guarded_files_restored');
+  expect(record?.data).toMatchObject({ more: 101 });
+  expect((await restored())[0]).toHaveLength(200);
+});
 
 function read(path: string): string {
   return readFileSync(join(siege.project.root, path), 'utf8');

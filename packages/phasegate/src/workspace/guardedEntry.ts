@@ -30,8 +30,17 @@ const LARGEST = 10 * 1024 * 1024;
  */
 const SMALL = 1024 * 1024;
 
-/** What stands at a place; null where there is nothing, or a folder. `before` is what was seen there last. */
-export function readGuardedEntry(place: string, before: SeenEntry | undefined): SeenEntry | null {
+/** How an entry is to be read. */
+export interface ReadingOf {
+  /** What was seen there last. */
+  readonly before?: SeenEntry | undefined;
+  /** So many bytes may be kept of it. */
+  readonly room: number;
+}
+
+/** What stands at a place; null where there is nothing, or a folder. */
+export function readGuardedEntry(place: string, { before, room }: ReadingOf): SeenEntry | null {
+  const most = Math.min(room, LARGEST);
   try {
     const stats = lstatSync(place, { bigint: true });
     const mode = Number(stats.mode) & 0o777;
@@ -40,14 +49,13 @@ export function readGuardedEntry(place: string, before: SeenEntry | undefined): 
     }
     if (stats.isDirectory()) return null;
     if (!stats.isFile()) return { entry: { kind: 'other', digest: 'not a file', content: null, mode } };
-    if (stats.size > LARGEST) {
-      const digest = `large:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
-      return { entry: { kind: 'file', digest, content: null, mode } };
-    }
+    const large = `large:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
+    if (stats.size > most) return { entry: { kind: 'file', digest: large, content: null, mode } };
     const sighting = sight(stats, before?.sighting);
     const isSame = before?.sighting?.settled === true && before.sighting.identity === sighting.identity;
     if (isSame && stats.size > SMALL) return before;
-    const content = contentOf(place);
+    const content = contentOf(place, most);
+    if (content === 'larger') return { entry: { kind: 'file', digest: large, content: null, mode } };
     if (content === null) return null;
     const digest =
       before?.entry.content?.equals(content) === true
@@ -63,10 +71,13 @@ export function readGuardedEntry(place: string, before: SeenEntry | undefined): 
 }
 
 /** Through no link, and without waiting for whoever writes to a pipe that was put in its place. */
-function contentOf(place: string): Buffer | null {
+function contentOf(place: string, most: number): Buffer | 'larger' | null {
   const file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    return fstatSync(file).isFile() ? readFileSync(file) : null;
+    const stats = fstatSync(file);
+    if (!stats.isFile()) return null;
+    // It may have grown since it was looked at.
+    return stats.size > most ? 'larger' : readFileSync(file);
   } finally {
     closeSync(file);
   }

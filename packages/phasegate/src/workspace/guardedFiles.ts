@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { GuardedEntry } from './guardedEntry.ts';
 import { createGuardedReader, type GuardedReader, type GuardedReading } from './guardedTree.ts';
-import { putBackGuarded } from './putBackGuarded.ts';
+import { putBackGuarded, removeAll } from './putBackGuarded.ts';
 
 /** A guarded file that is not as it was. */
 export interface FileChange {
@@ -25,33 +27,69 @@ export function createGuardedFiles({
   readonly keptIn: () => string;
 }) {
   let reader: Promise<GuardedReader> | undefined;
+  const keep = createKept(keptIn);
+  const remove = createRemoving(() => realpath(root));
   return {
     async read(known: Iterable<string>): Promise<GuardedReading> {
       reader ??= realpath(root).then((real) => createGuardedReader(real));
       return (await reader).read(known);
     },
     async putBack({ path, before, after }: FileChange): Promise<void> {
-      if (after?.content != null) await keep(keptIn(), after.digest, after.content);
+      if (after?.content != null) await keep(after.digest, after.content);
+      if (before === null && after?.kind !== 'other') return remove(path);
       await putBackGuarded({ root: await realpath(root), path, before, after });
     },
   };
 }
 
-const MOST_KEPT = 1_000;
-
-async function keep(folder: string, name: string, content: Buffer): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeFile(join(folder, name), content, { mode: 0o600, flag: 'w' });
-  await dropOldest(folder, name);
+/** Removes added files. Those of one folder that are asked for at once go together: a program can leave very many. */
+function createRemoving(root: () => Promise<string>) {
+  const asked = new Map<string, { readonly names: string[]; readonly done: Promise<void> }>();
+  return (path: string): Promise<void> => {
+    const at = path.lastIndexOf('/');
+    const [folder, name] = [path.slice(0, Math.max(0, at)), path.slice(at + 1)];
+    const others = asked.get(folder);
+    if (others !== undefined) {
+      others.names.push(name);
+      return others.done;
+    }
+    const names = [name];
+    const done = nextTurn().then(async () => {
+      asked.delete(folder);
+      await removeAll(await root(), folder, names);
+    });
+    asked.set(folder, { names, done });
+    return done;
+  };
 }
 
-/** What was found last is what somebody will look for. */
-async function dropOldest(folder: string, newest: string): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => name !== newest);
-  if (names.length < MOST_KEPT) return;
+const MOST_KEPT = 1_000;
+
+/** Keeps what was found in a folder. What was found last is what somebody will look for, so the oldest goes. */
+function createKept(keptIn: () => string) {
+  // By their age. Read once: a program can leave so many that asking for all of them each time would take minutes.
+  let names: Promise<Set<string>> | undefined;
+  return async (name: string, content: Buffer): Promise<void> => {
+    const folder = keptIn();
+    names ??= namesByAge(folder);
+    const kept = await names;
+    const isKept = kept.delete(name) && existsSync(join(folder, name));
+    kept.add(name);
+    if (!isKept) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFile(join(folder, name), content, { mode: 0o600, flag: 'w' });
+    }
+    for (const oldest of [...kept].slice(0, Math.max(0, kept.size - MOST_KEPT))) {
+      kept.delete(oldest);
+      await rm(join(folder, oldest), { force: true });
+    }
+  };
+}
+
+async function namesByAge(folder: string): Promise<Set<string>> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const aged = await Promise.all(
-    names.map(async (name) => ({ name, age: (await stat(join(folder, name))).mtimeMs })),
+    (await readdir(folder)).map(async (name) => ({ name, age: (await stat(join(folder, name))).mtimeMs })),
   );
-  const oldest = aged.sort((one, other) => one.age - other.age).slice(0, names.length + 1 - MOST_KEPT);
-  for (const { name } of oldest) await rm(join(folder, name), { force: true });
+  return new Set(aged.sort((one, other) => one.age - other.age).map(({ name }) => name));
 }

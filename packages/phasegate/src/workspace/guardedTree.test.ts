@@ -4,6 +4,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -71,6 +72,27 @@ test('where there are too many folders, those left out are named and known files
 
   expect(beyond).toHaveLength(2);
   expect([...known.tree.keys()]).toEqual(['c/.mcp.json']);
+});
+
+test('files that were added fill neither the memory nor the room of those that were there [adv.Q2]', async () => {
+  const root = folder();
+  mkdirSync(join(root, 'workflows/z'), { recursive: true });
+  mkdirSync(join(root, 'workflows/a'));
+  writeFileSync(join(root, 'workflows/z/own.workflow.yaml'), 'own');
+  const { read } = createGuardedReader(root);
+  await read([]);
+  for (let place = 0; place < 20; place += 1) {
+    const file = join(root, 'workflows/a', `${place}`);
+    writeFileSync(file, '');
+    truncateSync(file, 10 * 1024 * 1024);
+  }
+
+  const { tree } = await read(['workflows/z/own.workflow.yaml']);
+
+  const kept = [...tree.values()].reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+  expect(kept).toBeLessThan(150 * 1024 * 1024);
+  expect(tree.size).toBe(21);
+  expect(String(tree.get('workflows/z/own.workflow.yaml')?.content)).toBe('own');
 });
 
 function folder(): string {

@@ -38,6 +38,13 @@ const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 const MOST_FOLDERS = 20_000;
 /** So many questions to the file system are asked before others get their turn. */
 const STRIDE = 500;
+/** The same in bytes that are read. */
+const BYTES_AT_ONCE = 8 * 1024 * 1024;
+/**
+ * So much content is kept of the files that were there before, and of all others: beyond it only size and times are
+ * known. Whoever adds files must neither fill our memory nor take the room of those that belong there.
+ */
+const MOST_BYTES = 128 * 1024 * 1024;
 
 /** What of a folder matters here. */
 interface Listing {
@@ -114,6 +121,24 @@ export function createGuardedReader(root: string, mostFolders = MOST_FOLDERS): G
     return { seen, beyond, overfull };
   }
 
+  async function lookAt(
+    paths: readonly string[],
+    found: (path: string, seen: SeenEntry) => void,
+  ): Promise<void> {
+    let [asked, bytes, room] = [0, 0, MOST_BYTES];
+    for (const path of paths) {
+      const seen = readGuardedEntry(join(root, path), { before: entries.get(path), room });
+      const size = seen?.entry.content?.length ?? 0;
+      room -= size;
+      bytes += size;
+      asked += 1;
+      if (seen !== null) found(path, seen);
+      if (asked % STRIDE !== 0 && bytes < BYTES_AT_ONCE) continue;
+      bytes = 0;
+      await nextTurn();
+    }
+  }
+
   return {
     async read(known) {
       const { seen, beyond, overfull } = await walkAll();
@@ -124,15 +149,15 @@ export function createGuardedReader(root: string, mostFolders = MOST_FOLDERS): G
       for (const path of known) if (!paths.has(path) && !isLinked(root, folderOf(path))) paths.add(path);
       const tree = new Map<string, GuardedEntry>();
       const looked = new Map<string, SeenEntry>();
-      let asked = 0;
-      for (const path of paths) {
-        asked += 1;
-        if (asked % STRIDE === 0) await nextTurn();
-        const seenNow = readGuardedEntry(join(root, path), entries.get(path));
-        if (seenNow === null) continue;
-        looked.set(path, seenNow);
-        tree.set(path, seenNow.entry);
-      }
+      const before = new Set(known);
+      for (const some of [
+        [...paths].filter((path) => before.has(path)),
+        [...paths].filter((path) => !before.has(path)),
+      ])
+        await lookAt(some.sort(shallowFirst), (path, seenNow) => {
+          looked.set(path, seenNow);
+          tree.set(path, seenNow.entry);
+        });
       for (const place of overfull) tree.set(place, OVERFULL);
       entries = looked;
       return { tree, beyond };
@@ -179,6 +204,11 @@ function isLinked(root: string, folder: string): boolean {
     if (statsOfFolder(place) === null) return true;
   }
   return false;
+}
+
+/** What stands near the root matters most where there is not room for all. */
+function shallowFirst(one: string, other: string): number {
+  return one.split('/').length - other.split('/').length || (one < other ? -1 : 1);
 }
 
 function folderOf(path: string): string {

@@ -22,7 +22,7 @@ export async function putBackGuarded({ root, path, before, after }: PuttingBack)
   await openFolders(root, path);
   // More than can be looked through: what belongs there is put back one by one after this.
   if (after === OVERFULL) return moveAside(join(root, path));
-  if (before === null) return removeAt(root, path);
+  if (before === null) return removeAll(root, folderOf(path), [nameOf(path)]);
   await clearWay(root, path);
   if (before.kind === 'link') {
     const held = await openFolderBeneath(root, folderOf(path), { make: true });
@@ -40,10 +40,17 @@ export async function putBackGuarded({ root, path, before, after }: PuttingBack)
   await chmod(join(root, path), before.mode);
 }
 
-async function removeAt(root: string, path: string): Promise<void> {
-  const held = await openFolderBeneath(root, folderOf(path), { make: false });
+/** Removes what was added to a folder, through no link. Throws where something stays. */
+export async function removeAll(root: string, folder: string, names: readonly string[]): Promise<void> {
+  await openFolders(root, `${folder}/`);
+  const held = await openFolderBeneath(root, folder, { make: false });
   try {
-    await rm(held.at(nameOf(path)), { force: true });
+    let fault: unknown;
+    for (const name of names)
+      await rm(held.at(name), { force: true }).catch((error: unknown) => {
+        fault ??= error;
+      });
+    if (fault !== undefined) throw fault;
   } finally {
     await held.close();
   }

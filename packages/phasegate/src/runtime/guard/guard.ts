@@ -75,11 +75,17 @@ export function createGuard(parts: GuardParts): Guard {
     }
     if (found.length === 0) return NOTHING;
     const failed: string[] = [];
-    for (const change of again ? found : outermost(found))
-      await files.putBack(change).catch(() => failed.push(change.path));
+    const putBack = (change: GuardedChange) =>
+      files.putBack(change).catch(() => void failed.push(change.path));
+    const changed = again ? found : outermost(found);
+    // What was added is in nobody's way but that of what belongs there, so it goes together.
+    const added = changed.filter(isAdded);
+    for (let at = 0; at < added.length; at += AT_ONCE)
+      await Promise.all(added.slice(at, at + AT_ONCE).map(putBack));
+    for (const change of changed.filter((one) => !isAdded(one))) await putBack(change);
     const data: JsonObject = {
-      files: found.map(foundOf),
-      ...(failed.length === 0 ? {} : { failed }),
+      ...foundOf(found),
+      ...(failed.length === 0 ? {} : { failed: failed.slice(0, MOST_RECORDED) }),
     };
     await note(run?.id ?? null, 'guarded_files_restored', data);
     const paths = found.map(({ path }) => path);
@@ -138,7 +144,7 @@ export function createGuard(parts: GuardParts): Guard {
     }
     if (open.length > 0) {
       if (await parts.asksHuman()) throw notAccepted(open.map(({ path }) => path));
-      await note(run?.id ?? null, 'guarded_files_changed', { files: open.map(foundOf) });
+      await note(run?.id ?? null, 'guarded_files_changed', foundOf(open));
     }
     const measure = measureOf(reading);
     await guarded.keepMeasure(measure);
@@ -184,6 +190,13 @@ async function sortOut(
 function outermost(changes: readonly GuardedChange[]): readonly GuardedChange[] {
   const places = changes.filter(isOther).map(({ path }) => `${path}/`);
   return changes.filter(({ path }) => !places.some((place) => path.startsWith(place)));
+}
+
+/** Each may need a descriptor. */
+const AT_ONCE = 200;
+
+function isAdded(change: GuardedChange): boolean {
+  return change.before === null && !isOther(change);
 }
 
 function isOther({ after }: GuardedChange): boolean {
@@ -234,9 +247,15 @@ export function restoredMessage(paths: readonly string[]): string {
 
 const MOST_NAMED = 10;
 
-function foundOf({ path, after }: GuardedChange): JsonObject {
-  return { path, found: after?.digest ?? null };
+/** What stands in the audit of files that were found changed: a program can change any number of them. */
+function foundOf(changes: readonly GuardedChange[]): JsonObject {
+  const files = changes
+    .slice(0, MOST_RECORDED)
+    .map(({ path, after }) => ({ path, found: after?.digest ?? null }));
+  return { files, ...(changes.length > files.length ? { more: changes.length - files.length } : {}) };
 }
+
+const MOST_RECORDED = 200;
 
 function notAccepted(paths: readonly string[]): PhasegateError {
   const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
@@ -248,8 +267,13 @@ function notAccepted(paths: readonly string[]): PhasegateError {
 }
 
 function notRestored(paths: readonly string[]): PhasegateError {
-  const named = paths.map((path) => `\`${path}\``).join(', ');
-  return new PhasegateError('guarded_changed', `${named} changed and could not be put back`, {
-    hint: 'a human puts them back and looks at `phasegate audit tail --as NAME`',
-  });
+  const named = paths.slice(0, MOST_NAMED).map((path) => `\`${path}\``);
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
+  return new PhasegateError(
+    'guarded_changed',
+    `${named.join(', ')}${more} changed and could not be put back`,
+    {
+      hint: 'a human puts them back and looks at `phasegate audit tail --as NAME`',
+    },
+  );
 }
