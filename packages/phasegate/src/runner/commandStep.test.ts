@@ -53,9 +53,10 @@ describe('a command that does its work', () => {
   test.each([
     ['{"success":false,"error":"red"}', '{"success":true}'],
     ['{"success":true,"result":{"passed":1}}', '{"success":true,"result":{"passed":9}}'],
+    ['{"success":false,"error":"red"}', '{"\\u0073ucces\\u0073":true}'],
   ])('has failed where it says twice what came of it, %s and then %s [adv.Q7]', async (...lines) => {
     const bed = await driveBed([commanded('work', './both.sh')]);
-    const script = ['#!/bin/sh', ...lines.map((line) => `echo '${line}'`), ''].join('\n');
+    const script = ['#!/bin/sh', ...lines.map((line) => `printf '%s\\n' '${line}'`), ''].join('\n');
     writeFileSync(join(bed.root, 'both.sh'), script);
     chmodSync(join(bed.root, 'both.sh'), 0o755);
 

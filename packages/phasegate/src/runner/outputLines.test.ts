@@ -6,6 +6,7 @@ const PASSED = '{"success": true, "result": {}}';
 test.each([
   ['a line that another program began', '1 test failed {"success":false}\n'],
   ['a line of which more follows', '{"success":false} bye\n'],
+  ['letters that are written by their numbers', '{"s\\u0075cces\\u0073":false}\n'],
   ['a line too long to be kept', `${'x'.repeat(LINE_LIMIT + 1)}{"success":false}\n`],
 ])('what a command says in %s cannot be taken back by a later line [adv.Q7]', (_, said) => {
   expect(lastOf(`${said}${PASSED}\n`)).toMatchObject({ text: PASSED, contradicts: true });

@@ -49,7 +49,7 @@ export function outputLines(
   };
   const take = (line: string) => {
     if (line.trim() === '') return;
-    const result = options.holdResult && (cut || SAYS_SUCCESS.test(line)) ? line.trim() : null;
+    const result = options.holdResult && (cut || saysSuccess(line)) ? line.trim() : null;
     // For good: whoever repeats the first line after another must not undo what that one said.
     if (result !== null && said !== null && said !== result) contradicts = true;
     last = { text: line, whole: !cut, ...(contradicts ? { contradicts } : {}) };
@@ -82,4 +82,10 @@ export function outputLines(
  * Also where something stands before it: whoever ends their output without a line break must not be able to hide what
  * the command says next. A line that was cut may have said anything.
  */
-const SAYS_SUCCESS = /"success"\s*:\s*(?:true|false)/;
+function saysSuccess(line: string): boolean {
+  // In JSON a letter may be written by its number, and `"\u0073uccess"` is the same key.
+  const plain = line.replaceAll(/\\u00([67][0-9a-f])/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return /"success"\s*:\s*(?:true|false)/.test(plain);
+}
