@@ -51,3 +51,23 @@ test.each<readonly [StartedWith, readonly string[]]>([
 ])('%j names %j [adv.Q2]', (started, paths) => {
   expect(Object.keys(namedFiles(root, started))).toEqual(paths);
 });
+
+test.each([
+  ['npm', '.npmrc'],
+  ['npx', '.npmrc'],
+  ['yarn', '.yarnrc.yml'],
+  ['pnpm', '.pnpmfile.cjs'],
+  ['cargo', '.cargo/config.toml'],
+  ['tsx', 'tsconfig.json'],
+])(
+  'what names other programs to `%s`, `%s`, is among the files, also where it comes later [adv.Q2]',
+  (program, file) => {
+    const project = mkdtempSync(join(tmpdir(), 'phasegate-named-'));
+    const command = [program, 'run', 'server'];
+    expect(namedFiles(project, { command })).toEqual({});
+    mkdirSync(dirname(join(project, file)), { recursive: true });
+    writeFileSync(join(project, file), '');
+
+    expect(Object.keys(namedFiles(project, { command }))).toEqual([file]);
+  },
+);

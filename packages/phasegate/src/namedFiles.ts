@@ -74,16 +74,30 @@ const MOST_FOLDERS = 50;
 
 /** Programs that start what stands in a file they find by themselves. */
 const MANIFESTS: Readonly<Record<string, readonly string[]>> = {
-  npm: ['package.json'],
-  pnpm: ['package.json'],
-  yarn: ['package.json'],
-  bun: ['package.json', 'bunfig.toml'],
-  deno: ['deno.json', 'deno.jsonc'],
+  // An `.npmrc` names the shell that scripts are run by, and options for every Node that is started.
+  npm: ['package.json', '.npmrc'],
+  npx: ['package.json', '.npmrc'],
+  pnpm: ['package.json', '.npmrc', 'pnpm-workspace.yaml', '.pnpmfile.cjs', '.pnpmfile.mjs'],
+  pnpx: ['package.json', '.npmrc', 'pnpm-workspace.yaml', '.pnpmfile.cjs', '.pnpmfile.mjs'],
+  // `yarnPath` is another program that does yarn's work.
+  yarn: ['package.json', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnp.cjs', '.pnp.loader.mjs'],
+  bun: ['package.json', '.npmrc', 'bunfig.toml'],
+  bunx: ['package.json', '.npmrc', 'bunfig.toml'],
+  tsx: ['tsconfig.json'],
+  'ts-node': ['tsconfig.json'],
+  deno: ['deno.json', 'deno.jsonc', 'package.json', '.npmrc'],
   make: ['GNUmakefile', 'makefile', 'Makefile'],
-  just: ['justfile', 'Justfile'],
-  uv: ['pyproject.toml'],
-  poetry: ['pyproject.toml'],
-  cargo: ['Cargo.toml'],
+  just: ['justfile', 'Justfile', '.justfile'],
+  task: ['Taskfile.yml', 'Taskfile.yaml', 'taskfile.yml', 'taskfile.yaml'],
+  rake: ['Rakefile', 'rakefile', 'Rakefile.rb', 'rakefile.rb'],
+  bundle: ['Gemfile', '.bundle/config'],
+  uv: ['pyproject.toml', 'uv.toml', '.python-version'],
+  uvx: ['pyproject.toml', 'uv.toml', '.python-version'],
+  poetry: ['pyproject.toml', 'poetry.toml'],
+  pipenv: ['Pipfile', '.env'],
+  // `runner` and `alias` name programs.
+  cargo: ['Cargo.toml', 'build.rs', '.cargo/config.toml', '.cargo/config'],
+  docker: ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml', 'Dockerfile'],
 };
 
 function manifestsOf(word: string): readonly string[] {
