@@ -3,6 +3,7 @@
 export { apply, begin, fold } from './engine/apply.ts';
 export { nextActionFor } from './engine/blockers.ts';
 export { canClaim, capabilitiesNeeded, capabilityBlocker } from './engine/capabilities.ts';
+export { type Claimability, claimability, freeItem, isParked, openItems } from './engine/claimable.ts';
 export type {
   Circumstance,
   Command,
@@ -20,6 +21,7 @@ export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
 export { checkpointCriteria, evidenceProblems, validateCheckpoint } from './engine/evidence.ts';
 export { quoteRest } from './engine/foreignText.ts';
+export { gateDueAt } from './engine/gate.ts';
 export {
   type GateCardFacts,
   gateCard,

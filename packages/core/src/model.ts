@@ -62,7 +62,7 @@ export { paramProblem, readParams } from './model/params.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/schema/jsonSchema.ts';
 export { matchCommand, parseCommandLine } from './model/shell/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
-export { sameTarget, targetProblem, targetWithin } from './model/target.ts';
+export { sameTarget, targetKey, targetProblem, targetWithin } from './model/target.ts';
 export { asideRanges, fillTemplate, isWithin, placeholdersIn, type TextRange } from './model/template.ts';
 export { CONTRACT_TOOLS, coversTool, isToolName } from './model/tools.ts';
 export { unloadable } from './model/unloadable.ts';

@@ -55,6 +55,7 @@ export type {
   Place,
 } from './ports/definitions.ts';
 export type { Feed, FeedRecord, FeedStore } from './ports/feed.ts';
+export type { ClaimableRun, FoundAt, FoundPage, NotOverQuery, QuietRun, RunFinder } from './ports/finding.ts';
 export type {
   GuardedCard,
   GuardedChange,
@@ -71,6 +72,7 @@ export type {
   Claimed,
   Claims,
   LeaseChange,
+  LeaseKey,
   LeaseRecord,
   LeaseStore,
   Transition,

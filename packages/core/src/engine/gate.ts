@@ -107,19 +107,25 @@ function recheckBlockers(
 /** What happens to a gate whose time is up, or null while it is not. Nothing is approved by waiting. */
 export function considerExpiry(run: Run, now: string): Considered | null {
   const open = openGate(run);
-  if (open === null || open.gate.timeout === null) return null;
-  const { timeout } = open.gate;
-  if (now < addSeconds(open.wait.since, timeout.afterSeconds)) return null;
+  const due = gateDueAt(run);
+  if (open === null || due === null || now < due) return null;
   const message = `nobody decided at gate \`${open.wait.gate}\` in time`;
   const blockers = [blocker('gate_timed_out', message, AT_THE_GATE)];
   const after: RunEvent =
-    timeout.afterwards === 'stop'
+    open.gate.timeout?.afterwards === 'stop'
       ? { at: now, type: 'run_stopped', reason: message, by: 'phasegate' }
       : escalation(now, 'gate_timed_out', message, blockers);
   return {
     verdict: refused(blockers),
     events: [{ at: now, type: 'gate_timed_out', gate: open.wait.gate }, after],
   };
+}
+
+/** From when on the gate a run waits at is closed by time alone; null where it waits at none, or that has no limit. */
+export function gateDueAt(run: Run): string | null {
+  const open = openGate(run);
+  if (open === null || open.gate.timeout === null) return null;
+  return addSeconds(open.wait.since, open.gate.timeout.afterSeconds);
 }
 
 /** The gate a run waits at, or null. */

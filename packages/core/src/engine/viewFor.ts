@@ -9,11 +9,10 @@ import {
 } from '../model/workflow.ts';
 import { nextActionFor } from './blockers.ts';
 import { checkpointCriteria } from './evidence.ts';
-import { openGate } from './gate.ts';
+import { gateDueAt, openGate } from './gate.ts';
 import { gateContext, visitOf } from './gateContext.ts';
 import { feedbackOf, phaseText, type RenderedText } from './phaseText.ts';
 import type { Answer, Completion, Escalation, Principal, Question, Run, RunStatus } from './run.ts';
-import { addSeconds } from './time.ts';
 import type { NextAction } from './verdict.ts';
 
 /** All a principal may see of a run. Later phases are absent from the value, so no surface can leak them. */
@@ -255,7 +254,7 @@ function gateView(run: Run, principal: Principal): GateView | null {
     prompt: gate.prompt,
     options: gate.options.map(({ label, requiresInput }) => ({ label, requiresInput })),
     since: wait.since,
-    expiresAt: gate.timeout === null ? null : addSeconds(wait.since, gate.timeout.afterSeconds),
+    expiresAt: gateDueAt(run),
     approvers: gate.approvers,
     quorum: gate.quorum,
     votes: wait.votes.map((vote) => ({ by: vote.by, option: vote.option })),

@@ -25,7 +25,12 @@ export function normaliseTarget(target: string): string {
 
 /** Whether two runs are about the same; about nothing is one thing too. */
 export function sameTarget(one: string | null, other: string | null): boolean {
-  return compared(one ?? '') === compared(other ?? '');
+  return targetKey(one) === targetKey(other);
+}
+
+/** The text under which all targets of the same thing are found, and no others. */
+export function targetKey(target: string | null): string {
+  return compared(target ?? '');
 }
 
 /** Why a run cannot be about it; null where it can. In a line of ours it would read as a line of its own. */

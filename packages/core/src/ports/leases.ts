@@ -24,10 +24,11 @@ export interface LeaseRecord {
   readonly previousJti: string | null;
 }
 
+/** What a lease is on. */
+export type LeaseKey = Pick<LeaseRecord, 'run' | 'item'>;
+
 /** A lease to be written with a run, or to be dropped with it. */
-export type LeaseChange =
-  | { readonly put: LeaseRecord }
-  | { readonly drop: { readonly run: string; readonly item: string | null } };
+export type LeaseChange = { readonly put: LeaseRecord } | { readonly drop: LeaseKey };
 
 /** Claims, leases and the phase tokens that go with them. */
 export interface Claims {
@@ -118,6 +119,8 @@ export interface Transition extends Submitted {
 export interface LeaseStore {
   lease(runId: string, item: string | null): Promise<LeaseRecord | undefined>;
   leases(): Promise<readonly LeaseRecord[]>;
+  /** What the leases are on that end by then, the earliest first. One that cannot be read keeps none from being found. */
+  leasesEnded(now: string): Promise<readonly LeaseKey[]>;
   /** Writes a lease over the one it replaces, if that is still held by the same agent in the same epoch; else false. */
   putLease(lease: LeaseRecord): Promise<boolean>;
   dropLease(runId: string, item: string | null): Promise<void>;

@@ -26,9 +26,8 @@ export interface RunStore {
   save(run: Run, version: number, audit: readonly AuditDraft[], beside?: Beside): Promise<boolean>;
   /** The workflow of that hash, where any run has or had it. Throws `state_tampered` when it was changed. */
   workflow(hash: string): Promise<Workflow | undefined>;
+  /** Newest first. */
   list(query: RunQuery & { readonly holder?: string }): Promise<readonly RunSummary[]>;
-  /** Queued runs in the order they are to be claimed: highest priority first, then the oldest. */
-  queue(): Promise<readonly RunSummary[]>;
 }
 
 /** What is written in the same transaction as a run. */

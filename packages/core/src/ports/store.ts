@@ -3,6 +3,7 @@ import type { AuditStore } from './audit.ts';
 import type { CallStore } from './calls.ts';
 import type { DatabaseBackupStore } from './database.ts';
 import type { FeedStore } from './feed.ts';
+import type { RunFinder } from './finding.ts';
 import type { HumanStore } from './humans.ts';
 import type { LeaseStore } from './leases.ts';
 import type { RunStore } from './runs.ts';
@@ -16,7 +17,14 @@ export interface ProjectStore extends HumanStore, TrustStore, AgentStore, Webhoo
  * Where runs and their audit live. Async; every write is one durable transaction. Each part is a port of its own, so
  * that whoever is given a store says what of it is used. `storeContract` is what an implementation must pass.
  */
-export interface Store extends RunStore, AuditStore, FeedStore, LeaseStore, CallStore, ProjectStore {
+export interface Store
+  extends RunStore,
+    RunFinder,
+    AuditStore,
+    FeedStore,
+    LeaseStore,
+    CallStore,
+    ProjectStore {
   /** A consistent copy while others write. */
   backup(file: string): Promise<BackupRecord>;
   close(): Promise<void>;

@@ -161,7 +161,7 @@ describe('an agent', () => {
 
     expect(await project.agents.identify(key)).toBeNull();
     await expect(project.claims.admit(claimed?.token ?? '')).rejects.toMatchObject({ code: 'token_dead' });
-    expect(await store.queue()).toMatchObject([{ run: claimed?.view.run, holder: null }]);
+    expect(await store.list({ status: 'queued' })).toMatchObject([{ run: claimed?.view.run, holder: null }]);
     expect(await store.leases()).toEqual([]);
     const records = await store.history(claimed?.view.run ?? '', { after: 0, limit: 99 });
     expect(records.find(({ event }) => event === 'run_released')?.data).toMatchObject({

@@ -207,7 +207,7 @@ describe('an item of a parallel phase', () => {
   test('of a run that waits in the queue is claimed together with it', async () => {
     const { it, run } = await entered(['a', 'b']);
     await it.project.claims.release(run, ADA, 'exited');
-    expect(await it.store.queue()).toHaveLength(1);
+    expect(await it.store.list({ status: 'queued' })).toHaveLength(1);
 
     const again = await claim(it, BOB);
 

@@ -1,5 +1,5 @@
 import type { Command, Run } from '@phasegate/core';
-import { openItems } from './leases/leaseTerms.ts';
+import { openItems } from '@phasegate/core/engine';
 
 /** A command, or how to make one for the run as it is; only the runtime's own acts are made. */
 export type Asked = Command | { readonly make: (run: Run) => Promise<Command> };

@@ -7,6 +7,11 @@ export function projectTarget(workspace: string, target: string): string {
   return within === target ? targetWithin(placeOf(workspace), target) : within;
 }
 
+/** Beneath which folders a target may be that `projectTarget` gives another name. */
+export function waysInto(workspace: string): readonly string[] {
+  return ['..', ...new Set([workspace, placeOf(workspace)])];
+}
+
 /** A workspace that is not on a disk is where it says it is. */
 function placeOf(workspace: string): string {
   try {

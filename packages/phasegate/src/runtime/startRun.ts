@@ -7,6 +7,7 @@ import {
   PhasegateError,
   type Principal,
   type Run,
+  type RunSummary,
   type Started,
   type Starting,
   type StartRequest,
@@ -14,13 +15,12 @@ import {
   viewFor,
   type Workflow,
 } from '@phasegate/core';
-import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { type Ring, targetProblem, type Unaccepted } from '@phasegate/core/model';
 import { createTurns, type Turns } from '../limits/turns.ts';
 import { drafts, nameOf } from './auditDrafts.ts';
 import { demandFit } from './demandFit.ts';
 import type { Store } from './ports.ts';
-import { projectTarget } from './projectTarget.ts';
+import { projectTarget, waysInto } from './projectTarget.ts';
 import type { Rendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { isLastAccepted } from './trust/acceptance.ts';
@@ -52,12 +52,9 @@ export async function startRun(parts: RuntimeParts, starter: Starter, asked: Ask
   }
 }
 
-/** Every claim, and every look of the watch, goes over all runs under way: no agent makes them as many as it likes. */
+/** No agent begins as many as it likes: each is a run that somebody must finish or stop. */
 async function demandRoom(store: Store, agent: string): Promise<void> {
-  const held = await Promise.all(
-    UNFINISHED_STATUSES.map((status) => store.list({ status, holder: agent, limit: MOST_UNFINISHED })),
-  );
-  if (held.flat().length < MOST_UNFINISHED) return;
+  if ((await store.countHeld(agent, MOST_UNFINISHED)) < MOST_UNFINISHED) return;
   throw new PhasegateError(
     'rate_limited',
     `\`${agent}\` has ${MOST_UNFINISHED} runs that are not finished already`,
@@ -140,7 +137,7 @@ async function startNow(
   }
   await protectDatabase(parts, found.workflow);
   for (let round = 1; ; round++) {
-    const listed = oneRunPer === undefined ? [] : await store.list({ workflow });
+    const listed = await besides(parts, found.workflow, starting.target);
     const others = listed.map((other) => ({ ...other, target: named(other.target) }));
     const decision = decideStart({ ...starting, others }, { ...bare, facts });
     const note = { time: bare.now, principal: nameOf(principal) };
@@ -156,6 +153,17 @@ async function startNow(
       throw new PhasegateError('internal', 'the new run has the id of another');
     }
   }
+}
+
+/** The runs that may stand in the way of a new one. Those outside of the project may be named by another way to it. */
+async function besides(
+  { store, workspace }: RuntimeParts,
+  { id: workflow, oneRunPer }: Workflow,
+  target: string | null,
+): Promise<readonly RunSummary[]> {
+  if (oneRunPer === undefined) return [];
+  if (oneRunPer === 'workflow') return store.notOver({ workflow, limit: 1 });
+  return store.notOver({ workflow, targets: [target ?? ''], beneath: waysInto(workspace) });
 }
 
 /** Before the run is there: from its first moment on no other workflow's agent may write it. */

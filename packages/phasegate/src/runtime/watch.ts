@@ -1,4 +1,4 @@
-import { decide, type RunSummary } from '@phasegate/core';
+import { decide } from '@phasegate/core';
 import { ENGINE } from './engine.ts';
 import type { Releases } from './leases/releases.ts';
 import type { Agents, Store } from './ports.ts';
@@ -35,15 +35,13 @@ export interface Watch {
 }
 
 /**
- * Keeps watch over what only the clock brings about. Each round reads leases and the runs that wait, never all runs;
+ * Keeps watch over what only the clock brings about. Each round asks for what is due by now, and for nothing else;
  * what goes wrong with one of them is told and stops nothing else.
  */
 export function keepWatch(parts: WatchParts): Watch {
   const { store, runtime, releases, agents, delivery, now, onError } = parts;
   const { everyMs = EVERY_MS, stuckAfterMs = STUCK_AFTER_MS } = parts.settings ?? {};
   const stuck = createStuckRuns({ store, now, afterMs: stuckAfterMs });
-  // Gates that were looked at and are not due: looked at again when the run changed, or then.
-  const gates = new Map<string, string>();
   let sweptAt = Number.NEGATIVE_INFINITY;
   let round: Promise<void> | undefined;
 
@@ -51,52 +49,33 @@ export function keepWatch(parts: WatchParts): Watch {
     await Promise.all(things.map((thing) => act(thing).catch(onError)));
   }
 
-  async function closeGates(): Promise<void> {
-    const waiting = await store.list({ status: 'waiting' });
-    const present = new Set(waiting.map(({ run }) => run));
-    for (const run of gates.keys()) if (!present.has(run)) gates.delete(run);
-    await each(
-      waiting.filter(({ run, updatedAt }) => gates.get(run) !== updatedAt),
-      closeGate,
-    );
-  }
-
-  async function closeGate({ run: runId, updatedAt }: RunSummary): Promise<void> {
+  async function closeGate(runId: string): Promise<void> {
     const stored = await store.load(runId);
     if (stored === undefined) return;
     const { run } = stored;
     const expire = { kind: 'expire' as const };
-    // A gate without a limit never closes by itself, however late it is.
-    const atLast = decide(run, expire, { principal: ENGINE, now: NEVER, facts: {} });
-    if (atLast.events.length === 0) {
-      gates.set(runId, updatedAt);
-      return;
-    }
-    const clock = new Date(now()).toISOString();
-    const due = decide(run, expire, {
-      principal: ENGINE,
-      now: clock > run.updatedAt ? clock : run.updatedAt,
-      facts: {},
-    });
-    if (due.events.length > 0) await runtime.submit(runId, expire, { principal: ENGINE });
+    const clock = instantOf(now());
+    const time = clock > run.updatedAt ? clock : run.updatedAt;
+    const { events } = decide(run, expire, { principal: ENGINE, now: time, facts: {} });
+    if (events.length > 0) await runtime.submit(runId, expire, { principal: ENGINE });
+  }
+
+  /** A part of the sweep in each round, so that leases never wait for one that finds much. */
+  async function sweep(): Promise<void> {
+    const { found, over } = await stuck.next();
+    if (over) sweptAt = now();
+    await each(found, stuck.report);
   }
 
   async function lookOnce(): Promise<void> {
-    const instant = new Date(now()).toISOString();
+    const instant = instantOf(now());
     const tasks = [
-      async () =>
-        each(
-          (await store.leases()).filter((lease) => lease.expiresAt <= instant),
-          releases.expire,
-        ),
-      closeGates,
+      async () => each(await store.leasesEnded(instant), releases.expire),
+      async () => each(await store.gatesDue(instant), closeGate),
       () => agents.expire(),
       () => delivery.deliver(),
     ];
-    if (Math.abs(now() - sweptAt) >= Math.min(SWEEP_MS, stuckAfterMs)) {
-      sweptAt = now();
-      tasks.push(async () => each(await stuck.candidates(), stuck.report));
-    }
+    if (Math.abs(now() - sweptAt) >= Math.min(SWEEP_MS, stuckAfterMs)) tasks.push(sweep);
     await each(tasks, (task) => task());
   }
 
@@ -127,4 +106,7 @@ const EVERY_MS = 1_000;
 const STUCK_AFTER_MS = 30 * 60_000;
 /** Runs in which nothing happens are looked for less often: it is about minutes. */
 const SWEEP_MS = 30_000;
-const NEVER = '9999-01-01T00:00:00.000Z';
+
+function instantOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

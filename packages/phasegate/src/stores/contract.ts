@@ -5,6 +5,7 @@ import { BACKUP_CLAUSES } from './contractBackups.ts';
 import { CALL_CLAUSES } from './contractCalls.ts';
 import { type Clause, create, type Expect } from './contractClause.ts';
 import { FEED_CLAUSES } from './contractFeed.ts';
+import { FINDING_CLAUSES } from './contractFinding.ts';
 import { HUMAN_CLAUSES } from './contractHumans.ts';
 import { LEASE_CLAUSES, sampleLease } from './contractLeases.ts';
 import { RUN_CLAUSES } from './contractRuns.ts';
@@ -84,6 +85,7 @@ async function outliveRestart({ store, reopen }: OpenedStore, expect: Expect): P
 
 const CLAUSES: readonly Clause[] = [
   ...RUN_CLAUSES,
+  ...FINDING_CLAUSES,
   ...WORKFLOW_CLAUSES,
   ...AUDIT_CLAUSES,
   ...FEED_CLAUSES,

@@ -52,7 +52,7 @@ export const LEASE_CLAUSES: readonly Clause[] = [
       );
       expect(answers.filter((won) => won).length).toBe(1);
       expect((await store.lease('r1', null))?.agent).toBe(agents[answers.indexOf(true)]);
-      expect(await store.queue()).toEqual([]);
+      expect(await store.list({ status: 'queued' })).toEqual([]);
     },
   },
   {
@@ -101,6 +101,26 @@ export const LEASE_CLAUSES: readonly Clause[] = [
       expect(await store.leases()).toEqual([leases[0], leases[2]]);
       expect(await store.lease('r1', 'a')).toBe(undefined);
       expect(await store.lease('r1', 'b')).toEqual(leases[2]);
+    },
+  },
+  {
+    name: 'finds the leases that have ended by a time, the earliest first, as they are after each write',
+    async body(store, expect) {
+      const ends = ['00:00:03', '00:00:01', '00:00:02'].map((time) => `2026-01-01T${time}.000Z`);
+      const [late, early, middle] = ends as [string, string, string];
+      const run = sampleRun('r1');
+      await create(store, run);
+      const leases = [null, 'a', 'b'].map((item, n) => sampleLease({ item, expiresAt: ends[n] ?? '' }));
+      await store.save(afterDraft(run), 1, [], { leases: leases.map((put) => ({ put })) });
+      const found = async (now: string) => (await store.leasesEnded(now)).map(({ item }) => item);
+      expect(await store.leasesEnded(early)).toEqual([{ run: 'r1', item: 'a' }]);
+      expect(await found(SAMPLE_TIME)).toEqual([]);
+      expect(await found(middle)).toEqual(['a', 'b']);
+      expect(await found(late)).toEqual(['a', 'b', null]);
+      await store.putLease(sampleLease({ item: 'a', expiresAt: LATER }));
+      await store.dropLease('r1', 'b');
+      expect(await found(late)).toEqual([null]);
+      expect(await found(LATER)).toEqual([null, 'a']);
     },
   },
 ];

@@ -3,7 +3,7 @@ import type { RunStore } from '../runtime/ports.ts';
 import { type Clause, create, requireStored } from './contractClause.ts';
 import { afterDraft, sampleDraft, sampleRun, sampleWorkflow } from './sampleRun.ts';
 
-/** What every store must do with runs and the queue. */
+/** What every store must do with runs. */
 export const RUN_CLAUSES: readonly Clause[] = [
   {
     name: 'gives back a run exactly as it was stored, with its workflow',
@@ -127,7 +127,10 @@ export const RUN_CLAUSES: readonly Clause[] = [
       expect(await names({ workflow: 'sample', status: 'active' })).toEqual(['d', 'a']);
       expect(await names({ limit: 2 })).toEqual(['b', 'd']);
       expect(await names({ holder: 'local', status: 'active' })).toEqual(['b', 'd', 'a']);
+      expect(await names({ holder: 'local', workflow: 'other' })).toEqual(['b']);
+      expect(await names({ holder: 'local', limit: 3 })).toEqual(['b', 'd', 'c']);
       expect(await names({ holder: 'somebody' })).toEqual([]);
+      expect(await names({ workflow: 'none' })).toEqual([]);
       expect(await store.list({ limit: 1 })).toEqual([
         {
           run: 'b',
@@ -156,28 +159,6 @@ export const RUN_CLAUSES: readonly Clause[] = [
     },
   },
   {
-    name: 'gives the queue by priority, then by age, then by who came first',
-    async body(store, expect) {
-      const [early, late] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
-      await create(store, queued('late', 0, late));
-      await create(store, queued('early', 0, early));
-      await create(store, queued('urgent', 5, late));
-      await create(store, queued('twin', 0, early));
-      await create(store, queued('whenever', -1, early));
-      await create(store, sampleRun('active'));
-      const names = async () => (await store.queue()).map(({ run }) => run);
-      expect(await names()).toEqual(['urgent', 'early', 'twin', 'late', 'whenever']);
-
-      const claimed = { ...queued('urgent', 5, late), status: 'active', holder: 'ada', epoch: 2 } as Run;
-      expect(await store.save(claimed, 1, [])).toBe(true);
-      expect(await names()).toEqual(['early', 'twin', 'late', 'whenever']);
-      const back = { ...claimed, status: 'queued', holder: null, epoch: 3 } as Run;
-      expect(await store.save(back, 2, [])).toBe(true);
-      expect(await names()).toEqual(['urgent', 'early', 'twin', 'late', 'whenever']);
-      expect((await store.verify()).ok).toBe(true);
-    },
-  },
-  {
     name: 'says of a run its priority and what an agent must be able to do, each once',
     async body(store, expect) {
       const workflow = { ...sampleWorkflow(), capabilities: ['node', 'docker'] };
@@ -188,8 +169,8 @@ export const RUN_CLAUSES: readonly Clause[] = [
         { run: 'r1', priority: 3, capabilities: ['docker', 'gpu', 'node'] },
         { run: 'r2', priority: 0, capabilities: [] },
       ];
-      expect(await store.queue()).toMatchObject(expected);
       expect(await store.list({})).toMatchObject([...expected].reverse());
+      expect(await store.list({ status: 'queued' })).toMatchObject([...expected].reverse());
     },
   },
 ];
@@ -212,9 +193,4 @@ function awkwardRun(): Run {
       },
     ],
   });
-}
-
-function queued(id: string, priority: number, startedAt: string): Run {
-  const queue = priority === 0 ? {} : { queue: { priority, capabilities: [] } };
-  return sampleRun(id, { status: 'queued', holder: null, startedAt, ...queue });
 }

@@ -14,8 +14,10 @@ import type {
 import type { AuditKnowledge, AuditRow, AuditSource } from './auditSource.ts';
 import { createCommitListeners } from './commitListeners.ts';
 import { createMemoryCalls } from './memoryCalls.ts';
+import { createMemoryFinder } from './memoryFinder.ts';
 import { createMemoryProject, type MemoryProject } from './memoryProject.ts';
 import { withFacts } from './projectNote.ts';
+import { placesOf } from './runPlaces.ts';
 import { digestOf, sealRun } from './runSeal.ts';
 import { runFromState, stateText, summaryOf } from './storedRun.ts';
 import { verifyAudit } from './verifyAudit.ts';
@@ -55,7 +57,9 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     const head = append(run.id, beside.run);
     const state = stateText(run);
     const mac = sealRun(seal, { runId: run.id, version, head, digest: digestOf(state) });
+    const written = rows.get(run.id)?.version !== version;
     rows.set(run.id, { run, state, version, head, mac });
+    if (written) finder.wrote(run);
     for (const change of beside.leases ?? []) changeLease(change);
     for (const id of beside.calls?.void ?? []) calls.drop(run.id, id);
     append(null, withFacts(beside.project ?? [], ['run_started', 'run_ended'], { run: run.id, ...head }));
@@ -87,6 +91,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     return answer;
   }
 
+  const finder = createMemoryFinder({ rows, chainOf: (run) => chains.get(run) ?? [], asking });
   const project = createMemoryProject({ asking, changing, append: (drafts) => append(null, drafts) });
 
   return {
@@ -139,24 +144,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     history: (runId, { after, limit }) =>
       asking(() => (chains.get(runId) ?? []).slice(after, limit < 0 ? undefined : after + limit)),
     workflow: (hash) => asking(() => workflows.get(hash)),
-    list: ({ status, workflow, holder, limit }) =>
-      asking(() =>
-        [...rows.values()]
-          .map(({ run }) => summaryOf(run))
-          .filter((run) => status === undefined || run.status === status)
-          .filter((run) => workflow === undefined || run.workflow === workflow)
-          .filter((run) => holder === undefined || run.holder === holder)
-          .reverse()
-          .sort((one, other) => compare(other.startedAt, one.startedAt))
-          .slice(0, limit),
-      ),
-    queue: () =>
-      asking(() =>
-        [...rows.values()]
-          .filter(({ run }) => run.status === 'queued')
-          .map(({ run }) => summaryOf(run))
-          .sort((one, other) => other.priority - one.priority || compare(one.startedAt, other.startedAt)),
-      ),
+    ...finder.parts,
 
     feed: (after, limit) => asking(() => feed.slice(after, limit < 0 ? undefined : after + limit)),
     feedEnd: () => asking(() => feed.length),
@@ -165,6 +153,14 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     lease: (runId, item) => asking(() => leases.get(runId)?.get(item)),
     leases: () =>
       asking(() => [...leases.values()].flatMap((ofRun) => [...ofRun.values()]).sort(byRunAndItem)),
+    leasesEnded: (now) =>
+      asking(() =>
+        [...leases.values()]
+          .flatMap((ofRun) => [...ofRun.values()])
+          .filter(({ expiresAt }) => expiresAt <= now)
+          .sort((one, other) => compare(one.expiresAt, other.expiresAt) || byRunAndItem(one, other))
+          .map(({ run, item }) => ({ run, item })),
+      ),
     putLease: (lease) =>
       changing(() => {
         const held = leases.get(lease.run)?.get(lease.item);
@@ -247,6 +243,6 @@ function sourceOf(memory: {
 }
 
 function auditRow({ run, state, version, head, mac }: Row): AuditRow {
-  const columns = { ...summaryOf(run), workflowHash: run.workflowHash };
+  const columns = { ...summaryOf(run), workflowHash: run.workflowHash, ...placesOf(run) };
   return { id: run.id, workflowHash: run.workflowHash, version, head, mac, headed: head, state, columns };
 }

@@ -3,6 +3,7 @@ import { eventOfRecord } from '@phasegate/core/engine';
 import type { AuditFinding, HumanRecord } from '../runtime/ports.ts';
 import type { AuditRow, Verification } from './auditSource.ts';
 import { moveHead } from './headSum.ts';
+import { placesOf } from './runPlaces.ts';
 import { runSealHolds } from './runSeal.ts';
 import { runFromState, stateText, summaryOf } from './storedRun.ts';
 import { checkChain, edited, rolledBack, tailCut } from './verifyChain.ts';
@@ -77,7 +78,7 @@ function compareState(verification: Verification, row: AuditRow, events: readonl
     return;
   }
   const run = runFromState(row.state, () => workflow);
-  const columns = { ...summaryOf(run), workflowHash: run.workflowHash };
+  const columns = { ...summaryOf(run), workflowHash: run.workflowHash, ...placesOf(run) };
   if (canonicalJson(columns as Json) !== canonicalJson(row.columns as Json)) {
     verification.report(stateEdited(row, 'is listed otherwise than it is'));
   }

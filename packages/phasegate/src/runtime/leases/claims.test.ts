@@ -130,7 +130,7 @@ describe('a claim', () => {
     if (run === null) throw new Error('it was not started');
     await it.store.create({ ...run, ring: 'served' }, drafts(started, EVE, { command: null, facts: {} }), []);
 
-    expect(await it.store.queue()).toHaveLength(1);
+    expect(await it.store.list({ status: 'queued' })).toHaveLength(1);
     expect(await it.project.claims.claim(ADA, [])).toBeNull();
     const claiming = it.project.claims.claimRun(run.id, ADA, []);
     await expect(claiming).rejects.toMatchObject({

@@ -1,12 +1,28 @@
-import { type Blocker, type Decision, PhasegateError, type Run, type RunSummary } from '@phasegate/core';
-import { canClaim, capabilityBlocker, holds } from '@phasegate/core/engine';
+import { type Blocker, type Decision, PhasegateError, type Run } from '@phasegate/core';
+import {
+  capabilityBlocker,
+  claimability,
+  freeItem,
+  holds,
+  isParked,
+  openItems,
+} from '@phasegate/core/engine';
 import type { Companions, Kept } from '../door.ts';
-import type { AgentPrincipal, Claimed, Claims, LeaseChange, Store, StoredRun } from '../ports.ts';
+import type {
+  AgentPrincipal,
+  ClaimableRun,
+  Claimed,
+  Claims,
+  FoundAt,
+  LeaseChange,
+  Store,
+  StoredRun,
+} from '../ports.ts';
 import type { RefusalNotes } from '../refusalNotes.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Tokens } from '../tokens/tokens.ts';
 import { createAdmission } from './admission.ts';
-import { bareLease, freeItem, type Handed, handOut, isParked, openItems } from './leaseTerms.ts';
+import { bareLease, type Handed, handOut } from './leaseTerms.ts';
 import type { Releases } from './releases.ts';
 import type { Renewals } from './renewals.ts';
 import { createTransitions } from './transitions.ts';
@@ -30,8 +46,6 @@ export interface ClaimParts {
  */
 export function createClaims(parts: ClaimParts): Claims {
   const { store, runtime, tokens, now } = parts;
-  // Phases are parallel or not for a whole epoch; runs that were looked at are not loaded again for it.
-  const ordinary = new Map<string, number>();
   const skipped = new Map<string, number>();
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -66,33 +80,33 @@ export function createClaims(parts: ClaimParts): Claims {
 
   /** Null where somebody else was quicker, or it is not for this agent. */
   async function tryTake(
-    summary: RunSummary,
+    found: ClaimableRun,
     agent: AgentPrincipal,
-    wants: (run: Run) => boolean,
+    capabilities: readonly string[],
   ): Promise<Claimed | null> {
-    const { run: runId } = summary;
     try {
-      const stored = await store.load(runId);
-      if (stored === undefined || isParked(stored.run) || !wants(stored.run)) return null;
+      const stored = await store.load(found.run);
+      if (stored === undefined || claimability(stored.run) === null) return null;
+      if (capabilityBlocker(stored.run, capabilities) !== null) return null;
       const taken = await take(stored.run, agent);
       return 'token' in taken ? taken : null;
     } catch (error) {
       const code = error instanceof PhasegateError ? error.code : 'internal';
       if (code === 'run_changed') return null;
       if (EVERYBODYS.has(code)) throw error;
-      await skip(summary, agent, { code, message: error instanceof Error ? error.message : String(error) });
+      await skip(found, agent, { code, message: error instanceof Error ? error.message : String(error) });
       return null;
     }
   }
 
   /** INVARIANT: a run that cannot be handed out keeps nobody from the others. It is noted once for each epoch. */
   async function skip(
-    { run, epoch }: RunSummary,
+    { run, epoch }: ClaimableRun,
     agent: AgentPrincipal,
     problem: { readonly code: string; readonly message: string },
   ): Promise<void> {
     if (skipped.get(run) === epoch) return;
-    remember(skipped, { id: run, epoch });
+    remember(skipped, run, epoch);
     const time = new Date(now()).toISOString();
     const data = { command: 'claim', blockers: [problem] };
     const draft = { time, principal: `agent:${agent.name}`, event: 'command_refused' as const };
@@ -101,28 +115,17 @@ export function createClaims(parts: ClaimParts): Claims {
     if (!onRun) await store.note(null, [{ ...draft, data: { run, ...data } }]);
   }
 
-  function hasFreeItem(run: Run): boolean {
-    if (run.work.items === null) remember(ordinary, run);
-    return run.status === 'active' && freeItem(run) !== undefined;
-  }
-
   async function next(agent: AgentPrincipal, capabilities: readonly string[]): Promise<Claimed | null> {
-    const can = (run: RunSummary) => canClaim(run.capabilities, capabilities);
-    const begun = [...(await store.list({ status: 'active' }))].sort(byPriorityThenAge);
-    const candidates = [
-      ...begun
-        .filter((summary) => ordinary.get(summary.run) !== summary.epoch)
-        .map((summary) => ({ summary, open: hasFreeItem })),
-      ...(await store.queue()).map((summary) => ({ summary, open: isQueued })),
-    ];
-    // What is begun is finished first, but no agent's run goes before one that somebody gave a higher priority.
-    candidates.sort((one, other) => other.summary.priority - one.summary.priority);
-    for (const { summary, open } of candidates) {
-      if (!can(summary)) continue;
-      const taken = await tryTake(summary, agent, open);
-      if (taken !== null) return taken;
+    let after: FoundAt | undefined;
+    for (;;) {
+      const page: readonly ClaimableRun[] = await store.claimable({ capabilities, limit: PAGE, after });
+      for (const found of page) {
+        const taken = await tryTake(found, agent, capabilities);
+        if (taken !== null) return taken;
+      }
+      if (page.length < PAGE) return null;
+      after = page.at(-1)?.at;
     }
-    return null;
   }
 
   async function token(runId: string, agent: AgentPrincipal, asked?: string): Promise<Claimed> {
@@ -180,6 +183,8 @@ export function createClaims(parts: ClaimParts): Claims {
 /** How often a fresh token is tried for while others change the run. */
 const ROUNDS = 5;
 const REMEMBERED = 10_000;
+/** The first is nearly always free; the others are for those that somebody else is taking. */
+const PAGE = 10;
 /** Faults of the store and not of one run in it. */
 const EVERYBODYS: ReadonlySet<string> = new Set([
   'store_unavailable',
@@ -210,16 +215,7 @@ function notHeld(run: Run, agent: AgentPrincipal, item: string | null): Phasegat
   return new PhasegateError('not_permitted', `\`${agent.name}\` does not hold ${what}`);
 }
 
-function byPriorityThenAge(one: RunSummary, other: RunSummary): number {
-  if (one.priority !== other.priority) return other.priority - one.priority;
-  return one.startedAt < other.startedAt ? -1 : one.startedAt > other.startedAt ? 1 : 0;
-}
-
-function remember(epochs: Map<string, number>, { id, epoch }: Pick<Run, 'id' | 'epoch'>): void {
+function remember(epochs: Map<string, number>, run: string, epoch: number): void {
   if (epochs.size >= REMEMBERED) epochs.clear();
-  epochs.set(id, epoch);
-}
-
-function isQueued({ status }: Run): boolean {
-  return status === 'queued';
+  epochs.set(run, epoch);
 }

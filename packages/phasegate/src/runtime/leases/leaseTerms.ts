@@ -1,6 +1,5 @@
 import { type PhaseId, type Principal, phaseById, type Run } from '@phasegate/core';
-import type { Item } from '@phasegate/core/engine';
-import { LEASE_SECONDS, RINGS } from '@phasegate/core/model';
+import { LEASE_SECONDS } from '@phasegate/core/model';
 import type { AgentPrincipal, AuditDraft, LeaseChange, LeaseRecord, Store } from '../ports.ts';
 import type { IssuedToken, Tokens } from '../tokens/tokens.ts';
 
@@ -12,22 +11,6 @@ export function leaseMs(run: Run): number {
 /** When a lease that is taken or renewed now ends. */
 export function leaseEnd(run: Run, now: number): string {
   return new Date(now + leaseMs(run)).toISOString();
-}
-
-/** Items of the current phase that can be worked on, whoever holds them; none in an ordinary phase. */
-export function openItems(run: Run): readonly (readonly [string, Item])[] {
-  if (run.phase === null || run.work.items === null) return [];
-  return Object.entries(run.work.items).filter(([, item]) => item.status === 'pending');
-}
-
-/** The first item nobody holds. */
-export function freeItem(run: Run): string | undefined {
-  return openItems(run).find(([, item]) => item.holder === undefined)?.[0];
-}
-
-/** A run whose workflow asks for a higher ring than it has is kept from agents until it has that ring. */
-export function isParked(run: Run): boolean {
-  return RINGS.indexOf(run.ring) < RINGS.indexOf(run.workflow.enforcement.ring);
 }
 
 /** A token, the lease that remembers it and the note that says so: all three are written together. */

@@ -1,11 +1,12 @@
 import type { Command, Principal, Run } from '@phasegate/core';
 import { PhasegateError } from '@phasegate/core';
-import type { ReleaseCause } from '@phasegate/core/engine';
+import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
+import { openItems, type ReleaseCause } from '@phasegate/core/engine';
 import type { CallsUnderWay } from '../callsUnderWay.ts';
 import { ENGINE } from '../engine.ts';
-import type { Claims, LeaseRecord, LeaseStore, RunStore } from '../ports.ts';
+import type { Claims, LeaseKey, LeaseStore, RunStore } from '../ports.ts';
 import type { Runtime } from '../runtime.ts';
-import { leaseEnd, openItems } from './leaseTerms.ts';
+import { leaseEnd } from './leaseTerms.ts';
 
 /** What releases are built from. */
 export interface ReleaseParts {
@@ -20,8 +21,8 @@ export interface ReleaseParts {
 export interface Releases extends Pick<Claims, 'release'> {
   /** Everything an agent holds, in all runs. */
   releaseAll(agent: string, cause: 'exited' | 'agent_removed'): Promise<void>;
-  /** Deals with a lease whose time is up. */
-  expire(lease: LeaseRecord): Promise<void>;
+  /** Deals with a lease whose time is up, if it still is. */
+  expire(lease: LeaseKey): Promise<void>;
 }
 
 /** Builds the ways in which an agent loses what it holds. */
@@ -59,20 +60,20 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
     async releaseAll(agent, cause) {
       const leased = (await store.leases()).filter((lease) => lease.agent === agent).map(({ run }) => run);
       const lists = await Promise.all(
-        (['active', 'waiting', 'escalated'] as const).map((status) => store.list({ status })),
+        UNFINISHED_STATUSES.map((status) => store.list({ status, holder: agent })),
       );
-      const held = lists.flat().filter((run) => run.holder === agent);
-      for (const runId of new Set([...leased, ...held.map(({ run }) => run)])) {
+      for (const runId of new Set([...leased, ...lists.flat().map(({ run }) => run)])) {
         const stored = await store.load(runId);
         if (stored !== undefined) await releaseHeld(stored.run, { holder: agent, cause, principal: ENGINE });
       }
     },
 
     async expire(lease) {
-      const { run: runId, item, agent } = lease;
+      const { run: runId, item } = lease;
       const [stored, current] = await Promise.all([store.load(runId), store.lease(runId, item)]);
-      // Renewed, moved on or gone since it was listed.
-      if (current === undefined || current.agent !== agent || current.expiresAt > instant(now())) return;
+      // Renewed, moved on or gone since it was found.
+      if (current === undefined || current.expiresAt > instant(now())) return;
+      const { agent } = current;
       const run = stored?.run;
       if (run === undefined || !isHeld(run, agent, item)) return store.dropLease(runId, item);
       // Whoever waits for a call is not lost, whichever process carries the call out.

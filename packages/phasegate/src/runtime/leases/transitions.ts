@@ -1,9 +1,10 @@
 import { type Blocker, type Command, type Decision, PhasegateError, type Run } from '@phasegate/core';
+import { freeItem } from '@phasegate/core/engine';
 import type { Companions } from '../door.ts';
 import type { Admitted, AgentPrincipal, Claimed, Claims, Transition, TransitionRequest } from '../ports.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Tokens } from '../tokens/tokens.ts';
-import { bareLease, freeItem, type Handed, handOut } from './leaseTerms.ts';
+import { bareLease, type Handed, handOut } from './leaseTerms.ts';
 
 /** What transitions are built from. */
 export interface TransitionParts {

@@ -101,7 +101,7 @@ describe('a restore', () => {
     await store.close();
 
     const { kept, version } = restoreSqlite({ from: copy, to: state.file, seal: state.seal });
-    expect([kept, version]).toEqual([`${state.file}.before-restore-1`, 6]);
+    expect([kept, version]).toEqual([`${state.file}.before-restore-1`, 7]);
     store = state.open();
     expect((await store.list({})).map(({ run }) => run)).toEqual(['r1']);
     expect((await store.verify()).findings).toEqual([]);

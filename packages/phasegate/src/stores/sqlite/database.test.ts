@@ -76,17 +76,6 @@ test('an old seal of the state itself counts until the run is written again, and
   await store.close();
 });
 
-test('the queue and the runs of a status are read in order by an index, without sorting', async () => {
-  await state.open().close();
-  const plan = (from: string) => state.read(`EXPLAIN QUERY PLAN SELECT id FROM runs ${from}`);
-  expect(
-    plan(`INDEXED BY runs_in_queue WHERE status = 'queued' ORDER BY priority DESC, started_at, rowid`),
-  ).toMatchObject([{ detail: 'SCAN runs USING INDEX runs_in_queue' }]);
-  expect(plan(`WHERE status = 'active' ORDER BY started_at DESC, rowid DESC LIMIT 5`)).toMatchObject([
-    { detail: 'SEARCH runs USING INDEX runs_by_status (status=?)' },
-  ]);
-});
-
 test('a migration that fails leaves the database as it was', async () => {
   await state.open().close();
   state.tamper('PRAGMA user_version = 2; DROP VIEW workflow_runs');

@@ -72,7 +72,11 @@ function migrate(database: DatabaseSync, file: string): void {
   try {
     // Asked again under the lock: another process may have migrated meanwhile.
     const version = requireKnownVersion(database, file);
-    for (const migration of MIGRATIONS.slice(version)) database.exec(migration.sql);
+    for (const { sql, fill, indexes } of MIGRATIONS.slice(version)) {
+      database.exec(sql);
+      fill?.(database);
+      if (indexes !== undefined) database.exec(indexes);
+    }
     database.exec(
       `PRAGMA application_id=${APPLICATION_ID}; PRAGMA user_version=${MIGRATIONS.length}; COMMIT`,
     );

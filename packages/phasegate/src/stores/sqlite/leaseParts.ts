@@ -18,6 +18,7 @@ export function leaseParts(parts: {
         return leases.current(runId, item);
       }),
     leases: () => asking(() => leases.all()),
+    leasesEnded: (now) => asking(() => leases.ended(now)),
     putLease: (lease) =>
       commits.submit(() => {
         const held = leases.current(lease.run, lease.item);

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { LeaseChange, LeaseRecord, Seal } from '../../runtime/ports.ts';
+import type { LeaseChange, LeaseKey, LeaseRecord, Seal } from '../../runtime/ports.ts';
 import { recordMac, sameMac, tampered } from '../sealedRecord.ts';
 import { createRowCache } from './rowCache.ts';
 import { integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
@@ -9,6 +9,7 @@ export interface LeaseTable {
   /** Throws `state_tampered` when the row does not match its seal. */
   current(run: string, item: string | null): LeaseRecord | undefined;
   all(): readonly LeaseRecord[];
+  ended(now: string): readonly LeaseKey[];
   change(change: LeaseChange): void;
   doubt(): void;
   committed(): void;
@@ -20,6 +21,7 @@ export function openLeaseTable(database: DatabaseSync, seal: Seal): LeaseTable {
   const readMac = lazily(database, 'SELECT mac FROM leases WHERE run = ? AND item = ?');
   const readRow = lazily(database, 'SELECT * FROM leases WHERE run = ? AND item = ?');
   const readAll = lazily(database, 'SELECT * FROM leases ORDER BY run, item');
+  const readEnded = lazily(database, LEASES_ENDED);
   const write = lazily(database, WRITE);
   const remove = lazily(database, 'DELETE FROM leases WHERE run = ? AND item = ?');
   const rows = createRowCache<Row>({
@@ -41,6 +43,10 @@ export function openLeaseTable(database: DatabaseSync, seal: Seal): LeaseTable {
       readAll()
         .all()
         .map((row) => requireSealed(seal, row)),
+    ended: (now) =>
+      readEnded()
+        .all(now)
+        .map((row) => ({ run: text(row, 'run'), item: text(row, 'item') || null })),
     change(change) {
       if ('drop' in change) {
         const { run, item } = change.drop;
@@ -82,6 +88,10 @@ export function storedLease(
 export function nameOfLease({ run, item }: LeaseRecord): string {
   return item === null ? `the lease of run \`${run}\`` : `the lease of item \`${item}\` of run \`${run}\``;
 }
+
+/** Without the rows: whoever reads one of them sees whether it is sealed. */
+export const LEASES_ENDED = `SELECT run, item FROM leases INDEXED BY leases_by_end
+  WHERE expires_at <= ? ORDER BY expires_at, run, item`;
 
 /** A lease is small, and a server may have many agents at work on the items of many runs. */
 const MOST_KEPT = 10_000;

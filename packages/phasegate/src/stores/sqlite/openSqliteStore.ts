@@ -12,12 +12,14 @@ import { callParts } from './callParts.ts';
 import { openCallTable } from './callTable.ts';
 import { openDatabase } from './database.ts';
 import { isOfTheDatabase, storeFault, unavailable } from './faults.ts';
+import { finderParts } from './finderParts.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { openHeadTable } from './headTable.ts';
 import { leaseParts } from './leaseParts.ts';
 import { openLeaseTable } from './leaseTable.ts';
 import { openPeopleTable } from './peopleTable.ts';
 import { projectParts } from './projectParts.ts';
+import { openRunFinder } from './runFinder.ts';
 import { openRunTable, type RunRow } from './runTable.ts';
 import { integer, lazily } from './statements.ts';
 import { waitForTurn } from './waitForTurn.ts';
@@ -39,7 +41,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { file, seal, now } = options;
   const database = openDatabase(file);
   const workflows = openWorkflowTable(database);
-  const runs = openRunTable(database, seal, workflows);
+  const finding = openRunFinder(database);
+  const runs = openRunTable(database, seal, { workflows, finding });
   const audit = openAuditTable(database);
   const heads = openHeadTable(database, seal, audit);
   const leases = openLeaseTable(database, seal);
@@ -233,8 +236,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     },
     history: (runId, page) => asking(() => audit.page(runId, page)),
     workflow: (hash) => asking(() => workflows.find(hash)),
-    list: (query) => asking(() => runs.list(query)),
-    queue: () => asking(() => runs.queue()),
+    ...finderParts({ commits, asking, runs, finding }),
 
     feed: (after, limit) => asking(() => audit.feed(after, limit)),
     feedEnd: () => asking(() => audit.feedEnd()),

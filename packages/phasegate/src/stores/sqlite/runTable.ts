@@ -1,12 +1,14 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { PhasegateError, type Run, type RunQuery, type RunSummary } from '@phasegate/core';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { PhasegateError, type Run, type RunSummary } from '@phasegate/core';
 import { runInTheWay } from '@phasegate/core/engine';
 import type { ChainHead, Seal } from '../../runtime/ports.ts';
+import { goesOn, isFoundAlike, placesOf } from '../runPlaces.ts';
 import { digestOf, runSealHolds, sealRun } from '../runSeal.ts';
 import { tampered } from '../sealedRecord.ts';
 import { capabilitiesOf, priorityOf, runFromState, summaryOf } from '../storedRun.ts';
 import { createRowCache } from './rowCache.ts';
-import { integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
+import type { RunFinding } from './runFinder.ts';
+import { integer, lazily, text } from './statements.ts';
 import type { WorkflowTable } from './workflowTable.ts';
 
 /** A run as stored, with what its next write needs. */
@@ -17,6 +19,8 @@ export interface RunRow {
   /** Of the state's text, which is not kept beside the run it makes. */
   readonly digest: string;
   readonly mac: string;
+  /** Whether it is among the runs to be looked at when nothing happens in them. */
+  readonly watched: boolean;
 }
 
 /** The runs, with the ones last used kept parsed until they end. */
@@ -31,8 +35,8 @@ export interface RunTable {
   write(): void;
   /** The run that must end before this one may start, where its workflow says so; the batch's own count too. */
   inTheWayOf(run: Run): RunSummary | undefined;
-  list(query: RunQuery & { readonly holder?: string }): readonly RunSummary[];
-  queue(): readonly RunSummary[];
+  /** Nothing happens in the run since then; with null nobody need look before it is written. */
+  rest(row: RunRow, since: string | null): void;
   doubt(): void;
   committed(): void;
   discarded(): void;
@@ -44,29 +48,33 @@ export interface PlacedRun extends Pick<RunRow, 'run' | 'version' | 'head'> {
 }
 
 /** Opens the table. */
-export function openRunTable(database: DatabaseSync, seal: Seal, workflows: WorkflowTable): RunTable {
-  const readSeal = lazily(database, 'SELECT version, seq, hash, mac FROM runs WHERE id = ?');
-  const readRow = lazily(database, 'SELECT version, seq, hash, mac, state FROM runs WHERE id = ?');
+export function openRunTable(
+  database: DatabaseSync,
+  seal: Seal,
+  { workflows, finding }: { readonly workflows: WorkflowTable; readonly finding: RunFinding },
+): RunTable {
+  const readSeal = lazily(database, `SELECT ${SEALED} FROM runs WHERE id = ?`);
+  const readRow = lazily(database, `SELECT ${SEALED}, state FROM runs WHERE id = ?`);
   const insertRow = lazily(database, INSERT);
   const updateRow = lazily(database, UPDATE);
+  const updateAll = lazily(database, UPDATE_ALL);
+  const updateQuiet = lazily(database, 'UPDATE runs SET quiet_since = ? WHERE id = ?');
   const updateWorkflow = lazily(database, 'UPDATE runs SET workflow_hash = ? WHERE id = ?');
   const updateHead = lazily(database, 'UPDATE runs SET seq = ?, hash = ?, mac = ? WHERE id = ?');
-  const readAll = lazily(database, `${LIST} WHERE ${WHOSE} ${NEWEST_FIRST}`);
-  const readSome = lazily(database, `${LIST} WHERE status = ? AND ${WHOSE} ${NEWEST_FIRST}`);
-  const readQueue = lazily(database, QUEUE);
   /** What the batch must write of each run. */
   const unwritten = new Map<string, Unwritten>();
   const rows = createRowCache<RunRow>({
     read,
     // The seal covers all that is kept; the columns it covers are looked at too, as one that was changed leaves it.
-    unchanged(id, { version, head, mac }) {
+    unchanged(id, { version, head, mac, watched }) {
       const found = readSeal().get(id);
       return (
         found !== undefined &&
         text(found, 'mac') === mac &&
         integer(found, 'version') === version &&
         integer(found, 'seq') === head.seq &&
-        text(found, 'hash') === head.hash
+        text(found, 'hash') === head.hash &&
+        (found.quiet_since !== null) === watched
       );
     },
     keeps: ({ run }) => !ENDED.has(run.status),
@@ -80,32 +88,27 @@ export function openRunTable(database: DatabaseSync, seal: Seal, workflows: Work
     const version = integer(found, 'version');
     const head = { seq: integer(found, 'seq'), hash: text(found, 'hash') };
     if (!runSealHolds(seal, mac, { runId: id, version, head, state })) throw tampered(`run \`${id}\``);
-    return { run: runFromState(state, workflows.load), version, head, digest: digestOf(state), mac };
+    const watched = found.quiet_since !== null;
+    return { run: runFromState(state, workflows.load), version, head, digest: digestOf(state), mac, watched };
   }
 
-  function writeOne(row: RunRow, { state, isNew, migrated }: Unwritten): void {
+  function writeOne(row: RunRow, { state, isNew, migrated, places }: Unwritten): void {
     const { run, version, head, mac } = row;
     if (state === null) {
       requireOne(run, updateHead().run(head.seq, head.hash, mac, run.id).changes);
       return;
     }
-    const changing = [
-      run.holder,
-      run.status,
-      JSON.stringify(run.phase),
-      run.epoch,
-      version,
-      head.seq,
-      head.hash,
-      mac,
-      run.updatedAt,
-      priorityOf(run),
-      JSON.stringify(capabilitiesOf(run)),
-      state,
-    ] as const;
+    const phase = JSON.stringify(run.phase);
+    const changing = [phase, run.epoch, version, head.seq, head.hash, mac, run.updatedAt, state] as const;
     if (isNew) {
-      insertRow().run(run.id, run.workflowHash, run.workflow.id, run.target, run.startedAt, ...changing);
-    } else requireOne(run, updateRow().run(...changing, run.id).changes);
+      const fixed = [run.id, run.workflowHash, run.workflow.id, run.target, run.startedAt] as const;
+      insertRow().run(...fixed, ...placesIn(run), ...changing);
+      return;
+    }
+    const { changes } = places
+      ? updateAll().run(...placesIn(run), ...changing, run.id)
+      : updateRow().run(...changing, run.id);
+    requireOne(run, changes);
     if (migrated) updateWorkflow().run(run.workflowHash, run.id);
   }
 
@@ -113,10 +116,17 @@ export function openRunTable(database: DatabaseSync, seal: Seal, workflows: Work
     current: rows.current,
     place({ run, version, head, state }, before) {
       const isNew = before === undefined || unwritten.get(run.id)?.isNew === true;
-      rows.change(run.id, { run, version, head, digest: digestOf(state), mac: '' });
-      const earlier = unwritten.get(run.id)?.migrated === true;
-      const migrated = earlier || (before !== undefined && before.run.workflowHash !== run.workflowHash);
-      unwritten.set(run.id, { state, isNew, migrated });
+      const watched = goesOn(run);
+      rows.change(run.id, { run, version, head, digest: digestOf(state), mac: '', watched });
+      const earlier = unwritten.get(run.id);
+      const migrated =
+        earlier?.migrated === true || (before !== undefined && before.run.workflowHash !== run.workflowHash);
+      const places =
+        earlier?.places === true ||
+        before?.watched !== watched ||
+        before === undefined ||
+        !isFoundAlike(before.run, run);
+      unwritten.set(run.id, { state, isNew, migrated, places });
     },
     grow(before, head) {
       const { id } = before.run;
@@ -137,42 +147,25 @@ export function openRunTable(database: DatabaseSync, seal: Seal, workflows: Work
       const { id, oneRunPer } = run.workflow;
       if (oneRunPer === undefined) return undefined;
       const placed = [...unwritten.keys()].flatMap((other) => rows.current(other)?.run ?? []);
-      const written = readAll().all(id, id, null, null, -1).map(summary);
+      const targets = oneRunPer === 'workflow' ? {} : { targets: [run.target ?? ''] };
+      const written = finding.notOver({ workflow: id, ...targets, limit: unwritten.size + 1 });
       return runInTheWay(run, [
         ...placed.map(summaryOf),
         ...written.filter((other) => !unwritten.has(other.run)),
       ]);
     },
-    list({ status, workflow = null, holder = null, limit = -1 }) {
-      const whose = [workflow, workflow, holder, holder] as const;
-      const found =
-        status === undefined ? readAll().all(...whose, limit) : readSome().all(status, ...whose, limit);
-      return found.map(summary);
+    rest(row, since) {
+      const { id } = row.run;
+      if (since !== null && !goesOn(row.run)) return;
+      if (Number(updateQuiet().run(since, id).changes) === 0) return;
+      rows.change(id, { ...row, watched: since !== null });
     },
-    queue: () => readQueue().all().map(summary),
     doubt: rows.doubt,
     committed: rows.committed,
     discarded() {
       unwritten.clear();
       rows.discarded();
     },
-  };
-}
-
-/** The line of a run in the list, from its columns. Throws `state_tampered` where they make none. */
-export function summary(row: SqlRow): RunSummary {
-  return {
-    run: text(row, 'id'),
-    workflow: text(row, 'workflow_id'),
-    target: textOrNull(row, 'target'),
-    status: text(row, 'status') as RunSummary['status'],
-    phase: parsed(row, 'phase') as RunSummary['phase'],
-    holder: textOrNull(row, 'holder'),
-    epoch: integer(row, 'epoch'),
-    priority: integer(row, 'priority'),
-    capabilities: parsed(row, 'capabilities') as RunSummary['capabilities'],
-    startedAt: text(row, 'started_at'),
-    updatedAt: text(row, 'updated_at'),
   };
 }
 
@@ -188,32 +181,37 @@ interface Unwritten {
   readonly isNew: boolean;
   /** Whether it has another workflow than its row says; none but a migration pays for that column. */
   readonly migrated: boolean;
+  /** Whether it is listed or found under other values than its row has; most transitions write no index. */
+  readonly places: boolean;
 }
 
-const HEAD_ONLY: Unwritten = { state: null, isNew: false, migrated: false };
+const HEAD_ONLY: Unwritten = { state: null, isNew: false, migrated: false, places: false };
 
-const CHANGING =
-  'holder, status, phase, epoch, version, seq, hash, mac, updated_at, priority, capabilities, state';
-const INSERT = `INSERT INTO runs (id, workflow_hash, workflow_id, target, started_at, ${CHANGING})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const SEALED = 'version, seq, hash, mac, quiet_since';
+const PLACES = 'holder, status, priority, capabilities, claim_place, gate_due, target_key, quiet_since';
+const CHANGING = 'phase, epoch, version, seq, hash, mac, updated_at, state';
+const INSERT = `INSERT INTO runs (id, workflow_hash, workflow_id, target, started_at, ${PLACES}, ${CHANGING})
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const UPDATE = `UPDATE runs SET ${CHANGING.replaceAll(',', ' = ?,')} = ? WHERE id = ?`;
-const LIST = `SELECT id, workflow_id, target, status, phase, holder, epoch, priority, capabilities, started_at, updated_at
-  FROM runs`;
-const WHOSE = '(? IS NULL OR workflow_id = ?) AND (? IS NULL OR holder = ?)';
-const NEWEST_FIRST = 'ORDER BY started_at DESC, rowid DESC LIMIT ?';
-// SQLite takes the index over all statuses otherwise, and sorts.
-const QUEUE = `${LIST} INDEXED BY runs_in_queue WHERE status = 'queued' ORDER BY priority DESC, started_at, rowid`;
+const UPDATE_ALL = UPDATE.replace(' SET ', ` SET ${PLACES.replaceAll(',', ' = ?,')} = ?, `);
+
+/** What a run is listed and found by. */
+function placesIn(run: Run): SQLInputValue[] {
+  const { claimPlace, gateDue, targetKey } = placesOf(run);
+  return [
+    run.holder,
+    run.status,
+    priorityOf(run),
+    JSON.stringify(capabilitiesOf(run)),
+    claimPlace,
+    gateDue,
+    targetKey,
+    goesOn(run) ? run.updatedAt : null,
+  ];
+}
 
 /** The row was read within the transaction that writes it, so it must be there. */
 function requireOne(run: Run, changes: number | bigint): void {
   if (Number(changes) === 1) return;
   throw new PhasegateError('internal', `the row of run \`${run.id}\` was gone when it was to be written`);
-}
-
-function parsed(row: SqlRow, column: string): unknown {
-  try {
-    return JSON.parse(text(row, column));
-  } catch {
-    throw tampered(`run \`${text(row, 'id')}\``);
-  }
 }

@@ -8,8 +8,8 @@ import { storeFault } from './faults.ts';
 import { signedHead } from './headTable.ts';
 import { nameOfLease, storedLease } from './leaseTable.ts';
 import { storedHuman } from './peopleTable.ts';
-import { summary } from './runTable.ts';
-import { integer, lazily, type SqlRow, text } from './statements.ts';
+import { integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
+import { summary } from './summary.ts';
 import { storedWebhook } from './webhookTable.ts';
 import { parseWorkflow } from './workflowTable.ts';
 
@@ -106,7 +106,13 @@ function auditRow(row: SqlRow): AuditRow {
 
 function columnsOf(row: SqlRow): AuditRow['columns'] {
   try {
-    return { ...summary(row), workflowHash: text(row, 'workflow_hash') };
+    return {
+      ...summary(row),
+      workflowHash: text(row, 'workflow_hash'),
+      claimPlace: textOrNull(row, 'claim_place'),
+      gateDue: textOrNull(row, 'gate_due'),
+      targetKey: textOrNull(row, 'target_key'),
+    };
   } catch {
     // Columns that make no sense equal no run, which is what is found about them.
     return {};

@@ -1,9 +1,11 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { runsMigration } from './0001-runs.ts';
 import { peopleMigration } from './0002-people.ts';
 import { backupsMigration } from './0003-backups.ts';
 import { workflowRunsMigration } from './0004-workflow-runs.ts';
 import { agentsMigration } from './0005-agents.ts';
 import { callsMigration } from './0006-calls.ts';
+import { fillPlaces, findingIndexes, findingMigration } from './0007-finding.ts';
 
 /** Every change of the schema in order; the database's `user_version` is how many it has. Never edit a released one. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -13,12 +15,17 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 4, sql: workflowRunsMigration },
   { number: 5, sql: agentsMigration },
   { number: 6, sql: callsMigration },
+  { number: 7, sql: findingMigration, fill: fillPlaces, indexes: findingIndexes },
 ];
 
 /** One change of the schema. */
 export interface Migration {
   readonly number: number;
   readonly sql: string;
+  /** What SQL alone cannot say of the rows that are there. */
+  readonly fill?: (database: DatabaseSync) => void;
+  /** Made when the rows are as they should be. */
+  readonly indexes?: string;
 }
 
 /** Marks a file as ours ("PHGT"), so that another program's database is never migrated. */

@@ -1,0 +1,28 @@
+import { RINGS } from '../model/workflow.ts';
+import type { Item, Run } from './run.ts';
+
+/** How a run may be claimed: begun, where it has items nobody holds, or queued, as a whole. */
+export type Claimability = 'begun' | 'queued';
+
+/** How an agent may claim the run as it is, or null. What an agent must be able to do for it is another matter. */
+export function claimability(run: Run): Claimability | null {
+  if (isParked(run)) return null;
+  if (run.status === 'queued') return 'queued';
+  return run.status === 'active' && freeItem(run) !== undefined ? 'begun' : null;
+}
+
+/** Items of the current phase that can be worked on, whoever holds them; none in an ordinary phase. */
+export function openItems(run: Run): readonly (readonly [string, Item])[] {
+  if (run.phase === null || run.work.items === null) return [];
+  return Object.entries(run.work.items).filter(([, item]) => item.status === 'pending');
+}
+
+/** The first item nobody holds. */
+export function freeItem(run: Run): string | undefined {
+  return openItems(run).find(([, item]) => item.holder === undefined)?.[0];
+}
+
+/** A run whose workflow asks for a higher ring than it has is kept from agents until it has that ring. */
+export function isParked(run: Run): boolean {
+  return RINGS.indexOf(run.ring) < RINGS.indexOf(run.workflow.enforcement.ring);
+}

@@ -1,0 +1,27 @@
+import type { RunFinder, RunStore } from '../../runtime/ports.ts';
+import type { GroupCommit } from './groupCommit.ts';
+import type { RunFinding } from './runFinder.ts';
+import type { RunTable } from './runTable.ts';
+
+/** What a store lists and finds of its runs. */
+export function finderParts(parts: {
+  readonly commits: GroupCommit;
+  readonly asking: <T>(question: () => T) => Promise<T>;
+  readonly runs: Pick<RunTable, 'current' | 'rest'>;
+  readonly finding: RunFinding;
+}): RunFinder & Pick<RunStore, 'list'> {
+  const { commits, asking, runs, finding } = parts;
+  return {
+    list: (query) => asking(() => finding.list(query)),
+    claimable: (query) => asking(() => finding.claimable(query)),
+    gatesDue: (now) => asking(() => finding.gatesDue(now)),
+    quiet: (query) => asking(() => finding.quiet(query)),
+    lookAgain: (runId, version, since) =>
+      commits.submit(() => {
+        const row = runs.current(runId);
+        if (row?.version === version) runs.rest(row, since);
+      }),
+    notOver: (query) => asking(() => finding.notOver(query)),
+    countHeld: (agent, most) => asking(() => finding.countHeld(agent, most)),
+  };
+}

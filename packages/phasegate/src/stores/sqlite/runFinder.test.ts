@@ -1,0 +1,164 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { Run } from '@phasegate/core';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { create } from '../contractClause.ts';
+import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
+import { afterDraft, sampleDraft, sampleRun, sampleWorkflow } from '../sampleRun.ts';
+import { LEASES_ENDED } from './leaseTable.ts';
+import { CLAIMABLE, GATES_DUE, HELD, listOf, NEEDS, NOT_OVER, QUIET, STUCK } from './runFinder.ts';
+
+let state: StateFolder;
+
+beforeEach(() => {
+  state = makeStateFolder();
+});
+
+afterEach(() => state.remove());
+
+describe('what is found and listed is read in order by an index, without going over all and without sorting', () => {
+  test.each([
+    ['all runs', listOf({ limit: 5 }).sql],
+    ['runs of a status', listOf({ status: 'active', limit: 5 }).sql],
+    ['runs of a workflow', listOf({ workflow: 'w', limit: 5 }).sql],
+    ['runs of a workflow in a status', listOf({ workflow: 'w', status: 'active', limit: 5 }).sql],
+    ['runs of a holder', listOf({ holder: 'ada', limit: 5 }).sql],
+    ['runs of a holder in a status', listOf({ holder: 'ada', status: 'active', limit: 5 }).sql],
+    ['runs to claim', CLAIMABLE],
+    ['gates that are due', GATES_DUE],
+    ['quiet runs', QUIET],
+    ['what was said of a stuck run', STUCK],
+    ['runs that are not over', `${NOT_OVER} target_key = ?2`],
+    ['runs an agent holds', HELD],
+    ['leases that ended', LEASES_ENDED],
+  ])('%s', async (_, sql) => {
+    await state.open().close();
+    const plan = state.read(`EXPLAIN QUERY PLAN ${sql}`).map(({ detail }) => String(detail));
+    expect(plan.filter((step) => /SCAN (?!\(subquery)|TEMP B-TREE/.test(step))).toEqual([]);
+    expect(plan.some((step) => /SEARCH \w+ USING (?:COVERING )?INDEX/.test(step))).toBe(true);
+  });
+
+  test('what runs to claim need', async () => {
+    await state.open().close();
+    const plan = state.read(`EXPLAIN QUERY PLAN ${NEEDS}`).map(({ detail }) => String(detail));
+    expect(plan.filter((step) => step.includes('runs') && step.startsWith('SCAN'))).toEqual([]);
+  });
+});
+
+test('a transition that changes nothing a run is found by writes to no index', async () => {
+  const store = state.open();
+  const run = sampleRun('r1');
+  await create(store, run);
+  state.tamper(`UPDATE runs SET holder = 'left alone'`);
+
+  expect(await store.save(afterDraft(run), 1, [sampleDraft('phase_completed')])).toBe(true);
+  expect(state.read('SELECT holder, version FROM runs')).toEqual([{ holder: 'left alone', version: 2 }]);
+  expect(await store.save(afterDraft(run, { holder: 'ada' }), 2, [])).toBe(true);
+  expect(state.read('SELECT holder, version FROM runs')).toEqual([{ holder: 'ada', version: 3 }]);
+  await store.close();
+});
+
+test('a run that another process let rest is quiet again once this one writes it', async () => {
+  const [here, there] = [state.open(), state.open()];
+  const run = sampleRun('r1');
+  await create(here, run);
+  await here.load('r1');
+  await there.lookAgain('r1', 1, null);
+  expect(await here.quiet({ since: '2027', limit: 9 })).toEqual([]);
+
+  expect(await here.save(afterDraft(run), 1, [])).toBe(true);
+  expect(await there.quiet({ since: '2027', limit: 9 })).toMatchObject([{ run: 'r1' }]);
+  await Promise.all([here.close(), there.close()]);
+});
+
+test.each([
+  ['hidden from claims', 'UPDATE runs SET claim_place = NULL'],
+  ['put first', "UPDATE runs SET claim_place = ''"],
+  ['said to be about something else', "UPDATE runs SET target_key = 'elsewhere'"],
+  ['said to be over', 'UPDATE runs SET target_key = NULL'],
+  ['given a gate that is due', "UPDATE runs SET gate_due = ''"],
+])('a run that was %s from outside is found by a verification [adv.H2]', async (_, sql) => {
+  const store = state.open();
+  await create(store, sampleRun('r1', { status: 'queued', holder: null, target: 'a.md' }));
+  await store.close();
+  state.tamper(sql);
+
+  const again = state.open();
+  expect(await again.verify()).toMatchObject({ findings: [{ kind: 'state_edited', run: 'r1' }] });
+  await again.close();
+});
+
+test('the runs of a database of the format before are found as new ones are [S3.80]', async () => {
+  const items = { a: { status: 'pending', value: 1, evidence: null, attempts: 0, error: null } } as const;
+  const open = sampleRun('open', { queue: { priority: 1, capabilities: ['gpu'] } });
+  const gated = gatedRun();
+  const first = state.open();
+  await create(first, { ...open, work: { ...open.work, items } });
+  await create(first, sampleRun('queued', { status: 'queued', holder: null, target: './a.md' }));
+  await create(first, gated);
+  await create(first, sampleRun('unreadable', { status: 'queued', holder: null }));
+  await create(first, { ...sampleRun('over', { target: 'a.md' }), status: 'completed', phase: null } as Run);
+  const before = await found(first);
+  await first.close();
+  const rows = rowsOf();
+  backToFormat6();
+  expect(() => rowsOf()).toThrow('no such column');
+  state.tamper(`UPDATE runs SET state = 'nothing to read' WHERE id = 'unreadable'`);
+
+  const again = state.open();
+  expect(rowsOf().filter(({ id }) => id !== 'unreadable')).toEqual(
+    rows.filter(({ id }) => id !== 'unreadable'),
+  );
+  // One that cannot be read is looked at by everybody, who say what is wrong with it.
+  expect(await found(again)).toEqual({
+    claimable: ['unreadable', 'open', 'queued'],
+    due: ['unreadable', 'gated'],
+    quiet: before.quiet,
+    about: before.about,
+    all: before.all,
+  });
+  expect(before.claimable).toEqual(['open', 'queued', 'unreadable']);
+  expect(await again.verify()).toMatchObject({ findings: [{ run: 'unreadable' }] });
+  await again.close();
+});
+
+async function found(store: ReturnType<StateFolder['open']>) {
+  const ids = (runs: readonly { readonly run: string }[]) => runs.map(({ run }) => run);
+  return {
+    claimable: ids(await store.claimable({ capabilities: ['gpu'], limit: 9 })),
+    due: await store.gatesDue('2026-01-01T00:01:00.000Z'),
+    quiet: ids(await store.quiet({ since: '2027', limit: 9 })),
+    about: ids(await store.notOver({ workflow: 'sample', targets: ['a.md'] })),
+    all: ids(await store.list({})),
+  };
+}
+
+function rowsOf() {
+  return state.read('SELECT id, claim_place, gate_due, target_key, quiet_since FROM runs ORDER BY rowid');
+}
+
+function gatedRun(): Run {
+  const plain = sampleWorkflow('gated');
+  const timeout = { afterSeconds: 60, afterwards: 'escalate' };
+  const humanGate = { id: 'ok', prompt: 'Go?', options: [], approvers: [], quorum: 1, timeout, context: [] };
+  const workflow = { ...plain, phases: plain.phases.map((phase) => ({ ...phase, humanGate })) };
+  const wait = { for: 'gate', gate: 'ok#1', since: '2026-01-01T00:00:00.000Z', evidence: {}, votes: [] };
+  return {
+    ...sampleRun('gated', { workflow } as unknown as Partial<Run>),
+    status: 'waiting',
+    wait,
+  } as unknown as Run;
+}
+
+/** Takes away what the seventh migration brought. */
+function backToFormat6(): void {
+  const database = new DatabaseSync(state.file);
+  const indexes = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`);
+  const ours = /^(?:runs_|leases_by_end|audit_stuck)/;
+  for (const { name } of indexes.all()) if (ours.test(String(name))) database.exec(`DROP INDEX ${name}`);
+  database.exec('DROP VIEW workflow_runs');
+  for (const column of ['claim_place', 'gate_due', 'target_key', 'quiet_since']) {
+    database.exec(`ALTER TABLE runs DROP COLUMN ${column}`);
+  }
+  database.exec('CREATE VIEW workflow_runs AS SELECT id FROM runs; PRAGMA user_version = 6');
+  database.close();
+}

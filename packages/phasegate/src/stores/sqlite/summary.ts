@@ -1,0 +1,28 @@
+import type { RunSummary } from '@phasegate/core';
+import { tampered } from '../sealedRecord.ts';
+import { integer, type SqlRow, text, textOrNull } from './statements.ts';
+
+/** The line of a run in the list, from its columns. Throws `state_tampered` where they make none. */
+export function summary(row: SqlRow): RunSummary {
+  return {
+    run: text(row, 'id'),
+    workflow: text(row, 'workflow_id'),
+    target: textOrNull(row, 'target'),
+    status: text(row, 'status') as RunSummary['status'],
+    phase: parsed(row, 'phase') as RunSummary['phase'],
+    holder: textOrNull(row, 'holder'),
+    epoch: integer(row, 'epoch'),
+    priority: integer(row, 'priority'),
+    capabilities: parsed(row, 'capabilities') as RunSummary['capabilities'],
+    startedAt: text(row, 'started_at'),
+    updatedAt: text(row, 'updated_at'),
+  };
+}
+
+function parsed(row: SqlRow, column: string): unknown {
+  try {
+    return JSON.parse(text(row, column));
+  } catch {
+    throw tampered(`run \`${text(row, 'id')}\``);
+  }
+}
