@@ -22,6 +22,26 @@ test('an agent has no more unfinished runs than can be looked over, and keeps no
   expect((await start(ADA)).verdict.allowed).toBe(true);
 });
 
+test('a run from before the rule stands in the way by every name of its target, and no other run does', async () => {
+  const free = openMemoryProject(ERRAND, { sqlite: true });
+  const one = openMemoryProject({ ...ERRAND, oneRunPer: 'target' }, { sqlite: free.folder });
+  const start = ({ project }: typeof one, target: string) =>
+    project.as(ADA).start({ workflow: 'errand', target });
+  const { view } = await start(free, `${free.folder}/docs/a.md`);
+  await start(free, `${free.folder}-beside/docs/b.md`);
+  await start(free, '../c.md');
+
+  const refused = { allowed: false, blockers: [{ code: 'run_exists' }] };
+  expect((await start(one, 'docs/a.md')).verdict).toMatchObject(refused);
+  expect((await start(one, 'docs/b.md')).verdict.allowed).toBe(true);
+  expect((await start(one, 'c.md')).verdict.allowed).toBe(true);
+  await one.project
+    .as({ kind: 'human', name: 'eve' })
+    .submit(view?.run ?? '', { kind: 'stop', reason: 'enough' });
+  expect((await start(one, 'docs/a.md')).verdict.allowed).toBe(true);
+  await Promise.all([free.project.close(), one.project.close()]);
+});
+
 function agent(name: string) {
   return { kind: 'agent' as const, name };
 }

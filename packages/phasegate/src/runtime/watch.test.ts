@@ -252,6 +252,49 @@ describe('a run in which nothing happens', () => {
     await second.stop();
   });
 
+  test('is not looked at again once it was reported, until it is written', async () => {
+    const it = openWith();
+    const run = (await it.project.as(ADA).start({ workflow: 'tested' })).view?.run ?? '';
+    const quiet = async () => (await it.store.quiet({ since: it.now(), limit: 9 })).map((found) => found.run);
+    const { look, stop } = watching(it);
+    it.pass(1_801);
+    await look();
+    expect(await quiet()).toEqual([]);
+
+    // Written in the same visit: looked at once more, and nothing new is to be said.
+    await it.project.as(ADA).submit(run, { kind: 'complete', phase: 'BUILD', evidence: {} });
+    const { run: stored, version } = (await it.store.load(run)) ?? {};
+    if (stored === undefined || version === undefined) throw new Error('there is no run');
+    await it.store.save(stored, version, []);
+    it.pass(1_801);
+    expect(await quiet()).toEqual([run]);
+    await look();
+    expect(await quiet()).toEqual([]);
+    expect((await events(it, run)).filter((event) => event === 'run_stuck')).toHaveLength(1);
+    await stop();
+  });
+
+  test('is found among more than one round deals with, also behind ones that cannot be read', async () => {
+    const it = openWith();
+    const runs = await Promise.all(Array.from({ length: 600 }, () => queue(it)));
+    const last = runs.at(-1) ?? '';
+    const load = it.store.load;
+    Object.assign(it.store, {
+      load: (run: string) => (run === last ? load(run) : Promise.reject(new Error('unreadable'))),
+    });
+    const { look, stop, errors } = watching(it);
+    it.pass(1_801);
+
+    await look();
+    await look();
+
+    expect(errors).toHaveLength(599);
+    expect(await events(it, last)).toContain('run_stuck');
+    await look();
+    expect(errors).toHaveLength(599);
+    await stop();
+  });
+
   test('in the queue is reported too, after the time that was set', async () => {
     const it = openWith();
     const run = await queue(it);

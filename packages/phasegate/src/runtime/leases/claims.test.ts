@@ -102,6 +102,25 @@ describe('a claim', () => {
     await it.project.close();
   });
 
+  test('goes past many runs that cannot be handed out, and notes each once for its epoch', async () => {
+    const it = openWith();
+    const broken = await Promise.all(Array.from({ length: 25 }, () => queue(it, { priority: 1 })));
+    const fine = [await queue(it), await queue(it)];
+    const load = it.store.load;
+    Object.assign(it.store, {
+      load: (run: string) => (broken.includes(run) ? Promise.reject(new Error('unreadable')) : load(run)),
+    });
+
+    const claimed = [await claim(it, ADA), await claim(it, BOB)];
+
+    expect(claimed.map(({ view }) => view.run)).toEqual(fine);
+    expect(await it.project.claims.claim(CY, [])).toBeNull();
+    for (const run of broken) {
+      const records = await it.store.history(run, { after: 1, limit: 9 });
+      expect(records.map(({ event }) => event)).toEqual(['command_refused']);
+    }
+  });
+
   test('by two processes at once takes each run exactly once [adv.K2]', async () => {
     const here = openWith(TWO, { sqlite: true });
     const there = openWith(TWO, { sqlite: here.folder });
