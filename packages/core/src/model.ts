@@ -39,6 +39,7 @@ export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/express
 export { type FittedJson, fitJson } from './model/fitJson.ts';
 export { compileGlob, globProblem, matchGlob } from './model/glob/glob.ts';
 export {
+  type GraphCheck,
   type GraphCoverage,
   type GraphEdge,
   type GraphNode,

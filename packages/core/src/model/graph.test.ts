@@ -109,6 +109,37 @@ describe('the graph of a workflow', () => {
     expect(graph.nodes[0]).toMatchObject({ gate: 'tests_are_failing, ship', parallel: 'areas' });
   });
 
+  test('shows what a phase asks for, and whether the engine looks for itself', () => {
+    const check = { id: 'A/x/0', use: 'x', label: 'said', with: {}, message: '', needs: 'claimed' } as const;
+    const evidence = {
+      fields: [{ name: 'count', type: 'int', rule: 'positive', description: '' }],
+      artifacts: [{ type: 'report', description: '', schema: null }],
+    } as unknown as Phase['evidence'];
+    const graph = graphOf(
+      workflowOf([
+        phase('A', {
+          evidence,
+          postconditions: [check, { ...check, label: 'warned', severity: 'warning' }],
+          blockers: [
+            { ...check, label: 'demanded', needs: 'verified' },
+            { ...check, label: 'looked', recheck: true },
+          ],
+        }),
+      ]),
+    );
+
+    expect(graph.nodes[0]).toMatchObject({
+      evidence: ['count', 'report'],
+      checks: [
+        { label: 'said', class: 'claimed', warns: false },
+        { label: 'warned', class: 'claimed', warns: true },
+        { label: 'demanded', class: 'verified', warns: false },
+        { label: 'looked', class: 'verified', warns: false },
+      ],
+    });
+    expect(graph.nodes[1]).toMatchObject({ kind: 'end', evidence: [], checks: [] });
+  });
+
   test('has no end where nothing ends', () => {
     const graph = graphOf(workflowOf([phase('A', { next: to('A') })]));
 

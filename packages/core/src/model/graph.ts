@@ -1,6 +1,6 @@
 import type { Run } from '../engine/run.ts';
 import { type Edge, edgesOf, leadsBack } from './edges.ts';
-import type { Phase, PhaseId, Target, Workflow } from './workflow.ts';
+import type { Check, EvidenceClass, Phase, PhaseId, Target, Workflow } from './workflow.ts';
 
 /** A workflow as a picture needs it: nodes, and the ways between them. Plain data, also the `json` format of `graph`. */
 export interface WorkflowGraph {
@@ -51,6 +51,12 @@ export interface GraphNode {
   readonly entry: boolean;
   /** What stands between this phase and the next: names of the blockers, then of the human gate; null without any. */
   readonly gate: string | null;
+  /** Names of the evidence an agent submits to complete the phase. All of it is claimed. */
+  readonly evidence: readonly string[];
+  /** The checks that completing the phase must pass: its postconditions, then the blockers of its gates. */
+  readonly checks: readonly GraphCheck[];
+  /** The human gate's name; null without one. */
+  readonly humanGate: string | null;
   /** Whether a human decides here. */
   readonly human: boolean;
   /** The path whose items are worked on side by side, or null. */
@@ -59,6 +65,15 @@ export interface GraphNode {
   readonly status: NodeStatus | null;
   /** Only where coverage is marked. */
   readonly coverage?: NodeCoverage;
+}
+
+/** A check as a picture shows it. */
+export interface GraphCheck {
+  readonly label: string;
+  /** What its answer rests on: the agent's word, or what the engine looked at. */
+  readonly class: EvidenceClass;
+  /** Whether it only warns. */
+  readonly warns: boolean;
 }
 
 /** A node's place in a run. `stopped` is the phase in which a run was ended by a human. */
@@ -123,9 +138,25 @@ function nodeOf(workflow: Workflow, phase: Phase, run: RunPlace | undefined): Gr
     kind: 'phase',
     entry: phase.id === workflow.entry,
     gate: gate.length > 0 ? gate.join(', ') : null,
+    evidence: [
+      ...phase.evidence.fields.map(({ name }) => name),
+      ...phase.evidence.artifacts.map(({ type }) => type),
+    ],
+    checks: [...phase.postconditions, ...phase.blockers].map(checkOf),
+    humanGate: phase.humanGate?.id ?? null,
     human: phase.humanGate !== null,
     parallel: phase.parallel?.key ?? null,
     status: run === undefined ? null : statusOf(phase.id, run),
+  };
+}
+
+function checkOf(check: Check): GraphCheck {
+  // A check that is looked at again looks at the world, also where its author did not say what it needs.
+  const looked = check.needs === 'claimed' && check.recheck === true;
+  return {
+    label: check.label,
+    class: looked ? 'verified' : check.needs,
+    warns: check.severity === 'warning',
   };
 }
 
@@ -138,6 +169,9 @@ function endNode(run: RunPlace | undefined): GraphNode {
     kind: 'end',
     entry: false,
     gate: null,
+    evidence: [],
+    checks: [],
+    humanGate: null,
     human: false,
     parallel: null,
     status,

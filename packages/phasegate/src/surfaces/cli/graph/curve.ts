@@ -3,24 +3,26 @@ import type { Point } from './layout.ts';
 /** A line to draw: its path, and the triangle at its end. */
 export interface Curve {
   readonly path: string;
+  /** Empty where the line joins another one. */
   readonly head: string;
 }
 
 const HEAD_LENGTH = 10;
 const HEAD_HALF_WIDTH = 4.5;
+const RADIUS = 8;
 
-/** A smooth line along the points (a uniform cubic B-spline), ending in an arrow at the last one. */
-export function curveThrough(points: readonly Point[]): Curve {
-  const first = points[0];
+/** A line along the points with rounded corners. It ends in an arrow at the last one, unless it `joins` another line. */
+export function lineAlong(points: readonly Point[], joins = false): Curve {
   const tip = points.at(-1);
   const before = points.at(-2);
-  if (first === undefined || tip === undefined || before === undefined) return { path: '', head: '' };
+  if (tip === undefined || before === undefined) return { path: '', head: '' };
+  if (joins) return { path: rounded(points), head: '' };
 
   const length = Math.hypot(tip.x - before.x, tip.y - before.y) || 1;
   const along = { x: (tip.x - before.x) / length, y: (tip.y - before.y) / length };
   // The line stops inside the arrow, so that a thick line does not show beside its tip.
   const end = { x: tip.x - along.x * (HEAD_LENGTH - 1), y: tip.y - along.y * (HEAD_LENGTH - 1) };
-  return { path: spline([...points.slice(0, -1), end]), head: headAt(tip, along) };
+  return { path: rounded([...points.slice(0, -1), end]), head: headAt(tip, along) };
 }
 
 /** Two decimals are finer than a screen and keep the file small. */
@@ -28,16 +30,26 @@ export function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-function spline(points: readonly Point[]): string {
-  const first = points[0] as Point;
-  const last = points.at(-1) as Point;
-  const control = [first, first, ...points, last, last];
-  let path = `M${at(first)}`;
-  for (let index = 1; index + 2 < control.length; index += 1) {
-    const [a, b, c] = control.slice(index, index + 3) as [Point, Point, Point];
-    path += `C${at(mix(a, b, 1 / 3))} ${at(mix(a, b, 2 / 3))} ${at(mix(mix(a, b, 2 / 3), mix(b, c, 1 / 3), 1 / 2))}`;
+function rounded(points: readonly Point[]): string {
+  let path = '';
+  for (const [index, point] of points.entries()) {
+    const before = points[index - 1];
+    const after = points[index + 1];
+    if (before === undefined) path += `M${at(point)}`;
+    else if (after === undefined) path += `L${at(point)}`;
+    else path += `L${at(towards(point, before))}Q${at(point)} ${at(towards(point, after))}`;
   }
-  return `${path}L${at(last)}`;
+  return path;
+}
+
+/** Where a corner begins or ends: on the way to its neighbour, and never past the middle of that way. */
+function towards(corner: Point, neighbour: Point): Point {
+  const length = Math.hypot(neighbour.x - corner.x, neighbour.y - corner.y) || 1;
+  const share = Math.min(RADIUS, length / 2) / length;
+  return {
+    x: corner.x + (neighbour.x - corner.x) * share,
+    y: corner.y + (neighbour.y - corner.y) * share,
+  };
 }
 
 function headAt(tip: Point, along: Point): string {
@@ -46,10 +58,6 @@ function headAt(tip: Point, along: Point): string {
   const left = { x: base.x + side.x, y: base.y + side.y };
   const right = { x: base.x - side.x, y: base.y - side.y };
   return `M${at(tip)}L${at(left)}L${at(right)}Z`;
-}
-
-function mix(a: Point, b: Point, share: number): Point {
-  return { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share };
 }
 
 function at({ x, y }: Point): string {

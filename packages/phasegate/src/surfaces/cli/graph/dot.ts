@@ -1,6 +1,6 @@
 import type { PhaseId } from '@phasegate/core';
 import type { GraphEdge, GraphNode, WorkflowGraph } from '@phasegate/core/model';
-import { coverageText, edgeLabel, nodeLabel, plain, timesText } from './label.ts';
+import { coverageText, edgeLabel, nodeLines, plain, timesText } from './label.ts';
 import { coloursOf, EXTENTS, extentOf, extentsIn, isUnseen, UNSEEN_EDGE } from './palette.ts';
 
 /** The graph in Graphviz's language. Node ids are made here, labels are quoted strings. */
@@ -32,12 +32,11 @@ function headingOf(graph: WorkflowGraph): string {
 }
 
 function nodeAttributes(node: GraphNode): string {
-  const { title, details } = nodeLabel(node);
   const { fill, stroke, text } = coloursOf(node);
   const shape = node.kind === 'end' ? 'doublecircle' : node.human ? 'hexagon' : 'box';
   return [
     `shape="${shape}"`,
-    `label=${quoted([title, ...details].join('\n'))}`,
+    `label=${quoted(nodeLines(node).join('\n'))}`,
     `fillcolor="${fill}", color="${stroke}", fontcolor="${text}"`,
     ...(extentOf(node) === 'never' ? ['style="filled,dashed"'] : []),
   ].join(', ');

@@ -1,23 +1,54 @@
-import type { GraphCoverage, GraphEdge, GraphNode, TimesSeen } from '@phasegate/core/model';
+import type {
+  EvidenceClass,
+  GraphCheck,
+  GraphCoverage,
+  GraphEdge,
+  GraphNode,
+  TimesSeen,
+} from '@phasegate/core/model';
 
 /** The words on a node: its title, and lines of detail below it. */
 export interface NodeLabel {
   readonly title: string;
-  readonly details: readonly string[];
+  readonly details: readonly Detail[];
 }
 
-/** What is written on a node, the same in every format. */
+/** One detail of a node; with a class, it is something the phase asks for. */
+export interface Detail {
+  readonly text: string;
+  readonly class: EvidenceClass | null;
+}
+
+/** What is written on a node, one detail for each thing it asks for. */
 export function nodeLabel(node: GraphNode): NodeLabel {
-  if (node.kind === 'end') return { title: plain(node.name, TITLE_LENGTH), details: seenOf(node) };
-  const details: string[] = [];
-  if (node.id !== null && saysMore(node.id, node)) details.push(plain(String(node.id), DETAIL_LENGTH));
-  if (node.parallel !== null) details.push(plain(`for each of ${node.parallel}`, DETAIL_LENGTH));
-  if (node.gate !== null)
-    details.push(plain(`${node.human ? 'human gate' : 'gate'}: ${node.gate}`, DETAIL_LENGTH));
-  return {
-    title: plain(`${node.number} · ${named(node)}`, TITLE_LENGTH),
-    details: [...details, ...seenOf(node)],
+  const details: Detail[] = [];
+  const say = (text: string, evidence: EvidenceClass | null = null) => {
+    details.push({ text: plain(text, DETAIL_LENGTH), class: evidence });
   };
+  if (node.id !== null && saysMore(node.id, node)) say(String(node.id));
+  if (node.parallel !== null) say(`for each of ${node.parallel}`);
+  if (node.evidence.length > 0) {
+    details.push({ text: `evidence: ${listed(node.evidence)}`, class: 'claimed' });
+  }
+  for (const check of node.checks) say(checkText(check), check.class);
+  if (node.humanGate !== null) say(`human gate: ${node.humanGate}`);
+  for (const text of seenOf(node)) details.push({ text, class: null });
+  return { title: titleOf(node), details };
+}
+
+/** The same in lines of words alone, for formats that have no marks: checks of one class stand together. */
+export function nodeLines(node: GraphNode): readonly string[] {
+  const lines: string[] = [titleOf(node)];
+  const say = (text: string) => lines.push(plain(text, DETAIL_LENGTH));
+  if (node.id !== null && saysMore(node.id, node)) say(String(node.id));
+  if (node.parallel !== null) say(`for each of ${node.parallel}`);
+  if (node.evidence.length > 0) lines.push(`evidence: ${listed(node.evidence)}`);
+  for (const evidence of ['claimed', 'observed', 'verified'] as const) {
+    const some = node.checks.filter((check) => check.class === evidence);
+    if (some.length > 0) lines.push(`${evidence}: ${listed(some.map(checkText))}`);
+  }
+  if (node.humanGate !== null) say(`human gate: ${node.humanGate}`);
+  return [...lines, ...seenOf(node)];
 }
 
 /** How often something was seen, in words. */
@@ -46,10 +77,10 @@ export function plain(text: string, limit: number): string {
   const visible = text.toWellFormed().replace(INVISIBLE, ' ').replace(/\s+/gu, ' ').trim();
   const characters = Array.from(visible);
   if (characters.length <= limit) return visible;
-  return `${characters
-    .slice(0, limit - 1)
-    .join('')
-    .trimEnd()}…`;
+  const kept = characters.slice(0, limit - 1).join('');
+  // After a word, if one ends in the second half of what there is room for.
+  const space = characters[limit - 1] === ' ' ? kept.length : kept.lastIndexOf(' ');
+  return `${(space > kept.length / 2 ? kept.slice(0, space) : kept).trimEnd()}…`;
 }
 
 function seenOf({ coverage }: GraphNode): readonly string[] {
@@ -63,10 +94,31 @@ function seenOf({ coverage }: GraphNode): readonly string[] {
 
 const TITLE_LENGTH = 80;
 const DETAIL_LENGTH = 100;
+const LIST_LENGTH = 160;
 const EDGE_LENGTH = 100;
 
 // Control characters, bidirectional overrides that would reorder what stands beside them, and what XML forbids.
 const INVISIBLE = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/gu;
+
+function titleOf(node: GraphNode): string {
+  if (node.kind === 'end') return plain(node.name, TITLE_LENGTH);
+  return plain(`${node.number} · ${named(node)}`, TITLE_LENGTH);
+}
+
+function checkText({ label, warns }: GraphCheck): string {
+  return warns ? `${label} (warns)` : label;
+}
+
+/** Names one after another, as many as there is room for; the others are counted. */
+function listed(names: readonly string[]): string {
+  let text = '';
+  for (const [index, name] of names.entries()) {
+    const longer = `${text === '' ? '' : `${text}, `}${plain(name, DETAIL_LENGTH)}`;
+    if (text !== '' && longer.length > LIST_LENGTH) return `${text} and ${names.length - index} more`;
+    text = longer;
+  }
+  return text;
+}
 
 function named(node: GraphNode): string {
   return plain(node.name, TITLE_LENGTH) === '' ? String(node.id) : node.name;

@@ -1,6 +1,6 @@
 import type { PhaseId } from '@phasegate/core';
 import type { GraphEdge, GraphNode, WorkflowGraph } from '@phasegate/core/model';
-import { coverageText, edgeLabel, nodeLabel, plain, timesText } from './label.ts';
+import { coverageText, edgeLabel, nodeLines, plain, timesText } from './label.ts';
 import { type Colours, EXTENTS, extentOf, extentsIn, isUnseen, PALETTE, UNSEEN_EDGE } from './palette.ts';
 
 /**
@@ -22,8 +22,7 @@ export function toMermaid(graph: WorkflowGraph): string {
 }
 
 function shape(node: GraphNode): string {
-  const { title, details } = nodeLabel(node);
-  const text = `"${[title, ...details].map(entities).join('<br/>')}"`;
+  const text = `"${nodeLines(node).map(entities).join('<br/>')}"`;
   if (node.kind === 'end') return `(((${text})))`;
   return node.human ? `{{${text}}}` : `[${text}]`;
 }

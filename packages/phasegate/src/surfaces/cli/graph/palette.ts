@@ -20,6 +20,13 @@ export const PALETTE: Readonly<Record<NodeStatus, Colours>> = {
 /** How a node looks when no run is shown. */
 export const NEUTRAL: Colours = { fill: '#f4f6fb', stroke: '#3d4f7c', text: '#1b2440' };
 
+/** What everything is drawn on. */
+export const GROUND = '#ffffff';
+
+/** The lines of ways, and of those that only a human's choice opens. */
+export const EDGE = '#4a5263';
+export const HUMAN_EDGE = '#6b2fa0';
+
 /** How much was seen of a phase and what stands in it. */
 export type Extent = 'all' | 'some' | 'never';
 
@@ -65,3 +72,33 @@ export function coloursOf(node: GraphNode): Colours {
   if (extent !== null) return EXTENTS[extent];
   return node.status === null ? NEUTRAL : PALETTE[node.status];
 }
+
+/** What each colour becomes on a dark page. */
+export const DARK: Readonly<Record<string, string>> = {
+  [GROUND]: '#0d1117',
+  '#f4f6fb': '#1a2033',
+  '#3d4f7c': '#8fa3d9',
+  '#1b2440': '#e3e8f7',
+  '#dcf5e3': '#12301c',
+  '#1a7f37': '#4cc16d',
+  '#0b3d1b': '#d3f5dd',
+  '#dbeafe': '#14264d',
+  '#1d4ed8': '#7ba7ff',
+  '#10265c': '#dce8ff',
+  '#fdf0c4': '#3a2d08',
+  '#9a6700': '#e0b040',
+  '#4a3200': '#fdf0c4',
+  '#ffe1dc': '#43140e',
+  '#b42318': '#ff8a7a',
+  '#5f1109': '#ffe1dc',
+  '#e7e7ea': '#2b2b31',
+  '#55555f': '#a9a9b5',
+  '#26262c': '#ececf0',
+  '#8a8f98': '#7d838d',
+  '#30343b': '#d5d9e0',
+  '#f6f6f7': '#1b1c20',
+  '#40444b': '#c9ccd3',
+  [EDGE]: '#b6bed0',
+  [HUMAN_EDGE]: '#d3b3f5',
+  [UNSEEN_EDGE]: '#a6abb5',
+};

@@ -1,79 +1,103 @@
 import type { PhaseId } from '@phasegate/core';
-import type { GraphEdge, GraphNode, NodeStatus, WorkflowGraph } from '@phasegate/core/model';
-import { type Curve, curveThrough, round } from './curve.ts';
+import {
+  EVIDENCE_CLASSES,
+  type EvidenceClass,
+  type GraphEdge,
+  type GraphNode,
+  type NodeStatus,
+  type WorkflowGraph,
+} from '@phasegate/core/model';
+import { type Curve, lineAlong, round } from './curve.ts';
 import { coverageText, edgeLabel, plain, timesText } from './label.ts';
-import { BEGIN_RADIUS, layOut, type PlacedEdge, type PlacedNode, type Point, TIP } from './layout.ts';
+import {
+  BEGIN_RADIUS,
+  END_RADIUS,
+  layOut,
+  type PlacedEdge,
+  type PlacedNode,
+  type Point,
+  TIP,
+} from './layout.ts';
 import {
   type Colours,
   coloursOf,
+  EDGE,
   EXTENTS,
   extentOf,
   extentsIn,
+  GROUND,
+  HUMAN_EDGE,
   isUnseen,
   NEUTRAL,
   PALETTE,
   UNSEEN_EDGE,
 } from './palette.ts';
-import { LINE_HEIGHT, type TextBlock, textWidth } from './textBlock.ts';
+import { drawMark, drawText, svgSheet, xml } from './svgParts.ts';
+import { textWidth } from './textBlock.ts';
 
-/**
- * The graph as one SVG that stands alone: no fonts, styles, scripts or ids, so that it can be opened as a file
- * or put into a page beside others.
- */
-export async function toSvg(graph: WorkflowGraph): Promise<string> {
-  const layout = await layOut(graph);
+/** The graph as one SVG that stands alone, light or dark as the page around it. */
+export function toSvg(graph: WorkflowGraph): string {
+  const layout = layOut(graph);
   const heading = plain(graph.title, 100);
-  const legend = legendOf(graph);
+  const legends = [marksIn(graph), legendOf(graph)].filter((legend) => legend.length > 0);
   const summary = graph.coverage === undefined ? '' : coverageText(graph.coverage);
   const room = [
     layout.width,
     textWidth(heading, HEADING_SIZE) + 48,
     textWidth(summary, SUMMARY_SIZE) + 48,
-    legendWidth(legend) + 48,
+    ...legends.map((legend) => legendWidth(legend) + 48),
   ];
   const width = Math.ceil(Math.max(...room));
   const top = HEADING_ROOM + (summary === '' ? 0 : SUMMARY_ROOM);
-  const height = Math.ceil(layout.height + top + (legend.length > 0 ? LEGEND_ROOM : 0));
+  const below = Math.ceil(layout.height + top);
+  const height = below + (legends.length > 0 ? legends.length * LEGEND_STEP + 14 : 0);
   const shift = round((width - layout.width) / 2);
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONTS}">`,
-    `<title>${xml(`Workflow: ${heading}`)}</title>`,
-    `<desc>${xml(inWords(graph))}</desc>`,
-    `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
-    `<text x="${round(width / 2)}" y="32" text-anchor="middle" font-size="${HEADING_SIZE}" font-weight="600" fill="${NEUTRAL.text}">${xml(heading)}</text>`,
-    summary === ''
-      ? ''
-      : `<text x="${round(width / 2)}" y="54" text-anchor="middle" font-size="${SUMMARY_SIZE}" fill="${NEUTRAL.text}">${xml(summary)}</text>`,
-    `<g transform="translate(${shift} ${top})">`,
-    drawLine(curveThrough(layout.entry), EDGE, ''),
-    ...layout.edges.map(drawEdge),
-    `<circle cx="${round(layout.begin.x)}" cy="${round(layout.begin.y)}" r="${BEGIN_RADIUS}" fill="${EDGE}"/>`,
-    ...layout.nodes.map(drawNode),
-    ...layout.edges.map(drawLabel),
-    '</g>',
-    drawLegend(legend, { x: 24, y: height - 28 }),
-    '</svg>\n',
-  ]
-    .filter((part) => part !== '')
-    .join('\n');
+  const middle = `x="${round(width / 2)}" text-anchor="middle" fill="${NEUTRAL.text}"`;
+  return svgSheet({
+    width,
+    height,
+    title: `Workflow: ${heading}`,
+    description: inWords(graph),
+    body: [
+      `<rect width="${width}" height="${height}" fill="${GROUND}"/>`,
+      `<text ${middle} y="32" font-size="${HEADING_SIZE}" font-weight="600">${xml(heading)}</text>`,
+      summary === '' ? '' : `<text ${middle} y="54" font-size="${SUMMARY_SIZE}">${xml(summary)}</text>`,
+      `<g transform="translate(${shift} ${top})">`,
+      drawLine(lineAlong(layout.entry), EDGE, ''),
+      ...layout.edges.map(drawEdge),
+      `<circle cx="${round(layout.begin.x)}" cy="${round(layout.begin.y)}" r="${BEGIN_RADIUS}" fill="${EDGE}"/>`,
+      ...layout.nodes.map(drawNode),
+      ...layout.edges.map(drawLabel),
+      '</g>',
+      ...legends.map((legend, index) => drawLegend(legend, { x: 24, y: below + index * LEGEND_STEP })),
+    ],
+  });
 }
 
-const FONTS = 'system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, DejaVu Sans, sans-serif';
 const HEADING_SIZE = 18;
 const HEADING_ROOM = 40;
 const SUMMARY_SIZE = 13;
 const SUMMARY_ROOM = 22;
-const LEGEND_ROOM = 36;
+const LEGEND_STEP = 22;
 const LEGEND_SIZE = 12;
-const EDGE = '#4a5263';
-const HUMAN_EDGE = '#6b2fa0';
 
 function drawNode(placed: PlacedNode): string {
   const { fill, stroke, text } = coloursOf(placed.node);
   const broken = extentOf(placed.node) === 'never' ? BROKEN : '';
   const width = isHere(placed.node) ? 3 : 1.5;
   const outline = drawOutline(placed, `fill="${fill}" stroke="${stroke}" stroke-width="${width}"${broken}`);
-  return `<g>${outline}${drawText(placed.text, placed, text)}</g>`;
+  const { x, y, node, width: across } = placed;
+  // What stands in a phase begins at its left, so that marks stand below each other.
+  const words =
+    node.kind === 'end'
+      ? drawText(placed.text, { x, y, anchor: 'middle', colour: text })
+      : drawText(placed.text, {
+          x: x - across / 2 + 16 + (node.human ? TIP : 0),
+          y,
+          anchor: 'start',
+          colour: text,
+        });
+  return `<g>${outline}${words}</g>`;
 }
 
 const BROKEN = ' stroke-dasharray="5 4"';
@@ -98,14 +122,14 @@ function drawOutline({ node, x, y, width, height }: PlacedNode, paint: string): 
     ];
     return `<polygon points="${corners.map(([a = 0, b = 0]) => `${round(a)},${round(b)}`).join(' ')}" ${paint}/>`;
   }
-  const radius = node.kind === 'end' ? round(height / 2) : 7;
+  const radius = node.kind === 'end' ? Math.min(END_RADIUS, round(height / 2)) : 7;
   return `<rect x="${left}" y="${upper}" width="${width}" height="${height}" rx="${radius}" ${paint}/>`;
 }
 
-function drawEdge({ edge, points }: PlacedEdge): string {
+function drawEdge({ edge, points, joins }: PlacedEdge): string {
   const dashes = isUnseen(edge.coverage) ? '2 4' : edge.back ? '6 5' : '';
   const style = `${edge.human ? ' stroke-width="2.2"' : ''}${dashes === '' ? '' : ` stroke-dasharray="${dashes}"`}`;
-  return drawLine(curveThrough(points), colourOf(edge), style);
+  return drawLine(lineAlong(points, joins), colourOf(edge), style);
 }
 
 function colourOf(edge: GraphEdge): string {
@@ -115,34 +139,30 @@ function colourOf(edge: GraphEdge): string {
 
 function drawLine({ path, head }: Curve, colour: string, style: string): string {
   const width = style.includes('stroke-width') ? '' : ' stroke-width="1.5"';
-  return `<path d="${path}" fill="none" stroke="${colour}"${width}${style}/><path d="${head}" fill="${colour}"/>`;
+  const arrow = head === '' ? '' : `<path d="${head}" fill="${colour}"/>`;
+  return `<path d="${path}" fill="none" stroke="${colour}"${width}${style}/>${arrow}`;
 }
 
 function drawLabel({ edge, label }: PlacedEdge): string {
-  if (label === null) return '';
-  const { text, x, y } = label;
-  const width = text.width + 8;
-  const height = text.height + 4;
-  const back = `<rect x="${round(x - width / 2)}" y="${round(y - height / 2)}" width="${width}" height="${height}" rx="3" fill="#ffffff" fill-opacity="0.92"/>`;
-  return `<g>${back}${drawText(text, label, colourOf(edge))}</g>`;
+  return label === null ? '' : drawText(label.text, { ...label, colour: colourOf(edge) });
 }
 
-function drawText(block: TextBlock, { x, y }: Point, colour: string): string {
-  let top = y - block.height / 2;
-  const lines = block.lines.map(({ text, size, bold }) => {
-    // The baseline lies about one font size below the middle of the leading above it.
-    const baseline = round(top + (size * (LINE_HEIGHT - 1)) / 2 + size * 0.82);
-    top += size * LINE_HEIGHT;
-    const weight = bold ? ' font-weight="600"' : '';
-    return `<tspan x="${round(x)}" y="${baseline}" font-size="${size}"${weight}>${xml(text)}</tspan>`;
-  });
-  return `<text text-anchor="middle" fill="${colour}">${lines.join('')}</text>`;
-}
+type LegendItem = { readonly words: string } & (
+  | { readonly mark: EvidenceClass }
+  | { readonly mark?: never; readonly colours: Colours; readonly more: string }
+);
 
-interface LegendItem {
-  readonly words: string;
-  readonly colours: Colours;
-  readonly more: string;
+const CLASSES: Readonly<Record<EvidenceClass, string>> = {
+  claimed: "claimed: the agent's word",
+  observed: 'observed: seen while it worked',
+  verified: 'verified: the engine looks for itself',
+};
+
+/** The classes of what the phases ask for. */
+function marksIn({ nodes }: WorkflowGraph): readonly LegendItem[] {
+  const asked = new Set(nodes.flatMap(({ checks }) => checks.map((check) => check.class)));
+  if (nodes.some(({ evidence }) => evidence.length > 0)) asked.add('claimed');
+  return EVIDENCE_CLASSES.filter((mark) => asked.has(mark)).map((mark) => ({ words: CLASSES[mark], mark }));
 }
 
 function legendOf(graph: WorkflowGraph): readonly LegendItem[] {
@@ -168,16 +188,20 @@ function legendWidth(legend: readonly LegendItem[]): number {
 
 function drawLegend(legend: readonly LegendItem[], corner: Point): string {
   let { x } = corner;
-  const items = legend.map(({ words, colours: { fill, stroke }, more }) => {
-    const swatch = `<rect x="${x}" y="${corner.y}" width="${SWATCH}" height="${SWATCH}" rx="3" fill="${fill}" stroke="${stroke}" stroke-width="1.5"${more}/>`;
-    const word = `<text x="${x + SWATCH + 6}" y="${corner.y + 11}" font-size="${LEGEND_SIZE}" fill="${NEUTRAL.text}">${words}</text>`;
+  const items = legend.map((item) => {
+    const { words } = item;
+    const swatch =
+      item.mark === undefined
+        ? `<rect x="${x}" y="${corner.y}" width="${SWATCH}" height="${SWATCH}" rx="3" fill="${item.colours.fill}" stroke="${item.colours.stroke}" stroke-width="1.5"${item.more}/>`
+        : drawMark(item.mark, { x: x + SWATCH / 2, y: corner.y + SWATCH / 2 }, NEUTRAL.text);
+    const word = `<text x="${x + SWATCH + 6}" y="${corner.y + 11}" font-size="${LEGEND_SIZE}" fill="${NEUTRAL.text}">${xml(words)}</text>`;
     x += legendItemWidth(words);
     return swatch + word;
   });
   return items.length === 0 ? '' : `<g>${items.join('')}</g>`;
 }
 
-/** The whole graph in sentences, for who cannot see it. */
+/** The whole graph in sentences, for readers who cannot see it. */
 function inWords(graph: WorkflowGraph): string {
   const names = new Map(graph.nodes.map((node) => [node.id, plain(node.name, 80)]));
   const name = (id: PhaseId | null) => (id === null ? 'the end' : (names.get(id) ?? String(id)));
@@ -188,6 +212,13 @@ function inWords(graph: WorkflowGraph): string {
     sentences.push(`The run is ${graph.run.status}${place}.`);
   }
   if (graph.coverage !== undefined) sentences.push(`${coverageText(graph.coverage)}.`);
+  for (const { id, evidence, checks } of graph.nodes) {
+    const asked = [
+      ...(evidence.length === 0 ? [] : [`evidence ${evidence.map((one) => plain(one, 80)).join(', ')}`]),
+      ...checks.map((check) => `${plain(check.label, 80)} (${check.class})`),
+    ];
+    if (asked.length > 0) sentences.push(`${name(id)} asks for ${asked.join('; ')}.`);
+  }
   for (const { id, coverage } of graph.nodes) {
     if (coverage !== undefined) sentences.push(`${name(id)}: ${timesText(coverage)}.`);
   }
@@ -203,12 +234,4 @@ function why(edge: GraphEdge): string {
   const label = edgeLabel(edge);
   if (edge.human) return `, if a human chooses ${label}`;
   return label === '' ? '' : `: ${label}`;
-}
-
-function xml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

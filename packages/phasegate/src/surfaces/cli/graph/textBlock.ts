@@ -1,3 +1,5 @@
+import type { EvidenceClass } from '@phasegate/core/model';
+
 /** Lines of text with the room they need. */
 export interface TextBlock {
   readonly lines: readonly TextLine[];
@@ -10,6 +12,9 @@ export interface TextLine {
   readonly text: string;
   readonly size: number;
   readonly bold: boolean;
+  /** The mark before the line; its text and that of the lines that continue it are moved in. */
+  readonly mark: EvidenceClass | null;
+  readonly indent: number;
 }
 
 /** A paragraph to be set. */
@@ -17,19 +22,26 @@ export interface Paragraph {
   readonly text: string;
   readonly size: number;
   readonly bold?: boolean;
+  readonly mark?: EvidenceClass | null;
 }
 
 /** The height of a line as a multiple of its font size. */
 export const LINE_HEIGHT = 1.35;
 
-/** Breaks paragraphs into lines no wider than `room`. A word that is wider itself is broken. */
+/** The room a mark takes before its text. */
+export const MARK_ROOM = 15;
+
+/** Breaks paragraphs between words into lines no wider than `room`. A word is never broken: a longer one widens it all. */
 export function textBlock(paragraphs: readonly Paragraph[], room: number): TextBlock {
-  const lines = paragraphs.flatMap(({ text, size, bold = false }) =>
-    breakLines(text, size, room).map((line): TextLine => ({ text: line, size, bold })),
-  );
+  const lines = paragraphs.flatMap(({ text, size, bold = false, mark = null }) => {
+    const indent = mark === null ? 0 : MARK_ROOM;
+    return breakLines(text, size, room - indent).map(
+      (line, index): TextLine => ({ text: line, size, bold, mark: index === 0 ? mark : null, indent }),
+    );
+  });
   return {
     lines,
-    width: Math.ceil(Math.max(0, ...lines.map((line) => textWidth(line.text, line.size)))),
+    width: Math.ceil(Math.max(0, ...lines.map((line) => line.indent + textWidth(line.text, line.size)))),
     height: Math.ceil(lines.reduce((sum, line) => sum + line.size * LINE_HEIGHT, 0)),
   };
 }
@@ -55,7 +67,7 @@ function characterWidth(character: string): number {
 function breakLines(text: string, size: number, room: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ').flatMap((part) => breakWord(part, size, room))) {
+  for (const word of text.split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
     if (line !== '' && textWidth(longer, size) > room) {
       lines.push(line);
@@ -65,18 +77,4 @@ function breakLines(text: string, size: number, room: number): string[] {
     }
   }
   return line === '' ? lines : [...lines, line];
-}
-
-function breakWord(word: string, size: number, room: number): string[] {
-  if (textWidth(word, size) <= room) return [word];
-  const pieces: string[] = [];
-  let piece = '';
-  for (const character of word) {
-    if (piece !== '' && textWidth(piece + character, size) > room) {
-      pieces.push(piece);
-      piece = '';
-    }
-    piece += character;
-  }
-  return [...pieces, piece];
 }
