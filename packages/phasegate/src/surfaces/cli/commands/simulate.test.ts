@@ -101,6 +101,28 @@ describe('what is printed', () => {
     expect(stdout).toContain('note: 5 runs were given up after 300 steps and count as stuck');
   });
 
+  test('all bars are on one scale, times in one unit, and no row is empty', async () => {
+    const shell = makeShell({ 'agent_workflow.yaml': WORKFLOW });
+    const file = join(shell.root, 'plot.svg');
+
+    const { stdout } = await shell.call(['simulate', 'w', '--pass', 'A=0.6', '--plot', file]);
+
+    const rows = [...stdout.matchAll(/^ {2}(\S.*?) {2,}([█▏▎▍▌▋▊▉]*) ?([\d.]+) %$/gm)];
+    expect(rows.length).toBeGreaterThan(4);
+    for (const [, label, bar = '', value] of rows) {
+      expect(Math.abs(bar.length - (30 * Number(value)) / 100), label).toBeLessThanOrEqual(1);
+      expect(bar, label).not.toBe('');
+    }
+    expect(stdout).toMatch(/^ {2}80 to \d+\.\d min /m);
+    const drawn = [
+      ...readFileSync(file, 'utf8').matchAll(/width="(\d+)" height="16"[^>]*\/>.*?>([\d.]+) %</g),
+    ];
+    expect(drawn).toHaveLength(rows.length);
+    for (const [, width, value] of drawn) {
+      expect(Math.abs(Number(width) - 3.2 * Number(value))).toBeLessThanOrEqual(1);
+    }
+  });
+
   test('a plot is written that says in words what it shows', async () => {
     const shell = makeShell({ 'agent_workflow.yaml': WORKFLOW.replace('label: Yes', 'label: "<Yes>"') });
     const file = join(shell.root, 'plot.svg');

@@ -1,7 +1,7 @@
 import type { Simulation, StuckWhy, TimeKind } from '@phasegate/proofs';
-import { shareText, timeText } from './quantities.ts';
+import { rangeText, shareText } from './quantities.ts';
 
-/** One of the pictures of a simulation: rows of bars. */
+/** One of the pictures of a simulation: rows of bars. A bar over the whole width is all, in every panel. */
 export interface Panel {
   readonly title: string;
   readonly rows: readonly Row[];
@@ -50,6 +50,7 @@ export function panelsOf({ histogram, time, stranded, runs }: Simulation): reado
     {
       title: 'Where their time goes',
       rows: time
+        .filter(({ share }) => share > 0)
         .slice(0, MOST_ROWS)
         .map(({ phase, kind, share }) =>
           bar(`${phase}: ${SPENT[kind]}`, share, kind === 'work' ? 'agent' : 'human'),
@@ -59,6 +60,7 @@ export function panelsOf({ histogram, time, stranded, runs }: Simulation): reado
     {
       title: 'Where runs get stuck',
       rows: stranded
+        .filter(({ share }) => share > 0)
         .slice(0, MOST_ROWS)
         .map(({ phase, why, share }) => bar(`${phase}: ${STUCK[why]}`, share, 'stuck')),
       otherwise: 'no run does',
@@ -66,21 +68,19 @@ export function panelsOf({ histogram, time, stranded, runs }: Simulation): reado
   ];
 }
 
-/** Bins that are too narrow to be told apart in words are one. */
+/** The bins in which a run ended, in one unit; those too narrow to be told apart in words are one. */
 function ranges(
   histogram: Simulation['histogram'],
 ): readonly { readonly label: string; readonly runs: number }[] {
   const merged: { label: string; runs: number }[] = [];
+  // The last bin may be wider: it holds the few that took longest.
+  const width = Math.min(...histogram.map(({ from, to }) => to - from));
   for (const { from, to, runs } of histogram) {
-    const label = rangeText(from, to);
+    if (runs === 0) continue;
+    const label = rangeText(from, to, width);
     const last = merged.at(-1);
     if (last?.label === label) last.runs += runs;
     else merged.push({ label, runs });
   }
   return merged;
-}
-
-function rangeText(from: number, to: number): string {
-  const [least, most] = [timeText(from), timeText(to)];
-  return least === most ? least : `${least} to ${most}`;
 }

@@ -1,5 +1,6 @@
 import { plain } from '../graph/label.ts';
-import { NEUTRAL, PALETTE } from '../graph/palette.ts';
+import { GROUND, NEUTRAL, PALETTE } from '../graph/palette.ts';
+import { svgSheet, xml } from '../graph/svgParts.ts';
 import { textWidth } from '../graph/textBlock.ts';
 import type { Panel, Row } from './panels.ts';
 
@@ -11,10 +12,7 @@ export interface Drawing {
   readonly panels: readonly Panel[];
 }
 
-/**
- * The panels as one SVG that stands alone: no fonts, styles, scripts or ids, on a ground of its own so that it can be
- * read on light and dark pages.
- */
+/** The panels as one SVG that stands alone, light or dark as the page around it. All bars are on one scale. */
 export function svgPlot({ title, summary, panels }: Drawing): string {
   const heading = plain(title, 100);
   const told = plain(summary, 160);
@@ -28,19 +26,20 @@ export function svgPlot({ title, summary, panels }: Drawing): string {
     return drawn.text;
   });
   const height = y + 8;
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONTS}">`,
-    `<title>${xml(heading)}</title>`,
-    `<desc>${xml(inWords(told, panels))}</desc>`,
-    `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
-    text(heading, { x: MARGIN, y: 30, size: 18, bold: true }),
-    text(told, { x: MARGIN, y: 50, size: 12 }),
-    ...parts,
-    '</svg>\n',
-  ].join('\n');
+  return svgSheet({
+    width,
+    height,
+    title: heading,
+    description: inWords(told, panels),
+    body: [
+      `<rect width="${width}" height="${height}" fill="${GROUND}"/>`,
+      text(heading, { x: MARGIN, y: 30, size: 18, bold: true }),
+      text(told, { x: MARGIN, y: 50, size: 12 }),
+      ...parts,
+    ],
+  });
 }
 
-const FONTS = 'system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, DejaVu Sans, sans-serif';
 const MARGIN = 24;
 const SIZE = 12;
 const STEP = 22;
@@ -57,13 +56,12 @@ function drawPanel(
   { title, rows, otherwise }: Panel,
   at: { readonly y: number; readonly left: number },
 ): { readonly text: string; readonly y: number } {
-  const most = Math.max(...rows.map(({ share }) => share));
   const head = at.y + 22;
   const first = head + 20;
   const parts = rows.map((row, index) => {
     const baseline = first + index * STEP;
     const { fill, stroke } = TONES[row.tone];
-    const length = row.share === 0 ? 0 : Math.max(1, Math.round((row.share / most) * BAR));
+    const length = row.share === 0 ? 0 : Math.max(1, Math.round(row.share * BAR));
     return [
       text(plain(row.label, 60), { x: at.left - 10, y: baseline, size: SIZE, end: true }),
       `<rect x="${at.left}" y="${baseline - 12}" width="${length}" height="16" rx="2" fill="${fill}" stroke="${stroke}"/>`,
@@ -97,19 +95,11 @@ function text(
   return `<text x="${x}" y="${y}" font-size="${size}"${style} fill="${NEUTRAL.text}">${xml(words)}</text>`;
 }
 
-/** All of it in sentences, for who cannot see it. */
+/** All of it in sentences, for readers who cannot see it. */
 function inWords(summary: string, panels: readonly Panel[]): string {
   const told = panels.map(({ title, rows, otherwise }) => {
     const parts = rows.map(({ label, value }) => `${plain(label, 60)} ${value}`);
     return `${title}: ${parts.length === 0 ? otherwise : parts.join('; ')}.`;
   });
   return [`${summary}.`, ...told].join(' ');
-}
-
-function xml(words: string): string {
-  return words
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

@@ -4,16 +4,14 @@ import type { Panel, Row } from './panels.ts';
 const WIDTH = 30;
 const LONGEST = 48;
 
-/** Panels as bars of blocks. */
+/** Panels as bars of blocks, all on one scale: a bar over the whole width is all. */
 export function textPlot(panels: readonly Panel[], paint: Paint): string {
   const shown = panels.flatMap(({ rows }) => rows.map(({ label }) => cut(label).length));
   const width = Math.max(0, ...shown);
   return panels
     .map(({ title, rows, otherwise }) => {
-      // The longest bar is as long as can be; the shares beside them say how much that is.
-      const most = Math.max(...rows.map(({ share }) => share));
       const lines = rows.map((row) => {
-        const bar = paintBar(row, blocks(row.share / most), paint);
+        const bar = paintBar(row, blocks(row.share), paint);
         return `  ${cut(row.label).padEnd(width)}  ${bar}${bar === '' ? '' : ' '}${row.value}`;
       });
       return [paint.bold(title), ...(rows.length === 0 ? [`  ${otherwise}`] : lines)].join('\n');
