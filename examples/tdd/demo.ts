@@ -1,15 +1,24 @@
 import { makeDemoProject } from './demoProject.ts';
 import { playDemo } from './playDemo.ts';
-import { makeStage } from './stage.ts';
+import { makeStage, showsColour, showsUnicode } from './stage.ts';
 
-const colour = process.stdout.isTTY === true && (process.env.NO_COLOR ?? '') === '';
 const project = makeDemoProject();
 try {
-  const stage = makeStage(project, { print: (line) => console.log(line), colour });
-  console.log('Five phases, a human and a scripted agent that cheats wherever it can.');
+  const stage = makeStage(project, {
+    print: (line) => console.log(line),
+    colour: showsColour(process.env, process.stdout.isTTY === true),
+    unicode: showsUnicode(process.env),
+  });
+  console.log('Five phases, a human, and a scripted agent that cheats wherever it can.\n');
   await playDemo(stage, project);
-  const { allowed, refused, surprises } = stage.counts;
-  console.log(`\n${allowed} acts allowed, ${refused} refused, ${surprises} not as they must be`);
+  const { allowed, cheats, surprises } = stage.counts;
+  console.log(`${cheats} cheats refused, ${allowed} acts allowed, ${surprises} not as they must be`);
+  if (surprises === 0) {
+    console.log('\nHold your own agent, in your own project:');
+    console.log('  phasegate init         a config, an example workflow, and you who decide');
+    console.log('  phasegate start tdd    a run, with the id its agent needs');
+    console.log('  phasegate mcp          what your agent is attached to (or: phasegate run)');
+  }
   process.exitCode = surprises === 0 ? 0 : 1;
 } finally {
   project.remove();

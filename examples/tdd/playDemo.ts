@@ -17,12 +17,12 @@ export async function playDemo(stage: Stage, project: DemoProject): Promise<void
 async function setUp({ scene, agent, human, demand }: Stage): Promise<string> {
   scene('Set up');
   await human({
-    says: 'sets up the project and herself',
+    says: 'sets up the project',
     words: ['init', '--name', 'maria', '--yes'],
     expect: 'allowed',
   });
   await agent({
-    says: 'starts a workflow nobody accepted',
+    says: 'starts what nobody accepted',
     words: ['start', 'tdd'],
     expect: 'untrusted_workflow',
   });
@@ -68,7 +68,7 @@ async function plan({ scene, agent, human, demand }: Stage, run: string): Promis
   });
   await agent({ says: 'hands in nothing', words: done, evidence: {}, expect: 'incomplete_checkpoint' });
   await agent({
-    says: 'hands in a plan that says nothing',
+    says: 'plans in four words',
     words: done,
     evidence: { plan: { summary: 'I will fix it' } },
     expect: 'incomplete_checkpoint',
@@ -85,10 +85,11 @@ async function plan({ scene, agent, human, demand }: Stage, run: string): Promis
     words: done,
     evidence: { plan: { ...PLAN, scope: ['**'] } },
     expect: 'check_failed',
+    because: 'The plan must name the paths it is about',
   });
   const [first] = PLAN.acceptance_criteria;
   await agent({
-    says: 'hands in a plan with one criterion',
+    says: 'plans with one criterion',
     words: done,
     evidence: { plan: { ...PLAN, acceptance_criteria: [first] } },
     expect: 'allowed',
@@ -100,7 +101,7 @@ async function plan({ scene, agent, human, demand }: Stage, run: string): Promis
     expect: 'run_waiting',
   });
   const approve = ['decide', run, '--option', 'Approve'];
-  const look = { says: 'looks what is to be decided', words: ['status', run], expect: 'allowed' };
+  const look = { words: ['status', run], expect: 'allowed' };
   await agent({ says: 'approves its own plan', words: approve, expect: 'usage' });
   const shown = shownBy(await human(look));
   await agent({
@@ -117,11 +118,11 @@ async function plan({ scene, agent, human, demand }: Stage, run: string): Promis
     shown,
     expect: 'allowed',
   });
-  const again = await agent({ says: 'looks what is to be done', words: ['next', run], expect: 'allowed' });
+  const again = await agent({ words: ['next', run], expect: 'allowed' });
   demand(String(again.json.phase_content).includes(wish), "the agent must be told the human's wish");
   await readTasks(agent, run);
   await agent({ says: 'hands in a better plan', words: done, evidence: { plan: PLAN }, expect: 'allowed' });
-  await human({ says: 'approves the plan as it was before', words: approve, shown, expect: 'shown_changed' });
+  await human({ says: 'approves what was shown before', words: approve, shown, expect: 'shown_changed' });
   await human({
     says: 'approves the plan',
     words: approve,
@@ -131,17 +132,16 @@ async function plan({ scene, agent, human, demand }: Stage, run: string): Promis
 }
 
 async function failingTests(stage: Stage, project: DemoProject, run: string): Promise<void> {
-  const { scene, agent, aside, demand } = stage;
+  const { scene, agent, demand } = stage;
   scene('TDD');
-  const before = await agent({ says: 'looks what is to be done', words: ['next', run], expect: 'allowed' });
-  aside('edits agent_workflow.yaml: tests need not fail any more');
+  const before = await agent({ words: ['next', run], expect: 'allowed' });
   project.write('agent_workflow.yaml', project.read('agent_workflow.yaml').replace(/^ {4}gate: red\n/m, ''));
   await agent({
-    says: 'starts over with the new rules',
+    says: 'edits the rules and starts over',
     words: ['start', 'tdd'],
     expect: 'untrusted_workflow',
   });
-  const after = await agent({ says: 'looks again', words: ['next', run], expect: 'allowed' });
+  const after = await agent({ words: ['next', run], expect: 'allowed' });
   demand(
     after.json.phase_content === before.json.phase_content,
     'the run must keep the workflow it was started with',
@@ -152,8 +152,8 @@ async function failingTests(stage: Stage, project: DemoProject, run: string): Pr
     words: done,
     evidence: { tests: TESTS, test_run_result: INVENTED },
     expect: 'check_failed',
+    because: 'Tests must fail first',
   });
-  aside('writes test/slugify.test.js and runs it');
   project.place('slugify.test.js', 'test/slugify.test.js');
   await agent({
     says: 'hands in tests that fail',
@@ -164,7 +164,7 @@ async function failingTests(stage: Stage, project: DemoProject, run: string): Pr
 }
 
 async function implement(stage: Stage, project: DemoProject, run: string): Promise<void> {
-  const { scene, agent, human, aside } = stage;
+  const { scene, agent, human } = stage;
   scene('IMPL');
   const done = ['done', run, '--phase', 'IMPL'];
   await agent({
@@ -173,22 +173,22 @@ async function implement(stage: Stage, project: DemoProject, run: string): Promi
     evidence: { ...implementation(INVENTED), test_run_result: { ...INVENTED, passed: 'all' } },
     expect: 'incomplete_checkpoint',
   });
-  aside('writes half of src/slugify.js');
   project.place('slugify-half.js', 'src/slugify.js');
   await agent({
-    says: 'claims that all tests pass',
+    says: 'writes half, claims tests pass',
     words: done,
     evidence: implementation(INVENTED),
     expect: 'check_failed',
+    because: 'The engine ran the tests and did not see them pass',
   });
-  aside('marks the failing test as skipped');
   const tests = project.read('test/slugify.test.js');
   project.write('test/slugify.test.js', tests.replace("test('AC-3", "test.skip('AC-3"));
   await agent({
-    says: 'claims it again, and fails twice',
+    says: 'skips the failing test instead',
     words: done,
     evidence: implementation(INVENTED),
     expect: 'escalated',
+    because: 'The engine ran the tests and did not see them pass',
   });
   await agent({
     says: 'tries a third time',
@@ -202,7 +202,6 @@ async function implement(stage: Stage, project: DemoProject, run: string): Promi
     words: ['resume', run, '--note', 'put the test back and handle accents'],
     expect: 'allowed',
   });
-  aside('puts the test back and writes the rest');
   project.write('test/slugify.test.js', tests);
   project.place('slugify.js', 'src/slugify.js');
   await agent({
@@ -217,7 +216,7 @@ async function review(stage: Stage, project: DemoProject, run: string): Promise<
   const { scene, agent } = stage;
   scene('REVIEW');
   const done = ['done', run, '--phase', 'REVIEW'];
-  const read = { says: 'reads task 1', words: ['task', run, 'REVIEW', '1'], expect: 'allowed' };
+  const read = { words: ['task', run, 'REVIEW', '1'], expect: 'allowed' };
   await agent({
     says: 'approves without reading',
     words: done,
@@ -255,18 +254,17 @@ async function review(stage: Stage, project: DemoProject, run: string): Promise<
 }
 
 async function complete(stage: Stage, project: DemoProject, run: string): Promise<void> {
-  const { scene, agent, aside } = stage;
+  const { scene, agent } = stage;
   scene('COMPLETE');
   const done = ['done', run, '--phase', 'COMPLETE'];
-  aside('changes src/slugify.js after the review');
   project.place('slugify-half.js', 'src/slugify.js');
   await agent({
-    says: 'reports that all is well',
+    says: 'breaks it after the review',
     words: done,
     evidence: { report: REPORT },
     expect: 'check_failed',
+    because: 'The engine ran the tests and did not see them pass',
   });
-  aside('puts it back');
   project.place('slugify.js', 'src/slugify.js');
   await agent({
     says: 'reports what was done',
@@ -282,17 +280,16 @@ async function complete(stage: Stage, project: DemoProject, run: string): Promis
   });
 }
 
-async function verify({ scene, agent, demand, seen }: Stage): Promise<void> {
-  scene('Audit');
-  const verified = await agent({ says: 'verifies the audit', words: ['audit', 'verify'], expect: 'allowed' });
+async function verify({ agent, say, demand, seen }: Stage): Promise<void> {
+  const verified = await agent({ words: ['audit', 'verify'], expect: 'allowed' });
   const { ok, runs, records, findings } = verified.json;
   demand(ok === true && runs === 1, `the audit must verify: ${JSON.stringify(findings)}`);
   demand(seen.size === Object.keys(SECRETS).length, 'every phase must have been read in its turn');
-  scene(`The audit verifies: ${records} records of ${runs} run`);
+  if (ok === true) say(`The audit verifies: ${records} records of ${runs} run`);
 }
 
 async function readTasks(agent: Stage['agent'], run: string): Promise<void> {
   for (const task of ['1', '2']) {
-    await agent({ says: `reads task ${task}`, words: ['task', run, 'PLAN', task], expect: 'allowed' });
+    await agent({ words: ['task', run, 'PLAN', task], expect: 'allowed' });
   }
 }

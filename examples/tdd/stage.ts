@@ -4,10 +4,13 @@ import { PASSPHRASE } from './honestWalk.ts';
 
 /** One thing somebody tries. */
 export interface Act extends Calling {
-  readonly says: string;
+  /** What is printed of it; an act without words of its own is carried out and compared, and not printed. */
+  readonly says?: string;
   readonly words: readonly string[];
   /** `allowed`, or the code it must be refused with. */
   readonly expect: string;
+  /** What the refusal must say. */
+  readonly because?: string;
 }
 
 /** Where acts happen: each is carried out, printed on one line and compared with what must happen. */
@@ -16,44 +19,71 @@ export interface Stage {
   scene(title: string): void;
   agent(act: Act): Promise<Called>;
   human(act: Act): Promise<Called>;
-  /** Something the agent does without asking anyone. */
-  aside(says: string): void;
+  /** Prints a line of its own. */
+  say(text: string): void;
   /** Prints a surprise unless this holds. */
   demand(holds: boolean, what: string): void;
   /** Phases whose text was shown, each after it was entered. */
   readonly seen: ReadonlySet<string>;
-  readonly counts: { readonly allowed: number; readonly refused: number; readonly surprises: number };
+  /** Cheats are what an agent tried and was refused. */
+  readonly counts: { readonly allowed: number; readonly cheats: number; readonly surprises: number };
 }
 
 /** How a stage writes. */
 export interface StageOptions {
   readonly print: (line: string) => void;
   readonly colour: boolean;
+  /** Whether a tick and a cross can be shown. */
+  readonly unicode: boolean;
 }
 
-const WIDTH = 110;
+/** Whether a terminal with this environment shows more than ASCII. */
+export function showsUnicode(env: NodeJS.ProcessEnv): boolean {
+  return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '');
+}
+
+/** Whether to colour: NO_COLOR wins, then FORCE_COLOR, else only a terminal that can. */
+export function showsColour(env: NodeJS.ProcessEnv, terminal: boolean): boolean {
+  if ((env.NO_COLOR ?? '') !== '') return false;
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  return terminal && env.TERM !== 'dumb';
+}
+
+const [GREEN, RED, BOLD, DIM] = [32, 31, 1, 2];
 
 /** Sets up a stage on a project. */
-export function makeStage(project: DemoProject, { print, colour }: StageOptions): Stage {
-  const counts = { allowed: 0, refused: 0, surprises: 0 };
+export function makeStage(project: DemoProject, { print, colour, unicode }: StageOptions): Stage {
+  const counts = { allowed: 0, cheats: 0, surprises: 0 };
   const entered = new Set<string>();
   const seen = new Set<string>();
   const paint = (code: number, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const marks = unicode ? { yes: '✓', no: '✗' } : { yes: '+', no: 'x' };
+  // The name of a part stands before its first line.
+  let part = '';
 
   const demand = (holds: boolean, what: string) => {
     if (holds) return;
     counts.surprises++;
-    print(paint(31, `  !! ${what}`));
+    print(paint(RED, `!! ${what}`));
   };
 
-  const act = async (who: 'agent' | 'human', { says, words, expect, ...calling }: Act) => {
+  const show = (who: string, says: string, { code, json }: Called) => {
+    const [mark, result] =
+      code === 0
+        ? [paint(GREEN, marks.yes), paint(DIM, resultOf(json))]
+        : [paint(RED, marks.no), paint(RED, String(json.error))];
+    print(`${paint(BOLD, part.padEnd(9))}${mark} ${who} ${says.padEnd(32)} ${result}`.trimEnd());
+    part = '';
+  };
+
+  const act = async (who: 'agent' | 'human', { says, words, expect, because, ...calling }: Act) => {
     const credential = who === 'human' && calling.passphrase === undefined ? { passphrase: PASSPHRASE } : {};
     const called = await project.phasegate(words, { ...calling, ...credential });
     const allowed = called.code === 0;
-    counts[allowed ? 'allowed' : 'refused']++;
-    const word = allowed ? paint(32, 'allowed') : paint(33, 'refused');
-    const line = `  ${who}  ${word}  ${says}`.padEnd(58 + word.length);
-    print(`${line} ${paint(2, allowed ? resultOf(called.json) : refusalOf(called.json))}`.trimEnd());
+    if (allowed) counts.allowed++;
+    else if (who === 'agent') counts.cheats++;
+    if (says !== undefined) show(who, says, called);
+    demand(because === undefined || called.text.includes(because), `expected to be told: ${because}`);
     const code = allowed ? 'allowed' : String(called.json.error);
     const exit = expect === 'allowed' ? 0 : expect === 'usage' ? 2 : 1;
     demand(code === expect && called.code === exit, `expected ${expect} (exit ${exit}), got ${code}`);
@@ -67,10 +97,12 @@ export function makeStage(project: DemoProject, { print, colour }: StageOptions)
   };
 
   return {
-    scene: (title) => print(`\n${paint(1, title)}`),
+    scene: (title) => {
+      part = title;
+    },
     agent: (one) => act('agent', one),
     human: (one) => act('human', one),
-    aside: (says) => print(`  agent  ${paint(2, '.......')}  ${says}`),
+    say: print,
     demand,
     seen,
     counts,
@@ -86,13 +118,4 @@ function resultOf(json: Called['json']): string {
   if (typeof json.run === 'string' && typeof json.current_phase === 'string')
     return `now in ${json.current_phase}`;
   return '';
-}
-
-/** Why an act was refused, on one line. */
-function refusalOf(json: Called['json']): string {
-  const missing = Array.isArray(json.missing_evidence) ? json.missing_evidence.map(String) : [];
-  const message = missing.length > 0 ? missing.join('; ') : String(json.message);
-  const [first = '', ...more] = message.replace(/`run-[0-9a-f]+`/g, '`RUN`').split('\n');
-  const text = `${json.error}: ${first}`;
-  return text.length > WIDTH || more.length > 0 ? `${text.slice(0, WIDTH)}…` : text;
 }

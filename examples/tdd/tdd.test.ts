@@ -1,38 +1,79 @@
-import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { judgeTool, type Run, type Workflow } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { demoPicture } from '../../docs/pictures/demoPicture.ts';
 import { knownChecks } from '../../packages/phasegate/src/checks/index.ts';
 import { createYamlLoader } from '../../packages/phasegate/src/loaders/yaml/yamlLoader.ts';
 import { someOf } from '../../test/tier.ts';
 import { type Calling, type DemoProject, makeDemoProject } from './demoProject.ts';
 import { HONEST_WALK, type Step, setUpProject } from './honestWalk.ts';
+import { runDemo } from './runDemo.ts';
 
 // Dozens of processes, on a machine that may be busy.
 const LONG = 240_000;
 const HERE = fileURLToPath(new URL('.', import.meta.url));
+const PICTURE = fileURLToPath(new URL('../../docs/pictures/demo.svg', import.meta.url));
+// What a terminal is told colours with.
+const CODES = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, 'g');
 
 describe('the demo', () => {
   let demo: Awaited<ReturnType<typeof runDemo>>;
+  let poor: typeof demo;
   beforeAll(async () => {
-    demo = await runDemo();
+    demo = await runDemo({ LANG: 'C.UTF-8', FORCE_COLOR: '1' });
+    poor = await runDemo({ LANG: 'C', FORCE_COLOR: '1', NO_COLOR: '1' });
   }, LONG);
 
   test('in the ring served, an agent that cheats at every phase is refused at each, and the audit verifies [S0.1 S0.15 S0.44 S0.67 S0.68 S2.6 S2.32 C3 C5 C18 adv.G9 adv.H1 adv.I1 adv.I2 adv.J1 adv.K6]', () => {
-    const { code, text } = demo;
+    const { code, text } = poor;
 
-    expect(text).toContain('0 not as they must be');
+    expect(text).toContain('25 cheats refused, 26 acts allowed, 0 not as they must be');
     expect(code).toBe(0);
     for (const refusal of REFUSALS) expect(text).toMatch(refusal);
     expect(text).toMatch(/reports what was done +All phases complete/);
     expect(text).toMatch(/The audit verifies: \d+ records of 1 run/);
   });
 
-  test('its transcript names no place of this machine and has no colour without a terminal', () => {
-    const { text } = demo;
+  test('its transcript fits a terminal of 80 columns and says how to go on in another project', () => {
+    const lines = poor.text.trimEnd().split('\n');
 
-    expect(text).not.toContain('\u001b[');
-    expect(text).not.toMatch(/(?:^|[\s`'"])\/(?:home|root|tmp|Users|var|work)\//m);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines.length).toBeLessThanOrEqual(52);
+    expect(lines.filter((line) => /^.{9}x agent /.test(line))).toHaveLength(25);
+    expect(lines.slice(-3).map((line) => line.trim().split(' ').slice(0, 2).join(' '))).toEqual([
+      'phasegate init',
+      'phasegate start',
+      'phasegate mcp',
+    ]);
+  });
+
+  test('cheats are red with a cross and work is green with a tick; without colour or UTF-8, in letters alone', () => {
+    expect(demo.code).toBe(0);
+    expect(demo.text.split('\u001b[31m✗\u001b[0m agent ')).toHaveLength(26);
+    expect(demo.text).toContain('\u001b[32m✓\u001b[0m human approves the plan');
+    const plain = demo.text.replaceAll(CODES, '').replaceAll('✗', 'x').replaceAll('✓', '+');
+    const trimmed = plain.replaceAll(/ +$/gm, '');
+    expect(poor.text).toBe(trimmed);
+    expect(poor.text).toMatch(/^[\n -~]*$/);
+  });
+
+  test('its transcript names no place of this machine', () => {
+    expect(poor.text).not.toMatch(/(?:^|[\s`'"])\/(?:home|root|tmp|Users|var|work)\//m);
+  });
+
+  test('docs/pictures/demo.svg is what the demo prints, needs nothing from elsewhere, and can stand still', () => {
+    const renew =
+      'docs/pictures/demo.svg is stale: run `npm run build && npx node docs/pictures/writeDemo.ts`';
+    const svg = readFileSync(PICTURE, 'utf8');
+
+    expect(svg === demoPicture(demo.text), renew).toBe(true);
+    expect(svg).not.toMatch(/<script|<image|href|url\(|@import/);
+    expect(svg).toContain('@media (prefers-color-scheme:dark)');
+    expect(svg).toMatch(
+      /^[^@]*@media \(prefers-color-scheme:dark\)\{[^@]*@media \(prefers-reduced-motion:no-preference\)\{@keyframes/,
+    );
+    expect(svg.length).toBeLessThan(20_000);
   });
 });
 
@@ -91,26 +132,26 @@ test(
 
 // What must stand in the transcript: at each phase at least one way to cheat, with the code it is refused with.
 const REFUSALS: readonly RegExp[] = [
-  /starts a workflow nobody accepted +untrusted_workflow: /,
-  /adds a human of its own +credential_invalid: /,
-  /completes the last phase first +phase_sequence_violation: Cannot access Phase COMPLETE/,
-  /reads what the review will ask +phase_sequence_violation: Cannot access Phase REVIEW/,
-  /hands in nothing +incomplete_checkpoint: Missing plan/,
-  /plans without reading the tasks +tasks_not_fetched: /,
-  /plans to change everything +check_failed: The plan must name the paths it is about/,
-  /goes on while the human reads +run_waiting: /,
-  /approves its own plan +usage: /,
-  /guesses the passphrase +credential_invalid: /,
-  /starts over with the new rules +untrusted_workflow: /,
-  /claims tests that pass +check_failed: Tests must fail first/,
-  /claims that all tests pass +check_failed: The engine ran the tests and did not see them pass/,
-  /claims it again, and fails twice +escalated: /,
-  /gives itself another try +usage: /,
-  /approves without reading +tasks_not_fetched: /,
-  /approves what must be fixed +precondition_failed: /,
-  /says the review is done +phase_sequence_violation: /,
-  /reports that all is well +check_failed: The engine ran the tests/,
-  /reports it once more +run_ended: /,
+  /starts what nobody accepted +untrusted_workflow$/m,
+  /adds a human of its own +credential_invalid$/m,
+  /completes the last phase first +phase_sequence_violation$/m,
+  /reads what the review will ask +phase_sequence_violation$/m,
+  /hands in nothing +incomplete_checkpoint$/m,
+  /plans without reading the tasks +tasks_not_fetched$/m,
+  /plans to change everything +check_failed$/m,
+  /goes on while the human reads +run_waiting$/m,
+  /approves its own plan +usage$/m,
+  /guesses the passphrase +credential_invalid$/m,
+  /edits the rules and starts over +untrusted_workflow$/m,
+  /claims tests that pass +check_failed$/m,
+  /writes half, claims tests pass +check_failed$/m,
+  /skips the failing test instead +escalated$/m,
+  /gives itself another try +usage$/m,
+  /approves without reading +tasks_not_fetched$/m,
+  /approves what must be fixed +precondition_failed$/m,
+  /says the review is done +phase_sequence_violation$/m,
+  /breaks it after the review +check_failed$/m,
+  /reports it once more +run_ended$/m,
 ];
 
 function toolUses(): readonly [string, string, string, string][] {
@@ -142,18 +183,6 @@ function load() {
 
 function runIn(workflow: Workflow, phase: string): Run {
   return { status: 'active', phase, workflow } as unknown as Run;
-}
-
-function runDemo(): Promise<{ readonly code: number | null; readonly text: string }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [`${HERE}demo.ts`], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let text = '';
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, text }));
-  });
 }
 
 /** Carries out one call, perhaps killing it on the way, and says how often it did. */
