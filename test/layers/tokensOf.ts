@@ -31,6 +31,16 @@ export function tokensOf(source: string): readonly Token[] {
   return tokens;
 }
 
+/** The comments of a TypeScript file, each with the line it begins at. */
+export function commentsOf(source: string): readonly { readonly text: string; readonly line: number }[] {
+  const found: { readonly text: string; readonly line: number }[] = [];
+  const onComment = (_block: boolean, text: string, start: number) => {
+    found.push({ text, line: source.slice(0, start).split('\n').length });
+  };
+  for (const _token of tokenizer(source, { ecmaVersion: 'latest', sourceType: 'module', onComment }));
+  return found;
+}
+
 function plainTemplate(raw: readonly AcornToken[], at: number): string | null {
   const [open, text, close] = raw.slice(at, at + 3);
   if (open?.type.label !== '`' || close?.type.label !== '`') return null;

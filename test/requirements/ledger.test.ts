@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { RINGS, type Ring } from '@phasegate/core/model';
 import { expect, test } from 'vitest';
 import { RING } from '../../packages/phasegate/src/runtime/startRun.ts';
+import { readHouse } from '../layers/layers.ts';
+import { commentsOf } from '../layers/tokensOf.ts';
 import { citationsIn } from './citationsIn.ts';
 import { readCitations, readLedger, tiersOf, unknownCitations } from './ledger.ts';
 
@@ -49,6 +51,18 @@ test('every trick of the adversary names its ring, and what is proven holds in o
 
 test('every requirement a test cites exists', () => {
   expect(unknownCitations(readLedger(), readCitations(root))).toEqual([]);
+});
+
+test('comments name no requirement: the titles of tests do', () => {
+  const files = readHouse(root).files;
+  const found = [...files].flatMap(([file, source]) =>
+    commentsOf(source)
+      .filter(({ text }) => /\b(?:S\d\.\d+|C\d{1,2}|adv\.[A-Z]\d+|fail\.\d+)\b/.test(text))
+      .map(({ line }) => `${file}:${line}`),
+  );
+
+  expect(files.size).toBeGreaterThan(500);
+  expect(found).toEqual([]);
 });
 
 test('enforcement has tests of each of its parts: the engine, tokens, artifacts, gates [S2.86 S2.99]', () => {

@@ -16,7 +16,7 @@ export interface Phasegate {
   view(runId: string): Promise<RunView>;
   /** The current or a completed phase; for any other, the refusal of a skipped phase. `requested` is an id, number or name. */
   phase(runId: string, requested?: Json): Promise<PhaseAnswer>;
-  /** Titles of the phases the run was started with, which may no longer be those of the file (C5). */
+  /** Titles of the phases the run was started with, which may no longer be those of the file. */
   overview(runId: string): Promise<WorkflowOverview>;
   runs(query?: RunQuery): Promise<readonly RunSummary[]>;
   submit(runId: string, command: Command): Promise<Submitted>;

@@ -41,7 +41,7 @@ export interface ContextFields {
   readonly db: Dynamic;
 }
 
-/** How far a run is (S3.19), with the values its steps left behind by their own names. */
+/** How far a run is, with the values its steps left behind by their own names. */
 export interface Checkpoint {
   readonly workflowRunId: string;
   readonly workflowType: string;

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject, own } from '../json.ts';
 import { compileSchema, type SchemaProblem } from '../model/schema/jsonSchema.ts';
 import type { Artifact, EvidenceField, EvidenceRules, Phase } from '../model/workflow.ts';
 
-/** Everything wrong with submitted evidence, in the words of S0.31-S0.34 and S2.45-S2.46; empty when it is complete. */
+/** Everything wrong with submitted evidence; empty when it is complete. */
 export function evidenceProblems(rules: EvidenceRules, evidence: JsonObject): readonly string[] {
   const problems: string[] = [];
   for (const field of rules.fields) {
@@ -14,7 +14,7 @@ export function evidenceProblems(rules: EvidenceRules, evidence: JsonObject): re
   return problems;
 }
 
-/** S0.30: whether evidence completes a phase, and what is missing. */
+/** Whether evidence completes a phase, and what is missing. */
 export function validateCheckpoint(
   phase: Phase,
   evidence: JsonObject,
@@ -23,7 +23,7 @@ export function validateCheckpoint(
   return { passed: missing.length === 0, missing };
 }
 
-/** What a phase wants to see, as data for an agent (S0.19, S0.56 `required_format`). */
+/** What a phase wants to see, as data for an agent. */
 export function checkpointCriteria(phase: Phase): JsonObject {
   const required: Record<string, Json> = {};
   for (const field of phase.evidence.fields) {

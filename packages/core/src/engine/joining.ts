@@ -19,7 +19,7 @@ export function joinedResult(items: Items): Result {
   };
 }
 
-/** What came of the phase: no item speaks for the others, and the order in which they ended does not matter (C36). */
+/** What came of the phase: no item speaks for the others, and the order in which they ended does not matter. */
 export function joinedOutcome(items: Items): Outcome {
   const outcomes = Object.values(items).map(({ outcome = 'ok' }) => outcome);
   if (outcomes.includes('fail')) return 'fail';

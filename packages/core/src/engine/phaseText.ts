@@ -63,7 +63,7 @@ export function feedbackOf(work: PhaseWork): string | null {
   return lines.length === 0 ? null : lines.join('\n');
 }
 
-/** What the next attempt is told of the last (S3.42); what a command printed is not the engine's word. */
+/** What the next attempt is told of the last; what a command printed is not the engine's word. */
 export function previousAttempt(error: string): string {
   return `Previous attempt failed: ${quoteRest(error)}`;
 }

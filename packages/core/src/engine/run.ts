@@ -55,7 +55,7 @@ export interface RunCore {
   readonly state: JsonObject;
   /** How often each phase was entered, by id as text. */
   readonly visits: Readonly<Record<string, number>>;
-  /** How often the way back out of each phase was taken, by id as text (S3.19 iterationCounts). */
+  /** How often the way back out of each phase was taken, by id as text (`iterationCounts` of the checkpoint). */
   readonly iterations: Readonly<Record<string, number>>;
   readonly work: PhaseWork;
   /** Every decision a human took in this run. */

@@ -4,7 +4,7 @@ import { previousAttempt } from './phaseText.ts';
 import type { Item, Run } from './run.ts';
 import { checkpointOf } from './scope.ts';
 
-/** What whoever takes up a run again must know (S3.22). */
+/** What whoever takes up a run again must know. */
 export interface ResumeContext {
   readonly workflowType: string;
   readonly runId: string;
@@ -25,7 +25,7 @@ export interface ResumeContext {
 }
 
 /**
- * What the command of the current step reads on stdin (S3.23): the whole checkpoint, and why the last attempt failed.
+ * What the command of the current step reads on stdin: the whole checkpoint, and why the last attempt failed.
  * In a parallel step it is about one item.
  */
 export function stepInputFor(run: Run, { item: key }: { readonly item?: string } = {}): JsonObject {

@@ -137,7 +137,7 @@ export function viewFor(run: Run, principal: Principal, rendered?: RenderedText)
   };
 }
 
-/** S0.7-S0.10: the current phase and completed ones, and no other. */
+/** The current phase and completed ones, and no other. */
 export function canAccessPhase(run: Run, id: PhaseId): boolean {
   return id === run.phase || run.completions.some((completion) => completion.phase === id);
 }
@@ -156,7 +156,7 @@ export function findPhase(workflow: Workflow, requested: Json): Phase | null {
   return byNumber ?? workflow.phases.find((phase) => phase.name === text) ?? null;
 }
 
-/** The phase as an agent may read it, or that it was skipped (C1). */
+/** The phase as an agent may read it, or that it was skipped. */
 export function phaseAnswer(run: Run, requested: Json | undefined, rendered?: RenderedText): PhaseAnswer {
   const phase =
     requested === undefined
@@ -192,7 +192,7 @@ export function completedPhases(run: Run): readonly PhaseId[] {
   return [...new Set(passed.map((completion) => completion.phase))].filter((id) => id !== run.phase);
 }
 
-/** S0.53: outputs of every completed phase by its number; the newest visit counts. */
+/** Outputs of every completed phase by its number; the newest visit counts. */
 export function artifactsOf(run: Run): JsonObject {
   // Made of entries, so that a phase called `__proto__` is one.
   return Object.fromEntries(
@@ -204,7 +204,7 @@ export function artifactsOf(run: Run): JsonObject {
   );
 }
 
-/** S0.39: what a completed phase left behind. */
+/** What a completed phase left behind. */
 export function phaseArtifact(completion: Completion, number: number): JsonObject {
   return {
     phase_number: number,

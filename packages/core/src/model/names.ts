@@ -3,7 +3,7 @@ import { edgesOf } from './edges.ts';
 import { type Phase, type PhaseId, phaseById, type Target, type Workflow } from './workflow.ts';
 
 /**
- * Fields of the checkpoint that are the engine's own (S3.19), set or not. Nobody else may use these names: an unset one
+ * Fields of the checkpoint that are the engine's own, set or not. Nobody else may use these names: an unset one
  * that an agent could fill would be read as the engine's word.
  */
 export const ENGINE_FIELDS: readonly string[] = [

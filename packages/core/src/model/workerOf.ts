@@ -3,7 +3,7 @@ import type { Phase, Work } from './workflow.ts';
 /**
  * Who does the work of a phase. A handler that stands beside something to do (instructions, tasks, evidence to hand
  * in) only decides what came of it: the work is the agent's. A name alone asks nothing of anybody, so such a phase is
- * the engine's (S4.11, C31).
+ * the engine's.
  */
 export function workerOf(phase: Phase): Work['kind'] {
   return phase.work.kind === 'handler' && asksForWork(phase) ? 'agent' : phase.work.kind;

@@ -126,7 +126,7 @@ export interface Enforcement {
 /** How long a lease lasts where the workflow does not say. */
 export const LEASE_SECONDS = 300;
 
-/** How often a lost agent's run is handed out again where the workflow does not say (C15). */
+/** How often a lost agent's run is handed out again where the workflow does not say. */
 export const MAX_RECLAIMS = 3;
 
 /** How often what a lost agent held is handed out again. */
@@ -236,7 +236,7 @@ export const CHECK_SEVERITIES: readonly CheckSeverity[] = ['error', 'warning'];
 export interface EvidenceRules {
   readonly fields: readonly EvidenceField[];
   readonly artifacts: readonly Artifact[];
-  /** Examples from the documents the evidence is asked for in, by name (S0.57). */
+  /** Examples from the documents the evidence is asked for in, by name. */
   readonly examples?: JsonObject;
 }
 
@@ -252,7 +252,7 @@ export interface EvidenceField {
 
 /**
  * `positive` is a number above zero or something with a length above zero. `is_true` is what a boolean must be
- * unless its definition lets `false` pass (C30); then it is `present`.
+ * unless its definition lets `false` pass; then it is `present`.
  */
 export type EvidenceRule = 'present' | 'positive' | 'non_empty' | 'optional' | 'is_true';
 

@@ -10,16 +10,16 @@ import { headingAt, type MarkdownLine } from './markdownText.ts';
 import type { Report } from './report.ts';
 
 const MARKERS = ['must provide', 'required:', 'evidence:', 'checkpoint:'];
-/** S0.26: the line and the two after it. */
+/** The line and the two after it. */
 const WINDOW = 3;
 
-/** Whether a line asks for evidence (S0.20). */
+/** Whether a line asks for evidence. */
 export function isEvidenceRequirement(line: string): boolean {
   const lower = line.toLowerCase();
   return MARKERS.some((marker) => lower.includes(marker));
 }
 
-/** The name of the evidence a line asks for, or `unknown_field` (S0.21, S0.22). */
+/** The name of the evidence a line asks for, or `unknown_field`. */
 export function fieldNameIn(line: string): string {
   const words = line.split(/\s+/).filter((word) => word !== '');
   for (const word of words) {
@@ -47,7 +47,7 @@ const TYPE_WORDS: readonly (readonly [FieldType, readonly string[]])[] = [
   ['bool', ['flag', 'boolean', 'true/false', 'true or false']],
 ];
 
-/** The type a line speaks of; where it says nothing, what its continuation says (S0.23, S0.26). */
+/** The type a line speaks of; where it says nothing, what its continuation says. */
 export function inferType(line: string, context: readonly string[] = []): FieldType {
   for (const text of [line, ...context]) {
     const lower = text.toLowerCase();
@@ -63,7 +63,7 @@ const RULE_WORDS: readonly (readonly [EvidenceRule, readonly string[]])[] = [
   ['optional', ['optional', 'may be empty']],
 ];
 
-/** The rule a line speaks of; where it says nothing, what its continuation says (S0.24, S0.26). */
+/** The rule a line speaks of; where it says nothing, what its continuation says. */
 export function inferRule(line: string, context: readonly string[] = []): EvidenceRule {
   const whole = [line, ...context].join(' ');
   for (const text of [line, ...context]) {
@@ -77,7 +77,7 @@ export function inferRule(line: string, context: readonly string[] = []): Eviden
   return 'present';
 }
 
-/** A line as a description: without the marks around it (S0.25). */
+/** A line as a description: without the marks around it. */
 export function describeLine(line: string): string {
   return line.replace(/^[*#\-:`"\s]+|[*#\-:`"\s]+$/g, '');
 }
@@ -91,8 +91,8 @@ export interface Document {
 }
 
 /**
- * Every requirement in the prose of the documents; a later one of the same name replaces the earlier (S0.27).
- * A line that asks for evidence and names none is an error: what it wants would be lost (S0.29).
+ * Every requirement in the prose of the documents; a later one of the same name replaces the earlier.
+ * A line that asks for evidence and names none is an error: what it wants would be lost.
  */
 export function readRequirements(
   documents: readonly Document[],

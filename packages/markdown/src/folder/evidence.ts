@@ -15,7 +15,7 @@ export interface EvidenceFieldDraft {
   readonly at: Place;
 }
 
-/** What a value must be where nothing is said: there, and `true` where it is a boolean (C30). */
+/** What a value must be where nothing is said: there, and `true` where it is a boolean. */
 export function usualRule(type: FieldType): EvidenceRule {
   return type === 'bool' ? 'is_true' : 'present';
 }

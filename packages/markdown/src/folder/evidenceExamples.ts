@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
 import type { MarkdownLine } from './markdownText.ts';
 
-/** Examples of evidence in JSON code blocks, merged into one object (S0.57). Only what is asked for is an example. */
+/** Examples of evidence in JSON code blocks, merged into one object. Only what is asked for is an example. */
 export function readExamples(lines: readonly MarkdownLine[], wanted: ReadonlySet<string>): JsonObject {
   const examples: Record<string, Json> = {};
   for (const block of jsonBlocks(lines)) {

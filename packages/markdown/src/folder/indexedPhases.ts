@@ -8,7 +8,7 @@ import { readModel } from './readModel.ts';
 import { withModels } from './withModels.ts';
 import type { WorkflowFolder } from './workflowFolder.ts';
 
-/** The content of a phase that has no files (S0.59). */
+/** The content of a phase that has no files. */
 export interface PhaseContent {
   readonly phase_number: number;
   readonly content: string;
@@ -16,7 +16,7 @@ export interface PhaseContent {
   readonly total_tokens: number;
 }
 
-/** The passages that are about one phase of a workflow (S0.58, S0.61). */
+/** The passages that are about one phase of a workflow. */
 export async function loadPhaseContent(
   standards: Standards,
   workflow: string,

@@ -3,7 +3,7 @@ import type { EvidenceFieldDraft, FieldType } from './evidence.ts';
 import type { Report } from './report.ts';
 
 /**
- * What a gate file and the text of its phase ask for together: both hold, and every difference is reported (C30).
+ * What a gate file and the text of its phase ask for together: both hold, and every difference is reported.
  * A type guessed from a sentence, and a rule that nobody wrote, give way to what is written.
  */
 export function mergeEvidence(

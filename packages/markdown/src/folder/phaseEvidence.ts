@@ -44,7 +44,7 @@ export async function phaseEvidence(
   return { draft, file: file.path, gate: null };
 }
 
-/** What passages of the documentation ask for (S0.18, S0.27). */
+/** What passages of the documentation ask for. */
 export function evidenceFromPassages(
   id: PhaseId,
   requirements: readonly Document[],

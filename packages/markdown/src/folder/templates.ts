@@ -3,7 +3,7 @@ import type { DynamicConfig } from './metadata.ts';
 import type { Report } from './report.ts';
 import type { MarkdownFile, WorkflowFolder } from './workflowFolder.ts';
 
-/** Placeholders of a phase's template (S1.47-S1.53). */
+/** Placeholders of a phase's template. */
 export const PHASE_PLACEHOLDERS = [
   'PHASE_NUMBER',
   'PHASE_NAME',
@@ -14,7 +14,7 @@ export const PHASE_PLACEHOLDERS = [
   'NEXT_PHASE_NUMBER',
 ] as const;
 
-/** Placeholders of a task's template (S1.54-S1.62). */
+/** Placeholders of a task's template. */
 export const TASK_PLACEHOLDERS = [
   'TASK_ID',
   'TASK_NAME',

@@ -8,7 +8,7 @@ export interface Rung {
   readonly when: string;
 }
 
-/** Reviews find ever less important things: without this a loop of reviews need not end (S4.32). */
+/** Reviews find ever less important things: without this a loop of reviews need not end. */
 const LADDER: readonly Step[] = [
   { from: 1, block: ['MUST', 'SHOULD', 'COULD'] },
   { from: 3, block: ['MUST', 'SHOULD'] },

@@ -76,7 +76,7 @@ export const MIGRATIONS_TABLE = 'phasegate_migrations';
 /** With it on, SQLite compiles the delete triggers of a `REPLACE` too, so that the authorizer hears of them. */
 export const RECURSIVE_TRIGGERS = 'recursive_triggers';
 
-/** What S3.72 says. */
+/** What a delete without its token is answered. */
 export const DELETE_NEEDS_TOKEN = 'DELETE requires confirmation token from db.getDeleteConfirmation()';
 
 interface Compiling {

@@ -137,7 +137,7 @@ function demandHold(run: Run, agent: string): void {
   );
 }
 
-/** S3.45, S3.46: whoever takes up a run again is told what failed before. */
+/** The agent that resumes a run is told what failed before. */
 function tellPendingRetry({ report }: DriveRequest, { phase, work }: Run): void {
   if (work.failure !== null) {
     report({ event: 'note', message: `phase \`${phase}\` failed before: ${work.failure}` });

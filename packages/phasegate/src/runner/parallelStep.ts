@@ -38,7 +38,7 @@ export async function parallelStep(driving: Driving, run: Run): Promise<Parallel
       else if (isOpen(await driving.request.open.load(run.id), run, item)) line.push(item);
     }
   };
-  // A database has one writer: items take turns where there is one (C22).
+  // A database has one writer: items take turns where there is one.
   const alone = run.workflow.database !== undefined || isAwaited(driving, phase);
   const workers = alone ? 1 : Math.max(1, driving.request.workers);
   const all = await Promise.allSettled(Array.from({ length: Math.min(workers, line.length) }, work));

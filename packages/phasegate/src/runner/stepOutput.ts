@@ -5,7 +5,7 @@ import { type LastLine, LINE_LIMIT } from './outputLines.ts';
 import type { StepEnd } from './parts.ts';
 
 /**
- * What a command's last line says (S3.24). Only `result` and `error` are taken: whether postconditions hold is the
+ * What a command's last line says. Only `result` and `error` are taken: whether postconditions hold is the
  * engine's to find out, and `nextStepHint` must be a phase this one can lead to.
  */
 export function readStepOutput(

@@ -10,7 +10,7 @@ export async function describeWorkflows(
   return Promise.all(entries.map((entry) => describeEntry(entry, catalog)));
 }
 
-/** A TypeScript workflow is only read, as a listing runs no code: what is not literal in it stays unsaid (C13). */
+/** A TypeScript workflow is only read, as a listing runs no code: what is not literal in it stays unsaid. */
 async function describeEntry(
   entry: CatalogEntry,
   catalog: Pick<Catalog, 'load'>,

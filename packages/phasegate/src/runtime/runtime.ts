@@ -94,7 +94,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     const verdict = await judgeProtected(parts.databases, mine ? run : null, use);
     const permissive = run?.workflow.enforcement.mode === 'permissive';
     const data = judgedData(run, use, verdict);
-    // Which token it was asked with is the start of any inquiry (S2.83).
+    // Which token it was asked with is the start of any inquiry.
     const known = jti === undefined ? data : { ...data, token: jti };
     const event = 'tool_judged' as const;
     const note = { time: time(run), principal: nameOf(principal), event, data: known };
@@ -194,7 +194,7 @@ function isHeldBy(run: Run, agent: string): boolean {
   return run.holder === agent || holdsAnItem(run, agent);
 }
 
-/** Refused, and let pass all the same: that is what permissive mode is for (C9). */
+/** Refused, and let pass all the same: that is what permissive mode is for. */
 function letThrough({ blockers }: Verdict & { readonly allowed: false }): Verdict {
   return { allowed: true, wouldRefuse: blockers };
 }

@@ -8,7 +8,7 @@ export interface PlainTest {
   run(): string | null;
 }
 
-/** That the graph is whole: S4.59 to S4.62 asked of what was loaded. */
+/** That the graph of a loaded workflow is whole. */
 export function structureTests(workflow: Workflow): readonly PlainTest[] {
   const { phases, entry } = workflow;
   const reached = reachable(workflow);

@@ -167,7 +167,7 @@ function compileEvidence(place: PhasePlace): EvidenceRules {
   return { fields, artifacts, ...(phase.examples === undefined ? {} : { examples: phase.examples }) };
 }
 
-/** A boolean says yes unless its definition says that `false` will do (C30): most ask for what was done. */
+/** A boolean says yes unless its definition says that `false` will do: most ask for what was done. */
 function ruleOf(
   { context }: PhasePlace,
   { name, rule, falseOk }: NonNullable<PhaseDraft['fields']>[number],

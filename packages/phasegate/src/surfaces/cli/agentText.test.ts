@@ -4,7 +4,7 @@ import { makeShell } from './fixtures/callCli.ts';
 import { makePrompts } from './prompts.ts';
 
 const WORKFLOW = 'workflow: one\nphases:\n  ONLY: { writes: [] }\n';
-/** A colour, a title, the C1 form of both, a turn of direction, and what has no shape. */
+/** A colour, a title, the one-byte form of both, a turn of direction, and what has no shape. */
 const HIDDEN = '\u001b[31m \u001b]0;owned\u0007 \u009b2J \u202e \u200b \u3164 \u2800';
 const UNSEEN = ['\u0007', '\u009b', '\u202e', '\u200b', '\u3164', '\u2800'];
 

@@ -2,8 +2,8 @@ import type { Json, JsonObject, Phasegate } from '@phasegate/core';
 import type { WorkflowOverview } from '@phasegate/core/engine';
 
 /**
- * The refusal of a skipped phase, with S1.76 beside it where the workflow has no such phase at all. The refusal itself
- * is C1's in both cases: asking for a phase that is not there is an attempt to skip like any other.
+ * The refusal of a skipped phase, which also says so where the workflow has no such phase at all. The refusal itself
+ * is the same in both cases: asking for a phase that is not there is an attempt to skip like any other.
  */
 export async function withRange(
   refusal: JsonObject,

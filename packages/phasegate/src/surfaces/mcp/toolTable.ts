@@ -11,7 +11,7 @@ import { reportBlocked } from './tools/reportBlocked.ts';
 import { searchStandards } from './tools/searchStandards.ts';
 import { startWorkflow } from './tools/startWorkflow.ts';
 
-// INVARIANT: no verb here approves, answers a gate, overrides, skips or forces (C18).
+// INVARIANT: no verb here approves, answers a gate, overrides, skips or forces.
 /** Every tool an agent has. The list is static: what a phase allows is judged when a tool is called. */
 export const TOOLS: readonly McpTool[] = [
   listWorkflows,

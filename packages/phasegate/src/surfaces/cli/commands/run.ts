@@ -168,7 +168,7 @@ async function findOrStart(
   return { id: view.run };
 }
 
-/** S3.45, S3.46: what failed once is tried again only when a human says so, here or by `--retry`. */
+/** What failed once is tried again only when a human says so, here or by `--retry`. */
 async function goesOn(
   { args, out, prompts }: Invocation,
   { id, phase, status, work }: Run,
