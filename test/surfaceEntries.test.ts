@@ -184,6 +184,7 @@ test('@phasegate/core/model exports exactly these values', () => {
     'readPhaseId',
     'replaceUnseen',
     'sameTarget',
+    'samplePattern',
     'shellWord',
     'successorsOf',
     'suggest',

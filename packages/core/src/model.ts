@@ -60,6 +60,7 @@ export { Lines } from './model/lines.ts';
 export { coveredBy, declaredNames, hasFreeResult, isOwned, nameIn } from './model/names.ts';
 export { fencedJson, linesOf, oneLine, replaceUnseen, shellWord, unseenAsJson } from './model/oneLine.ts';
 export { paramProblem, readParams } from './model/params.ts';
+export { samplePattern } from './model/pattern/samplePattern.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/schema/jsonSchema.ts';
 export { matchCommand, parseCommandLine } from './model/shell/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';

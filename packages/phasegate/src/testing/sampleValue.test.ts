@@ -3,7 +3,6 @@ import { compileSchema } from '@phasegate/core/model';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../test/tier.ts';
-import { sampleText } from './sampleText.ts';
 import { sampleValue } from './sampleValue.ts';
 
 describe('a value for a schema', () => {
@@ -77,20 +76,6 @@ describe('a value for a schema', () => {
 
     expect(sampleValue(node)).toBeUndefined();
   });
-});
-
-test.each([
-  ['^test/'],
-  ['^AC-\\d{2,}$'],
-  ['^(feat|fix)(\\([a-z]+\\))?: .+$'],
-  ['^[^a0]x$'],
-  ['^(?:a|b){3}$'],
-  ['^(?<year>\\d{4})-(?=\\d)\\d$'],
-  ['^a*?b+?$'],
-  ['^\\.[\\w-]+$'],
-  [''],
-])('a text for the pattern %s matches it', (pattern) => {
-  expect(sampleText(pattern)).toMatch(new RegExp(pattern));
 });
 
 function problemsOf(schema: Json, value: Json | undefined): readonly unknown[] {

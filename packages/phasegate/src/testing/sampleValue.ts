@@ -1,6 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
-import { compileSchema } from '@phasegate/core/model';
-import { sampleText } from './sampleText.ts';
+import { compileSchema, samplePattern } from '@phasegate/core/model';
 
 /** A small value that a JSON Schema allows, or undefined where none was found. What is given was tried. */
 export function sampleValue(schema: Json): Json | undefined {
@@ -145,7 +144,7 @@ function texts(schema: JsonObject): readonly string[] {
   const pattern = own(schema, 'pattern');
   const format = own(schema, 'format');
   const plain = 'made up'.padEnd(Math.min(least, 10_000), '.').slice(0, most);
-  const patterned = typeof pattern === 'string' ? sampleText(pattern) : null;
+  const patterned = typeof pattern === 'string' ? samplePattern(pattern) : null;
   return [
     ...(typeof format === 'string' && FORMATS[format] !== undefined ? [FORMATS[format]] : []),
     ...(patterned === null
