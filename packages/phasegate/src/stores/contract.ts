@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import type { Run } from '@phasegate/core';
 import type { Store } from '../runtime/ports.ts';
 import { AGENT_CLAUSES } from './contractAgents.ts';
 import { AUDIT_CLAUSES } from './contractAudit.ts';
@@ -12,7 +14,9 @@ import { RUN_CLAUSES } from './contractRuns.ts';
 import { TRUST_CLAUSES } from './contractTrust.ts';
 import { WEBHOOK_CLAUSES } from './contractWebhooks.ts';
 import { WORKFLOW_CLAUSES } from './contractWorkflows.ts';
-import { afterDraft, sampleDraft, sampleRun } from './sampleRun.ts';
+import { afterDraft, sampleDraft, samplesWith } from './sampleRun.ts';
+
+const SAMPLES = samplesWith((text) => hash('sha256', text));
 
 /** A store under test. */
 export interface OpenedStore {
@@ -36,7 +40,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
       runner.test(clause.name, async () => {
         const opened = await open();
         try {
-          await clause.body(opened.store, runner.expect);
+          await clause.body(opened.store, runner.expect, SAMPLES);
         } finally {
           await opened.store.close();
           await opened.cleanup();
@@ -46,7 +50,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
     runner.test('gives back after a restart what was stored, where it stores at all', async () => {
       const opened = await open();
       try {
-        await outliveRestart(opened, runner.expect);
+        await outliveRestart(opened, runner.expect, SAMPLES.sampleRun('r1'));
       } finally {
         await opened.cleanup();
       }
@@ -54,8 +58,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>, ru
   });
 }
 
-async function outliveRestart({ store, reopen }: OpenedStore, expect: Expect): Promise<void> {
-  const run = sampleRun('r1');
+async function outliveRestart({ store, reopen }: OpenedStore, expect: Expect, run: Run): Promise<void> {
   await create(store, run);
   await store.save(afterDraft(run), 1, [sampleDraft('phase_completed')], {
     leases: [{ put: sampleLease() }],

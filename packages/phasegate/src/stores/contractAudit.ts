@@ -1,12 +1,12 @@
 import type { AuditRecord } from '@phasegate/core';
 import { type Clause, create, requireStored } from './contractClause.ts';
-import { afterDraft, SAMPLE_TIME, sampleDraft, sampleRun } from './sampleRun.ts';
+import { afterDraft, SAMPLE_TIME, sampleDraft } from './sampleRun.ts';
 
 /** What every store must do with the audit. */
 export const AUDIT_CLAUSES: readonly Clause[] = [
   {
     name: 'fails a write with a number that JSON does not have, and none that is made at the same time',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       const infinite = sampleDraft('run_escalated', { n: Number.POSITIVE_INFINITY });
@@ -26,7 +26,7 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'chains the records of a run and of the project, each from 1',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       await store.save(
@@ -54,7 +54,7 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
   },
   {
     name: "notes a run's head on the project's chain when it starts and ends",
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       await store.save(afterDraft(run), 1, [sampleDraft('run_stopped')], {
@@ -70,7 +70,7 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'notes on a run change its history and neither its state nor its version',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       await create(store, sampleRun('r1'));
       const before = await requireStored(store, 'r1');
       expect(await store.note('r1', [sampleDraft('tool_judged', { tool: 'bash' })], 1)).toBe(true);
@@ -87,7 +87,7 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'refuses a note of an epoch that is over and writes nothing of it',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       await store.save(afterDraft(run), 1, []);
@@ -98,7 +98,7 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'judges a note by the epoch that stands when it is written',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       const answers = await Promise.all([
@@ -110,7 +110,7 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'lets notes and transitions of one moment build on each other, in the order they came',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       const note = (n: number, epoch: number) => store.note('r1', [sampleDraft('tool_judged', { n })], epoch);
@@ -140,7 +140,7 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'chains hundreds of notes of one moment on many runs, each on its own',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const ids = Array.from({ length: 8 }, (_, n) => `r${n}`);
       for (const id of ids) await create(store, sampleRun(id));
       const notes = Array.from({ length: 240 }, (_, n) =>
@@ -169,7 +169,7 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'gives a history page by page, in order',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       await create(store, sampleRun('r1'));
       const notes = Array.from({ length: 24 }, (_, n) => sampleDraft('tool_judged', { n }));
       await store.note('r1', notes);
@@ -188,7 +188,7 @@ export const AUDIT_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'finds nothing wrong where nothing is',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       expect(await store.verify()).toEqual({ ok: true, runs: 0, records: 0, unanchored: 0, findings: [] });
       for (const id of ['r1', 'r2', 'r3']) await create(store, sampleRun(id));
       await store.note('r2', [sampleDraft('tool_judged')]);

@@ -1,12 +1,12 @@
 import type { DatabaseBackup } from '../runtime/ports.ts';
 import { type Clause, create } from './contractClause.ts';
-import { sampleDraft, sampleRun } from './sampleRun.ts';
+import { sampleDraft } from './sampleRun.ts';
 
 /** What every store must do with the backups of authors' databases. */
 export const BACKUP_CLAUSES: readonly Clause[] = [
   {
     name: "keeps the backups of authors' databases, the newest first, and records each",
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       expect(await store.databaseBackups()).toEqual([]);
       await create(store, sampleRun('r1'));
       const late = sampleBackup('db-1', '2026-01-02T00:00:00.000Z', 'r1');

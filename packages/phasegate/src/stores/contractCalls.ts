@@ -1,12 +1,12 @@
 import type { CallRecord, Store } from '../runtime/ports.ts';
 import { type Clause, create } from './contractClause.ts';
-import { afterDraft, SAMPLE_TIME, sampleDraft, sampleRun } from './sampleRun.ts';
+import { afterDraft, SAMPLE_TIME, sampleDraft } from './sampleRun.ts';
 
 /** What every store must do with the tool calls under way. */
 export const CALL_CLAUSES: readonly Clause[] = [
   {
     name: 'keeps a call under way with the verdict that allowed it, until its end is recorded',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       await create(store, sampleRun('r1'));
       const call = sampleCall();
       expect(await store.beginCall(call, 1, [sampleDraft('tool_judged')])).toBe(true);
@@ -21,7 +21,7 @@ export const CALL_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'begins no call in a run that is not as it was when the call was judged, and notes nothing',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       const [moved, began] = await Promise.all([
@@ -36,7 +36,7 @@ export const CALL_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'writes no run under a call that must be over first, although its version stands',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       const all = { calls: { item: null, void: [] } };
@@ -52,7 +52,7 @@ export const CALL_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'writes no run where a call came and went since it was looked',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       const { begun } = await store.calls('r1', null);
@@ -69,7 +69,7 @@ export const CALL_CLAUSES: readonly Clause[] = [
   },
   {
     name: "holds the end of an item up by that item's own calls only",
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       await store.beginCall(sampleCall({ id: 'c1', item: 'a' }), 1, []);
@@ -84,7 +84,7 @@ export const CALL_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'drops the calls that are void with the run that is written past them, and only then',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       for (const id of ['c1', 'c2']) await store.beginCall(sampleCall({ id }), 1, []);
@@ -98,7 +98,7 @@ export const CALL_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'tells whoever looks that a call is to be ended',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       await create(store, sampleRun('r1'));
       for (const id of ['c1', 'c2']) await store.beginCall(sampleCall({ id }), 1, []);
       let heard = 0;

@@ -1,12 +1,12 @@
 import type { Json, Run } from '@phasegate/core';
 import { PhasegateError } from '@phasegate/core';
 import type { Store, StoredRun } from '../runtime/ports.ts';
-import { sampleDraft, startedEvent } from './sampleRun.ts';
+import { type Samples, sampleDraft, startedEvent } from './sampleRun.ts';
 
 /** One thing every store must do. */
 export interface Clause {
   readonly name: string;
-  body(store: Store, expect: Expect): Promise<void>;
+  body(store: Store, expect: Expect, samples: Samples): Promise<void>;
 }
 
 /** The few assertions the contract uses; those of vitest and jest fit. */

@@ -1,11 +1,11 @@
 import { type Clause, create } from './contractClause.ts';
-import { afterDraft, sampleDraft, sampleRun } from './sampleRun.ts';
+import { afterDraft, sampleDraft } from './sampleRun.ts';
 
 /** What every store must do with the feed and those who listen. */
 export const FEED_CLAUSES: readonly Clause[] = [
   {
     name: 'gives the records of all chains as one, in the order they were written',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       expect(await store.feedEnd()).toBe(0);
       expect(await store.feed(0, 10)).toEqual([]);
       const run = sampleRun('r1');
@@ -32,7 +32,7 @@ export const FEED_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'goes on with the feed where a reader left it, without a gap or a repetition',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       await create(store, sampleRun('r1'));
       await store.note(
         'r1',
@@ -56,7 +56,7 @@ export const FEED_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'keeps what was not written out of the feed',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       const end = await store.feedEnd();
@@ -67,7 +67,7 @@ export const FEED_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'tells listeners of a commit by the time it answers, until they stop or throw',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       let [heard, seen, failed] = [0, 0, 0];
       const stop = store.onCommit(() => {
         heard += 1;

@@ -2,13 +2,13 @@ import type { Run } from '@phasegate/core';
 import type { Item } from '@phasegate/core/engine';
 import type { FoundAt, RunFinder } from '../runtime/ports.ts';
 import { type Clause, create } from './contractClause.ts';
-import { afterDraft, SAMPLE_TIME, sampleDraft, sampleRun, sampleWorkflow } from './sampleRun.ts';
+import { afterDraft, SAMPLE_TIME, sampleDraft, sampleWorkflow } from './sampleRun.ts';
 
 /** What every store must find of its runs. */
 export const FINDING_CLAUSES: readonly Clause[] = [
   {
     name: 'finds runs to claim by priority, begun ones first, then by age, then by who came first, in pages',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       await create(store, queued('late', 0, LATE));
       await create(store, queued('early', 0, EARLY));
       await create(store, queued('urgent', 5, LATE));
@@ -35,7 +35,7 @@ export const FINDING_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'finds runs to claim only for agents that can do what they need, and none that is parked',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const workflow = { ...sampleWorkflow(), capabilities: ['node'] };
       const need = (id: string, capabilities: readonly string[], priority: number): Run =>
         sampleRun(id, { status: 'queued', holder: null, workflow, queue: { priority, capabilities } });
@@ -55,7 +55,7 @@ export const FINDING_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'finds the gates whose time is up, and none that has no limit or was left',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       await create(store, waiting('unlimited', EARLY, null));
       await create(store, waiting('later', EARLY, 3600));
       await create(store, waiting('sooner', EARLY, 60));
@@ -72,7 +72,7 @@ export const FINDING_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'finds quiet runs with their newest record until they were looked at, and again once they are written',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       await create(store, sampleRun('b', { updatedAt: LATE }));
       await create(store, sampleRun('a', { updatedAt: EARLY }));
       await create(store, sampleRun('c', { updatedAt: EARLY, status: 'queued', holder: null }));
@@ -108,7 +108,7 @@ export const FINDING_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'finds the runs of a workflow that are not over, by what they are about, and counts those an agent holds',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const other = sampleWorkflow('other');
       await create(store, sampleRun('a', { target: './x/../a.md ' }));
       await create(store, sampleRun('b', { target: '/somewhere/b.md', status: 'queued', holder: null }));

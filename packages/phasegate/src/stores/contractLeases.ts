@@ -1,12 +1,12 @@
-import type { LeaseRecord } from '../runtime/ports.ts';
+import type { LeaseRecord, Store } from '../runtime/ports.ts';
 import { type Clause, create } from './contractClause.ts';
-import { afterDraft, SAMPLE_TIME, sampleDraft, sampleRun } from './sampleRun.ts';
+import { afterDraft, SAMPLE_TIME, type Samples, sampleDraft } from './sampleRun.ts';
 
 /** What every store must do with leases. */
 export const LEASE_CLAUSES: readonly Clause[] = [
   {
     name: 'writes a lease with the run it goes with, and drops it with it',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       expect(await store.lease('r1', null)).toBe(undefined);
@@ -22,7 +22,7 @@ export const LEASE_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'leaves leases alone where the run was not written, because someone else was faster',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       const [ada, bob] = [sampleLease({ agent: 'ada' }), sampleLease({ agent: 'bob' })];
@@ -39,7 +39,7 @@ export const LEASE_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'gives one run to one of many that claim it at the same moment',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1', { status: 'queued', holder: null });
       await create(store, run);
       const agents = Array.from({ length: 20 }, (_, n) => `agent-${n}`);
@@ -57,8 +57,8 @@ export const LEASE_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'renews a lease only for the agent that holds it, in the epoch it holds it in',
-    async body(store, expect) {
-      const held = await withLease(store);
+    async body(store, expect, { sampleRun }) {
+      const held = await withLease(store, sampleRun);
       expect(await store.putLease({ ...held, expiresAt: LATER, jti: 'j2', previousJti: 'j1' })).toBe(true);
       const renewed = { ...held, expiresAt: LATER, jti: 'j2', previousJti: 'j1' };
       expect(await store.lease('r1', null)).toEqual(renewed);
@@ -72,8 +72,8 @@ export const LEASE_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'renews no lease that was dropped or taken over a moment before',
-    async body(store, expect) {
-      const held = await withLease(store);
+    async body(store, expect, { sampleRun }) {
+      const held = await withLease(store, sampleRun);
       const next = { ...held, agent: 'bob', epoch: 3 };
       const run = afterDraft(sampleRun('r1'), { epoch: 3 });
       const answers = await Promise.all([
@@ -91,7 +91,7 @@ export const LEASE_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'keeps a lease for the run and one for each item apart',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       const leases = [null, 'a', 'b'].map((item) => sampleLease({ item, agent: `of ${item}` }));
@@ -141,7 +141,7 @@ export function sampleLease(change: Partial<LeaseRecord> = {}): LeaseRecord {
 
 const LATER = '2026-01-01T01:00:00.000Z';
 
-async function withLease(store: Parameters<Clause['body']>[0]): Promise<LeaseRecord> {
+async function withLease(store: Store, sampleRun: Samples['sampleRun']): Promise<LeaseRecord> {
   const run = sampleRun('r1');
   const lease = sampleLease();
   await create(store, run);

@@ -1,21 +1,21 @@
 import type { Run } from '@phasegate/core';
 import type { RunStore } from '../runtime/ports.ts';
 import { type Clause, create, requireStored } from './contractClause.ts';
-import { afterDraft, sampleDraft, sampleRun, sampleWorkflow } from './sampleRun.ts';
+import { afterDraft, sampleDraft, sampleWorkflow } from './sampleRun.ts';
 
 /** What every store must do with runs. */
 export const RUN_CLAUSES: readonly Clause[] = [
   {
     name: 'gives back a run exactly as it was stored, with its workflow',
-    async body(store, expect) {
-      const run = awkwardRun();
+    async body(store, expect, { sampleRun }) {
+      const run = sampleRun('r/1 "quoted" \u2028 ünï', AWKWARD);
       expect(await create(store, run)).toBe(true);
       expect(await store.load(run.id)).toEqual({ run, version: 1 });
     },
   },
   {
     name: 'knows no run it was not given',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       expect(await store.load('nobody')).toBe(undefined);
       expect(await store.save(sampleRun('nobody'), 1, [])).toBe(false);
       expect(await store.note('nobody', [sampleDraft('tool_judged')])).toBe(false);
@@ -24,7 +24,7 @@ export const RUN_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'makes a run once and leaves the first one alone',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       await create(store, sampleRun('r1', { target: 'first.md' }));
       expect(await create(store, sampleRun('r1', { target: 'second.md' }))).toBe(false);
       expect((await requireStored(store, 'r1')).run.target).toBe('first.md');
@@ -34,7 +34,7 @@ export const RUN_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'makes one of two runs that are started at once, where there may be one per target or per workflow',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const of = (oneRunPer: 'target' | 'workflow', id: string, change: Partial<Run>) =>
         create(store, sampleRun(id, { workflow: { ...sampleWorkflow(oneRunPer), oneRunPer }, ...change }));
       const atOnce = await Promise.all([
@@ -62,7 +62,7 @@ export const RUN_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'lets one of two writers of the same version win and tells the other',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');
       await create(store, run);
       const answers = await Promise.all([
@@ -79,7 +79,7 @@ export const RUN_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'writes fifty runs at once without mixing them up',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const runs = Array.from({ length: 50 }, (_, index) => sampleRun(`r${index}`));
       expect(await Promise.all(runs.map((run) => create(store, run)))).toEqual(runs.map(() => true));
       const saved = runs.map((run) => afterDraft(run, { holder: `agent-${run.id}` }));
@@ -93,7 +93,7 @@ export const RUN_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'a loser writes nothing while the others of its moment are written',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const [one, two] = [sampleRun('r1'), sampleRun('r2')];
       await create(store, one);
       await create(store, two);
@@ -113,7 +113,7 @@ export const RUN_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'lists runs newest first, by status, by workflow, by holder, and not more than asked for',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const other = sampleWorkflow('other');
       await create(store, sampleRun('a', { startedAt: '2026-01-01T00:00:00.000Z' }));
       await create(store, sampleRun('b', { startedAt: '2026-01-03T00:00:00.000Z', workflow: other }));
@@ -150,7 +150,7 @@ export const RUN_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'lists a run as it is after its newest write, with phases that are numbers',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1', { phase: 0 });
       await create(store, run);
       expect((await store.list({}))[0]?.phase).toBe(0);
@@ -160,7 +160,7 @@ export const RUN_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'says of a run its priority and what an agent must be able to do, each once',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const workflow = { ...sampleWorkflow(), capabilities: ['node', 'docker'] };
       const queue = { priority: 3, capabilities: ['gpu', 'node'] };
       await create(store, sampleRun('r1', { status: 'queued', holder: null, workflow, queue }));
@@ -175,22 +175,20 @@ export const RUN_CLAUSES: readonly Clause[] = [
   },
 ];
 
-/** A run with values that careless storing loses or turns into others. */
-function awkwardRun(): Run {
-  return sampleRun('r/1 "quoted" \u2028 ünï', {
-    target: '',
-    params: JSON.parse('{"__proto__": {"a": 1}, "constructor": null, "10": "ten", "2": "two"}'),
-    state: { empty: {}, list: [], nested: [[{}], null, false, 0, ''], text: '\u0000 \ud83d\ude00 \\u0041' },
-    phase: 1,
-    completions: [
-      {
-        phase: '1',
-        visit: 1,
-        at: 'then',
-        by: 'local',
-        outcome: 'ok',
-        evidence: { big: 9007199254740991, small: 1e-7 },
-      },
-    ],
-  });
-}
+/** Values of a run that careless storing loses or turns into others. */
+const AWKWARD: Partial<Run> = {
+  target: '',
+  params: JSON.parse('{"__proto__": {"a": 1}, "constructor": null, "10": "ten", "2": "two"}'),
+  state: { empty: {}, list: [], nested: [[{}], null, false, 0, ''], text: '\u0000 \ud83d\ude00 \\u0041' },
+  phase: 1,
+  completions: [
+    {
+      phase: '1',
+      visit: 1,
+      at: 'then',
+      by: 'local',
+      outcome: 'ok',
+      evidence: { big: 9007199254740991, small: 1e-7 },
+    },
+  ],
+};

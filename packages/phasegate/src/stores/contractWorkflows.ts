@@ -2,18 +2,17 @@ import type { Json, Run, Workflow } from '@phasegate/core';
 import { PhasegateError } from '@phasegate/core';
 import type { AuditDraft, Store } from '../runtime/ports.ts';
 import { type Clause, create, requireStored } from './contractClause.ts';
-import { sampleDraft, sampleRun } from './sampleRun.ts';
-import { workflowHash } from './workflowHash.ts';
+import { type Samples, sampleDraft } from './sampleRun.ts';
 
 /** What every store must do with the workflows of its runs. */
 export const WORKFLOW_CLAUSES: readonly Clause[] = [
   {
     name: 'gives a run the workflow it was migrated to, and keeps the one it had',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun, hashOf }) {
       const run = sampleRun('r1');
       await create(store, run);
       await create(store, sampleRun('r2'));
-      const moved = migrated(run);
+      const moved = migrated(run, hashOf);
       expect(await store.save(moved, 1, [migration(run, moved)])).toBe(true);
       expect(await store.load('r1')).toEqual({ run: moved, version: 2 });
       expect((await requireStored(store, 'r2')).run.workflow.description).toBe('');
@@ -25,10 +24,10 @@ export const WORKFLOW_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'migrates a run again in the same moment it is written for something else',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun, hashOf }) {
       const run = sampleRun('r1');
       await create(store, run);
-      const moved = migrated(run);
+      const moved = migrated(run, hashOf);
       const later = { ...moved, epoch: 3 };
       const answers = await Promise.all([
         store.save(moved, 1, [migration(run, moved)]),
@@ -42,10 +41,10 @@ export const WORKFLOW_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'lets no run change its workflow unless its audit says so, nor to one that is not what its hash names',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun, hashOf }) {
       const run = sampleRun('r1');
       await create(store, run);
-      const moved = migrated(run);
+      const moved = migrated(run, hashOf);
       const forged = { ...moved, workflow: changed(run.workflow, 'forged') };
       expect(await faultOf(store, moved, [sampleDraft('phase_completed')])).toBe('internal');
       expect(await faultOf(store, moved, [migration(run, run)])).toBe('internal');
@@ -58,13 +57,13 @@ export const WORKFLOW_CLAUSES: readonly Clause[] = [
 ];
 
 /** The sample run under a workflow that is described otherwise. */
-export function migrated(run: Run, description = 'changed'): Run {
-  const workflow = changed(run.workflow, description);
-  return { ...run, workflow, workflowHash: workflowHash(workflow), epoch: run.epoch + 1 };
+function migrated(run: Run, hashOf: Samples['hashOf']): Run {
+  const workflow = changed(run.workflow, 'changed');
+  return { ...run, workflow, workflowHash: hashOf(workflow), epoch: run.epoch + 1 };
 }
 
 /** The record of a migration. */
-export function migration(before: Run, { workflow, workflowHash: hash, params, trusted }: Run): AuditDraft {
+function migration(before: Run, { workflow, workflowHash: hash, params, trusted }: Run): AuditDraft {
   const data = { workflow, workflowHash: hash, from: before.workflowHash, params, trusted, by: 'ada' };
   return { ...sampleDraft('run_migrated', data as unknown as Json), principal: 'human:ada' };
 }

@@ -6,8 +6,8 @@ import { openKeys } from '../runtime/keys.ts';
 import { createSeal } from '../runtime/seal.ts';
 import { storeContract } from './contract.ts';
 import { create } from './contractClause.ts';
+import { sampleRun } from './fixtures/sampleRun.ts';
 import { createMemoryStore } from './memory.ts';
-import { sampleRun } from './sampleRun.ts';
 
 const seal = createSeal(openKeys(join(tmpdir(), `phasegate-memory-${randomBytes(6).toString('hex')}`)));
 

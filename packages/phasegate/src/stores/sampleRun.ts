@@ -1,6 +1,32 @@
-import type { Phase, Run, RunEvent, Workflow } from '@phasegate/core';
+import {
+  canonicalJson,
+  type Json,
+  type Phase,
+  type Run,
+  type RunEvent,
+  type Workflow,
+} from '@phasegate/core';
 import type { AuditDraft } from '../runtime/ports.ts';
-import { workflowHash } from './workflowHash.ts';
+
+/** SHA-256 of a text, in hexadecimal. */
+export type Sha256 = (text: string) => string;
+
+/** Runs for trying a store: each names its workflow by the hash that stores compare. */
+export interface Samples {
+  /** An active run of the sample workflow, as `run_started` makes it. */
+  sampleRun(id: string, change?: Partial<Run>): Run;
+  hashOf(workflow: Workflow): string;
+}
+
+/** The samples of a caller who can hash. */
+export function samplesWith(sha256: Sha256): Samples {
+  const hashOf = (workflow: Workflow) => sha256(canonicalJson(workflow as unknown as Json));
+  const sampleRun = (id: string, change: Partial<Run> = {}): Run => {
+    const workflow = change.workflow ?? sampleWorkflow();
+    return activeRun(id, { workflow, workflowHash: hashOf(workflow), ...change });
+  };
+  return { sampleRun, hashOf };
+}
 
 /** A plain workflow of two phases, DRAFT and REVIEW, for trying a store. */
 export function sampleWorkflow(id = 'sample'): Workflow {
@@ -19,13 +45,9 @@ export function sampleWorkflow(id = 'sample'): Workflow {
   };
 }
 
-/** An active run of the sample workflow, as `run_started` makes it. */
-export function sampleRun(id: string, change: Partial<Run> = {}): Run {
-  const workflow = change.workflow ?? sampleWorkflow();
+function activeRun(id: string, change: Partial<Run>): Run {
   return {
     id,
-    workflow,
-    workflowHash: workflowHash(workflow),
     target: null,
     params: {},
     holder: 'local',

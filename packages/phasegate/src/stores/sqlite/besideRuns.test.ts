@@ -5,7 +5,8 @@ import { create } from '../contractClause.ts';
 import { sampleLease } from '../contractLeases.ts';
 import { sampleWebhook } from '../contractWebhooks.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
-import { afterDraft, sampleDraft, sampleRun } from '../sampleRun.ts';
+import { sampleRun } from '../fixtures/sampleRun.ts';
+import { afterDraft, sampleDraft } from '../sampleRun.ts';
 
 let state: StateFolder;
 let store: Store;

@@ -14,7 +14,8 @@ import { FULL } from '../../../../../test/tier.ts';
 import { create } from '../contractClause.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { runScript } from '../fixtures/runScript.ts';
-import { afterDraft, sampleDraft, sampleRun, startedEvent } from '../sampleRun.ts';
+import { sampleRun } from '../fixtures/sampleRun.ts';
+import { afterDraft, sampleDraft, startedEvent } from '../sampleRun.ts';
 import { stateText } from '../storedRun.ts';
 import { APPLICATION_ID, MIGRATIONS } from './migrations/index.ts';
 

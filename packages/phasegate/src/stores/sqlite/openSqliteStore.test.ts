@@ -5,7 +5,8 @@ import type { Store } from '../../runtime/ports.ts';
 import { storeContract } from '../contract.ts';
 import { create, requireStored } from '../contractClause.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
-import { afterDraft, sampleDraft, sampleRun, sampleWorkflow } from '../sampleRun.ts';
+import { sampleRun } from '../fixtures/sampleRun.ts';
+import { afterDraft, sampleDraft, sampleWorkflow } from '../sampleRun.ts';
 
 storeContract(
   'sqlite',

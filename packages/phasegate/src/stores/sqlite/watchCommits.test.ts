@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../runtime/ports.ts';
 import { create } from '../contractClause.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
-import { sampleDraft, sampleRun } from '../sampleRun.ts';
+import { sampleRun } from '../fixtures/sampleRun.ts';
+import { sampleDraft } from '../sampleRun.ts';
 
 let state: StateFolder;
 let store: Store;
