@@ -26,9 +26,10 @@ import { type Run, defineWorkflow } from '@phasegate/core';
 import { graphOf } from '@phasegate/core/model';
 import { viewFor } from '@phasegate/core/engine';
 import type { Store } from '@phasegate/core/ports';
+import { storeContract } from '@phasegate/core/store-contract';
 
 export const store: (seal: never) => Store = createMemoryStore;
-export const parts = { openLocalProject, connect, defineWorkflow, graphOf, viewFor };
+export const parts = { openLocalProject, connect, defineWorkflow, graphOf, viewFor, storeContract };
 export const idOf = (run: Run): string => run.id;
 // @ts-expect-error a client without an address
 connect({ key: 'k' });

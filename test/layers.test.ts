@@ -38,6 +38,7 @@ test('what is written by authors stands on the sdk, that on core, and nothing be
     'core/ground',
     'core/model',
     'core/ports',
+    'core/store-contract',
   ]);
   // The process that runs an author's functions gives them the protected database.
   expect(seenFrom('loaders')).toEqual(['core', 'database', 'proofs', 'runtime/ports', 'sdk']);

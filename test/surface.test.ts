@@ -122,7 +122,7 @@ test('phasegate exports exactly these values', () => {
 
 test('the packages have exactly these entries and this command', () => {
   expect(manifest('core')).toEqual({
-    exports: ['.', './contract', './engine', './model', './ports'],
+    exports: ['.', './contract', './engine', './model', './ports', './store-contract'],
     bin: [],
   });
   for (const name of ['proofs', 'search']) expect(manifest(name)).toEqual({ exports: ['.'], bin: [] });

@@ -1,8 +1,10 @@
 // What the inner packages export, as literals. A red pin means "say so in the changelog", not "loosen the pin".
 import * as core from '@phasegate/core';
+import * as coreContract from '@phasegate/core/contract';
 import * as coreEngine from '@phasegate/core/engine';
 import * as coreModel from '@phasegate/core/model';
 import * as corePorts from '@phasegate/core/ports';
+import * as coreStoreContract from '@phasegate/core/store-contract';
 import * as markdown from '@phasegate/markdown';
 import * as markdownTasksMd from '@phasegate/markdown/tasks-md';
 import * as proofs from '@phasegate/proofs';
@@ -202,6 +204,39 @@ test('@phasegate/core/model exports exactly these values', () => {
 
 test('@phasegate/core/ports exports exactly these values', () => {
   expect(Object.keys(corePorts).sort()).toEqual([]);
+});
+
+test('@phasegate/core/contract exports exactly these values', () => {
+  expect(Object.keys(coreContract).sort()).toEqual([
+    'DEPTH_LIMIT',
+    'EVIDENCE_LIMIT',
+    'LARGEST_FILE',
+    'LONGEST_PASSPHRASE',
+    'REQUEST_LIMIT',
+    'RUN_STATUSES',
+    'UNFINISHED_STATUSES',
+    'decisionText',
+    'isLoopbackHost',
+    'isOwnVariable',
+    'kindOf',
+    'trustText',
+  ]);
+});
+
+test('@phasegate/core/store-contract exports exactly these values', () => {
+  expect(Object.keys(coreStoreContract).sort()).toEqual([
+    'afterDraft',
+    'create',
+    'requireStored',
+    'sampleAgent',
+    'sampleDraft',
+    'sampleLease',
+    'sampleWebhook',
+    'sampleWorkflow',
+    'samplesWith',
+    'startedEvent',
+    'storeContract',
+  ]);
 });
 
 test('@phasegate/proofs exports exactly these values', () => {

@@ -6,7 +6,7 @@ import { build } from 'rolldown';
 const everyday =
   /packages\/(?:core\/dist|wire\/dist\/(?!schemas)|phasegate\/dist\/(?:localProject|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
-  /catalog|memory|contract|sampleRun|verifyAudit|verify(?:Chain|Head|Project|Run|Sqlite)|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
+  /catalog|memory|contract|verifyAudit|verify(?:Chain|Head|Project|Run|Sqlite)|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
 
 /**
  * An `import` of a built-in module reads every export it has, and reading some of `node:crypto`'s loads all of

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { create } from '@phasegate/core/store-contract';
 import { describe, expect, test } from 'vitest';
 import { openKeys } from '../runtime/keys.ts';
 import { createSeal } from '../runtime/seal.ts';
 import { storeContract } from './contract.ts';
-import { create } from './contractClause.ts';
 import { sampleRun } from './fixtures/sampleRun.ts';
 import { createMemoryStore } from './memory.ts';
 

@@ -1,6 +1,6 @@
+import { afterDraft } from '@phasegate/core/store-contract';
 import { expect, test } from 'vitest';
 import { sampleRun } from './fixtures/sampleRun.ts';
-import { afterDraft } from './sampleRun.ts';
 import { runFromState, stateText } from './storedRun.ts';
 
 test('the text of a run is the JSON of all of it but its workflow, however often it is asked for', () => {

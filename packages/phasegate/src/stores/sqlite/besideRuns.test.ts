@@ -1,12 +1,15 @@
+import {
+  afterDraft,
+  create,
+  sampleAgent,
+  sampleDraft,
+  sampleLease,
+  sampleWebhook,
+} from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../runtime/ports.ts';
-import { sampleAgent } from '../contractAgents.ts';
-import { create } from '../contractClause.ts';
-import { sampleLease } from '../contractLeases.ts';
-import { sampleWebhook } from '../contractWebhooks.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
-import { afterDraft, sampleDraft } from '../sampleRun.ts';
 
 let state: StateFolder;
 let store: Store;

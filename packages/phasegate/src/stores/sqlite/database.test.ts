@@ -9,13 +9,12 @@ import {
 } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Json, Run } from '@phasegate/core';
+import { afterDraft, create, sampleDraft, startedEvent } from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FULL } from '../../../../../test/tier.ts';
-import { create } from '../contractClause.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { runScript } from '../fixtures/runScript.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
-import { afterDraft, sampleDraft, startedEvent } from '../sampleRun.ts';
 import { stateText } from '../storedRun.ts';
 import { APPLICATION_ID, MIGRATIONS } from './migrations/index.ts';
 

@@ -1,12 +1,17 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { Run } from '@phasegate/core';
+import {
+  afterDraft,
+  create,
+  requireStored,
+  sampleDraft,
+  sampleWorkflow,
+} from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../runtime/ports.ts';
 import { storeContract } from '../contract.ts';
-import { create, requireStored } from '../contractClause.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
-import { afterDraft, sampleDraft, sampleWorkflow } from '../sampleRun.ts';
 
 storeContract(
   'sqlite',

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Run } from '@phasegate/core';
+import { afterDraft, create, sampleDraft, sampleWorkflow } from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { create } from '../contractClause.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
-import { afterDraft, sampleDraft, sampleRun, sampleWorkflow } from '../sampleRun.ts';
+import { sampleRun } from '../fixtures/sampleRun.ts';
 import { LEASES_ENDED } from './leaseTable.ts';
 import { CLAIMABLE, GATES_DUE, HELD, listOf, NEEDS, NOT_OVER, QUIET, STUCK } from './runFinder.ts';
 

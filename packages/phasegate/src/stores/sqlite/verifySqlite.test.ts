@@ -1,11 +1,10 @@
 import type { Run, RunEvent, Workflow } from '@phasegate/core';
 import type { GateDecision } from '@phasegate/core/engine';
+import { afterDraft, create, sampleDraft } from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AuditReport, Store } from '../../runtime/ports.ts';
-import { create } from '../contractClause.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
-import { afterDraft, sampleDraft } from '../sampleRun.ts';
 
 const TIME = '1970-01-01T00:00:00.000Z';
 

@@ -1,9 +1,8 @@
+import { create, sampleDraft } from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../runtime/ports.ts';
-import { create } from '../contractClause.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
-import { sampleDraft } from '../sampleRun.ts';
 
 let state: StateFolder;
 let store: Store;

@@ -1,6 +1,6 @@
-import type { DatabaseBackup } from '../runtime/ports.ts';
-import { type Clause, create } from './contractClause.ts';
-import { sampleDraft } from './sampleRun.ts';
+import type { DatabaseBackup } from '../ports/database.ts';
+import { type Clause, create } from './clause.ts';
+import { sampleDraft } from './samples.ts';
 
 /** What every store must do with the backups of authors' databases. */
 export const BACKUP_CLAUSES: readonly Clause[] = [

@@ -1,14 +1,14 @@
-import type { Run } from '@phasegate/core';
-import type { Item } from '@phasegate/core/engine';
-import type { FoundAt, RunFinder } from '../runtime/ports.ts';
-import { type Clause, create } from './contractClause.ts';
-import { afterDraft, SAMPLE_TIME, sampleDraft, sampleWorkflow } from './sampleRun.ts';
+import type { Item, Run } from '../engine/run.ts';
+import type { FoundAt, RunFinder } from '../ports/finding.ts';
+import { type Clause, create } from './clause.ts';
+import { afterDraft, SAMPLE_TIME, type Samples, sampleDraft, sampleWorkflow } from './samples.ts';
 
 /** What every store must find of its runs. */
 export const FINDING_CLAUSES: readonly Clause[] = [
   {
     name: 'finds runs to claim by priority, begun ones first, then by age, then by who came first, in pages',
     async body(store, expect, { sampleRun }) {
+      const { queued, begun } = madeWith(sampleRun);
       await create(store, queued('late', 0, LATE));
       await create(store, queued('early', 0, EARLY));
       await create(store, queued('urgent', 5, LATE));
@@ -36,6 +36,7 @@ export const FINDING_CLAUSES: readonly Clause[] = [
   {
     name: 'finds runs to claim only for agents that can do what they need, and none that is parked',
     async body(store, expect, { sampleRun }) {
+      const { queued } = madeWith(sampleRun);
       const workflow = { ...sampleWorkflow(), capabilities: ['node'] };
       const need = (id: string, capabilities: readonly string[], priority: number): Run =>
         sampleRun(id, { status: 'queued', holder: null, workflow, queue: { priority, capabilities } });
@@ -56,6 +57,7 @@ export const FINDING_CLAUSES: readonly Clause[] = [
   {
     name: 'finds the gates whose time is up, and none that has no limit or was left',
     async body(store, expect, { sampleRun }) {
+      const { waiting } = madeWith(sampleRun);
       await create(store, waiting('unlimited', EARLY, null));
       await create(store, waiting('later', EARLY, 3600));
       await create(store, waiting('sooner', EARLY, 60));
@@ -148,32 +150,48 @@ async function pages(store: RunFinder, capabilities: readonly string[], limit: n
   }
 }
 
-function queued(id: string, priority: number, startedAt: string): Run {
-  const queue = priority === 0 ? {} : { queue: { priority, capabilities: [] } };
-  return sampleRun(id, { status: 'queued', holder: null, startedAt, ...queue });
-}
+/** Runs as the clauses need them. */
+function madeWith(sampleRun: Samples['sampleRun']) {
+  function queued(id: string, priority: number, startedAt: string): Run {
+    const queue = priority === 0 ? {} : { queue: { priority, capabilities: [] } };
+    return sampleRun(id, { status: 'queued', holder: null, startedAt, ...queue });
+  }
 
-function begun(id: string, priority: number, startedAt: string, items: readonly Item[]): Run {
-  const run = sampleRun(id, { startedAt, queue: { priority, capabilities: [] } });
-  return { ...run, work: { ...run.work, items: Object.fromEntries(items.map((one, n) => [`i${n}`, one])) } };
+  function begun(id: string, priority: number, startedAt: string, items: readonly Item[]): Run {
+    const run = sampleRun(id, { startedAt, queue: { priority, capabilities: [] } });
+    return {
+      ...run,
+      work: { ...run.work, items: Object.fromEntries(items.map((one, n) => [`i${n}`, one])) },
+    };
+  }
+
+  function waiting(id: string, since: string, afterSeconds: number | null): Run {
+    const plain = sampleWorkflow(`gated-${afterSeconds}`);
+    const timeout = afterSeconds === null ? null : { afterSeconds, afterwards: 'escalate' as const };
+    const humanGate = {
+      id: 'ok',
+      prompt: 'Go?',
+      options: [],
+      approvers: [],
+      quorum: 1,
+      timeout,
+      context: [],
+    };
+    const phases = plain.phases.map((phase) => (phase.id === 'DRAFT' ? { ...phase, humanGate } : phase));
+    const workflow = { ...plain, phases } as unknown as Run['workflow'];
+    const wait = { for: 'gate', gate: 'ok#1', since, outcome: 'ok', state: {}, by: 'local', votes: [] };
+    const whole = { ...wait, evidence: {}, wouldRefuse: [] };
+    return {
+      ...sampleRun(id, { workflow, updatedAt: since }),
+      status: 'waiting',
+      wait: whole,
+    } as unknown as Run;
+  }
+
+  return { queued, begun, waiting };
 }
 
 function item(holder?: string): Item {
   const pending = { status: 'pending', value: 1, evidence: null, attempts: 0, error: null } as const;
   return holder === undefined ? pending : { ...pending, holder };
-}
-
-function waiting(id: string, since: string, afterSeconds: number | null): Run {
-  const plain = sampleWorkflow(`gated-${afterSeconds}`);
-  const timeout = afterSeconds === null ? null : { afterSeconds, afterwards: 'escalate' as const };
-  const humanGate = { id: 'ok', prompt: 'Go?', options: [], approvers: [], quorum: 1, timeout, context: [] };
-  const phases = plain.phases.map((phase) => (phase.id === 'DRAFT' ? { ...phase, humanGate } : phase));
-  const workflow = { ...plain, phases } as unknown as Run['workflow'];
-  const wait = { for: 'gate', gate: 'ok#1', since, outcome: 'ok', state: {}, by: 'local', votes: [] };
-  const whole = { ...wait, evidence: {}, wouldRefuse: [] };
-  return {
-    ...sampleRun(id, { workflow, updatedAt: since }),
-    status: 'waiting',
-    wait: whole,
-  } as unknown as Run;
 }

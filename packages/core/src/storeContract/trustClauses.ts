@@ -1,6 +1,6 @@
-import type { TrustRecord } from '../runtime/ports.ts';
-import type { Clause } from './contractClause.ts';
-import { SAMPLE_TIME, sampleDraft } from './sampleRun.ts';
+import type { TrustRecord } from '../ports/trust.ts';
+import type { Clause } from './clause.ts';
+import { SAMPLE_TIME, sampleDraft } from './samples.ts';
 
 /** What every store must do with what humans accepted. */
 export const TRUST_CLAUSES: readonly Clause[] = [

@@ -1,6 +1,6 @@
-import type { HumanRecord } from '../runtime/ports.ts';
-import type { Clause } from './contractClause.ts';
-import { SAMPLE_TIME, sampleDraft } from './sampleRun.ts';
+import type { HumanRecord } from '../ports/humans.ts';
+import type { Clause } from './clause.ts';
+import { SAMPLE_TIME, sampleDraft } from './samples.ts';
 
 /** What every store must do with humans. */
 export const HUMAN_CLAUSES: readonly Clause[] = [

@@ -1,6 +1,6 @@
-import type { AgentRecord } from '../runtime/ports.ts';
-import type { Clause } from './contractClause.ts';
-import { SAMPLE_TIME, sampleDraft } from './sampleRun.ts';
+import type { AgentRecord } from '../ports/agents.ts';
+import type { Clause } from './clause.ts';
+import { SAMPLE_TIME, sampleDraft } from './samples.ts';
 
 /** What every store must do with agents. */
 export const AGENT_CLAUSES: readonly Clause[] = [

@@ -1,5 +1,5 @@
-import { type Clause, create } from './contractClause.ts';
-import { afterDraft, sampleDraft } from './sampleRun.ts';
+import { type Clause, create } from './clause.ts';
+import { afterDraft, sampleDraft } from './samples.ts';
 
 /** What every store must do with the feed and those who listen. */
 export const FEED_CLAUSES: readonly Clause[] = [

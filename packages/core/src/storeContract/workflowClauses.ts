@@ -1,8 +1,11 @@
-import type { Json, Run, Workflow } from '@phasegate/core';
-import { PhasegateError } from '@phasegate/core';
-import type { AuditDraft, Store } from '../runtime/ports.ts';
-import { type Clause, create, requireStored } from './contractClause.ts';
-import { type Samples, sampleDraft } from './sampleRun.ts';
+import type { Run } from '../engine/run.ts';
+import { PhasegateError } from '../errors.ts';
+import type { Json } from '../json.ts';
+import type { Workflow } from '../model/workflow.ts';
+import type { AuditDraft } from '../ports/audit.ts';
+import type { Store } from '../ports/store.ts';
+import { type Clause, create, requireStored } from './clause.ts';
+import { type Samples, sampleDraft } from './samples.ts';
 
 /** What every store must do with the workflows of its runs. */
 export const WORKFLOW_CLAUSES: readonly Clause[] = [

@@ -1,7 +1,9 @@
-import type { Json, Run } from '@phasegate/core';
-import { PhasegateError } from '@phasegate/core';
-import type { Store, StoredRun } from '../runtime/ports.ts';
-import { type Samples, sampleDraft, startedEvent } from './sampleRun.ts';
+import type { Run } from '../engine/run.ts';
+import { PhasegateError } from '../errors.ts';
+import type { Json } from '../json.ts';
+import type { StoredRun } from '../ports/runs.ts';
+import type { Store } from '../ports/store.ts';
+import { type Samples, sampleDraft, startedEvent } from './samples.ts';
 
 /** One thing every store must do. */
 export interface Clause {

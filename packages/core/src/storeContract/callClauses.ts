@@ -1,6 +1,7 @@
-import type { CallRecord, Store } from '../runtime/ports.ts';
-import { type Clause, create } from './contractClause.ts';
-import { afterDraft, SAMPLE_TIME, sampleDraft } from './sampleRun.ts';
+import type { CallRecord } from '../ports/calls.ts';
+import type { Store } from '../ports/store.ts';
+import { type Clause, create } from './clause.ts';
+import { afterDraft, SAMPLE_TIME, sampleDraft } from './samples.ts';
 
 /** What every store must do with the tool calls under way. */
 export const CALL_CLAUSES: readonly Clause[] = [

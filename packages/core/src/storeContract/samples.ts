@@ -1,12 +1,8 @@
-import {
-  canonicalJson,
-  type Json,
-  type Phase,
-  type Run,
-  type RunEvent,
-  type Workflow,
-} from '@phasegate/core';
-import type { AuditDraft } from '../runtime/ports.ts';
+import type { RunEvent } from '../engine/events.ts';
+import type { Run } from '../engine/run.ts';
+import { canonicalJson, type Json } from '../json.ts';
+import type { Phase, Workflow } from '../model/workflow.ts';
+import type { AuditDraft } from '../ports/audit.ts';
 
 /** SHA-256 of a text, in hexadecimal. */
 export type Sha256 = (text: string) => string;

@@ -1,7 +1,7 @@
-import type { Run } from '@phasegate/core';
-import type { RunStore } from '../runtime/ports.ts';
-import { type Clause, create, requireStored } from './contractClause.ts';
-import { afterDraft, sampleDraft, sampleWorkflow } from './sampleRun.ts';
+import type { Run } from '../engine/run.ts';
+import type { RunStore } from '../ports/runs.ts';
+import { type Clause, create, requireStored } from './clause.ts';
+import { afterDraft, sampleDraft, sampleWorkflow } from './samples.ts';
 
 /** What every store must do with runs. */
 export const RUN_CLAUSES: readonly Clause[] = [

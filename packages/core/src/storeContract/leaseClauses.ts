@@ -1,6 +1,7 @@
-import type { LeaseRecord, Store } from '../runtime/ports.ts';
-import { type Clause, create } from './contractClause.ts';
-import { afterDraft, SAMPLE_TIME, type Samples, sampleDraft } from './sampleRun.ts';
+import type { LeaseRecord } from '../ports/leases.ts';
+import type { Store } from '../ports/store.ts';
+import { type Clause, create } from './clause.ts';
+import { afterDraft, SAMPLE_TIME, type Samples, sampleDraft } from './samples.ts';
 
 /** What every store must do with leases. */
 export const LEASE_CLAUSES: readonly Clause[] = [
@@ -105,7 +106,7 @@ export const LEASE_CLAUSES: readonly Clause[] = [
   },
   {
     name: 'finds the leases that have ended by a time, the earliest first, as they are after each write',
-    async body(store, expect) {
+    async body(store, expect, { sampleRun }) {
       const ends = ['00:00:03', '00:00:01', '00:00:02'].map((time) => `2026-01-01T${time}.000Z`);
       const [late, early, middle] = ends as [string, string, string];
       const run = sampleRun('r1');

@@ -1,6 +1,6 @@
-import type { WebhookProgress, WebhookRecord } from '../runtime/ports.ts';
-import type { Clause } from './contractClause.ts';
-import { SAMPLE_TIME, sampleDraft } from './sampleRun.ts';
+import type { WebhookProgress, WebhookRecord } from '../ports/webhooks.ts';
+import type { Clause } from './clause.ts';
+import { SAMPLE_TIME, sampleDraft } from './samples.ts';
 
 /** What every store must do with webhooks. */
 export const WEBHOOK_CLAUSES: readonly Clause[] = [

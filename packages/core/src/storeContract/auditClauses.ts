@@ -1,6 +1,6 @@
-import type { AuditRecord } from '@phasegate/core';
-import { type Clause, create, requireStored } from './contractClause.ts';
-import { afterDraft, SAMPLE_TIME, sampleDraft } from './sampleRun.ts';
+import type { AuditRecord } from '../phasegate.ts';
+import { type Clause, create, requireStored } from './clause.ts';
+import { afterDraft, SAMPLE_TIME, sampleDraft } from './samples.ts';
 
 /** What every store must do with the audit. */
 export const AUDIT_CLAUSES: readonly Clause[] = [
