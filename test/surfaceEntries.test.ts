@@ -155,6 +155,7 @@ test('@phasegate/core/model exports exactly these values', () => {
     'fencedJson',
     'fillTemplate',
     'fitJson',
+    'frontMatterOf',
     'globProblem',
     'graphOf',
     'guardOf',

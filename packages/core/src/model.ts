@@ -37,6 +37,7 @@ export { type Edge, edgesOf, leadsBack, successorsOf } from './model/edges.ts';
 export type { Expression, ExpressionError, Scope } from './model/expression/expression.ts';
 export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/expression/expression.ts';
 export { type FittedJson, fitJson } from './model/fitJson.ts';
+export { type FrontMatterPlace, frontMatterOf } from './model/frontMatter.ts';
 export { compileGlob, globProblem, matchGlob } from './model/glob/glob.ts';
 export {
   type GraphCheck,

@@ -1,3 +1,4 @@
+import { frontMatterOf } from '@phasegate/core/model';
 import type { IndexWarning } from '@phasegate/core/ports';
 
 /** What the block between two `---` at the top of a document says of it. */
@@ -19,11 +20,10 @@ export interface CutDocument {
 
 /** Reads the front matter. One that cannot be read is text like any other, with a warning: nothing is lost. */
 export async function readFrontMatter(lines: readonly string[]): Promise<CutDocument> {
-  if (lines[0]?.trimEnd() !== '---') return { matter: NOTHING, start: 0, warnings: [] };
-  const end = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)\s*$/.test(line));
-  // A rule at the top of a page looks the same as a front matter; what follows decides which was meant.
-  if (end === -1) return /^[\w-]+\s*:/.test(lines[1] ?? '') ? asText('front matter has no end') : NONE;
-  const block = lines.slice(1, end).join('\n');
+  const { end, closed } = frontMatterOf(lines);
+  if (end === 0) return NONE;
+  if (!closed) return asText('front matter has no end');
+  const block = lines.slice(1, end - 1).join('\n');
   if (block.length > MOST_CHARACTERS) return asText(`front matter is over ${MOST_CHARACTERS} characters`);
   let value: unknown;
   try {
@@ -34,9 +34,9 @@ export async function readFrontMatter(lines: readonly string[]): Promise<CutDocu
     const [reason = 'unreadable'] = String((error as Error).message).split('\n');
     return asText(`front matter is not YAML: ${reason.replace(/:$/, '')}`);
   }
-  if (value === null) return { matter: NOTHING, start: end + 1, warnings: [] };
+  if (value === null) return { matter: NOTHING, start: end, warnings: [] };
   if (typeof value !== 'object' || Array.isArray(value)) return NONE;
-  return { ...understood(new Map(Object.entries(value))), start: end + 1 };
+  return { ...understood(new Map(Object.entries(value))), start: end };
 }
 
 function understood(values: ReadonlyMap<string, unknown>): Omit<CutDocument, 'start'> {

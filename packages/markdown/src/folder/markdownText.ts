@@ -1,3 +1,5 @@
+import { frontMatterOf } from '@phasegate/core/model';
+
 /** One line of a Markdown file. */
 export interface MarkdownLine {
   /** Counted from 1. */
@@ -20,7 +22,7 @@ const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$/;
 /** The lines of a file, each with whether it is prose. Line ends may be LF or CRLF. */
 export function linesOf(text: string): readonly MarkdownLine[] {
   const lines = text.split(/\r?\n/);
-  const { end } = frontMatterOf(text);
+  const { end } = frontMatterOf(lines);
   let fence: string | null = null;
   return lines.map((line, index): MarkdownLine => {
     const number = index + 1;
@@ -49,18 +51,6 @@ export function headingsOf(lines: readonly MarkdownLine[]): readonly Heading[] {
 export function headingAt(text: string): { readonly level: number; readonly text: string } | null {
   const match = HEADING.exec(text);
   return match === null ? null : { level: (match[1] as string).length, text: plain(match[2] as string) };
-}
-
-/**
- * The line the front matter ends at, 0 where there is none. A rule at the top of a page is not front matter:
- * that begins with `---` and a key.
- */
-export function frontMatterOf(text: string): { readonly end: number; readonly closed: boolean } {
-  const lines = text.split(/\r?\n/);
-  if (lines[0]?.trimEnd() !== '---' || !/^[A-Za-z_][\w-]*[ \t]*:/.test(lines[1] ?? ''))
-    return { end: 0, closed: true };
-  const close = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)[ \t]*$/.test(line));
-  return close === -1 ? { end: lines.length, closed: false } : { end: close + 1, closed: true };
 }
 
 /** Whether a file says anything beside headings, rules and blank lines. */

@@ -70,6 +70,10 @@ describe('a phase of a folder has the whole model', () => {
     ['in its gate file', { [GATE]: SAID }],
     ['in its gate file beside evidence', { [GATE]: `${SAID}evidence_schema: { n: { type: int } }` }],
     ['in the front matter of phase.md', { 'phases/1/phase.md': `---\n${SAID.trim()}\n---\n${TEXT}` }],
+    [
+      'in front matter that begins with a comment',
+      { 'phases/1/phase.md': `---\n# as in the contract\n\n${SAID.trim()}\n---\n${TEXT}` },
+    ],
   ])('%s, by the keys of a contract', async (_, files) => {
     const loaded = await load(files);
 

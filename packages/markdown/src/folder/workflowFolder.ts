@@ -1,8 +1,9 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { frontMatterOf } from '@phasegate/core/model';
 import type { DefinitionReader, SourceFile } from '@phasegate/core/ports';
 import type { Reading } from './jsonTree.ts';
-import { frontMatterOf, linesOf, type MarkdownLine } from './markdownText.ts';
+import { linesOf, type MarkdownLine } from './markdownText.ts';
 import { type Place, type Remark, type Report, topOf } from './report.ts';
 
 /** A Markdown file of the workflow. */
@@ -72,7 +73,7 @@ export class WorkflowFolder {
       this.report.error(topOf(path), { code: 'empty_file', message: `\`${path}\` is empty` });
       return null;
     }
-    if (!frontMatterOf(text).closed) {
+    if (!frontMatterOf(text.split(/\r?\n/)).closed) {
       const message = `the front matter of \`${path}\` has no end: a line \`---\` closes it`;
       this.report.error(topOf(path), { code: 'front_matter_open', message });
       return null;
