@@ -17,7 +17,7 @@ export interface Heading {
 }
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
-const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$/;
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/;
 
 /** The lines of a file, each with whether it is prose. Line ends may be LF or CRLF. */
 export function linesOf(text: string): readonly MarkdownLine[] {
@@ -50,7 +50,7 @@ export function headingsOf(lines: readonly MarkdownLine[]): readonly Heading[] {
 /** The heading a line is, or null. */
 export function headingAt(text: string): { readonly level: number; readonly text: string } | null {
   const match = HEADING.exec(text);
-  return match === null ? null : { level: (match[1] as string).length, text: plain(match[2] as string) };
+  return match === null ? null : { level: (match[1] as string).length, text: plain(match[2] ?? '') };
 }
 
 /** Whether a file says anything beside headings, rules and blank lines. */

@@ -1,3 +1,4 @@
+import { matchesGlob } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../../test/tier.ts';
@@ -109,6 +110,35 @@ test('matching agrees with a plain definition by search', () => {
       expect(matchGlob(glob, candidate)).toBe(bySearch(glob.split('/'), candidate.split('/')));
     }),
     { numRuns: cases({ quick: 1000, full: 25_000 }) },
+  );
+});
+
+test('matching agrees with Node, which has another way and the same words for what is plain', () => {
+  const segment = fc
+    .array(fc.constantFrom('a', 'b', 'c.ts', '*', '?', '[ab]', '{a,b}', '{,b}c'), {
+      minLength: 1,
+      maxLength: 3,
+    })
+    // Two stars beside others mean something else there.
+    .map((parts) => parts.join('').replaceAll(/\*{2,}/g, '*'));
+  const pattern = fc
+    .array(fc.oneof(segment, fc.constant('**')), { minLength: 1, maxLength: 4 })
+    .map((parts) => parts.join('/'))
+    .filter((glob) => !glob.endsWith('**') && globProblem(glob) === null);
+  const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '.ts'), minLength: 1, maxLength: 4 });
+  const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
+  fc.assert(
+    fc.property(pattern, path, (glob, candidate) => {
+      // A name that begins with a dot is one like any other to us.
+      fc.pre(!/(?:^|\/)\./.test(candidate));
+
+      expect([glob, candidate, matchGlob(glob, candidate)]).toEqual([
+        glob,
+        candidate,
+        matchesGlob(candidate, glob),
+      ]);
+    }),
+    { numRuns: cases({ quick: 500, full: 10_000 }) },
   );
 });
 
