@@ -38,7 +38,7 @@ function codeLines(text: string): readonly (readonly [string, number])[] {
 }
 
 /** The sources below some folders, without what is built, installed or only an example of something. */
-export function sourcesUnder(root: string, folders: readonly string[]): Readonly<Record<string, string>> {
+function sourcesUnder(root: string, folders: readonly string[]): Readonly<Record<string, string>> {
   const walk = (folder: string): readonly string[] =>
     readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
       if (['node_modules', 'dist', 'fixtures'].includes(entry.name)) return [];
@@ -47,4 +47,13 @@ export function sourcesUnder(root: string, folders: readonly string[]): Readonly
     });
   const files = folders.flatMap((folder) => walk(join(root, folder)));
   return Object.fromEntries(files.map((file) => [relative(root, file), readFileSync(file, 'utf8')]));
+}
+
+/** Migrations are never edited, old projects are kept as they were, and pins are literals on purpose. */
+const EXEMPT = /\/migrations\/|^test\/compatibility\/|^test\/surface/;
+
+/** The sources of a repository that are compared. */
+export function comparedSources(root: string): Readonly<Record<string, string>> {
+  const all = Object.entries(sourcesUnder(root, ['packages', 'test', 'bench', 'examples', 'release']));
+  return Object.fromEntries(all.filter(([file]) => !EXEMPT.test(file)));
 }

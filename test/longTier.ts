@@ -1,6 +1,6 @@
 /**
  * Runs the long tier and writes its result down: `npm run test:long`. Random faults and seeds in numbers that take hours,
- * and a real client. Where a part cannot be had, the page says so; it does not count as passed.
+ * and a real client. Where a part is not available, the page says so; it does not count as passed.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

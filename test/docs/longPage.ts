@@ -34,7 +34,7 @@ export function longPage({ date, commit, versions, parts }: LongRecord): string 
           .join(', ')}.`;
   return `# The long tests
 
-Made by \`npm run test:long\`, which takes hours and is run now and then, not on every change. What cannot be had where it
+Made by \`npm run test:long\`, which takes hours and is run now and then, not on every change. What is not available where it
 is run is named here and does not count as passed.
 
 ${when}

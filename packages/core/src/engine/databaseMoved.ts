@@ -12,7 +12,7 @@ export function needsMovedDatabase(events: readonly RunEvent[], { database }: Ci
   );
 }
 
-/** The gate is closed and its step done anew: what the human was shown cannot be had any more. */
+/** The gate is closed and its step done anew: what the human was shown is no longer available. */
 export function doneAnew(run: Run, wait: GateWait, now: string): Considered {
   const reason = `the database changed while gate \`${wait.gate}\` was open, so the copy that waited there was dropped`;
   const again = `phase \`${run.phase}\` is done anew; decide at the gate that opens then`;

@@ -98,7 +98,7 @@ export function considerAnswer(run: Run, command: Of<'answer'>, circumstance: Ci
   });
 }
 
-/** The honest way out: the agent says the evidence cannot be had, and a human takes over. */
+/** The honest way out: the agent says the evidence cannot be provided, and a human takes over. */
 export function considerBlocked(
   run: Run,
   command: Of<'report_blocked'>,

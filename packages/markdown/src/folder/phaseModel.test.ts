@@ -213,7 +213,7 @@ describe('where phase.md and the gate file disagree, both hold [C30]', () => {
   test.each([
     ['| `n` | str | | N |', 'n: { type: list }'],
     ['| `n` | bool | is_false | N |', 'n: { type: boolean, validator: is_true }'],
-  ])('%s with %s can never be had, and is refused', async (row, schema) => {
+  ])('%s with %s can never be provided, and is refused', async (row, schema) => {
     const loaded = await load({ 'phases/1/phase.md': table(row), [GATE]: `evidence_schema:\n  ${schema}` });
 
     expect(errorsOf(loaded)).toEqual(['workflows/demo/phases/1/phase.md:7:1 unsatisfiable']);

@@ -14,7 +14,7 @@ export interface MarkdownFile {
   readonly lines: readonly MarkdownLine[];
 }
 
-/** The folder of one workflow: reads its files, keeps their hashes and reports what cannot be had. */
+/** The folder of one workflow: reads its files, keeps their hashes and reports what is not available. */
 export class WorkflowFolder {
   readonly root: string;
   /** Relative to the project. */

@@ -244,7 +244,7 @@ test('whoever interrupts it stops the agent and gives the run back, without a cr
   expect(await bed.statusOf(run)).toBe('queued');
 });
 
-test('an agent that lost its lease is stopped, and started again when the run can be had', async () => {
+test('an agent that lost its lease is stopped, and started again when the run is available', async () => {
   const bed = await makeBed({ 'errand.workflow.yaml': TWO_PHASES });
   const run = await bed.queue('errand');
 

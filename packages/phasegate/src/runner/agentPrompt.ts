@@ -26,7 +26,7 @@ const RULES = `You work on one phase of a workflow that Phasegate leads through.
 - Do what this phase asks for, and nothing of a later one.
 - The phase is complete when the engine says so, not when the work seems done: report it as described below before you end. Whoever ends without reporting has failed the attempt.
 - A refusal lists what is missing. Put it right and report again.
-- If the evidence cannot be had honestly, say that you are blocked.`;
+- If the evidence cannot be provided honestly, say that you are blocked.`;
 
 /** Why the work is to be done again, where the card does not say so already. */
 export function again(card: string, { run, item }: Step): string {

@@ -77,7 +77,7 @@ export interface AgentSelf {
 export interface ClaimOptions {
   /** What the agent can do, where nobody said so when it was added. */
   readonly capabilities?: readonly string[];
-  /** This run and no other; it is refused where it cannot be had. */
+  /** This run and no other; it is refused where it is not available. */
   readonly task?: string;
 }
 

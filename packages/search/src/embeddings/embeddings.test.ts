@@ -62,7 +62,7 @@ describe('embeddings', () => {
     database.close();
   });
 
-  test('that cannot be had leave search to words, and `index` says so without the key', async () => {
+  test('that are not available leave search to words, and `index` says so without the key', async () => {
     const endpoint = await serve();
     const project = makeProject(FILES);
     const standards = project.open({ env: envFor(endpoint) });

@@ -45,7 +45,7 @@ export function compileCheck(place: PhasePlace, { draft, path, id }: PlacedCheck
   };
   if (use === 'function') {
     if (check.needs !== 'claimed') {
-      const message = `a function gives \`claimed\` evidence, so \`${check.needs}\` can never be had from it`;
+      const message = `a function gives \`claimed\` evidence, so \`${check.needs}\` can never come from it`;
       place.context.problems.error([...path, 'needs'], 'unsatisfiable', message);
     }
     return check;
@@ -95,7 +95,7 @@ function checkParameters(place: PhasePlace, check: Check, known: KnownCheck, pat
     }
   }
   if (EVIDENCE_CLASSES.indexOf(check.needs) > EVIDENCE_CLASSES.indexOf(known.class)) {
-    const message = `check \`${check.use}\` gives \`${known.class}\` evidence, so \`${check.needs}\` can never be had from it`;
+    const message = `check \`${check.use}\` gives \`${known.class}\` evidence, so \`${check.needs}\` can never come from it`;
     problems.error([...path, 'needs'], 'unsatisfiable', message);
   }
 }

@@ -35,7 +35,7 @@ export function draftOf(value: JsonObject, map: SourceMap, readSchema: SchemaRea
   const named = spots.get(root, 'schemas', ['schemas']);
   const schemas = spots.members(named, ['schemas'], (spot, path) => {
     if (typeof spot.value === 'string') return readSchema(spot.value, spot.at, path) ?? true;
-    // One that cannot be had allows anything, so that its name stays known.
+    // One that is not available allows anything, so that its name stays known.
     return isJsonObject(spot.value) || typeof spot.value === 'boolean' ? spot.value : true;
   });
   return {

@@ -4,7 +4,7 @@ import { jsonFault, Lines } from '@phasegate/core/model';
 import { readSource } from '../readSource.ts';
 import { type YamlPath, YamlTree } from './yamlTree.ts';
 
-/** Gives the schema a contract names by a path; undefined where it cannot be had, which was reported. */
+/** Gives the schema a contract names by a path; undefined where it is not available, which was reported. */
 export type SchemaReader = (
   path: string,
   at: YamlPath,
@@ -17,7 +17,7 @@ export interface SchemaFile {
   readonly schema: JsonObject | boolean | undefined;
   /** Problems inside the file, with places of their own. */
   readonly problems: readonly Problem[];
-  /** Why the file cannot be had at all; belongs to the place that names it. */
+  /** Why the file is not available at all; belongs to the place that names it. */
   readonly refusal: { readonly code: string; readonly message: string } | null;
   readonly path: string;
   readonly sha256: string | undefined;

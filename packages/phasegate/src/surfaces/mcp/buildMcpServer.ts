@@ -54,4 +54,4 @@ const INSTRUCTIONS = `Phasegate leads you through a workflow one phase at a time
 2. Do what phase_content says. Where the phase has tasks, fetch each with get_task.
 3. complete_phase with the evidence asked for. The engine checks it; a refusal says what is missing.
 4. Every answer has next_action: the one call to make next.
-Later phases cannot be read or completed early; asking for one gets the current phase again. At a gate a human decides, outside of your tools: stop and say so. If evidence cannot be had honestly, call report_blocked. search_standards finds the project's own rules.`;
+Later phases cannot be read or completed early; asking for one gets the current phase again. At a gate a human decides, outside of your tools: stop and say so. If evidence cannot be provided honestly, call report_blocked. search_standards finds the project's own rules.`;

@@ -4,7 +4,7 @@ import { required } from '../required.ts';
 import { agentOf } from '../unlockHuman.ts';
 import { workedAt } from '../workedAt.ts';
 
-/** `phasegate blocked`: the honest way out when evidence cannot be had. */
+/** `phasegate blocked`: the honest way out when evidence cannot be provided. */
 export const blocked: CliCommand = {
   usage: ['blocked RUN --reason T'],
   examples: ['phasegate blocked RUN --reason "the test database cannot be reached"'],

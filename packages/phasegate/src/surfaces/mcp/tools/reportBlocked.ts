@@ -6,7 +6,7 @@ import { remember, toldAt, viewOf } from '../session.ts';
 import { MCP } from '../spell.ts';
 import { type McpTool, MOVING } from '../tool.ts';
 
-/** `report_blocked`: the honest way out when evidence cannot be had. */
+/** `report_blocked`: the honest way out when evidence cannot be provided. */
 export const reportBlocked: McpTool = {
   name: 'report_blocked',
   title: 'Hand the phase to a human',

@@ -124,7 +124,8 @@ export const PHASE_ROUTES: readonly Endpoint[] = [
     tag: 'runs',
     who: ['token'],
     summary: 'Hand the phase to a human',
-    description: 'The honest way out when evidence cannot be had. The run is escalated until a human acts.',
+    description:
+      'The honest way out when evidence cannot be provided. The run is escalated until a human acts.',
     params: runPath,
     body: blockedRequest,
     answers: { 200: { description: 'the run, which is escalated now', schema: run } },
