@@ -150,7 +150,7 @@ function mountMcp(parts: Omit<RestParts, 'mcp'>, project: () => OpenProject): Mc
         run: caller.run ?? undefined,
         item: admitted?.item ?? undefined,
         // Request by request there is no connection that could remember what its agent was told.
-        told: era === 'modern' ? toldOf(agent.name) : undefined,
+        epochs: era === 'modern' ? toldOf(agent.name) : undefined,
         answers: {
           keep: (text) => whole.answers.keep(agent.name, text),
           page: (id, page) => whole.answers.page(agent.name, id, page),

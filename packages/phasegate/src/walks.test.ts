@@ -35,7 +35,7 @@ test('`complete_phase` over MCP loads its run once', async () => {
   const it = openMemoryProject(ERRAND);
   const { root: projectDir, env } = makeShell(EMPTY_PROJECT);
   const { catalog, standards } = await openLocalProject({ projectDir, env });
-  const parts = { phasegate: it.project.as(ADA), catalog, standards, version: '0.0.0', told: new Map() };
+  const parts = { phasegate: it.project.as(ADA), catalog, standards, version: '0.0.0', epochs: new Map() };
   const { call } = await connect(parts, { era: 'legacy' });
   const session_id = await started(it.project.as(ADA));
   await call('get_current_phase', { session_id });

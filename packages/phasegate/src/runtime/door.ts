@@ -65,11 +65,11 @@ export interface Kept {
 }
 
 /** What the door is built from. */
-export interface DoorParts extends Omit<RuntimeParts, 'heard'> {
+export interface DoorParts extends Omit<RuntimeParts, 'hear'> {
   load(runId: string): Promise<StoredRun>;
   readonly judging: Judging;
   readonly renderSaved: Rendering['renderSaved'];
-  heard(run: Run, principal: Principal): void;
+  hear(run: Run, principal: Principal): void;
 }
 
 /** Builds the door. */
@@ -211,7 +211,7 @@ export function createDoor(parts: DoorParts): Door {
       if (moves(run, judged.run)) await calls.end(run.id, null);
       else await calls.end(run.id, how.scope ?? null, (call) => changesHands(call, run, judged.run));
     }
-    parts.heard(judged.run, principal);
+    parts.hear(judged.run, principal);
     return { submitted: await submitted(run, judged, principal), run: judged.run };
   }
 
@@ -274,7 +274,7 @@ export function createDoor(parts: DoorParts): Door {
       const blockers = verdict.blockers.map(({ code, message }) => ({ code, message }));
       await noteRefused(run, principal, { command: command.kind, blockers });
     }
-    parts.heard(run, principal);
+    parts.hear(run, principal);
     return { submitted: await submitted(run, { ...decision, command }, principal), run };
   }
 

@@ -39,7 +39,7 @@ import { createWebhooks } from './webhooks/webhooks.ts';
 export { createHumans } from './people.ts';
 
 /** What an open project is built from: the runtime's parts, tokens, tools, and where backups go. */
-export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'heard' | 'calls'> {
+export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'calls'> {
   /** Absolute path for a backup made without naming a file. */
   readonly backupFile: () => string;
   /** From `createTokens`, with `tokenSecretsOf(stateDir)` for secrets, so that a rotation is noticed. */
@@ -88,7 +88,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     checks: async () => guardedChecks(await parts.checks(), guard),
     calls,
     guard,
-    heard: renewals.heard,
+    hear: renewals.hear,
     async signed(run, principal, command) {
       const human = (await store.humans()).find((record) => record.name === principal.name);
       if (human === undefined) return false;

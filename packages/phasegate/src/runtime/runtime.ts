@@ -58,11 +58,11 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     return stored;
   }
 
-  function heard(run: Run, principal: Principal): void {
-    if (parts.heard !== undefined && principal.kind === 'agent') parts.heard(run, principal.name);
+  function hear(run: Run, principal: Principal): void {
+    if (parts.hear !== undefined && principal.kind === 'agent') parts.hear(run, principal.name);
   }
 
-  const { submit } = createDoor({ ...parts, load, judging, renderSaved, heard });
+  const { submit } = createDoor({ ...parts, load, judging, renderSaved, hear });
 
   /** A gate whose time is up is closed by whoever looks next. */
   async function attend(runId: string, principal: Principal): Promise<Run> {
@@ -70,7 +70,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     if (principal.kind === 'agent' && run.holder !== null && !isHeldBy(run, principal.name)) {
       throw new PhasegateError('not_permitted', `run \`${runId}\` is held by another agent`);
     }
-    heard(run, principal);
+    hear(run, principal);
     if (run.status !== 'waiting') return run;
     const { events } = decide(run, { kind: 'expire' }, { principal: ENGINE, now: time(run), facts: {} });
     if (events.length === 0) return run;
@@ -171,7 +171,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       async judgeTool(runId, use) {
         const stored = runId === null ? null : await load(runId);
         const run = stored === null ? null : stored.run;
-        if (run !== null) heard(run, principal);
+        if (run !== null) hear(run, principal);
         return judgeUse(run, use, { principal });
       },
       async history(runId, page = {}) {

@@ -33,5 +33,5 @@ export interface RuntimeParts {
   /** Places of the votes at the gate a run waits at that no human of today signed. Left out: all are good. */
   readonly voided?: (run: Run) => Promise<readonly number[]>;
   /** An agent acted on what it holds: whoever keeps leases renews its. */
-  readonly heard?: (run: Run, agent: string) => void;
+  readonly hear?: (run: Run, agent: string) => void;
 }

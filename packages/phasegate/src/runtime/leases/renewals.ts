@@ -7,7 +7,7 @@ export interface Renewals {
   /** Renews a lease when less than two thirds of it are left. Nobody waits for it: a lost renewal only shortens it. */
   renew(lease: LeaseRecord, run: Run): void;
   /** The same for an agent that came without a token; looked at once in a while. */
-  heard(run: Run, agent: string): void;
+  hear(run: Run, agent: string): void;
 }
 
 /** Renews the leases of the agents this process hears of. */
@@ -44,7 +44,7 @@ export function createRenewals(parts: {
 
   return {
     renew,
-    heard(run, agent) {
+    hear(run, agent) {
       if (run.phase === null) return;
       const key = `${run.id}\n${agent}`;
       const time = now();

@@ -116,6 +116,6 @@ export type ServeMcp = (serving: {
   readonly version: string;
   readonly run: string | undefined;
   /** The epoch of each run the agent knew of when it was started. */
-  readonly told: Map<string, number>;
+  readonly epochs: Map<string, number>;
   log(text: string): void;
 }) => Promise<void>;

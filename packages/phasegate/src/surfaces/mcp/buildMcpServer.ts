@@ -25,7 +25,7 @@ export function buildMcpServer(parts: McpParts): McpServer {
 
 /** Puts all an agent has on a server: tools, prompts, resources. */
 export function serveAgent(server: McpServer, given: McpParts): void {
-  const parts = { ...given, told: given.told ?? new Map(), answers: given.answers ?? ownAnswers() };
+  const parts = { ...given, epochs: given.epochs ?? new Map(), answers: given.answers ?? ownAnswers() };
   for (const tool of TOOLS) registerTool(server, tool, parts);
   if (parts.attached !== undefined) registerAttached(server, parts.attached, parts.answers);
   servePrompts(server, parts.catalog);

@@ -53,7 +53,7 @@ phases:
     async (tool, args) => {
       const { bed, other, session_id, sendBack } = await sentBack();
       await sendBack();
-      const one = await connect({ ...bed.parts(), told: new Map([[session_id, 1]]) }, { era: 'legacy' });
+      const one = await connect({ ...bed.parts(), epochs: new Map([[session_id, 1]]) }, { era: 'legacy' });
 
       expect(await one.call(tool, { session_id, ...args })).toMatchObject({ error: 'run_changed' });
       expect(await other.call('get_workflow_state', { session_id })).toMatchObject({ status: 'active' });

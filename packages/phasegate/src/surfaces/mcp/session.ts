@@ -14,13 +14,13 @@ export async function runOf(args: JsonObject, call: ToolCall): Promise<RunView> 
 }
 
 /** Keeps what the agent is told of a run on this connection. */
-export function remember({ told }: ToolCall, { run, epoch }: RunView): void {
-  told?.set(run, epoch);
+export function remember({ epochs }: ToolCall, { run, epoch }: RunView): void {
+  epochs?.set(run, epoch);
 }
 
 /** Where the run stood when the agent was last told of it: what it hands in was done for that visit. */
-export function toldAt({ told }: ToolCall, { run, epoch }: RunView): WorkedAt {
-  return { epoch: told?.get(run) ?? epoch };
+export function toldAt({ epochs }: ToolCall, { run, epoch }: RunView): WorkedAt {
+  return { epoch: epochs?.get(run) ?? epoch };
 }
 
 /** As `runOf`, where the agent has not been told yet. */

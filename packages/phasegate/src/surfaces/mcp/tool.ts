@@ -19,7 +19,7 @@ export interface McpParts {
   /** The one item to complete, where the caller showed that item's phase token. */
   readonly item?: string | undefined;
   /** The epoch each run had when the agent was last told of it, here or before it connected. */
-  readonly told?: Map<string, number> | undefined;
+  readonly epochs?: Map<string, number> | undefined;
   /** Completes the phase of the token the caller showed, which dies with it; the answer has the next one. */
   readonly transition?: ((request: TransitionRequest) => Promise<Transition>) | undefined;
   /**

@@ -23,7 +23,7 @@ export function instrumentProject(project: OpenProject, metrics: Metrics, tracin
         { 'phasegate.run': runId },
         {
           run: () => project.decide(runId, choice, human),
-          told: ({ verdict }) => verdictFields(verdict),
+          attributes: ({ verdict }) => verdictFields(verdict),
         },
       ),
   };
@@ -50,7 +50,7 @@ function countClaims(claims: Claims, metrics: Metrics, tracing: Tracing): Claims
         { 'phasegate.agent': agent.name },
         {
           run: () => claiming(() => claims.claim(agent, capabilities)),
-          told: toldOf,
+          attributes: toldOf,
         },
       ),
     claimRun: (runId, agent, capabilities) =>
@@ -59,7 +59,7 @@ function countClaims(claims: Claims, metrics: Metrics, tracing: Tracing): Claims
         { 'phasegate.agent': agent.name, 'phasegate.run': runId },
         {
           run: () => claiming(() => claims.claimRun(runId, agent, capabilities)),
-          told: toldOf,
+          attributes: toldOf,
         },
       ),
     transition: (admitted, request) =>
@@ -68,7 +68,7 @@ function countClaims(claims: Claims, metrics: Metrics, tracing: Tracing): Claims
         { 'phasegate.run': admitted.runId },
         {
           run: () => claims.transition(admitted, request),
-          told: ({ verdict }) => verdictFields(verdict),
+          attributes: ({ verdict }) => verdictFields(verdict),
         },
       ),
   };
@@ -87,7 +87,7 @@ function countTools(toolbox: Toolbox, metrics: Metrics, tracing: Tracing): Toolb
             metrics.verdict(call.tool, verdict.allowed);
             return verdict;
           },
-          told: verdictFields,
+          attributes: verdictFields,
         },
       ),
     execute: (admitted, calls) =>
@@ -102,7 +102,9 @@ function countTools(toolbox: Toolbox, metrics: Metrics, tracing: Tracing): Toolb
             }
             return executed;
           },
-          told: (executed) => ({ 'phasegate.allowed': executed.every(({ verdict }) => verdict.allowed) }),
+          attributes: (executed) => ({
+            'phasegate.allowed': executed.every(({ verdict }) => verdict.allowed),
+          }),
         },
       ),
   };
@@ -117,7 +119,7 @@ function tracePhasegate(phasegate: Phasegate, tracing: Tracing): Phasegate {
         { 'phasegate.workflow': request.workflow },
         {
           run: () => phasegate.start(request),
-          told: ({ verdict }) => verdictFields(verdict),
+          attributes: ({ verdict }) => verdictFields(verdict),
         },
       ),
     submit: (runId, command) =>
@@ -126,7 +128,7 @@ function tracePhasegate(phasegate: Phasegate, tracing: Tracing): Phasegate {
         { 'phasegate.run': runId },
         {
           run: () => phasegate.submit(runId, command),
-          told: ({ verdict }) => verdictFields(verdict),
+          attributes: ({ verdict }) => verdictFields(verdict),
         },
       ),
   };

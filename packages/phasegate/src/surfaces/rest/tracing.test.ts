@@ -61,7 +61,7 @@ describe('tracing that is on', () => {
       { 'phasegate.run': 'r-1' },
       {
         run: async () => 'refused',
-        told: (result) => ({ verdict: result }),
+        attributes: (result) => ({ verdict: result }),
       },
     );
 
@@ -94,7 +94,7 @@ describe('tracing that is on', () => {
   test('ends the span of a command that throws, and marks it', async () => {
     const tracing = createTracing(true);
     const { spans } = traced(tracing);
-    const work = { run: () => Promise.reject(new Error('no')), told: () => ({}) };
+    const work = { run: () => Promise.reject(new Error('no')), attributes: () => ({}) };
 
     await expect(tracing.command('claim', {}, work)).rejects.toThrow('no');
     expect(spans).toMatchObject([{ ended: true, status: { code: 2 } }]);
@@ -110,7 +110,7 @@ test('tracing that is off is nothing: no middleware, no span, no look at the res
     {},
     {
       run: async () => 7,
-      told: () => {
+      attributes: () => {
         throw new Error('looked');
       },
     },

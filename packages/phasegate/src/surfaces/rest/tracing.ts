@@ -18,14 +18,14 @@ export type SpanFields = Readonly<Record<string, string | number | boolean>>;
 export interface Tracing {
   /** Around each request; null when tracing is off. */
   readonly request: MiddlewareHandler<RestEnv> | null;
-  /** Around one piece of work; `told` says afterwards what came of it. */
+  /** Around one piece of work; `attributes` says afterwards what came of it. */
   command<T>(name: string, fields: SpanFields, work: Work<T>): Promise<T>;
 }
 
 /** Work, and what to say about its result. */
 export interface Work<T> {
   run(): Promise<T>;
-  told(result: T): SpanFields;
+  attributes(result: T): SpanFields;
 }
 
 /** Chosen once: when off, a command is its work and nothing else. */
@@ -51,7 +51,7 @@ export function createTracing(on: boolean): Tracing {
       const span = tracer().startSpan(name, { attributes: { ...fields } }, parent);
       return within(span, parent, async () => {
         const result = await work.run();
-        span.setAttributes({ ...work.told(result) });
+        span.setAttributes({ ...work.attributes(result) });
         return result;
       });
     },

@@ -25,7 +25,7 @@ export const mcp: CliCommand = {
     const told = toldBefore(invocation.env);
     const log = (text: string) => void out.log(text);
     try {
-      await machine.serveMcp({ phasegate, catalog, standards, version: VERSION, run, told, log });
+      await machine.serveMcp({ phasegate, catalog, standards, version: VERSION, run, epochs: told, log });
     } finally {
       await standards.close();
     }

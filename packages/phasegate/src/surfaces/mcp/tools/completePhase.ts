@@ -41,7 +41,7 @@ export const completePhase: McpTool = {
   async call(args, call) {
     const run = sessionOf(args, call);
     // An agent that was told of the run in this epoch may see it: nobody else has taken it since. Others are looked up.
-    const seen = call.told?.has(run) === true ? undefined : await viewOf(args, call);
+    const seen = call.epochs?.has(run) === true ? undefined : await viewOf(args, call);
     const look = async () => seen ?? viewOf(args, call);
     const { phasegate } = call;
     const phase = phaseArgument(args);
@@ -52,7 +52,7 @@ export const completePhase: McpTool = {
     if (call.item !== undefined && own(args, 'item') !== call.item) {
       return refuse(await look(), 'item_held', `your token is for the item \`${call.item}\` and no other`);
     }
-    const work = { ...command, at: { epoch: call.told?.get(run) ?? seen?.epoch ?? NEVER } };
+    const work = { ...command, at: { epoch: call.epochs?.get(run) ?? seen?.epoch ?? NEVER } };
     const { submitted, token } = await submit(run, work, call).catch(async (error: unknown) => {
       // Whose the run is by now is said before anything else.
       if (seen === undefined) await look();
