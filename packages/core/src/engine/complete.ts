@@ -75,7 +75,6 @@ function considerWork(
   const shape = [...evidenceProblems(phase.evidence, evidence), ...submission.problems];
   const formal = [...shape.map((problem) => shapeBlocker(phase, problem)), ...taskBlockers(run, phase)];
   if (formal.length > 0 && !permissive) return refuse(formal, false);
-  // The fence stands here: the workspace's tree against the write scope, before anything is run.
 
   const asking = new Asking(circumstance);
   const judged = { phase, evidence, ...(item === null ? {} : { item }) };

@@ -71,7 +71,7 @@ export interface Receipt {
   readonly output_hash: string;
   readonly ok: boolean;
   readonly exit_code: number | null;
-  /** Hash of the workspace's tree; null until the fence takes it. */
+  /** Hash of the workspace's tree. This version takes none, so it is null. */
   readonly tree: string | null;
   readonly started_at: string;
   readonly ended_at: string;
