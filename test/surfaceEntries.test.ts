@@ -172,6 +172,7 @@ test('@phasegate/core/model exports exactly these values', () => {
     'jsonProblem',
     'leadsBack',
     'linesOf',
+    'markdownHeading',
     'matchCommand',
     'matchGlob',
     'nameIn',

@@ -58,6 +58,7 @@ export { GUARDED_PATHS, guardOf, isGuardedFolder } from './model/guardedPaths.ts
 export { jsonEqual } from './model/jsonEqual.ts';
 export { jsonFault } from './model/jsonFault.ts';
 export { Lines } from './model/lines.ts';
+export { markdownHeading } from './model/markdownHeading.ts';
 export { coveredBy, declaredNames, hasFreeResult, isOwned, nameIn } from './model/names.ts';
 export { fencedJson, linesOf, oneLine, replaceUnseen, shellWord, unseenAsJson } from './model/oneLine.ts';
 export { paramProblem, readParams } from './model/params.ts';

@@ -1,3 +1,5 @@
+import { markdownHeading } from '@phasegate/core/model';
+
 /** The text from one heading to the next. */
 export interface Section {
   /** From 0, in the whole document. */
@@ -45,8 +47,8 @@ interface Heading {
 
 function headingAt(lines: readonly string[], index: number, fenced: readonly boolean[]): Heading | null {
   const line = lines[index] ?? '';
-  const marked = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/.exec(line);
-  if (marked) return { level: (marked[1] ?? '').length, text: plain(marked[2] ?? '') };
+  const marked = markdownHeading(line);
+  if (marked !== null) return { level: marked.level, text: plain(marked.text) };
   // The other spelling: a line of text underlined by `===` or `---`.
   const under = fenced[index + 1] ? '' : (lines[index + 1] ?? '');
   if (!/^(?:={3,}|-{3,})[ \t]*$/.test(under) || !/^[^\s>|*+#-]/.test(line)) return null;

@@ -1,4 +1,4 @@
-import { frontMatterOf } from '@phasegate/core/model';
+import { frontMatterOf, markdownHeading } from '@phasegate/core/model';
 
 /** One line of a Markdown file. */
 export interface MarkdownLine {
@@ -17,7 +17,6 @@ export interface Heading {
 }
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
-const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/;
 
 /** The lines of a file, each with whether it is prose. Line ends may be LF or CRLF. */
 export function linesOf(text: string): readonly MarkdownLine[] {
@@ -49,8 +48,8 @@ export function headingsOf(lines: readonly MarkdownLine[]): readonly Heading[] {
 
 /** The heading a line is, or null. */
 export function headingAt(text: string): { readonly level: number; readonly text: string } | null {
-  const match = HEADING.exec(text);
-  return match === null ? null : { level: (match[1] as string).length, text: plain(match[2] ?? '') };
+  const heading = markdownHeading(text);
+  return heading === null ? null : { level: heading.level, text: plain(heading.text) };
 }
 
 /** Whether a file says anything beside headings, rules and blank lines. */
