@@ -9,6 +9,31 @@ if (major < 22 || (major === 22 && minor < 16)) {
   );
   process.exit(2);
 }
-// Compiling takes longer than completing a phase; the cache is Node's own and lies outside the workspace.
-module.enableCompileCache?.();
+keepCompiled();
 await import('../dist/cli/main.js');
+
+/**
+ * Lets Node keep what it compiled, which takes longer than completing a phase. Node runs what it finds there without
+ * comparing it with the code, so whoever can write that folder decides what a human's next command does. It therefore
+ * lies beside the code, belongs to the owner of the code and is closed to all others: a shared folder for temporary
+ * files, Node's own choice, is open to agents. Where that cannot be, everything is compiled again.
+ */
+function keepCompiled() {
+  const { lstatSync, mkdirSync } = process.getBuiltinModule('node:fs');
+  const { fileURLToPath } = process.getBuiltinModule('node:url');
+  const folder = fileURLToPath(new URL('../dist/compiled', import.meta.url));
+  const user = process.getuid?.();
+  if (user === undefined || module.enableCompileCache === undefined) return;
+  try {
+    if (lstatSync(fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))).uid !== user) return;
+    let found = lstatSync(folder, { throwIfNoEntry: false });
+    if (found === undefined) {
+      mkdirSync(folder, { mode: 0o700 });
+      found = lstatSync(folder);
+    }
+    if (found.isDirectory() && found.uid === user && (found.mode & 0o077) === 0)
+      module.enableCompileCache(folder);
+  } catch {
+    // Two may make it at once, or it cannot be made: this process compiles for itself.
+  }
+}

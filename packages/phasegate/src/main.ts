@@ -1,11 +1,9 @@
 import { closeInherited } from './closeInherited.ts';
-import { openLocalProject } from './localProject.ts';
 import { runCli } from './surfaces/cli/runCli.ts';
+import { sayVersion } from './surfaces/cli/sayVersion.ts';
 
-const { argv, env, stdin, stdout, stderr } = process;
-const isTty = stdin.isTTY === true && stderr.isTTY === true;
-
-closeInherited(argv.slice(2), env);
+// Not the streams: Node makes each when it is first looked at, and few commands look at all three.
+const { argv, env } = process;
 
 // Made when it is first asked for: a command that needs no signals leaves them as they are.
 let stop: AbortController | undefined;
@@ -21,32 +19,50 @@ function stopping(): AbortSignal {
   return asked.signal;
 }
 
-// No top-level await: commands are imported while this runs, from files that share this one's imports.
-runCli({
-  argv: argv.slice(2),
-  env,
-  stdin,
-  stdout,
-  stderr,
-  isTty,
-  openProject: openLocalProject,
-  openRemote: async (options) => (await import('./remoteProject.ts')).openRemoteProject(options),
-  machine: {
-    stopping,
-    serveMcp: async (serving) => {
-      const { serveMcpStdio } = await import('./surfaces/mcp/serveMcpStdio.ts');
-      await serveMcpStdio({ ...serving, stdin, stdout, signal: stopping() });
+function isTty(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+function run(): void {
+  closeInherited(argv.slice(2), env);
+  // No top-level await: commands are imported while this runs, from files that share this one's imports.
+  runCli({
+    argv: argv.slice(2),
+    env,
+    get stdin() {
+      return process.stdin;
     },
-    openServer: async (request) => (await import('./localServer.ts')).openLocalServer(request),
-    spawnAgent: async (request) => {
-      const { spawnLocalAgent } = await import('./spawnLocalAgent.ts');
-      const launcher = [process.execPath, ...process.execArgv, argv[1] ?? ''];
-      return spawnLocalAgent({ env, launcher, terminal: isTty })(request);
+    get stdout() {
+      return process.stdout;
     },
-    driveRun: async (request) => (await import('./localRunner.ts')).driveLocalRun(request),
-    testWorkflow: async (request) => (await import('./localTests.ts')).testLocalWorkflow(request),
-    runLaunch: async (folder) => (await import('./agents/runLaunch.ts')).runLaunch(folder),
-  },
-}).then((code) => {
-  process.exitCode = code;
-});
+    get stderr() {
+      return process.stderr;
+    },
+    get isTty() {
+      return isTty();
+    },
+    openProject: async (options) => (await import('./localProject.ts')).openLocalProject(options),
+    openRemote: async (options) => (await import('./remoteProject.ts')).openRemoteProject(options),
+    machine: {
+      stopping,
+      serveMcp: async (serving) => {
+        const { serveMcpStdio } = await import('./surfaces/mcp/serveMcpStdio.ts');
+        const { stdin, stdout } = process;
+        await serveMcpStdio({ ...serving, stdin, stdout, signal: stopping() });
+      },
+      openServer: async (request) => (await import('./localServer.ts')).openLocalServer(request),
+      spawnAgent: async (request) => {
+        const { spawnLocalAgent } = await import('./spawnLocalAgent.ts');
+        const launcher = [process.execPath, ...process.execArgv, argv[1] ?? ''];
+        return spawnLocalAgent({ env, launcher, terminal: isTty() })(request);
+      },
+      driveRun: async (request) => (await import('./localRunner.ts')).driveLocalRun(request),
+      testWorkflow: async (request) => (await import('./localTests.ts')).testLocalWorkflow(request),
+      runLaunch: async (folder) => (await import('./agents/runLaunch.ts')).runLaunch(folder),
+    },
+  }).then((code) => {
+    process.exitCode = code;
+  });
+}
+
+if (!sayVersion(argv.slice(2))) run();

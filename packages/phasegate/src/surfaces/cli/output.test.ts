@@ -7,7 +7,7 @@ test('a reader that goes away ends the output without a fault or a word', async 
     import { makeOutput } from ${JSON.stringify(new URL('./output.ts', import.meta.url).href)};
     import { paintFor } from ${JSON.stringify(new URL('./paint.ts', import.meta.url).href)};
     const { stdout, stderr } = process;
-    const out = makeOutput({ stdout, stderr, json: false, paint: await paintFor(false), terminal: false });
+    const out = makeOutput({ stdout, stderr: () => stderr, json: false, paint: await paintFor(false), terminal: false });
     while (!out.closed) await out.raw('x'.repeat(65536));
     process.exitCode = 7;
   `;

@@ -23,7 +23,8 @@ export interface Output {
 /** What an output is made from. */
 export interface OutputOptions {
   readonly stdout: Writable;
-  readonly stderr: Writable & { readonly columns?: number };
+  /** Asked for when something is said beside the result, as Node makes the stream then. */
+  stderr(): Writable & { readonly columns?: number };
   readonly json: boolean;
   readonly paint: Paint;
   /** JSON for a human's eyes is indented. */
@@ -33,18 +34,22 @@ export interface OutputOptions {
 /** Makes the output of one call. */
 export function makeOutput({ stdout, stderr, json, paint, terminal }: OutputOptions): Output {
   const out = pipeTo(stdout);
-  const err = pipeTo(stderr);
+  let beside: Pipe | undefined;
+  const err = () => {
+    beside ??= pipeTo(stderr());
+    return beside;
+  };
   return {
     json,
     paint,
     result: (value, text) =>
       out.write(json ? jsonText(value, terminal) : withNewline(visible(text(), paint.mark))),
     raw: (text) => out.write(text),
-    log: (text) => err.write(withNewline(visible(text, paint.mark))),
-    line: (text) => err.write(text),
+    log: (text) => err().write(withNewline(visible(text, paint.mark))),
+    line: (text) => err().write(text),
     get width() {
       // A terminal that does not know says 0.
-      return stderr.columns || 80;
+      return stderr().columns || 80;
     },
     get closed() {
       return out.closed();
@@ -52,7 +57,12 @@ export function makeOutput({ stdout, stderr, json, paint, terminal }: OutputOpti
   };
 }
 
-function pipeTo(stream: Writable): { write(text: string): Promise<void>; closed(): boolean } {
+interface Pipe {
+  write(text: string): Promise<void>;
+  closed(): boolean;
+}
+
+function pipeTo(stream: Writable): Pipe {
   let closed = false;
   // A reader that has gone away is its own business: no fault, no noise.
   const gone = (error: NodeJS.ErrnoException) =>

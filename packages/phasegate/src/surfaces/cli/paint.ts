@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import type { Environment } from './environment.ts';
 
 /** Colours, or functions that leave the text as it is. */
@@ -29,6 +28,8 @@ export function paintFor(enabled: boolean): Paint {
     const plain = (text: string) => text;
     return { mark: null, bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
   }
+  // Asked for here because it takes longer to load than all that a plain `--version` needs.
+  const { randomInt } = process.getBuiltinModule('node:crypto');
   const mark = Array.from({ length: 4 }, () => randomInt(1000, 10_000)).join(';');
   const between = (start: number, end: number) => {
     const [open, close] = [`\u001b[${start};${mark}m`, `\u001b[${end};${mark}m`];

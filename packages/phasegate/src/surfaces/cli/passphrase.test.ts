@@ -16,7 +16,7 @@ test('a file on stdin cannot be read again when the passphrase was taken [adv.P8
   const script = `
     import { readFileSync } from 'node:fs';
     import { readPassphrase } from ${JSON.stringify(new URL('./passphrase.ts', import.meta.url).href)};
-    console.log(JSON.stringify([await readPassphrase(0, process.stdin), readFileSync('/proc/self/fd/0', 'utf8')]));
+    console.log(JSON.stringify([await readPassphrase(0, () => process.stdin), readFileSync('/proc/self/fd/0', 'utf8')]));
   `;
   const file = join(mkdtempSync(join(tmpdir(), 'phasegate-fd-')), 'secret');
   writeFileSync(file, 'correct horse');
@@ -30,23 +30,23 @@ test('a file on stdin cannot be read again when the passphrase was taken [adv.P8
 });
 
 test('descriptor 0 is stdin', async () => {
-  expect(await readPassphrase(0, Readable.from(['secret\n']))).toBe('secret');
+  expect(await readPassphrase(0, () => Readable.from(['secret\n']))).toBe('secret');
 });
 
 test('a descriptor that is not open, holds nothing, or too much is refused as wrong usage', async () => {
-  await expect(readPassphrase(987, Readable.from([]))).rejects.toMatchObject({
+  await expect(readPassphrase(987, () => Readable.from([]))).rejects.toMatchObject({
     code: 'usage',
     message: 'file descriptor `987` cannot be read: EBADF',
   });
   await expect(readFrom('\n')).rejects.toMatchObject({ code: 'usage' });
   await expect(readFrom('x'.repeat(5000))).rejects.toThrow('over 4096 bytes');
-  await expect(readPassphrase(1, Readable.from([]))).rejects.toThrow('for output');
+  await expect(readPassphrase(1, () => Readable.from([]))).rejects.toThrow('for output');
 });
 
 test('a pipe from another process is read until its writer closes it', () => {
   const script = `
     import { readPassphrase } from ${JSON.stringify(new URL('./passphrase.ts', import.meta.url).href)};
-    console.log(JSON.stringify(await readPassphrase(3, process.stdin)));
+    console.log(JSON.stringify(await readPassphrase(3, () => process.stdin)));
   `;
   const child = spawnSync(
     'sh',
@@ -68,7 +68,7 @@ async function readFrom(text: string): Promise<string> {
   writeFileSync(file, text);
   const fd = openSync(file, 'r');
   try {
-    return await readPassphrase(fd, Readable.from([]));
+    return await readPassphrase(fd, () => Readable.from([]));
   } finally {
     // Closed when it was read, whatever came of it: what is started later must not find it.
     expect(() => fstatSync(fd)).toThrow('EBADF');

@@ -16,7 +16,7 @@ const taken = new WeakMap<Arguments, ReadonlyMap<SecretOption, string>>();
  * Reads every descriptor with a passphrase, and closes it: before anything is opened or started, as whatever is started
  * later would inherit it, and anyone of the same user reads it under /proc for as long as it is open.
  */
-export async function takePassphrases(args: Arguments, stdin: Readable): Promise<void> {
+export async function takePassphrases(args: Arguments, stdin: () => Readable): Promise<void> {
   const descriptors = new Map<SecretOption, number>();
   for (const option of OPTIONS) {
     const word = args.text(option);
@@ -38,9 +38,9 @@ export function passphraseFrom(args: Arguments, option: SecretOption): string | 
 }
 
 /** Reads a file descriptor to its end, closes it, and strips one line break. */
-export async function readPassphrase(fd: number, stdin: Readable): Promise<string> {
+export async function readPassphrase(fd: number, stdin: () => Readable): Promise<string> {
   if (fd === 1 || fd === 2) throw usageError(`file descriptor \`${fd}\` is for output`);
-  const bytes = await (fd === 0 ? readStdin(stdin) : readAndClose(fd)).catch((error: unknown) => {
+  const bytes = await (fd === 0 ? readStdin(stdin()) : readAndClose(fd)).catch((error: unknown) => {
     throw unreadable(fd, error);
   });
   if (bytes === undefined) {

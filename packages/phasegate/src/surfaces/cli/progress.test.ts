@@ -150,7 +150,7 @@ test('a terminal that is gone does not end what is driven', async () => {
   const failing = new Writable({ write: (_chunk, _encoding, done) => done(new Error('no space left')) });
   const out = makeOutput({
     stdout: failing,
-    stderr: failing,
+    stderr: () => failing,
     json: false,
     paint: await paintFor(false),
     terminal: false,
@@ -189,7 +189,7 @@ async function display({ json = false, live = false, columns = 80 } = {}) {
     },
   };
   const paint = await paintFor(false);
-  const out = makeOutput({ stdout: new Writable(), stderr, json, paint, terminal: false });
+  const out = makeOutput({ stdout: new Writable(), stderr: () => stderr, json, paint, terminal: false });
   return {
     progress: showProgress(out, { live, ticks }),
     written: () => text,

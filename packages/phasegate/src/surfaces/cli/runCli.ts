@@ -1,11 +1,10 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { didYouMean } from '@phasegate/core/model';
 import type { OpenProject, Project, RemoteProject } from '../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation, Machine, Server } from './command.ts';
 import { COMMANDS, type CommandEntry } from './commandTable.ts';
 import type { Environment } from './environment.ts';
-import { reportFailure } from './failure.ts';
 import { makeOutput, type Output } from './output.ts';
 import { paintFor, wantsColour } from './paint.ts';
 import { parseArguments, splitCommand } from './parseArguments.ts';
@@ -38,17 +37,23 @@ export interface CliRequest {
 
 /** Runs one command line and gives its exit code; resolves when all output is written, and never rejects. */
 export async function runCli(request: CliRequest): Promise<ExitCode> {
-  const { argv, env, stdout, stderr } = request;
+  const { argv, env, stdout } = request;
   const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
   const terminal = stdout.isTTY === true;
   const paint = paintFor(wantsColour(env, terminal, words.includes('--no-color')));
-  const out = makeOutput({ stdout, stderr, json: words.includes('--json'), paint, terminal });
+  const json = words.includes('--json');
+  const out = makeOutput({ stdout, stderr: () => request.stderr, json, paint, terminal });
   try {
     return await dispatch(request, out);
   } catch (error) {
     // When even the failure cannot be written (a full disk), the exit code still says it.
-    return await reportFailure(error, out, env).catch(() => 1 as const);
+    return await report(error, out, env).catch(() => 1 as const);
   }
+}
+
+async function report(error: unknown, out: Output, env: Environment): Promise<ExitCode> {
+  const { reportFailure } = await import('./failure.ts');
+  return reportFailure(error, out, env);
 }
 
 async function dispatch(request: CliRequest, out: Output): Promise<ExitCode> {
@@ -60,8 +65,8 @@ async function dispatch(request: CliRequest, out: Output): Promise<ExitCode> {
   const args = parseArguments(rest, command, { name, run: request.env.PHASEGATE_RUN });
   if (args.flag('help')) return printHelp(entry, command, out);
   const server = serverFor({ name, command, args, env: request.env });
-  await takePassphrases(args, request.stdin);
-  const invocation = invocationOf({ ...request, server, anywhere: command.anywhere === true }, args, out);
+  await takePassphrases(args, () => request.stdin);
+  const invocation = invocationOf({ request, server, anywhere: command.anywhere === true }, args, out);
   try {
     return await command.run(invocation);
   } finally {
@@ -69,22 +74,29 @@ async function dispatch(request: CliRequest, out: Output): Promise<ExitCode> {
   }
 }
 
+/** What was asked of a command, and where. */
+interface Called extends Pick<Invocation, 'server'> {
+  /** Its streams are made when they are first looked at, so it is never copied. */
+  readonly request: CliRequest;
+  readonly anywhere: boolean;
+}
+
 function invocationOf(
-  request: CliRequest & Pick<Invocation, 'server'> & { readonly anywhere: boolean },
+  { request, server, anywhere }: Called,
   args: Invocation['args'],
   out: Output,
 ): Invocation {
-  const { env, stdin, stderr, isTty, openProject, server } = request;
+  const { env, openProject } = request;
   const projectDir = args.text('project');
   let project: Promise<Project> | undefined;
   let opened: Promise<OpenProject> | undefined;
   let remote: Promise<RemoteProject> | undefined;
   const find = async () => {
-    if (projectDir !== undefined) await demandFolder(projectDir);
+    if (projectDir !== undefined) demandFolder(projectDir);
     project ??= openProject({ env, ...(projectDir === undefined ? {} : { projectDir }) }).then(
       async (found) => {
         for (const note of found.notes ?? []) await out.log(note);
-        return request.anywhere ? found : demandProject(found);
+        return anywhere ? found : demandProject(found);
       },
     );
     return project;
@@ -103,9 +115,13 @@ function invocationOf(
   return {
     args,
     env,
-    stdin,
+    get stdin() {
+      return request.stdin;
+    },
     out,
-    prompts: isTty ? makePrompts(stdin, stderr) : null,
+    get prompts() {
+      return request.isTty ? makePrompts(request.stdin, request.stderr) : null;
+    },
     machine: request.machine ?? null,
     project: find,
     open,
@@ -130,9 +146,16 @@ function invocationOf(
 }
 
 /** An empty project is a fine thing to be told about; a mistyped one is not empty. */
-async function demandFolder(path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isDirectory() !== true) throw usageError(`\`--project\`: \`${path}\` is not a folder`);
+function demandFolder(path: string): void {
+  if (!isFolder(path)) throw usageError(`\`--project\`: \`${path}\` is not a folder`);
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** State made in a folder by mistake is state nobody finds again. */
