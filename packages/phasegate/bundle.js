@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'rolldown';
 
 // The command line as a few files instead of hundreds: a process that completes one phase pays for every module it
@@ -7,11 +9,81 @@ const everyday =
   /packages\/(?:core\/dist|wire\/dist\/(?!schemas)|phasegate\/dist\/(?:localProject|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
   /surfaces\/cli\/help|catalog|memory|contract|verifyAudit|verify(?:Chain|Head|Project|Run|Sqlite)|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
+const own = (...paths) => new RegExp(`packages/phasegate/dist/(?:${paths.join('|')})`);
+const commands = (...names) => `surfaces/cli/commands/(?:${names.join('|')})\\.js`;
+const npm = (...names) => new RegExp(`node_modules/(?:${names.join('|')})/`);
+const either =
+  (...tests) =>
+  (id) =>
+    tests.some((test) => test.test(id));
+
 const FAMILIES = [
   { name: 'everyday', test: (id) => everyday.test(id) && !seldom.test(id) },
   {
     name: 'definitions',
-    test: /node_modules\/(?:yaml|zod)\/|phasegate\/dist\/(?:runtime\/catalog|loaders\/(?:yaml|readSource)|surfaces\/cli\/commands\/(?:start|list|validate)\.)/,
+    test: either(
+      npm('yaml', 'zod'),
+      /packages\/markdown\/dist\/(?:index|folder\/markdownLoader)\.js/,
+      own(
+        'runtime/catalog',
+        'loaders/(?:yaml|readSource|typescript/typeScriptLoader)',
+        commands('start', 'list', 'validate'),
+      ),
+    ),
+  },
+  { name: 'checks', test: own('checks/', 'workspace/', 'tools/(?!attached|connect)') },
+  { name: 'database', test: own('database/') },
+  { name: 'jose', test: npm('jose') },
+  { name: 'markdown', test: /packages\/markdown\/dist/ },
+  { name: 'prompts', test: npm('@clack', 'sisteransi') },
+  {
+    name: 'humans',
+    test: own(
+      commands(
+        'answer',
+        'decide',
+        'doctor',
+        'humans',
+        'init',
+        'migrate',
+        'resume',
+        'stop',
+        'tokens',
+        'trust',
+      ),
+    ),
+  },
+  {
+    name: 'agents',
+    test: own(commands('agents', 'ask', 'blocked', 'claim', 'runs', 'webhooks')),
+  },
+  {
+    name: 'audit',
+    test: own(
+      commands('audit', 'backup', 'database', 'restore'),
+      'stores/(?:verify|sqlite/(?:verify|backup|restore))',
+    ),
+  },
+  {
+    name: 'runner',
+    test: own('runner/', 'agents/', 'launch/', 'localRunner', 'spawnLocalAgent', commands('run', 'agent')),
+  },
+  { name: 'code', test: either(npm('acorn'), own('loaders/typescript')) },
+  {
+    name: 'proofs',
+    test: either(
+      /packages\/proofs\/dist/,
+      own('loaders/rates', commands('check', 'coverage', 'replay', 'simulate')),
+    ),
+  },
+  { name: 'tests', test: own('testing/', 'localTests', 'loaders/contracts', commands('test')) },
+  { name: 'graph', test: either(npm('@dagrejs'), own('surfaces/cli/graph', commands('graph'))) },
+  { name: 'search', test: either(/packages\/search\/dist/, own(commands('index', 'search', 'tasks'))) },
+  { name: 'remote', test: either(/packages\/sdk\/dist/, own('remoteProject')) },
+  { name: 'mcp', test: own('surfaces/mcp', commands('mcp')) },
+  {
+    name: 'server',
+    test: either(/packages\/wire\/dist\/schemas/, own('surfaces/rest', 'localServer', commands('serve'))),
   },
 ];
 
@@ -31,6 +103,44 @@ const plainBuiltins = {
   },
 };
 
+/**
+ * A file of plain ASCII is read as it is; one other character, and all of it is decoded and takes twice the memory.
+ * What stands in a tagged text is left alone: it would read the escape and not the character.
+ */
+const plainAscii = {
+  name: 'plain-ascii',
+  generateBundle(_, files) {
+    for (const file of Object.values(files)) {
+      if (file.type !== 'chunk' || file.code.includes('String.raw')) continue;
+      file.code = file.code.replace(
+        NOT_ASCII,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
+    }
+  },
+};
+const NOT_ASCII = /[\u0080-\uffff]/g;
+
+/** The licences of all npm packages whose code is in these files, as they ask for. */
+const notices = {
+  name: 'notices',
+  generateBundle(_, files) {
+    const modules = Object.values(files).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+    const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id) ?? []);
+    const texts = [...new Set(folders)].sort().map(noticeOf);
+    const source = `${NOTICES_INTRO}\n\n${texts.join(`\n${'-'.repeat(80)}\n\n`)}`;
+    this.emitFile({ type: 'asset', fileName: 'THIRD_PARTY_NOTICES.txt', source });
+  },
+};
+const NOTICES_INTRO = 'The files in this folder hold code of these packages, each under its own licence.';
+
+function noticeOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e(?:\.|$)/i.test(entry));
+  if (file === undefined) throw new Error(`\`${name}\` has no licence file, so its code cannot be carried`);
+  return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+}
+
 await build({
   input: { main: 'dist/main.js' },
   cwd: import.meta.dirname,
@@ -38,7 +148,7 @@ await build({
   external: [/^node:/, OUTSIDE],
   // The SDK carries a copy of its own, for whoever installs it alone.
   resolve: { alias: { '#wire': `${import.meta.dirname}/../wire/dist/index.js` } },
-  plugins: [plainBuiltins],
+  plugins: [plainBuiltins, plainAscii, notices],
   // What `phasegate test` loads late, others load at once; that is as meant.
   checks: { ineffectiveDynamicImport: false },
   logLevel: 'warn',

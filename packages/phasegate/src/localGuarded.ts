@@ -1,4 +1,3 @@
-import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lazy, lazyPort } from './lazyPort.ts';
 import type { GuardedFiles, Seal } from './runtime/ports.ts';
@@ -17,7 +16,10 @@ export function lazyGuardedFiles({ root, stateDir, seal }: GuardedPlace): Guarde
   const files = lazy(async () =>
     (await import('./workspace/guardedFiles.ts')).createGuardedFiles({ root, keptIn }),
   );
-  const keeping = async () => ({ folder: join(stateDir, 'guarded'), root: await realpath(root), seal });
+  const keeping = async () => {
+    const { realpath } = await import('node:fs/promises');
+    return { folder: join(stateDir, 'guarded'), root: await realpath(root), seal };
+  };
   const room = () => import('./workspace/keptMeasure.ts');
   return {
     ...lazyPort(files, { calls: ['read'] }),

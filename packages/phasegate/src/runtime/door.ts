@@ -83,7 +83,7 @@ export function createDoor(parts: DoorParts): Door {
     if ('kind' in asked && asked.kind === 'migrate')
       throw new PhasegateError('not_permitted', 'a run is migrated by `migrate` only');
     // Counted from here: who has to wait for others that wait does not wait anew after them.
-    const until = performance.now() + (parts.waits?.completionMs ?? COMPLETION_MS);
+    const until = uptimeMs() + (parts.waits?.completionMs ?? COMPLETION_MS);
     try {
       const decided = await whileClosed(runId, asked, { ...how, until, scope: scopeOf(asked) });
       // An item turned out to be the last: everyone's calls have to be waited for.
@@ -187,7 +187,7 @@ export function createDoor(parts: DoorParts): Door {
     const around = calls.around(seen.under);
     if (around.length > 0) return around;
     if (manner === 'asks_once') return seen.under;
-    return (await calls.wait(run.id, scope, until - performance.now())).under;
+    return (await calls.wait(run.id, scope, until - uptimeMs())).under;
   }
 
   /** Null where someone else changed the run meanwhile. */
@@ -391,4 +391,9 @@ function inItsWords(run: Run, command: Command): Command {
   if (command.kind !== 'complete' && command.kind !== 'fetch_task') return command;
   const phase = findPhase(run.workflow, command.phase);
   return phase === null || phase.id === command.phase ? command : { ...command, phase: phase.id };
+}
+
+/** A clock nobody puts back. Not `performance`, whose module a short-lived process would load for this alone. */
+function uptimeMs(): number {
+  return process.uptime() * 1000;
 }

@@ -1,4 +1,3 @@
-import { realpath } from 'node:fs/promises';
 import {
   type Blocker,
   canonicalJson,
@@ -103,7 +102,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   };
   let root: Promise<string> | undefined;
   const workspace = () => {
-    root ??= realpath(parts.workspace);
+    root ??= import('node:fs/promises').then(({ realpath }) => realpath(parts.workspace));
     return root;
   };
 

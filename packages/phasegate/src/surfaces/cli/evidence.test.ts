@@ -7,37 +7,43 @@ import { expect, test } from 'vitest';
 import { readEvidence } from './evidence.ts';
 
 test('evidence is read from a file and from stdin', async () => {
-  expect(await readEvidence(fileWith('{"plan": {"steps": 3}}'), Readable.from([]))).toEqual({
+  expect(await readEvidence(fileWith('{"plan": {"steps": 3}}'), () => Readable.from([]))).toEqual({
     plan: { steps: 3 },
   });
-  expect(await readEvidence('-', Readable.from(['{"a"', ': 1}']))).toEqual({ a: 1 });
+  expect(await readEvidence('-', () => Readable.from(['{"a"', ': 1}']))).toEqual({ a: 1 });
 });
 
 test('a character split over two chunks of stdin stays whole', async () => {
   const bytes = Buffer.from('{"name": "Zoë"}');
   const cut = bytes.indexOf(0xc3) + 1;
 
-  expect(await readEvidence('-', Readable.from([bytes.subarray(0, cut), bytes.subarray(cut)]))).toEqual({
-    name: 'Zoë',
-  });
+  expect(await readEvidence('-', () => Readable.from([bytes.subarray(0, cut), bytes.subarray(cut)]))).toEqual(
+    {
+      name: 'Zoë',
+    },
+  );
 });
 
 test('what is not JSON is refused with its line and column', async () => {
-  await expect(readEvidence(fileWith('{\n  "a": 1,\n  "b" 2\n}'), Readable.from([]))).rejects.toMatchObject({
+  await expect(
+    readEvidence(fileWith('{\n  "a": 1,\n  "b" 2\n}'), () => Readable.from([])),
+  ).rejects.toMatchObject({
     code: 'evidence_unreadable',
     message: expect.stringContaining('at line 3, column 7'),
   });
-  await expect(readEvidence('-', Readable.from(['{"a": [1,\n']))).rejects.toThrow(
+  await expect(readEvidence('-', () => Readable.from(['{"a": [1,\n']))).rejects.toThrow(
     'stdin is not JSON at line 2, column 1',
   );
 });
 
 test('a number no JSON has (1e999) is refused with its place [adv.O1]', async () => {
-  await expect(readEvidence(fileWith('{"a": [{"b": 1e999}]}'), Readable.from([]))).rejects.toMatchObject({
+  await expect(
+    readEvidence(fileWith('{"a": [{"b": 1e999}]}'), () => Readable.from([])),
+  ).rejects.toMatchObject({
     code: 'evidence_unreadable',
     message: expect.stringMatching(/ has at `a\[0\]\.b` a number that JSON cannot hold$/),
   });
-  await expect(readEvidence('-', Readable.from(['-1e999']))).rejects.toThrow(
+  await expect(readEvidence('-', () => Readable.from(['-1e999']))).rejects.toThrow(
     'stdin is a number that JSON cannot hold',
   );
 });
@@ -48,7 +54,7 @@ test.each([
   ['"text"', 'a string'],
   ['7', 'a number'],
 ])('%s is JSON but no evidence', async (text, kind) => {
-  await expect(readEvidence('-', Readable.from([text]))).rejects.toMatchObject({
+  await expect(readEvidence('-', () => Readable.from([text]))).rejects.toMatchObject({
     code: 'evidence_unreadable',
     message: `stdin holds ${kind}, and evidence is a JSON object`,
   });
@@ -56,13 +62,15 @@ test.each([
 
 test('a missing file, a directory, bytes that are not text, and nesting without end are refused', async () => {
   const none = Readable.from([]);
-  await expect(readEvidence('/nowhere/x.json', none)).rejects.toThrow('there is no such file');
-  await expect(readEvidence(tmpdir(), none)).rejects.toThrow('it is a directory');
-  await expect(readEvidence('-', Readable.from([Buffer.from([0x7b, 0xff, 0x7d])]))).rejects.toThrow(
+  await expect(readEvidence('/nowhere/x.json', () => none)).rejects.toThrow('there is no such file');
+  await expect(readEvidence(tmpdir(), () => none)).rejects.toThrow('it is a directory');
+  await expect(readEvidence('-', () => Readable.from([Buffer.from([0x7b, 0xff, 0x7d])]))).rejects.toThrow(
     'not UTF-8',
   );
   const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-  await expect(readEvidence('-', Readable.from([deep]))).rejects.toThrow('nested deeper than 200 levels');
+  await expect(readEvidence('-', () => Readable.from([deep]))).rejects.toThrow(
+    'nested deeper than 200 levels',
+  );
 });
 
 test('more than 1 MB is refused without reading on [adv.O4]', async () => {
@@ -74,7 +82,7 @@ test('more than 1 MB is refused without reading on [adv.O4]', async () => {
     }
   }
 
-  await expect(readEvidence('-', Readable.from(endless()))).rejects.toMatchObject({
+  await expect(readEvidence('-', () => Readable.from(endless()))).rejects.toMatchObject({
     code: 'evidence_unreadable',
     message: 'stdin is over the limit of 1 MB',
   });

@@ -6,14 +6,14 @@ import { jsonProblem } from '@phasegate/core/model';
 import { readLimited } from './readLimited.ts';
 
 /** Evidence: a JSON object from a file, or from stdin with `-`. */
-export async function readEvidence(source: string, stdin: Readable): Promise<JsonObject> {
+export async function readEvidence(source: string, stdin: () => Readable): Promise<JsonObject> {
   const value = await readJson(source, stdin);
   if (isJsonObject(value)) return value;
   throw unreadable(`${nameOf(source)} holds ${kindOf(value)}, and evidence is a JSON object`);
 }
 
 /** One JSON value from a file, or from stdin with `-`. */
-export async function readJson(source: string, stdin: Readable): Promise<Json> {
+export async function readJson(source: string, stdin: () => Readable): Promise<Json> {
   const name = nameOf(source);
   const bytes = await readSource(source, stdin).catch((error: NodeJS.ErrnoException) => {
     throw unreadable(`${name} cannot be read: ${reasonOf(error)}`, error);
@@ -32,8 +32,8 @@ export async function readJson(source: string, stdin: Readable): Promise<Json> {
 }
 
 /** A plain file is read at once: a stream would cost a short-lived process more than all its reading. */
-async function readSource(source: string, stdin: Readable): Promise<Buffer | undefined> {
-  if (source === '-') return readLimited(stdin, EVIDENCE_LIMIT);
+async function readSource(source: string, stdin: () => Readable): Promise<Buffer | undefined> {
+  if (source === '-') return readLimited(stdin(), EVIDENCE_LIMIT);
   const found = statSync(source);
   if (!found.isFile()) return readLimited(createReadStream(source), EVIDENCE_LIMIT);
   return found.size > EVIDENCE_LIMIT ? undefined : readFileSync(source);

@@ -21,9 +21,9 @@ export const ask: CliCommand = {
   runFromEnvironment: true,
   server: 'used',
   async run(invocation) {
-    const { args, stdin, out } = invocation;
+    const { args, out } = invocation;
     const [runId, source = '-'] = args.positionals as [string, string?];
-    const questions = questionsOf(await readJson(source, stdin));
+    const questions = questionsOf(await readJson(source, () => invocation.stdin));
     const agent = await agentOf(invocation);
     const at = workedAt(invocation.env, runId);
     const gate = (await invocation.reach()).as(agent);

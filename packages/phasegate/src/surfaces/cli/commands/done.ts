@@ -29,11 +29,11 @@ export const done: CliCommand = {
   runFromEnvironment: true,
   server: 'used',
   async run(invocation) {
-    const { args, stdin, out } = invocation;
+    const { args, out } = invocation;
     const runId = args.positionals[0] as string;
     const outcome = outcomeOf(args);
     const source = args.text('evidence');
-    const evidence = source === undefined ? {} : await readEvidence(source, stdin);
+    const evidence = source === undefined ? {} : await readEvidence(source, () => invocation.stdin);
     const agent = await agentOf(invocation);
     const gate = (await invocation.reach()).as(agent);
     const named = args.text('phase');

@@ -1,0 +1,205 @@
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { makeProject, PROGRAM, phasegate, type TestProject } from './e2e/cli.ts';
+
+const run = promisify(execFile);
+const PACKAGE = dirname(dirname(PROGRAM));
+const BUILT = join(PACKAGE, 'dist/cli');
+
+/** The files of the command line and how large each may become, in KiB. A process pays for all of each it loads. */
+const FAMILIES: Readonly<Record<string, number>> = {
+  'agents.js': 15,
+  'attachedServers.js': 9,
+  'audit.js': 36,
+  'checks.js': 112,
+  'code.js': 240,
+  'database.js': 45,
+  'definitions.js': 530,
+  'everyday.js': 630,
+  'graph.js': 95,
+  'help.js': 4,
+  'humans.js': 60,
+  'jose.js': 30,
+  'main.js': 40,
+  'markdown.js': 196,
+  'mcp.js': 66,
+  'migrate.js': 6,
+  'parseWithPlaces.js': 3,
+  'prompts.js': 98,
+  'proofs.js': 250,
+  'remote.js': 48,
+  'rolldown-runtime.js': 3,
+  'runner.js': 112,
+  'search.js': 60,
+  'server.js': 190,
+  'svgPlot.js': 5,
+  'tests.js': 112,
+};
+
+test('every family of commands is one file, and none grows unnoticed', () => {
+  const files = readdirSync(BUILT).filter((name) => name.endsWith('.js'));
+  const tooLarge = files.filter((name) => statSync(join(BUILT, name)).size > (FAMILIES[name] ?? 0) * 1024);
+
+  expect(files.sort()).toEqual(Object.keys(FAMILIES).sort());
+  expect(tooLarge).toEqual([]);
+});
+
+describe('what a command loads is what it needs', async () => {
+  const project = makeProject({
+    'a.workflow.yaml': 'workflow: a\nphases:\n  ONE: { instructions: Do it., writes: [], next: null }\n',
+  });
+  const id = String((await phasegate(project, ['start', 'a', '--json'])).json.run);
+
+  test('`--version` needs neither a stream nor a secret nor a database', async () => {
+    const { files, builtins, printed } = await loadedBy(project, ['--version']);
+
+    expect(printed).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(files).toEqual(['phasegate.js', 'main.js']);
+    expect(builtins.filter((name) => /^(?:crypto|sqlite|stream|net|tty|fs\/promises)$/.test(name))).toEqual(
+      [],
+    );
+  });
+
+  test('`--help` needs the list of commands and no command', async () => {
+    const { files, builtins } = await loadedBy(project, ['--help']);
+
+    expect(files).toEqual(['phasegate.js', 'main.js', 'help.js']);
+    expect(builtins.filter((name) => /^(?:crypto|sqlite|fs\/promises)$/.test(name))).toEqual([]);
+  });
+
+  test.each([['status'], ['next'], ['done']])('`%s` needs one family and no npm package', async (name) => {
+    const { files, builtins } = await loadedBy(project, [name, id]);
+
+    expect(files).toEqual(['phasegate.js', 'main.js', 'everyday.js', 'rolldown-runtime.js']);
+    expect(builtins.filter((module) => /^(?:fs\/promises|perf_hooks|child_process)$/.test(module))).toEqual(
+      [],
+    );
+  });
+
+  test('`start` needs what reads definitions beside it', async () => {
+    const { files } = await loadedBy(project, ['start', 'a', '--target', 'another']);
+
+    expect(files).toEqual([
+      'phasegate.js',
+      'main.js',
+      'definitions.js',
+      'rolldown-runtime.js',
+      'everyday.js',
+      'checks.js',
+    ]);
+  });
+});
+
+test('the licence of every npm package whose code is carried is carried too', () => {
+  const notices = readFileSync(join(BUILT, 'THIRD_PARTY_NOTICES.txt'), 'utf8');
+  const named = [...notices.matchAll(/^(\S+) [\d.]+ \([^)]+\)$/gm)].map(([, name]) => name);
+
+  expect(named).toEqual(expect.arrayContaining(['@clack/prompts', 'acorn', 'jose', 'yaml', 'zod']));
+  expect(notices.match(/permission/gi)?.length).toBeGreaterThanOrEqual(named.length);
+});
+
+describe('what Node compiled', () => {
+  test('is kept beside the code, closed to others, and never among temporary files', async () => {
+    const { folder, temporary, call } = installed();
+
+    await call();
+
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(readdirSync(folder)).toHaveLength(1);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  test('is neither read nor written where others can write', async () => {
+    const { folder, call } = installed();
+    mkdirSync(folder);
+    chmodSync(folder, 0o770);
+
+    await call();
+
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('is neither read nor written where a link leads', async () => {
+    const { folder, temporary, call } = installed();
+    chmodSync(temporary, 0o700);
+    symlinkSync(temporary, folder);
+
+    await call();
+
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  test('is not kept where the code belongs to somebody else', async (context) => {
+    if (process.getuid?.() !== 0) context.skip();
+    const { folder, call, give } = installed();
+    await give(12_345);
+
+    await call();
+
+    expect(existsSync(folder)).toBe(false);
+  });
+});
+
+/** The command in a folder of its own, as npm installs it. */
+function installed() {
+  const base = mkdtempSync(join(tmpdir(), 'phasegate-installed-'));
+  const temporary = join(base, 'tmp');
+  mkdirSync(temporary);
+  mkdirSync(join(base, 'dist'));
+  for (const part of ['bin', 'dist/cli', 'package.json']) {
+    cpSync(join(PACKAGE, part), join(base, part), { recursive: true });
+  }
+  const program = join(base, 'bin/phasegate.js');
+  const env = { PATH: process.env.PATH ?? '', HOME: base, TMPDIR: temporary };
+  return {
+    folder: join(base, 'dist/compiled'),
+    temporary,
+    call: () => run(process.execPath, [program, '--help'], { env, cwd: base }),
+    give: (user: number) => run('chown', ['-R', String(user), join(base, 'dist')]),
+  };
+}
+
+/** What a command prints, the files it loads in their order, and the modules of Node it loads. */
+async function loadedBy({ root, env }: TestProject, words: readonly string[]) {
+  const told = `data:text/javascript,${encodeURIComponent(TOLD)}`;
+  const { stdout, stderr } = await run(process.execPath, ['--import', told, PROGRAM, ...words], {
+    cwd: root,
+    env,
+  });
+  const lines = (kind: string) =>
+    stderr
+      .split('\n')
+      .filter((line) => line.startsWith(`${kind} `))
+      .map((line) => line.slice(kind.length + 1));
+  return { printed: stdout, files: lines('file').map((url) => basename(url)), builtins: lines('builtin') };
+}
+
+/** Says every file that is loaded, and at the end the modules of Node, in a way that loads none. */
+const TOLD = `
+import { registerHooks } from 'node:module';
+registerHooks({
+  load(url, context, nextLoad) {
+    if (url.startsWith('file:')) process._rawDebug('file ' + url);
+    return nextLoad(url, context);
+  },
+});
+const before = new Set(process.moduleLoadList);
+process.on('exit', () => {
+  for (const name of process.moduleLoadList) {
+    if (!before.has(name)) process._rawDebug('builtin ' + name.replace('NativeModule ', ''));
+  }
+});`;
