@@ -52,7 +52,8 @@ try {
 async function lint({ name, path, files }: Tarball): Promise<void> {
   const wrong = files.filter((file) => /\.test\.|(?:^|\/)fixtures\/|(?:^|\/)src\/|\.tsbuildinfo$/.test(file));
   if (wrong.length > 0) throw new Error(`\`${name}\` holds what no user needs: ${wrong.join(', ')}`);
-  for (const needed of ['README.md', 'LICENSE', 'package.json']) {
+  const notices = name === 'phasegate' ? ['dist/cli/THIRD_PARTY_NOTICES.txt'] : [];
+  for (const needed of ['README.md', 'LICENSE', 'package.json', ...notices]) {
     if (!files.includes(needed)) throw new Error(`\`${name}\` has no \`${needed}\``);
   }
   console.log(await run(join(BIN, 'publint'), [path, '--strict'], { cwd: ROOT }));

@@ -39,6 +39,15 @@ test('what deciding recorded runs again costs is measured by a program that runs
   expect(printed).toMatch(/^reading their \d+ records alone takes [\d.]+ s: replay is [\d.]+ times that$/m);
 });
 
+test('what new processes cost is measured next to empty ones, by a program that runs', () => {
+  const program = fileURLToPath(new URL('../bench/startup.ts', import.meta.url));
+
+  const printed = execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' });
+
+  for (const name of ['node -e 0', 'empty, SQLite', '--version', '--help', 'status', 'done', 'start'])
+    expect(printed).toMatch(new RegExp(`^(?:phasegate )?${name} +[\\d.]+ ms .* [\\d.]+$`, 'm'));
+});
+
 test.each([
   ['check', 'verdicts'],
   ['transitionHttp', 'transitions'],

@@ -77,7 +77,7 @@ const FAMILIES = [
     ),
   },
   { name: 'tests', test: own('testing/', 'localTests', 'loaders/contracts', commands('test')) },
-  { name: 'graph', test: either(npm('@dagrejs'), own('surfaces/cli/graph', commands('graph'))) },
+  { name: 'graph', test: own('surfaces/cli/graph', commands('graph')) },
   { name: 'search', test: either(/packages\/search\/dist/, own(commands('index', 'search', 'tasks'))) },
   { name: 'remote', test: either(/packages\/sdk\/dist/, own('remoteProject')) },
   { name: 'mcp', test: own('surfaces/mcp', commands('mcp')) },
