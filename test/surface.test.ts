@@ -139,6 +139,7 @@ test('the command line has exactly these commands', () => {
   expect(COMMANDS.map((command) => command.name)).toEqual([
     'init',
     'doctor',
+    'completion',
     'list',
     'validate',
     'test',

@@ -41,6 +41,7 @@ const FAMILIES = [
     test: own(
       commands(
         'answer',
+        'completion',
         'decide',
         'doctor',
         'humans',
@@ -51,6 +52,7 @@ const FAMILIES = [
         'tokens',
         'trust',
       ),
+      'surfaces/cli/completion',
     ),
   },
   {

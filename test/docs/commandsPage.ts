@@ -1,5 +1,9 @@
-import type { CliCommand, OptionSpecs } from '../../packages/phasegate/src/surfaces/cli/command.ts';
-import { COMMANDS, type CommandEntry } from '../../packages/phasegate/src/surfaces/cli/commandTable.ts';
+import type {
+  CliCommand,
+  CommandEntry,
+  OptionSpecs,
+} from '../../packages/phasegate/src/surfaces/cli/command.ts';
+import { COMMANDS } from '../../packages/phasegate/src/surfaces/cli/commandTable.ts';
 import { RUN_FROM_ENVIRONMENT, SERVER_REFUSED } from '../../packages/phasegate/src/surfaces/cli/help.ts';
 import { GLOBAL_OPTIONS } from '../../packages/phasegate/src/surfaces/cli/parseArguments.ts';
 import { table } from './table.ts';

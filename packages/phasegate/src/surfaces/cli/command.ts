@@ -42,6 +42,14 @@ export interface CliCommand {
   run(invocation: Invocation): Promise<ExitCode>;
 }
 
+/** A command's line in the list of commands, and how its file is loaded. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly group: 'Set up' | 'Workflows' | 'Runs' | 'Agents and server' | 'For humans' | 'State and audit';
+  readonly summary: string;
+  load(): Promise<CliCommand>;
+}
+
 /** The options of a command by their long name. */
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 

@@ -1,12 +1,4 @@
-import type { CliCommand } from './command.ts';
-
-/** A command's line in the list of commands, and how its file is loaded. */
-export interface CommandEntry {
-  readonly name: string;
-  readonly group: 'Set up' | 'Workflows' | 'Runs' | 'Agents and server' | 'For humans' | 'State and audit';
-  readonly summary: string;
-  load(): Promise<CliCommand>;
-}
+import type { CommandEntry } from './command.ts';
 
 // Every command is a file of its own, loaded by name: `done` never pays for `graph`.
 /** All commands, in the order `phasegate --help` lists them. */
@@ -22,6 +14,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'Set up',
     summary: 'say what is set up, what is missing and what to do about it',
     load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
+    name: 'completion',
+    group: 'Set up',
+    summary: 'print a script that completes words in bash, zsh or fish',
+    load: async () => (await import('./commands/completion.ts')).completionOf(COMMANDS),
   },
   {
     name: 'list',

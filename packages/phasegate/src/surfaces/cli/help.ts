@@ -1,5 +1,5 @@
-import type { CliCommand, OptionSpecs } from './command.ts';
-import { COMMANDS, type CommandEntry } from './commandTable.ts';
+import type { CliCommand, CommandEntry, OptionSpecs } from './command.ts';
+import { COMMANDS } from './commandTable.ts';
 import type { Paint } from './paint.ts';
 import { GLOBAL_OPTIONS } from './parseArguments.ts';
 

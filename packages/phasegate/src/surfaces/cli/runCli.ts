@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { didYouMean } from '@phasegate/core/model';
 import type { OpenProject, Project, RemoteProject } from '../../runtime/ports.ts';
-import type { CliCommand, ExitCode, Invocation, Machine, Server } from './command.ts';
-import { COMMANDS, type CommandEntry } from './commandTable.ts';
+import type { CliCommand, CommandEntry, ExitCode, Invocation, Machine, Server } from './command.ts';
+import { COMMANDS } from './commandTable.ts';
 import type { Environment } from './environment.ts';
 import { makeOutput, type Output } from './output.ts';
 import { paintFor, wantsColour } from './paint.ts';
@@ -12,7 +12,7 @@ import { takePassphrases } from './passphrase.ts';
 import { makePrompts } from './prompts.ts';
 import { serverFor } from './serverFor.ts';
 import { usageError } from './usage.ts';
-import { VERSION } from './version.ts';
+import { VERSION, VERSION_WORDS } from './version.ts';
 
 /** All the command line needs of the world. */
 export interface CliRequest {
@@ -59,6 +59,7 @@ async function report(error: unknown, out: Output, env: Environment): Promise<Ex
 async function dispatch(request: CliRequest, out: Output): Promise<ExitCode> {
   const { name, rest } = splitCommand(request.argv);
   if (name === undefined) return withoutCommand(rest, out);
+  if (name === 'version') return withoutCommand(['--version'], out);
   if (name === 'help') return help(rest, out);
   const entry = findCommand(name);
   const command = await entry.load();
@@ -168,7 +169,7 @@ async function demandProject(found: Project): Promise<Project> {
 }
 
 async function withoutCommand(words: readonly string[], out: Output): Promise<ExitCode> {
-  if (words.includes('--version') || words.includes('-v')) {
+  if (words.some((word) => VERSION_WORDS.includes(word))) {
     await out.result({ version: VERSION }, () => VERSION);
     return 0;
   }

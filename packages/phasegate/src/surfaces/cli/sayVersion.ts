@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { VERSION } from './version.ts';
+import { VERSION, VERSION_WORDS } from './version.ts';
 
 /**
  * Answers `phasegate --version`, alone on its line, without making a stream: that takes longer than all the rest. False
@@ -8,7 +8,7 @@ import { VERSION } from './version.ts';
  */
 export function sayVersion(argv: readonly string[]): boolean {
   const [word, ...more] = argv;
-  if (more.length > 0 || (word !== '--version' && word !== '-v')) return false;
+  if (more.length > 0 || !VERSION_WORDS.includes(word ?? '')) return false;
   try {
     // A few bytes are taken whole or not at all.
     return writeSync(1, `${VERSION}\n`) > 0;
