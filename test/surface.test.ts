@@ -24,6 +24,7 @@ test('@phasegate/wire exports exactly these values', () => {
     'decodeAgent',
     'decodeBlockers',
     'decodeDefects',
+    'decodeGoal',
     'decodeLease',
     'decodeLine',
     'decodeOutcome',
@@ -41,6 +42,7 @@ test('@phasegate/wire exports exactly these values', () => {
     'encodeFault',
     'encodeFetchedTask',
     'encodeGate',
+    'encodeGoal',
     'encodeLease',
     'encodeLeniency',
     'encodeLine',
@@ -189,7 +191,7 @@ test('agents have exactly these MCP tools, with these arguments', () => {
 
   expect(tools).toEqual([
     'list_workflows()',
-    'start_workflow(workflow_type, target_file?, options?)',
+    'start_workflow(workflow_type, goal?, target_file?, options?)',
     'get_workflow_state(session_id)',
     'get_current_phase(session_id)',
     'get_phase(session_id, phase)',

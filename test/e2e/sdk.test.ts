@@ -77,15 +77,19 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 test('an agent goes from PLAN to COMPLETE with nothing but the SDK, and a human decides with it [S2.20 S2.21 S2.22 S2.23 S2.24 S2.32 S2.98]', async () => {
-  const { run } = await human.startRun({ workflow: 'change', queue: true });
+  const { run } = await human.startRun({ workflow: 'change', goal: 'add a subtract function', queue: true });
   const agent = await agentNamed('walker');
 
   const claim = await agent.claimTask('walker');
   expect(claim).toMatchObject({
-    task: { id: run, phase: 'PLAN', status: 'active' },
+    task: { id: run, phase: 'PLAN', status: 'active', goal: 'add a subtract function' },
     phase_token: expect.any(String),
   });
-  expect(await agent.getPhase()).toMatchObject({ phase: 'PLAN', tasks: [{ number: 1, name: 'Look' }] });
+  expect(await agent.getPhase()).toMatchObject({
+    phase: 'PLAN',
+    goal_by: 'human maria',
+    tasks: [{ number: 1, name: 'Look' }],
+  });
   expect(await agent.getTask('PLAN', 1)).toMatchObject({
     run,
     task_content: expect.stringContaining('Look around'),

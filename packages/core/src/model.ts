@@ -39,6 +39,7 @@ export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/express
 export { type FittedJson, fitJson } from './model/fitJson.ts';
 export { type FrontMatterPlace, frontMatterOf } from './model/frontMatter.ts';
 export { compileGlob, globProblem, matchGlob } from './model/glob/glob.ts';
+export { GOAL_LIMIT, goalProblem, normaliseGoal } from './model/goal.ts';
 export {
   type GraphCheck,
   type GraphCoverage,

@@ -1,4 +1,5 @@
 import type { Command } from './engine/command.ts';
+import type { Goal } from './engine/goal.ts';
 import type { ToolUse } from './engine/judgeTool.ts';
 import type { CommandOutcome } from './engine/outcome.ts';
 import type { Run } from './engine/run.ts';
@@ -31,6 +32,8 @@ export interface Phasegate {
 export interface StartRequest {
   readonly workflow: string;
   readonly target?: string | null;
+  /** What the run is to achieve, at most 2,000 characters; it stays as it is for the whole run. */
+  readonly goal?: string;
   readonly params?: JsonObject;
   readonly queue?: boolean;
   /** Higher is claimed first; 0 where left out. */
@@ -66,6 +69,8 @@ export interface RunSummary {
   readonly run: string;
   readonly workflow: string;
   readonly target: string | null;
+  /** Absent where it was started without one, and among the queued. */
+  readonly goal?: Goal;
   readonly status: Run['status'];
   readonly phase: PhaseId | null;
   readonly holder: string | null;

@@ -2,6 +2,7 @@ import type { AuditRecord, Json, JsonObject, NextAction, PhaseId, RunStatus, War
 import type { Progress } from '@phasegate/core/engine';
 import type { Mode, Ring } from '@phasegate/core/model';
 import type { WireBlocker } from './blockers.ts';
+import type { GoalFields } from './goal.ts';
 
 /** One phase as an agent sees it. */
 export type PhaseFields = {
@@ -19,38 +20,39 @@ export type PhaseFields = {
 };
 
 /** What is told of a run, whoever reads it. The fields of the phase are absent once the run has ended. */
-export type RunFields = Partial<Omit<PhaseFields, 'phase'>> & {
-  readonly workflow: string;
-  readonly title: string;
-  readonly target: string | null;
-  readonly params: JsonObject;
-  readonly status: RunStatus;
-  readonly mode: Mode;
-  readonly ring: Ring;
-  readonly trusted: boolean;
-  readonly epoch: number;
-  readonly holder: string | null;
-  /** Null once the run has ended. */
-  readonly phase: PhaseId | null;
-  readonly current_phase: PhaseId | null;
-  readonly completed_phases: readonly PhaseId[];
-  readonly progress: Progress;
-  readonly attempts: number;
-  /** Why the attempt before failed. */
-  readonly feedback: string | null;
-  readonly gate: Gate | null;
-  readonly questions: readonly { readonly text: string; readonly options: readonly string[] }[];
-  readonly answers: readonly GivenAnswer[];
-  readonly escalation: RunEscalation | null;
-  /** Why the run was stopped. */
-  readonly reason: string | null;
-  readonly started_at: string;
-  readonly updated_at: string;
-  /** The one legal thing to do next. */
-  readonly next_action: string;
-  /** The same in parts, for programs. */
-  readonly next_step?: NextAction;
-};
+export type RunFields = GoalFields &
+  Partial<Omit<PhaseFields, 'phase'>> & {
+    readonly workflow: string;
+    readonly title: string;
+    readonly target: string | null;
+    readonly params: JsonObject;
+    readonly status: RunStatus;
+    readonly mode: Mode;
+    readonly ring: Ring;
+    readonly trusted: boolean;
+    readonly epoch: number;
+    readonly holder: string | null;
+    /** Null once the run has ended. */
+    readonly phase: PhaseId | null;
+    readonly current_phase: PhaseId | null;
+    readonly completed_phases: readonly PhaseId[];
+    readonly progress: Progress;
+    readonly attempts: number;
+    /** Why the attempt before failed. */
+    readonly feedback: string | null;
+    readonly gate: Gate | null;
+    readonly questions: readonly { readonly text: string; readonly options: readonly string[] }[];
+    readonly answers: readonly GivenAnswer[];
+    readonly escalation: RunEscalation | null;
+    /** Why the run was stopped. */
+    readonly reason: string | null;
+    readonly started_at: string;
+    readonly updated_at: string;
+    /** The one legal thing to do next. */
+    readonly next_action: string;
+    /** The same in parts, for programs. */
+    readonly next_step?: NextAction;
+  };
 
 /** One run as its reader may see it. */
 export type Run = RunFields & {
@@ -209,14 +211,15 @@ export type Receipt = {
 };
 
 /** The current phase. Its fields are absent once the run has ended. */
-export type PhaseAnswer = Partial<Omit<PhaseFields, 'phase'>> & {
-  readonly run: string;
-  readonly status: RunStatus;
-  readonly phase: PhaseId | null;
-  readonly message?: string;
-  readonly gate: Gate | null;
-  readonly next_action: string;
-};
+export type PhaseAnswer = GoalFields &
+  Partial<Omit<PhaseFields, 'phase'>> & {
+    readonly run: string;
+    readonly status: RunStatus;
+    readonly phase: PhaseId | null;
+    readonly message?: string;
+    readonly gate: Gate | null;
+    readonly next_action: string;
+  };
 
 /** One task of a phase. */
 export type PhaseTask = {
@@ -229,7 +232,7 @@ export type PhaseTask = {
 };
 
 /** One line of the list of runs. */
-export type RunLine = {
+export type RunLine = GoalFields & {
   readonly run: string;
   readonly workflow: string;
   readonly target: string | null;

@@ -1,6 +1,7 @@
 export type * from './answers.ts';
 export { decodeBlockers, encodeBlockers, readBlockers, type WireBlocker } from './blockers.ts';
 export { decodeDefects, encodeDefects, encodeFault, type Fault, type WireDefect } from './fault.ts';
+export { decodeGoal, encodeGoal, type GoalFields } from './goal.ts';
 export {
   BATCH_LIMIT,
   CAPABILITY_LIMIT,

@@ -73,6 +73,9 @@ describe('what is written is read back as it was', () => {
     } as const;
     const summary = { ...line, epoch: 1, priority: 0, capabilities: [], startedAt: AT, updatedAt: AT };
 
+    const goal = { text: 'add it\nnow', by: { kind: 'agent', name: 'ada b' } } as const;
+    expect(decodeRun(sent(encodeRun({ ...VIEW, goal }, PARTS)) as Run)).toEqual({ ...VIEW, goal });
+    expect(decodeLine(encodeLine({ ...summary, goal }))).toEqual({ ...summary, goal });
     expect(decodeRun(sent(encodeRun(VIEW, PARTS)) as Run)).toEqual(VIEW);
     expect(decodeTask(encodeTask(VIEW, { key: 'a', value: 1 }, PARTS))).toEqual(VIEW);
     expect(decodeRun(encodeRun({ ...ended, phase: null, current: null }, PARTS))).toMatchObject({

@@ -2,6 +2,7 @@ import type { GateView, NextAction, PhaseView, RunSummary, RunView } from '@phas
 import type { Escalation, WorkflowOverview } from '@phasegate/core/engine';
 import type { Gate, PhaseAnswer, PhaseFields, Run, RunFields, RunLine, Task } from './answers.ts';
 import { decodeBlockers, decodeNext, encodeBlockers } from './blockers.ts';
+import { decodeGoal, encodeGoal } from './goal.ts';
 import { type Dialect, spellNext } from './nextCall.ts';
 
 /** An answer about a run, with the next act in parts where the dialect has them. */
@@ -29,6 +30,7 @@ export function encodeRunPhase(view: RunView, phase: PhaseView | null, dialect: 
   return {
     run: view.run,
     status: view.status,
+    ...encodeGoal(view),
     gate: view.gate === null ? null : encodeGate(view.gate, dialect),
     ...(phase === null ? { phase: null, message: endedMessage(view) } : encodePhase(phase)),
     next_action: spellNext(view, dialect),
@@ -73,8 +75,9 @@ export function encodeGate(gate: GateView, { reader }: Pick<Dialect, 'reader'>):
 }
 
 /** One line of the list of runs. */
-export function encodeLine({ startedAt, updatedAt, ...line }: RunSummary): RunLine {
-  return { ...line, started_at: startedAt, updated_at: updatedAt };
+export function encodeLine(summary: RunSummary): RunLine {
+  const { startedAt, updatedAt, goal: _goal, ...line } = summary;
+  return { ...line, ...encodeGoal(summary), started_at: startedAt, updated_at: updatedAt };
 }
 
 /** The titles of all phases. */
@@ -110,6 +113,7 @@ function runFields<D extends Dialect>(view: RunView, dialect: D): Stepped<RunFie
     workflow: view.workflow,
     title: view.title,
     target: view.target,
+    ...encodeGoal(view),
     params: view.params,
     status: view.status,
     mode: view.mode,
@@ -146,6 +150,7 @@ export function decodeRun(run: Run): RunView {
     workflow: run.workflow,
     title: run.title,
     target: run.target,
+    ...decodeGoal(run),
     params: run.params,
     status: run.status,
     mode: run.mode,
@@ -193,8 +198,9 @@ export function decodePhase(answer: RunFields | PhaseAnswer): PhaseView | null {
 }
 
 /** One line of the list of runs. */
-export function decodeLine({ started_at, updated_at, ...line }: RunLine): RunSummary {
-  return { ...line, startedAt: started_at, updatedAt: updated_at };
+export function decodeLine(answer: RunLine): RunSummary {
+  const { started_at, updated_at, goal: _goal, goal_by: _by, ...line } = answer;
+  return { ...line, ...decodeGoal(answer), startedAt: started_at, updatedAt: updated_at };
 }
 
 function decodeGate(gate: Gate): GateView {

@@ -1,5 +1,6 @@
 import type { JsonObject, PhasegateError, PhaseView, RunView } from '@phasegate/core';
 import { encodeFault } from './fault.ts';
+import { encodeGoal } from './goal.ts';
 import { type Dialect, spellNext } from './nextCall.ts';
 import { encodeAskedGate, encodePhase, endedMessage } from './run.ts';
 
@@ -11,6 +12,7 @@ export function encodeSessionPhase(view: RunView, dialect: Dialect): JsonObject 
     return { session_id: run, status, phase: null, message: endedMessage(view), next_action };
   return {
     ...encodeReadPhase(view, current, dialect),
+    ...encodeGoal(view),
     ...(gate === null ? {} : { gate: sessionGate(gate) }),
   };
 }
@@ -29,6 +31,7 @@ export function encodeState(view: RunView, dialect: Dialect): JsonObject {
     session_id: view.run,
     workflow,
     target,
+    ...encodeGoal(view),
     status,
     current_phase: view.phase,
     completed_phases: view.completedPhases,

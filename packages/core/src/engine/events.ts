@@ -22,6 +22,8 @@ export type RunEvent = { readonly at: string } & (
       readonly workflow: string;
       readonly workflowHash: string;
       readonly target: string | null;
+      /** What the run is to achieve, in the words of `by`; absent where nobody said. */
+      readonly goal?: string;
       readonly params: JsonObject;
       readonly holder: string | null;
       readonly ring: Ring;

@@ -65,6 +65,7 @@ export function gateCard(run: Run, facts: GateCardFacts = NOTHING): JsonObject |
     ...(workflow.source === undefined ? {} : { source: { ...workflow.source } }),
     started: { by: starter(run), at: run.startedAt },
     target: run.target,
+    ...(run.goal === undefined ? {} : { goal: { text: run.goal, by: starter(run) } }),
     ...section('params', changedParams(run)),
     ...section(
       'path',

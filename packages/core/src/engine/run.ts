@@ -35,6 +35,8 @@ export interface RunCore {
   /** SHA-256 of the canonical JSON of the workflow. */
   readonly workflowHash: string;
   readonly target: string | null;
+  /** What the run is to achieve, in the words of `by`: said once, never changed, read by no condition. */
+  readonly goal?: string;
   readonly params: JsonObject;
   /** The agent that holds the run; null while nobody has claimed it. */
   readonly holder: string | null;

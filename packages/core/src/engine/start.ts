@@ -1,5 +1,6 @@
 import { canonicalJson, type Json, type JsonObject } from '../json.ts';
 import { isCapability } from '../model/capabilities.ts';
+import { goalProblem, normaliseGoal } from '../model/goal.ts';
 import { readParams } from '../model/params.ts';
 import { normaliseTarget } from '../model/target.ts';
 import { type Phase, phaseById, RINGS, type Ring, type Workflow } from '../model/workflow.ts';
@@ -23,6 +24,8 @@ export interface Starting {
   readonly workflow: Workflow;
   readonly workflowHash: string;
   readonly target: string | null;
+  /** What the run is to achieve, in the words of whoever starts it. */
+  readonly goal?: string;
   readonly params: JsonObject;
   readonly ring: Ring;
   readonly trusted: boolean;
@@ -76,6 +79,7 @@ function considerStart(
     blockers.push(blocker('ring_too_low', message, START));
   }
   blockers.push(
+    ...goalBlockers(starting.goal),
     ...queueBlockers(starting.queue),
     ...capabilityBlockers(starting, circumstance),
     ...keptForHumans(starting, circumstance.principal),
@@ -96,6 +100,7 @@ function considerStart(
     workflow: workflow.id,
     workflowHash: starting.workflowHash,
     target: wanted.target,
+    ...(starting.goal === undefined ? {} : { goal: normaliseGoal(starting.goal) }),
     params: read.values,
     holder: queued ? null : principal.name,
     ring: starting.ring,
@@ -163,6 +168,12 @@ export function forAnyone(workflow: Workflow): Workflow {
   const { start: _, ...rest } = workflow;
   const params = Object.entries(workflow.params).map(([name, { setBy: __, ...param }]) => [name, param]);
   return { ...rest, params: Object.fromEntries(params) as Workflow['params'] };
+}
+
+function goalBlockers(goal: string | undefined): readonly Blocker[] {
+  const problem = goal === undefined ? null : goalProblem(goal);
+  const text = 'start again with another goal, or with none';
+  return problem === null ? [] : [blocker('param_invalid', problem, { act: 'start', text })];
 }
 
 function queueBlockers(queue: QueuePlace | undefined): readonly Blocker[] {

@@ -11,6 +11,7 @@ import { nextActionFor } from './blockers.ts';
 import { checkpointCriteria } from './evidence.ts';
 import { gateDueAt, openGate } from './gate.ts';
 import { gateContext, visitOf } from './gateContext.ts';
+import { type Goal, goalOf } from './goal.ts';
 import { feedbackOf, phaseText, type RenderedText } from './phaseText.ts';
 import type { Answer, Completion, Escalation, Principal, Question, Run, RunStatus } from './run.ts';
 import type { NextAction } from './verdict.ts';
@@ -21,6 +22,8 @@ export interface RunView {
   readonly workflow: string;
   readonly title: string;
   readonly target: string | null;
+  /** Absent where the run was started without one. */
+  readonly goal?: Goal;
   readonly params: JsonObject;
   readonly status: RunStatus;
   readonly mode: Mode;
@@ -113,6 +116,7 @@ export function viewFor(run: Run, principal: Principal, rendered?: RenderedText)
     workflow: run.workflow.id,
     title: run.workflow.title,
     target: run.target,
+    ...goalOf(run),
     params: run.params,
     status: run.status,
     mode: run.workflow.enforcement.mode,

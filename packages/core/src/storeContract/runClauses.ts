@@ -149,6 +149,22 @@ export const RUN_CLAUSES: readonly Clause[] = [
     },
   },
   {
+    name: 'lists a run with its goal and whose words it is, which never changes',
+    async body(store, expect, { sampleRun }) {
+      const by = { kind: 'human', name: 'ada' } as const;
+      const run = sampleRun('r1', { goal: 'add it\nnow', by, status: 'queued', holder: null });
+      await create(store, run);
+      await create(store, sampleRun('r2', { by }));
+      const [second, first] = await store.list({});
+      expect(first?.goal).toEqual({ text: 'add it\nnow', by });
+      expect(second !== undefined && 'goal' in second).toBe(false);
+      const { version } = await requireStored(store, 'r1');
+      await store.save({ ...run, holder: 'local', status: 'active' } as Run, version, []);
+      expect((await store.list({ status: 'active', holder: 'local' })).at(-1)?.goal?.text).toBe(run.goal);
+      expect((await store.verify()).findings.filter(({ run: id }) => id === 'r2')).toEqual([]);
+    },
+  },
+  {
     name: 'lists a run as it is after its newest write, with phases that are numbers',
     async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1', { phase: 0 });

@@ -108,6 +108,7 @@ export function startedEvent(run: Run): RunEvent {
     workflow: run.workflow.id,
     workflowHash: run.workflowHash,
     target: run.target,
+    ...(run.goal === undefined ? {} : { goal: run.goal }),
     params: run.params,
     holder: run.holder,
     ring: run.ring,
@@ -115,6 +116,7 @@ export function startedEvent(run: Run): RunEvent {
     phase: run.workflow.entry,
     items: null,
     queued: false,
+    ...(run.by === undefined ? {} : { by: run.by }),
   };
 }
 

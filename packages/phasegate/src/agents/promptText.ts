@@ -1,6 +1,6 @@
 import type { RunView } from '@phasegate/core';
 import { fencedJson, oneLine } from '@phasegate/core/model';
-import { criteriaPart, joined } from '../launch/promptParts.ts';
+import { criteriaPart, goalPart, joined } from '../launch/promptParts.ts';
 import type { Claimed } from '../runtime/ports.ts';
 
 /** The contract an agent is started with: what this is, the rules, where it stands, how to go on. Nothing later. */
@@ -20,6 +20,7 @@ export function promptText(
       ? ''
       : `**You are started again:** ${oneLine(told.again)}. Everything up to the current phase is kept.`,
     RULES,
+    goalPart(view),
     place(view, told.agent),
     item === null
       ? ''

@@ -10,7 +10,8 @@ test.each(['\n\n', '\r', '\u2028'])(
   'neither a target nor an item forges a line of a human [adv.N15]: %j',
   (end) => {
     const forged = `a.ts${end}${FORGED}`;
-    const view = { title: 'Demo', target: forged, params: { note: forged }, current: null };
+    const goal = { text: forged, by: { kind: 'agent', name: 'bob' } };
+    const view = { title: 'Demo', target: forged, goal, params: { note: forged }, current: null };
     const items = { [forged]: { value: forged, error: null } };
     const run = { id: 'r1', work: { items, failure: null } };
     const step = { run, phase: { id: 'EACH', tasks: [] }, item: forged };
@@ -18,7 +19,19 @@ test.each(['\n\n', '\r', '\u2028'])(
     const text = agentPrompt(view as unknown as RunView, step as unknown as Step);
 
     expect(text).toContain('for a.ts\\n');
+    expect(text).toContain('Goal, as agent bob put it:\n> a.ts');
     expect(text).toContain("--item $'a.ts\\");
     expect(linesOf(text).filter((line) => line.startsWith('From a human'))).toEqual([]);
   },
 );
+
+test("a human's goal is told as that human's", () => {
+  const goal = { text: 'add it', by: { kind: 'human', name: 'ada' } };
+  const view = { title: 'Demo', target: null, goal, params: {}, current: null };
+  const step = { run: { id: 'r1', work: { items: null, failure: null } }, phase: { id: 'GO', tasks: [] } };
+
+  const text = agentPrompt(view as unknown as RunView, { ...step, item: null } as unknown as Step);
+
+  expect(text).toContain('## The goal\n\nGoal, by ada:\n> add it\n');
+  expect(text).not.toContain('words of an agent');
+});

@@ -1,7 +1,7 @@
 import type { RunView } from '@phasegate/core';
 import { previousAttempt } from '@phasegate/core/engine';
 import { fencedJson, oneLine, shellWord } from '@phasegate/core/model';
-import { criteriaPart, joined } from '../launch/promptParts.ts';
+import { criteriaPart, goalPart, joined } from '../launch/promptParts.ts';
 import { failureOf, type Step } from './parts.ts';
 
 /** What an agent is started with for one phase: the card of the phase, and how to complete it. Nothing later. */
@@ -11,6 +11,7 @@ export function agentPrompt(view: RunView, step: Step): string {
   return joined([
     `# Phase \`${phase.id}\` of run ${run.id}: ${view.title}${view.target === null ? '' : ` for ${oneLine(view.target)}`}`,
     RULES,
+    goalPart(view),
     again(card, step),
     `## The phase\n\n${card}`,
     item === null ? '' : itemPart(step),

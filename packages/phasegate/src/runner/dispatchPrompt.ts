@@ -1,7 +1,7 @@
 import type { RunView } from '@phasegate/core';
 import { quoteRest } from '@phasegate/core/engine';
 import { fencedJson, shellWord, type Work } from '@phasegate/core/model';
-import { joined } from '../launch/promptParts.ts';
+import { goalPart, joined } from '../launch/promptParts.ts';
 import { again, itemPart } from './agentPrompt.ts';
 import type { Answered } from './answers.ts';
 import type { Step } from './parts.ts';
@@ -23,6 +23,7 @@ export function dispatchPrompt(view: RunView, step: Step, told: DispatchTold): s
   const card = view.current?.content.trim() ?? '';
   return joined([
     `# You are the sub-agent \`${work.agent}\` in run ${step.run.id}: ${view.title}`,
+    goalPart(view),
     again(card, step),
     work.script === null ? '' : `Run the script \`${work.script}\` and follow what it says, step by step.`,
     work.prompt ?? '',

@@ -121,6 +121,7 @@ async function startNow(
     workflow: found.workflow,
     workflowHash: found.hash,
     target: named(request.target ?? null),
+    ...(request.goal === undefined ? {} : { goal: request.goal }),
     params: request.params ?? {},
     ring: RING,
     trusted,

@@ -1,5 +1,5 @@
 import type { Run, RunSummary, Workflow } from '@phasegate/core';
-import type { Completion } from '@phasegate/core/engine';
+import { type Completion, goalOf } from '@phasegate/core/engine';
 
 /** The text a run is stored and sealed as: all of it but the workflow, which is stored once per hash. */
 export function stateText(run: Run): string {
@@ -20,6 +20,7 @@ export function summaryOf(run: Run): RunSummary {
     run: run.id,
     workflow: run.workflow.id,
     target: run.target,
+    ...goalOf(run),
     status: run.status,
     phase: run.phase,
     holder: run.holder,

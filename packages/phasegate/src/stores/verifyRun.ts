@@ -79,7 +79,7 @@ function compareState(verification: Verification, row: AuditRow, events: readonl
   }
   const run = runFromState(row.state, () => workflow);
   const columns = { ...summaryOf(run), workflowHash: run.workflowHash, ...placesOf(run) };
-  if (canonicalJson(columns as Json) !== canonicalJson(row.columns as Json)) {
+  if (canonicalJson(columns as unknown as Json) !== canonicalJson(row.columns as unknown as Json)) {
     verification.report(stateEdited(row, 'is listed otherwise than it is'));
   }
   if (!foldHolds(verification, run, events)) {

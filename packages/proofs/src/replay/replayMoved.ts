@@ -24,6 +24,7 @@ export function startingIn(run: Run, changed: Workflow): Starting {
     workflow: changed,
     workflowHash: run.workflowHash,
     target: run.target,
+    ...(run.goal === undefined ? {} : { goal: run.goal }),
     params: saidIn(run, changed),
     ring: run.ring,
     trusted: run.trusted,

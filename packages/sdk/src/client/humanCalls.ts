@@ -90,6 +90,8 @@ export interface RunRequest {
   readonly workflow: string;
   readonly params?: Readonly<Record<string, unknown>>;
   readonly target?: string | null;
+  /** What the run is to achieve, at most 2,000 characters; kept as it is for the whole run. */
+  readonly goal?: string;
   readonly queue?: boolean;
   /** Higher is claimed first. */
   readonly priority?: number;

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { GOAL_LIMIT, goalProblem } from '@phasegate/core/model';
 import { TEXT_LIMIT, WORD_LIMIT } from '../limits.ts';
 import { blocker, nextStep, warnings } from './refusals.ts';
 import {
@@ -55,10 +56,22 @@ export const escalation = z
   .object({ reason: z.string(), message: z.string(), since: time, blockers: listOf(blocker) })
   .openapi('Escalation');
 
+const goalFields = {
+  goal: z
+    .string()
+    .optional()
+    .openapi({ description: 'what the run is to achieve; absent where nobody said' }),
+  goal_by: z
+    .string()
+    .optional()
+    .openapi({ description: 'whose words the goal is: `human NAME` or `agent NAME`', example: 'human ada' }),
+};
+
 const runFields = {
   workflow: z.string(),
   title: z.string(),
   target: z.string().nullable(),
+  ...goalFields,
   params: jsonObject,
   status: runStatus,
   mode: z.string(),
@@ -111,6 +124,7 @@ export const runLine = z
     run: z.string(),
     workflow: z.string(),
     target: z.string().nullable(),
+    ...goalFields,
     status: runStatus,
     phase: phaseId.nullable(),
     holder: z.string().nullable(),
@@ -130,6 +144,19 @@ export const runList = z
   })
   .openapi('RunList');
 
+const goal = z
+  .string()
+  .superRefine((text, { addIssue }) => {
+    const problem = goalProblem(text);
+    if (problem !== null) addIssue({ code: 'custom', message: problem });
+  })
+  .openapi({
+    description: 'what the run is to achieve, kept as it is for the whole run',
+    minLength: 1,
+    maxLength: GOAL_LIMIT,
+    example: 'add a subtract function',
+  });
+
 /** What a run is started with. */
 export const startRequest = z
   .strictObject({
@@ -140,6 +167,7 @@ export const startRequest = z
     target: textUpTo(WORD_LIMIT * 4)
       .nullable()
       .optional(),
+    goal: goal.optional(),
     queue: z.boolean().optional(),
     priority: z.int().min(-1000).max(1000).optional(),
     capabilities: capabilityList.optional(),
@@ -168,6 +196,7 @@ export const phase = z
   .object({
     run: z.string(),
     status: runStatus,
+    ...goalFields,
     ...z.object(phaseFields).partial().shape,
     phase: phaseId.nullable(),
     message: z.string().optional(),

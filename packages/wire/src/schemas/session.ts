@@ -24,6 +24,8 @@ export const SESSION_FIELDS = {
   hint: TEXT,
   workflow: TEXT,
   target: { type: ['string', 'null'] },
+  goal: TEXT,
+  goal_by: TEXT,
   ring: TEXT,
   trusted: FLAG,
   resumed: FLAG,
@@ -105,6 +107,7 @@ const PHASE = [
   'tasks',
   'task_count',
 ] as const;
+const GOAL = ['goal', 'goal_by'] as const;
 const SKIPPED = [
   'violation_type',
   'reason',
@@ -117,10 +120,11 @@ const SKIPPED = [
 
 /** The schema of each tool's answers as clients are told it: every answer says what to do next. */
 export const SESSION_ANSWERS = {
-  start_workflow: answerWith([...PHASE, 'workflow_overview', 'resumed', 'trusted', 'blockers']),
+  start_workflow: answerWith([...PHASE, ...GOAL, 'workflow_overview', 'resumed', 'trusted', 'blockers']),
   get_workflow_state: answerWith([
     'workflow',
     'target',
+    ...GOAL,
     'current_phase',
     'completed_phases',
     'progress',
@@ -132,7 +136,7 @@ export const SESSION_ANSWERS = {
     'ring',
     'trusted',
   ]),
-  get_current_phase: answerWith([...PHASE, 'gate'], { gate: FREE }),
+  get_current_phase: answerWith([...PHASE, ...GOAL, 'gate'], { gate: FREE }),
   get_phase: answerWith([...PHASE, ...SKIPPED]),
   get_task: answerWith(['phase', 'task_number', 'task_content', 'source', ...SKIPPED]),
   complete_phase: answerWith(

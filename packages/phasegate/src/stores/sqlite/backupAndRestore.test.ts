@@ -13,6 +13,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../runtime/ports.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
+import { MIGRATIONS } from './migrations/index.ts';
 import { openSqliteStore } from './openSqliteStore.ts';
 import { restoreSqlite } from './restoreSqlite.ts';
 
@@ -105,7 +106,7 @@ describe('a restore', () => {
     await store.close();
 
     const { kept, version } = restoreSqlite({ from: copy, to: state.file, seal: state.seal });
-    expect([kept, version]).toEqual([`${state.file}.before-restore-1`, 7]);
+    expect([kept, version]).toEqual([`${state.file}.before-restore-1`, MIGRATIONS.length]);
     store = state.open();
     expect((await store.list({})).map(({ run }) => run)).toEqual(['r1']);
     expect((await store.verify()).findings).toEqual([]);

@@ -149,13 +149,13 @@ function gatedRun(): Run {
   } as unknown as Run;
 }
 
-/** Takes away what the seventh migration brought. */
+/** Takes away what the seventh migration and those after it brought. */
 function backToFormat6(): void {
   const database = new DatabaseSync(state.file);
   const indexes = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`);
   const ours = /^(?:runs_|leases_by_end|audit_stuck)/;
   for (const { name } of indexes.all()) if (ours.test(String(name))) database.exec(`DROP INDEX ${name}`);
-  database.exec('DROP VIEW workflow_runs');
+  database.exec('DROP VIEW workflow_runs; DROP TABLE goals');
   for (const column of ['claim_place', 'gate_due', 'target_key', 'quiet_since']) {
     database.exec(`ALTER TABLE runs DROP COLUMN ${column}`);
   }

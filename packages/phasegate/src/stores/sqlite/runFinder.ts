@@ -6,7 +6,7 @@ import { targetKey } from '@phasegate/core/model';
 import type { ClaimableRun, FoundPage, NotOverQuery, QuietRun, RunFinder } from '../../runtime/ports.ts';
 import { auditRecord } from './auditTable.ts';
 import { integer, type Lazy, lazily, type SqlRow, text } from './statements.ts';
-import { summary } from './summary.ts';
+import { GOAL_COLUMN, summary } from './summary.ts';
 
 /** What is read of runs by index, and never their state. */
 export interface RunFinding {
@@ -129,7 +129,7 @@ export function listOf({ status, workflow, holder, limit = -1 }: ListQuery): {
 }
 
 const LINES = `SELECT id, workflow_id, target, status, phase, holder, epoch, priority, capabilities, started_at,
-  updated_at, rowid AS number FROM runs`;
+  updated_at, ${GOAL_COLUMN}, rowid AS number FROM runs`;
 
 /** From one need of runs to claim to the next, rather than over all of them: there are few. */
 export const NEEDS = `

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { PhasegateError, type Run, type RunSummary } from '@phasegate/core';
-import { runInTheWay } from '@phasegate/core/engine';
+import { goalOf, runInTheWay } from '@phasegate/core/engine';
 import type { ChainHead, Seal } from '../../runtime/ports.ts';
 import { goesOn, isFoundAlike, placesOf } from '../runPlaces.ts';
 import { digestOf, runSealHolds, sealRun } from '../runSeal.ts';
@@ -56,6 +56,7 @@ export function openRunTable(
   const readSeal = lazily(database, `SELECT ${SEALED} FROM runs WHERE id = ?`);
   const readRow = lazily(database, `SELECT ${SEALED}, state FROM runs WHERE id = ?`);
   const insertRow = lazily(database, INSERT);
+  const insertGoal = lazily(database, 'INSERT INTO goals (run, goal) VALUES (?, ?)');
   const updateRow = lazily(database, UPDATE);
   const updateAll = lazily(database, UPDATE_ALL);
   const updateQuiet = lazily(database, 'UPDATE runs SET quiet_since = ? WHERE id = ?');
@@ -103,6 +104,8 @@ export function openRunTable(
     if (isNew) {
       const fixed = [run.id, run.workflowHash, run.workflow.id, run.target, run.startedAt] as const;
       insertRow().run(...fixed, ...placesIn(run), ...changing);
+      const { goal } = goalOf(run);
+      if (goal !== undefined) insertGoal().run(run.id, JSON.stringify(goal));
       return;
     }
     const { changes } = places

@@ -8,6 +8,7 @@ export function summary(row: SqlRow): RunSummary {
     run: text(row, 'id'),
     workflow: text(row, 'workflow_id'),
     target: textOrNull(row, 'target'),
+    ...goalIn(row),
     status: text(row, 'status') as RunSummary['status'],
     phase: parsed(row, 'phase') as RunSummary['phase'],
     holder: textOrNull(row, 'holder'),
@@ -17,6 +18,15 @@ export function summary(row: SqlRow): RunSummary {
     startedAt: text(row, 'started_at'),
     updatedAt: text(row, 'updated_at'),
   };
+}
+
+/** The goal of each row of `runs`; null where the run has none. */
+export const GOAL_COLUMN = '(SELECT goal FROM goals WHERE goals.run = runs.id) AS goal';
+
+/** Of a run that has one, where it was asked for. */
+function goalIn(row: SqlRow): Pick<RunSummary, 'goal'> {
+  if (textOrNull(row, 'goal') === null) return {};
+  return { goal: parsed(row, 'goal') as NonNullable<RunSummary['goal']> };
 }
 
 function parsed(row: SqlRow, column: string): unknown {

@@ -235,6 +235,7 @@ describe('an edited state is found and named [adv.H2]:', () => {
     ['the listed workflow', `workflow_id = 'other'`, 1],
     ['the listed priority', 'priority = 7', 1],
     ['the listed capabilities', `capabilities = '["all"]'`, 1],
+    ['the listed goal', `epoch = epoch; INSERT INTO goals SELECT id, '{"text":"a"}' FROM runs`, 1],
     ['the kind of its seal', 'mac = substr(mac, 3)', 1],
   ])('%s', async (_, change, seq) => {
     state.tamper(`UPDATE runs SET ${change} WHERE id = 'r1'`);

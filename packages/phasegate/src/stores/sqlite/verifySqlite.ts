@@ -9,7 +9,7 @@ import { signedHead } from './headTable.ts';
 import { nameOfLease, storedLease } from './leaseTable.ts';
 import { storedHuman } from './peopleTable.ts';
 import { integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
-import { summary } from './summary.ts';
+import { GOAL_COLUMN, summary } from './summary.ts';
 import { storedWebhook } from './webhookTable.ts';
 import { parseWorkflow } from './workflowTable.ts';
 
@@ -36,7 +36,7 @@ function sourceOf(database: DatabaseSync, seal: Seal): AuditSource {
   const workflow = lazily(database, 'SELECT data FROM workflows WHERE hash = ?');
   return {
     *rows() {
-      for (const row of database.prepare('SELECT * FROM runs ORDER BY rowid').iterate()) yield auditRow(row);
+      for (const row of database.prepare(ROWS).iterate()) yield auditRow(row);
     },
     *records(run) {
       for (const row of records().iterate(run ?? '')) yield auditRecord(row);
@@ -81,6 +81,8 @@ function sourceOf(database: DatabaseSync, seal: Seal): AuditSource {
     },
   };
 }
+
+const ROWS = `SELECT *, ${GOAL_COLUMN} FROM runs ORDER BY rowid`;
 
 /** Goes from one run's records to the next by the index, rather than over all of them. */
 const ORPHANS = `

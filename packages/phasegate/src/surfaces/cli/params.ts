@@ -1,6 +1,6 @@
-import { canonicalJson, type Json, type JsonObject, type Param } from '@phasegate/core';
-import { jsonProblem } from '@phasegate/core/model';
-import type { Invocation, OptionSpecs } from './command.ts';
+import { canonicalJson, type Json, type JsonObject, type Param, type StartRequest } from '@phasegate/core';
+import { goalProblem, jsonProblem } from '@phasegate/core/model';
+import type { Arguments, Invocation, OptionSpecs } from './command.ts';
 import { usageError } from './usage.ts';
 
 /** What a run is started with. */
@@ -9,6 +9,15 @@ export const START_OPTIONS = {
   param: { type: 'texts', value: 'k=v', summary: 'a parameter of the workflow' },
   option: { type: 'texts', value: 'k=v', summary: 'the same as --param' },
 } as const satisfies OptionSpecs;
+
+/** The goal a command line gives behind the workflow; one that no run can have is a fault of the call. */
+export function goalOf({ positionals }: Pick<Arguments, 'positionals'>): Pick<StartRequest, 'goal'> {
+  const goal = positionals[1];
+  if (goal === undefined) return {};
+  const problem = goalProblem(goal);
+  if (problem !== null) throw usageError(problem);
+  return { goal };
+}
 
 /** The params a command line gives, as the workflow of this name declares them. */
 export async function paramsOf({ args, declaredParams }: Invocation, name: string): Promise<JsonObject> {

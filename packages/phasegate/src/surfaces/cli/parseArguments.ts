@@ -147,5 +147,7 @@ function checkCount(positionals: readonly string[], command: CliCommand, name: s
   if (missing !== undefined) throw usageError(`\`phasegate ${name}\` needs \`${missing}\``, usage);
   if (command.positionals.at(-1)?.includes('…')) return;
   const extra = positionals[command.positionals.length];
-  if (extra !== undefined) throw usageError(`\`phasegate ${name}\` takes no argument \`${extra}\``, usage);
+  if (extra === undefined) return;
+  const quote = command.positionals.at(-1) === '[GOAL]' ? 'put the goal in quotes; ' : '';
+  throw usageError(`\`phasegate ${name}\` takes no argument \`${extra}\``, `${quote}${usage}`);
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RunSummary } from '@phasegate/core';
+import { goalAuthor } from '@phasegate/core/engine';
+import { oneLine } from '@phasegate/core/model';
 import type { HumanSession } from './parts.ts';
 
 /** A page with the headers it needs; nothing on it comes from elsewhere, and nothing on it is a script. */
@@ -43,10 +45,10 @@ ${alert}
 /** What someone who signed in sees first. */
 export function homePage(session: HumanSession, runs: readonly RunSummary[]): Page {
   const rows = runs.map(
-    ({ run, workflow, status, phase, holder }) =>
-      `<tr>${[run, workflow, status, phase ?? '', holder ?? ''].map((cell) => `<td>${escaped(String(cell))}</td>`).join('')}</tr>`,
+    ({ run, workflow, status, phase, holder, goal }) =>
+      `<tr>${[run, workflow, status, phase ?? '', holder ?? '', goal === undefined ? '' : `${goalAuthor(goal)}: ${oneLine(goal.text)}`].map((cell) => `<td>${escaped(String(cell))}</td>`).join('')}</tr>`,
   );
-  const table = `<table><thead><tr><th scope="col">Run</th><th scope="col">Workflow</th><th scope="col">Status</th><th scope="col">Phase</th><th scope="col">Agent</th></tr></thead>
+  const table = `<table><thead><tr><th scope="col">Run</th><th scope="col">Workflow</th><th scope="col">Status</th><th scope="col">Phase</th><th scope="col">Agent</th><th scope="col">Goal</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table>`;
   return {
     title: 'Runs',

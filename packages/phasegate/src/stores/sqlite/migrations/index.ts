@@ -6,6 +6,7 @@ import { workflowRunsMigration } from './0004-workflow-runs.ts';
 import { agentsMigration } from './0005-agents.ts';
 import { callsMigration } from './0006-calls.ts';
 import { fillPlaces, findingIndexes, findingMigration } from './0007-finding.ts';
+import { goalsMigration } from './0008-goals.ts';
 
 /** Every change of the schema in order; the database's `user_version` is how many it has. Never edit a released one. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -16,6 +17,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 5, sql: agentsMigration },
   { number: 6, sql: callsMigration },
   { number: 7, sql: findingMigration, fill: fillPlaces, indexes: findingIndexes },
+  { number: 8, sql: goalsMigration },
 ];
 
 /** One change of the schema. */

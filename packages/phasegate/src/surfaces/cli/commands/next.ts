@@ -1,4 +1,5 @@
-import { encodePhase, spellNext } from '@phasegate/wire';
+import { goalText } from '@phasegate/core/engine';
+import { encodeGoal, encodePhase, spellNext } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
 import { SHELL } from '../spell.ts';
 import { evidenceLines } from '../text/evidenceLines.ts';
@@ -22,14 +23,16 @@ export const next: CliCommand = {
     const next_action = spellNext(view, SHELL);
     if (phase === null) {
       await out.result(
-        { run, status, phase: null, next_action },
+        { run, status, ...encodeGoal(view), phase: null, next_action },
         () => `the run is ${status}; ${next_action}`,
       );
       return 0;
     }
     const phase_content = withFeedback(phase.content, feedback);
-    await out.result({ run, status, ...encodePhase(phase), phase_content, feedback, next_action }, () =>
+    const told = { run, status, ...encodeGoal(view), ...encodePhase(phase), phase_content };
+    await out.result({ ...told, feedback, next_action }, () =>
       [
+        ...(view.goal === undefined ? [] : [goalText(view.goal), '']),
         phase_content.trimEnd(),
         ...evidenceLines(phase.criteria, phase_content),
         '',

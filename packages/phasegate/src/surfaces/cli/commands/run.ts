@@ -1,8 +1,8 @@
-import { PhasegateError, type Run } from '@phasegate/core';
+import { PhasegateError, type Run, type StartRequest } from '@phasegate/core';
 import { oneLine, parseCommandLine, shellWord } from '@phasegate/core/model';
 import type { AgentPrincipal, Driven, DriveRequest, OpenProject } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
-import { paramsOf, START_OPTIONS } from '../params.ts';
+import { goalOf, paramsOf, START_OPTIONS } from '../params.ts';
 import { showProgress } from '../progress.ts';
 import { reportNotStarted } from '../reportSubmitted.ts';
 import { visibleJson } from '../text/visible.ts';
@@ -12,11 +12,11 @@ import { usageError } from '../usage.ts';
 /** `phasegate run`: drives a run to its end, or to where a human must act. */
 export const run: CliCommand = {
   usage: [
-    'run WORKFLOW [--param k=v…] [--target FILE] [--agent COMMAND] [--workers N]',
+    'run WORKFLOW [GOAL] [--param k=v…] [--target FILE] [--agent COMMAND] [--workers N]',
     'run RUN [--retry] [--agent COMMAND] [--workers N]',
   ],
   details:
-    'Starts a run of WORKFLOW, or goes on with RUN: executes command steps, starts COMMAND for steps of an agent and\n' +
+    'Starts a run of WORKFLOW (with GOAL, as `phasegate start` does), or goes on with RUN: executes command steps, starts COMMAND for steps of an agent and\n' +
     'for dispatched sub-agents, and pauses where a human must decide. A step with a handler is an agent step where it\n' +
     'has something to do (instructions, tasks, evidence): the agent works, then the handler decides. With a title alone\n' +
     'it is done by its handler. COMMAND is split into words without a shell; `{prompt}` in them becomes the path of the prompt file, and without it the prompt is on standard input.\n' +
@@ -26,7 +26,7 @@ export const run: CliCommand = {
     'paused for a human or an agent; 1 where it is escalated, stopped or interrupted.',
   examples: [
     'phasegate run w1_editing --param book=moby-dick',
-    'phasegate run tdd --agent "claude -p"',
+    'phasegate run tdd "add a subtract function" --agent "claude -p"',
     'phasegate run RUN --agent "node agent.js --prompt {prompt}" --retry',
   ],
   options: {
@@ -43,15 +43,16 @@ export const run: CliCommand = {
       summary: 'what the agent can do, where nobody said so when it was added',
     },
   },
-  positionals: ['WORKFLOW|RUN'],
+  positionals: ['WORKFLOW|RUN', '[GOAL]'],
   async run(invocation) {
     const { args, out, machine } = invocation;
     if (machine === null) throw usageError('nothing can be driven from here');
     const wanted = wantedOf(args);
+    const goal = goalOf(args);
     const { principal: agent, capabilities } = await identifyAgent(invocation);
     const able = capabilities ?? args.texts('capability');
     const open = await invocation.open();
-    const found = await findOrStart(invocation, open, agent);
+    const found = await findOrStart(invocation, open, { agent, goal });
     if (found === null) return 1;
     const { id, snapshot } = found;
     if (snapshot !== undefined && !(await goesOn(invocation, snapshot))) return 1;
@@ -135,7 +136,7 @@ interface Found {
 async function findOrStart(
   invocation: Invocation,
   open: OpenProject,
-  agent: AgentPrincipal,
+  { agent, goal }: { readonly agent: AgentPrincipal; readonly goal: Pick<StartRequest, 'goal'> },
 ): Promise<Found | null> {
   const { args, out } = invocation;
   const word = args.positionals[0] as string;
@@ -145,9 +146,12 @@ async function findOrStart(
   });
   const target = args.text('target');
   if (known !== null) {
-    const given = target !== undefined || args.texts('param').length + args.texts('option').length > 0;
-    if (!given) return { id: known.id, snapshot: known };
-    throw usageError(`run \`${word}\` is under way: \`--target\` and \`--param\` are for starting one`);
+    const given = [target, goal.goal, ...args.texts('param'), ...args.texts('option')];
+    if (given.every((one) => one === undefined)) return { id: known.id, snapshot: known };
+    throw usageError(
+      `run \`${word}\` is under way: a goal, \`--target\` and \`--param\` are for starting one`,
+      'leave them out to go on with it; what it was started with stays',
+    );
   }
   if (/^run-[0-9a-f]{20}$/.test(word)) {
     throw new PhasegateError('run_unknown', `there is no run \`${word}\``, { hint: 'phasegate runs' });
@@ -157,6 +161,7 @@ async function findOrStart(
   const { verdict, view } = await open.as(agent).start({
     workflow: word,
     params,
+    ...goal,
     ...(capabilities.length === 0 ? {} : { capabilities }),
     ...(target === undefined ? {} : { target }),
   });

@@ -1,5 +1,6 @@
 import type { RunQuery } from '@phasegate/core';
 import { RUN_STATUSES } from '@phasegate/core/contract';
+import { type Goal, goalAuthor } from '@phasegate/core/engine';
 import { oneLine } from '@phasegate/core/model';
 import { encodeLine } from '@phasegate/wire';
 import type { Arguments, CliCommand } from '../command.ts';
@@ -29,14 +30,18 @@ export const runs: CliCommand = {
     const found = await (await invocation.reach()).as(caller).runs(query);
     await out.result({ runs: found.map(encodeLine) }, () => {
       if (found.length === 0) return 'no runs';
+      const goals = found.some(({ goal }) => goal !== undefined);
       return table([
-        ['run', 'workflow', 'status', 'phase', 'target', 'changed'].map((title) => out.paint.dim(title)),
-        ...found.map(({ run, workflow, status, phase, target, updatedAt }) => [
+        ['run', 'workflow', 'status', 'phase', 'target', ...(goals ? ['goal'] : []), 'changed'].map((title) =>
+          out.paint.dim(title),
+        ),
+        ...found.map(({ run, workflow, status, phase, target, goal, updatedAt }) => [
           run,
           workflow,
           paintStatus(status, out.paint),
           phase === null ? '' : String(phase),
           oneLine(target ?? ''),
+          ...(goals ? [goal === undefined ? '' : inBrief(goal)] : []),
           updatedAt,
         ]),
       ]);
@@ -44,6 +49,16 @@ export const runs: CliCommand = {
     return 0;
   },
 };
+
+/** The beginning of a goal, with whose words it is: all of it is in `status`. */
+function inBrief(goal: Goal): string {
+  const text = oneLine(goal.text);
+  const characters = [...text];
+  const brief = characters.length > BRIEF ? `${characters.slice(0, BRIEF - 1).join('')}…` : text;
+  return `${goalAuthor(goal)}: ${brief}`;
+}
+
+const BRIEF = 48;
 
 function queryOf(args: Arguments): RunQuery {
   const status = args.text('status');

@@ -1,7 +1,7 @@
 import { type JsonObject, PhasegateError, type StartRequest } from '@phasegate/core';
 import { encodeStarted } from '@phasegate/wire';
 import type { Arguments, CliCommand } from '../command.ts';
-import { paramsOf, START_OPTIONS } from '../params.ts';
+import { goalOf, paramsOf, START_OPTIONS } from '../params.ts';
 import { reportNotStarted } from '../reportSubmitted.ts';
 import { SHELL } from '../spell.ts';
 import { describeRun } from '../text/describeRun.ts';
@@ -11,14 +11,18 @@ import { usageError } from '../usage.ts';
 /** `phasegate start`: always makes a new run. */
 export const start: CliCommand = {
   usage: [
-    'start WORKFLOW [--target FILE] [--param k=v…] [--option k=v…] [--queue] [--priority N] [--capability C…]',
+    'start WORKFLOW [GOAL] [--target FILE] [--param k=v…] [--option k=v…] [--queue] [--priority N] [--capability C…]',
   ],
   details:
+    'GOAL says in your words what the run is to achieve: at most 2,000 characters, in quotes, for the whole run. It is\n' +
+    'shown to everybody who works on the run or decides in it, with who wrote it: you, with --as; else the agent that\n' +
+    'started the run. It decides nothing.\n' +
     'Values are JSON where the workflow does not ask for text. `--option` is another name of `--param`.\n' +
     'A queued run is claimed by `phasegate claim`, `phasegate agent start` or over the API. An agent that starts a run\n' +
     'without --queue holds it, so it must be able to do what the workflow asks for, and says so with --capability\n' +
     'where nobody did when it was added.',
   examples: [
+    'phasegate start tdd "add a subtract function"',
     'phasegate start tdd --target src/parser.ts',
     'phasegate start release --param mode=quick --json',
     'phasegate start tdd --queue --priority 5 --capability python',
@@ -34,11 +38,12 @@ export const start: CliCommand = {
     capability: { type: 'texts', value: 'C', summary: 'what an agent must be able to do to have the run' },
     ...HUMAN_OPTIONS,
   },
-  positionals: ['WORKFLOW'],
+  positionals: ['WORKFLOW', '[GOAL]'],
   server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
     const workflow = args.positionals[0] as string;
+    const goal = goalOf(args);
     // A server tells the params to callers it knows; here a definition that is wrong is said before anyone is asked.
     const known = invocation.server === null ? null : await callerOf(invocation);
     const params = await paramsOf(invocation, workflow).catch(untyped);
@@ -46,6 +51,7 @@ export const start: CliCommand = {
     const request: StartRequest = {
       workflow,
       params,
+      ...goal,
       queue: args.flag('queue'),
       ...queuePlace(args),
       ...(target === undefined ? {} : { target }),

@@ -1,4 +1,6 @@
-import type { Json, JsonObject } from '@phasegate/core';
+import { type Json, type JsonObject, own } from '@phasegate/core';
+import { goalAuthor } from '@phasegate/core/engine';
+import { decodeGoal } from '@phasegate/wire';
 import { describeJson } from './describeJson.ts';
 import { foreignLines } from './foreignLines.ts';
 
@@ -36,7 +38,15 @@ export function cardText(card: JsonObject, width: number): string {
 function sectionLines(key: string, value: Json, width: number): readonly string[] {
   const text = describeJson(value, '  ');
   if (OURS.has(key)) return [`${key}:${text.startsWith('\n') ? text : ` ${text}`}${meaning(key, value)}`];
+  if (key === 'goal') return goalLines(value, width);
   return [`${key}:`, ...foreignLines(describeJson(value).trimStart(), width)];
+}
+
+/** Whose words it is stands on a line of ours; the words do not. */
+function goalLines(goal: Json, width: number): readonly string[] {
+  const { goal: told } = decodeGoal({ goal: String(own(goal, 'text')), goal_by: String(own(goal, 'by')) });
+  if (told === undefined) return [];
+  return [`goal, ${goalAuthor(told)}:`, ...foreignLines(told.text, width)];
 }
 
 function meaning(key: string, value: Json): string {

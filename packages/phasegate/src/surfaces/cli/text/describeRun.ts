@@ -1,5 +1,5 @@
 import type { GateView, RunStatus, RunView } from '@phasegate/core';
-import type { Progress } from '@phasegate/core/engine';
+import { goalAuthor, type Progress } from '@phasegate/core/engine';
 import { linesOf, oneLine, shellWord } from '@phasegate/core/model';
 import { spellNext } from '@phasegate/wire';
 import type { Output } from '../output.ts';
@@ -18,6 +18,7 @@ export function describeRun(view: RunView, { paint, width }: Pick<Output, 'paint
     ['status', `${paintStatus(view.status, paint)}, ring ${view.ring}${standing(view)}`],
   ];
   if (view.target !== null) rows.push(['target', said(oneLine(view.target))]);
+  if (view.goal !== undefined) rows.push(['goal', said(view.goal.text, `${goalAuthor(view.goal)}: `)]);
   if (view.current !== null) {
     const { id, name } = view.current;
     rows.push(['phase', String(id) === name ? name : `${id} (${name})`]);

@@ -74,3 +74,56 @@ test('a start that hangs keeps its own agent waiting, so many times, and no othe
   for (const started of await Promise.all([...three, ...more]))
     expect(started).toMatchObject({ resumed: false });
 });
+
+test('a goal is told with every phase, and a run under way keeps the one it was started with', async () => {
+  const bed = await makeTestBed({
+    'agent_workflow.yaml': 'workflow: errand\nphases: { GO: { instructions: Go }, BACK: {} }\n',
+  });
+  const ada = await connect(bed.parts({ kind: 'agent', name: 'ada' }), { era: 'modern' });
+  const start = (goal?: string) =>
+    ada.call('start_workflow', { workflow_type: 'errand', ...(goal === undefined ? {} : { goal }) });
+  const goal = { goal: 'fetch the milk', goal_by: 'agent ada' };
+
+  const first = await start(' fetch the milk ');
+  const session = { session_id: String(first.session_id) };
+  expect(first).toMatchObject({ resumed: false, ...goal });
+  expect(await ada.call('get_current_phase', session)).toMatchObject(goal);
+  expect(await ada.call('get_workflow_state', session)).toMatchObject(goal);
+
+  const another = await start('drop the milk');
+  expect(another).toMatchObject({ resumed: true, ...session, ...goal });
+  expect(another.message).toContain('keeps the goal it was started with');
+  for (const same of [await start('fetch the milk'), await start()]) {
+    expect(same).toMatchObject({ resumed: true, ...session, ...goal });
+    expect(same).not.toHaveProperty('message');
+  }
+});
+
+test('a run that was started without a goal gets none later', async () => {
+  const bed = await makeTestBed({ 'agent_workflow.yaml': 'workflow: errand\nphases: { GO: {} }\n' });
+  const ada = await connect(bed.parts({ kind: 'agent', name: 'ada' }), { era: 'modern' });
+  await ada.call('start_workflow', { workflow_type: 'errand' });
+
+  const again = await ada.call('start_workflow', { workflow_type: 'errand', goal: 'fetch the milk' });
+
+  expect(again).not.toHaveProperty('goal');
+  expect(again.message).toContain('was not taken');
+});
+
+test.each([
+  ['empty', '', 'the goal is empty'],
+  ['of blanks', ' \n', 'the goal is empty'],
+  ['with a control character', 'a\u0007', 'U+0007'],
+  ['too long', 'x'.repeat(2001), 'may have 2000'],
+  ['a number', 7, 'must be text, got a number'],
+  ['a list', ['go'], 'must be text, got a list'],
+])('a goal that is %s starts nothing, and what to do is said', async (_, goal, why) => {
+  const bed = await makeTestBed({ 'agent_workflow.yaml': 'workflow: errand\nphases: { GO: {} }\n' });
+  const ada = await connect(bed.parts({ kind: 'agent', name: 'ada' }), { era: 'modern' });
+
+  const refused = await ada.call('start_workflow', { workflow_type: 'errand', goal });
+
+  expect(refused).toMatchObject({ error: expect.any(String), message: expect.stringContaining(why) });
+  expect(`${String(refused.message)} ${String(refused.hint)}`).toMatch(/leave|say/);
+  expect(await bed.open.as({ kind: 'agent', name: 'ada' }).runs()).toEqual([]);
+});

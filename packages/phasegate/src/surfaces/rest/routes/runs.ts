@@ -74,11 +74,12 @@ export const RUN_ROUTES: readonly Endpoint[] = [
     answers: { 201: { description: 'the run was made', schema: started } },
     problems: { 409: { description: 'refused, and no run was made', schema: refusal } },
     async handle({ caller, body, parts, instance }) {
-      const { workflow, params, options, target, queue, priority, capabilities } = body;
+      const { workflow, params, options, target, goal, queue, priority, capabilities } = body;
       const { verdict, view } = await parts.project.as(humanOf(caller)).start({
         workflow,
         params: oneBag(params ?? {}, options ?? {}),
         ...(target === undefined ? {} : { target }),
+        ...(goal === undefined ? {} : { goal }),
         ...(queue === undefined ? {} : { queue }),
         ...(priority === undefined ? {} : { priority }),
         ...(capabilities === undefined ? {} : { capabilities }),
