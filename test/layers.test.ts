@@ -42,7 +42,15 @@ test('what is written by authors stands on the sdk, that on core, and nothing be
   ]);
   // The process that runs an author's functions gives them the protected database.
   expect(seenFrom('loaders')).toEqual(['core', 'database', 'proofs', 'runtime/ports', 'sdk']);
-  expect(seenFrom('surfaces/cli')).toEqual(['core', 'proofs', 'runtime/ports', 'templates', 'wire']);
+  // Which agents have a name is told in the help.
+  expect(seenFrom('surfaces/cli')).toEqual([
+    'core',
+    'launch',
+    'proofs',
+    'runtime/ports',
+    'templates',
+    'wire',
+  ]);
 });
 
 test('engine, API and client are modules of their own: the client knows the engine’s words only, the API neither [S2.51]', () => {

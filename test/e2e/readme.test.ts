@@ -72,13 +72,13 @@ function linesUnder(heading: string): readonly string[] {
     .map((line) => line.replace(/ +#.*$/, ''));
 }
 
-/** What is installed: the command, the SDK, and an agent. */
+/** What is installed: the command, the SDK, and an agent that stands in for the client the README names. */
 function tools({ base, root, env }: TestProject): Readonly<Record<string, string>> {
   const bin = join(base, 'bin');
   mkdirSync(bin);
   for (const [name, program] of [
     ['phasegate', PROGRAM],
-    ['my-agent', join(root, 'agent.mjs')],
+    ['claude', join(root, 'agent.mjs')],
   ] as const) {
     writeFileSync(join(bin, name), `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`);
     chmodSync(join(bin, name), 0o755);

@@ -110,7 +110,8 @@ test('`run` loads its run once before it is the driver, once after, and twice fo
         counts.push([progress.event, loads() - renewals + looked]);
         renewals = 0;
       };
-      return driveRun({ ...request, report }, { terminal: { start: () => expect.fail('no terminal') } });
+      const terminal = { start: () => expect.fail('no terminal') };
+      return driveRun({ ...request, report }, { terminal, launcher: ['phasegate'] });
     },
   };
 

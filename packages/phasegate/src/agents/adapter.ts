@@ -10,6 +10,8 @@ export interface Launch {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** A file to read as standard input; absent: the terminal, or nothing. */
+  readonly inputFile?: string;
   /** The text on file descriptor 3. */
   readonly credentials: string;
   /** A folder only this user may enter. */

@@ -1,12 +1,13 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { own } from '@phasegate/core';
 import { agentWords } from '../launch/agentWords.ts';
+import { presetNamed } from '../launch/presets.ts';
 import type { AgentPrincipal, Claimed, Spawned } from '../runtime/ports.ts';
-import { type AgentAdapter, describeExit, type Exit, type StartedAgent } from './adapter.ts';
+import { type AgentAdapter, describeExit, type Exit, type Launch, type StartedAgent } from './adapter.ts';
 import { afterExit, type Ending } from './afterExit.ts';
 import { agentEnvironment } from './agentEnvironment.ts';
-import { writeBriefing } from './briefing.ts';
+import { type Briefing, writeBriefing } from './briefing.ts';
 import { nextRecord } from './nextRecord.ts';
 import { promptText } from './promptText.ts';
 
@@ -109,9 +110,10 @@ async function runOnce(
   await request.open.guardedFiles.hold(run);
   const started = await adapter.start({
     name: agent.name,
-    argv: agentWords(request.argv, briefing.promptFile).argv,
     cwd: request.project.root,
-    environment: agentEnvironment(driving.environment, { url, agent: agent.name, key, run, ...briefing }),
+    ...programOf(driving, briefing, {
+      ...agentEnvironment(driving.environment, { url, agent: agent.name, key, run, ...briefing }),
+    }),
     credentials: JSON.stringify({ url, agent: agent.name, key, token: claimed.token, task: run, item }),
     folder,
   });
@@ -119,6 +121,24 @@ async function runOnce(
   const exit = await followed(driving, started, { run, after });
   request.report({ event: 'exited', agent: agent.name, run, how: describeExit(exit) });
   return exit;
+}
+
+/** The words that were given, or those of a client we know, with its own settings and the prompt as its input. */
+function programOf(
+  { request, url, folder }: Driving,
+  { promptFile }: Briefing,
+  environment: Readonly<Record<string, string>>,
+): Pick<Launch, 'argv' | 'environment' | 'inputFile'> {
+  const preset = request.preset === undefined ? undefined : presetNamed(request.preset);
+  if (preset === undefined) return { argv: agentWords(request.argv, promptFile).argv, environment };
+  const mcp = { url: `${url}/mcp`, keyVariable: 'PHASEGATE_KEY' };
+  const launch = preset.launch({ mcp, files: join(folder, preset.name) });
+  for (const { path, text } of launch.files) writeFileSync(path, text, { mode: 0o600 });
+  return {
+    argv: launch.argv,
+    environment: { ...environment, ...launch.environment },
+    inputFile: promptFile,
+  };
 }
 
 /** Waits for the end; a program whose lease has run out is ended: its token is dead, and the run another's. */

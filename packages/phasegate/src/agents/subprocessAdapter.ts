@@ -14,11 +14,13 @@ export function subprocessAdapter(options: {
   return {
     async start(launch) {
       const log = options.logFile === null ? 2 : openSync(options.logFile, 'a', 0o600);
+      const input = launch.inputFile === undefined ? null : openSync(launch.inputFile, 'r');
       const { child, exited } = startProgram(launch, {
-        stdio: [options.terminal ? 'inherit' : 'ignore', log, log],
+        stdio: [input ?? (options.terminal ? 'inherit' : 'ignore'), log, log],
         ownGroup: true,
       });
       if (log !== 2) closeSync(log);
+      if (input !== null) closeSync(input);
       const { pid } = child;
       // An agent must not outlive whoever follows it: nobody would notice its end.
       const leave = () => pid !== undefined && signalGroup(pid, 'SIGKILL');

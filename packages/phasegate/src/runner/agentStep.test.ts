@@ -226,7 +226,7 @@ describe('in a terminal', () => {
 
     const driven = await bed.drive(
       { adapter: 'tmux', agentCommand: ['agent', '{prompt}'], stepTimeout: 0.05 },
-      { terminal: { start } },
+      { terminal: { start }, launcher: ['phasegate'] },
     );
 
     expect(driven).toMatchObject({ outcome: 'escalated' });

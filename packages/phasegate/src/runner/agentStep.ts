@@ -1,8 +1,7 @@
 import { PhasegateError, type Run } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
-import { agentWords } from '../launch/agentWords.ts';
+import { agentLaunch, startsAgents } from './agentLaunch.ts';
 import { agentPrompt } from './agentPrompt.ts';
-import { agentEnvironment } from './childEnvironment.ts';
 import { attemptsOf, type Driving, failureOf, isStillOpen, type StepAtWork, type StepEnd } from './parts.ts';
 import { runInTerminal } from './runInTerminal.ts';
 import { type ProgramEnd, runStepProgram } from './runStepProgram.ts';
@@ -24,14 +23,13 @@ export async function agentStep(driving: Driving, step: StepAtWork): Promise<Ste
     if (!(error instanceof PhasegateError) || error.code !== 'function_failed') throw error;
     return { kind: 'failed', reason: error.message };
   }
-  if (request.agentCommand === null) {
+  if (!startsAgents(request)) {
     request.report({ event: 'prompt', phase: phase.id, text: prompt });
     return { kind: 'awaited' };
   }
   await makeStateFolder(request.project.stateDir, folder.state);
   await writeStateFile(request.project.stateDir, folder.promptFile, prompt);
-  const { argv, onInput } = agentWords(request.agentCommand, folder.promptFile);
-  const environment = agentEnvironment(driving, step, { prompt: folder.promptFile, state: folder.state });
+  const { argv, environment, onInput } = await agentLaunch(driving, step, folder);
   const ended: ProgramEnd =
     request.adapter === 'tmux'
       ? await runInTerminal(driving, step, { argv, environment })

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { type Json, type Phase, PhasegateError } from '@phasegate/core';
 import type { Work } from '@phasegate/core/model';
 import { parseNeedsUserInput, QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from '@phasegate/sdk';
-import { agentWords } from '../launch/agentWords.ts';
+import { agentLaunch, startsAgents } from './agentLaunch.ts';
 import { type Answered, answersFor } from './answers.ts';
-import { agentEnvironment } from './childEnvironment.ts';
 import { dispatchPrompt, relayPrompt } from './dispatchPrompt.ts';
 import type { Driving, StepAtWork, StepEnd } from './parts.ts';
 import { type ProgramEnd, runStepProgram } from './runStepProgram.ts';
@@ -47,15 +46,15 @@ export async function dispatchStep(
     return { kind: 'failed', reason: error.message };
   }
   await writeFiles(request.project.stateDir, folder, { prompt, file: answersFile, answers });
-  if (request.agentCommand === null) {
+  if (!startsAgents(request)) {
     const text = relayPrompt(prompt, step, work.supportsQuestions ? QUESTION_RELAY_HANDLER : null);
     request.report({ event: 'prompt', phase: step.phase.id, text });
     return { kind: 'awaited' };
   }
-  const { argv, onInput } = agentWords(request.agentCommand, folder.promptFile);
+  const { argv, environment, onInput } = await agentLaunch(driving, step, folder);
   const ended = await runStepProgram(driving, step, {
     argv,
-    environment: agentEnvironment(driving, step, { prompt: folder.promptFile, state: folder.state }),
+    environment,
     input: onInput ? prompt : '',
     holdResult: true,
   });

@@ -1,5 +1,6 @@
 import { type Phase, phaseById, type Run } from '@phasegate/core';
 import { workerOf } from '@phasegate/core/model';
+import { startsAgents } from './agentLaunch.ts';
 import type { Driving } from './parts.ts';
 import { submitStep } from './submitStep.ts';
 import { type Taken, takeStep } from './takeStep.ts';
@@ -54,7 +55,7 @@ export async function parallelStep(driving: Driving, run: Run): Promise<Parallel
 /** Where the prompt is only printed, one is enough: whoever reads it does one item after another. */
 function isAwaited({ request }: Driving, phase: Phase): boolean {
   const worker = workerOf(phase);
-  return request.agentCommand === null && (worker === 'agent' || worker === 'dispatch');
+  return !startsAgents(request) && (worker === 'agent' || worker === 'dispatch');
 }
 
 function isOpen(now: Run, began: Run, item: string): boolean {

@@ -6,6 +6,8 @@ import type { Attempt, DriveRequest } from '../runtime/ports.ts';
 export interface RunnerParts {
   /** Opens terminals for agents, where a human can watch them: the adapter `tmux`. */
   readonly terminal: Terminal;
+  /** The words that start this program itself. */
+  readonly launcher: readonly [string, ...string[]];
 }
 
 /** A way to start a program in a terminal of its own, and to know when it ends. */

@@ -49,6 +49,8 @@ export interface SpawnRequest {
   readonly capabilities: readonly string[];
   /** The program and its words, without a shell; `{prompt}` stands for the path of the prompt file. */
   readonly argv: readonly [string, ...string[]];
+  /** The name of a client that Phasegate knows how to start, in place of `argv`. */
+  readonly preset?: string;
   /** Waits for a run when none is queued. */
   readonly wait: boolean;
   /** Waits at a gate until a human has acted, and goes on. */

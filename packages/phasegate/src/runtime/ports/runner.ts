@@ -14,6 +14,8 @@ export interface DriveRequest {
   readonly capabilities?: readonly string[];
   /** The program for agent steps and dispatched sub-agents, without a shell; null: the prompt is printed and the run pauses. */
   readonly agentCommand: readonly [string, ...string[]] | null;
+  /** The name of a client that Phasegate knows how to start, in place of a command. */
+  readonly agentPreset?: string;
   readonly adapter: 'subprocess' | 'tmux';
   /** How many items of a parallel step at a time. */
   readonly workers: number;

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Spawned, SpawnRequest } from '../../../runtime/ports.ts';
 import { spawnLocalAgent } from '../../../spawnLocalAgent.ts';
@@ -18,12 +20,16 @@ test('the words after `--` are the command, dashes and all', async () => {
   const asked: SpawnRequest[] = [];
   const words = ['agent', 'start', 'run-1', '--capability', 'python', '--adapter', 'tmux', '--json'];
 
-  const { code, json } = await makeShell(EMPTY_PROJECT).callWith(
+  const shell = makeShell(EMPTY_PROJECT);
+  const program = join(shell.root, 'my agent');
+  writeFileSync(program, '', { mode: 0o755 });
+
+  const { code, json } = await shell.callWith(
     machine((request) => {
       asked.push(request);
       return ENDED;
     }),
-    [...words, '--', '/usr/bin/my agent', '--json', '{prompt}', '--', '-x'],
+    [...words, '--', program, '--json', '{prompt}', '--', '-x'],
   );
 
   expect(code).toBe(0);
@@ -33,7 +39,7 @@ test('the words after `--` are the command, dashes and all', async () => {
     adapter: 'tmux',
     name: 'my-agent',
     capabilities: ['python'],
-    argv: ['/usr/bin/my agent', '--json', '{prompt}', '--', '-x'],
+    argv: [program, '--json', '{prompt}', '--', '-x'],
     wait: false,
     waitForHuman: false,
     once: false,
@@ -53,7 +59,7 @@ test.each([
 ] as const)('a run that is %s ends with exit code %i', async (outcome, code) => {
   const called = await makeShell(EMPTY_PROJECT).callWith(
     machine(() => ({ ...ENDED, outcome, message: 'what came of it' })),
-    ['agent', 'start', '--', 'agent'],
+    ['agent', 'start', '--', '/bin/sh'],
   );
 
   expect(called.code).toBe(code);
@@ -66,8 +72,14 @@ test('what happens meanwhile is told on stderr, as JSON where that is asked for'
     return ENDED;
   });
 
-  const plain = await makeShell(EMPTY_PROJECT).callWith(spawner, ['agent', 'start', '--', 'agent']);
-  const json = await makeShell(EMPTY_PROJECT).callWith(spawner, ['agent', 'start', '--json', '--', 'agent']);
+  const plain = await makeShell(EMPTY_PROJECT).callWith(spawner, ['agent', 'start', '--', '/bin/sh']);
+  const json = await makeShell(EMPTY_PROJECT).callWith(spawner, [
+    'agent',
+    'start',
+    '--json',
+    '--',
+    '/bin/sh',
+  ]);
 
   expect(plain.stderr).toBe('a-1: started again (2) as process 7\n');
   expect(JSON.parse(json.stderr)).toMatchObject({ event: 'started', start: 2 });
@@ -94,7 +106,7 @@ test('without a server nothing is started, and how to start one is said', async 
   const shell = makeShell(EMPTY_PROJECT);
   const spawner = spawnLocalAgent({ env: {}, launcher: [], terminal: false });
 
-  expect(await shell.callWith(machine(spawner), ['agent', 'start', '--', 'agent'])).toMatchObject({
+  expect(await shell.callWith(machine(spawner), ['agent', 'start', '--', '/bin/sh'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('start one with `phasegate serve`'),
   });

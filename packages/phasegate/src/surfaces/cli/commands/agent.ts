@@ -1,13 +1,20 @@
 import { resolve } from 'node:path';
 import { oneLine, shellWord } from '@phasegate/core/model';
 import type { SpawnEvent, Spawned, SpawnRequest } from '../../../runtime/ports.ts';
+import {
+  demandInstalled,
+  demandNoTerminal,
+  type NamedAgent,
+  namedAgent,
+  PRESET_NAMES,
+} from '../agentProgram.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate agent`: starts a program as an agent and follows it. */
 export const agent: CliCommand = {
   usage: [
-    'agent start [RUN] [--adapter subprocess|tmux] [--name NAME] [--capability C…] [--wait] -- COMMAND [WORD…]',
+    'agent start [RUN] [--adapter subprocess|tmux] [--name NAME] [--capability C…] [--wait] (--agent NAME | -- COMMAND [WORD…])',
   ],
   details:
     'Claims RUN, or the next run in the queue, for a new agent with a key of its own, and starts COMMAND without a\n' +
@@ -16,10 +23,16 @@ export const agent: CliCommand = {
     'When it ends before the run is completed or waits for a human, it is started again from the last checkpoint,\n' +
     'until the engine escalates. Needs a server: `phasegate serve`.',
   examples: [
+    'phasegate agent start --wait --agent claude',
     'phasegate agent start --wait -- node agent.js {prompt}',
     'phasegate agent start RUN --adapter tmux --name ada -- my-agent --prompt-file {prompt}',
   ],
   options: {
+    agent: {
+      type: 'text',
+      value: 'NAME',
+      summary: `a client that is started with the flags it needs, in place of COMMAND: ${PRESET_NAMES}`,
+    },
     adapter: { type: 'text', value: 'NAME', summary: 'subprocess (default) or tmux' },
     name: {
       type: 'text',
@@ -50,12 +63,17 @@ export const agent: CliCommand = {
 
 async function start(invocation: Invocation, machine: Machine, run: string | null): Promise<ExitCode> {
   const { args, out } = invocation;
-  const argv = commandOf(args);
+  const agent = agentOf(args);
+  const adapter = adapterOf(args);
+  if ('preset' in agent) demandNoTerminal(agent.preset, adapter);
+  const project = await invocation.project();
+  const argv: readonly [string, ...string[]] = 'preset' in agent ? [agent.preset.name] : agent.command;
   const log = args.text('log');
   const wanted = {
     run,
     argv,
-    adapter: adapterOf(args),
+    ...('preset' in agent ? { preset: agent.preset.name } : {}),
+    adapter,
     name: nameOf(args, argv[0]),
     capabilities: args.texts('capability'),
     wait: args.flag('wait'),
@@ -63,9 +81,10 @@ async function start(invocation: Invocation, machine: Machine, run: string | nul
     once: args.flag('once'),
     logFile: log === undefined ? null : resolve(log),
   };
+  demandInstalled(agent, { env: invocation.env, root: project.root });
   const spawned = await machine.spawnAgent({
     ...wanted,
-    project: await invocation.project(),
+    project,
     open: await invocation.open(),
     signal: machine.stopping(),
     report: (event) => void out.log(out.json ? JSON.stringify(event) : describe(event)),
@@ -76,12 +95,25 @@ async function start(invocation: Invocation, machine: Machine, run: string | nul
 
 const GOOD: ReadonlySet<Spawned['outcome']> = new Set(['completed', 'waiting']);
 
+/** A client by its name, or the words after `--`. */
+function agentOf(args: Arguments): NamedAgent {
+  const name = args.text('agent');
+  if (name === undefined) return { command: commandOf(args) };
+  if (args.command.length > 0) throw usageError('`--agent NAME` and a command after `--` exclude each other');
+  const named = namedAgent(name);
+  if ('preset' in named) return named;
+  throw usageError(
+    `there is no agent \`${name}\` that is known`,
+    `known are ${PRESET_NAMES}; write a command after \`--\``,
+  );
+}
+
 function commandOf({ command }: Arguments): readonly [string, ...string[]] {
   const [file, ...words] = command;
   if (file === undefined || file === '') {
     throw usageError(
-      'the command to start is missing: write it after `--`',
-      'e.g. `phasegate agent start -- node agent.js {prompt}`',
+      'the command to start is missing: write it after `--`, or name a client with `--agent`',
+      `e.g. \`phasegate agent start -- node agent.js {prompt}\`; clients: ${PRESET_NAMES}`,
     );
   }
   return [file, ...words];

@@ -133,7 +133,7 @@ describe('what is driven', () => {
 describe('how it is driven', () => {
   test('what was asked for reaches whoever drives', async () => {
     const shell = makeProject();
-    const words = ['--agent', `"my agent" -p --file={prompt} 'do {prompt_file}'`, '--adapter', 'tmux'];
+    const words = ['--agent', `"/bin/sh" -p --file={prompt} 'do {prompt_file}'`, '--adapter', 'tmux'];
     const more = ['--workers', '64', '--step-timeout', '86400', '--wait-for-human'];
     let asked: DriveRequest | undefined;
 
@@ -147,7 +147,7 @@ describe('how it is driven', () => {
 
     expect(asked).toMatchObject({
       agent: 'local',
-      agentCommand: ['my agent', '-p', '--file={prompt}', 'do {prompt_file}'],
+      agentCommand: ['/bin/sh', '-p', '--file={prompt}', 'do {prompt_file}'],
       adapter: 'tmux',
       workers: 64,
       stepTimeout: 86_400,

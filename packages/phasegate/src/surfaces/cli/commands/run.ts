@@ -1,6 +1,13 @@
 import { PhasegateError, type Run, type StartRequest } from '@phasegate/core';
-import { oneLine, parseCommandLine, shellWord } from '@phasegate/core/model';
+import { oneLine, shellWord } from '@phasegate/core/model';
 import type { AgentPrincipal, Driven, DriveRequest, OpenProject } from '../../../runtime/ports.ts';
+import {
+  demandInstalled,
+  demandNoTerminal,
+  type NamedAgent,
+  namedAgent,
+  PRESET_NAMES,
+} from '../agentProgram.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
 import { goalOf, paramsOf, START_OPTIONS } from '../params.ts';
 import { showProgress } from '../progress.ts';
@@ -12,25 +19,31 @@ import { usageError } from '../usage.ts';
 /** `phasegate run`: drives a run to its end, or to where a human must act. */
 export const run: CliCommand = {
   usage: [
-    'run WORKFLOW [GOAL] [--param k=v…] [--target FILE] [--agent COMMAND] [--workers N]',
-    'run RUN [--retry] [--agent COMMAND] [--workers N]',
+    'run WORKFLOW [GOAL] [--param k=v…] [--target FILE] [--agent NAME|COMMAND] [--workers N]',
+    'run RUN [--retry] [--agent NAME|COMMAND] [--workers N]',
   ],
   details:
-    'Starts a run of WORKFLOW (with GOAL, as `phasegate start` does), or goes on with RUN: executes command steps, starts COMMAND for steps of an agent and\n' +
+    'Starts a run of WORKFLOW (with GOAL, as `phasegate start` does), or goes on with RUN: executes command steps, starts the agent for steps of an agent and\n' +
     'for dispatched sub-agents, and pauses where a human must decide. A step with a handler is an agent step where it\n' +
     'has something to do (instructions, tasks, evidence): the agent works, then the handler decides. With a title alone\n' +
-    'it is done by its handler. COMMAND is split into words without a shell; `{prompt}` in them becomes the path of the prompt file, and without it the prompt is on standard input.\n' +
+    `it is done by its handler. NAME is a client that is started with the flags it needs: ${PRESET_NAMES}.\n` +
+    'It has Phasegate’s MCP tools and may run commands and edit files without asking: start it where that is fine.\n' +
+    'COMMAND is split into words without a shell; `{prompt}` in them becomes the path of the prompt file, and without it the prompt is on standard input.\n' +
     'Without --agent the prompt is printed and the run pauses. Ctrl-C leaves a run that can be continued: the step\n' +
     'that was interrupted is done again from its beginning.\n\n' +
     'Progress goes to stderr, with --json as one JSON object a line. The exit code is 0 where the run is completed, or\n' +
     'paused for a human or an agent; 1 where it is escalated, stopped or interrupted.',
   examples: [
     'phasegate run w1_editing --param book=moby-dick',
-    'phasegate run tdd "add a subtract function" --agent "claude -p"',
+    'phasegate run tdd "add a subtract function" --agent claude',
     'phasegate run RUN --agent "node agent.js --prompt {prompt}" --retry',
   ],
   options: {
-    agent: { type: 'text', value: 'COMMAND', summary: 'the program for agent steps and sub-agents' },
+    agent: {
+      type: 'text',
+      value: 'NAME|COMMAND',
+      summary: `the program for agent steps and sub-agents: ${PRESET_NAMES}, or a command`,
+    },
     adapter: { type: 'text', value: 'NAME', summary: 'subprocess (default) or tmux' },
     workers: { type: 'text', value: 'N', summary: 'items of a parallel step at a time (default 4)' },
     'step-timeout': { type: 'text', value: 'SECONDS', summary: 'for steps without a limit (default 1800)' },
@@ -47,8 +60,12 @@ export const run: CliCommand = {
   async run(invocation) {
     const { args, out, machine } = invocation;
     if (machine === null) throw usageError('nothing can be driven from here');
-    const wanted = wantedOf(args);
+    const line = args.text('agent');
+    const named = line === undefined ? null : namedAgent(line);
+    const wanted = wantedOf(args, named);
     const goal = goalOf(args);
+    if (named !== null)
+      demandInstalled(named, { env: invocation.env, root: (await invocation.project()).root });
     const { principal: agent, capabilities } = await identifyAgent(invocation);
     const able = capabilities ?? args.texts('capability');
     const open = await invocation.open();
@@ -79,40 +96,34 @@ const EXIT_CODES: Readonly<Record<Driven['outcome'], ExitCode>> = {
   interrupted: 1,
 };
 
-type Wanted = Pick<DriveRequest, 'agentCommand' | 'adapter' | 'workers' | 'stepTimeout' | 'waitForHuman'>;
+type Wanted = Pick<
+  DriveRequest,
+  'agentCommand' | 'agentPreset' | 'adapter' | 'workers' | 'stepTimeout' | 'waitForHuman'
+>;
 
-function wantedOf(args: Arguments): Wanted {
+function agentOf(
+  agent: NamedAgent | null,
+  adapter: string,
+): Pick<DriveRequest, 'agentCommand' | 'agentPreset'> {
+  if (agent === null) return { agentCommand: null };
+  if ('command' in agent) return { agentCommand: agent.command };
+  demandNoTerminal(agent.preset, adapter);
+  return { agentCommand: null, agentPreset: agent.preset.name };
+}
+
+function wantedOf(args: Arguments, agent: NamedAgent | null): Wanted {
   const adapter = args.text('adapter') ?? 'subprocess';
   if (adapter !== 'subprocess' && adapter !== 'tmux') {
     throw usageError(`there is no adapter \`${adapter}\``, 'adapters: subprocess, tmux');
   }
   return {
     adapter,
-    agentCommand: agentCommand(args.text('agent')),
+    ...agentOf(agent, adapter),
     workers: wholeNumber(args, 'workers', { preset: 4, most: 64 }),
     stepTimeout: wholeNumber(args, 'step-timeout', { preset: 1800, most: 86_400 }),
     waitForHuman: args.flag('wait-for-human'),
   };
 }
-
-function agentCommand(line: string | undefined): Wanted['agentCommand'] {
-  if (line === undefined) return null;
-  // To a shell, braces are more than letters; the place of the prompt is not for one.
-  const parsed = parseCommandLine(line.replaceAll(PROMPT, (_, name) => `${MARK}${name}${MARK}`));
-  const [words, more] = parsed.ok ? parsed.commands : [];
-  const [file, ...rest] = (words ?? []).map((word) => word.replaceAll(MARKED, (_, name) => `{${name}}`));
-  if (file !== undefined && more === undefined) return [file, ...rest];
-  const why = parsed.ok ? 'it must be one command' : parsed.reason;
-  throw usageError(
-    `\`--agent ${line}\` cannot be used: ${why}`,
-    'it is started without a shell; for more, `--agent "sh -c \'…\'"`',
-  );
-}
-
-const PROMPT = /\{(prompt(?:_file)?)\}/g;
-/** A character for private use: nobody types it. */
-const MARK = '\uE000';
-const MARKED = new RegExp(`${MARK}(\\w+)${MARK}`, 'g');
 
 function wholeNumber(
   args: Arguments,
