@@ -1,4 +1,4 @@
-import type { Phase } from '../model/workflow.ts';
+import { type Phase, phaseById } from '../model/workflow.ts';
 import type { Run } from './run.ts';
 import type { Blocker, BlockerCode, NextAction, Verdict } from './verdict.ts';
 
@@ -51,7 +51,7 @@ export function completeAction(phase: Phase): NextAction {
 }
 
 function activeAction(run: Run, agent: string | null): NextAction {
-  const phase = run.workflow.phases.find((candidate) => candidate.id === run.phase) as Phase;
+  const phase = phaseById(run.workflow, run.phase) as Phase;
   const open = phase.tasks.findIndex((_, index) => !run.work.fetched.includes(index + 1));
   if (open === -1) return withItem(completeAction(phase), run, agent);
   return {

@@ -36,6 +36,26 @@ describe('what an agent may see', () => {
     expect(completed).toMatchObject({ ok: true, phase: { id: 1, artifacts: {} } });
   });
 
+  test('a view looks at each phase a few times, however many were completed', () => {
+    const count = 300;
+    const last = Array.from({ length: count - 1 }).reduce<ReturnType<typeof started>>(
+      (run) => submit(run, complete(run)).run,
+      started(workflowOf(phases(count))),
+    );
+    let looks = 0;
+    const watched = new Proxy(last.workflow.phases, {
+      get: (target, key, receiver) => {
+        looks += 1;
+        return Reflect.get(target, key, receiver);
+      },
+    });
+
+    const view = viewFor({ ...last, workflow: { ...last.workflow, phases: watched } }, AGENT);
+
+    expect(view.completedPhases).toHaveLength(count - 1);
+    expect(looks).toBeLessThan(5 * count);
+  });
+
   test.each([3, '3', 3.0, '3.0', 'Name3', 4, -1, 99, '1A', 1e21, null])(
     'asking for %j is refused in one shape, with what to do instead [C1 S0.14 S0.15 S0.55 S0.71]',
     (requested) => {

@@ -3,6 +3,7 @@ import {
   type Phase,
   type PhaseId,
   phaseById,
+  positionOf,
   type Route,
   type Target,
   type Workflow,
@@ -74,6 +75,5 @@ function routeEdges(from: PhaseId, route: Route): readonly Edge[] {
  */
 export function leadsBack(workflow: Workflow, from: PhaseId, to: Target): boolean {
   if (to === null) return false;
-  const position = (id: PhaseId) => workflow.phases.findIndex((phase) => phase.id === id);
-  return position(to) <= position(from);
+  return positionOf(workflow, to) <= positionOf(workflow, from);
 }

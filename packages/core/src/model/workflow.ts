@@ -358,6 +358,27 @@ export type ParamDomain =
   | { readonly kind: 'constant'; readonly value: Json };
 
 /** The phase with this id, or undefined. Ids are compared as they were written. */
-export function phaseById(workflow: Workflow, id: PhaseId | null): Phase | undefined {
-  return workflow.phases.find((phase) => phase.id === id);
+export function phaseById({ phases }: Pick<Workflow, 'phases'>, id: PhaseId | null): Phase | undefined {
+  return id === null ? undefined : byId(phases).get(id)?.phase;
+}
+
+/** Where the phase with this id stands among the phases of its workflow, or -1. */
+export function positionOf({ phases }: Pick<Workflow, 'phases'>, id: PhaseId): number {
+  return byId(phases).get(id)?.position ?? -1;
+}
+
+type PhasesById = ReadonlyMap<PhaseId, { readonly phase: Phase; readonly position: number }>;
+
+/** Made once for each workflow: what goes over all completions or routes would else search all phases for each. */
+const maps = new WeakMap<Workflow['phases'], PhasesById>();
+
+function byId(phases: Workflow['phases']): PhasesById {
+  const known = maps.get(phases);
+  if (known !== undefined) return known;
+  const made = new Map<PhaseId, { readonly phase: Phase; readonly position: number }>();
+  // The first of an id counts, as it would in a search.
+  for (const [position, phase] of phases.entries())
+    if (!made.has(phase.id)) made.set(phase.id, { phase, position });
+  maps.set(phases, made);
+  return made;
 }
