@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { isJsonObject, own, PhasegateError, type PhaseId } from '@phasegate/core';
 import type { TokenFault } from './tokenFaults.ts';
 import { ALGORITHM, encodePart, type TokenKey, type TokenKeys } from './tokenKeys.ts';
@@ -24,7 +23,7 @@ export type CheckedToken =
 /** Signs the claims. Throws `too_large` for what could not be verified again. */
 export function signToken(claims: PhaseClaims, key: TokenKey): string {
   const text = `${key.header}.${encodePart({ ...claims, iss: NAME, aud: NAME })}`;
-  const token = `${text}.${createHmac('sha256', key.bytes).update(text).digest('base64url')}`;
+  const token = `${text}.${key.sign(text)}`;
   if (token.length <= LARGEST) return token;
   // The list of tools informs and the run decides, so it is what can be done without.
   if (claims.allowed_tools.length > 0) return signToken({ ...claims, allowed_tools: [] }, key);

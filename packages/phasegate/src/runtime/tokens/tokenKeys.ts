@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { PhasegateError } from '@phasegate/core';
+import { type Hmac, hmacOf } from '../hmac.ts';
 import type { TokenSecret, TokenSecrets } from '../keys.ts';
 
 /** The variables that replace the project's own token secrets. */
@@ -22,6 +23,8 @@ export interface KeyringOptions {
 export interface TokenKey {
   readonly kid: string;
   readonly bytes: Uint8Array;
+  /** Its signature of a text, prepared once: a token is signed with every transition. */
+  readonly sign: Hmac;
   /** The protected header of what it signs, encoded. */
   readonly header: string;
 }
@@ -85,7 +88,8 @@ function given(name: string, secret: string): TokenKey {
 }
 
 function keyNamed(kid: string, bytes: Uint8Array): TokenKey {
-  return { kid, bytes, header: encodePart({ alg: ALGORITHM, typ: 'JWT', kid }) };
+  const header = encodePart({ alg: ALGORITHM, typ: 'JWT', kid });
+  return { kid, bytes, sign: hmacOf(bytes, 'base64url'), header };
 }
 
 /** One part of a token: JSON as base64url. */
