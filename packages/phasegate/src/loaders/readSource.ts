@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { DefinitionSource } from '../runtime/ports.ts';
 
@@ -72,20 +72,30 @@ async function readBytes(
       if (stats.size > MAX_SOURCE_BYTES) {
         return failed('too_large', `\`${path}\` has ${stats.size} bytes; the limit is ${MAX_SOURCE_BYTES}`);
       }
-      const { buffer, bytesRead } = await handle.read(
-        Buffer.alloc(MAX_SOURCE_BYTES + 1),
-        0,
-        MAX_SOURCE_BYTES + 1,
-        0,
-      );
-      if (bytesRead > MAX_SOURCE_BYTES)
+      const bytes = await readToEnd(handle, stats.size);
+      if (bytes.length > MAX_SOURCE_BYTES)
         return failed('too_large', `\`${path}\` is over ${MAX_SOURCE_BYTES} bytes`);
-      return { ok: true, bytes: buffer.subarray(0, bytesRead) };
+      return { ok: true, bytes };
     } finally {
       await handle.close();
     }
   } catch (error) {
     return failed('file_unreadable', `\`${path}\` ${reason(error)}`);
+  }
+}
+
+/** All of a file, or one byte more than a definition may have: it may have grown since its size was asked for. */
+async function readToEnd(handle: FileHandle, size: number): Promise<Buffer> {
+  let bytes = Buffer.allocUnsafe(size + 1);
+  let length = 0;
+  for (;;) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length);
+    length += bytesRead;
+    if (bytesRead === 0 || length > MAX_SOURCE_BYTES) return bytes.subarray(0, length);
+    if (length < bytes.length) continue;
+    const larger = Buffer.allocUnsafe(Math.min(2 * bytes.length, MAX_SOURCE_BYTES + 1));
+    bytes.copy(larger);
+    bytes = larger;
   }
 }
 
