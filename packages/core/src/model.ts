@@ -64,6 +64,7 @@ export { coveredBy, declaredNames, hasFreeResult, isOwned, nameIn } from './mode
 export { fencedJson, linesOf, oneLine, replaceUnseen, shellWord, unseenAsJson } from './model/oneLine.ts';
 export { paramProblem, readParams } from './model/params.ts';
 export { samplePattern } from './model/pattern/samplePattern.ts';
+export { KeptValues, Readings } from './model/readings.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/schema/jsonSchema.ts';
 export { matchCommand, parseCommandLine } from './model/shell/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';

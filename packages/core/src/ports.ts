@@ -82,6 +82,7 @@ export type {
   Loaded,
   Loader,
   Peeked,
+  Peeking,
   SourceFile,
   SourceMap,
   StartingWith,

@@ -8,10 +8,14 @@ export interface Loader {
   readonly format: 'yaml' | 'typescript' | 'markdown';
   /** Whether a file, by its path relative to the project, may be this loader's. */
   accepts(path: string): boolean;
-  /** Reads enough for a listing, without running any code. Null when the file defines no workflow. */
-  peek(file: SourceFile): Promise<Peeked | null>;
   /**
-   * Reads, checks and compiles. Never throws for what is wrong with the file: that is in `problems`.
+   * Reads enough for a listing, without running any code. Null when the file defines no workflow. The answer is kept
+   * while the file and what `peeking` was told of stay as they are.
+   */
+  peek(file: SourceFile, peeking?: Peeking): Promise<Peeked | null>;
+  /**
+   * Reads, checks and compiles. Never throws for what is wrong with the file: that is in `problems`. Every file is read
+   * each time; what was made of the same bytes before may be given again.
    * With `starting` the workflow is made for that very run: a source it names is read now, and kept.
    */
   load(file: SourceFile, starting?: StartingWith): Promise<Loaded>;
@@ -29,6 +33,14 @@ export interface SourceFile {
   readonly root: string;
   /** Relative to the root, with forward slashes. */
   readonly path: string;
+}
+
+/** Told what the line of a listing is made from. */
+export interface Peeking {
+  /** The file was read: SHA-256 of its bytes. */
+  read(sha256: string): void;
+  /** Whether something lies at another path, relative to the root, and that the answer depends on it. */
+  isThere(path: string): boolean;
 }
 
 /** What a listing shows. `phases` is null where they are not literal in the source. */

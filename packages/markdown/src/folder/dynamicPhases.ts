@@ -1,5 +1,5 @@
 import { posix, relative, resolve, sep } from 'node:path';
-import { own, PhasegateError, type PhaseId, type WorkflowDraft } from '@phasegate/core';
+import { canonicalJson, own, PhasegateError, type PhaseId, type WorkflowDraft } from '@phasegate/core';
 import { didYouMean, type Templates } from '@phasegate/core/model';
 import type { ParsedSource, SourceParsers, StartingWith } from '@phasegate/core/ports';
 import { demandGate } from './demandGate.ts';
@@ -37,6 +37,8 @@ export async function readDynamicPhases(
   if (parser === undefined) {
     const message = `there is no parser \`${config.parser.name}\`${didYouMean(config.parser.name, sources.names())}`;
     folder.report.error(config.parser.at, { code: 'unknown_parser', message });
+    // It may be registered before the next start.
+    folder.readings.neverStand();
   }
   const key = config.sourcePathKey;
   if (starting === undefined) {
@@ -50,14 +52,17 @@ export async function readDynamicPhases(
   // The engine refuses to start without a param that is required, and says so in its own words.
   if (typeof path !== 'string' || parser === undefined || templates === null)
     return { templates, phases: [] };
-  const link = await linkBeneath(folder.root, path);
+  const link = await folder.readings.take(async () => linkBeneath(folder.root, path), String);
   if (link !== null) {
     const message = `\`${link}\` is a symlink, which is not followed`;
     folder.report.error(topOf(path), { code: 'path_outside', message, hint: 'name the file itself' });
     return { templates, phases: [] };
   }
-  const source = await parse(folder, () => parser.parse(folder.root, path), path);
-  if (source === null) return { templates, phases: [] };
+  const source = await parse(folder, () => readParsed(folder, () => parser.parse(folder.root, path)), path);
+  if (source === null) {
+    folder.readings.neverStand();
+    return { templates, phases: [] };
+  }
   const phases = draftSourcePhases(source, statics).map((draft) =>
     withModels({ draft, file: path, evidenceFile: path }, modelsOf(parts, draft.id, folder), folder.report),
   );
@@ -88,9 +93,21 @@ function judgeTemplates(folder: WorkflowFolder, parts: DynamicParts, templates: 
 }
 
 /** A symlink on the way to a source. A way that leaves the project is the parser's to refuse. */
-async function linkBeneath(root: string, path: string): Promise<string | null> {
+function linkBeneath(root: string, path: string): string | null {
   const way = relative(root, resolve(root, path)).split(sep).join('/');
   return way.startsWith('..') ? null : linkOn(root, posix.join(way, 'tasks.md'));
+}
+
+/** A parser that does not say which bytes it read is asked each time, and all that follows is made anew. */
+function readParsed(folder: WorkflowFolder, parsing: () => Promise<ParsedSource>): Promise<ParsedSource> {
+  return folder.readings.take(
+    async () => {
+      const source = await parsing();
+      if (source.files === undefined) folder.readings.neverStand();
+      return source;
+    },
+    ({ files }) => canonicalJson(files ?? {}),
+  );
 }
 
 const HINT = 'Verify tasks.md follows spec format';

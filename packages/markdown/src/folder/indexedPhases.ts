@@ -50,6 +50,8 @@ export async function readIndexedPhases(
     folder.report.note(metadata.at([]), { code: 'indexed_content', message });
     return listed.map((draft) => modelled({ draft, file, evidenceFile: file }, metadata, folder));
   }
+  // What the documentation says is looked up at every start.
+  folder.readings.neverStand();
   const phases: PlacedPhase[] = [];
   for (const draft of listed) {
     if (typeof draft.id !== 'number') {

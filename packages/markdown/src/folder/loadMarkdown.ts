@@ -1,6 +1,12 @@
 import { dirname, posix } from 'node:path';
 import { defineWorkflow, type Known, type PhaseDraft, type WorkflowDraft } from '@phasegate/core';
-import { type DraftProblem, GRAPH_CODES, type Templates, WHOLE_CODES } from '@phasegate/core/model';
+import {
+  type DraftProblem,
+  GRAPH_CODES,
+  type Readings,
+  type Templates,
+  WHOLE_CODES,
+} from '@phasegate/core/model';
 import type {
   DefinitionReader,
   Loaded,
@@ -28,16 +34,29 @@ export interface MarkdownLoaderOptions {
   readonly reader: () => Promise<DefinitionReader>;
 }
 
+/** What a load is for, and what it was made from. */
+export interface MarkdownLoading {
+  readonly starting: StartingWith | undefined;
+  readonly readings: Readings;
+}
+
+/** A workflow, and whether it is made for the params of one start. */
+export interface LoadedMarkdown extends Loaded {
+  readonly dynamic: boolean;
+}
+
 /** Reads the folder of a workflow, checks and compiles it. Everything that is wrong is in `problems`. */
 export async function loadMarkdown(
   { root, path }: SourceFile,
   options: MarkdownLoaderOptions,
-  starting?: StartingWith,
-): Promise<Loaded> {
+  { starting, readings }: MarkdownLoading,
+): Promise<LoadedMarkdown> {
   const report = new Report();
-  const reading = { reader: await options.reader(), report };
+  const reading = { reader: await options.reader(), report, readings };
+  let dynamic = false;
   const folder = new WorkflowFolder({ root, path: dirname(path) }, reading);
-  const done = (workflow: Loaded['workflow']): Loaded => ({
+  const done = (workflow: Loaded['workflow']): LoadedMarkdown => ({
+    dynamic,
     workflow: report.failed ? null : workflow,
     problems: report.inOrder(path),
     files: folder.files,
@@ -46,6 +65,7 @@ export async function loadMarkdown(
   const tree = text === null ? null : readJsonTree(path, text, reading);
   const metadata = tree === null ? null : readMetadata(tree, posix.basename(folder.path), report);
   if (metadata === null) return done(null);
+  dynamic = metadata.dynamic !== null;
   const { phases, templates, source } = await readPhases(folder, metadata, options, starting);
   if (phases.length === 0) {
     if (!report.failed)

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { DefinitionSource } from '../runtime/ports.ts';
 
@@ -13,12 +12,19 @@ export const MAX_SOURCE_BYTES = 1_048_576;
  * symlink in any of its components, is refused before anything is opened.
  */
 export async function readSource(root: string, path: string): Promise<DefinitionSource> {
-  const inside = await resolveInside(root, path);
-  if (!inside.ok) return failed(inside.code, inside.message);
-  const read = await readBytes(inside.real, path);
+  const inside = resolveInside(root, path);
+  return inside.ok ? readResolved(inside, path) : failed(inside.code, inside.message);
+}
+
+/** Reads a file whose path was resolved. */
+export function readResolved(
+  inside: { readonly path: string; readonly real: string },
+  path: string,
+): DefinitionSource {
+  const read = readBytes(inside.real, path);
   if (!read.ok) return read;
   const { bytes } = read;
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const sha256 = hash('sha256', bytes);
   const nul = bytes.indexOf(0);
   if (nul !== -1) {
     const before = bytes.subarray(0, nul);
@@ -33,20 +39,24 @@ export async function readSource(root: string, path: string): Promise<Definition
   return { ok: true, path: inside.path, text: text.startsWith('\uFEFF') ? text.slice(1) : text, sha256 };
 }
 
+/** What tells two readings of a file apart, whatever is made of them. */
+export function markOf(source: DefinitionSource): string {
+  return source.ok ? `${source.sha256} ${source.path}` : JSON.stringify(source);
+}
+
 /** Where a path of the project really is; refuses one that leaves the project. */
-export async function resolveInside(
+export function resolveInside(
   root: string,
   path: string,
-): Promise<
+):
   | { readonly ok: true; readonly path: string; readonly real: string }
-  | { readonly ok: false; readonly code: 'path_outside' | 'file_unreadable'; readonly message: string }
-> {
+  | { readonly ok: false; readonly code: 'path_outside' | 'file_unreadable'; readonly message: string } {
   if (path.includes('\0')) return { ok: false, code: 'path_outside', message: 'a path holds no NUL byte' };
   const outside = { ok: false, code: 'path_outside', message: `\`${path}\` leaves the project` } as const;
   const full = resolve(root, path);
   if (isAbsolute(path) || path.includes('\\') || !isBeneath(root, full)) return outside;
   try {
-    const [realRoot, real] = await Promise.all([realpath(root), realpath(full)]);
+    const [realRoot, real] = [realpathSync.native(root), realpathSync.native(full)];
     if (!isBeneath(realRoot, real)) return outside;
     return { ok: true, path: relative(root, full).split(sep).join('/'), real };
   } catch (error) {
@@ -59,39 +69,60 @@ function isBeneath(root: string, path: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-async function readBytes(
+function readBytes(
   real: string,
   path: string,
-): Promise<{ readonly ok: true; readonly bytes: Buffer } | (DefinitionSource & { readonly ok: false })> {
+): { readonly ok: true; readonly bytes: Buffer } | (DefinitionSource & { readonly ok: false }) {
   try {
-    // Not blocking and not following: a pipe or a link put here meanwhile must not hold us up or lead us away.
-    const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-    try {
-      const stats = await handle.stat();
+    return withFile(real, constants.O_NOFOLLOW, (file, stats) => {
       if (!stats.isFile()) return failed('file_unreadable', `\`${path}\` is not a file`);
       if (stats.size > MAX_SOURCE_BYTES) {
         return failed('too_large', `\`${path}\` has ${stats.size} bytes; the limit is ${MAX_SOURCE_BYTES}`);
       }
-      const bytes = await readToEnd(handle, stats.size);
+      const bytes = readToEnd(file, stats.size);
       if (bytes.length > MAX_SOURCE_BYTES)
         return failed('too_large', `\`${path}\` is over ${MAX_SOURCE_BYTES} bytes`);
       return { ok: true, bytes };
-    } finally {
-      await handle.close();
-    }
+    });
   } catch (error) {
     return failed('file_unreadable', `\`${path}\` ${reason(error)}`);
   }
 }
 
+/** SHA-256 of the bytes a file has now; null where there is no file that could be a definition. */
+export function hashOfFile(real: string): string | null {
+  try {
+    return withFile(real, 0, (file, stats) => {
+      if (!stats.isFile() || stats.size > MAX_SOURCE_BYTES) return null;
+      return hash('sha256', readToEnd(file, stats.size));
+    });
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Opens a file and closes it again. Not blocking, and not following where that is asked: a pipe or a link put here
+ * meanwhile must not hold us up or lead us away. Definitions are small and are read at every start, and each step
+ * that waits for another thread takes longer than reading one.
+ */
+function withFile<T>(real: string, more: number, act: (file: number, stats: Stats) => T): T {
+  const file = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | more);
+  try {
+    return act(file, fstatSync(file));
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** All of a file, or one byte more than a definition may have: it may have grown since its size was asked for. */
-async function readToEnd(handle: FileHandle, size: number): Promise<Buffer> {
+function readToEnd(file: number, size: number): Buffer {
   let bytes = Buffer.allocUnsafe(size + 1);
   let length = 0;
   for (;;) {
-    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length);
-    length += bytesRead;
-    if (bytesRead === 0 || length > MAX_SOURCE_BYTES) return bytes.subarray(0, length);
+    const read = readSync(file, bytes, length, bytes.length - length, length);
+    length += read;
+    if (read === 0 || length > MAX_SOURCE_BYTES) return bytes.subarray(0, length);
     if (length < bytes.length) continue;
     const larger = Buffer.allocUnsafe(Math.min(2 * bytes.length, MAX_SOURCE_BYTES + 1));
     bytes.copy(larger);

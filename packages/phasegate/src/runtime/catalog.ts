@@ -152,12 +152,12 @@ function valid(loaded: Loaded, entry: CatalogEntry, root: string): CatalogWorkfl
   }
   const migrations = migrationHashes(workflow.database?.migrations ?? null, root);
   const files = { ...loaded.files, ...filesIn(workflow.database?.migrations ?? '', migrations) };
-  const accepted = withAccepted(workflow, migrations);
+  const { accepted, hash: digest } = judgedWith(workflow, migrations);
   return {
     workflow: accepted,
     path: entry.path,
     format: entry.format,
-    hash: sha256(canonicalJson(accepted as unknown as Json)),
+    hash: digest,
     closure: closureHash(files),
     files,
     notes: problems,
@@ -197,11 +197,31 @@ function filesIn(folder: string, hashes: Readonly<Record<string, string>>): Read
   return Object.fromEntries(Object.entries(hashes).map(([name, sha]) => [`${folder}/${name}`, sha]));
 }
 
+/** A workflow with the migrations it is judged with, and its hash: made once, so that its runs share one value. */
+interface Judged {
+  readonly migrations: string;
+  readonly accepted: Workflow;
+  readonly hash: string;
+}
+
+const judged = new WeakMap<Workflow, Judged>();
+
+function judgedWith(workflow: Workflow, hashes: Readonly<Record<string, string>>): Judged {
+  const migrations = canonicalJson(hashes);
+  const known = judged.get(workflow);
+  if (known?.migrations === migrations) return known;
+  const accepted = withAccepted(workflow, hashes);
+  const made = { migrations, accepted, hash: sha256(canonicalJson(accepted as unknown as Json)) };
+  judged.set(workflow, made);
+  return made;
+}
+
 /** INVARIANT: a run keeps the migrations that were there when its workflow was judged, and no others are applied for it. */
 function withAccepted(workflow: Workflow, accepted: Readonly<Record<string, string>>): Workflow {
   const { database } = workflow;
   if (database === undefined || database.migrations === null) return workflow;
-  return { ...workflow, database: { ...database, accepted } };
+  const judgedBy = Object.freeze({ ...database, accepted: Object.freeze({ ...accepted }) });
+  return Object.freeze({ ...workflow, database: judgedBy });
 }
 
 function isErrorCode(code: string): code is ErrorCode {

@@ -4,8 +4,16 @@ import type { AuditDraft } from '../runtime/ports.ts';
 
 /** SHA-256 of the canonical JSON of a workflow: what a run remembers its rules by. */
 export function workflowHash(workflow: Workflow): string {
-  return hash('sha256', canonicalJson(workflow as unknown as Json));
+  const known = hashes.get(workflow);
+  if (known !== undefined) return known;
+  const made = hash('sha256', canonicalJson(workflow as unknown as Json));
+  // One that can still be changed is hashed each time.
+  if (Object.isFrozen(workflow)) hashes.set(workflow, made);
+  return made;
 }
+
+/** Workflows are frozen all through where they are defined, so that the hash of one stands. */
+const hashes = new WeakMap<Workflow, string>();
 
 /** Refuses a run whose workflow is not the one its hash names: the copy stored under the hash serves every run. */
 export function requireOwnWorkflow(run: Run): void {

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { canonicalJson, type Problem } from '@phasegate/core';
-import { readSource, resolveInside } from '../readSource.ts';
+import type { DefinitionSource } from '../../runtime/ports.ts';
+import { readResolved, readSource, resolveInside } from '../readSource.ts';
 import type { SealedModule } from './hostProtocol.ts';
 import { ImportResolver, type Place } from './importResolver.ts';
-import { importsOf } from './importsOf.ts';
+import { type FoundImport, importsOf } from './importsOf.ts';
 import { type ParsedModule, parseModule } from './parseModule.ts';
 
 /** One file of a closure. */
@@ -31,18 +33,37 @@ const MAX_FILES = 500;
 const MAX_SIZE = 16_777_216;
 const CODE = /\.[mc]?[jt]s$/i;
 
-/** Finds a module's closure by reading, never by running. */
-export async function closureOf(root: string, path: string): Promise<Closure> {
+/**
+ * Finds a module's closure by reading, never by running. Every file is read and hashed each time. What is in `known` is
+ * not parsed again; afterwards it holds what this closure is made of, and nothing else.
+ */
+export async function closureOf(
+  root: string,
+  path: string,
+  known: KnownModules = new Map(),
+): Promise<Closure> {
   const files: ClosureFile[] = [];
   const problems: Problem[] = [];
   const sealed: Record<string, SealedModule> = {};
-  const resolver = new ImportResolver();
+  const made: KnownModules = new Map();
+  const reading: Reading = {
+    resolver: new ImportResolver(),
+    async read(name, source) {
+      const key = `${source.sha256} ${name}`;
+      const kept = known.get(key);
+      // Others get their turn: a large package has many files, and parsing one takes a while.
+      if (kept === undefined) await setImmediate();
+      const module = kept ?? readModule(name, source.text, name === path);
+      made.set(key, module);
+      return module;
+    },
+  };
   let module: Closure['module'] = null;
   let size = 0;
   const open: Place[] = [{ base: root, within: path, path, folder: null }];
   const seen = new Set([path]);
   for (let next = open.shift(); next !== undefined; next = open.shift()) {
-    const read = await readPlace(next, resolver);
+    const read = await readPlace(next, reading);
     problems.push(...read.problems);
     if (read.file !== undefined) files.push(read.file);
     if (read.file !== undefined && read.sealed !== undefined) sealed[read.file.real] = read.sealed;
@@ -58,23 +79,46 @@ export async function closureOf(root: string, path: string): Promise<Closure> {
     const message = `\`${path}\` imports more than ${MAX_FILES} files or ${MAX_SIZE} characters, those of packages included`;
     problems.push({ file: path, line: 1, column: 1, code: 'too_large', message, severity: 'error' });
   }
+  known.clear();
+  for (const [key, read] of made) known.set(key, read);
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { files, code: codeOf(files), module, problems, sealed };
 }
+
+/** What was read of modules before, by their name and the hash of their bytes. */
+export type KnownModules = Map<string, ReadModule>;
+
+/** What the text of one module says: that needs no reading of any other file, and stays the same with its bytes. */
+export interface ReadModule {
+  /** Absent where its syntax is wrong. */
+  readonly code?: Pick<SealedModule, 'format' | 'source'>;
+  readonly imports: readonly (FoundImport & Spot)[];
+  readonly problems: readonly Problem[];
+  /** Of the workflow's own module alone: the trees of all packages would fill the memory. */
+  readonly parsed: Closure['module'];
+}
+
+type Spot = Pick<Problem, 'line' | 'column'>;
 
 /** What one file is, what it imports, and what is wrong with it. */
 interface ReadPlace {
   readonly file?: ClosureFile;
   readonly sealed?: SealedModule;
-  readonly parsed?: ParsedModule & { readonly ok: true };
+  readonly parsed?: Closure['module'];
   readonly imports: readonly Place[];
   readonly problems: readonly Problem[];
 }
 
-async function readPlace(place: Place, resolver: ImportResolver): Promise<ReadPlace> {
+interface Reading {
+  readonly resolver: ImportResolver;
+  /** What the text of a file says. */
+  read(path: string, source: DefinitionSource & { readonly ok: true }): Promise<ReadModule>;
+}
+
+async function readPlace(place: Place, { resolver, read }: Reading): Promise<ReadPlace> {
   const { base, within, path } = place;
-  const source = await readSource(base, within);
-  const inside = await resolveInside(base, within);
+  const inside = resolveInside(base, within);
+  const source = inside.ok ? readResolved(inside, within) : await readSource(base, within);
   if (!source.ok || !inside.ok) {
     const problem: Problem[] = source.ok ? [] : [{ ...source, file: path, severity: 'error' }];
     return { imports: [], problems: problem };
@@ -84,24 +128,37 @@ async function readPlace(place: Place, resolver: ImportResolver): Promise<ReadPl
   if (!CODE.test(path)) {
     return { file, sealed: { format: 'json', source: source.text, links: {} }, imports: [], problems: [] };
   }
-  const parsed = parseModule(path, source.text);
-  if (!parsed.ok) {
-    const { line, column, message } = parsed;
-    const problem: Problem = { file: path, line, column, code: 'syntax', message, severity: 'error' };
-    return { file, imports: [], problems: [problem] };
-  }
+  const module = await read(path, source);
+  if (module.code === undefined) return { file, imports: [], problems: module.problems };
   const links: Record<string, string> = {};
   const imports: Place[] = [];
   const problems: Problem[] = [];
-  for (const found of importsOf(parsed.program)) {
+  // Looked for each time: another file may be meant now, though this one says the same.
+  for (const found of module.imports) {
     const outcome = resolver.resolve({ ...place, real }, found);
-    if ('code' in outcome)
-      problems.push({ file: path, ...parsed.lines.at(found.at), ...outcome, severity: 'error' });
+    const { line, column } = found;
+    if ('code' in outcome) problems.push({ file: path, line, column, ...outcome, severity: 'error' });
     if (!('target' in outcome)) continue;
     links[`${found.kind}:${found.specifier}`] = outcome.target;
     imports.push(...outcome.places);
   }
-  return { file, sealed: { format: parsed.format, source: parsed.code, links }, parsed, imports, problems };
+  return { file, sealed: { ...module.code, links }, parsed: module.parsed, imports, problems };
+}
+
+function readModule(path: string, text: string, isMain: boolean): ReadModule {
+  const parsed = parseModule(path, text);
+  if (!parsed.ok) {
+    const { line, column, message } = parsed;
+    const problem: Problem = { file: path, line, column, code: 'syntax', message, severity: 'error' };
+    return { imports: [], problems: [problem], parsed: null };
+  }
+  const { program, lines, format, code } = parsed;
+  return {
+    code: { format, source: code },
+    imports: [...importsOf(program)].map((found) => ({ ...found, ...lines.at(found.at) })),
+    problems: [],
+    parsed: isMain ? parsed : null,
+  };
 }
 
 /** The hash a run remembers the code by. */

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import type { AskedCode, CodeGate, FunctionAnswer, FunctionCall, Functions } from '../../runtime/ports.ts';
+import { hashOfFile } from '../readSource.ts';
 import { type ClosureFile, closureOf } from './closureOf.ts';
 import { workflowIdIn } from './findWorkflow.ts';
 import { HostProcess } from './hostProcess.ts';
@@ -40,7 +39,7 @@ export function createFunctions({ root, gate, loadTimeoutMs = 10_000 }: Function
       const key = `${file}\0${request.code}`;
       const host = await find(key, file, request.code);
       if (!('process' in host)) return host;
-      if (!(await unchanged(host.files))) {
+      if (!unchanged(host.files)) {
         drop(key, 'its process was ended because its code changed');
         return changed(file);
       }
@@ -123,15 +122,8 @@ function broken(error: unknown): FunctionAnswer {
   return { ok: false, kind: 'threw', reason: error instanceof Error ? error.message : String(error) };
 }
 
-/** A pipe in the place of a file would keep a thread for ever. */
-const WITHOUT_WAITING = constants.O_RDONLY | constants.O_NONBLOCK;
-
-async function unchanged(files: readonly ClosureFile[]): Promise<boolean> {
-  const same = files.map(async ({ real, sha256 }) => {
-    const bytes = await readFile(real, { flag: WITHOUT_WAITING }).catch(() => null);
-    return bytes !== null && createHash('sha256').update(bytes).digest('hex') === sha256;
-  });
-  return (await Promise.all(same)).every(Boolean);
+function unchanged(files: readonly ClosureFile[]): boolean {
+  return files.every(({ real, sha256 }) => hashOfFile(real) === sha256);
 }
 
 function changed(file: string): FunctionAnswer {

@@ -1,9 +1,17 @@
 import { relative, sep } from 'node:path';
 import { defineWorkflow, type Known, type Problem, type Workflow } from '@phasegate/core';
 import type { DraftProblem } from '@phasegate/core/model';
-import type { FunctionAnswer, Functions, Loaded, Peeked, Place, SourceFile } from '../../runtime/ports.ts';
+import type {
+  FunctionAnswer,
+  Functions,
+  Loaded,
+  Peeked,
+  Peeking,
+  Place,
+  SourceFile,
+} from '../../runtime/ports.ts';
 import { readSource } from '../readSource.ts';
-import { type Closure, closureOf } from './closureOf.ts';
+import { type Closure, closureOf, type KnownModules } from './closureOf.ts';
 import { type FoundWorkflow, findWorkflow, stemOf } from './findWorkflow.ts';
 import { DESCRIBE, type Described } from './hostProtocol.ts';
 import { locateInSource } from './locateInSource.ts';
@@ -12,10 +20,15 @@ import { parseModule } from './parseModule.ts';
 const DESCRIBE_MS = 10_000;
 
 /** Reads enough of a module for a listing, without running it. Null when it defines no workflow and need not. */
-export async function peekTypeScript(file: SourceFile, mustDefine: boolean): Promise<Peeked | null> {
+export async function peekTypeScript(
+  file: SourceFile,
+  mustDefine: boolean,
+  peeking?: Peeking,
+): Promise<Peeked | null> {
   const stem = stemOf(file.path);
   const unread = (problem: Problem) => ({ id: stem, title: stem, phases: null, problems: [problem] });
   const source = await readSource(file.root, file.path);
+  if (source.sha256 !== undefined) peeking?.read(source.sha256);
   if (!source.ok) return mustDefine ? unread({ file: file.path, severity: 'error', ...pick(source) }) : null;
   const parsed = parseModule(file.path, source.text);
   if (!parsed.ok) {
@@ -29,9 +42,36 @@ export async function peekTypeScript(file: SourceFile, mustDefine: boolean): Pro
   return { id, title: found.title ?? id, phases: found.phases, problems };
 }
 
-/** Loads a module in a process of its own and compiles what it defines. */
-export async function loadTypeScript(file: SourceFile, known: Known, functions: Functions): Promise<Loaded> {
-  const closure = await closureOf(file.root, file.path);
+/** What a module was loaded as before. */
+export interface KeptModule {
+  /** What was read of its files. */
+  readonly modules: KnownModules;
+  last?: {
+    /** All that was read. */
+    readonly closure: string;
+    /** What the module said of itself. */
+    readonly described: string;
+    readonly found: FoundWorkflow;
+    readonly loaded: Loaded;
+  };
+}
+
+/** What modules are loaded with. */
+export interface ModuleLoading {
+  readonly known: Known;
+  readonly functions: Functions;
+  readonly kept: KeptModule;
+}
+
+/**
+ * Loads a module in a process of its own and compiles what it defines. INVARIANT: all files are read and hashed, and
+ * whoever runs code is asked, each time; only what follows from the same bytes and the same words is given again.
+ */
+export async function loadTypeScript(
+  file: SourceFile,
+  { known, functions, kept }: ModuleLoading,
+): Promise<Loaded> {
+  const closure = await closureOf(file.root, file.path, kept.modules);
   const files = Object.fromEntries(closure.files.map((part) => [part.path, part.sha256]));
   const failed = (problems: readonly Problem[]): Loaded => ({
     workflow: null,
@@ -40,7 +80,9 @@ export async function loadTypeScript(file: SourceFile, known: Known, functions: 
   });
   if (closure.module === null || hasErrors(closure.problems)) return failed(closure.problems);
   const { program, lines } = closure.module;
-  const found = findWorkflow(program);
+  const read = JSON.stringify([closure.code, closure.problems]);
+  const last = kept.last?.closure === read ? kept.last : undefined;
+  const found = last?.found ?? findWorkflow(program);
   const defined = definitionProblems(file.path, found, (offset) => lines.at(offset));
   if (hasErrors(defined)) return failed([...closure.problems, ...defined]);
   if (/\.m?ts$/.test(file.path) && process.features.typescript === false) {
@@ -63,27 +105,29 @@ export async function loadTypeScript(file: SourceFile, known: Known, functions: 
     message: problem.message,
     severity: problem.severity,
   });
-  const { code } = closure;
-  const described = await functions.call({
-    file: file.path,
-    code,
-    ref: DESCRIBE,
-    context: {},
-    timeoutMs: DESCRIBE_MS,
-  });
+  const described = await describe(file, closure, functions);
   if (!described.ok && described.kind === 'untrusted') {
     return { workflow: null, problems: closure.problems, files, unaccepted: true };
   }
   if (!described.ok) return failed([...closure.problems, failure(file, described)]);
+  const words = JSON.stringify(described.value);
+  if (last?.described === words) return last.loaded;
   const value = described.value as unknown as Described;
   const { workflow, problems } = compile(value, { file, known, closure });
   const notes = value.printed ? [printed(file.path)] : [];
-  return {
+  const loaded: Loaded = {
     workflow,
     problems: inOrder([...closure.problems, ...notes, ...problems.map(place)], file.path),
     files,
     places,
   };
+  kept.last = { closure: read, described: words, found, loaded };
+  return loaded;
+}
+
+/** Asks the module what it defines, where it may be run at all. */
+function describe({ path }: SourceFile, { code }: Closure, functions: Functions): Promise<FunctionAnswer> {
+  return functions.call({ file: path, code, ref: DESCRIBE, context: {}, timeoutMs: DESCRIBE_MS });
 }
 
 function compile(

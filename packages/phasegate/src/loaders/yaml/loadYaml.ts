@@ -1,18 +1,23 @@
 import { isJsonObject, type Json, type Known, own, type Problem } from '@phasegate/core';
-import type { Loaded, Peeked, Place, SourceFile } from '../../runtime/ports.ts';
-import { readSource } from '../readSource.ts';
+import type { Readings } from '@phasegate/core/model';
+import type { DefinitionSource, Loaded, Peeked, Peeking, Place, SourceFile } from '../../runtime/ports.ts';
+import { markOf, readSource } from '../readSource.ts';
 import { draftOf } from './draftOf.ts';
 import { meaningOf } from './meaningProblems.ts';
 import { parseOnce } from './parseOnce.ts';
-import { readSchemaFile, type SchemaFile } from './schemaFiles.ts';
+import { readSchemaFile, type SchemaFile, type SourceReader } from './schemaFiles.ts';
 import { type ShapeProblem, shapeProblems } from './shapeProblems.ts';
 import { SourceMap } from './sourceMap.ts';
 import { phaseIdOf } from './spots.ts';
 import type { YamlPath, YamlTree } from './yamlTree.ts';
 
 /** Reads a contract, checks shape and meaning, and compiles it. Everything that is wrong is in `problems`. */
-export async function loadYaml(file: SourceFile, known: Known): Promise<Loaded> {
-  const opened = await openTree(file);
+export async function loadYaml(
+  file: SourceFile,
+  { known, readings }: { readonly known: Known; readonly readings: Readings },
+): Promise<Loaded> {
+  const read = (path: string) => readings.take(() => readSource(file.root, path), markOf);
+  const opened = openTree(file, await read(file.path));
   if (!opened.ok) return { workflow: null, problems: opened.problems, files: opened.files };
   const { tree, value } = opened;
   const files: Record<string, string> = { ...opened.files };
@@ -20,7 +25,7 @@ export async function loadYaml(file: SourceFile, known: Known): Promise<Loaded> 
   if (!isJsonObject(value)) return { workflow: null, problems: found, files };
 
   const shape = [...shapeProblems(value), ...duplicateIds(value, tree)];
-  const schemas = await readSchemas(file, value);
+  const schemas = await readSchemas(file, value, read);
   const map = new SourceMap(tree);
   const broken = new Set<SchemaFile>();
   const draft = draftOf(value, map, (named, at, draftPath) => {
@@ -66,9 +71,11 @@ function placeIn(map: SourceMap, draftPath: YamlPath): Place | null {
 }
 
 /** Reads enough of a contract for a listing. */
-export async function peekYaml(file: SourceFile): Promise<Peeked> {
+export async function peekYaml(file: SourceFile, peeking?: Peeking): Promise<Peeked> {
   const stem = (file.path.split('/').at(-1) ?? file.path).replace(/(?:\.workflow)?\.ya?ml$/i, '');
-  const opened = await openTree(file);
+  const source = await readSource(file.root, file.path);
+  if (source.sha256 !== undefined) peeking?.read(source.sha256);
+  const opened = openTree(file, source);
   if (!opened.ok) return { id: stem, title: stem, phases: null, problems: opened.problems };
   const { tree, value } = opened;
   const problems = tree.flaws.map((flaw) => problemAt(tree, flaw.offset, flaw));
@@ -92,8 +99,7 @@ type Opened =
     }
   | { readonly ok: false; readonly problems: readonly Problem[]; readonly files: Loaded['files'] };
 
-async function openTree(file: SourceFile): Promise<Opened> {
-  const source = await readSource(file.root, file.path);
+function openTree(file: SourceFile, source: DefinitionSource): Opened {
   if (!source.ok) {
     const { code, message, line, column, sha256 } = source;
     const problems = [{ file: file.path, line, column, code, message, severity: 'error' as const }];
@@ -144,7 +150,11 @@ function duplicateIds(value: Json, tree: YamlTree): readonly ShapeProblem[] {
 }
 
 /** Every schema file the contract may name, read before it is translated. */
-async function readSchemas(file: SourceFile, value: Json): Promise<ReadonlyMap<string, SchemaFile>> {
+async function readSchemas(
+  file: SourceFile,
+  value: Json,
+  read: SourceReader,
+): Promise<ReadonlyMap<string, SchemaFile>> {
   const named = new Set<string>();
   const schemas = own(value, 'schemas');
   for (const schema of isJsonObject(schemas) ? Object.values(schemas) : []) {
@@ -158,10 +168,10 @@ async function readSchemas(file: SourceFile, value: Json): Promise<ReadonlyMap<s
       if (typeof schema === 'string' && own(schemas, schema) === undefined) named.add(schema);
     }
   }
-  const read = [...named]
+  const files = [...named]
     .slice(0, 500)
-    .map(async (path) => [path, await readSchemaFile(file.root, file.path, path)] as const);
-  return new Map(await Promise.all(read));
+    .map(async (path) => [path, await readSchemaFile(file.path, path, read)] as const);
+  return new Map(await Promise.all(files));
 }
 
 function phaseNames(phases: Json | undefined): readonly string[] | null {

@@ -1,7 +1,7 @@
 import { dirname, posix } from 'node:path';
 import { isJsonObject, type JsonObject, type Problem } from '@phasegate/core';
 import { jsonFault, Lines } from '@phasegate/core/model';
-import { readSource } from '../readSource.ts';
+import type { DefinitionSource } from '../../runtime/ports.ts';
 import { type YamlPath, YamlTree } from './yamlTree.ts';
 
 /** Gives the schema a contract names by a path; undefined where it is not available, which was reported. */
@@ -10,6 +10,9 @@ export type SchemaReader = (
   at: YamlPath,
   draftPath: YamlPath,
 ) => JsonObject | boolean | undefined;
+
+/** Reads a file of the project as text. */
+export type SourceReader = (path: string) => Promise<DefinitionSource>;
 
 /** A schema file as it was read. */
 export interface SchemaFile {
@@ -24,7 +27,11 @@ export interface SchemaFile {
 }
 
 /** Reads a schema file named by a contract, relative to the contract. Only files of the project are read. */
-export async function readSchemaFile(root: string, contract: string, named: string): Promise<SchemaFile> {
+export async function readSchemaFile(
+  contract: string,
+  named: string,
+  read: SourceReader,
+): Promise<SchemaFile> {
   const refused = (code: string, message: string, sha256?: string): SchemaFile => ({
     tree: null,
     schema: undefined,
@@ -42,7 +49,7 @@ export async function readSchemaFile(root: string, contract: string, named: stri
   if (named.startsWith('/') || /^[A-Za-z]:/.test(named))
     return refused('path_outside', `\`${named}\` leaves the project`);
   const path = posix.join(dirname(contract), named);
-  const source = await readSource(root, path);
+  const source = await read(path);
   if (!source.ok) {
     const missing = source.code === 'file_unreadable' ? `schema file ${source.message}` : source.message;
     return refused(source.code, missing, source.sha256);

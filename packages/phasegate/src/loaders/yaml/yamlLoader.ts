@@ -1,28 +1,34 @@
 import type { Known } from '@phasegate/core';
-import { unloadable } from '@phasegate/core/model';
-import type { Loader } from '../../runtime/ports.ts';
+import { KeptValues, unloadable } from '@phasegate/core/model';
+import type { Loaded, Loader } from '../../runtime/ports.ts';
 
 /** What the loader checks definitions against. */
 export interface YamlLoaderOptions {
   readonly known: Known;
 }
 
+/** More workflows than a project has, as a rule. */
+const MOST_KEPT = 128;
+
 const CONTRACT = /(?:^|\/)(?:agent_workflow|[^/]+\.workflow)\.ya?ml$/;
 
 /** Loads contracts: `agent_workflow.yaml` and `*.workflow.yaml`. */
 export function createYamlLoader({ known }: YamlLoaderOptions): Loader {
+  const loaded = new KeptValues<Loaded>(MOST_KEPT);
   return {
     format: 'yaml',
     accepts: (path) => CONTRACT.test(path),
-    peek: async (file) => {
+    peek: async (file, peeking) => {
       // Loaded late: reading YAML takes two libraries, and most processes never do it.
       const { peekYaml } = await import('./loadYaml.ts');
-      return peekYaml(file);
+      return peekYaml(file, peeking);
     },
     load: async (file) => {
       const { loadYaml } = await import('./loadYaml.ts');
       try {
-        return await loadYaml(file, known);
+        return await loaded.get(`${file.root}\0${file.path}`, (readings) =>
+          loadYaml(file, { known, readings }),
+        );
       } catch (error) {
         return unloadable(file.path, 'the file cannot be read', error);
       }
