@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import {
   canonicalJson,
@@ -10,8 +10,12 @@ import {
   type Problem,
   type Workflow,
 } from '@phasegate/core';
-import { compileGlob, didYouMean, type Unaccepted } from '@phasegate/core/model';
+import { didYouMean, type Unaccepted } from '@phasegate/core/model';
 import { describeWorkflows } from './describeWorkflows.ts';
+import { createListing } from './listing/keptListing.ts';
+import type { ListingIndex, NamedFile } from './listing/listingIndex.ts';
+import { findFiles } from './listing/projectFiles.ts';
+import { Shared } from './listing/shared.ts';
 import type {
   Catalog,
   CatalogEntry,
@@ -30,52 +34,46 @@ export interface CatalogOptions {
   readonly loaders: readonly Loader[];
   /** Further places, as globs relative to the root. */
   readonly globs: readonly string[];
+  /** Where it is kept between processes which file defines what. */
+  readonly index?: ListingIndex;
 }
 
-/** Folders that hold workflows at any depth; at the root itself only files count. */
-const FOLDERS = ['workflows', '.phasegate/workflows', '.praxis-os/workflows'];
-const SKIPPED = new Set(['node_modules', '.git', 'dist']);
-const MOST_FILES = 2000;
-const DEEPEST = 6;
-
 /** The workflows of a project, found by where they lie. */
-export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog {
+export function createCatalog({ root, loaders, globs, index }: CatalogOptions): Catalog {
   const loaderFor = (path: string) => loaders.find((loader) => loader.accepts(path));
+  const listing = createListing({ root, loaders, globs, ...(index && { index }) });
+  const shared = new Shared<CatalogWorkflow>();
+  const list = () => listing.entries();
 
-  async function list(): Promise<readonly CatalogEntry[]> {
-    const entries: CatalogEntry[] = [];
-    for (const path of findFiles(root, globs)) {
-      const loader = loaderFor(path);
-      const peeked = await loader?.peek({ root, path });
-      if (loader && peeked) entries.push({ ...peeked, path, format: loader.format });
+  /**
+   * INVARIANT: what is kept only says where to look. The file that is found is read and hashed itself, with all it is
+   * made from; if it is not what was listed, or if nothing or too much is found, everything is read again.
+   */
+  async function find(name: string, starting: StartingWith | undefined): Promise<CatalogWorkflow> {
+    for (let again = false; ; again = true) {
+      const { files, fresh } = await listing.names();
+      const found = named(name, files, root);
+      const [entry] = found;
+      const sure = again || fresh;
+      if (entry !== undefined && found.length === 1) {
+        const listed = await listing.read(entry.path);
+        const same = listed.line?.id === entry.id && listed.line.title === entry.title;
+        const loader = loaderFor(entry.path) as Loader;
+        const loaded = same || sure ? await loader.load({ root, path: entry.path }, starting) : null;
+        const digest = loaded?.files[entry.path];
+        if (loaded !== null && (sure || listed.sha256 === null || digest === listed.sha256)) {
+          await listing.keep();
+          return valid(loaded, entry, root);
+        }
+      } else if (sure) throw notOne(name, found, files);
+      listing.forget();
     }
-    return entries;
   }
 
-  async function load(name: string, starting?: StartingWith): Promise<CatalogWorkflow> {
-    const entries = await list();
-    const byPath = entries.filter((entry) => entry.path === name || entry.path === relativePath(root, name));
-    const byId = entries.filter((entry) => entry.id === name);
-    const found =
-      [byPath, byId, entries.filter((entry) => entry.title === name)].find((some) => some.length > 0) ?? [];
-    const [entry, second] = found;
-    if (entry === undefined) {
-      const names = entries.map((one) => one.id);
-      throw new PhasegateError(
-        'workflow_unknown',
-        `there is no workflow \`${name}\`${didYouMean(name, names)}`,
-        {
-          hint: names.length === 0 ? 'phasegate init' : `phasegate list shows ${names.join(', ')}`,
-        },
-      );
-    }
-    if (second !== undefined) {
-      const paths = found.map((one) => `\`${one.path}\``).join(' and ');
-      throw new PhasegateError('workflow_ambiguous', `${paths} both define \`${name}\`; name the file`);
-    }
-    const loader = loaderFor(entry.path) as Loader;
-    return valid(await loader.load({ root, path: entry.path }, starting), entry, root);
-  }
+  const load = (name: string, starting?: StartingWith) =>
+    shared.ask(`${name}\0${starting === undefined ? '' : canonicalJson({ ...starting })}`, () =>
+      find(name, starting),
+    );
 
   return {
     list,
@@ -117,6 +115,36 @@ export function createCatalog({ root, loaders, globs }: CatalogOptions): Catalog
   };
 }
 
+/** The files a name means: by path, else by id, else by title. */
+function named(name: string, files: readonly NamedFile[], root: string): readonly NamedFile[] {
+  const path = relativePath(root, name);
+  const ways: readonly ((file: NamedFile) => boolean)[] = [
+    (file) => file.path === name || file.path === path,
+    ({ id }) => id === name,
+    ({ title }) => title === name,
+  ];
+  for (const means of ways) {
+    const found = files.filter(means);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+function notOne(name: string, found: readonly NamedFile[], files: readonly NamedFile[]): PhasegateError {
+  if (found.length > 1) {
+    const paths = found.map((one) => `\`${one.path}\``).join(' and ');
+    return new PhasegateError('workflow_ambiguous', `${paths} both define \`${name}\`; name the file`);
+  }
+  const names = files.map((one) => one.id);
+  return new PhasegateError(
+    'workflow_unknown',
+    `there is no workflow \`${name}\`${didYouMean(name, names)}`,
+    {
+      hint: names.length === 0 ? 'phasegate init' : `phasegate list shows ${names.join(', ')}`,
+    },
+  );
+}
+
 /** Files that define one workflow: none of them can be started by its name. A file of elsewhere is only a draft. */
 function sharedIds(
   checked: ReadonlyMap<string, string>,
@@ -133,7 +161,7 @@ function sharedIds(
   });
 }
 
-function valid(loaded: Loaded, entry: CatalogEntry, root: string): CatalogWorkflow {
+function valid(loaded: Loaded, entry: NamedFile, root: string): CatalogWorkflow {
   const { workflow, problems } = loaded;
   if (loaded.unaccepted === true) {
     throw new PhasegateError('untrusted_workflow', `no human has accepted \`${entry.path}\` as it is now`, {
@@ -226,56 +254,6 @@ function withAccepted(workflow: Workflow, accepted: Readonly<Record<string, stri
 
 function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_CODES, code);
-}
-
-function findFiles(root: string, globs: readonly string[]): readonly string[] {
-  const found = new Set<string>();
-  const add = (folder: string, depth: number, wanted: (path: string) => boolean) => {
-    for (const entry of entriesOf(join(root, folder))) {
-      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      if (SKIPPED.has(entry.name) || found.size >= MOST_FILES || leaves(root, path)) continue;
-      if (entry.isDirectory() && depth > 0) add(path, depth - 1, wanted);
-      else if (entry.isFile() && wanted(path)) found.add(path);
-    }
-  };
-  add('', 0, () => true);
-  for (const folder of FOLDERS) if (isInside(root, folder)) add(folder, DEEPEST, () => true);
-  for (const glob of globs) {
-    const matches = compileGlob(glob);
-    const folder = literalPrefix(glob);
-    if (isInside(root, folder)) add(folder, DEEPEST, (path) => matches(path));
-  }
-  return [...found].sort();
-}
-
-function entriesOf(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch {
-    return [];
-  }
-}
-
-/** The folder a glob starts in, so that a search need not walk the whole project. */
-function literalPrefix(glob: string): string {
-  const parts = glob.split('/');
-  const wild = parts.findIndex((part) => /[*?{[]/.test(part));
-  return parts.slice(0, wild === -1 ? parts.length - 1 : wild).join('/');
-}
-
-/** A link that leads out of the project is not the project's. */
-function leaves(root: string, path: string): boolean {
-  const there = lstatSync(join(root, path), { throwIfNoEntry: false });
-  return there?.isSymbolicLink() === true && !isInside(root, path);
-}
-
-/** Whether a path is there and, with every link followed, still in the project. */
-function isInside(root: string, path: string): boolean {
-  try {
-    return `${realpathSync(join(root, path))}${sep}`.startsWith(`${realpathSync(root)}${sep}`);
-  } catch {
-    return false;
-  }
 }
 
 /** The files a path on the command line stands for. */

@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import type { CatalogEntry, Loader } from '../ports.ts';
+import { factsOf } from './fileFacts.ts';
+import { indexText, type KnownFile, type ListingIndex, type NamedFile, readIndex } from './listingIndex.ts';
+import { findFiles, keptFolders, pathIn } from './projectFiles.ts';
+import { Shared } from './shared.ts';
+
+/** Where definitions are looked for, and with what. */
+export interface ListingOptions {
+  readonly root: string;
+  readonly globs: readonly string[];
+  readonly loaders: readonly Loader[];
+  readonly index?: ListingIndex;
+}
+
+/** The definitions of a project. What did not change since it was read is not read again. */
+export interface KeptListing {
+  /** Every definition there is now. */
+  entries(): Promise<readonly CatalogEntry[]>;
+  /** Every definition there is now by its names alone, which an earlier process may have read. */
+  names(): Promise<Names>;
+  /** Reads a file once more: what it defines, and the hash of its bytes where the loader says it. */
+  read(path: string): Promise<Pick<KnownFile, 'line' | 'sha256'>>;
+  /** The next look reads everything. */
+  forget(): void;
+  /** Writes down what is known, for the next process. */
+  keep(): Promise<void>;
+}
+
+/** What was found by name. */
+export interface Names {
+  readonly files: readonly NamedFile[];
+  /** Whether each was read for this very look. */
+  readonly fresh: boolean;
+}
+
+/** A file that this process read, or an earlier one, which leaves the entry to be read. */
+interface ListedFile extends KnownFile {
+  readonly entry?: CatalogEntry | null;
+}
+
+/** Lists the definitions of a project. */
+export function createListing({ root, globs, loaders, index }: ListingOptions): KeptListing {
+  const shared = new Shared<Look>();
+  let folders = keptFolders(root);
+  let files: ReadonlyMap<string, ListedFile> | null = null;
+  let written: string | null = null;
+  /** Whether more was read since it was last written down. */
+  let more = false;
+
+  async function look(whole: boolean): Promise<Look> {
+    const before = files ?? (whole ? NOTHING : await restored());
+    const there = existence(root);
+    const next = new Map<string, ListedFile>();
+    let read = 0;
+    for (const path of findFiles(root, globs, folders)) {
+      const loader = loaders.find((one) => one.accepts(path));
+      if (loader === undefined) continue;
+      const known = before.get(path);
+      if (known !== undefined && !(whole && known.entry === undefined) && stands(known, path, there)) {
+        next.set(path, known);
+      } else {
+        read += 1;
+        next.set(path, await peek(path, loader));
+      }
+    }
+    if (read > 0 || next.size !== before.size) more = true;
+    files = next;
+    return { files: next, fresh: read === next.size };
+  }
+
+  function stands({ facts, looked }: ListedFile, path: string, there: (path: string) => boolean): boolean {
+    if (facts === null || factsOf(pathIn(root, path), 'refuse')?.facts !== facts) return false;
+    for (const other in looked) if (there(other) !== looked[other]) return false;
+    return true;
+  }
+
+  async function peek(path: string, loader: Loader): Promise<ListedFile> {
+    const now = factsOf(pathIn(root, path), 'refuse');
+    const looked: Record<string, boolean> = {};
+    let sha256: string | null = null;
+    const peeked = await loader.peek(
+      { root, path },
+      {
+        read: (digest) => {
+          sha256 = digest;
+        },
+        isThere: (other) => {
+          looked[other] = existsSync(pathIn(root, other));
+          return looked[other];
+        },
+      },
+    );
+    const entry = peeked && { ...peeked, path, format: loader.format };
+    const line = entry && { id: entry.id, title: entry.title, path, format: entry.format };
+    return { facts: now?.settled === true ? now.facts : null, sha256, looked, line, entry };
+  }
+
+  async function restored(): Promise<ReadonlyMap<string, ListedFile>> {
+    const text = (await index?.read()) ?? null;
+    written = text;
+    return readIndex(text, globs);
+  }
+
+  return {
+    async entries() {
+      const { files: all } = await shared.ask('whole', () => look(true));
+      return [...all.values()].flatMap(({ entry }) => entry ?? []);
+    },
+
+    async names() {
+      const { files: all, fresh } = await shared.ask('names', () => look(false));
+      return { files: [...all.values()].flatMap(({ line }) => line ?? []), fresh };
+    },
+
+    async read(path) {
+      const loader = loaders.find((one) => one.accepts(path)) as Loader;
+      const known = files?.get(path);
+      if (known?.entry !== undefined) return known;
+      const now = await peek(path, loader);
+      files = new Map(files ?? []).set(path, now);
+      more = true;
+      return now;
+    },
+
+    forget() {
+      files = NOTHING;
+      folders = keptFolders(root);
+    },
+
+    async keep() {
+      if (index === undefined || files === null || !more) return;
+      more = false;
+      const text = indexText(globs, files);
+      if (text === written || text.length > LARGEST) return;
+      written = text;
+      await index.write(text);
+    },
+  };
+}
+
+interface Look {
+  readonly files: ReadonlyMap<string, ListedFile>;
+  readonly fresh: boolean;
+}
+
+const NOTHING: ReadonlyMap<string, ListedFile> = new Map();
+/** Far more than two thousand files take. */
+const LARGEST = 4_000_000;
+
+/** Whether things lie at paths, each looked for once: many files ask about the folders above them. */
+function existence(root: string): (path: string) => boolean {
+  const seen = new Map<string, boolean>();
+  return (path) => {
+    const known = seen.get(path) ?? existsSync(pathIn(root, path));
+    seen.set(path, known);
+    return known;
+  };
+}

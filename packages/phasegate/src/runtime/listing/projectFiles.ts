@@ -1,0 +1,101 @@
+import { type Dirent, readdirSync, realpathSync } from 'node:fs';
+import { sep } from 'node:path';
+import { compileGlob } from '@phasegate/core/model';
+import { factsOf } from './fileFacts.ts';
+
+/** Folders that hold workflows at any depth; at the root itself only files count. */
+const FOLDERS = ['workflows', '.phasegate/workflows', '.praxis-os/workflows'];
+const SKIPPED = new Set(['node_modules', '.git', 'dist']);
+const MOST_FILES = 2000;
+const DEEPEST = 6;
+
+/** What lies in a folder, in order; links are neither files nor folders. */
+export interface FolderEntry {
+  readonly name: string;
+  readonly kind: 'file' | 'folder';
+}
+
+/** Lists a folder by its path relative to the root; one that cannot be read is empty. */
+export type FolderLister = (folder: string) => readonly FolderEntry[];
+
+/** The files that may define workflows, relative to the root, in order: in their folders, and where the globs say. */
+export function findFiles(
+  root: string,
+  globs: readonly string[],
+  entriesOf: FolderLister = (folder) => readEntries(pathIn(root, folder)),
+): readonly string[] {
+  const found = new Set<string>();
+  const add = (folder: string, depth: number, wanted: (path: string) => boolean) => {
+    for (const { name, kind } of entriesOf(folder)) {
+      if (found.size >= MOST_FILES) return;
+      if (SKIPPED.has(name)) continue;
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (kind === 'folder' && depth > 0) add(path, depth - 1, wanted);
+      else if (kind === 'file' && wanted(path)) found.add(path);
+    }
+  };
+  const isInside = insideOf(root);
+  add('', 0, () => true);
+  for (const folder of FOLDERS) if (isInside(folder)) add(folder, DEEPEST, () => true);
+  for (const glob of globs) {
+    const matches = compileGlob(glob);
+    const folder = literalPrefix(glob);
+    if (isInside(folder)) add(folder, DEEPEST, (path) => matches(path));
+  }
+  return [...found].sort();
+}
+
+/** Lists folders, each again only if it may have changed. */
+export function keptFolders(root: string): FolderLister {
+  const kept = new Map<string, { readonly facts: string; readonly entries: readonly FolderEntry[] }>();
+  return (folder) => {
+    const path = pathIn(root, folder);
+    const now = factsOf(path, 'follow');
+    const known = kept.get(folder);
+    if (known !== undefined && known.facts === now?.facts) return known.entries;
+    kept.delete(folder);
+    const entries = readEntries(path);
+    if (now?.settled === true) kept.set(folder, { facts: now.facts, entries });
+    return entries;
+  };
+}
+
+/** The absolute path of something in the project. */
+export function pathIn(root: string, path: string): string {
+  return path === '' ? root : `${root}/${path}`;
+}
+
+function readEntries(folder: string): readonly FolderEntry[] {
+  let entries: readonly Dirent[];
+  try {
+    entries = readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+  return entries
+    .flatMap((entry): readonly FolderEntry[] => {
+      if (entry.isFile()) return [{ name: entry.name, kind: 'file' }];
+      return entry.isDirectory() ? [{ name: entry.name, kind: 'folder' }] : [];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The folder a glob starts in, so that a search need not walk the whole project. */
+function literalPrefix(glob: string): string {
+  const parts = glob.split('/');
+  const wild = parts.findIndex((part) => /[*?{[]/.test(part));
+  return parts.slice(0, wild === -1 ? parts.length - 1 : wild).join('/');
+}
+
+/** Says whether a folder is there and, with every link followed, still in the project. */
+function insideOf(root: string): (folder: string) => boolean {
+  let real: string | undefined;
+  return (folder) => {
+    try {
+      real ??= realpathSync.native(root);
+      return `${realpathSync.native(pathIn(root, folder))}${sep}`.startsWith(`${real}${sep}`);
+    } catch {
+      return false;
+    }
+  };
+}
