@@ -14,9 +14,11 @@ import { requireOwnState } from './config/requireOwnState.ts';
 import { type Config, isMarkedProject, loadConfig, realpathOfExisting, stateDirFor } from './config.ts';
 import { enterProject } from './enterProject.ts';
 import { lazy, lazyPort } from './lazyPort.ts';
+import { listingFile } from './listingFile.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
 import { lazyGuardedFiles } from './localGuarded.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
+import type { ListingIndex } from './runtime/listing/listingIndex.ts';
 import type {
   Catalog,
   CodeGate,
@@ -72,8 +74,13 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
   );
   const standards = lazyStandards(where);
   const sources = lazy(async () => (await import('@phasegate/markdown/tasks-md')).createSourceParsers()).get;
+  const index = listingFile({
+    root,
+    stateDir: () => (hasStateIn(stateOf(root, env)) ? where.stateDir : null),
+    seal: sealFor,
+  });
   const catalog: Catalog = lazyPort(
-    lazy(() => makeCatalog(root, { functions, standards, sources })),
+    lazy(() => makeCatalog(root, { functions, standards, sources, index })),
     { calls: ['list', 'describe', 'load', 'validate'] },
   );
 
@@ -275,6 +282,7 @@ async function sealFor(stateDir: string): Promise<Seal> {
 /** What loaders need beside files. */
 interface Shelves extends Pick<Project, 'standards' | 'sources'> {
   readonly functions: Functions;
+  readonly index: ListingIndex;
 }
 
 /** Where a project is, and in which environment. */
@@ -301,7 +309,10 @@ function lazyStandards(where: Where): Standards {
   };
 }
 
-async function makeCatalog(root: string, { functions, standards, sources }: Shelves): Promise<Catalog> {
+async function makeCatalog(
+  root: string,
+  { functions, standards, sources, index }: Shelves,
+): Promise<Catalog> {
   const [
     { createCatalog },
     { createYamlLoader },
@@ -325,7 +336,7 @@ async function makeCatalog(root: string, { functions, standards, sources }: Shel
     createTypeScriptLoader({ known, functions }),
     createMarkdownLoader({ known, sources, standards, reader }),
   ];
-  return createCatalog({ root, loaders, globs: config.workflows });
+  return createCatalog({ root, loaders, globs: config.workflows, index });
 }
 
 /** A setting that would be ignored is worse than one that is refused. */

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { defineWorkflow, type Json, type PhasegateError } from '@phasegate/core';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createCatalog } from './catalog.ts';
 import type { Loader } from './ports.ts';
 
@@ -13,6 +14,7 @@ beforeEach(async () => {
   root = join(folder, 'project');
   await mkdir(root);
 });
+afterEach(() => vi.useRealTimers());
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('finding', () => {
@@ -157,6 +159,190 @@ describe('validating', () => {
     ]);
   });
 });
+
+describe('looking again', () => {
+  test('reads what changed and the workflow itself, and nothing else', async () => {
+    await put('workflows/a.flow.json', { id: 'a' });
+    await put('workflows/deep/b.flow.json', { id: 'b' });
+    const { read, ...watched } = watching();
+    const it = createCatalog({ root, loaders: [watched.loader], globs: [] });
+    later();
+    await it.load('a');
+    read.length = 0;
+
+    await it.load('a');
+    await it.list();
+    expect(read).toEqual(['load workflows/a.flow.json']);
+
+    await put('workflows/deep/b.flow.json', { id: 'c' });
+    await it.load('a');
+    expect(read.slice(1)).toEqual(['peek workflows/deep/b.flow.json', 'load workflows/a.flow.json']);
+  });
+
+  test('reads a file again whose last change is too young to be told from a next one', async () => {
+    await put('a.flow.json', { id: 'a' });
+    await put('b.flow.json', { id: 'b' });
+    const { read, loader } = watching();
+    const it = createCatalog({ root, loaders: [loader], globs: [] });
+    at((await stat(join(root, 'b.flow.json'))).ctimeMs + 20);
+    await it.load('a');
+    read.length = 0;
+    later();
+
+    await it.load('a');
+    expect(read).toContain('peek b.flow.json');
+    read.length = 0;
+    await it.load('a');
+    expect(read).toEqual(['load a.flow.json']);
+  });
+
+  test('finds a second file of the same name, however it came to be there', async () => {
+    const it = catalog(['more/*.flow.json']);
+    const ambiguous = () => expect(it.load('one')).rejects.toMatchObject({ code: 'workflow_ambiguous' });
+    const other = join(root, 'workflows/b.flow.json');
+    await put('workflows/a.flow.json', { id: 'one' });
+    await put('workflows/b.flow.json', { id: 'two' });
+    later();
+    await it.load('one');
+    const { atime, mtime } = await stat(other);
+
+    // Of the same size, with the times put back.
+    await put('workflows/b.flow.json', { id: 'one' });
+    await utimes(other, atime, mtime);
+    await ambiguous();
+
+    await rename(other, join(folder, 'b.flow.json'));
+    expect(await it.load('one')).toMatchObject({ path: 'workflows/a.flow.json' });
+    await rename(join(folder, 'b.flow.json'), other);
+    await ambiguous();
+    await put('workflows/b.flow.json', { id: 'two' });
+    expect(await it.load('one')).toMatchObject({ path: 'workflows/a.flow.json' });
+
+    await put('more/c.flow.json', { id: 'one' });
+    await ambiguous();
+    await rm(join(root, 'more'), { recursive: true });
+    await it.load('one');
+
+    // A folder in the place of the one that was looked at.
+    await put('workflows-next/a.flow.json', { id: 'one' });
+    await put('workflows-next/b.flow.json', { id: 'one' });
+    await rename(join(root, 'workflows'), join(folder, 'workflows'));
+    await rename(join(root, 'workflows-next'), join(root, 'workflows'));
+    await ambiguous();
+  });
+
+  test('a file that is not what was listed when it is read is looked for once more', async () => {
+    await put('a.flow.json', { id: 'one' });
+    await put('b.flow.json', { id: 'two' });
+    const { loader } = watching();
+    let before = async () => {};
+    const it = createCatalog({
+      root,
+      globs: [],
+      loaders: [{ ...loader, load: (file) => before().then(() => loader.load(file)) }],
+    });
+    later();
+    await it.load('one');
+    before = async () => {
+      before = async () => {};
+      await put('a.flow.json', { id: 'two' });
+      await put('b.flow.json', { id: 'one' });
+    };
+
+    expect(await it.load('one')).toMatchObject({ path: 'b.flow.json', workflow: { id: 'one' } });
+  });
+});
+
+describe('an index of an earlier process', () => {
+  test('leads to the file, which alone is read', async () => {
+    for (const id of ['a', 'b', 'c']) await put(`${id}.flow.json`, { id });
+    const index = memoryIndex();
+    later();
+    await createCatalog({ root, loaders: [watching().loader], globs: [], index }).load('b');
+    const { read, loader } = watching();
+
+    const next = createCatalog({ root, loaders: [loader], globs: [], index });
+    await next.load('b');
+    expect(read).toEqual(['peek b.flow.json', 'load b.flow.json']);
+
+    await put('c.flow.json', { id: 'b' });
+    const third = createCatalog({ root, loaders: [loader], globs: [], index });
+    await expect(third.load('b')).rejects.toMatchObject({ code: 'workflow_ambiguous' });
+    expect((await next.list()).map(({ id }) => id)).toEqual(['a', 'b', 'b']);
+  });
+
+  test.each<[string, (text: string) => string | null]>([
+    ['is gone', () => null],
+    ['is empty', () => ''],
+    ['is cut off', (text) => text.slice(0, -20)],
+    ['is of another form', (text) => text.replace('"form":1', '"form":0')],
+    ['is of other globs', (text) => text.replace('"globs":[]', '"globs":["x"]')],
+    ['holds something else', (text) => text.replace('"looked":{}', '"looked":{"x":1}')],
+    ['knows fewer files', (text) => JSON.stringify({ ...JSON.parse(text), files: [] })],
+    [
+      'has the names exchanged',
+      (text) => text.replace(/"id":"(one|two)"/g, (_, id) => `"id":"${id === 'one' ? 'two' : 'one'}"`),
+    ],
+    ['knows no such name', (text) => text.replaceAll('"id":"one"', '"id":"none"')],
+    ['has one name for all', (text) => text.replaceAll('"id":"two"', '"id":"one"')],
+  ])('that %s costs time and changes nothing', async (_, change) => {
+    await put('a.flow.json', { id: 'one', title: 'A' });
+    await put('b.flow.json', { id: 'two', title: 'B' });
+    const index = memoryIndex();
+    later();
+    await createCatalog({ root, loaders: [watching().loader], globs: [], index }).load('one');
+    index.text = change(String(index.text));
+
+    const next = createCatalog({ root, loaders: [watching().loader], globs: [], index });
+
+    expect(await next.load('one')).toMatchObject({ path: 'a.flow.json', workflow: { id: 'one' } });
+    expect(await next.load('two')).toMatchObject({ path: 'b.flow.json', workflow: { id: 'two' } });
+  });
+});
+
+/** Long after anything was written, so that all of it has settled. */
+function later(): void {
+  at(Date.now() + 60_000);
+}
+
+function at(time: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: time });
+}
+
+function memoryIndex() {
+  return {
+    text: null as string | null,
+    async read() {
+      return this.text;
+    },
+    async write(text: string) {
+      this.text = text;
+    },
+  };
+}
+
+/** The loader, with what it was asked to read. */
+function watching() {
+  const read: string[] = [];
+  const loader: Loader = {
+    ...jsonLoader,
+    async peek(file, peeking) {
+      read.push(`peek ${file.path}`);
+      peeking?.read(hashOf(await readFile(join(file.root, file.path), 'utf8')));
+      return jsonLoader.peek(file);
+    },
+    async load(file) {
+      read.push(`load ${file.path}`);
+      const sha256 = hashOf(await readFile(join(file.root, file.path), 'utf8'));
+      return { ...(await jsonLoader.load(file)), files: { [file.path]: sha256 } };
+    },
+  };
+  return { read, loader };
+}
+
+function hashOf(text: string): string {
+  return hash('sha256', text);
+}
 
 function catalog(globs: readonly string[] = []) {
   return createCatalog({ root, loaders: [jsonLoader], globs });
