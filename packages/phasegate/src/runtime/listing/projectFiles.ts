@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, realpathSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 import { compileGlob } from '@phasegate/core/model';
 import { factsOf } from './fileFacts.ts';
@@ -91,6 +91,8 @@ function literalPrefix(glob: string): string {
 function insideOf(root: string): (folder: string) => boolean {
   let real: string | undefined;
   return (folder) => {
+    // Asked first: most projects have one of the folders, and a fault costs more than a look.
+    if (!existsSync(pathIn(root, folder))) return false;
     try {
       real ??= realpathSync.native(root);
       return `${realpathSync.native(pathIn(root, folder))}${sep}`.startsWith(`${real}${sep}`);
