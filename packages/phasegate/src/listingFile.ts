@@ -1,6 +1,15 @@
 import { hash, randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { ListingIndex } from './runtime/listing/listingIndex.ts';
 import type { Seal } from './runtime/ports.ts';
@@ -27,7 +36,7 @@ export function listingFile({ root, stateDir, seal }: ListingPlace): ListingInde
       try {
         const state = stateDir();
         if (state === null) return null;
-        const [signature, ...rest] = (await readSmall(fileIn(join(state, 'listing')))).split('\n');
+        const [signature, ...rest] = readSmall(fileIn(join(state, 'listing'))).split('\n');
         const text = rest.join('\n');
         const { verifySignature } = await seal(state);
         return verifySignature(sealedText(root, text), signature ?? '') ? text : null;
@@ -41,14 +50,14 @@ export function listingFile({ root, stateDir, seal }: ListingPlace): ListingInde
         if (state === null) return;
         const folder = join(state, 'listing');
         const { sign } = await seal(state);
-        await mkdir(folder, { recursive: true, mode: 0o700 });
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
         const draft = join(folder, `${randomBytes(8).toString('hex')}.draft`);
         try {
           const sealed = `${sign(sealedText(root, text))}\n${text}`;
-          await writeFile(draft, sealed, { mode: 0o600, flag: 'wx' });
-          await rename(draft, fileIn(folder));
+          writeFileSync(draft, sealed, { mode: 0o600, flag: 'wx' });
+          renameSync(draft, fileIn(folder));
         } catch (error) {
-          await rm(draft, { force: true });
+          rmSync(draft, { force: true });
           throw error;
         }
       } catch {
@@ -63,15 +72,15 @@ function sealedText(root: string, text: string): string {
   return `listing ${JSON.stringify([VERSION, root])}\n${text}`;
 }
 
-async function readSmall(file: string): Promise<string> {
+function readSmall(file: string): string {
   // Not blocking: something else may have been put in its place.
-  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const stats = await handle.stat();
+    const stats = fstatSync(descriptor);
     if (!stats.isFile() || stats.size > LARGEST) throw new RangeError('not an index');
-    return await handle.readFile('utf8');
+    return readFileSync(descriptor, 'utf8');
   } finally {
-    await handle.close();
+    closeSync(descriptor);
   }
 }
 
