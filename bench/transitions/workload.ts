@@ -144,12 +144,19 @@ export async function samplePayloads(): Promise<readonly Payload[]> {
   const workload = await openWorkload();
   const [run] = (await workload.start(1)) as [string];
   const reader = new DatabaseSync(workload.file, { readOnly: true });
-  const state = reader.prepare('SELECT * FROM runs WHERE id = ?');
-  const record = reader.prepare('SELECT * FROM audit WHERE run = ? ORDER BY seq DESC LIMIT 1');
+  const state = reader.prepare('SELECT * FROM runs JOIN run_heads ON run = key WHERE id = ?');
+  const record = reader.prepare('SELECT * FROM audit WHERE run = 1 ORDER BY seq DESC LIMIT 1');
+  const texts = reader.prepare('SELECT id, text FROM texts WHERE id > ? ORDER BY id');
   const payloads: Payload[] = [];
+  let newest = 0;
   for (const phase of PHASES) {
     await workload.complete(run, phase);
-    payloads.push({ state: textOf(state.get(run)), record: textOf(record.get(run)) });
+    const added = texts.all(newest);
+    newest = Number(added.at(-1)?.id ?? newest);
+    payloads.push({
+      state: textOf(state.get(run)),
+      record: [record.get(), ...added].map(textOf).join(''),
+    });
   }
   reader.close();
   await workload.close();
@@ -157,5 +164,7 @@ export async function samplePayloads(): Promise<readonly Payload[]> {
 }
 
 function textOf(row: Record<string, unknown> | undefined): string {
-  return Object.values(row ?? {}).join('');
+  return Object.values(row ?? {})
+    .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value))
+    .join('');
 }

@@ -3,13 +3,20 @@ import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { canonicalJson, type Json, type JsonObject } from '@phasegate/core';
 import { expect } from 'vitest';
+import { nameRawTables, onRawTables } from '../../packages/phasegate/src/stores/fixtures/rawTables.ts';
 import type { TestProject } from './cli.ts';
 
 /** Opens the database as anyone who may write the file can, beside Phasegate. */
 export function using<T>(project: TestProject, act: (database: DatabaseSync) => T): T {
-  const database = new DatabaseSync(join(project.stateDir, 'state.db'));
+  return usingFile(join(project.stateDir, 'state.db'), act);
+}
+
+/** Opens a database file so; runs and records have the names people give them. */
+export function usingFile<T>(file: string, act: (database: DatabaseSync) => T): T {
+  const database = new DatabaseSync(file);
   try {
     database.exec('PRAGMA foreign_keys=OFF; PRAGMA busy_timeout=5000');
+    nameRawTables(database);
     return act(database);
   } finally {
     database.close();
@@ -18,14 +25,21 @@ export function using<T>(project: TestProject, act: (database: DatabaseSync) => 
 
 /** Changes the database; a change of nothing would prove nothing. */
 export function alter(project: TestProject, sql: string, ...values: readonly SQLInputValue[]): void {
-  const changes = using(project, (database) => database.prepare(sql).run(...values).changes);
-  expect(Number(changes)).toBeGreaterThan(0);
+  using(project, (database) => alterIn(database, sql, ...values));
+}
+
+/** Changes a database that is open. */
+export function alterIn(database: DatabaseSync, sql: string, ...values: readonly SQLInputValue[]): void {
+  const changes = () => Number(database.prepare('SELECT total_changes() AS n').get()?.n);
+  const before = changes();
+  database.prepare(onRawTables(database, sql)).run(...values);
+  expect(changes()).toBeGreaterThan(before);
 }
 
 /** The number of the newest record of a chain; the project's own has the empty name. */
 export function newestSeq(project: TestProject, run: string): number {
   const row = using(project, (database) =>
-    database.prepare('SELECT max(seq) AS seq FROM audit WHERE run = ?').get(run),
+    database.prepare('SELECT max(seq) AS seq FROM raw_audit WHERE run = ?').get(run),
   );
   return Number(row?.seq);
 }
@@ -90,7 +104,7 @@ export function append(
   }: { readonly run: string; readonly seq: number; readonly event: string; readonly data: Json },
 ): void {
   const last = using(project, (database) =>
-    database.prepare('SELECT hash FROM audit WHERE run = ? AND seq = ?').get(run, seq - 1),
+    database.prepare('SELECT hash FROM raw_audit WHERE run = ? AND seq = ?').get(run, seq - 1),
   );
   const prev = String(last?.hash);
   const record = { seq, run, time: '2030-01-01T00:00:00.000Z', principal: 'human:maria', event, data, prev };
@@ -110,7 +124,7 @@ export function append(
 
 function rawRecords(database: DatabaseSync, run: string): readonly RawRecord[] {
   return database
-    .prepare('SELECT seq, run, time, principal, event, data, prev FROM audit WHERE run = ? ORDER BY seq')
+    .prepare('SELECT seq, run, time, principal, event, data, prev FROM raw_audit WHERE run = ? ORDER BY seq')
     .all(run)
     .map((row) => ({ ...row, data: JSON.parse(String(row.data)) }) as unknown as RawRecord);
 }

@@ -1,9 +1,8 @@
 import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { makeProject, phasegate, startRun, type TestProject } from './cli.ts';
-import { alter } from './rawDatabase.ts';
+import { alter, alterIn, usingFile } from './rawDatabase.ts';
 
 const LONG = 120_000;
 const SECRET = { passphrase: 'open sesame' };
@@ -95,12 +94,7 @@ async function backedUp() {
 }
 
 function change(file: string, sql: string): void {
-  const database = new DatabaseSync(file);
-  try {
-    expect(Number(database.prepare(sql).run().changes)).toBeGreaterThan(0);
-  } finally {
-    database.close();
-  }
+  usingFile(file, (database) => alterIn(database, sql));
 }
 
 function leftBehind(project: TestProject): readonly string[] {

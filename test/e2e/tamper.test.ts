@@ -58,7 +58,7 @@ describe('in ring served, `audit verify` names', () => {
   test('a run put back whole to where it was before, with a seal that was once right [adv.M1]', async () => {
     const { project, second } = twoRuns();
     const before = using(project, (database) =>
-      database.prepare('SELECT * FROM runs WHERE id = ?').get(second),
+      database.prepare('SELECT * FROM raw_runs WHERE id = ?').get(second),
     ) as Record<string, SQLInputValue>;
     expect(await complete(project, second, { phase: 'PROPOSE', evidence: PROPOSAL })).toMatchObject({
       code: 0,
@@ -210,7 +210,7 @@ describe("in ring served, a row that pretends to be a human's", () => {
     const refused = await phasegate(project, ['start', 'minimal', '--json']);
     expect(refused.json).toMatchObject({ error: 'untrusted_workflow' });
     const { data: note } = using(project, (database) =>
-      database.prepare(`SELECT data FROM audit WHERE event = 'start_refused'`).get(),
+      database.prepare(`SELECT data FROM raw_audit WHERE event = 'start_refused'`).get(),
     ) as { data: string };
     const { closure } = JSON.parse(note) as { closure: string };
 

@@ -37,12 +37,13 @@ export interface AuditSource {
 export interface AuditRow {
   readonly id: string;
   readonly workflowHash: string;
-  readonly version: number;
   readonly head: ChainHead;
-  readonly mac: string;
+  /** Whether it matches its seal. */
+  readonly sealed: boolean;
   /** The head that is part of the signed sum; seq 0 before the first time. */
   readonly headed: ChainHead;
-  readonly state: string;
+  /** All of the run but its workflow; null where what is stored makes none. */
+  readonly run: Omit<Run, 'workflow'> | null;
   /** Columns that repeat parts of the run for listing. */
   readonly columns: Readonly<Record<string, unknown>>;
 }

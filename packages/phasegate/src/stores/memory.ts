@@ -17,8 +17,9 @@ import { createMemoryCalls } from './memoryCalls.ts';
 import { createMemoryFinder } from './memoryFinder.ts';
 import { createMemoryProject, type MemoryProject } from './memoryProject.ts';
 import { withFacts } from './projectNote.ts';
+import { addedTo } from './runHistory.ts';
 import { placesOf } from './runPlaces.ts';
-import { digestOf, sealRun } from './runSeal.ts';
+import { digestOf, runSealHolds, sealRun } from './runSeal.ts';
 import { runFromState, stateText, summaryOf } from './storedRun.ts';
 import { verifyAudit } from './verifyAudit.ts';
 import { changesWorkflow, requireOwnWorkflow } from './workflowHash.ts';
@@ -126,6 +127,8 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
         if (before === undefined || before.version !== version) return false;
         if (beside.calls !== undefined && !calls.areOver(run.id, beside.calls)) return false;
         if (changesWorkflow(before.run, run, audit)) keepWorkflow(run);
+        addedTo(before.run.decisions, run.decisions, 'decisions');
+        addedTo(before.run.completions, run.completions, 'completions');
         const kept = runFromState(stateText(run), () => run.workflow);
         seat(kept, version + 1, { ...beside, run: audit });
         return true;
@@ -191,7 +194,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
 
     async verify() {
       await asking(() => undefined);
-      return verifyAudit(sourceOf({ rows, workflows, chains, project }), seal, knowledge);
+      return verifyAudit(sourceOf({ rows, workflows, chains, project, seal }), seal, knowledge);
     },
     async backup() {
       throw new PhasegateError('store_unavailable', 'a store in memory has no file to back up');
@@ -226,10 +229,11 @@ function sourceOf(memory: {
   readonly workflows: ReadonlyMap<string, Workflow>;
   readonly chains: ReadonlyMap<string | null, readonly AuditRecord[]>;
   readonly project: MemoryProject;
+  readonly seal: Seal;
 }): AuditSource {
-  const { rows, workflows, chains, project } = memory;
+  const { rows, workflows, chains, project, seal } = memory;
   return {
-    rows: () => [...rows.values()].map(auditRow),
+    rows: () => [...rows.values()].map((row) => auditRow(seal, row)),
     records: (run) => chains.get(run) ?? [],
     seqOf: (run) => rows.get(run)?.head.seq,
     hashAt: (run, seq) => chains.get(run)?.[seq - 1]?.hash,
@@ -242,7 +246,9 @@ function sourceOf(memory: {
   };
 }
 
-function auditRow({ run, state, version, head, mac }: Row): AuditRow {
-  const columns = { ...summaryOf(run), workflowHash: run.workflowHash, ...placesOf(run) };
-  return { id: run.id, workflowHash: run.workflowHash, version, head, mac, headed: head, state, columns };
+function auditRow(seal: Seal, { run, state, version, head, mac }: Row): AuditRow {
+  const { id, workflowHash } = run;
+  const sealed = runSealHolds(seal, mac, { runId: id, version, head, state });
+  const columns = { ...summaryOf(run), workflowHash, ...placesOf(run) };
+  return { id, workflowHash, head, sealed, headed: head, run, columns };
 }

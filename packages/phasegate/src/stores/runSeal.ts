@@ -37,3 +37,15 @@ interface StateText {
 }
 
 const SECOND = '2:';
+
+/** What the seal of a stored run covers: its state, its workflow, and the digest over all that was ever added to it. */
+export interface StoredSeal extends RunSeal {
+  readonly workflowHash: string;
+  readonly steps: string;
+}
+
+/** The seal of a run whose completions and decisions stand in rows of their own. */
+export function sealStored(seal: Seal, row: StoredSeal): string {
+  const { runId, workflowHash, version, head, digest, steps } = row;
+  return recordMac(seal, 'run', [runId, workflowHash, version, head.seq, head.hash, digest, steps]);
+}

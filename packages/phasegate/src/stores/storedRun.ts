@@ -1,11 +1,10 @@
 import type { Run, RunSummary, Workflow } from '@phasegate/core';
-import { type Completion, goalOf } from '@phasegate/core/engine';
+import { goalOf } from '@phasegate/core/engine';
 
-/** The text a run is stored and sealed as: all of it but the workflow, which is stored once per hash. */
+/** The text a run is compared and sealed by: all of it but the workflow, which is stored once per hash. */
 export function stateText(run: Run): string {
-  const { workflow: _, completions, ...state } = run;
-  const texts = completions.map(completionText).join(',');
-  return `${JSON.stringify(state).slice(0, -1)},"completions":[${texts}]}`;
+  const { workflow: _, ...state } = run;
+  return JSON.stringify(state);
 }
 
 /** The run a stored text stands for; its workflow is looked up by the hash in the text. */
@@ -42,18 +41,4 @@ export function capabilitiesOf(run: Run): readonly string[] {
   const own = run.queue?.capabilities ?? [];
   const all = run.workflow.capabilities ?? [];
   return own.length + all.length === 0 ? [] : [...new Set([...all, ...own])].sort();
-}
-
-/**
- * Completions hold most of a run's text and never change once made, so each is written out once and not again
- * with every later transition.
- */
-const completionTexts = new WeakMap<Completion, string>();
-
-function completionText(completion: Completion): string {
-  const known = completionTexts.get(completion);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(completion);
-  completionTexts.set(completion, text);
-  return text;
 }

@@ -4,8 +4,7 @@ import type { AuditFinding, HumanRecord } from '../runtime/ports.ts';
 import type { AuditRow, Verification } from './auditSource.ts';
 import { moveHead } from './headSum.ts';
 import { placesOf } from './runPlaces.ts';
-import { runSealHolds } from './runSeal.ts';
-import { runFromState, stateText, summaryOf } from './storedRun.ts';
+import { stateText, summaryOf } from './storedRun.ts';
 import { checkChain, edited, rolledBack, tailCut } from './verifyChain.ts';
 import { workflowHash } from './workflowHash.ts';
 
@@ -36,8 +35,7 @@ export async function verifyRun(verification: Verification, row: AuditRow): Prom
     tally.sum = moveHead(tally.sum, seal, move);
   }
 
-  const { version, head, state } = row;
-  const sealed = runSealHolds(seal, row.mac, { runId: row.id, version, head, state });
+  const { sealed } = row;
   if (!sealed) verification.report(stateEdited(row, 'does not match its seal'));
   else if (sound) compareHeads(verification, row, { newest: chain.head(), headedHash });
   if (!sealed && chain.head().seq < row.headed.seq) {
@@ -77,7 +75,7 @@ function compareState(verification: Verification, row: AuditRow, events: readonl
     verification.report(stateEdited(row, 'has a workflow that was changed or is missing'));
     return;
   }
-  const run = runFromState(row.state, () => workflow);
+  const run = { ...row.run, workflow } as Run;
   const columns = { ...summaryOf(run), workflowHash: run.workflowHash, ...placesOf(run) };
   if (canonicalJson(columns as unknown as Json) !== canonicalJson(row.columns as unknown as Json)) {
     verification.report(stateEdited(row, 'is listed otherwise than it is'));

@@ -1,41 +1,49 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { AuditRecord, Json } from '@phasegate/core';
 import type { FeedRecord, SealedRecord } from '../../runtime/ports.ts';
-import { integer, lazily, type SqlRow, text } from './statements.ts';
+import { bytes, hex, integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
+import type { TextTable } from './textTable.ts';
 
-/** The chains. The project's own has the empty name. */
+/** The chains, each by the number of its run. */
 export interface AuditTable {
-  /** Some are held back: several rows at a time cost less. Nobody may read before `settle`. */
-  append(records: readonly SealedRecord[]): void;
+  /**
+   * Appends to a chain. Some are held back: several rows at a time cost less. Nobody may read before `settle`. `stored`
+   * has the texts of data with large values taken out, where there are any.
+   */
+  append(run: number, records: readonly SealedRecord[], stored?: readonly string[]): void;
   /** Writes what was held back; the last of a batch. */
   settle(): void;
   /** The batch never happened. */
   discarded(): void;
-  page(run: string | null, page: { readonly after: number; readonly limit: number }): readonly AuditRecord[];
+  page(
+    chain: { readonly key: number; readonly run: string | null },
+    page: { readonly after: number; readonly limit: number },
+  ): readonly AuditRecord[];
   /**
-   * Records of all chains by the number of their row. Records are only ever added, one writer after another, so the
-   * numbers have no gaps and are in the order of the commits. A restored backup gives numbers out a second time.
+   * Records of all chains by their numbers. Records are only ever added, one writer after another, so the numbers have
+   * no gaps and are in the order of the commits. A restored backup gives numbers out a second time.
    */
   feed(after: number, limit: number): readonly FeedRecord[];
   /** The number of the newest record; 0 when there is none. */
   feedEnd(): number;
 }
 
+/** The project's own chain. */
+export const PROJECT = 0;
+
 /** Opens the table. */
-export function openAuditTable(database: DatabaseSync): AuditTable {
+export function openAuditTable(database: DatabaseSync, texts: Pick<TextTable, 'whole'>): AuditTable {
   const insert = lazily(database, `${INSERT} ${ROW}`);
   const insertMany = lazily(database, `${INSERT} ${new Array(AT_ONCE).fill(ROW).join(', ')}`);
   let held: SQLInputValue[] = [];
   const read = lazily(database, 'SELECT * FROM audit WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?');
-  const readFeed = lazily(
-    database,
-    'SELECT rowid AS id, * FROM audit WHERE rowid > ? ORDER BY rowid LIMIT ?',
-  );
-  const newest = lazily(database, 'SELECT max(rowid) AS id FROM audit');
+  const readFeed = lazily(database, FEED);
+  const newest = lazily(database, 'SELECT max(id) AS id FROM audit');
   return {
-    append(records) {
-      for (const { run, seq, time, principal, event, dataText, prev, hash } of records) {
-        held.push(run ?? '', seq, time, principal, event, dataText, prev, hash);
+    append(key, records, stored) {
+      for (const [index, { seq, time, principal, event, dataText, prev, hash }] of records.entries()) {
+        const data = stored?.[index] ?? dataText;
+        held.push(key, seq, storedTime(time), principal, event, data, bytes(prev), bytes(hash));
         if (held.length < AT_ONCE * COLUMNS) continue;
         insertMany().run(...held);
         held = [];
@@ -48,15 +56,15 @@ export function openAuditTable(database: DatabaseSync): AuditTable {
     discarded() {
       held = [];
     },
-    page(run, { after, limit }) {
+    page({ key, run }, { after, limit }) {
       return read()
-        .all(run ?? '', after, limit)
-        .map(auditRecord);
+        .all(key, after, limit)
+        .map((row) => auditRecord(row, run, texts));
     },
     feed: (after, limit) =>
       readFeed()
         .all(after, limit)
-        .map((row) => ({ id: integer(row, 'id'), ...auditRecord(row) })),
+        .map((row) => ({ id: integer(row, 'id'), ...auditRecord(row, nameOfChain(row), texts) })),
     feedEnd: () => integer(newest().get() ?? {}, 'id'),
   };
 }
@@ -65,25 +73,54 @@ const AT_ONCE = 8;
 const COLUMNS = 8;
 const INSERT = 'INSERT INTO audit (run, seq, time, principal, event, data, prev, hash) VALUES';
 const ROW = '(?, ?, ?, ?, ?, ?, ?, ?)';
+const FEED = `SELECT audit.*, runs.id AS name FROM audit LEFT JOIN runs ON runs.key = audit.run
+  WHERE audit.id > ? ORDER BY audit.id LIMIT ?`;
 
 /** A record from its row. Data that cannot be parsed was edited: it becomes null, which no hash will fit. */
-export function auditRecord(row: SqlRow): AuditRecord {
-  const run = text(row, 'run');
+export function auditRecord(row: SqlRow, run: string | null, texts: Pick<TextTable, 'whole'>): AuditRecord {
   return {
     seq: integer(row, 'seq'),
-    run: run === '' ? null : run,
-    time: text(row, 'time'),
+    run,
+    time: timeOf(row, 'time'),
     principal: text(row, 'principal'),
     event: text(row, 'event'),
-    data: parse(text(row, 'data')),
-    prev: text(row, 'prev'),
-    hash: text(row, 'hash'),
+    data: parse(texts.whole(text(row, 'data'))),
+    prev: hex(row, 'prev'),
+    hash: hex(row, 'hash'),
   };
 }
 
-function parse(data: string): Json {
+/** The name of a chain whose run is gone: its number is all that is left of it. */
+export function namelessChain(key: number): string {
+  return `#${key}`;
+}
+
+function nameOfChain(row: SqlRow): string | null {
+  const key = integer(row, 'run');
+  return key === PROJECT ? null : (textOrNull(row, 'name') ?? namelessChain(key));
+}
+
+/** Milliseconds take a quarter of the room of a text, and nearly every time is one they say whole. */
+function storedTime(time: string): bigint | string {
+  const moment = Date.parse(time);
+  const isWhole = Number.isFinite(moment) && new Date(moment).toISOString() === time;
+  // A number would be stored as one with a fraction, in a column that takes anything.
+  return isWhole ? BigInt(moment) : time;
+}
+
+/** The time in a column, as a text. */
+export function timeOf(row: SqlRow, column: string): string {
+  const time = row[column];
+  if (typeof time !== 'number') return String(time);
+  // A number that is no time was put there by somebody else, and fits no hash.
+  return Math.abs(time) <= LATEST_TIME ? new Date(time).toISOString() : String(time);
+}
+
+const LATEST_TIME = 8.64e15;
+
+function parse(data: string | null): Json {
   try {
-    return JSON.parse(data) as Json;
+    return data === null ? null : (JSON.parse(data) as Json);
   } catch {
     return null;
   }

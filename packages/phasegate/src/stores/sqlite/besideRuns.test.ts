@@ -74,7 +74,8 @@ describe('what stands beside the runs', () => {
     const run = sampleRun('r1');
     await create(store, run);
     state.tamper(
-      `INSERT INTO audit SELECT run, 2, time, principal, event, data, prev, hash FROM audit WHERE run = 'r1'`,
+      `INSERT INTO audit (run, seq, time, principal, event, data, prev, hash)
+       SELECT run, 2, time, principal, event, data, prev, hash FROM audit WHERE run = 'r1'`,
     );
     const answer = store.save(afterDraft(run), 1, [sampleDraft('phase_completed')], {
       leases: [{ put: sampleLease() }],

@@ -2,11 +2,12 @@ import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PhasegateError } from '@phasegate/core';
+import type { Seal } from '../../runtime/ports.ts';
 import { corrupt, isBusy, storeFault } from './faults.ts';
 import { APPLICATION_ID, MIGRATIONS } from './migrations/index.ts';
 
 /** Opens the database of a project, made or brought up to date where needed; all of it or nothing. */
-export function openDatabase(file: string): DatabaseSync {
+export function openDatabase(file: string, seal: Seal): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     requireWritable(file);
@@ -16,7 +17,7 @@ export function openDatabase(file: string): DatabaseSync {
       `PRAGMA busy_timeout=${BUSY_TIMEOUT}; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF`,
     );
     enterWal(database);
-    migrate(database, file);
+    migrate(database, file, seal);
     return database;
   } catch (error) {
     database?.close();
@@ -68,7 +69,7 @@ function enterWal(database: DatabaseSync): void {
   }
 }
 
-function migrate(database: DatabaseSync, file: string): void {
+function migrate(database: DatabaseSync, file: string, seal: Seal): void {
   if (requireKnownVersion(database, file) === MIGRATIONS.length) return;
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -76,7 +77,7 @@ function migrate(database: DatabaseSync, file: string): void {
     const version = requireKnownVersion(database, file);
     for (const { sql, fill, indexes } of MIGRATIONS.slice(version)) {
       database.exec(sql);
-      fill?.(database);
+      fill?.(database, seal);
       if (indexes !== undefined) database.exec(indexes);
     }
     database.exec(

@@ -10,8 +10,8 @@ import {
   sumText,
   type UnsignedHead,
 } from '../signedHead.ts';
-import type { AuditTable } from './auditTable.ts';
-import { integer, lazily, type SqlRow, text } from './statements.ts';
+import { type AuditTable, PROJECT } from './auditTable.ts';
+import { bytes, hex, integer, lazily, type SqlRow, text } from './statements.ts';
 
 /** The signed head, and with it the project's chain, which it is renewed for. */
 export interface HeadTable {
@@ -20,7 +20,7 @@ export interface HeadTable {
   /** Appends to the project's chain. */
   append(drafts: readonly AuditDraft[]): void;
   /** A run's chain has grown in this batch. */
-  moved(runId: string): void;
+  moved(run: number): void;
   /** Adds the present heads of all runs that moved since they were last added. */
   fold(): void;
   /** Notes the runs that moved, for the one who folds next. */
@@ -43,15 +43,15 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
   const unheaded = lazily(database, 'SELECT run FROM unheaded');
   const mark = lazily(database, 'INSERT OR IGNORE INTO unheaded (run) VALUES (?)');
   const unmark = lazily(database, 'DELETE FROM unheaded');
-  const readHeads = lazily(database, 'SELECT seq, hash, headed_seq, headed_hash FROM runs WHERE id = ?');
+  const readHeads = lazily(database, HEADS);
   const readHash = lazily(database, 'SELECT hash FROM audit WHERE run = ? AND seq = ?');
-  const head = lazily(database, 'UPDATE runs SET headed_seq = ?, headed_hash = ? WHERE id = ?');
+  const head = lazily(database, 'UPDATE run_heads SET headed_seq = ?, headed_hash = ? WHERE run = ?');
   let kept: UnsignedHead | undefined;
   let batch: UnsignedHead | undefined;
   /** Runs of ours that are not folded yet, those of this batch, and those known to be marked in the table. */
-  const dirty = new Set<string>();
-  const movedNow = new Set<string>();
-  const marked = new Set<string>();
+  const dirty = new Set<number>();
+  const movedNow = new Set<number>();
+  const marked = new Set<number>();
   let folding = false;
 
   function current(): UnsignedHead {
@@ -75,10 +75,10 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
    * Whether the record a run's head was signed at is still there. A run that was put back and has gone on must
    * not take its place in the sum again: the signed head is what shows it.
    */
-  function stillHolds(runId: string, head: ChainHead): boolean {
+  function stillHolds(run: number, head: ChainHead): boolean {
     if (head.seq === 0) return true;
-    const row = readHash().get(runId, head.seq);
-    return row !== undefined && text(row, 'hash') === head.hash;
+    const row = readHash().get(run, head.seq);
+    return row !== undefined && hex(row, 'hash') === head.hash;
   }
 
   return {
@@ -87,38 +87,38 @@ export function openHeadTable(database: DatabaseSync, seal: Seal, audit: AuditTa
       if (drafts.length === 0) return;
       const before = current();
       const records = seal.chain(null, before.project, drafts);
-      audit.append(records);
+      audit.append(PROJECT, records);
       const newest = records.at(-1) ?? before.project;
       batch = { ...before, project: { seq: newest.seq, hash: newest.hash } };
     },
     signing: () => batch !== undefined,
-    moved(runId) {
-      movedNow.add(runId);
+    moved(run) {
+      movedNow.add(run);
     },
     fold() {
-      for (const runId of movedNow) dirty.add(runId);
-      for (const row of unheaded().all()) dirty.add(text(row, 'run'));
+      for (const run of movedNow) dirty.add(run);
+      for (const row of unheaded().all()) dirty.add(integer(row, 'run'));
       let { sum, runs } = current();
-      for (const runId of dirty) {
-        const row = readHeads().get(runId);
+      for (const run of dirty) {
+        const row = readHeads().get(run);
         if (row === undefined) continue;
-        const from = { seq: integer(row, 'headed_seq'), hash: text(row, 'headed_hash') };
-        const to = { seq: integer(row, 'seq'), hash: text(row, 'hash') };
-        if (from.seq === to.seq || !stillHolds(runId, from)) continue;
-        sum = moveHead(sum, seal, { runId, from, to });
+        const from = { seq: integer(row, 'headed_seq'), hash: hex(row, 'headed_hash') };
+        const to = { seq: integer(row, 'seq'), hash: hex(row, 'hash') };
+        if (from.seq === to.seq || !stillHolds(run, from)) continue;
+        sum = moveHead(sum, seal, { runId: text(row, 'id'), from, to });
         if (from.seq === 0) runs += 1;
-        head().run(to.seq, to.hash, runId);
+        head().run(to.seq, bytes(to.hash), run);
       }
       unmark().run();
       batch = { ...current(), sum, runs };
       folding = true;
     },
     remember() {
-      for (const runId of movedNow) {
-        dirty.add(runId);
-        if (marked.has(runId)) continue;
-        mark().run(runId);
-        marked.add(runId);
+      for (const run of movedNow) {
+        dirty.add(run);
+        if (marked.has(run)) continue;
+        mark().run(run);
+        marked.add(run);
       }
       movedNow.clear();
     },
@@ -172,7 +172,8 @@ export function signedHead(row: SqlRow): SignedHead {
   };
 }
 
-const WRITTEN = `SELECT 1 FROM audit WHERE run = '' UNION ALL SELECT 1 FROM runs WHERE headed_seq > 0 LIMIT 1`;
+const WRITTEN = `SELECT 1 FROM audit WHERE run = ${PROJECT} UNION ALL SELECT 1 FROM run_heads WHERE headed_seq > 0 LIMIT 1`;
+const HEADS = `SELECT runs.id, run_heads.* FROM run_heads JOIN runs ON runs.key = run_heads.run WHERE run_heads.run = ?`;
 const UPSERT = `INSERT OR REPLACE INTO heads (one, project_seq, project_hash, sum, weighted, runs, time, signature)
   VALUES (1, ?, ?, ?, ?, ?, ?, ?)`;
 

@@ -265,7 +265,8 @@ describe('writes that wait together', () => {
     await create(store, one);
     await create(store, two);
     state.tamper(
-      `INSERT INTO audit SELECT run, 2, time, principal, event, data, prev, hash FROM audit WHERE run = 'r1'`,
+      `INSERT INTO audit (run, seq, time, principal, event, data, prev, hash)
+       SELECT run, 2, time, principal, event, data, prev, hash FROM audit WHERE run = 'r1'`,
     );
 
     const answers = await Promise.allSettled([

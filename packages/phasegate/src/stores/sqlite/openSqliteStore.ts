@@ -1,12 +1,13 @@
 import { PhasegateError, type Run } from '@phasegate/core';
 import type { AuditDraft, Beside, ChainHead, Seal, Store, WrittenDraft } from '../../runtime/ports.ts';
 import type { AuditKnowledge } from '../auditSource.ts';
+import { type CutText, type Cutter, createCutter, withPlaces } from '../cutText.ts';
 import { withFacts } from '../projectNote.ts';
-import { stateText } from '../storedRun.ts';
+import { stateOf } from '../runHistory.ts';
 import { changesWorkflow } from '../workflowHash.ts';
 import { writtenDrafts } from '../writtenDrafts.ts';
 import { openAgentTable } from './agentTable.ts';
-import { openAuditTable } from './auditTable.ts';
+import { openAuditTable, PROJECT } from './auditTable.ts';
 import { openBackupTable } from './backupTable.ts';
 import { callParts } from './callParts.ts';
 import { openCallTable } from './callTable.ts';
@@ -21,7 +22,9 @@ import { openPeopleTable } from './peopleTable.ts';
 import { projectParts } from './projectParts.ts';
 import { openRunFinder } from './runFinder.ts';
 import { openRunTable, type RunRow } from './runTable.ts';
+import { cutSteps } from './runTexts.ts';
 import { integer, lazily } from './statements.ts';
+import { openTextTable } from './textTable.ts';
 import { waitForTurn } from './waitForTurn.ts';
 import { watchCommits } from './watchCommits.ts';
 import { openWebhookTable } from './webhookTable.ts';
@@ -39,11 +42,12 @@ export interface SqliteStoreOptions extends AuditKnowledge {
 /** Opens the store on a file, made where there is none. Throws `store_newer`, `store_corrupt`, `store_unavailable`. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {
   const { file, seal, now } = options;
-  const database = openDatabase(file);
+  const database = openDatabase(file, seal);
   const workflows = openWorkflowTable(database);
-  const finding = openRunFinder(database);
-  const runs = openRunTable(database, seal, { workflows, finding });
-  const audit = openAuditTable(database);
+  const texts = openTextTable(database);
+  const finding = openRunFinder(database, texts);
+  const runs = openRunTable(database, seal, { workflows, finding, texts });
+  const audit = openAuditTable(database, texts);
   const heads = openHeadTable(database, seal, audit);
   const leases = openLeaseTable(database, seal);
   const agents = openAgentTable(database, seal);
@@ -151,10 +155,14 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   }
 
   /** Chains records to a run; gives the head it then has. */
-  function chain(runId: string, head: ChainHead, drafts: readonly WrittenDraft[]): ChainHead {
-    const records = seal.chain(runId, head, drafts);
-    audit.append(records);
-    heads.moved(runId);
+  function chain(
+    { key, id, head }: { readonly key: number; readonly id: string; readonly head: ChainHead },
+    drafts: readonly WrittenDraft[],
+    stored?: readonly string[],
+  ): ChainHead {
+    const records = seal.chain(id, head, drafts);
+    audit.append(key, records, stored);
+    heads.moved(key);
     unfolded = true;
     const newest = records.at(-1) ?? head;
     return { seq: newest.seq, hash: newest.hash };
@@ -162,16 +170,22 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 
   /** Chains records to a run whose state stays as it is. */
   function grow(before: RunRow, drafts: readonly WrittenDraft[]): void {
-    if (drafts.length > 0) runs.grow(before, chain(before.run.id, before.head, drafts));
+    if (drafts.length === 0) return;
+    const { key, run, head } = before;
+    runs.grow(before, chain({ key, id: run.id, head }, drafts));
   }
 
   /** Stores a run with its records and what goes beside it; the caller has checked that it may. */
   function seat(next: SeatedRun, before: RunRow | undefined, beside: Beside): true {
-    const { run, state, version } = next;
+    const { run, write, version } = next;
     const project = beside.project ?? [];
+    const cut = { state: write.state, steps: cutSteps(write.cutter, before?.run, run) };
     if (project.length > 0) heads.require();
-    const head = chain(run.id, before?.head ?? FIRST_LINK, next.drafts);
-    runs.place({ run, state, version, head }, before);
+    const key = before?.key ?? runs.newKey();
+    const placeOf = texts.placing(key, before?.places ?? NO_PLACES);
+    const stored = write.drafts.map((draft) => withPlaces(draft, placeOf));
+    const head = chain({ key, id: run.id, head: before?.head ?? FIRST_LINK }, write.written, stored);
+    runs.place({ key, run, version, head, cut, placeOf }, before);
     for (const change of beside.leases ?? []) leases.change(change);
     for (const id of beside.calls?.void ?? []) calls.drop(run.id, id);
     heads.append(withFacts(project, ['run_started', 'run_ended'], { run: run.id, ...head }));
@@ -195,29 +209,27 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       }
     },
     async create(run, audit, project) {
-      const state = stateText(run);
-      const drafts = writtenDrafts(audit);
+      const write = prepare(run, audit);
       writtenDrafts(project);
       return commits.submit(() => {
         if (runs.current(run.id) !== undefined) return false;
         if (runs.inTheWayOf(run) !== undefined) return false;
         if (project.length > 0) heads.require();
         const kept = { ...run, workflow: workflows.keep(run) };
-        return seat({ run: kept, state, version: 1, drafts }, undefined, { project });
+        return seat({ run: kept, write, version: 1 }, undefined, { project });
       });
     },
     async save(run, version, audit, beside = {}) {
-      const state = stateText(run);
-      const drafts = writtenDrafts(audit);
+      const write = prepare(run, audit);
       writtenDrafts(beside.project ?? []);
       return commits.submit(() => {
         const before = runs.current(run.id);
         if (before === undefined || before.version !== version) return false;
         if (beside.calls !== undefined && !calls.areOver(run.id, beside.calls)) return false;
-        const kept = changesWorkflow(before.run, run, drafts)
+        const kept = changesWorkflow(before.run, run, write.written)
           ? { ...run, workflow: workflows.keep(run) }
           : run;
-        return seat({ run: kept, state, version: version + 1, drafts }, before, beside);
+        return seat({ run: kept, write, version: version + 1 }, before, beside);
       });
     },
     async note(runId, audit, epoch) {
@@ -234,7 +246,11 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         return true;
       });
     },
-    history: (runId, page) => asking(() => audit.page(runId, page)),
+    history: (runId, page) =>
+      asking(() => {
+        const key = runId === null ? PROJECT : runs.keyOf(runId);
+        return key === undefined ? [] : audit.page({ key, run: runId }, page);
+      }),
     workflow: (hash) => asking(() => workflows.find(hash)),
     ...finderParts({ commits, asking, runs, finding }),
 
@@ -297,11 +313,32 @@ const FOLD_EVERY = 1000;
 
 const FIRST_LINK: ChainHead = { seq: 0, hash: '' };
 
+const NO_PLACES: ReadonlyMap<string, string> = new Map();
+
 interface SeatedRun {
   readonly run: Run;
-  readonly state: string;
+  readonly write: PreparedWrite;
   readonly version: number;
-  readonly drafts: readonly WrittenDraft[];
+}
+
+/** The texts of a write, made before it joins others in a transaction. */
+interface PreparedWrite {
+  readonly cutter: Cutter;
+  readonly state: CutText;
+  readonly written: readonly WrittenDraft[];
+  /** Data of the drafts. */
+  readonly drafts: readonly CutText[];
+}
+
+function prepare(run: Run, audit: readonly AuditDraft[]): PreparedWrite {
+  const cutter = createCutter();
+  const written = writtenDrafts(audit);
+  return {
+    cutter,
+    state: cutter.json(stateOf(run)),
+    written,
+    drafts: written.map(({ data, dataText }) => cutter.canonical(data, dataText)),
+  };
 }
 
 function backedUp(time: string, data: AuditDraft['data']): AuditDraft {

@@ -89,8 +89,8 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
 }
 
 /** Whether the project's chain says that a human was added, or has lost records that may have said so. */
-const ADDED = `SELECT 1 WHERE EXISTS (SELECT 1 FROM audit WHERE run = '' AND event = 'human_added')
-  OR EXISTS (SELECT 1 FROM heads WHERE project_seq > (SELECT count(*) FROM audit WHERE run = ''))`;
+const ADDED = `SELECT 1 WHERE EXISTS (SELECT 1 FROM audit WHERE run = 0 AND event = 'human_added')
+  OR EXISTS (SELECT 1 FROM heads WHERE project_seq > (SELECT count(*) FROM audit WHERE run = 0))`;
 
 /** A human from its row, with whether the row is sealed. */
 export function storedHuman(seal: Seal, row: SqlRow): StoredHuman {

@@ -1,7 +1,7 @@
-import { DatabaseSync } from 'node:sqlite';
 import type { Run } from '@phasegate/core';
 import { afterDraft, create, sampleDraft, sampleWorkflow } from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { toFormat } from '../fixtures/olderFormat.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
 import { LEASES_ENDED } from './leaseTable.ts';
@@ -100,7 +100,7 @@ test('the runs of a database of the format before are found as new ones are [S3.
   const before = await found(first);
   await first.close();
   const rows = rowsOf();
-  backToFormat6();
+  await toFormat(state, 6);
   expect(() => rowsOf()).toThrow('no such column');
   state.tamper(`UPDATE runs SET state = 'nothing to read' WHERE id = 'unreadable'`);
 
@@ -133,7 +133,7 @@ async function found(store: ReturnType<StateFolder['open']>) {
 }
 
 function rowsOf() {
-  return state.read('SELECT id, claim_place, gate_due, target_key, quiet_since FROM runs ORDER BY rowid');
+  return state.read('SELECT id, claim_place, gate_due, target_key, quiet_since FROM runs');
 }
 
 function gatedRun(): Run {
@@ -147,18 +147,4 @@ function gatedRun(): Run {
     status: 'waiting',
     wait,
   } as unknown as Run;
-}
-
-/** Takes away what the seventh migration and those after it brought. */
-function backToFormat6(): void {
-  const database = new DatabaseSync(state.file);
-  const indexes = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`);
-  const ours = /^(?:runs_|leases_by_end|audit_stuck)/;
-  for (const { name } of indexes.all()) if (ours.test(String(name))) database.exec(`DROP INDEX ${name}`);
-  database.exec('DROP VIEW workflow_runs; DROP TABLE goals');
-  for (const column of ['claim_place', 'gate_due', 'target_key', 'quiet_since']) {
-    database.exec(`ALTER TABLE runs DROP COLUMN ${column}`);
-  }
-  database.exec('CREATE VIEW workflow_runs AS SELECT id FROM runs; PRAGMA user_version = 6');
-  database.close();
 }

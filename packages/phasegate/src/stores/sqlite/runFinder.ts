@@ -4,9 +4,10 @@ import { RUN_STATUSES, UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { canClaim } from '@phasegate/core/engine';
 import { targetKey } from '@phasegate/core/model';
 import type { ClaimableRun, FoundPage, NotOverQuery, QuietRun, RunFinder } from '../../runtime/ports.ts';
-import { auditRecord } from './auditTable.ts';
+import { auditRecord, timeOf } from './auditTable.ts';
 import { integer, type Lazy, lazily, type SqlRow, text } from './statements.ts';
 import { GOAL_COLUMN, summary } from './summary.ts';
+import type { TextTable } from './textTable.ts';
 
 /** What is read of runs by index, and never their state. */
 export interface RunFinding {
@@ -21,7 +22,7 @@ export interface RunFinding {
 type ListQuery = RunQuery & { readonly holder?: string };
 
 /** Opens it on the table of runs. */
-export function openRunFinder(database: DatabaseSync): RunFinding {
+export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'whole'>): RunFinding {
   const lists = new Map<string, Lazy>();
   const needs = lazily(database, NEEDS);
   const claimable = lazily(database, CLAIMABLE);
@@ -78,12 +79,13 @@ export function openRunFinder(database: DatabaseSync): RunFinding {
       return quiet()
         .all(since, key, number, limit)
         .map((row) => {
-          const said = stuck().get(text(row, 'id'));
+          const run = text(row, 'id');
+          const said = stuck().get(integer(row, 'number'));
           return {
-            run: text(row, 'id'),
+            run,
             at: foundAt(row, 'quiet_since'),
-            newest: text(row, 'newest'),
-            stuck: said === undefined ? null : auditRecord(said),
+            newest: timeOf(row, 'newest'),
+            stuck: said === undefined ? null : auditRecord(said, run, texts),
           };
         });
     },
@@ -150,7 +152,8 @@ export const CLAIMABLE = `SELECT id, epoch, claim_place, rowid AS number FROM ru
 export const GATES_DUE = `SELECT id FROM runs INDEXED BY runs_gate_due WHERE gate_due <= ?1 ORDER BY gate_due, rowid`;
 
 export const QUIET = `SELECT id, quiet_since, rowid AS number,
-    (SELECT time FROM audit WHERE audit.run = runs.id AND audit.seq = runs.seq) AS newest
+    (SELECT time FROM run_heads JOIN audit ON audit.run = run_heads.run AND audit.seq = run_heads.seq
+      WHERE run_heads.run = runs.key) AS newest
   FROM runs INDEXED BY runs_quiet
   WHERE quiet_since <= ?1 AND quiet_since >= ?2 AND (quiet_since > ?2 OR rowid > ?3)
   ORDER BY quiet_since, rowid LIMIT ?4`;

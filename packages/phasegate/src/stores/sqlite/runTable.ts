@@ -2,22 +2,33 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { PhasegateError, type Run, type RunSummary } from '@phasegate/core';
 import { goalOf, runInTheWay } from '@phasegate/core/engine';
 import type { ChainHead, Seal } from '../../runtime/ports.ts';
+import { type Part, placesIn, withPlaces } from '../cutText.ts';
+import { nextDigest } from '../runHistory.ts';
 import { goesOn, isFoundAlike, placesOf } from '../runPlaces.ts';
-import { digestOf, runSealHolds, sealRun } from '../runSeal.ts';
-import { tampered } from '../sealedRecord.ts';
-import { capabilitiesOf, priorityOf, runFromState, summaryOf } from '../storedRun.ts';
+import { digestOf, sealStored } from '../runSeal.ts';
+import { sameMac, tampered } from '../sealedRecord.ts';
+import { capabilitiesOf, priorityOf, summaryOf } from '../storedRun.ts';
 import { createRowCache } from './rowCache.ts';
 import type { RunFinding } from './runFinder.ts';
-import { integer, lazily, text } from './statements.ts';
+import { type CutRun, NO_HISTORY, readStored } from './runTexts.ts';
+import { bytes, hex, integer, lazily } from './statements.ts';
+import type { TextTable } from './textTable.ts';
 import type { WorkflowTable } from './workflowTable.ts';
 
 /** A run as stored, with what its next write needs. */
 export interface RunRow {
+  /** The number its rows in other tables have. */
+  readonly key: number;
   readonly run: Run;
   readonly version: number;
   readonly head: ChainHead;
   /** Of the state's text, which is not kept beside the run it makes. */
   readonly digest: string;
+  /** Over all that was ever added to the run, and the newest of it. */
+  readonly steps: string;
+  readonly lastStep: number | null;
+  /** Of the large values in the state, by their digests. */
+  readonly places: ReadonlyMap<string, string>;
   readonly mac: string;
   /** Whether it is among the runs to be looked at when nothing happens in them. */
   readonly watched: boolean;
@@ -27,6 +38,10 @@ export interface RunRow {
 export interface RunTable {
   /** The newest committed row, or within a batch the row as the batch has made it. Throws `state_tampered`. */
   current(id: string): RunRow | undefined;
+  /** The number of a run, whether or not it can be read. */
+  keyOf(id: string): number | undefined;
+  /** A number no run has or had. */
+  newKey(): number;
   /** The run is this from now on; `before` is its row until now, and none where it is new. */
   place(next: PlacedRun, before: RunRow | undefined): void;
   /** The run's chain has grown and nothing else of it changed. */
@@ -42,39 +57,45 @@ export interface RunTable {
   discarded(): void;
 }
 
-/** A run to be stored, with its text. */
-export interface PlacedRun extends Pick<RunRow, 'run' | 'version' | 'head'> {
-  readonly state: string;
+/** A run to be stored, with its texts and where their large values stand. */
+export interface PlacedRun extends Pick<RunRow, 'key' | 'run' | 'version' | 'head'> {
+  readonly cut: CutRun;
+  readonly placeOf: (part: Part) => string;
 }
 
 /** Opens the table. */
 export function openRunTable(
   database: DatabaseSync,
   seal: Seal,
-  { workflows, finding }: { readonly workflows: WorkflowTable; readonly finding: RunFinding },
+  parts: { readonly workflows: WorkflowTable; readonly finding: RunFinding; readonly texts: TextTable },
 ): RunTable {
-  const readSeal = lazily(database, `SELECT ${SEALED} FROM runs WHERE id = ?`);
-  const readRow = lazily(database, `SELECT ${SEALED}, state FROM runs WHERE id = ?`);
+  const { workflows, finding, texts } = parts;
+  const readSeal = lazily(database, SEALED);
+  const readRow = lazily(database, ROW);
+  const readKey = lazily(database, 'SELECT key FROM runs WHERE id = ?');
+  const highest = lazily(database, HIGHEST);
   const insertRow = lazily(database, INSERT);
   const insertGoal = lazily(database, 'INSERT INTO goals (run, goal) VALUES (?, ?)');
+  const insertHead = lazily(database, INSERT_HEAD);
   const updateRow = lazily(database, UPDATE);
   const updateAll = lazily(database, UPDATE_ALL);
-  const updateQuiet = lazily(database, 'UPDATE runs SET quiet_since = ? WHERE id = ?');
-  const updateWorkflow = lazily(database, 'UPDATE runs SET workflow_hash = ? WHERE id = ?');
-  const updateHead = lazily(database, 'UPDATE runs SET seq = ?, hash = ?, mac = ? WHERE id = ?');
+  const updateQuiet = lazily(database, 'UPDATE runs SET quiet_since = ? WHERE key = ?');
+  const updateWorkflow = lazily(database, 'UPDATE runs SET workflow_hash = ? WHERE key = ?');
+  const updateHead = lazily(database, UPDATE_HEAD);
+  let lastKey: number | undefined;
   /** What the batch must write of each run. */
   const unwritten = new Map<string, Unwritten>();
   const rows = createRowCache<RunRow>({
     read,
     // The seal covers all that is kept; the columns it covers are looked at too, as one that was changed leaves it.
-    unchanged(id, { version, head, mac, watched }) {
-      const found = readSeal().get(id);
+    unchanged(_, { key, version, head, mac, watched }) {
+      const found = readSeal().get(key);
       return (
         found !== undefined &&
-        text(found, 'mac') === mac &&
+        hex(found, 'mac') === mac &&
         integer(found, 'version') === version &&
         integer(found, 'seq') === head.seq &&
-        text(found, 'hash') === head.hash &&
+        hex(found, 'hash') === head.hash &&
         (found.quiet_since !== null) === watched
       );
     },
@@ -85,42 +106,57 @@ export function openRunTable(
   function read(id: string): RunRow | undefined {
     const found = readRow().get(id);
     if (found === undefined) return undefined;
-    const [state, mac] = [text(found, 'state'), text(found, 'mac')];
-    const version = integer(found, 'version');
-    const head = { seq: integer(found, 'seq'), hash: text(found, 'hash') };
-    if (!runSealHolds(seal, mac, { runId: id, version, head, state })) throw tampered(`run \`${id}\``);
-    const watched = found.quiet_since !== null;
-    return { run: runFromState(state, workflows.load), version, head, digest: digestOf(state), mac, watched };
+    const stored = readStored(found, texts);
+    const { run, mac } = stored;
+    if (run === null || !sameMac(mac, sealStored(seal, { runId: id, ...stored })))
+      throw tampered(`run \`${id}\``);
+    const workflow = workflows.load(run.workflowHash);
+    return { ...stored, run: { ...run, workflow } as Run, watched: found.quiet_since !== null };
   }
 
   function writeOne(row: RunRow, { state, isNew, migrated, places }: Unwritten): void {
-    const { run, version, head, mac } = row;
-    if (state === null) {
-      requireOne(run, updateHead().run(head.seq, head.hash, mac, run.id).changes);
-      return;
-    }
-    const phase = JSON.stringify(run.phase);
-    const changing = [phase, run.epoch, version, head.seq, head.hash, mac, run.updatedAt, state] as const;
+    const { key, run, version, head, mac, lastStep } = row;
+    const headed = [version, head.seq, bytes(head.hash), bytes(mac)] as const;
+    if (isNew) insertHead().run(key, ...headed);
+    else requireOne(run, updateHead().run(...headed, key).changes);
+    if (state === null) return;
+    const changing = [JSON.stringify(run.phase), run.epoch, run.updatedAt, lastStep, state] as const;
     if (isNew) {
       const fixed = [run.id, run.workflowHash, run.workflow.id, run.target, run.startedAt] as const;
-      insertRow().run(...fixed, ...placesIn(run), ...changing);
+      insertRow().run(key, ...fixed, ...foundBy(run), ...changing);
       const { goal } = goalOf(run);
       if (goal !== undefined) insertGoal().run(run.id, JSON.stringify(goal));
       return;
     }
     const { changes } = places
-      ? updateAll().run(...placesIn(run), ...changing, run.id)
-      : updateRow().run(...changing, run.id);
+      ? updateAll().run(...foundBy(run), ...changing, key)
+      : updateRow().run(...changing, key);
     requireOne(run, changes);
-    if (migrated) updateWorkflow().run(run.workflowHash, run.id);
+    if (migrated) updateWorkflow().run(run.workflowHash, key);
   }
 
   return {
     current: rows.current,
-    place({ run, version, head, state }, before) {
+    keyOf(id) {
+      const row = readKey().get(id);
+      return row && integer(row, 'key');
+    },
+    newKey() {
+      lastKey = (lastKey ?? integer(highest().get() ?? {}, 'key')) + 1;
+      return lastKey;
+    },
+    place({ key, run, version, head, cut, placeOf }, before) {
+      let { steps, lastStep } = before ?? NO_HISTORY;
+      for (const step of cut.steps) {
+        const stored = withPlaces(step.cut, placeOf);
+        lastStep = texts.add({ run: key, kind: step.kind, before: lastStep }, stored);
+        steps = nextDigest(steps, { kind: step.kind, text: stored });
+      }
+      const state = withPlaces(cut.state, placeOf);
       const isNew = before === undefined || unwritten.get(run.id)?.isNew === true;
       const watched = goesOn(run);
-      rows.change(run.id, { run, version, head, digest: digestOf(state), mac: '', watched });
+      const sealed = { digest: digestOf(state), steps, lastStep, places: placesIn(state), mac: '' };
+      rows.change(run.id, { key, run, version, head, ...sealed, watched });
       const earlier = unwritten.get(run.id);
       const migrated =
         earlier?.migrated === true || (before !== undefined && before.run.workflowHash !== run.workflowHash);
@@ -140,7 +176,7 @@ export function openRunTable(
       for (const [id, change] of unwritten) {
         const row = rows.current(id);
         if (row === undefined) continue;
-        const sealed = { ...row, mac: sealRun(seal, { runId: id, ...row }) };
+        const sealed = { ...row, mac: sealStored(seal, { runId: id, ...row.run, ...row }) };
         writeOne(sealed, change);
         rows.change(id, sealed);
       }
@@ -160,12 +196,16 @@ export function openRunTable(
     rest(row, since) {
       const { id } = row.run;
       if (since !== null && !goesOn(row.run)) return;
-      if (Number(updateQuiet().run(since, id).changes) === 0) return;
+      if (Number(updateQuiet().run(since, row.key).changes) === 0) return;
       rows.change(id, { ...row, watched: since !== null });
     },
-    doubt: rows.doubt,
+    doubt() {
+      lastKey = undefined;
+      rows.doubt();
+    },
     committed: rows.committed,
     discarded() {
+      lastKey = undefined;
       unwritten.clear();
       rows.discarded();
     },
@@ -190,16 +230,23 @@ interface Unwritten {
 
 const HEAD_ONLY: Unwritten = { state: null, isNew: false, migrated: false, places: false };
 
-const SEALED = 'version, seq, hash, mac, quiet_since';
+const SEALED = `SELECT version, seq, hash, mac, quiet_since FROM run_heads JOIN runs ON runs.key = run_heads.run
+  WHERE run_heads.run = ?`;
+/** A row with its head; one whose head is gone matches no seal. */
+const ROW = 'SELECT * FROM runs LEFT JOIN run_heads ON run_heads.run = runs.key WHERE runs.id = ?';
+// Of a run that was dropped the records may still be there; a run that got its number would go on with them.
+const HIGHEST = `SELECT max(coalesce((SELECT max(key) FROM runs), 0), coalesce((SELECT max(run) FROM audit), 0)) AS key`;
 const PLACES = 'holder, status, priority, capabilities, claim_place, gate_due, target_key, quiet_since';
-const CHANGING = 'phase, epoch, version, seq, hash, mac, updated_at, state';
-const INSERT = `INSERT INTO runs (id, workflow_hash, workflow_id, target, started_at, ${PLACES}, ${CHANGING})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const UPDATE = `UPDATE runs SET ${CHANGING.replaceAll(',', ' = ?,')} = ? WHERE id = ?`;
+const CHANGING = 'phase, epoch, updated_at, last_step, state';
+const INSERT = `INSERT INTO runs (key, id, workflow_hash, workflow_id, target, started_at, ${PLACES}, ${CHANGING})
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_HEAD = 'INSERT INTO run_heads (run, version, seq, hash, mac) VALUES (?, ?, ?, ?, ?)';
+const UPDATE_HEAD = 'UPDATE run_heads SET version = ?, seq = ?, hash = ?, mac = ? WHERE run = ?';
+const UPDATE = `UPDATE runs SET ${CHANGING.replaceAll(',', ' = ?,')} = ? WHERE key = ?`;
 const UPDATE_ALL = UPDATE.replace(' SET ', ` SET ${PLACES.replaceAll(',', ' = ?,')} = ?, `);
 
 /** What a run is listed and found by. */
-function placesIn(run: Run): SQLInputValue[] {
+function foundBy(run: Run): SQLInputValue[] {
   const { claimPlace, gateDue, targetKey } = placesOf(run);
   return [
     run.holder,

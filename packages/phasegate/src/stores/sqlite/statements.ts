@@ -30,3 +30,14 @@ export function textOrNull(row: SqlRow, column: string): string | null {
 export function integer(row: SqlRow, column: string): number {
   return Number(row[column]);
 }
+
+/** A column of bytes, in hex. */
+export function hex(row: SqlRow, column: string): string {
+  const value = row[column];
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : '';
+}
+
+/** Bytes for a column, of their hex. */
+export function bytes(value: string): Buffer {
+  return Buffer.from(value, 'hex');
+}

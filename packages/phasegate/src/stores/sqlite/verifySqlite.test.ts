@@ -75,7 +75,8 @@ describe('an edited record is found and named [adv.M2]:', () => {
 
   test('one added at the end', async () => {
     state.tamper(
-      `INSERT INTO audit SELECT run, 5, time, principal, event, data, hash, hash FROM audit WHERE run = 'r2' AND seq = 4`,
+      `INSERT INTO audit (run, seq, time, principal, event, data, prev, hash)
+       SELECT run, 5, time, principal, event, data, hash, hash FROM audit WHERE run = 'r2' AND seq = 4`,
     );
     expect(await found()).toEqual([['record_edited', 'r2', 5]]);
     const forged = rehash('r2', 5, {});

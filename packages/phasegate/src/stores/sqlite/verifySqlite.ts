@@ -1,15 +1,20 @@
 import { DatabaseSync } from 'node:sqlite';
+import { own } from '@phasegate/core';
 import type { AuditReport, Seal } from '../../runtime/ports.ts';
 import type { AuditKnowledge, AuditRow, AuditSource } from '../auditSource.ts';
+import { sealStored } from '../runSeal.ts';
+import { sameMac } from '../sealedRecord.ts';
 import { verifyAudit } from '../verifyAudit.ts';
 import { storedAgent } from './agentTable.ts';
-import { auditRecord } from './auditTable.ts';
+import { auditRecord, namelessChain, PROJECT } from './auditTable.ts';
 import { storeFault } from './faults.ts';
 import { signedHead } from './headTable.ts';
 import { nameOfLease, storedLease } from './leaseTable.ts';
 import { storedHuman } from './peopleTable.ts';
-import { integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
+import { readStored } from './runTexts.ts';
+import { hex, integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
 import { GOAL_COLUMN, summary } from './summary.ts';
+import { openTextTable, type TextTable } from './textTable.ts';
 import { storedWebhook } from './webhookTable.ts';
 import { parseWorkflow } from './workflowTable.ts';
 
@@ -30,27 +35,45 @@ export async function verifySqlite(
 }
 
 function sourceOf(database: DatabaseSync, seal: Seal): AuditSource {
-  const seqOf = lazily(database, 'SELECT seq FROM runs WHERE id = ?');
+  const texts = openTextTable(database);
+  const keyOf = lazily(database, 'SELECT key FROM runs WHERE id = ?');
+  const seqOf = lazily(
+    database,
+    'SELECT seq FROM run_heads JOIN runs ON runs.key = run_heads.run WHERE runs.id = ?',
+  );
   const hashAt = lazily(database, 'SELECT hash FROM audit WHERE run = ? AND seq = ?');
   const records = lazily(database, 'SELECT * FROM audit WHERE run = ? ORDER BY seq');
   const workflow = lazily(database, 'SELECT data FROM workflows WHERE hash = ?');
+
+  function chainOf(run: string | null): number {
+    if (run === null) return PROJECT;
+    const row = keyOf().get(run);
+    return row === undefined ? NO_CHAIN : integer(row, 'key');
+  }
+
   return {
     *rows() {
-      for (const row of database.prepare(ROWS).iterate()) yield auditRow(row);
+      for (const row of database.prepare(ROWS).iterate()) yield auditRow(row, seal, texts);
     },
     *records(run) {
-      for (const row of records().iterate(run ?? '')) yield auditRecord(row);
+      for (const row of records().iterate(chainOf(run))) yield auditRecord(row, run, texts);
     },
     seqOf(run) {
       const row = seqOf().get(run);
       return row && integer(row, 'seq');
     },
     hashAt(run, seq) {
-      const row = hashAt().get(run, seq);
-      return row && text(row, 'hash');
+      const row = hashAt().get(chainOf(run), seq);
+      return row && hex(row, 'hash');
     },
     *orphans() {
-      for (const row of database.prepare(ORPHANS).iterate()) yield text(row, 'run');
+      for (const row of database.prepare(ORPHANS).iterate()) {
+        const key = integer(row, 'run');
+        const [first] = records().all(key);
+        // The run is gone, and only its first record still has its name.
+        const name = first && own(auditRecord(first, null, texts).data, 'id');
+        yield typeof name === 'string' ? name : namelessChain(key);
+      }
     },
     head() {
       const row = database.prepare('SELECT * FROM heads').get();
@@ -82,26 +105,31 @@ function sourceOf(database: DatabaseSync, seal: Seal): AuditSource {
   };
 }
 
-const ROWS = `SELECT *, ${GOAL_COLUMN} FROM runs ORDER BY rowid`;
+/** No run has it. */
+const NO_CHAIN = -1;
+
+const ROWS = `SELECT *, ${GOAL_COLUMN}
+  FROM runs LEFT JOIN run_heads ON run_heads.run = runs.key ORDER BY runs.key`;
 
 /** Goes from one run's records to the next by the index, rather than over all of them. */
 const ORPHANS = `
   WITH RECURSIVE chains(run) AS (
-    SELECT min(run) FROM audit WHERE run > ''
+    SELECT min(run) FROM audit WHERE run > ${PROJECT}
     UNION ALL
     SELECT (SELECT min(run) FROM audit WHERE run > chains.run) FROM chains WHERE chains.run IS NOT NULL
   )
-  SELECT run FROM chains WHERE run IS NOT NULL AND run NOT IN (SELECT id FROM runs)`;
+  SELECT run FROM chains WHERE run IS NOT NULL AND run NOT IN (SELECT key FROM runs)`;
 
-function auditRow(row: SqlRow): AuditRow {
+function auditRow(row: SqlRow, seal: Seal, texts: TextTable): AuditRow {
+  const id = text(row, 'id');
+  const { run, mac, head, ...stored } = readStored(row, texts);
   return {
-    id: text(row, 'id'),
+    id,
     workflowHash: text(row, 'workflow_hash'),
-    version: integer(row, 'version'),
-    head: { seq: integer(row, 'seq'), hash: text(row, 'hash') },
-    mac: text(row, 'mac'),
-    headed: { seq: integer(row, 'headed_seq'), hash: text(row, 'headed_hash') },
-    state: text(row, 'state'),
+    head,
+    sealed: run !== null && sameMac(mac, sealStored(seal, { runId: id, head, ...stored })),
+    headed: { seq: integer(row, 'headed_seq'), hash: hex(row, 'headed_hash') },
+    run,
     columns: columnsOf(row),
   };
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Seal } from '../../../runtime/ports.ts';
 import { runsMigration } from './0001-runs.ts';
 import { peopleMigration } from './0002-people.ts';
 import { backupsMigration } from './0003-backups.ts';
@@ -7,6 +8,8 @@ import { agentsMigration } from './0005-agents.ts';
 import { callsMigration } from './0006-calls.ts';
 import { fillPlaces, findingIndexes, findingMigration } from './0007-finding.ts';
 import { goalsMigration } from './0008-goals.ts';
+import { afterHistoryMigration, historyMigration } from './0009-history.ts';
+import { moveHistory } from './moveHistory.ts';
 
 /** Every change of the schema in order; the database's `user_version` is how many it has. Never edit a released one. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -18,14 +21,15 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 6, sql: callsMigration },
   { number: 7, sql: findingMigration, fill: fillPlaces, indexes: findingIndexes },
   { number: 8, sql: goalsMigration },
+  { number: 9, sql: historyMigration, fill: moveHistory, indexes: afterHistoryMigration },
 ];
 
 /** One change of the schema. */
 export interface Migration {
   readonly number: number;
   readonly sql: string;
-  /** What SQL alone cannot say of the rows that are there. */
-  readonly fill?: (database: DatabaseSync) => void;
+  /** What SQL alone cannot say of the rows that are there, such as what is sealed. */
+  readonly fill?: (database: DatabaseSync, seal: Seal) => void;
   /** Made when the rows are as they should be. */
   readonly indexes?: string;
 }

@@ -299,8 +299,8 @@ function edit(shell: Shell, from: string, to: string): void {
 /** Changes what is on disk, as another version would have written it. */
 function rewrite(shell: Shell, change: (data: JsonObject, seq: number) => JsonObject): void {
   const database = new DatabaseSync(join(stateDirFor(shell.root, shell.env), 'state.db'));
-  const rows = database.prepare("SELECT rowid AS id, seq, data FROM audit WHERE run <> ''").all();
-  const update = database.prepare('UPDATE audit SET data = ? WHERE rowid = ?');
+  const rows = database.prepare('SELECT id, seq, data FROM audit WHERE run <> 0').all();
+  const update = database.prepare('UPDATE audit SET data = ? WHERE id = ?');
   for (const { id, seq, data } of rows) {
     update.run(JSON.stringify(change(JSON.parse(String(data)) as JsonObject, Number(seq))), Number(id));
   }

@@ -1,0 +1,28 @@
+import { hash } from 'node:crypto';
+import { type Json, PhasegateError, type Run } from '@phasegate/core';
+
+/** All of a run but what its row says already, its workflow, and what is only ever added to it. */
+export function stateOf(run: Run): Json {
+  const { id: _, workflow: __, workflowHash: ___, completions: ____, decisions: _____, ...state } = run;
+  return state as unknown as Json;
+}
+
+/** What was added to a list. Throws `internal` when it is not the list from before and more. */
+export function addedTo<T>(before: readonly T[], after: readonly T[], what: string): readonly T[] {
+  if (before === after) return [];
+  const same =
+    after.length >= before.length &&
+    before.every(
+      (one, index) => one === after[index] || JSON.stringify(one) === JSON.stringify(after[index]),
+    );
+  if (!same) throw new PhasegateError('internal', `${what} of a run are only ever added to`);
+  return after.slice(before.length);
+}
+
+/** The digest over a run's steps after one more of them. */
+export function nextDigest(digest: string, step: { readonly kind: number; readonly text: string }): string {
+  return hash('sha256', `${digest}${step.kind}${step.text}`);
+}
+
+/** The digest over no steps. As long as any other, so that no step's text can be taken for a part of it. */
+export const NO_STEPS = '0'.repeat(64);

@@ -1,0 +1,197 @@
+import { copyFileSync, rmSync, statSync } from 'node:fs';
+import type { Json, Run } from '@phasegate/core';
+import type { GateDecision } from '@phasegate/core/engine';
+import { afterDraft, create, sampleDraft } from '@phasegate/core/store-contract';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AuditRecord, Store } from '../../runtime/ports.ts';
+import { toFormat } from '../fixtures/olderFormat.ts';
+import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
+import { runScript } from '../fixtures/runScript.ts';
+import { sampleRun } from '../fixtures/sampleRun.ts';
+import { MIGRATIONS } from './migrations/index.ts';
+import { restoreSqlite } from './restoreSqlite.ts';
+
+const FORMATS = MIGRATIONS.map(({ number }) => number).slice(0, -1);
+
+let state: StateFolder;
+
+beforeEach(() => {
+  state = makeStateFolder();
+});
+
+afterEach(() => state.remove());
+
+test.each(FORMATS)(
+  'a database of format %i comes with its runs, its history and every hash [S3.80]',
+  async (format) => {
+    const before = await fill();
+    await toFormat(state, format);
+    expect(state.read('PRAGMA user_version')).toEqual([{ user_version: format }]);
+
+    const store = state.open();
+    expect(await allOf(store)).toEqual(before);
+    expect(await store.verify()).toMatchObject({ ok: true, runs: 3, unanchored: 0 });
+    const { run, version } = await requireRun(store, 'r2');
+    const next = { ...run, epoch: run.epoch + 1, updatedAt: '2026-01-02T00:00:00.000Z' };
+    expect(await store.save(next, version, [sampleDraft('task_fetched')])).toBe(true);
+    await store.close();
+    expect(state.read('PRAGMA user_version')).toEqual([{ user_version: MIGRATIONS.length }]);
+    const again = state.open();
+    expect((await requireRun(again, 'r2')).run).toEqual(next);
+    expect((await again.verify()).ok).toBe(true);
+    await again.close();
+  },
+);
+
+test.each(FORMATS)(
+  'what was changed in a database of format %i is found after it, too [adv.H2]',
+  async (format) => {
+    await fill();
+    await toFormat(state, format);
+    state.tamper(`UPDATE runs SET state = replace(state, '"DRAFT"', '"DRAFTS"') WHERE id = 'r1'`);
+    state.tamper(`UPDATE audit SET principal = 'human:eve' WHERE run = 'r2' AND seq = 2`);
+    state.tamper(`UPDATE audit SET prev = 'nothing' WHERE run = 'r3' AND seq = 2`);
+
+    const store = state.open();
+    await expect(store.load('r1')).rejects.toMatchObject({ code: 'state_tampered' });
+    expect((await store.verify()).findings.map(({ kind, run, seq }) => [kind, run, seq])).toEqual([
+      ['state_edited', 'r1', 1],
+      ['record_edited', 'r2', 2],
+      ['record_edited', 'r3', 1],
+      ['record_edited', 'r3', 2],
+    ]);
+    await store.close();
+  },
+);
+
+test.each(FORMATS)('a backup of format %i can be restored', async (format) => {
+  const before = await fill();
+  await toFormat(state, format);
+  const backup = `${state.file}.backup`;
+  copyFileSync(state.file, backup);
+  const present = state.open();
+  await create(present, sampleRun('later'));
+  await present.close();
+
+  expect(restoreSqlite({ from: backup, to: state.file, seal: state.seal })).toMatchObject({
+    version: format,
+  });
+  const store = state.open();
+  expect(await allOf(store)).toEqual(before);
+  await store.close();
+});
+
+test('a database of a newer format is refused, and nothing of it is changed', async () => {
+  await fill();
+  state.tamper(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+  expect(() => state.open()).toThrow(expect.objectContaining({ code: 'store_newer' }));
+  expect(state.read('PRAGMA user_version')).toEqual([{ user_version: MIGRATIONS.length + 1 }]);
+});
+
+describe('a migration that does not come to its end changes nothing:', () => {
+  test('the process is killed at any of its statements', async () => {
+    const before = await fill();
+    await toFormat(state, 6);
+    const older = `${state.file}.format6`;
+    copyFileSync(state.file, older);
+    const statements = Number((await runScript('cutMigration.ts', [state.folder])).stdout);
+    expect(statements).toBeGreaterThan(20);
+
+    for (let at = 1; at <= statements; at += 1) {
+      putBack(older);
+      await runScript('cutMigration.ts', [state.folder, String(at)]);
+      const [{ user_version: format } = {}] = state.read('PRAGMA user_version');
+      // The last statement is the one that commits, and the kill comes before it.
+      expect([at, format]).toEqual([at, 6]);
+      expect(state.read('SELECT count(*) AS n FROM runs')).toEqual([{ n: 3 }]);
+    }
+    const store = state.open();
+    expect(await allOf(store)).toEqual(before);
+    expect((await store.verify()).ok).toBe(true);
+    await store.close();
+  });
+
+  test('the disk is full', async () => {
+    const before = await fill({ note: 'y'.repeat(300_000) });
+    await toFormat(state, 6);
+    const blocks = Math.ceil(statSync(state.file).size / 1024) + 40;
+    const { stdout } = await runScript('openOnly.ts', [state.folder], `trap "" XFSZ; ulimit -f ${blocks}`);
+    expect(stdout).toMatch(/^store_unavailable: .*the disk/);
+    expect(state.read('PRAGMA user_version')).toEqual([{ user_version: 6 }]);
+
+    const store = state.open();
+    expect(await allOf(store)).toEqual(before);
+    expect((await store.verify()).ok).toBe(true);
+    await store.close();
+  });
+});
+
+test('several processes that find the older format at once all go on with the new one', async () => {
+  const before = await fill();
+  await toFormat(state, 6);
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () => runScript('openOnly.ts', [state.folder])),
+  );
+  expect(answers.map(({ stdout }) => stdout)).toEqual(answers.map(() => 'verified'));
+  const store = state.open();
+  expect(await allOf(store)).toEqual(before);
+  await store.close();
+});
+
+/** Three runs: one just begun, one with a history, large values and decisions, one that has ended. */
+async function fill(more: Readonly<Record<string, Json>> = {}) {
+  const store = state.open();
+  for (const id of ['r1', 'r2', 'r3']) await create(store, sampleRun(id));
+  const drafted = afterDraft(sampleRun('r2'));
+  const evidence = { plan: { steps: Array.from({ length: 80 }, (_, n) => `step ${n}`) }, ...more };
+  const reviewed = {
+    ...drafted,
+    decisions: [decision],
+    completions: [...drafted.completions, { ...drafted.completions[0], evidence }],
+    state: { plan: evidence.plan },
+  } as unknown as Run;
+  await store.save(drafted, 1, [sampleDraft('phase_completed', { evidence: { notes: 'drafted' } })]);
+  await store.save(reviewed, 2, [sampleDraft('phase_completed', { evidence })]);
+  await store.note('r2', [sampleDraft('tool_judged', { tool: 'bash' })]);
+  const ended = { ...sampleRun('r3'), status: 'completed', phase: null } as unknown as Run;
+  await store.save(ended, 1, [sampleDraft('phase_completed')], { project: [sampleDraft('run_ended')] });
+  const all = await allOf(store);
+  await store.close();
+  return all;
+}
+
+const decision: GateDecision = {
+  ...{ gate: 'ship#1', option: 'Approve', input: null, shown: 's', by: 'ada', signature: 'x' },
+  at: '2026-01-01T00:00:00.000Z',
+};
+
+async function allOf(store: Store) {
+  const runs = [];
+  const chains: (readonly AuditRecord[])[] = [await store.history(null, { after: 0, limit: 99 })];
+  for (const id of ['r1', 'r2', 'r3']) {
+    runs.push(await store.load(id));
+    chains.push(await store.history(id, { after: 0, limit: 99 }));
+  }
+  const feed = await store.feed(0, 99);
+  return { runs, chains, feed, list: await store.list({}), checkpoints: checkpoints() };
+}
+
+function checkpoints() {
+  return state
+    .read('SELECT id, checkpoint_json, current_step, iteration_counts FROM workflow_runs ORDER BY id')
+    .map(({ checkpoint_json: checkpoint, ...row }) => ({
+      ...row,
+      checkpoint: JSON.parse(String(checkpoint)),
+    }));
+}
+
+async function requireRun(store: Store, id: string) {
+  const stored = await store.load(id);
+  if (stored === undefined) throw new Error(`there is no run ${id}`);
+  return stored;
+}
+
+function putBack(copy: string): void {
+  for (const suffix of ['-wal', '-shm', '-journal']) rmSync(state.file + suffix, { force: true });
+  copyFileSync(copy, state.file);
+}

@@ -1,0 +1,85 @@
+import type { Json, Run } from '@phasegate/core';
+import type { ChainHead } from '../../runtime/ports.ts';
+import { type CutText, type Cutter, placesIn } from '../cutText.ts';
+import { addedTo, NO_STEPS, nextDigest } from '../runHistory.ts';
+import { digestOf } from '../runSeal.ts';
+import { hex, integer, type SqlRow, text } from './statements.ts';
+import { COMPLETION, DECISION, type StepKind, type TextTable } from './textTable.ts';
+
+/** The texts of a run that is to be written: its state, and what is new of its history. */
+export interface CutRun {
+  readonly state: CutText;
+  readonly steps: readonly { readonly kind: StepKind; readonly cut: CutText }[];
+}
+
+/** A run as its rows make it, before anybody has looked at its seal. */
+export interface StoredTexts {
+  readonly key: number;
+  /** Null where the texts make none. */
+  readonly run: Omit<Run, 'workflow'> | null;
+  readonly workflowHash: string;
+  readonly version: number;
+  readonly head: ChainHead;
+  readonly mac: string;
+  readonly digest: string;
+  readonly steps: string;
+  readonly lastStep: number | null;
+  readonly places: ReadonlyMap<string, string>;
+}
+
+/** A run that nothing was added to yet. */
+export const NO_HISTORY: Pick<StoredTexts, 'steps' | 'lastStep'> = { steps: NO_STEPS, lastStep: null };
+
+/** What was added to a run since it was last stored. Throws `internal` where something was taken away. */
+export function cutSteps(cutter: Cutter, before: Run | undefined, run: Run): CutRun['steps'] {
+  const decisions = addedTo(before?.decisions ?? [], run.decisions, 'decisions');
+  const completions = addedTo(before?.completions ?? [], run.completions, 'completions');
+  const of = (kind: StepKind) => (one: object) => ({ kind, cut: cutter.json(one as unknown as Json) });
+  return [...decisions.map(of(DECISION)), ...completions.map(of(COMPLETION))];
+}
+
+/** A run from its row and head. */
+export function readStored(row: SqlRow, texts: Pick<TextTable, 'steps' | 'whole'>): StoredTexts {
+  const state = text(row, 'state');
+  const lastStep = row.last_step === null ? null : integer(row, 'last_step');
+  let digest = NO_STEPS;
+  const history = { [COMPLETION]: [] as (string | null)[], [DECISION]: [] as (string | null)[] };
+  for (const step of texts.steps(lastStep)) {
+    digest = nextDigest(digest, step);
+    if (step.kind === COMPLETION || step.kind === DECISION) history[step.kind].push(texts.whole(step.text));
+  }
+  return {
+    key: integer(row, 'key'),
+    run: runOf(row, texts.whole(state), { completions: history[COMPLETION], decisions: history[DECISION] }),
+    workflowHash: text(row, 'workflow_hash'),
+    version: integer(row, 'version'),
+    head: { seq: integer(row, 'seq'), hash: hex(row, 'hash') },
+    mac: hex(row, 'mac'),
+    digest: digestOf(state),
+    steps: digest,
+    lastStep,
+    places: placesIn(state),
+  };
+}
+
+function runOf(
+  row: SqlRow,
+  state: string | null,
+  history: Readonly<Record<'completions' | 'decisions', readonly (string | null)[]>>,
+): StoredTexts['run'] {
+  // Where a part is missing this is no JSON, and there is no run.
+  const list = (texts: readonly (string | null)[]) =>
+    JSON.parse(`[${texts.map((one) => one ?? '!').join(',')}]`);
+  try {
+    if (state === null) return null;
+    return {
+      id: text(row, 'id'),
+      workflowHash: text(row, 'workflow_hash'),
+      ...(JSON.parse(state) as object),
+      completions: list(history.completions),
+      decisions: list(history.decisions),
+    } as Omit<Run, 'workflow'>;
+  } catch {
+    return null;
+  }
+}

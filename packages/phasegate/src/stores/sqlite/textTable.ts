@@ -1,0 +1,79 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type Part, placeOf, putBack } from '../cutText.ts';
+import { integer, lazily, text } from './statements.ts';
+
+/** What is written once and never changed: large values, and the steps of runs. New rows stand at the end, together. */
+export interface TextTable {
+  /** Writes a step of a run after the one before it; gives its number. */
+  add(
+    step: { readonly run: number; readonly kind: StepKind; readonly before: number | null },
+    text: string,
+  ): number;
+  /** Places for the large values of one write of a run; those in `known` are stored already. */
+  placing(run: number, known: ReadonlyMap<string, string>): (part: Part) => string;
+  /** The steps that end with this one, oldest first. */
+  steps(last: number | null): readonly StoredStep[];
+  /** The whole of a stored text, or null where a part of it is missing or was changed. */
+  whole(stored: string): string | null;
+}
+
+/** A large value has none: whatever it is a part of refers to it. */
+export type StepKind = typeof COMPLETION | typeof DECISION;
+
+/** A completion of a run. */
+export const COMPLETION = 1;
+/** A human's decision in a run. */
+export const DECISION = 2;
+const VALUE = 0;
+
+/** A step as it is stored, with places of its large values. */
+export interface StoredStep {
+  readonly kind: number;
+  readonly text: string;
+}
+
+/** Opens the table. */
+export function openTextTable(database: DatabaseSync): TextTable {
+  const insert = lazily(database, 'INSERT INTO texts (run, kind, before, text) VALUES (?, ?, ?, ?)');
+  const read = lazily(database, 'SELECT text FROM texts WHERE id = ?');
+  const readSteps = lazily(database, STEPS);
+
+  function write(run: number, kind: number, before: number | null, stored: string): number {
+    return Number(insert().run(run, kind, before, stored).lastInsertRowid);
+  }
+
+  function partOf(id: number): string | undefined {
+    const row = read().get(id);
+    return row && text(row, 'text');
+  }
+
+  return {
+    add: ({ run, kind, before }, stored) => write(run, kind, before, stored),
+    placing(run, known) {
+      const placed = new Map<string, string>();
+      return (part) => {
+        const found = placed.get(part.digest) ?? known.get(part.digest);
+        if (found !== undefined) return found;
+        const place = placeOf(write(run, VALUE, null, part.text), part);
+        placed.set(part.digest, place);
+        return place;
+      };
+    },
+    steps(last) {
+      if (last === null) return [];
+      const found = readSteps().all(last);
+      return found.map((row) => ({ kind: integer(row, 'kind'), text: text(row, 'text') })).reverse();
+    },
+    whole: (stored) => putBack(stored, partOf),
+  };
+}
+
+// A step comes after the one before it, so that no change of the rows can lead around in a circle.
+const STEPS = `
+  WITH RECURSIVE steps(id, before, kind, text) AS (
+    SELECT id, before, kind, text FROM texts WHERE id = ?
+    UNION ALL
+    SELECT earlier.id, earlier.before, earlier.kind, earlier.text
+    FROM steps JOIN texts AS earlier ON earlier.id = steps.before AND earlier.id < steps.id
+  )
+  SELECT kind, text FROM steps`;
