@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../json.ts';
 import type { PhaseId, Workflow } from '../model/workflow.ts';
 import { databaseOf } from './databaseHash.ts';
 import type { RunEvent } from './events.ts';
+import { withCompletion } from './history.ts';
 import { inHands } from './holding.ts';
 import { itemDone } from './itemDone.ts';
 import {
@@ -250,20 +251,17 @@ function afterCompletion(
   const done: RunCore = {
     ...owing(core, event.phase, event.owed),
     epoch: run.epoch + 1,
-    completions: [
-      ...run.completions,
-      {
-        phase: event.phase,
-        visit: timesOf(run.visits, from) || 1,
-        at: event.at,
-        by: event.by,
-        outcome: event.outcome,
-        ...resultOf(event),
-        ...(approved === undefined ? {} : { approved }),
-        ...(judged === undefined ? {} : { judged }),
-        ...databaseOf(event),
-      },
-    ],
+    completions: withCompletion(run, {
+      phase: event.phase,
+      visit: timesOf(run.visits, from) || 1,
+      at: event.at,
+      by: event.by,
+      outcome: event.outcome,
+      ...resultOf(event),
+      ...(approved === undefined ? {} : { approved }),
+      ...(judged === undefined ? {} : { judged }),
+      ...databaseOf(event),
+    }),
     state: merge(run.state, event.state),
     iterations: event.iterated
       ? { ...run.iterations, [from]: timesOf(run.iterations, from) + 1 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import { declaredNames, nameIn } from '../model/names.ts';
 import type { HumanGate, Outcome, Phase } from '../model/workflow.ts';
+import { withCompletion } from './history.ts';
 import { type GateWait, type Result, type Run, resultOf, timesOf } from './run.ts';
 import { approvedCheckpointOf, namesGiven, valueAt } from './scope.ts';
 import { contestedReason } from './values.ts';
@@ -71,6 +72,6 @@ function asItWouldBe(run: Run, visit: Visit): Run {
   return {
     ...run,
     state: { ...run.state, ...visit.state },
-    completions: [...run.completions, completion],
+    completions: withCompletion(run, completion),
   };
 }

@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from '../json.ts';
 import { own } from '../json.ts';
 import { coveredAt, declaredNames, ENGINE_FIELDS, evidenceNamesOf, hasFreeResult } from '../model/names.ts';
-import type { Phase } from '../model/workflow.ts';
+import type { Phase, PhaseId } from '../model/workflow.ts';
 import type { Subject } from './command.ts';
+import { over } from './history.ts';
 import { knownNames } from './knownNames.ts';
 import { type Completion, type Item, type Run, timesOf } from './run.ts';
 import {
@@ -84,7 +85,7 @@ function subjectWith(run: Run, judged: Judged, scope: JsonObject): Subject {
     declares: hasFreeResult(phase) ? [] : declaredNames(phase),
     covered: coveredIn(run, phase),
     ...(contested.length === 0 ? {} : { contested: Object.fromEntries(contested) }),
-    reviews: 1 + run.completions.filter((one) => one.phase === phase.id && wasJudged(one)).length,
+    reviews: 1 + (judgedVisits(run).get(phase.id) ?? 0),
     code: run.workflow.code,
     ...(run.workflow.code === null ? {} : { known: knownNames(run.workflow, judged.phase) }),
   };
@@ -168,7 +169,7 @@ function checkpointFields(run: Run): JsonObject {
     workflowRunId: run.id,
     workflowType: run.workflow.id,
     currentStep: run.phase,
-    completedSteps: run.completions.map((completion) => stepResult(run, completion)),
+    completedSteps: stepResults(run),
     iterationCounts: run.iterations,
     results: resultsOf(run),
     ...(run.work.failure === null || run.phase === null
@@ -193,6 +194,18 @@ function decisionOf({
 }: NonNullable<Run['settled']>[number]): JsonObject {
   return { gate, phase, option, input, approves };
 }
+
+const stepResults = over<JsonObject[]>({
+  begin: (like = []) => [...like],
+  add: (results, completion, run) => void results.push(stepResult(run, completion)),
+});
+
+const judgedVisits = over<Map<PhaseId, number>>({
+  begin: (like) => new Map(like),
+  add(visits, completion) {
+    if (wasJudged(completion)) visits.set(completion.phase, (visits.get(completion.phase) ?? 0) + 1);
+  },
+});
 
 /** A result that changed no name says why. */
 function stepResult(run: Run, completion: Completion): JsonObject {

@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject, own } from '../json.ts';
 import { declaredNames, ENGINE_FIELDS, evidenceNamesOf, hasFreeResult } from '../model/names.ts';
 import { type Phase, type PhaseId, phaseById, type Workflow } from '../model/workflow.ts';
 import { isApprovedBefore, isRejectedBefore } from './before.ts';
+import { over } from './history.ts';
 import type { Completion, Run } from './run.ts';
 
 /**
@@ -15,24 +16,31 @@ export function givesNames(run: Run, completion: Completion): boolean {
 
 /** Per name, the newest valid value handed in by a phase that declares it. */
 export function artifactValues(run: Run): JsonObject {
-  return Object.fromEntries(
-    run.completions.flatMap((completion) =>
-      givesNames(run, completion) ? declaredIn(run.workflow, completion) : [],
-    ),
-  );
+  return Object.fromEntries(namedValues(run));
 }
+
+const namedValues = over<Map<string, Json>>({
+  begin: (like) => new Map(like),
+  add(values, completion, run) {
+    if (!givesNames(run, completion)) return;
+    for (const [name, value] of declaredIn(run.workflow, completion)) values.set(name, value);
+  },
+});
 
 /** Per name, the value under the newest final decision that approved it. */
 export function approvedValues(run: Run): JsonObject {
-  return Object.fromEntries(
-    run.completions.flatMap((completion) => {
-      const approved = completion.approved ?? (isApprovedBefore(run, completion) ? {} : undefined);
-      if (approved === undefined) return [];
-      const own = givesNames(run, completion) ? declaredIn(run.workflow, completion) : [];
-      return [...own, ...Object.entries(approved)];
-    }),
-  );
+  return Object.fromEntries(decidedValues(run));
 }
+
+const decidedValues = over<Map<string, Json>>({
+  begin: (like) => new Map(like),
+  add(values, completion, run) {
+    const approved = completion.approved ?? (isApprovedBefore(run, completion) ? {} : undefined);
+    if (approved === undefined) return;
+    const own = givesNames(run, completion) ? declaredIn(run.workflow, completion) : [];
+    for (const [name, value] of [...own, ...Object.entries(approved)]) values.set(name, value);
+  },
+});
 
 /** The names a phase declares with their values in what was handed in; of joined items, item key to value. */
 export function declaredValues(
@@ -63,24 +71,32 @@ export function declaredValues(
 
 /** The newest result of every phase that counts, by its id as text. */
 export function resultsOf(run: Run): JsonObject {
-  return Object.fromEntries(
-    run.completions.flatMap((completion) =>
-      givesNames(run, completion) ? [[String(completion.phase), completion.evidence] as const] : [],
-    ),
-  );
+  return Object.fromEntries(newestResults(run));
 }
+
+const newestResults = over<Map<string, JsonObject>>({
+  begin: (like) => new Map(like),
+  add(results, completion, run) {
+    if (givesNames(run, completion)) results.set(String(completion.phase), completion.evidence);
+  },
+});
+
+/** The newest free result of every step that has one. */
+const newestFree = over<Map<PhaseId, JsonObject>>({
+  begin: (like) => new Map(like),
+  add(results, completion, run) {
+    const phase = phaseById(run.workflow, completion.phase);
+    if (phase === undefined || !hasFreeResult(phase) || !givesNames(run, completion)) return;
+    results.set(phase.id, completion.evidence);
+  },
+});
 
 /**
  * Names that nobody declares or owns, with the steps whose newest free result holds them. With two steps the name is
  * nobody's: either could have been planted.
  */
 export function freeHolders(run: Run): ReadonlyMap<string, readonly PhaseId[]> {
-  const newest = new Map<PhaseId, JsonObject>();
-  for (const completion of run.completions) {
-    const phase = phaseById(run.workflow, completion.phase);
-    if (phase === undefined || !hasFreeResult(phase) || !givesNames(run, completion)) continue;
-    newest.set(phase.id, completion.evidence);
-  }
+  const newest = newestFree(run);
   const declared = evidenceNamesOf(run.workflow);
   const holders = new Map<string, PhaseId[]>();
   for (const [step, result] of newest) {

@@ -12,6 +12,7 @@ import { checkpointCriteria } from './evidence.ts';
 import { gateDueAt, openGate } from './gate.ts';
 import { gateContext, visitOf } from './gateContext.ts';
 import { type Goal, goalOf } from './goal.ts';
+import { over } from './history.ts';
 import { feedbackOf, phaseText, type RenderedText } from './phaseText.ts';
 import type { Answer, Completion, Escalation, Principal, Question, Run, RunStatus } from './run.ts';
 import type { NextAction } from './verdict.ts';
@@ -143,7 +144,7 @@ export function viewFor(run: Run, principal: Principal, rendered?: RenderedText)
 
 /** The current phase and completed ones, and no other. */
 export function canAccessPhase(run: Run, id: PhaseId): boolean {
-  return id === run.phase || run.completions.some((completion) => completion.phase === id);
+  return id === run.phase || leftPhases(run).has(id);
 }
 
 /**
@@ -191,20 +192,36 @@ export function progressOf(run: Run): Progress {
 
 /** Completed at least once and not current, in the order first completed. */
 export function completedPhases(run: Run): readonly PhaseId[] {
-  // What a human rejected was handed in, and passed nothing.
-  const passed = run.completions.filter(({ outcome }) => outcome !== 'rejected');
-  return [...new Set(passed.map((completion) => completion.phase))].filter((id) => id !== run.phase);
+  return [...passedPhases(run)].filter((id) => id !== run.phase);
 }
+
+const passedPhases = over<Set<PhaseId>>({
+  begin: (like) => new Set(like),
+  add(passed, { phase, outcome }) {
+    // What a human rejected was handed in, and passed nothing.
+    if (outcome !== 'rejected') passed.add(phase);
+  },
+});
+
+const leftPhases = over<Set<PhaseId>>({
+  begin: (like) => new Set(like),
+  add: (left, { phase }) => void left.add(phase),
+});
+
+/** The newest completion of each phase of the workflow, by its id as text. */
+const newestCompletions = over<Map<string, Completion>>({
+  begin: (like) => new Map(like),
+  add(newest, completion, run) {
+    if (phaseById(run.workflow, completion.phase) !== undefined)
+      newest.set(String(completion.phase), completion);
+  },
+});
 
 /** Outputs of every completed phase by its number; the newest visit counts. */
 export function artifactsOf(run: Run): JsonObject {
   // Made of entries, so that a phase called `__proto__` is one.
   return Object.fromEntries(
-    run.completions.flatMap(({ phase, evidence, word }) =>
-      phaseById(run.workflow, phase) === undefined
-        ? []
-        : [[String(phase), { ...evidence, ...word }] as const],
-    ),
+    [...newestCompletions(run)].map(([phase, { evidence, word }]) => [phase, { ...evidence, ...word }]),
   );
 }
 
