@@ -8,8 +8,8 @@ export const OWNER_MUTATIONS: readonly Mutation[] = [
   {
     name: 'the newest evidence of a name wins',
     file: 'values.ts',
-    find: 'givesNames(run, completion) ? declaredIn(run.workflow, completion) : [],',
-    replace: 'givesNames(run, completion) ? Object.entries(completion.evidence) : [],',
+    find: 'of declaredIn(run.workflow, completion)) values.set(name, value);',
+    replace: 'of Object.entries(completion.evidence)) values.set(name, value);',
   },
   {
     name: 'evidence comes before params',

@@ -1,4 +1,5 @@
 import type { Run } from '../engine/run.ts';
+import type { Json, JsonObject } from '../json.ts';
 import type { RunStore } from '../ports/runs.ts';
 import { type Clause, create, requireStored } from './clause.ts';
 import { afterDraft, sampleDraft, sampleWorkflow } from './samples.ts';
@@ -11,6 +12,42 @@ export const RUN_CLAUSES: readonly Clause[] = [
       const run = sampleRun('r/1 "quoted" \u2028 ünï', AWKWARD);
       expect(await create(store, run)).toBe(true);
       expect(await store.load(run.id)).toEqual({ run, version: 1 });
+    },
+  },
+  {
+    name: 'gives back a long history in order, with large values wherever they occur',
+    async body(store, expect, { sampleRun }) {
+      let run = sampleRun('r1', { params: { spec: largeValue('spec') } });
+      await create(store, run);
+      for (let version = 1; version <= 12; version += 1) {
+        const evidence = { work: largeValue(`work ${version}`), again: largeValue('again'), small: version };
+        run = afterVisit(run, version, evidence);
+        const data = { evidence, recorded: { command: { evidence } } };
+        expect(await store.save(run, version, [sampleDraft('phase_completed', data)])).toBe(true);
+        const [record] = await store.history('r1', { after: version, limit: 1 });
+        expect(record?.data).toEqual(data);
+      }
+      expect(await store.load('r1')).toEqual({ run, version: 13 });
+      expect((await store.feed(0, 99)).length).toBe(14);
+      expect((await store.verify()).findings).toEqual([]);
+    },
+  },
+  {
+    name: 'only ever adds to what a run has completed and what humans decided in it',
+    async body(store, expect, { sampleRun }) {
+      const run = afterVisit(sampleRun('r1'), 1, { notes: 'one' });
+      await create(store, sampleRun('r1'));
+      await store.save(run, 1, [sampleDraft('phase_completed')]);
+      const [first] = run.completions;
+      const other = { ...first, evidence: { notes: 'another' } };
+      for (const change of [{ completions: [] }, { completions: [other] }] as Partial<Run>[]) {
+        const failed = await store.save({ ...run, ...change } as Run, 2, []).catch((error: unknown) => error);
+        expect(failed).toMatchObject({ code: 'internal' });
+      }
+      expect(await store.load('r1')).toEqual({ run, version: 2 });
+      const copied = { ...run, epoch: 9, completions: JSON.parse(JSON.stringify(run.completions)) } as Run;
+      expect(await store.save(copied, 2, [])).toBe(true);
+      expect(await store.load('r1')).toEqual({ run: copied, version: 3 });
     },
   },
   {
@@ -208,3 +245,13 @@ const AWKWARD: Partial<Run> = {
     },
   ],
 };
+
+function largeValue(name: string): Json {
+  return { name, lines: Array.from({ length: 60 }, (_, line) => `${name} \u0001 "${line}" ünï`) };
+}
+
+function afterVisit(run: Run, visit: number, evidence: JsonObject): Run {
+  const at = '2026-01-01T00:00:00.000Z';
+  const completion = { phase: 'DRAFT', visit, at, by: 'local', outcome: 'ok', evidence } as const;
+  return { ...run, epoch: run.epoch + 1, completions: [...run.completions, completion] };
+}

@@ -55,11 +55,26 @@ export function placeOf(id: number, { text, digest }: Part): string {
   return `${MARK}${id}:${text.length}:${digest}${MARK}`;
 }
 
-/** The places in a stored text, by the digests of their parts. */
-export function placesIn(stored: string): ReadonlyMap<string, string> {
+/** By the digests of their parts. */
+function placesIn(stored: string): ReadonlyMap<string, string> {
   if (!stored.includes(MARK)) return NONE;
   const places = stored.split(MARK).filter((_, index) => index % 2 === 1);
   return new Map(places.map((place) => [place.split(':')[2] ?? '', `${MARK}${place}${MARK}`]));
+}
+
+/** Places that are known, with those of a newer text; of many, the newest. */
+export function withPlacesOf(
+  known: ReadonlyMap<string, string>,
+  stored: string,
+): ReadonlyMap<string, string> {
+  const found = placesIn(stored);
+  if (found.size === 0) return known;
+  const all = new Map(known);
+  for (const [digest, place] of found) {
+    all.delete(digest);
+    all.set(digest, place);
+  }
+  return all.size <= MOST_PLACES ? all : new Map([...all].slice(-MOST_PLACES));
 }
 
 /** The whole text, with all parts put back; null where one is missing or is not what it was. */
@@ -83,6 +98,9 @@ export function putBack(stored: string, partOf: (id: number) => string | undefin
 }
 
 const MARK = '\u0001';
+
+/** What is handed in again is most often what was handed in a moment ago. */
+const MOST_PLACES = 16;
 
 /** In characters of JSON. A shorter value costs less where it stands than in a row of its own. */
 const LARGE = 512;

@@ -22,7 +22,7 @@ import { openPeopleTable } from './peopleTable.ts';
 import { projectParts } from './projectParts.ts';
 import { openRunFinder } from './runFinder.ts';
 import { openRunTable, type RunRow } from './runTable.ts';
-import { cutSteps } from './runTexts.ts';
+import { cutSteps, NO_HISTORY } from './runTexts.ts';
 import { integer, lazily } from './statements.ts';
 import { openTextTable } from './textTable.ts';
 import { waitForTurn } from './waitForTurn.ts';
@@ -182,7 +182,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     const cut = { state: write.state, steps: cutSteps(write.cutter, before?.run, run) };
     if (project.length > 0) heads.require();
     const key = before?.key ?? runs.newKey();
-    const placeOf = texts.placing(key, before?.places ?? NO_PLACES);
+    const placeOf = texts.placing(key, before?.places ?? NO_HISTORY.places);
     const stored = write.drafts.map((draft) => withPlaces(draft, placeOf));
     const head = chain({ key, id: run.id, head: before?.head ?? FIRST_LINK }, write.written, stored);
     runs.place({ key, run, version, head, cut, placeOf }, before);
@@ -312,8 +312,6 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 const FOLD_EVERY = 1000;
 
 const FIRST_LINK: ChainHead = { seq: 0, hash: '' };
-
-const NO_PLACES: ReadonlyMap<string, string> = new Map();
 
 interface SeatedRun {
   readonly run: Run;

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { PhasegateError, type Run, type RunSummary } from '@phasegate/core';
 import { goalOf, runInTheWay } from '@phasegate/core/engine';
 import type { ChainHead, Seal } from '../../runtime/ports.ts';
-import { type Part, placesIn, withPlaces } from '../cutText.ts';
+import { type Part, withPlaces, withPlacesOf } from '../cutText.ts';
 import { nextDigest } from '../runHistory.ts';
 import { goesOn, isFoundAlike, placesOf } from '../runPlaces.ts';
 import { digestOf, sealStored } from '../runSeal.ts';
@@ -27,7 +27,7 @@ export interface RunRow {
   /** Over all that was ever added to the run, and the newest of it. */
   readonly steps: string;
   readonly lastStep: number | null;
-  /** Of the large values in the state, by their digests. */
+  /** Of large values in the state and the newest steps, by their digests. */
   readonly places: ReadonlyMap<string, string>;
   readonly mac: string;
   /** Whether it is among the runs to be looked at when nothing happens in them. */
@@ -146,26 +146,28 @@ export function openRunTable(
       return lastKey;
     },
     place({ key, run, version, head, cut, placeOf }, before) {
-      let { steps, lastStep } = before ?? NO_HISTORY;
+      let { steps, lastStep, places } = before ?? NO_HISTORY;
       for (const step of cut.steps) {
         const stored = withPlaces(step.cut, placeOf);
         lastStep = texts.add({ run: key, kind: step.kind, before: lastStep }, stored);
         steps = nextDigest(steps, { kind: step.kind, text: stored });
+        places = withPlacesOf(places, stored);
       }
       const state = withPlaces(cut.state, placeOf);
       const isNew = before === undefined || unwritten.get(run.id)?.isNew === true;
       const watched = goesOn(run);
-      const sealed = { digest: digestOf(state), steps, lastStep, places: placesIn(state), mac: '' };
+      places = withPlacesOf(places, state);
+      const sealed = { digest: digestOf(state), steps, lastStep, places, mac: '' };
       rows.change(run.id, { key, run, version, head, ...sealed, watched });
       const earlier = unwritten.get(run.id);
       const migrated =
         earlier?.migrated === true || (before !== undefined && before.run.workflowHash !== run.workflowHash);
-      const places =
+      const foundAnew =
         earlier?.places === true ||
         before?.watched !== watched ||
         before === undefined ||
         !isFoundAlike(before.run, run);
-      unwritten.set(run.id, { state, isNew, migrated, places });
+      unwritten.set(run.id, { state, isNew, migrated, places: foundAnew });
     },
     grow(before, head) {
       const { id } = before.run;

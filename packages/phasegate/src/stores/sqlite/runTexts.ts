@@ -1,6 +1,6 @@
 import type { Json, Run } from '@phasegate/core';
 import type { ChainHead } from '../../runtime/ports.ts';
-import { type CutText, type Cutter, placesIn } from '../cutText.ts';
+import { type CutText, type Cutter, withPlacesOf } from '../cutText.ts';
 import { addedTo, NO_STEPS, nextDigest } from '../runHistory.ts';
 import { digestOf } from '../runSeal.ts';
 import { hex, integer, type SqlRow, text } from './statements.ts';
@@ -28,7 +28,11 @@ export interface StoredTexts {
 }
 
 /** A run that nothing was added to yet. */
-export const NO_HISTORY: Pick<StoredTexts, 'steps' | 'lastStep'> = { steps: NO_STEPS, lastStep: null };
+export const NO_HISTORY: Pick<StoredTexts, 'steps' | 'lastStep' | 'places'> = {
+  steps: NO_STEPS,
+  lastStep: null,
+  places: new Map(),
+};
 
 /** What was added to a run since it was last stored. Throws `internal` where something was taken away. */
 export function cutSteps(cutter: Cutter, before: Run | undefined, run: Run): CutRun['steps'] {
@@ -43,9 +47,11 @@ export function readStored(row: SqlRow, texts: Pick<TextTable, 'steps' | 'whole'
   const state = text(row, 'state');
   const lastStep = row.last_step === null ? null : integer(row, 'last_step');
   let digest = NO_STEPS;
+  let places = NO_HISTORY.places;
   const history = { [COMPLETION]: [] as (string | null)[], [DECISION]: [] as (string | null)[] };
   for (const step of texts.steps(lastStep)) {
     digest = nextDigest(digest, step);
+    places = withPlacesOf(places, step.text);
     if (step.kind === COMPLETION || step.kind === DECISION) history[step.kind].push(texts.whole(step.text));
   }
   return {
@@ -58,7 +64,7 @@ export function readStored(row: SqlRow, texts: Pick<TextTable, 'steps' | 'whole'
     digest: digestOf(state),
     steps: digest,
     lastStep,
-    places: placesIn(state),
+    places: withPlacesOf(places, state),
   };
 }
 
