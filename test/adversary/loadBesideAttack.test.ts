@@ -14,31 +14,53 @@ phases:
   EACH: { parallel: true, parallel_key: report.areas }
   DONE: {}
 `,
+  'shell.workflow.yaml': 'workflow: shell\nphases: { WORK: { allowed_tools: [bash] } }\n',
   'lines.txt': '\n'.repeat(1_900_000),
 };
 const ROUNDS = cases({ quick: 9, full: 30 });
 const MEGABYTE = 1024 * 1024;
 
 let siege: Siege;
+let honest: string;
+let mallory: string;
 const statuses: number[] = [];
 
 beforeAll(async () => {
   siege = await laySiege({ files: FILES, human: true });
+  [honest, mallory] = [await siege.agent('honest'), await siege.agent('mallory')];
 });
 
 // The design sets this limit: ten times what the same calls took before the attack, on the same server.
 test('honest agents and a human go on beside an agent that sends every attack in a loop [adv.O1 adv.O2 adv.O3 adv.O4 adv.O5]', async () => {
-  const [honest, mallory] = [await siege.agent('honest'), await siege.agent('mallory')];
+  const attacks = attacksOf(mallory, await mcpSession(mallory));
+  await expectUnmoved(async (isOver) => {
+    let sent = 0;
+    while (!isOver()) for (const attack of attacks) sent += await attack();
+    return sent;
+  });
+}, 180_000);
+
+// Starting a program keeps the whole server waiting, however short the program is.
+test('honest agents and a human go on beside an agent that runs programs in a loop [adv.O5]', async () => {
+  const tokens = await Promise.all(Array.from({ length: 8 }, () => taken('mallory', mallory, 'shell')));
+  await expectUnmoved(async (isOver) => {
+    const sent = tokens.map(async (token) => {
+      let count = 0;
+      for (; !isOver(); count += 1)
+        expectStatus(await post('/tools/execute', token, { tool: 'bash', input: { command: 'true' } }), 200);
+      return count;
+    });
+    return (await Promise.all(sent)).reduce((sum, count) => sum + count, 0);
+  });
+}, 180_000);
+
+/** Measures honest work before and beside an attack, which gives how many requests it was when it was told to end. */
+async function expectUnmoved(attack: (isOver: () => boolean) => Promise<number>): Promise<void> {
   await measured(honest);
   const before = await measured(honest);
 
   let over = false;
-  const attacks = attacksOf(mallory, await mcpSession(mallory));
-  const attacking = (async () => {
-    let sent = 0;
-    while (!over) for (const attack of attacks) sent += await attack();
-    return sent;
-  })();
+  const attacking = attack(() => over);
   const during = await measured(honest);
   over = true;
 
@@ -47,7 +69,7 @@ test('honest agents and a human go on beside an agent that sends every attack in
   expect(during.work).toBeLessThanOrEqual(10 * before.work);
   expect(during.stop).toBeLessThanOrEqual(10 * before.stop);
   await siege.expectUnharmed([honest, mallory]);
-}, 180_000);
+}
 
 interface Latencies {
   /** Milliseconds of one agent's whole run, claimed, worked on and completed. */
@@ -82,8 +104,8 @@ async function honestRun(key: string): Promise<void> {
 }
 
 /** Queues a run, claims it, and gives the token for it. */
-async function taken(name: string, key: string): Promise<string> {
-  const task_id = await siege.queue('errand');
+async function taken(name: string, key: string, workflow = 'errand'): Promise<string> {
+  const task_id = await siege.queue(workflow);
   const { body } = expectStatus(await post('/tasks/claim', key, { agent_id: name, task_id }), 200);
   return textAt(body, 'phase_token');
 }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@phasegate/core';
+import { createPaced } from '../limits/paced.ts';
 import type { ToolContext, ToolResult } from '../runtime/ports.ts';
 import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
 import { findBeneath } from '../workspace/openBeneath.ts';
@@ -35,17 +36,28 @@ export async function runInWorkspace(order: Order, context: ToolContext): Promis
   const clean = cleanEnvironment(process.env, context.workspace, order.environment ?? {});
   const environment = { ...clean, ...context.environment };
   const { runProgram } = await import('../workspace/runProgram.ts');
-  const ended = await runProgram({
+  const { signal, agent = '' } = context;
+  const program = {
     argv: order.argv,
     cwd,
     environment,
     timeoutMs,
     maxOutputBytes: 0,
     tailBytes: TAIL_BYTES,
-    signal: context.signal,
-  });
-  return resultOf(ended, timeoutMs, order.argv[0]);
+    signal,
+  };
+  const started = await starts.act(agent, async () =>
+    signal.aborted ? null : { ended: runProgram(program) },
+  );
+  return started === null ? NOT_BEGUN : resultOf(await started.ended, timeoutMs, order.argv[0]);
 }
+
+/**
+ * Nothing else happens in this process until a program has begun. An agent that runs one after the other, and none for
+ * long, would keep everybody waiting; how many wait is bounded by its share of calls.
+ */
+const starts = createPaced({ what: 'programs', waiting: 1000 });
+const NOT_BEGUN = failed('aborted', 'the call was ended before its command began', {});
 
 /** The folder `cwd` names, or the workspace; no link may lead to it. */
 export async function folderInside(root: string, given: Json | undefined = '.'): Promise<string> {
