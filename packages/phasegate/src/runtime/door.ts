@@ -89,7 +89,7 @@ export function createDoor(parts: DoorParts): Door {
       // An item turned out to be the last: everyone's calls have to be waited for.
       return decided ?? (await whileClosed(runId, asked, { ...how, until, scope: null })) ?? changed(runId);
     } finally {
-      await parts.guard?.release(runId);
+      await parts.guard?.release(runId, how.principal);
     }
   }
 

@@ -252,14 +252,16 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     const root = await workspace();
     const isProtected = (await parts.databases?.protection()) ?? (() => false);
     // What a phase opens by its path is written with the guard's knowledge, or it would be found as a stranger's later.
-    if (runsProgram(call.tool) || opensGuarded(run)) await parts.guard?.hold(run.id);
+    const changesMore = runsProgram(call.tool) || opensGuarded(run);
+    if (changesMore) await parts.guard?.hold(run.id);
     const ran = await parts.calls.carryOut(record, (ending) => {
       const signals = [ending, AbortSignal.timeout(timeoutMs)];
       const signal = AbortSignal.any(parts.signal === undefined ? signals : [...signals, parts.signal]);
       const context = contextFor(run, call.tool, { workspace: root, signal, isProtected, call: record.id });
       return runTool(tool, call.input, { ...context, agent: admitted.principal.name });
     });
-    const restored = [...work.restored, ...((await parts.guard?.settle(run.id)) ?? [])];
+    const found = changesMore ? await parts.guard?.settle(run.id) : undefined;
+    const restored = [...work.restored, ...(found ?? [])];
     const result = withRestored(ran, [...new Set(restored)]);
     const receipt = makeReceipt(
       {

@@ -2,6 +2,7 @@ import {
   isJsonObject,
   type JsonObject,
   PhasegateError,
+  type Principal,
   phaseById,
   type Run,
   type Submitted,
@@ -34,8 +35,8 @@ export interface Guard {
   hold(runId: string): Promise<void>;
   /** Puts back what is not as it was, on record; gives the paths. Nothing where no program was run yet. */
   settle(runId: string): Promise<readonly string[]>;
-  /** Looks a last time where the run is not worked on any more. */
-  release(runId: string): Promise<void>;
+  /** Looks a last time where the run is not worked on any more. A human does not wait for that. */
+  release(runId: string, by: Principal): Promise<void>;
 }
 
 /**
@@ -95,24 +96,25 @@ export function createGuard(parts: GuardParts): Guard {
   }
 
   /** Nothing goes on where a file is not what it was. */
-  async function demandSame(runId: string): Promise<readonly string[]> {
-    const { paths, failed } = await compare(runId);
+  async function demandSame(comparing: Promise<PutBack>): Promise<readonly string[]> {
+    const { paths, failed } = await comparing;
     if (failed.length > 0) throw notRestored(failed);
     return paths;
   }
 
   /**
-   * Calls that come while another one's comparison waits for its turn share it, if it finds nothing. INVARIANT: none
-   * shares a comparison that had begun before it came.
+   * Whoever comes while another one's comparison waits for its turn shares it, if it finds nothing: however many
+   * programs one agent has, nobody waits for more than the comparison under way and the next. INVARIANT: none shares a
+   * comparison that had begun before it came.
    */
-  async function demandSameSoon(runId: string): Promise<readonly string[]> {
-    if (next !== null && (await next)) return [];
+  async function compareSoon(runId: string): Promise<PutBack> {
+    if (next !== null && (await next)) return NOTHING;
     const mine = inTurn(() => {
       next = null;
-      return demandSame(runId);
+      return compare(runId);
     });
     next = mine.then(
-      (paths) => paths.length === 0,
+      ({ paths, failed }) => paths.length === 0 && failed.length === 0,
       () => false,
     );
     return mine;
@@ -161,17 +163,22 @@ export function createGuard(parts: GuardParts): Guard {
   }
 
   return {
-    hold: (runId) =>
-      inTurn(async () => {
-        if (files === undefined) return;
-        if (held !== null) return void (await demandSame(runId));
-        held = await begin(files, runId);
-      }),
-    settle: (runId) => (held === null ? Promise.resolve([]) : demandSameSoon(runId)),
-    async release(runId) {
+    async hold(runId) {
+      if (files === undefined) return;
+      if (held !== null) return void (await demandSame(compareSoon(runId)));
+      await inTurn(async () => {
+        if (held === null) held = await begin(files, runId);
+        else await demandSame(compare(runId));
+      });
+    },
+    settle: (runId) => (held === null ? Promise.resolve([]) : demandSame(compareSoon(runId))),
+    async release(runId, by) {
       if (held === null || (await isWorkedOn(runId))) return;
       // What could not be put back is on record, and stops the next who works; what was decided here is saved already.
-      await inTurn(() => compare(runId));
+      const looked = compareSoon(runId);
+      if (by.kind !== 'human') return void (await looked);
+      // Their agents may have filled the workspace. Whoever works next looks again, also where this look failed.
+      looked.catch(() => undefined);
     },
   };
 }
