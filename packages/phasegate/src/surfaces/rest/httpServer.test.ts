@@ -177,6 +177,26 @@ test('headers of unreasonable size are refused', async () => {
   expect(await huge.closed).toContain('431');
 });
 
+test('more headers than anybody sends are refused before they are read [adv.O4]', async () => {
+  let asked = 0;
+  const server = await serving({
+    fetch: async () => {
+      asked += 1;
+      return new Response();
+    },
+  });
+  const lines = (count: number) => Array.from({ length: count }, (_, n) => `X-${n}: y\r\n`).join('');
+  const many = await opened(server, `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines(250)}\r\n`);
+  const few = await opened(
+    server,
+    `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n${lines(150)}\r\n`,
+  );
+
+  expect(await many.closed).toContain('431');
+  expect(await few.closed).toContain('200');
+  expect(asked).toBe(1);
+});
+
 test('what cannot become a request is answered as a problem', async () => {
   const server = await serving({ fetch: async () => new Response() });
   const broken = await opened(server, 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');

@@ -48,6 +48,9 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** A browser sends about twenty. */
+const MOST_HEADERS = 200;
+
 /** Listens. Throws `usage` where it cannot. */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { app, hot, tls } = options;
@@ -88,6 +91,11 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       end();
     });
     if (closing) response.setHeader('connection', 'close');
+    // Before anything reads `headers`, which makes an object of them all: no caller is known yet who could be charged.
+    if (request.rawHeaders.length > 2 * MOST_HEADERS) {
+      response.writeHead(431, { connection: 'close' }).end();
+      return;
+    }
     if (hot?.()?.take(request, response) !== true) void listener(request, response);
   });
   server.prependListener(tls === undefined ? 'connection' : 'secureConnection', connections.add);

@@ -96,8 +96,13 @@ describe('what is HTTP, but not what an agent would send, is refused by the guar
     ['another site', '403', { more: ['Sec-Fetch-Site: cross-site'] }],
     ['a session beside the token', '401', { more: ['Cookie: phasegate_session=x'] }],
     [
-      'a foreign origin behind two thousand headers',
+      'a foreign origin behind a hundred headers',
       '403',
+      { more: [...MANY.slice(0, 100), 'Origin: http://evil.example'] },
+    ],
+    [
+      'a foreign origin behind two thousand headers',
+      '431',
       { more: [...MANY, 'Origin: http://evil.example'] },
     ],
     [
