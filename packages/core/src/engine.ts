@@ -19,7 +19,7 @@ export { checksFor, type Decision, decide, decideOrLook } from './engine/decide.
 export { type DenyRule, denyRulesOf, rulesAgainst } from './engine/denyRules.ts';
 export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
-export { checkpointCriteria, evidenceProblems, validateCheckpoint } from './engine/evidence.ts';
+export { evidenceProblems, requiredEvidence, validateCheckpoint } from './engine/evidence.ts';
 export { quoteRest } from './engine/foreignText.ts';
 export { gateDueAt } from './engine/gate.ts';
 export {
@@ -96,7 +96,6 @@ export {
   findPhase,
   overviewOf,
   phaseAnswer,
-  phaseArtifact,
   progressOf,
   skippedPhase,
   viewFor,

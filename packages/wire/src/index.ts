@@ -41,6 +41,7 @@ export {
   decodeRun,
   decodeTask,
   encodeAskedGate,
+  encodeCriteria,
   encodeGate,
   encodeLine,
   encodeOverview,

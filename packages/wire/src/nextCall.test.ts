@@ -11,7 +11,7 @@ const place = {
   status: 'active',
   gate: null,
   current: {
-    criteria: { required_evidence: { plan: {}, note: { validator: 'optional' } } },
+    requiredEvidence: { plan: {}, note: { validator: 'optional' } },
   },
 } as unknown as RunView;
 

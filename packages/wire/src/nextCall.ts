@@ -1,4 +1,4 @@
-import { isJsonObject, type NextAction, own, type RunView } from '@phasegate/core';
+import { type NextAction, own, type RunView } from '@phasegate/core';
 
 /** The next legal act, with all that a surface needs to spell it as a call of its own. */
 export interface NextCall {
@@ -64,9 +64,7 @@ function humansTurn({ gate, status }: KnownPlace): HumansTurn {
 
 function evidenceNames(action: NextAction, { phase, current }: KnownPlace): readonly string[] {
   if (current === null || (action.phase !== undefined && action.phase !== phase)) return [];
-  const required = current.criteria.required_evidence;
-  if (!isJsonObject(required)) return [];
-  return Object.entries(required).map(([name, rule]) =>
+  return Object.entries(current.requiredEvidence).map(([name, rule]) =>
     own(rule, 'validator') === 'optional' ? `${name}?` : name,
   );
 }

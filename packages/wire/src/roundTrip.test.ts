@@ -31,7 +31,7 @@ const VIEW: RunView = {
     name: 'Plan',
     content: 'Plan it.',
     artifacts: { LOOK: { notes: 'seen' } },
-    criteria: { required_evidence: { plan: { type: 'artifact' } } },
+    requiredEvidence: { plan: { type: 'artifact' } },
     tasks: [{ number: 1, name: 'North' }],
     dynamic: true,
     sourceId: 'a',

@@ -1,4 +1,13 @@
-import type { GateView, NextAction, PhaseView, RunSummary, RunView } from '@phasegate/core';
+import {
+  type GateView,
+  isJsonObject,
+  type JsonObject,
+  type NextAction,
+  own,
+  type PhaseView,
+  type RunSummary,
+  type RunView,
+} from '@phasegate/core';
 import type { Escalation, WorkflowOverview } from '@phasegate/core/engine';
 import type { Gate, PhaseAnswer, PhaseFields, Run, RunFields, RunLine, Task } from './answers.ts';
 import { decodeBlockers, decodeNext, encodeBlockers } from './blockers.ts';
@@ -45,12 +54,17 @@ export function encodePhase(phase: PhaseView): PhaseFields {
     phase_name: phase.name,
     phase_content: phase.content,
     artifacts_from_previous: phase.artifacts,
-    checkpoint_criteria: phase.criteria,
+    checkpoint_criteria: encodeCriteria(phase),
     tasks: phase.tasks.map(({ number, name }) => ({ number, name })),
     task_count: phase.tasks.length,
     ...(phase.dynamic ? { phase_overview: phase.content } : {}),
     ...(phase.sourceId === null ? {} : { source_id: phase.sourceId }),
   };
+}
+
+/** What a phase must be completed with. */
+export function encodeCriteria({ requiredEvidence }: Pick<PhaseView, 'requiredEvidence'>): JsonObject {
+  return { required_evidence: requiredEvidence };
 }
 
 /** What a gate asks. */
@@ -190,11 +204,16 @@ export function decodePhase(answer: RunFields | PhaseAnswer): PhaseView | null {
     name: answer.phase_name ?? String(phase),
     content: answer.phase_content ?? '',
     artifacts: answer.artifacts_from_previous ?? {},
-    criteria: answer.checkpoint_criteria ?? {},
+    requiredEvidence: decodeCriteria(answer.checkpoint_criteria),
     tasks: answer.tasks ?? [],
     dynamic: answer.phase_overview !== undefined,
     sourceId: answer.source_id ?? null,
   };
+}
+
+function decodeCriteria(criteria: JsonObject | undefined): JsonObject {
+  const required = own(criteria, 'required_evidence');
+  return isJsonObject(required) ? required : {};
 }
 
 /** One line of the list of runs. */

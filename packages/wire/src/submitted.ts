@@ -1,19 +1,18 @@
-import {
-  type Command,
-  type Json,
-  type JsonObject,
-  own,
-  type PhaseId,
-  type RunView,
-  type Submitted,
-  type Verdict,
-  type Warning,
+import type {
+  Command,
+  Json,
+  JsonObject,
+  PhaseId,
+  RunView,
+  Submitted,
+  Verdict,
+  Warning,
 } from '@phasegate/core';
 import type { CommandOutcome, SkippedPhase } from '@phasegate/core/engine';
 import type { PhaseTask } from './answers.ts';
 import { decodeBlockers, encodeBlockers, type WireBlocker } from './blockers.ts';
 import { type Dialect, spellNext } from './nextCall.ts';
-import { ALL_COMPLETE, encodeAskedGate } from './run.ts';
+import { ALL_COMPLETE, encodeAskedGate, encodeCriteria } from './run.ts';
 
 /** What came of a command, e.g. the answer of `complete_phase` or `get_task`. */
 export function encodeSubmitted({ verdict, view, outcome }: Submitted, dialect: Dialect): JsonObject {
@@ -113,7 +112,7 @@ function passed({ phase }: OutcomeOf<'phase_completed'>, view: RunView): JsonObj
     ...done,
     next_phase: view.phase,
     next_phase_content: view.current?.content ?? '',
-    checkpoint_criteria: view.current?.criteria ?? {},
+    checkpoint_criteria: view.current === null ? {} : encodeCriteria(view.current),
     artifacts_available: view.current?.artifacts ?? {},
   };
 }
@@ -140,7 +139,7 @@ function notPassed(
     ...common,
     phase: view.phase,
     missing_evidence: reasons.flatMap(({ code, message }) => (code === error ? [message] : [])),
-    required_format: own(view.current?.criteria, 'required_evidence') ?? {},
+    required_format: view.current?.requiredEvidence ?? {},
     examples,
     message: 'Provide all required evidence to complete checkpoint',
     ...escalated,

@@ -23,8 +23,8 @@ export function validateCheckpoint(
   return { passed: missing.length === 0, missing };
 }
 
-/** What a phase wants to see, as data for an agent. */
-export function checkpointCriteria(phase: Phase): JsonObject {
+/** What a phase wants to see, by name, as data for an agent. */
+export function requiredEvidence(phase: Phase): JsonObject {
   const required: Record<string, Json> = {};
   for (const field of phase.evidence.fields) {
     required[field.name] = {
@@ -41,7 +41,7 @@ export function checkpointCriteria(phase: Phase): JsonObject {
       ...(artifact.schema === null ? {} : { schema: artifact.schema }),
     };
   }
-  return { required_evidence: required };
+  return required;
 }
 
 /** Exists, then type, then rule: the first failure ends the field. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
   canAccessPhase,
-  checkpointCriteria,
   completedPhases,
   evidenceProblems,
   phaseAnswer,
+  requiredEvidence,
   validateCheckpoint,
 } from '../engine.ts';
 import { phaseById } from '../model/workflow.ts';
@@ -40,11 +40,9 @@ describe('a checkpoint', () => {
   test('says what it wants, judges evidence against that, and is known to be passed [S0.4]', () => {
     const run = started(workflow);
 
-    expect(checkpointCriteria(first)).toEqual({
-      required_evidence: {
-        function_count: { type: 'int', validator: 'positive', description: 'functions found' },
-        functions_list: { type: 'list', validator: 'non_empty', description: 'their names' },
-      },
+    expect(requiredEvidence(first)).toEqual({
+      function_count: { type: 'int', validator: 'positive', description: 'functions found' },
+      functions_list: { type: 'list', validator: 'non_empty', description: 'their names' },
     });
     expect(evidenceProblems(first.evidence, RIGHT)).toEqual([]);
     expect(completedPhases(run)).toEqual([]);
@@ -89,7 +87,7 @@ describe('an error', () => {
     });
     expect(answerFor(skipped.run, complete(run), empty)).toMatchObject({
       error: 'incomplete_checkpoint',
-      required_format: checkpointCriteria(first).required_evidence,
+      required_format: requiredEvidence(first),
     });
     expect(submit(empty.run, complete(run, RIGHT)).run).toMatchObject({ status: 'active', phase: 2 });
   });

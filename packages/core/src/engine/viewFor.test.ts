@@ -2,7 +2,7 @@ import { encodeSkipped } from '@phasegate/wire';
 import { describe, expect, test } from 'vitest';
 import { ADA, AGENT, complete, phases, started, submit, workflowOf } from './fixtures/walks.ts';
 import { decideStart } from './start.ts';
-import { canAccessPhase, findPhase, phaseAnswer, phaseArtifact, viewFor } from './viewFor.ts';
+import { canAccessPhase, findPhase, phaseAnswer, viewFor } from './viewFor.ts';
 
 const onSecond = () => {
   const run = started(workflowOf(phases(4)));
@@ -117,15 +117,13 @@ describe('what an agent may see', () => {
     expect(JSON.stringify(view)).not.toMatch(/SECRET-OF-[34]/);
   });
 
-  test('what a phase left behind keeps structured values [S0.39 S0.54 fail.18]', () => {
-    const [completion] = onSecond().completions;
+  test("what a phase left behind keeps structured values, and the agent's own words beside them [S0.39 S0.54 fail.18]", () => {
+    const run = started(workflowOf(phases(2)));
+    const evidence = { function_count: 21, names: ['a', 'b'], commands_executed: ['python -m ast'] };
+    const left = submit(run, complete(run, evidence)).run;
 
-    expect(completion && phaseArtifact(completion, 1)).toMatchObject({
-      phase_number: 1,
-      outputs: { function_count: 21 },
-      commands_executed: ['python -m ast'],
-      timestamp: expect.any(String),
-    });
+    expect(left.completions).toMatchObject([{ phase: 1, visit: 1, at: expect.any(String), by: AGENT.name }]);
+    expect(viewFor(left, AGENT).current?.artifacts).toEqual({ 1: evidence });
   });
 
   test('the context of a gate is for humans', () => {

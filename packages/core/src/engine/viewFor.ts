@@ -8,13 +8,13 @@ import {
   type Workflow,
 } from '../model/workflow.ts';
 import { nextActionFor } from './blockers.ts';
-import { checkpointCriteria } from './evidence.ts';
+import { requiredEvidence } from './evidence.ts';
 import { gateDueAt, openGate } from './gate.ts';
 import { gateContext, visitOf } from './gateContext.ts';
 import { type Goal, goalOf } from './goal.ts';
 import { over } from './history.ts';
 import { feedbackOf, phaseText, type RenderedText } from './phaseText.ts';
-import type { Answer, Completion, Escalation, Principal, Question, Run, RunStatus } from './run.ts';
+import type { Answer, Escalation, Principal, Question, Run, RunStatus } from './run.ts';
 import type { NextAction } from './verdict.ts';
 
 /** All a principal may see of a run. Later phases are absent from the value, so no surface can leak them. */
@@ -65,7 +65,8 @@ export interface PhaseView {
   readonly content: string;
   /** What the phases before left, by their ids; empty for a phase that is not the current one. */
   readonly artifacts: JsonObject;
-  readonly criteria: JsonObject;
+  /** What it must be completed with, by name. */
+  readonly requiredEvidence: JsonObject;
   readonly tasks: readonly { readonly number: number; readonly name: string }[];
   /** True where the phase comes from a source. */
   readonly dynamic: boolean;
@@ -225,17 +226,6 @@ export function artifactsOf(run: Run): JsonObject {
   );
 }
 
-/** What a completed phase left behind. */
-export function phaseArtifact(completion: Completion, number: number): JsonObject {
-  return {
-    phase_number: number,
-    evidence: completion.evidence,
-    outputs: completion.evidence,
-    commands_executed: commandsIn({ ...completion.evidence, ...completion.word }),
-    timestamp: completion.at,
-  };
-}
-
 /** Titles of all phases, for whoever starts a run: the one place that names later phases, and nothing but names. */
 export function overviewOf({ id, title, description, phases }: Workflow): WorkflowOverview {
   return {
@@ -254,7 +244,7 @@ function phaseView(run: Run, phase: Phase, rendered?: RenderedText): PhaseView {
     name: phase.name,
     content: phaseText(run.workflow, phase, { work: current ? run.work : null, rendered }),
     artifacts: current ? artifactsOf(run) : {},
-    criteria: checkpointCriteria(phase),
+    requiredEvidence: requiredEvidence(phase),
     tasks: phase.tasks.map((task, index) => ({ number: index + 1, name: task.name })),
     dynamic: isDynamic(phase),
     sourceId: phase.sourceId,
@@ -281,14 +271,4 @@ function gateView(run: Run, principal: Principal): GateView | null {
     votes: wait.votes.map((vote) => ({ by: vote.by, option: vote.option })),
     context: principal.kind === 'human' ? { ...gateContext(run, gate, visitOf(phase, wait)) } : {},
   };
-}
-
-const COMMAND_KEY = /^(?:command|commands|commands_executed|.*_commands?)$/;
-
-function commandsIn(evidence: JsonObject): readonly string[] {
-  return Object.entries(evidence).flatMap(([key, value]) => {
-    if (!COMMAND_KEY.test(key)) return [];
-    const values: readonly Json[] = Array.isArray(value) ? value : [value];
-    return values.filter((command): command is string => typeof command === 'string');
-  });
 }

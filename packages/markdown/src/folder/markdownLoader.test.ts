@@ -1,4 +1,4 @@
-import { checkpointCriteria, validateCheckpoint } from '@phasegate/core/engine';
+import { requiredEvidence, validateCheckpoint } from '@phasegate/core/engine';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { errorsOf, type FolderProject, makeProject, messagesOf } from './fixtures/project.ts';
 
@@ -172,33 +172,31 @@ describe('evidence', () => {
       'ast_command_output str non_empty',
       'functions_list list non_empty',
     ]);
-    expect(checkpointCriteria(phase)).toEqual({
-      required_evidence: {
-        function_count: {
-          type: 'int',
-          validator: 'positive',
-          description: 'Must provide `function_count`: greater than zero',
-        },
-        method_count: {
-          type: 'int',
-          validator: 'optional',
-          description: 'Must provide `method_count` (number, may be empty)',
-        },
-        branch_count: {
-          type: 'int',
-          validator: 'present',
-          description: 'Must provide `branch_count` as a number',
-        },
-        ast_command_output: {
-          type: 'str',
-          validator: 'non_empty',
-          description: 'Must provide `ast_command_output`, non-empty text',
-        },
-        functions_list: {
-          type: 'list',
-          validator: 'non_empty',
-          description: 'Must provide `functions_list`, must contain every name',
-        },
+    expect(requiredEvidence(phase)).toEqual({
+      function_count: {
+        type: 'int',
+        validator: 'positive',
+        description: 'Must provide `function_count`: greater than zero',
+      },
+      method_count: {
+        type: 'int',
+        validator: 'optional',
+        description: 'Must provide `method_count` (number, may be empty)',
+      },
+      branch_count: {
+        type: 'int',
+        validator: 'present',
+        description: 'Must provide `branch_count` as a number',
+      },
+      ast_command_output: {
+        type: 'str',
+        validator: 'non_empty',
+        description: 'Must provide `ast_command_output`, non-empty text',
+      },
+      functions_list: {
+        type: 'list',
+        validator: 'non_empty',
+        description: 'Must provide `functions_list`, must contain every name',
       },
     });
     expect(messagesOf({ problems }, 'understood_evidence')).toContain(

@@ -1,18 +1,18 @@
 import type { RunView } from '@phasegate/core';
 import { goalText } from '@phasegate/core/engine';
 import { fencedJson } from '@phasegate/core/model';
+import { encodeCriteria } from '@phasegate/wire';
 
 /** Parts of a prompt with an empty line between them; empty ones are left out. */
 export function joined(parts: readonly string[]): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-/** What the current phase has to be completed with; empty where it asks for nothing. */
+/** What the current phase has to be completed with, in the words of the surfaces the agent will use. */
 export function criteriaPart(view: RunView): string {
-  const criteria = view.current?.criteria ?? {};
-  return Object.keys(criteria).length === 0
+  return view.current === null
     ? ''
-    : `## What the engine will ask for\n\n${fencedJson(criteria)}`;
+    : `## What the engine will ask for\n\n${fencedJson(encodeCriteria(view.current))}`;
 }
 
 /** What the run is to achieve, and how much that is worth; empty where nobody said. */

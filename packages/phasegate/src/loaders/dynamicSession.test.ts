@@ -200,7 +200,7 @@ describe('beside dynamic workflows', () => {
       expect((await agent.view(run)).current).toMatchObject({
         id: 1,
         content: expect.stringContaining(`Count what ${name} needs.`),
-        criteria: { required_evidence: { thing_count: { type: 'int' } } },
+        requiredEvidence: { thing_count: { type: 'int' } },
       });
       expect(await agent.phase(run, 2)).toMatchObject({
         ok: false,

@@ -9,11 +9,9 @@ const PHASE: PhaseView = {
   name: 'Plan',
   content: 'Plan it.',
   artifacts: {},
-  criteria: {
-    required_evidence: {
-      plan: { type: 'artifact' },
-      note: { type: 'str', validator: 'optional' },
-    },
+  requiredEvidence: {
+    plan: { type: 'artifact' },
+    note: { type: 'str', validator: 'optional' },
   },
   tasks: [],
   dynamic: false,

@@ -34,7 +34,7 @@ export const next: CliCommand = {
       [
         ...(view.goal === undefined ? [] : [goalText(view.goal), '']),
         phase_content.trimEnd(),
-        ...evidenceLines(phase.criteria, phase_content),
+        ...evidenceLines(phase.requiredEvidence, phase_content),
         '',
         `next: ${out.paint.cyan(next_action)}`,
       ].join('\n'),

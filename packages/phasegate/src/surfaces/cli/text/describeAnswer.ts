@@ -20,7 +20,12 @@ export function describeAnswer(answer: JsonObject, paint: Paint): string {
     lines.push(`now in phase ${paint.bold(word(answer.next_phase))}`);
     const { next_phase_content: content } = answer;
     if (typeof content === 'string')
-      lines.push('', content, ...evidenceLines(answer.checkpoint_criteria, content), '');
+      lines.push(
+        '',
+        content,
+        ...evidenceLines(own(answer.checkpoint_criteria, 'required_evidence'), content),
+        '',
+      );
   }
   lines.push(...nextLine(answer, paint));
   return lines.join('\n');

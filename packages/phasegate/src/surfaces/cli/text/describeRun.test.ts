@@ -133,7 +133,7 @@ function view(change: Partial<RunView>): RunView {
       name: 'Write failing tests',
       content: 'Write them',
       artifacts: {},
-      criteria: {},
+      requiredEvidence: {},
       tasks: [],
       dynamic: false,
       sourceId: null,

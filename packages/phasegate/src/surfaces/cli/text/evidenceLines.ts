@@ -4,8 +4,7 @@ import { isJsonObject, type Json, own } from '@phasegate/core';
  * What must be submitted, where the phase's own text does not list it already: a text the author wrote whole may name
  * none of it. Then the JSON Schemas, without which a shell alone has to guess.
  */
-export function evidenceLines(criteria: Json | undefined, content: string): readonly string[] {
-  const required = own(criteria, 'required_evidence');
+export function evidenceLines(required: Json | undefined, content: string): readonly string[] {
   const asked = Object.entries(isJsonObject(required) ? required : {});
   const written = new Set(content.split('\n').map((line) => /^- `([^`]+)`/.exec(line)?.[1]));
   const listed = asked.every(([name]) => written.has(name));
