@@ -46,5 +46,5 @@ test('what was accepted is kept when the index is made anew, and never taken for
 
 async function marksOf(standards: ReturnType<ReturnType<typeof makeProject>['open']>) {
   const { results } = await standards.search({ query: 'release', limit: 10 });
-  return Object.fromEntries(results.map((result) => [result.file, result.changed_since_accepted]));
+  return Object.fromEntries(results.map((result) => [result.file, result.changedSinceAccepted]));
 }

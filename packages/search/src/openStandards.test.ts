@@ -24,16 +24,16 @@ describe('an answer', () => {
           line: 5,
           title: 'Locks',
           section: 'Order',
-          relevance_score: 1,
+          relevanceScore: 1,
           tokens: 18,
           tags: ['threads'],
           phase: 2,
         },
       ],
-      total_tokens: 18,
-      retrieval_method: 'bm25',
-      query_time_ms: expect.any(Number),
-      low_confidence: false,
+      totalTokens: 18,
+      retrievalMethod: 'bm25',
+      queryTimeMs: expect.any(Number),
+      lowConfidence: false,
     });
     await standards.close();
   });
@@ -50,7 +50,7 @@ describe('an answer', () => {
 
     expect(results.filter(({ file }) => file === 'docs/a.md')).toHaveLength(2);
     expect(results.map(({ file }) => file)).toContain('docs/b.md');
-    const scores = results.map(({ relevance_score }) => relevance_score);
+    const scores = results.map(({ relevanceScore }) => relevanceScore);
     expect(scores).toEqual(scores.toSorted((one, other) => other - one));
     expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
     await standards.close();
@@ -109,7 +109,7 @@ describe('an answer', () => {
 
     expect(answer).toMatchObject({
       results: [],
-      low_confidence: true,
+      lowConfidence: true,
       hint: expect.stringContaining('none is indexed'),
     });
     await standards.close();

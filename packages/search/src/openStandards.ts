@@ -59,7 +59,7 @@ export function openStandards({
     if (accepted === null) return results;
     const changed = new Set(changedSince(accepted, await hashes()));
     return results.map((result) =>
-      changed.has(result.file) ? { ...result, changed_since_accepted: true } : result,
+      changed.has(result.file) ? { ...result, changedSinceAccepted: true } : result,
     );
   };
 
@@ -81,7 +81,7 @@ export function openStandards({
       const failure = vector instanceof PhasegateError ? vector.message : null;
       const hint = [answer.hint, failure].filter((part) => part != null).join('. ');
       const elapsed = Math.max(0, Math.round((now() - start) * 100) / 100);
-      return { ...answer, results: marked, query_time_ms: elapsed, ...(hint === '' ? {} : { hint }) };
+      return { ...answer, results: marked, queryTimeMs: elapsed, ...(hint === '' ? {} : { hint }) };
     },
     async sync({ rebuild }) {
       const synced = await index.sync(rebuild);

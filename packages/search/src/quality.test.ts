@@ -41,9 +41,9 @@ test('terms are what finds paraphrased questions', async () => {
 
 test('nonsense is answered with low confidence and a hint that names documents', async () => {
   for (const query of NONSENSE) {
-    const { low_confidence, hint } = await standards.search({ query });
+    const { lowConfidence, hint } = await standards.search({ query });
 
-    expect(low_confidence, query).toBe(true);
+    expect(lowConfidence, query).toBe(true);
     expect(hint).toMatch(/`terms`.*Nearest documents: .+;/s);
   }
 });
@@ -51,7 +51,7 @@ test('nonsense is answered with low confidence and a hint that names documents',
 test('direct questions are answered with confidence, nearly all of them', async () => {
   const answers = await Promise.all(DIRECT.map(({ query }) => standards.search({ query })));
 
-  expect(answers.filter(({ low_confidence }) => low_confidence).length).toBeLessThanOrEqual(3);
+  expect(answers.filter(({ lowConfidence }) => lowConfidence).length).toBeLessThanOrEqual(3);
 });
 
 async function scoresOf(questions: readonly Judged[]): Promise<readonly number[]> {

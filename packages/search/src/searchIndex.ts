@@ -21,7 +21,7 @@ export interface SearchRequest {
 export function searchIndex(
   database: DatabaseSync,
   request: SearchRequest,
-): Omit<StandardsAnswer, 'query_time_ms'> {
+): Omit<StandardsAnswer, 'queryTimeMs'> {
   const { question, query, limit, vector } = request;
   const filter = filterSql(query);
   const candidates = candidatesFor(database, request, filter);
@@ -43,9 +43,9 @@ export function searchIndex(
   const hasTerms = (query.terms ?? []).length > 0;
   return {
     results,
-    total_tokens: results.reduce((sum, { tokens }) => sum + tokens, 0),
-    retrieval_method: vector === null ? 'bm25' : 'bm25+vectors',
-    low_confidence: isUnsure,
+    totalTokens: results.reduce((sum, { tokens }) => sum + tokens, 0),
+    retrievalMethod: vector === null ? 'bm25' : 'bm25+vectors',
+    lowConfidence: isUnsure,
     ...(isUnsure ? { hint: hintFor(database, { query: query.query, hasTerms, filter }, ranked) } : {}),
   };
 }
@@ -89,7 +89,7 @@ function resultOf(database: DatabaseSync, { id }: Candidate, relevance: number):
     line: row.line,
     title: row.title,
     section: row.section === '' ? row.title : row.section,
-    relevance_score: Math.round(relevance * 1000) / 1000,
+    relevanceScore: Math.round(relevance * 1000) / 1000,
     tokens: Math.ceil(row.body.length / 4),
     tags: JSON.parse(row.tags) as readonly string[],
     phase: row.phase,

@@ -54,6 +54,8 @@ export {
   type Stepped,
 } from './run.ts';
 export { encodeReadPhase, encodeSessionFault, encodeSessionPhase, encodeState } from './session.ts';
+export { encodeSource, type WirePhase, type WireSource, type WireTask } from './sources.ts';
+export { encodePassages, type Passage, type Passages } from './standards.ts';
 export { encodeNotStarted, encodeStarted, type NotStarted } from './started.ts';
 export {
   type Answered,

@@ -47,7 +47,10 @@ export interface StoppedRun {
 
 const NOTHING: GateCardFacts = { letThrough: [], stoppedBefore: [] };
 
-/** What a human is shown at a gate; the hash of its canonical JSON binds the decision to it. */
+/**
+ * What a human is shown at a gate; the hash of its canonical JSON binds the decision to it. That hash is signed, so the
+ * card keeps the spelling it has, unlike other values of the engine (ADR 26).
+ */
 export function gateCard(run: Run, facts: GateCardFacts = NOTHING): JsonObject | null {
   const open = openGate(run);
   if (open === null) return null;

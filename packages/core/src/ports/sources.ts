@@ -31,9 +31,9 @@ export interface SourcePhase {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  readonly estimated_duration: string;
+  readonly estimatedDuration: string;
   readonly tasks: readonly SourceTask[];
-  readonly validation_gate: readonly SourceCriterion[];
+  readonly validationGate: readonly SourceCriterion[];
 }
 
 /** One task, in the words of the source. */
@@ -43,12 +43,12 @@ export interface SourceTask {
   readonly name: string;
   /** Everything the task says that has no field of its own. Boxes in it are plain bullets. */
   readonly description: string;
-  readonly estimated_time: string;
+  readonly estimatedTime: string;
   /** Ids of tasks as they are defined, and `Phase N`. */
   readonly dependencies: readonly string[];
   /** What the source says about dependencies beyond ids, in its own words. */
-  readonly dependency_notes?: string;
-  readonly acceptance_criteria: readonly SourceCriterion[];
+  readonly dependencyNotes?: string;
+  readonly acceptanceCriteria: readonly SourceCriterion[];
   readonly status: SourceStatus;
 }
 

@@ -27,13 +27,13 @@ export interface StandardsQuery {
   readonly workflow?: string;
 }
 
-/** What was found, in the words of `search_standards`. */
+/** What was found. */
 export interface StandardsAnswer {
   readonly results: readonly StandardsResult[];
-  readonly total_tokens: number;
-  readonly retrieval_method: string;
-  readonly query_time_ms: number;
-  readonly low_confidence: boolean;
+  readonly totalTokens: number;
+  readonly retrievalMethod: string;
+  readonly queryTimeMs: number;
+  readonly lowConfidence: boolean;
   readonly hint?: string;
 }
 
@@ -45,12 +45,12 @@ export interface StandardsResult {
   readonly line: number;
   readonly title: string;
   readonly section: string;
-  readonly relevance_score: number;
+  readonly relevanceScore: number;
   readonly tokens: number;
   readonly tags: readonly string[];
   readonly phase: number | null;
   /** The file is not as a human last accepted it; absent where it is, or nobody has accepted any. */
-  readonly changed_since_accepted?: true;
+  readonly changedSinceAccepted?: true;
 }
 
 /** What indexing did. */

@@ -57,7 +57,10 @@ export interface ExecutedCall {
   readonly receipt: Receipt | null;
 }
 
-/** Signed record of something the engine ran. The signature is over the canonical JSON of all other fields. */
+/**
+ * Signed record of something the engine ran. The signature is over the canonical JSON of all other fields, so they keep
+ * their spelling, unlike other values of core (ADR 26).
+ */
 export interface Receipt {
   readonly id: string;
   readonly run: string;

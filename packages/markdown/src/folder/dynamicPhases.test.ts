@@ -348,17 +348,17 @@ function phase(id: string, tasks: number): SourcePhase {
     id,
     name: `Phase ${WORDS[Number(id)] ?? id}`,
     description: `About ${id}`,
-    estimated_duration: '2 days',
+    estimatedDuration: '2 days',
     tasks: Array.from({ length: tasks }, (_, index) => ({
       id: `${id}.${index + 1}`,
       name: `Task ${id}.${index + 1}`,
       description: `Describes ${id}.${index + 1}`,
-      estimated_time: '4 hours',
+      estimatedTime: '4 hours',
       dependencies: index === 0 ? [] : [`${id}.${index}`, 'Phase 0'],
-      acceptance_criteria: [{ text: `Criterion ${id}.${index + 1}`, checked: index > 0 }],
+      acceptanceCriteria: [{ text: `Criterion ${id}.${index + 1}`, checked: index > 0 }],
       status: 'pending',
     })),
-    validation_gate: [
+    validationGate: [
       { text: 'All green', checked: false },
       { text: 'Reviewed', checked: true },
     ],

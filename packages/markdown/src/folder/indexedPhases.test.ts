@@ -67,10 +67,10 @@ test('content has its number, sources and tokens, and nothing of another phase [
   const leaking = {
     search: async () => ({
       results: [own, other, { ...own, content: 'More', file: 'docs/more.md' }],
-      total_tokens: 12,
-      retrieval_method: 'text',
-      query_time_ms: 0,
-      low_confidence: false,
+      totalTokens: 12,
+      retrievalMethod: 'text',
+      queryTimeMs: 0,
+      lowConfidence: false,
     }),
     sync: () => Promise.reject(new Error('not asked')),
     served: async () => [],
@@ -78,10 +78,10 @@ test('content has its number, sources and tokens, and nothing of another phase [
   };
 
   expect(await loadPhaseContent(leaking, 'demo', 1)).toEqual({
-    phase_number: 1,
+    phaseNumber: 1,
     content: 'Own\n\nMore',
     sources: ['docs/1.md', 'docs/more.md'],
-    total_tokens: 12,
+    totalTokens: 12,
   });
 });
 
@@ -126,5 +126,5 @@ test('without a run nothing is looked up: there are the phases that metadata.jso
 
 function passage(phase: number, content: string, tags: readonly string[]): StandardsResult {
   const file = `docs/${phase}.md`;
-  return { content, file, line: 1, title: '', section: '', relevance_score: 1, tokens: 4, tags, phase };
+  return { content, file, line: 1, title: '', section: '', relevanceScore: 1, tokens: 4, tags, phase };
 }

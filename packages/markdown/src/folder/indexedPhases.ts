@@ -10,10 +10,10 @@ import type { WorkflowFolder } from './workflowFolder.ts';
 
 /** The content of a phase that has no files. */
 export interface PhaseContent {
-  readonly phase_number: number;
+  readonly phaseNumber: number;
   readonly content: string;
   readonly sources: readonly string[];
-  readonly total_tokens: number;
+  readonly totalTokens: number;
 }
 
 /** The passages that are about one phase of a workflow. */
@@ -23,13 +23,13 @@ export async function loadPhaseContent(
   phase: number,
 ): Promise<PhaseContent> {
   const query = `Phase ${phase} requirements commands checkpoint`;
-  const { results, total_tokens } = await standards.search({ query, phase, workflow, limit: 3 });
+  const { results, totalTokens } = await standards.search({ query, phase, workflow, limit: 3 });
   const own = ofPhase(results, phase);
   return {
-    phase_number: phase,
+    phaseNumber: phase,
     content: own.map((result) => result.content).join('\n\n'),
     sources: own.map((result) => result.file),
-    total_tokens,
+    totalTokens,
   };
 }
 

@@ -20,7 +20,7 @@ export function draftSourcePhases(source: ParsedSource, statics: readonly PhaseI
       ...(String(id) === phase.id ? {} : { sourceId: phase.id }),
       tasks: phase.tasks.map((task, position) => ({
         name: task.name,
-        acceptanceCriteria: task.acceptance_criteria.map(({ text }) => text),
+        acceptanceCriteria: task.acceptanceCriteria.map(({ text }) => text),
         content: {
           kind: 'template' as const,
           values: taskValues(task, place, position + 1 < phase.tasks.length ? position + 2 : null),
@@ -45,9 +45,9 @@ function phaseValues(phase: SourcePhase, { id, name, next }: PlacedSource): Read
     PHASE_NUMBER: String(id),
     PHASE_NAME: name,
     PHASE_DESCRIPTION: phase.description || name,
-    ESTIMATED_DURATION: phase.estimated_duration || UNKNOWN,
+    ESTIMATED_DURATION: phase.estimatedDuration || UNKNOWN,
     TASK_COUNT: String(phase.tasks.length),
-    VALIDATION_GATE: boxes(phase.validation_gate) || 'None beyond the tasks of this phase',
+    VALIDATION_GATE: boxes(phase.validationGate) || 'None beyond the tasks of this phase',
     NEXT_PHASE_NUMBER: next === null ? NONE : String(next),
   };
 }
@@ -57,7 +57,7 @@ function taskValues(
   { id, name }: PlacedSource,
   next: number | null,
 ): Readonly<Record<string, string>> {
-  const dependencies = [task.dependencies.join(', '), task.dependency_notes ?? ''].filter(
+  const dependencies = [task.dependencies.join(', '), task.dependencyNotes ?? ''].filter(
     (part) => part !== '',
   );
   return {
@@ -66,9 +66,9 @@ function taskValues(
     PHASE_NUMBER: String(id),
     PHASE_NAME: name,
     TASK_DESCRIPTION: task.description || task.name,
-    ESTIMATED_TIME: task.estimated_time || UNKNOWN,
+    ESTIMATED_TIME: task.estimatedTime || UNKNOWN,
     DEPENDENCIES: dependencies.join(' – ') || 'None',
-    ACCEPTANCE_CRITERIA: boxes(task.acceptance_criteria) || 'None given',
+    ACCEPTANCE_CRITERIA: boxes(task.acceptanceCriteria) || 'None given',
     NEXT_TASK_NUMBER: next === null ? NONE : String(next),
   };
 }
@@ -83,7 +83,7 @@ function boxes(criteria: readonly SourceCriterion[]): string {
  * A yes would be a claim; a sentence can be looked at.
  */
 function evidenceOf(phase: SourcePhase): Pick<PhaseDraft, 'fields' | 'artifacts'> {
-  const gate = phase.validation_gate;
+  const gate = phase.validationGate;
   const fields: NonNullable<PhaseDraft['fields']> = [
     ...(phase.tasks.length === 0
       ? []

@@ -262,9 +262,9 @@ function phaseFrom(path: string) {
     id: '1',
     name: `From ${path}`,
     description: '',
-    estimated_duration: '',
+    estimatedDuration: '',
     tasks: [],
-    validation_gate: [],
+    validationGate: [],
   };
 }
 

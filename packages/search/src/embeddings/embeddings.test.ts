@@ -23,9 +23,9 @@ describe('embeddings', () => {
     const standards = project.open({ env: envFor(endpoint) });
 
     await standards.sync({ rebuild: false });
-    const { results, retrieval_method } = await standards.search({ query: 'the peer stalled' });
+    const { results, retrievalMethod } = await standards.search({ query: 'the peer stalled' });
 
-    expect(retrieval_method).toBe('bm25+vectors');
+    expect(retrievalMethod).toBe('bm25+vectors');
     expect(results.map(({ file }) => file)).toContain('docs/timeouts.md');
     expect(endpoint.requests[0]).toMatchObject({ model: 'tiny' });
     await standards.close();
@@ -55,7 +55,7 @@ describe('embeddings', () => {
 
     const second = project.open({ env: { ...envFor(endpoint), PHASEGATE_EMBEDDINGS_MODEL: 'other' } });
 
-    expect((await second.search({ query: 'deadline' })).retrieval_method).toBe('bm25');
+    expect((await second.search({ query: 'deadline' })).retrievalMethod).toBe('bm25');
     await second.close();
     const database = new DatabaseSync(project.database);
     expect(database.prepare('SELECT DISTINCT model FROM vec').all().length).toBeLessThanOrEqual(2);
@@ -73,7 +73,7 @@ describe('embeddings', () => {
     project.write('docs/new.md', '# New\n\nText.\n');
     const fault = await standards.sync({ rebuild: false }).catch((error: unknown) => error);
 
-    expect(answer).toMatchObject({ retrieval_method: 'bm25', hint: expect.stringContaining('answered 500') });
+    expect(answer).toMatchObject({ retrievalMethod: 'bm25', hint: expect.stringContaining('answered 500') });
     expect(answer.results[0]?.file).toBe('docs/timeouts.md');
     expect(fault).toMatchObject({
       code: 'store_unavailable',

@@ -77,10 +77,10 @@ function link({ task, phase, earlier, known, warnings }: Linking): SourceTask {
     id: task.id,
     name: task.name,
     description: task.description,
-    estimated_time: task.estimate,
+    estimatedTime: task.estimate,
     dependencies: [...ids],
-    ...(notes.length === 0 ? {} : { dependency_notes: notes.join('; ') }),
-    acceptance_criteria: task.criteria,
+    ...(notes.length === 0 ? {} : { dependencyNotes: notes.join('; ') }),
+    acceptanceCriteria: task.criteria,
     status: task.status,
   };
 }

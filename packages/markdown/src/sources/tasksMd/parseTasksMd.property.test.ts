@@ -125,10 +125,10 @@ function withoutTicks({ phases, warnings }: ParsedSource): unknown {
     warnings,
     phases: phases.map((phase) => ({
       ...phase,
-      validation_gate: phase.validation_gate.map(({ text }) => text),
+      validationGate: phase.validationGate.map(({ text }) => text),
       tasks: phase.tasks.map(({ status: _status, ...task }) => ({
         ...task,
-        acceptance_criteria: task.acceptance_criteria.map(({ text }) => text),
+        acceptanceCriteria: task.acceptanceCriteria.map(({ text }) => text),
       })),
     })),
   };

@@ -39,19 +39,19 @@ test('the reference format gives every field of phases and tasks [S1.27 S1.28 S1
         id: '1',
         name: 'Phase Name',
         description: 'Description',
-        estimated_duration: '',
+        estimatedDuration: '',
         tasks: [
           {
             id: '1.1',
             name: 'Name',
             description: '',
-            estimated_time: '4 hours',
+            estimatedTime: '4 hours',
             dependencies: [],
-            acceptance_criteria: [{ text: 'Criterion 1', checked: false }],
+            acceptanceCriteria: [{ text: 'Criterion 1', checked: false }],
             status: 'pending',
           },
         ],
-        validation_gate: [{ text: 'Gate criterion 1', checked: false }],
+        validationGate: [{ text: 'Gate criterion 1', checked: false }],
       },
     ],
     warnings: [],
@@ -62,7 +62,7 @@ describe('the words of', () => {
   test('criteria are kept with what stands below them, without marks [S1.31]', () => {
     const { phases } = parseTasksMd(fixture('gate-headings'));
 
-    expect(phases[0]?.tasks[0]?.acceptance_criteria).toEqual([
+    expect(phases[0]?.tasks[0]?.acceptanceCriteria).toEqual([
       { text: 'Folder `tutorials` exists', checked: true },
       {
         text: 'Folder `how-to` exists\n  - with an index page\n  - linked from the start page',
@@ -74,7 +74,7 @@ describe('the words of', () => {
   test('gates stop before the evidence asked for', () => {
     const { phases } = parseTasksMd(fixture('gate-headings'));
 
-    expect(phases[0]?.validation_gate.map(({ text }) => text)).toEqual([
+    expect(phases[0]?.validationGate.map(({ text }) => text)).toEqual([
       'Build has no warnings',
       'All pages have a kind',
     ]);
@@ -83,7 +83,7 @@ describe('the words of', () => {
   test('a gate keep a bullet without a box among the boxes', () => {
     const { phases } = parseTasksMd(fixture('validation-phase'));
 
-    expect(phases[0]?.validation_gate.at(-1)).toEqual({
+    expect(phases[0]?.validationGate.at(-1)).toEqual({
       text: '**Exit Criteria:** the team agrees',
       checked: false,
     });

@@ -35,9 +35,9 @@ export function parseTasksMd(text: string): ParsedSource {
       id: draft.id,
       name: title.name,
       description: [said.description, title.remarks.join(', ')].filter((part) => part !== '').join('\n\n'),
-      estimated_duration: said.duration || title.duration || draft.when,
+      estimatedDuration: said.duration || title.duration || draft.when,
       tasks: linked[index] as readonly SourceTask[],
-      validation_gate: gates.get(draft) ?? [],
+      validationGate: gates.get(draft) ?? [],
     };
   });
   if (phases.length === 0)

@@ -14,7 +14,7 @@ export const specTasksParser: SourceParser = {
     parsed.delete(key);
     if (file.text.replace(/^\uFEFF/, '').trim() === '') throw unparsable(path, 1, 'it is empty');
     const { phases, warnings } = parseTasksMd(file.text);
-    const work = phases.some(({ tasks, validation_gate }) => tasks.length + validation_gate.length > 0);
+    const work = phases.some(({ tasks, validationGate }) => tasks.length + validationGate.length > 0);
     if (!work) {
       const reason =
         phases.length === 0

@@ -164,11 +164,11 @@ test('search takes its arguments as agents write them', async () => {
           const tags = ['a'];
           const found = { content: 'Text', file: 'a.md', line: 3, title: 'A', section: 'S', phase: null };
           return {
-            results: [{ ...found, tags, relevance_score: 0.5, tokens: 1 }],
-            total_tokens: 1,
-            retrieval_method: 'bm25',
-            query_time_ms: 2,
-            low_confidence: true,
+            results: [{ ...found, tags, relevanceScore: 0.5, tokens: 1 }],
+            totalTokens: 1,
+            retrievalMethod: 'bm25',
+            queryTimeMs: 2,
+            lowConfidence: true,
             hint: 'try terms',
           };
         },

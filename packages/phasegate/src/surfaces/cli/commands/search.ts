@@ -1,3 +1,4 @@
+import { encodePassages } from '@phasegate/wire';
 import type { StandardsAnswer, StandardsResult } from '../../../runtime/ports.ts';
 import type { CliCommand } from '../command.ts';
 import type { Paint } from '../paint.ts';
@@ -39,7 +40,7 @@ export const search: CliCommand = {
         ...(phase === undefined ? {} : { phase }),
         ...(limit === undefined ? {} : { limit }),
       });
-      await out.result(answer, () => textOf(answer, out.paint));
+      await out.result(encodePassages(answer), () => textOf(answer, out.paint));
       if (!out.json && answer.hint !== undefined)
         await out.log(`${out.paint.yellow('hint:')} ${answer.hint}`);
     } finally {
@@ -62,20 +63,20 @@ function whole(text: string | undefined, option: string): number | undefined {
   throw usageError(`\`${option}\` takes a whole number, not \`${text}\``);
 }
 
-function textOf({ results, low_confidence }: StandardsAnswer, paint: Paint): string {
+function textOf({ results, lowConfidence }: StandardsAnswer, paint: Paint): string {
   if (results.length === 0) return 'nothing found';
   const passages = results.map((result) => passage(result, paint));
-  return [...(low_confidence ? [paint.yellow('probably not what you look for')] : []), ...passages].join(
+  return [...(lowConfidence ? [paint.yellow('probably not what you look for')] : []), ...passages].join(
     '\n\n',
   );
 }
 
 function passage(
-  { file, line, title, section, content, relevance_score, changed_since_accepted }: StandardsResult,
+  { file, line, title, section, content, relevanceScore, changedSinceAccepted }: StandardsResult,
   paint: Paint,
 ): string {
-  const changed = changed_since_accepted === true ? `  ${paint.yellow('changed since accepted')}` : '';
+  const changed = changedSinceAccepted === true ? `  ${paint.yellow('changed since accepted')}` : '';
   const place = section === title ? title : `${title} > ${section}`;
-  const head = `${paint.cyan(`${file}:${line}`)}  ${place}  ${paint.dim(relevance_score.toFixed(2))}${changed}`;
+  const head = `${paint.cyan(`${file}:${line}`)}  ${place}  ${paint.dim(relevanceScore.toFixed(2))}${changed}`;
   return `${head}\n${content.replaceAll(/^(?=.)/gm, '  ')}`;
 }

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
+import { encodeSource } from '@phasegate/wire';
 import type { ParsedSource, SourcePhase, SourceTask } from '../../../runtime/ports.ts';
 import type { CliCommand } from '../command.ts';
 import type { Output } from '../output.ts';
@@ -29,9 +30,10 @@ export const tasks: CliCommand = {
       });
     }
     const file = args.positionals[0] as string;
-    const { phases, warnings } = await parser.parse(...placeOf(root, file));
-    await out.result({ phases, warnings }, () => tree({ phases, warnings }, out));
-    if (!out.json) for (const { line, message } of warnings) await out.log(`${file}:${line}: ${message}`);
+    const parsed = await parser.parse(...placeOf(root, file));
+    await out.result(encodeSource(parsed), () => tree(parsed, out));
+    if (!out.json)
+      for (const { line, message } of parsed.warnings) await out.log(`${file}:${line}: ${message}`);
     return 0;
   },
 };
@@ -48,8 +50,8 @@ function placeOf(root: string, file: string): [string, string] {
 
 function tree({ phases, warnings }: ParsedSource, out: Output): string {
   const all = phases.flatMap((phase) => phase.tasks);
-  const criteria = sum(all.map((task) => task.acceptance_criteria.length));
-  const gates = sum(phases.map((phase) => phase.validation_gate.length));
+  const criteria = sum(all.map((task) => task.acceptanceCriteria.length));
+  const gates = sum(phases.map((phase) => phase.validationGate.length));
   const counts = [
     count(phases.length, 'phase'),
     count(all.length, 'task'),
@@ -61,8 +63,8 @@ function tree({ phases, warnings }: ParsedSource, out: Output): string {
 }
 
 function phaseText(phase: SourcePhase, { paint }: Output): string {
-  const duration = phase.estimated_duration === '' ? '' : paint.dim(` (${phase.estimated_duration})`);
-  const gate = phase.validation_gate.length;
+  const duration = phase.estimatedDuration === '' ? '' : paint.dim(` (${phase.estimatedDuration})`);
+  const gate = phase.validationGate.length;
   return [
     `${paint.bold(`Phase ${phase.id}: ${phase.name}`)}${duration}`,
     ...phase.tasks.map((task) => taskText(task, paint.dim)),
@@ -72,11 +74,11 @@ function phaseText(phase: SourcePhase, { paint }: Output): string {
 }
 
 function taskText(task: SourceTask, dim: (text: string) => string): string {
-  const ticked = task.acceptance_criteria.filter(({ checked }) => checked).length;
+  const ticked = task.acceptanceCriteria.filter(({ checked }) => checked).length;
   const about = [
     task.status === 'pending' ? '' : task.status.replace('_', ' '),
-    task.estimated_time,
-    `${task.acceptance_criteria.length} criteria${ticked === 0 ? '' : ` (${ticked} ticked)`}`,
+    task.estimatedTime,
+    `${task.acceptanceCriteria.length} criteria${ticked === 0 ? '' : ` (${ticked} ticked)`}`,
     task.dependencies.length === 0 ? '' : `after ${task.dependencies.join(', ')}`,
   ];
   return `  ${task.id}  ${task.name}  ${dim(about.filter((part) => part !== '').join('; '))}`;

@@ -1,3 +1,4 @@
+import { encodePassages } from '@phasegate/wire';
 import { createPaced } from '../../../limits/paced.ts';
 import { numberArgument, textArgument, textsArgument } from '../arguments.ts';
 import { type McpTool, READING } from '../tool.ts';
@@ -65,7 +66,7 @@ export const searchStandards: McpTool = {
       ...(tags.length === 0 ? {} : { tags }),
     };
     const answer = await paced.act(agent, () => standards.search(query));
-    const { hint, results, ...measured } = answer;
+    const { hint, results, ...measured } = encodePassages(answer);
     return {
       // An agent pays for every token: what a title or a tag says it has from the section and its own filter.
       results: results.map(({ content, file, line, section, relevance_score, tokens, ...more }) => {
