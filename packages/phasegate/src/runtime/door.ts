@@ -17,7 +17,7 @@ import { COMPLETION_MS, type Seen } from './callsUnderWay.ts';
 import { companyOf } from './companyOf.ts';
 import { demandFit } from './demandFit.ts';
 import { withRestoredFiles } from './guard/guard.ts';
-import { inSameVisit } from './inSameVisit.ts';
+import { demandSame, inSameVisit } from './inSameVisit.ts';
 import type { Judged, Judging } from './judging.ts';
 import {
   type Asked,
@@ -34,7 +34,6 @@ import type { Rendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { NO_COPY, type StagedCopy, stagedCopy } from './stagedCopy.ts';
 import { timeFor } from './timeFor.ts';
-import { tokenRefused } from './tokens/tokenFaults.ts';
 
 /**
  * The one way in which a run is changed, whoever the caller is and whichever the surface: calls under way are waited for or
@@ -377,13 +376,6 @@ function changed(runId: string): never {
   throw new PhasegateError('run_changed', `run \`${runId}\` was changed by someone else at the same time`, {
     hint: `phasegate status ${runId}`,
   });
-}
-
-function demandSame(run: Run, how: Submitting): void {
-  // INVARIANT: a token serves the epoch it was issued in; who was admitted before the run moved on is too late.
-  if (how.epoch !== undefined && how.epoch !== run.epoch) throw tokenRefused('dead_epoch');
-  if (how.workflowHash !== undefined && how.workflowHash !== run.workflowHash)
-    throw new PhasegateError('run_changed', `run \`${run.id}\` has another workflow by now`);
 }
 
 /** The command with its phase as the workflow's author wrote it; a request may give id, number or name. */

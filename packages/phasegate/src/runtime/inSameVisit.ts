@@ -1,4 +1,6 @@
 import { type Command, own, PhasegateError, type Run } from '@phasegate/core';
+import type { Around } from './ports.ts';
+import { tokenRefused } from './tokens/tokenFaults.ts';
 
 /**
  * The command as the engine takes it, for a run that still stands where the work for it began. INVARIANT: a result
@@ -12,4 +14,12 @@ export function inSameVisit(run: Run, command: Command): Command {
   throw new PhasegateError('run_changed', `run \`${run.id}\` has moved on since this work was begun`, {
     hint: `look where it is, and do what it asks for now: phasegate status ${run.id}`,
   });
+}
+
+/** Throws where the run has moved on, or has another workflow, since the work was begun. */
+export function demandSame(run: Run, how: Pick<Around, 'epoch' | 'workflowHash'>): void {
+  // INVARIANT: a token serves the epoch it was issued in; who was admitted before the run moved on is too late.
+  if (how.epoch !== undefined && how.epoch !== run.epoch) throw tokenRefused('dead_epoch');
+  if (how.workflowHash !== undefined && how.workflowHash !== run.workflowHash)
+    throw new PhasegateError('run_changed', `run \`${run.id}\` has another workflow by now`);
 }
