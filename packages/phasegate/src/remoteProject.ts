@@ -74,7 +74,7 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
         }
       }),
     // The server has the human's key for as long as the session lasts, and signs with it.
-    decide: (runId, choice) =>
+    decide: (runId, { card: _shown, ...choice }) =>
       told(() =>
         signedIn()
           .asPhasegate()

@@ -1,5 +1,6 @@
 import type { WorkflowDraft } from '@phasegate/core';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { Parser } from 'yaml';
 import { openLocalProject } from './localProject.ts';
 import { driveRun } from './runner/driveRun.ts';
 import { commanded, driveBed, play } from './runner/fixtures/driveBed.ts';
@@ -8,7 +9,7 @@ import type { AgentPrincipal, Store } from './runtime/ports.ts';
 import { EMPTY_PROJECT, makeShell } from './surfaces/cli/fixtures/callCli.ts';
 import { connect } from './surfaces/mcp/fixtures/connect.ts';
 
-// How often a run is loaded on each of the walks that ARCHITECTURE.md tells of. One call is one load.
+// How often a run is loaded, or a file parsed, on each of the walks that ARCHITECTURE.md tells of. One call is one load.
 
 const ADA: AgentPrincipal = { kind: 'agent', name: 'ada' };
 const ERRAND: WorkflowDraft = {
@@ -31,14 +32,17 @@ const GATED: WorkflowDraft = {
   ],
 };
 
-test('`complete_phase` over MCP loads its run once', async () => {
+test.each([
+  ['once the agent was told of it', true],
+  ['on the first call of a connection', false],
+])('`complete_phase` over MCP loads its run once, %s', async (_, told) => {
   const it = openMemoryProject(ERRAND);
   const { root: projectDir, env } = makeShell(EMPTY_PROJECT);
   const { catalog, standards } = await openLocalProject({ projectDir, env });
   const parts = { phasegate: it.project.as(ADA), catalog, standards, version: '0.0.0', epochs: new Map() };
   const { call } = await connect(parts, { era: 'legacy' });
   const session_id = await started(it.project.as(ADA));
-  await call('get_current_phase', { session_id });
+  if (told) await call('get_current_phase', { session_id });
   const loads = counted(it.store);
 
   const answer = await call('complete_phase', { session_id, phase: 'PLAN', evidence: {} });
@@ -65,7 +69,7 @@ test('a tool check loads its run once, whatever the tool and the verdict', async
   }
 });
 
-test('`decide` loads its run once to show it, and once to decide', async () => {
+test('`decide` loads its run once, to show it and to decide', async () => {
   const it = openMemoryProject(GATED);
   const shell = makeShell(EMPTY_PROJECT);
   const run = await started(it.project.as(ADA));
@@ -80,7 +84,7 @@ test('`decide` loads its run once to show it, and once to decide', async () => {
   const decided = await shell.callIn(it.project, [...words, '--passphrase-fd', String(fd)]);
 
   expect(decided).toMatchObject({ code: 0, stderr: '' });
-  expect(loads()).toBe(2);
+  expect(loads()).toBe(1);
 });
 
 test('`run` loads its run once before it is the driver, once after, and twice for each further step', async () => {
@@ -125,6 +129,37 @@ test('`run` loads its run once before it is the driver, once after, and twice fo
     ['step_ended', 1],
   ]);
 });
+
+test('`check` parses each file of the project once', async () => {
+  const shell = makeShell({
+    ...EMPTY_PROJECT,
+    'counted.workflow.yaml': yamlOf('counted'),
+    'beside.workflow.yaml': yamlOf('beside'),
+  });
+  const parsed = parses();
+
+  const checked = await shell.call(['check', 'counted', '--json']);
+
+  expect(checked).toMatchObject({ stderr: '' });
+  expect(checked.json()).toMatchObject({ workflow: 'counted' });
+  expect(parsed.toSorted()).toEqual([yamlOf('beside'), yamlOf('counted')]);
+});
+
+const yamlOf = (id: string) => `workflow: ${id}\nphases:\n  - { id: WALK, instructions: walk, next: null }\n`;
+
+/** The texts that are parsed from now on, until the test ends. */
+function parses(): string[] {
+  const texts: string[] = [];
+  const { parse } = Parser.prototype;
+  Parser.prototype.parse = function (this: Parser, source: string, incomplete?: boolean) {
+    texts.push(source);
+    return parse.call(this, source, incomplete);
+  };
+  onTestFinished(() => {
+    Parser.prototype.parse = parse;
+  });
+  return texts;
+}
 
 async function started(
   gate: ReturnType<ReturnType<typeof openMemoryProject>['project']['as']>,

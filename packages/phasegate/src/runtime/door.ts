@@ -46,6 +46,8 @@ export interface Door {
 /** Who submits, and what goes with it. */
 export interface Submitting extends Around {
   readonly principal: Principal;
+  /** The run as it was shown to the one who decides: counts if it is saved over, else it is loaded anew. */
+  readonly loaded?: StoredRun | undefined;
   /** Called with the decision, before it is saved; called again when it has to be decided once more. */
   readonly beside?: (before: Run, decision: Decision) => Companions | Promise<Companions>;
 }
@@ -116,8 +118,10 @@ export function createDoor(parts: DoorParts): Door {
 
   async function decideInRounds(runId: string, asked: Asked, how: Scoped): Promise<Kept> {
     let lost = false;
+    let loaded = how.loaded;
     for (let left = roundsOf(asked); left > 0; left--) {
-      const came = await tryOnce(runId, asked, { ...how, lost, last: left === 1 });
+      const came = await tryOnce(runId, asked, { ...how, loaded, lost, last: left === 1 });
+      loaded = undefined;
       if (typeof came !== 'string') return came;
       if (came === 'given_up') break;
       // Waiting is not a conflict: the run is looked at afresh, as if it had been asked for now.
@@ -130,7 +134,7 @@ export function createDoor(parts: DoorParts): Door {
   async function tryOnce(runId: string, asked: Asked, how: Trying): Promise<Kept | Fruitless> {
     // Looked at before the run is: what is begun after this is seen when the run is saved.
     const seen = how.scope === undefined ? NOTHING : await calls.look(runId, how.scope);
-    const { run, version } = await load(runId);
+    const { run, version } = how.loaded ?? (await load(runId));
     const command = await commandFor(run, asked, how);
     const manner = how.last && mannerOf(command) === 'clears' ? 'ends' : mannerOf(command);
     if (
@@ -201,6 +205,8 @@ export function createDoor(parts: DoorParts): Door {
       const failure: Command = { ...failureOf(command), reason: judged };
       return decideAndKeep({ run, version }, failure, { ...how, copy: NO_COPY });
     }
+    // Nothing will be saved that would tell whether the run is still as it was loaded.
+    if (how.loaded !== undefined && judged.events.length === 0) return null;
     const over = overFor(run, judged.run, how);
     const beside = await how.beside?.(run, judged);
     if (!(await keep(run, version, { decision: judged, beside, over }))) return null;

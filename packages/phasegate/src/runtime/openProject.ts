@@ -1,4 +1,4 @@
-import { PhasegateError, type Run } from '@phasegate/core';
+import { type JsonObject, PhasegateError, type Run } from '@phasegate/core';
 import { decisionText } from '@phasegate/core/contract';
 import type { GateDecision } from '@phasegate/core/engine';
 import { createKeptAnswers } from '../limits/keptAnswers.ts';
@@ -22,6 +22,7 @@ import type {
   Migrations,
   OpenProject,
   Seal,
+  StoredRun,
   ToolImplementation,
 } from './ports.ts';
 import type { Processes } from './processes.ts';
@@ -105,6 +106,8 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   const agents = createAgents({ store, now, releaseAll: releases.releaseAll });
   const feed = createFeed(store);
   const databases = parts.databases ?? NO_DATABASES;
+  // A card that was shown stands for the run it was made of, for as long as somebody has it.
+  const madeOf = new WeakMap<JsonObject, StoredRun>();
 
   // Loaded when asked for: the proof needs all of `check`, and few processes migrate a run.
   async function migrations(): Promise<Migrations> {
@@ -136,9 +139,12 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     load,
     async gateCard(runId) {
       const found = await runtime.card(runId);
-      return found === null ? null : { ...found, gate: String(found.card.gate) };
+      if (found === null) return null;
+      const { card, shown, of } = found;
+      if (of !== undefined) madeOf.set(card, of);
+      return { card, shown, gate: String(card.gate) };
     },
-    decide(runId, { gate, option, input, shown }, { principal, sign }) {
+    decide(runId, { gate, option, input, shown, card }, { principal, sign }) {
       const text = decisionText({
         run: runId,
         gate,
@@ -149,7 +155,9 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       });
       const said = input === undefined ? {} : { input };
       const command = { kind: 'decide' as const, gate, option, ...said, shown, signature: sign(text) };
-      return runtime.as(principal).submit(runId, command);
+      const of = card === undefined ? undefined : madeOf.get(card);
+      const loaded = of?.run.id === runId ? of : undefined;
+      return runtime.as(principal, { loaded }).submit(runId, command);
     },
     records: {
       runs: (of) => recordingsIn(store, load, of),

@@ -1,7 +1,7 @@
 import type { WorkflowDraft } from '@phasegate/core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type MemoryProject, openMemoryProject } from './fixtures/openMemoryProject.ts';
-import type { UnlockedHuman } from './ports.ts';
+import type { GateCard, UnlockedHuman } from './ports.ts';
 
 const PASSPHRASE = 'correct horse battery';
 
@@ -100,6 +100,28 @@ describe('a quorum', () => {
 
     await vote(run, await add('eve'));
     expect(await project.load(run)).toMatchObject({ phase: 'END' });
+    expect(await project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
+  });
+
+  test('a choice by a card is judged on the run as it is now, not as it was when the card was made', async () => {
+    const { project, waiting, add } = opened();
+    const ada = await add('ada');
+    await project.trust.workflows.accept('gated', 'closure-1', ada);
+    const run = await waiting('ONE');
+    const read = async () => (await project.gateCard(run)) ?? expect.fail('there is no gate');
+    const choose = ({ gate, card, shown }: GateCard, option: string) =>
+      project.decide(run, { gate, option, shown, card }, ada);
+    const [first, second] = [await read(), await read()];
+    const unknown = await choose(first, 'Perhaps');
+    await project.as(ada.principal).submit(run, { kind: 'stop', reason: 'enough' });
+
+    expect(unknown.verdict).toMatchObject({ blockers: [{ code: 'option_unknown' }] });
+    for (const option of ['Perhaps', 'Approve']) {
+      const { verdict, view } = await choose(second, option);
+      expect([verdict.allowed, view.status]).toEqual([false, 'stopped']);
+      expect(verdict).not.toMatchObject({ blockers: [{ code: 'option_unknown' }] });
+    }
+    expect(await project.load(run)).toMatchObject({ status: 'stopped', completions: [] });
     expect(await project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
   });
 });

@@ -18,6 +18,7 @@ export type {
   CatalogWorkflow,
   DatabaseBackups,
   DescribedWorkflow,
+  GateCard,
   OpenProject,
   Project,
   ServerDuties,

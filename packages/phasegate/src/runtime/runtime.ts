@@ -16,7 +16,7 @@ import {
   withoutRecording,
 } from '@phasegate/core/engine';
 import { judgedData, nameOf } from './auditDrafts.ts';
-import { createDoor, type Door } from './door.ts';
+import { createDoor, type Door, type Submitting } from './door.ts';
 import { ENGINE } from './engine.ts';
 import { judgeProtected } from './judgeProtected.ts';
 import { createJudging } from './judging.ts';
@@ -32,7 +32,7 @@ import type { Judging } from './toolbox.ts';
 
 /** The runtime: shows runs, judges tool calls, and has the door change what is changed. */
 export interface Runtime extends Door {
-  as(principal: Principal, around?: Around): Phasegate;
+  as(principal: Principal, around?: Around & Pick<Submitting, 'loaded'>): Phasegate;
   /**
    * As `judgeTool`, for the holder of a token: the run must still be in the token's epoch, else `token_dead`. With a
    * call that is to be carried out, that call is under way from the moment the verdict that allows it is on record.
@@ -40,8 +40,8 @@ export interface Runtime extends Door {
   judge(admitted: Admitted, use: ToolUse, how?: Judging): Promise<Verdict>;
   /** The run as it is now for a principal who may see it: a gate whose time is up is closed, and its lease renewed. */
   attend(runId: string, principal: Principal): Promise<Run>;
-  /** What stands at the gate now, with the hash a human's decision must carry. */
-  card(runId: string): Promise<ShownCard | null>;
+  /** What stands at the gate now, with the hash a human's decision must carry and the run it was made of. */
+  card(runId: string): Promise<(ShownCard & { readonly of: StoredRun | undefined }) | null>;
 }
 
 /** Builds the runtime. All effects go through the parts; the engine decides. */
@@ -65,16 +65,17 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const { submit } = createDoor({ ...parts, load, judging, renderSaved, hear });
 
   /** A gate whose time is up is closed by whoever looks next. */
-  async function attend(runId: string, principal: Principal): Promise<Run> {
-    const { run } = await load(runId);
+  async function attend(runId: string, principal: Principal): Promise<Attended> {
+    const stored = await load(runId);
+    const { run } = stored;
     if (principal.kind === 'agent' && run.holder !== null && !isHeldBy(run, principal.name)) {
       throw new PhasegateError('not_permitted', `run \`${runId}\` is held by another agent`);
     }
     hear(run, principal);
-    if (run.status !== 'waiting') return run;
+    if (run.status !== 'waiting') return { run, stored };
     const { events } = decide(run, { kind: 'expire' }, { principal: ENGINE, now: time(run), facts: {} });
-    if (events.length === 0) return run;
-    return (await submit(runId, { kind: 'expire' }, { principal: ENGINE })).run;
+    if (events.length === 0) return { run, stored };
+    return { run: (await submit(runId, { kind: 'expire' }, { principal: ENGINE })).run };
   }
 
   /** Reading ahead changes nothing, and is on record all the same. */
@@ -134,9 +135,13 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   return {
-    card: async (runId) => shownCard(parts, await attend(runId, ENGINE)),
+    async card(runId) {
+      const { run, stored } = await attend(runId, ENGINE);
+      const found = await shownCard(parts, run);
+      return found === null ? null : { ...found, of: stored };
+    },
     submit,
-    attend,
+    attend: async (runId, principal) => (await attend(runId, principal)).run,
     async judge(admitted, use, { call, run: loaded } = {}) {
       if (call !== undefined) return judgeCall(admitted, use, call);
       const { runId, epoch, principal, jti } = admitted;
@@ -148,16 +153,16 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       start: (request) =>
         startRun(parts, { timeFor: time, lookAll: judging.lookAll, renderSaved }, { request, principal }),
       async view(runId) {
-        const run = await attend(runId, principal);
+        const { run } = await attend(runId, principal);
         return viewFor(run, principal, await render(run, principal));
       },
       async phase(runId, requested) {
-        const run = await attend(runId, principal);
+        const { run } = await attend(runId, principal);
         const answer = phaseAnswer(run, requested, await render(run, principal));
         if (!answer.ok) await noteSkipped(run, answer.skipped, principal);
         return answer;
       },
-      overview: async (runId) => overviewOf((await attend(runId, principal)).workflow),
+      overview: async (runId) => overviewOf((await attend(runId, principal)).run.workflow),
       async submit(runId, command) {
         const beside = (before: Run, { run: after }: { readonly run: Run }) =>
           movedLease(store, { before, after }, { principal, now: parts.now() });
@@ -184,6 +189,12 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       },
     }),
   };
+}
+
+/** A run that was looked at, and as it was loaded where nothing was changed by looking. */
+interface Attended {
+  readonly run: Run;
+  readonly stored?: StoredRun;
 }
 
 /** How often a call is judged again while others write the same run. */

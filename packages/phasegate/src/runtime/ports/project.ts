@@ -128,6 +128,15 @@ export interface Around {
   readonly epoch?: number;
 }
 
+/** A gate as a human is shown it. */
+export interface GateCard {
+  /** The instance of the gate. */
+  readonly gate: string;
+  readonly card: JsonObject;
+  /** The hash of the card. */
+  readonly shown: string;
+}
+
 /** What a human chooses at a gate. */
 export interface GateChoice {
   /** The instance of the gate that was shown. */
@@ -136,6 +145,8 @@ export interface GateChoice {
   readonly input?: string;
   /** The hash of the card that was shown. */
   readonly shown: string;
+  /** That card as `gateCard` gave it: then the run it was made of need not be loaded again. */
+  readonly card?: JsonObject;
 }
 
 /** A project with its store open. */
@@ -144,9 +155,7 @@ export interface OpenProject {
   /** The whole run, for whoever drives it; never for what an agent is shown. Throws `run_unknown`. */
   load(runId: string): Promise<Run>;
   /** The gate a run waits at, as a human is shown it, with its hash. Null when it waits at none. */
-  gateCard(
-    runId: string,
-  ): Promise<{ readonly card: JsonObject; readonly shown: string; readonly gate: string } | null>;
+  gateCard(runId: string): Promise<GateCard | null>;
   /** A human's choice at a gate, signed with their key here and nowhere else. */
   decide(runId: string, choice: GateChoice, human: UnlockedHuman): Promise<Submitted>;
   readonly records: Records;

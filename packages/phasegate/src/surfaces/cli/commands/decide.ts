@@ -61,7 +61,7 @@ export const decide: CliCommand = {
     const input = await chooseInput(invocation, asked, option);
     await confirmGiven(invocation, option);
     const { gate, shown } = card;
-    const choice = { gate, option, shown, ...(input === undefined ? {} : { input }) };
+    const choice = { gate, option, shown, card: card.card, ...(input === undefined ? {} : { input }) };
     const submitted = await project.decide(runId, choice, human);
     return reportRun(out, submitted);
   },

@@ -40,9 +40,7 @@ export const completePhase: McpTool = {
   alwaysLoad: true,
   async call(args, call) {
     const run = sessionOf(args, call);
-    // An agent that was told of the run in this epoch may see it: nobody else has taken it since. Others are looked up.
-    const seen = call.epochs?.has(run) === true ? undefined : await viewOf(args, call);
-    const look = async () => seen ?? viewOf(args, call);
+    const look = () => viewOf(args, call);
     const { phasegate } = call;
     const phase = phaseArgument(args);
     const read = readEvidence(own(args, 'evidence'));
@@ -52,20 +50,21 @@ export const completePhase: McpTool = {
     if (call.item !== undefined && own(args, 'item') !== call.item) {
       return refuse(await look(), 'item_held', `your token is for the item \`${call.item}\` and no other`);
     }
-    const work = { ...command, at: { epoch: call.epochs?.get(run) ?? seen?.epoch ?? NEVER } };
+    const epoch = call.epochs?.get(run);
+    const work = epoch === undefined ? command : { ...command, at: { epoch } };
     const { submitted, token } = await submit(run, work, call).catch(async (error: unknown) => {
       // Whose the run is by now is said before anything else.
-      if (seen === undefined) await look();
+      await look();
       throw error;
     });
+    // An agent that was told of the run in this epoch may see it: nobody else has taken it since. So may one that moved
+    // it. Any other is looked up, before an answer holds a word of the run.
+    if (epoch === undefined && !submitted.verdict.allowed) await look();
     remember(call, submitted.view);
     const answer = { session_id: run, ...encodeSubmitted(submitted, MCP), ...token };
     return withRange(answer, phase, { phasegate, run });
   },
 };
-
-/** No run is in this epoch. */
-const NEVER = -1;
 
 /** Whoever calls with a token completes by it, and gets the next one with the answer, or none is left. */
 async function submit(
