@@ -5,7 +5,6 @@ import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
 import type { CheckAnswer, CheckImplementation } from '../runtime/ports.ts';
 import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
 import type { Ended } from '../workspace/runProgram.ts';
-import { CheckTimeout } from './checkTimeout.ts';
 
 /** Runs a command in the workspace and judges how it ended. The engine runs it itself, so its answer is `verified`. */
 export const command: CheckImplementation = {
@@ -75,6 +74,11 @@ export const command: CheckImplementation = {
     return judge(order, ended, signal);
   },
 };
+
+/** A check did not answer in time. The runtime tells it from other errors by its name and says `check_timed_out`. */
+export class CheckTimeout extends Error {
+  override readonly name = 'CheckTimeout';
+}
 
 interface Order {
   readonly argv: readonly [string, ...string[]];

@@ -11,7 +11,7 @@ import { SUBMITTED_REVIEW } from './submittedReview.ts';
 import { SUBMITTED_TESTS } from './submittedTests.ts';
 import { testsForCriteria } from './testsForCriteria.ts';
 
-export { CheckTimeout } from './checkTimeout.ts';
+export { CheckTimeout } from './command.ts';
 
 /**
  * Every check a workflow may name. Functions of TypeScript workflows are not here: the runtime calls them itself,
