@@ -1,0 +1,68 @@
+import type { JsonObject, Run } from '@phasegate/core';
+import { decisionText } from '@phasegate/core/contract';
+import type { GateDecision } from '@phasegate/core/engine';
+import { verifyHumanSignature } from './humanKeys.ts';
+import type { HumanRecord, OpenProject, Store, StoredRun } from './ports.ts';
+import type { Runtime } from './runtime.ts';
+import type { RuntimeParts } from './runtimeParts.ts';
+
+/** What humans are shown at gates, and what they choose there. */
+export function createGates(runtime: Runtime): Pick<OpenProject, 'gateCard' | 'decide'> {
+  // A card that was shown stands for the run it was made of, for as long as somebody has it.
+  const madeOf = new WeakMap<JsonObject, StoredRun>();
+  return {
+    async gateCard(runId) {
+      const found = await runtime.card(runId);
+      if (found === null) return null;
+      const { card, shown, of } = found;
+      if (of !== undefined) madeOf.set(card, of);
+      return { card, shown, gate: String(card.gate) };
+    },
+    decide(runId, { gate, option, input, shown, card }, { principal, sign }) {
+      const text = decisionText({
+        run: runId,
+        gate,
+        option,
+        input: input ?? null,
+        shown,
+        by: principal.name,
+      });
+      const said = input === undefined ? {} : { input };
+      const command = { kind: 'decide' as const, gate, option, ...said, shown, signature: sign(text) };
+      const of = card === undefined ? undefined : madeOf.get(card);
+      const loaded = of?.run.id === runId ? of : undefined;
+      return runtime.as(principal, { loaded }).submit(runId, command);
+    },
+  };
+}
+
+/** Which decisions count: those that carry the signature of a human of the project. */
+export function createSignatures(store: Pick<Store, 'humans'>): Pick<RuntimeParts, 'signed' | 'voided'> {
+  return {
+    async signed(run, principal, command) {
+      const human = (await store.humans()).find((record) => record.name === principal.name);
+      if (human === undefined) return false;
+      const { gate, option, input = null, shown, signature } = command;
+      return decisionIsSigned(run, { gate, option, input, shown, by: principal.name, signature }, [human]);
+    },
+    async voided(run) {
+      const votes = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.votes : [];
+      const humans = votes.length === 0 ? [] : await store.humans();
+      return votes.flatMap((vote, place) => (decisionIsSigned(run, vote, humans) ? [] : [place]));
+    },
+  };
+}
+
+/** Whether a decision carries the signature of the human it names. A decision is its signature, not its row. */
+export function decisionIsSigned(
+  run: Pick<Run, 'id'>,
+  decision: Omit<GateDecision, 'at'>,
+  humans: readonly HumanRecord[],
+): boolean {
+  const { gate, option, input, shown, by, signature } = decision;
+  const text = decisionText({ run: run.id, gate, option, input, shown, by });
+  // One who was removed and added again has a key for each time.
+  return humans
+    .filter((record) => record.name === by)
+    .some(({ publicKey }) => verifyHumanSignature(publicKey, text, signature));
+}
