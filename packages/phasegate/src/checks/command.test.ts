@@ -258,7 +258,7 @@ describe('a command that does not end', () => {
 
     await expect(running).rejects.toBeInstanceOf(CheckTimeout);
 
-    // On a busy machine the last of them may not have come to life; whoever did must be gone.
+    // On a busy machine the last of them may not have come to life; anyone who did must be gone.
     const names = (await readdir(workspace)).filter((name) => /^\d$/u.test(name));
     const pids = names.map((name) => Number(readFileSync(join(workspace, name), 'utf8')));
     await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 10_000, interval: 20 });

@@ -2,7 +2,7 @@ import { own, type PhaseId, type Subject } from '@phasegate/core';
 import { whyContested } from '@phasegate/core/engine';
 import { type Expression, evaluate, parseExpression, pathsOf } from '@phasegate/core/model';
 import type { CheckImplementation } from '../runtime/ports.ts';
-import { scopePath, shown } from './scopePath.ts';
+import { display, scopePath } from './scopePath.ts';
 
 /** Asks a condition about the run. One without an answer throws, so that it never counts as true or false. */
 export const expression: CheckImplementation = {
@@ -37,7 +37,7 @@ export const expression: CheckImplementation = {
     const values = new Map(
       pathsOf(parsed.expression).map(({ root, steps }) => {
         const path = [root, ...steps];
-        return [path.join('.'), shown(scopePath(subject.scope, path))];
+        return [path.join('.'), display(scopePath(subject.scope, path))];
       }),
     );
     const named = [...values].map(([path, value]) => `\`${path}\` is ${value}`);

@@ -8,7 +8,7 @@ export function scopePath(scope: JsonObject, path: string | readonly (string | n
 }
 
 /** A value as a short text for a reason. */
-export function shown(value: Json | undefined): string {
+export function display(value: Json | undefined): string {
   if (value === undefined) return 'missing';
   const text = JSON.stringify(value);
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;

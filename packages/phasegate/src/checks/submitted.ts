@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, own, type Subject } from '@phasegate/core';
 import type { CheckAnswer, CheckImplementation } from '../runtime/ports.ts';
-import { shown } from './scopePath.ts';
+import { display } from './scopePath.ts';
 
 /**
  * A check on artifacts an agent submitted. Its answer is as good as the agent's word: it refuses what is missing,
@@ -57,7 +57,7 @@ export function submittedCheck(rule: SubmittedRule): CheckImplementation {
       if (typeof name !== 'string') throw new TypeError('`artifact` must be a name');
       const value = newestArtifact(subject.scope, name);
       if (value === undefined || value === null) {
-        return refused(`no \`${name}\` was submitted; expected that ${rule.summary}`);
+        return refuse(`no \`${name}\` was submitted; expected that ${rule.summary}`);
       }
       const measure = (other: string) => measuredAgainst(subject, other);
       return rule.judge({ name, value, with: parameters, iteration: subject.reviews, measure });
@@ -80,12 +80,12 @@ export function newestArtifact(scope: JsonObject, type: string): Json | undefine
 }
 
 /** The answer that lets pass. */
-export function held(reason: string): CheckAnswer {
+export function pass(reason: string): CheckAnswer {
   return { passed: true, reason };
 }
 
 /** The answer that refuses. */
-export function refused(reason: string): CheckAnswer {
+export function refuse(reason: string): CheckAnswer {
   return { passed: false, reason };
 }
 
@@ -97,7 +97,7 @@ export function countAt(value: Json, key: string): number | null {
 
 /** The refusal of an artifact that does not say what it should, with what it says. */
 export function expectedAt(name: string, value: Json, key: string, expected: string): CheckAnswer {
-  return refused(`\`${name}.${key}\` is ${shown(own(value, key))}, expected ${expected}`);
+  return refuse(`\`${name}.${key}\` is ${display(own(value, key))}, expected ${expected}`);
 }
 
 /** The first of the keys that is there, or the value itself where it is a list. */

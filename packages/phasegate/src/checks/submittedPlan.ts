@@ -1,7 +1,7 @@
 import { type Json, own } from '@phasegate/core';
 import { compileGlob, globProblem } from '@phasegate/core/model';
-import { shown } from './scopePath.ts';
-import { held, listIn, refused, type SubmittedRule } from './submitted.ts';
+import { display } from './scopePath.ts';
+import { listIn, pass, refuse, type SubmittedRule } from './submitted.ts';
 
 const SCOPE_KEYS = ['scope', 'paths', 'files'] as const;
 
@@ -10,7 +10,7 @@ const boundedScope = {
   artifact: 'plan',
   judge({ name, value }) {
     const scope = scopeOf(name, value);
-    return typeof scope === 'string' ? refused(scope) : held(`\`${name}\` is about ${scope.length} paths`);
+    return typeof scope === 'string' ? refuse(scope) : pass(`\`${name}\` is about ${scope.length} paths`);
   },
 } satisfies Omit<SubmittedRule, 'name'>;
 
@@ -32,19 +32,19 @@ export const SUBMITTED_PLAN: readonly SubmittedRule[] = [
     judge({ name, value, with: { scope: holder = 'plan' }, measure }) {
       if (typeof holder !== 'string') throw new TypeError('`scope` must be a name');
       const scope = scopeOf(holder, measure(holder) ?? null);
-      if (typeof scope === 'string') return refused(scope);
+      if (typeof scope === 'string') return refuse(scope);
       const changed = listIn(value, ['changes', 'paths', 'files'])?.map(pathOf);
       if (changed === undefined || changed.length === 0 || changed.includes(null)) {
-        return refused(`\`${name}\` is ${shown(value)}, expected a list of changed paths`);
+        return refuse(`\`${name}\` is ${display(value)}, expected a list of changed paths`);
       }
       const within = scope.map((glob) => compileGlob(glob));
       const outside = changed.filter((path) => !within.some((matches) => matches(path ?? '')));
       if (outside.length > 0) {
-        return refused(
+        return refuse(
           `${outside.map((path) => `\`${path}\``).join(', ')} lies outside the scope of \`${holder}\``,
         );
       }
-      return held(`${changed.length} changes lie within the scope of \`${holder}\``);
+      return pass(`${changed.length} changes lie within the scope of \`${holder}\``);
     },
   },
 ];
@@ -54,12 +54,12 @@ function scopeOf(name: string, value: Json): readonly string[] | string {
   const inner = own(value, 'scope');
   const list = listIn(value, SCOPE_KEYS) ?? (inner === undefined ? null : listIn(inner, SCOPE_KEYS));
   if (list === null || list.length === 0) {
-    return `\`${name}\` is ${shown(value ?? undefined)}, expected a list of paths as \`scope\`, \`paths\` or \`files\``;
+    return `\`${name}\` is ${display(value ?? undefined)}, expected a list of paths as \`scope\`, \`paths\` or \`files\``;
   }
   const paths: string[] = [];
   for (const item of list) {
     if (typeof item !== 'string' || item.trim() === '')
-      return `\`${name}\` lists ${shown(item)}, expected a path`;
+      return `\`${name}\` lists ${display(item)}, expected a path`;
     const problem = globProblem(item);
     if (problem !== null) return `\`${item}\` in \`${name}\` ${problem}`;
     if (isEverything(item))

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, own } from '@phasegate/core';
-import { shown } from './scopePath.ts';
+import { display } from './scopePath.ts';
 import { blockingSeverities } from './severityLadder.ts';
-import { held, refused, type SubmittedRule, type SubmittedSubject } from './submitted.ts';
+import { pass, refuse, type SubmittedRule, type SubmittedSubject } from './submitted.ts';
 
 const SEVERITIES = {
   type: 'array',
@@ -18,8 +18,8 @@ export const SUBMITTED_REVIEW: readonly SubmittedRule[] = [
     judge: ({ name, value }) => {
       const reviews = decided(name, value);
       return typeof reviews === 'string'
-        ? refused(reviews)
-        : held(`${reviews.length} reviews have a decision`);
+        ? refuse(reviews)
+        : pass(`${reviews.length} reviews have a decision`);
     },
   },
   {
@@ -71,11 +71,11 @@ export const SUBMITTED_REVIEW: readonly SubmittedRule[] = [
 function allModels({ name, value, with: { models = [] } }: SubmittedSubject) {
   if (!isNames(models)) throw new TypeError('`models` must be names');
   const reviews = decided(name, value);
-  if (typeof reviews === 'string') return refused(reviews);
+  if (typeof reviews === 'string') return refuse(reviews);
   const reviewed = new Set(reviews.map((review) => own(review, 'model')));
   const missing = models.filter((model) => !reviewed.has(model));
-  if (missing.length > 0) return refused(`no review by ${missing.map((model) => `\`${model}\``).join(', ')}`);
-  return held(`${reviews.length} reviews have a decision`);
+  if (missing.length > 0) return refuse(`no review by ${missing.map((model) => `\`${model}\``).join(', ')}`);
+  return pass(`${reviews.length} reviews have a decision`);
 }
 
 function noneBlocking({ name, value, with: parameters, iteration }: SubmittedSubject) {
@@ -84,20 +84,20 @@ function noneBlocking({ name, value, with: parameters, iteration }: SubmittedSub
   const findings: Json[] = [];
   for (const review of reviewsIn(value) ?? []) {
     const listed = own(review, 'findings');
-    if (!Array.isArray(listed)) return refused(`\`${name}.findings\` is ${shown(listed)}, expected a list`);
+    if (!Array.isArray(listed)) return refuse(`\`${name}.findings\` is ${display(listed)}, expected a list`);
     findings.push(...listed);
   }
   if (reviewsIn(value) === null)
-    return refused(`\`${name}\` is ${shown(value)}, expected a review with \`findings\``);
+    return refuse(`\`${name}\` is ${display(value)}, expected a review with \`findings\``);
   for (const finding of findings) {
     const severity = own(finding, 'severity');
     if (typeof severity !== 'string' || severity.trim() === '') {
-      return refused(`a finding in \`${name}\` has no \`severity\`: ${shown(finding)}`);
+      return refuse(`a finding in \`${name}\` has no \`severity\`: ${display(finding)}`);
     }
     if (rung.known?.includes(severity.trim().toUpperCase()) === false) {
       const expected = rung.known.map((one) => `\`${one}\``).join(', ');
-      return refused(
-        `a finding in \`${name}\` has the severity ${shown(severity)}, expected one of ${expected}`,
+      return refuse(
+        `a finding in \`${name}\` has the severity ${display(severity)}, expected one of ${expected}`,
       );
     }
   }
@@ -105,19 +105,21 @@ function noneBlocking({ name, value, with: parameters, iteration }: SubmittedSub
     blocking.has(String(own(finding, 'severity')).trim().toUpperCase()),
   );
   if (found.length > 0)
-    return refused(`\`${name}\` has ${found.length} blocking findings${rung.when}, first ${shown(found[0])}`);
-  return held(`\`${name}\` has no blocking finding${rung.when}`);
+    return refuse(
+      `\`${name}\` has ${found.length} blocking findings${rung.when}, first ${display(found[0])}`,
+    );
+  return pass(`\`${name}\` has no blocking finding${rung.when}`);
 }
 
 /** The reviews, each with a decision, or what is wrong. */
 function decided(name: string, value: Json): readonly Json[] | string {
   const reviews = reviewsIn(value);
   if (reviews === null)
-    return `\`${name}\` is ${shown(value)}, expected a review with a \`decision\`, or \`reviews\``;
+    return `\`${name}\` is ${display(value)}, expected a review with a \`decision\`, or \`reviews\``;
   for (const review of reviews) {
     const decision = own(review, 'decision');
     if (typeof decision !== 'string' || UNDECIDED.has(decision.trim().toLowerCase())) {
-      return `a review in \`${name}\` has no \`decision\`: ${shown(review)}`;
+      return `a review in \`${name}\` has no \`decision\`: ${display(review)}`;
     }
   }
   return reviews;

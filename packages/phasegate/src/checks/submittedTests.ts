@@ -1,6 +1,6 @@
 import { type Json, own } from '@phasegate/core';
-import { shown } from './scopePath.ts';
-import { countAt, expectedAt, held, refused, type SubmittedRule } from './submitted.ts';
+import { display } from './scopePath.ts';
+import { countAt, expectedAt, pass, refuse, type SubmittedRule } from './submitted.ts';
 
 /** Checks on the test results an agent submitted. None of them is satisfied by a run of no tests. */
 export const SUBMITTED_TESTS: readonly SubmittedRule[] = [
@@ -11,7 +11,7 @@ export const SUBMITTED_TESTS: readonly SubmittedRule[] = [
     judge({ name, value }) {
       const failed = countAt(value, 'failed');
       if (failed === null || failed === 0) return expectedAt(name, value, 'failed', 'a number above 0');
-      return held(`\`${name}\` has ${failed} failed tests`);
+      return pass(`\`${name}\` has ${failed} failed tests`);
     },
   },
   {
@@ -25,7 +25,7 @@ export const SUBMITTED_TESTS: readonly SubmittedRule[] = [
       }
       const passed = countAt(value, 'passed');
       if (passed === null || passed === 0) return expectedAt(name, value, 'passed', 'a number above 0');
-      return held(`\`${name}\` has ${passed} passed tests and no failed one`);
+      return pass(`\`${name}\` has ${passed} passed tests and no failed one`);
     },
   },
   {
@@ -36,7 +36,7 @@ export const SUBMITTED_TESTS: readonly SubmittedRule[] = [
       const key = own(value, 'total') === undefined && own(value, 'count') !== undefined ? 'count' : 'total';
       const total = countAt(value, key);
       if (total === null || total === 0) return expectedAt(name, value, key, 'a number above 0');
-      return held(`\`${name}\` has ${total} tests`);
+      return pass(`\`${name}\` has ${total} tests`);
     },
   },
   {
@@ -45,7 +45,7 @@ export const SUBMITTED_TESTS: readonly SubmittedRule[] = [
     artifact: 'test_run_result',
     judge({ name, value }) {
       if (countAt(value, 'skipped') !== 0) return expectedAt(name, value, 'skipped', '0');
-      return held(`\`${name}\` has no skipped test`);
+      return pass(`\`${name}\` has no skipped test`);
     },
   },
   {
@@ -60,10 +60,10 @@ export const SUBMITTED_TESTS: readonly SubmittedRule[] = [
       if (typeof minimum !== 'number') throw new TypeError('`minimum` must be a number');
       const [key, given] = percentage(value);
       if (typeof given !== 'number' || !(given >= 0 && given <= 100)) {
-        return refused(`\`${name}${key}\` is ${shown(given)}, expected a percentage from 0 to 100`);
+        return refuse(`\`${name}${key}\` is ${display(given)}, expected a percentage from 0 to 100`);
       }
-      if (given < minimum) return refused(`\`${name}${key}\` is ${given}, expected at least ${minimum}`);
-      return held(`\`${name}${key}\` is ${given}`);
+      if (given < minimum) return refuse(`\`${name}${key}\` is ${given}, expected at least ${minimum}`);
+      return pass(`\`${name}${key}\` is ${given}`);
     },
   },
 ];

@@ -1,7 +1,7 @@
 import { type Json, own } from '@phasegate/core';
 import type { CheckImplementation } from '../runtime/ports.ts';
-import { scopePath, shown } from './scopePath.ts';
-import { held, listIn, measuredAgainst, newestArtifact, refused } from './submitted.ts';
+import { display, scopePath } from './scopePath.ts';
+import { listIn, measuredAgainst, newestArtifact, pass, refuse } from './submitted.ts';
 
 /** Asks whether a submitted test names every acceptance criterion. A plan without criteria fails. */
 export const testsForCriteria: CheckImplementation = {
@@ -34,18 +34,18 @@ export const testsForCriteria: CheckImplementation = {
     const asked = artifactPath(criteria, (type) => measuredAgainst(subject, type));
     const wanted = idsOf(asked);
     if (wanted === null || wanted.length === 0) {
-      const given = shown(asked);
-      return refused(
+      const given = display(asked);
+      return refuse(
         `\`${criteria}\` is ${given}, expected a list of criteria, each a text or with an \`id\``,
       );
     }
     const written = artifactPath(tests, (type) => newestArtifact(subject.scope, type));
     const list = listIn(written ?? null, ['tests']);
-    if (list === null) return refused(`\`${tests}\` is ${shown(written)}, expected a list of tests`);
+    if (list === null) return refuse(`\`${tests}\` is ${display(written)}, expected a list of tests`);
     const covered = new Set(list.flatMap(criteriaOf));
     const open = wanted.filter((id) => !covered.has(id));
-    if (open.length > 0) return refused(`no test names ${open.map((id) => `\`${id}\``).join(', ')}`);
-    return held(`${wanted.length} acceptance criteria have tests`);
+    if (open.length > 0) return refuse(`no test names ${open.map((id) => `\`${id}\``).join(', ')}`);
+    return pass(`${wanted.length} acceptance criteria have tests`);
   },
 };
 

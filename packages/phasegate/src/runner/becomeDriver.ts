@@ -11,7 +11,7 @@ import { fileName } from './stepFolder.ts';
 /** The right to be the one that drives a run. */
 export interface Driver {
   /** Aborted when nothing would end what is started here if this process were killed. */
-  readonly lost: AbortSignal;
+  readonly loss: AbortSignal;
   leave(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export async function becomeDriver({ project, run, agent }: DriveRequest): Promi
     if (guard === null) throw stillEnding(run);
     announce(`${place}.json`, { pid: process.pid, agent, since: new Date().toISOString(), mark });
     return {
-      lost: guard.lost,
+      loss: guard.loss,
       async leave() {
         await guard.leave();
         rmSync(`${place}.json`, { force: true });

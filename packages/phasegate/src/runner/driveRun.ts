@@ -26,7 +26,7 @@ export async function driveRun(request: DriveRequest, parts: RunnerParts): Promi
   if (before.phase === null) return driven(before);
   const driver = await becomeDriver(request);
   try {
-    return await driveAlone(request, parts, driver.lost);
+    return await driveAlone(request, parts, driver.loss);
   } finally {
     await driver.leave();
   }
@@ -44,7 +44,7 @@ async function driveAlone(
   demandHold(first.run, request.agent);
   tellPendingRetry(request, first.run);
   const hold = keepHold(request, principal);
-  const signal = AbortSignal.any([request.signal, hold.lost, unguarded]);
+  const signal = AbortSignal.any([request.signal, hold.loss, unguarded]);
   try {
     return await follow({ request, parts, principal, signal, redo: { left: DATABASE_ROUNDS } }, first);
   } catch (error) {

@@ -9,26 +9,26 @@ const LOOK_MS = 1500;
 export function keepHold(
   request: DriveRequest,
   principal: Driving['principal'],
-): { readonly lost: AbortSignal; stop(): void } {
-  const lost = new AbortController();
+): { readonly loss: AbortSignal; stop(): void } {
+  const loss = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let over = false;
   const look = async () => {
     try {
       const run = await request.open.claims.attend(request.run, principal);
-      if (run.status === 'stopped' || !isOurs(run, principal.name)) lost.abort();
+      if (run.status === 'stopped' || !isOurs(run, principal.name)) loss.abort();
     } catch (error) {
-      // A store that is busy for a moment is asked again; whoever submits next is told.
-      if (error instanceof PhasegateError && error.code === 'not_permitted') lost.abort();
+      // A store that is busy for a moment is asked again; anyone who submits next is told.
+      if (error instanceof PhasegateError && error.code === 'not_permitted') loss.abort();
     }
     again();
   };
   const again = () => {
-    if (!over && !lost.signal.aborted) timer = setTimeout(() => void look(), LOOK_MS);
+    if (!over && !loss.signal.aborted) timer = setTimeout(() => void look(), LOOK_MS);
   };
   again();
   return {
-    lost: lost.signal,
+    loss: loss.signal,
     stop() {
       over = true;
       clearTimeout(timer);

@@ -7,7 +7,7 @@ import { DRIVER_MARK } from './endAll.ts';
 /** A process that ends what this one has started when this one is gone, however it went. */
 export interface Guard {
   /** Aborted when the guard itself is gone: from then on nothing would end with us. */
-  readonly lost: AbortSignal;
+  readonly loss: AbortSignal;
   /** Takes leave: what was started goes on, and another may start. */
   leave(): Promise<void>;
 }
@@ -37,10 +37,10 @@ export async function startGuard({ lock, mark, leftBehind }: Guarding): Promise<
     stdio: ['pipe', 'pipe', 'ignore'],
     detached: true,
   });
-  const lost = new AbortController();
+  const loss = new AbortController();
   const gone = new Promise<void>((resolve) => {
     const end = () => {
-      lost.abort();
+      loss.abort();
       resolve();
     };
     child.once('error', end);
@@ -55,7 +55,7 @@ export async function startGuard({ lock, mark, leftBehind }: Guarding): Promise<
   process.env[DRIVER_MARK] = mark;
   guards.add(tell);
   return {
-    lost: lost.signal,
+    loss: loss.signal,
     async leave() {
       guards.delete(tell);
       if (before === undefined) delete process.env[DRIVER_MARK];
