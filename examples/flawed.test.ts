@@ -9,7 +9,7 @@ import { FINDINGS } from '../packages/proofs/src/check/report.ts';
 
 const FOLDER = fileURLToPath(new URL('flawed', import.meta.url));
 const FILES = readdirSync(FOLDER).filter((name) => name.endsWith('.workflow.yaml'));
-const FLAWED = FILES.filter((name) => !name.endsWith('.mended.workflow.yaml'));
+const FLAWED = FILES.filter((name) => !name.endsWith('.fixed.workflow.yaml'));
 
 test.each(FLAWED)('%s has its one flaw, found with the shortest way there, and validates', async (file) => {
   const { command, trace } = headOf(file);
@@ -26,7 +26,7 @@ test.each(FLAWED)('%s has its one flaw, found with the shortest way there, and v
   expect((await call(['validate', file])).code).toBe(0);
 });
 
-test.each(FLAWED.map(mendedOf))('%s is the same workflow without it', async (file) => {
+test.each(FLAWED.map(fixedOf))('%s is the same workflow without it', async (file) => {
   const { command } = headOf(file);
 
   const { code, stdout } = await call([...command, '--json']);
@@ -43,7 +43,7 @@ describe('the folder', () => {
     );
 
     expect([...new Set(FLAWED.map(codeOf))].sort()).toEqual(errors.sort());
-    expect([...FILES].sort()).toEqual(FLAWED.flatMap((file) => [file, mendedOf(file)]).sort());
+    expect([...FILES].sort()).toEqual(FLAWED.flatMap((file) => [file, fixedOf(file)]).sort());
   });
 
   test('prints in words what its comments show', async () => {
@@ -75,8 +75,8 @@ function codeOf(file: string): string {
   return file.replace(/[-.].*$/u, '');
 }
 
-function mendedOf(file: string): string {
-  return file.replace('.workflow.yaml', '.mended.workflow.yaml');
+function fixedOf(file: string): string {
+  return file.replace('.workflow.yaml', '.fixed.workflow.yaml');
 }
 
 async function call(words: readonly string[]): Promise<{ readonly code: number; readonly stdout: string }> {

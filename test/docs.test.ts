@@ -109,7 +109,7 @@ test('docs/reference/long-tests.md says how the long tier ended last', () => {
   expect(read('docs/reference/long-tests.md') === longPage(record), renew).toBe(true);
 });
 
-test('whoever follows the guide to agents has one that works through its queue [S2.100 S2.101]', async () => {
+test('anyone who follows the guide to agents has one that works through its queue [S2.100 S2.101]', async () => {
   const { lines, statuses } = await followGuide(read('docs/guide/agents.md'));
 
   const walk = (topic: string) => [`${topic} DRAFT -> REVIEW`, `${topic} REVIEW -> completed`];

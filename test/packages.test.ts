@@ -30,7 +30,7 @@ describe.each(packages().map(({ folder, manifest }) => [manifest.name, folder] a
   },
 );
 
-test('whoever installs phasegate gets every inner package of its version with it', () => {
+test('anyone who installs phasegate gets every inner package of its version with it', () => {
   const inner = packages().filter(({ manifest }) => manifest.private === true);
   const outer = packages().find(({ manifest }) => manifest.name === 'phasegate');
 

@@ -11,7 +11,7 @@ test('what two rooms have to spell alike stands in one place', () => {
 
   const unknown = found.filter(({ what }) => !ALIKE.has(what));
   expect(unknown.map(({ what, places }) => `${what} in ${places.join(' and ')}`)).toEqual([]);
-  // What is mended leaves the list.
+  // What is fixed leaves the list.
   expect([...ALIKE.keys()].filter((what) => !found.some((one) => one.what === what))).toEqual([]);
 });
 

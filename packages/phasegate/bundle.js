@@ -148,7 +148,7 @@ await build({
   cwd: import.meta.dirname,
   platform: 'node',
   external: [/^node:/, OUTSIDE],
-  // The SDK carries a copy of its own, for whoever installs it alone.
+  // The SDK carries a copy of its own, for the one who installs it alone.
   resolve: { alias: { '#wire': `${import.meta.dirname}/../wire/dist/index.js` } },
   plugins: [plainBuiltins, plainAscii, notices],
   // What `phasegate test` loads late, others load at once; that is as meant.

@@ -31,8 +31,8 @@ beforeAll(async () => {
 
 describe('a body of a hundred megabytes', () => {
   test.each([
-    ['whoever says so beforehand', 413, true, () => token],
-    ['whoever does not say so', 413, false, () => token],
+    ['anyone who says so beforehand', 413, true, () => token],
+    ['anyone who does not say so', 413, false, () => token],
     ['a human', 413, false, () => siege.human],
     ['nobody, who says so beforehand', 401, true, () => null],
     ['nobody, who does not say so', 401, false, () => null],

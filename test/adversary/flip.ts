@@ -7,7 +7,7 @@ function move(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch {
-    // Whoever writes to the name while it is nothing makes a folder of it.
+    // Anyone who writes to the name while it is nothing makes a folder of it.
     const stats = lstatSync(name, { throwIfNoEntry: false });
     if (stats?.isDirectory() && lstatSync(folder, { throwIfNoEntry: false }))
       rmSync(name, { recursive: true, force: true });

@@ -189,7 +189,7 @@ test('what a program plants after its run was given back is put back at the next
   expect(JSON.stringify(result)).toMatch(/\.claude\/settings\.json.*put back/);
   expect(read('.claude/settings.json')).toBe('{}\n');
   expect(await restored()).toEqual([['.claude/settings.json']]);
-  // Nothing that was planted comes back, whoever removed it.
+  // Nothing that was planted comes back, no matter who removed it.
   writeFileSync(planted, '{}\n');
   await execute([{ tool: 'bash', input: { command: 'true' } }]);
   expect(read('.claude/settings.json')).toBe('{}\n');

@@ -35,7 +35,7 @@ test.each(['phasegate.config.yaml', 'agent_workflow.yaml', '.phasegate/x'])(
   },
 );
 
-test('what is not a project yet cannot be accepted as one: whoever makes it later would be let in [adv.Q3]', async () => {
+test('what is not a project yet cannot be accepted as one: anyone who makes it later would be let in [adv.Q3]', async () => {
   const project = makeProject({ 'agent_workflow.yaml': 'workflow: lab\nphases: { LAB: {} }\n' });
   expect(await phasegate(project, ['humans', 'add', 'maria'], SECRET)).toMatchObject({ code: 0 });
 
@@ -52,7 +52,7 @@ test.each(['the folder around a project', 'a folder inside of a project'])(
     const sub = join(project.root, 'sub');
     const [first, second] = which.includes('around') ? [sub, project.root] : [project.root, sub];
     writeFileSync(join(project.root, 'agent_workflow.yaml'), 'workflow: outer\nphases: { A: {} }\n');
-    // The clock of whoever runs the command says when a human was added.
+    // The clock of the one who runs the command says when a human was added.
     const past = join(project.base, 'past.cjs');
     writeFileSync(past, "Date.now = () => Date.parse('2020-01-01');");
     const add = (name: string, at: string, env = {}) =>

@@ -38,7 +38,7 @@ export type FeedRecord = AuditRecord & { readonly id: number };
 /** What a siege is laid to. */
 export interface SiegeOptions {
   readonly files: Readonly<Record<string, string>>;
-  /** Whether a human with a passphrase is set up; else whoever has the link is the operator. */
+  /** Whether a human with a passphrase is set up; else anyone who has the link is the operator. */
   readonly human?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the server logs every request. */

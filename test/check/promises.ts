@@ -79,7 +79,7 @@ function isBroken(workflow: Workflow, { kind, of }: Promised, life: readonly Hap
   });
 }
 
-/** Whoever enters a phase has entered it before anything is asked. */
+/** Anyone who enters a phase has entered it before anything is asked. */
 function reentered(earlier: readonly Happened[], now: Happened): readonly Happened[] {
   return now.what === 'entered' ? [...earlier, now] : earlier;
 }

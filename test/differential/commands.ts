@@ -64,7 +64,7 @@ export function anyAsked(random: Random, s: Standing, at: number): Omit<Asked, '
   };
 }
 
-/** Whoever holds the run says something else every time, and nothing that can be done. */
+/** The one who holds the run says something else every time, and nothing that can be done. */
 export function anyBabble({ holder, phase }: Standing, at: number): Omit<Asked, 'facts'> {
   const command = { kind: 'fetch_task', phase: `${phase} ${at}`, task: 1 } as const;
   return { command, by: { kind: 'agent', name: holder ?? 'ann' }, at, shown: 'card' };
@@ -147,7 +147,7 @@ function anyAnswer(random: Random): Fact {
 
 type Made = { readonly command: Command; readonly by: Principal };
 
-/** What whoever is asked to act as the run stands would do. */
+/** What anyone who is asked to act as the run stands would do. */
 function fitting(random: Random, s: Standing): Made {
   if (s.status === 'queued')
     return {

@@ -67,7 +67,7 @@ export function compare(
   const begin = { ...anyStart(random, workflow), facts: anyFacts(random, workflow, null) };
   const isBabbling = random.chance(0.006);
   const length = isBabbling ? 40 : isLoopy(draft) ? 24 : 5 + random.int(8);
-  // Whoever is refused often tries the very same again.
+  // Anyone who is refused often tries the very same again.
   const stubborn = random.chance(0.08) ? 0.8 : 0.03;
   let at = 1;
   const next = (s: State): Asked | null => {

@@ -104,7 +104,7 @@ export function set<T>(thing: T, values: Partial<T>): undefined {
   Object.assign(thing as object, values);
 }
 
-/** The run goes on: in the hands of whoever holds it or an item of it, else in the queue. */
+/** The run goes on: in the hands of the one who holds it or an item of it, else in the queue. */
 export function goOn(s: State): undefined {
   const isHeld = s.holder !== null || [...s.items.values()].some((item) => item.holder !== null);
   return set(s, { ...undisturbed(), status: isHeld ? 'active' : 'queued' });
@@ -151,7 +151,7 @@ export function tell(happen: () => Would): Told {
   }
 }
 
-/** Turns away whoever may not do this here: nothing changes. */
+/** Turns away anyone who may not do this here: nothing changes. */
 export function need(holds: unknown, ...whys: string[]): asserts holds {
   if (!holds) throw new Refusal(whys);
 }
@@ -201,7 +201,7 @@ export function mayReport({ next, work }: Phase, outcome: Outcome): boolean {
   return outcome in next.map || (next.otherwise !== undefined && outcome !== 'iterate');
 }
 
-/** Whoever is at work is refused; a human at a gate is only turned away. */
+/** Anyone who is at work is refused; a human at a gate is only turned away. */
 export function refuseHere(s: State, whys: string[]): never {
   if (s.status === 'active') refuse(s, whys);
   return need(false, ...whys) as never;

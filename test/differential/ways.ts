@@ -98,7 +98,7 @@ function shutBy(s: State, facts: Facts, done: Done, options: readonly GateOption
   const isAsked = next.kind === 'when' && next.condition.kind === 'function';
   if (isAsked || s.workflow.enforcement.mode === 'permissive') return [];
   const ways = options.flatMap((option) => {
-    // Whoever is turned away at a gate leaves no trace.
+    // Anyone who is turned away at a gate leaves no trace.
     const trial: State = { ...s, status: 'waiting' };
     let means = '';
     const meant = against(() => {

@@ -22,7 +22,7 @@ const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint'] } };
 // Each of these is undone by hand afterwards, and then everything must be as it was.
 describe('a state that cannot be used is refused with exit 1, and nothing of it is lost, where', () => {
   test('a newer version wrote it', async () => {
-    await expectRefusedUntilMended('store_newer', (project) => {
+    await expectRefusedUntilFixed('store_newer', (project) => {
       const version = asNumber(sql(project, 'PRAGMA user_version'));
       sql(project, 'PRAGMA user_version = 999');
       return () => sql(project, `PRAGMA user_version = ${version}`);
@@ -30,7 +30,7 @@ describe('a state that cannot be used is refused with exit 1, and nothing of it 
   });
 
   test('a folder stands in place of the database', async () => {
-    await expectRefusedUntilMended('store_unavailable', (project) => {
+    await expectRefusedUntilFixed('store_unavailable', (project) => {
       const file = databaseOf(project);
       renameSync(file, `${file}.away`);
       mkdirSync(file);
@@ -42,7 +42,7 @@ describe('a state that cannot be used is refused with exit 1, and nothing of it 
   });
 
   test('a file stands in place of the state directory', async () => {
-    await expectRefusedUntilMended('store_unavailable', (project) => {
+    await expectRefusedUntilFixed('store_unavailable', (project) => {
       renameSync(project.stateDir, `${project.stateDir}.away`);
       writeFileSync(project.stateDir, '');
       return () => {
@@ -53,13 +53,13 @@ describe('a state that cannot be used is refused with exit 1, and nothing of it 
   });
 
   test('the header of the database is garbage', async () => {
-    await expectRefusedUntilMended('store_corrupt', (project) =>
+    await expectRefusedUntilFixed('store_corrupt', (project) =>
       overwrite(databaseOf(project), 0, Buffer.from('garbage, '.repeat(8))),
     );
   });
 
   test('half of the database is missing', async () => {
-    await expectRefusedUntilMended('store_corrupt', (project) => {
+    await expectRefusedUntilFixed('store_corrupt', (project) => {
       const file = databaseOf(project);
       const bytes = readFileSync(file);
       truncateSync(file, Math.floor(bytes.length / 2));
@@ -68,7 +68,7 @@ describe('a state that cannot be used is refused with exit 1, and nothing of it 
   });
 
   test('the database is of another program', async () => {
-    await expectRefusedUntilMended('store_corrupt', (project) => {
+    await expectRefusedUntilFixed('store_corrupt', (project) => {
       const file = databaseOf(project);
       renameSync(file, `${file}.away`);
       const other = new DatabaseSync(file);
@@ -83,7 +83,7 @@ describe('a state that cannot be used is refused with exit 1, and nothing of it 
     ['are incomplete', '{ "version": 1 }'],
     ['are empty', ''],
   ])('the keys %s', async (_, text) => {
-    await expectRefusedUntilMended('store_corrupt', (project) => {
+    await expectRefusedUntilFixed('store_corrupt', (project) => {
       const file = join(project.stateDir, 'keys.json');
       const before = readFileSync(file);
       writeFileSync(file, text);
@@ -92,7 +92,7 @@ describe('a state that cannot be used is refused with exit 1, and nothing of it 
   });
 
   test('the keys are gone', async () => {
-    await expectRefusedUntilMended('store_corrupt', (project) => {
+    await expectRefusedUntilFixed('store_corrupt', (project) => {
       const file = join(project.stateDir, 'keys.json');
       renameSync(file, `${file}.away`);
       return () => renameSync(`${file}.away`, file);
@@ -101,7 +101,7 @@ describe('a state that cannot be used is refused with exit 1, and nothing of it 
 
   // Root may write anywhere, so this one is for everybody else; root has the read-only mount below.
   test.runIf(process.getuid?.() !== 0)('the state directory may not be written', async () => {
-    await expectRefusedUntilMended('store_unavailable', (project) => {
+    await expectRefusedUntilFixed('store_unavailable', (project) => {
       for (const name of readdirSync(project.stateDir)) chmodSync(join(project.stateDir, name), 0o400);
       chmodSync(project.stateDir, 0o500);
       return () => {
@@ -112,17 +112,17 @@ describe('a state that cannot be used is refused with exit 1, and nothing of it 
   });
 });
 
-test('a damaged page stops what needs it, and nothing is lost when it is mended', async () => {
+test('a damaged page stops what needs it, and nothing is lost when it is fixed', async () => {
   const { project, run, status } = prepared();
   const page = asNumber(sql(project, `SELECT rootpage FROM sqlite_schema WHERE name = 'runs'`));
   const size = asNumber(sql(project, 'PRAGMA page_size'));
 
-  const mend = overwrite(databaseOf(project), (page - 1) * size, Buffer.from([0xff]));
+  const fix = overwrite(databaseOf(project), (page - 1) * size, Buffer.from([0xff]));
 
   for (const words of [['status', run], ['done', run], ['runs'], ['start', 'minimal'], ['audit', 'verify']]) {
     expectClear(await phasegate(project, [...words, '--json']), 'store_corrupt');
   }
-  mend();
+  fix();
   await expectUnharmed(project, run, status);
 });
 
@@ -156,7 +156,7 @@ test('a damaged database is replaced by its backup, and the run is back', async 
   expect(restored).toMatchObject({ code: 0 });
   expect((await phasegate(project, ['status', run, '--json'])).json).toEqual(status);
   expect(await phasegate(project, ['audit', 'verify'])).toMatchObject({ code: 0 });
-  // The damaged one is kept, for whoever wants to look.
+  // The damaged one is kept, for the one who wants to look.
   expect(readdirSync(project.stateDir).some((name) => name.startsWith('state.db.before-restore'))).toBe(true);
 });
 
@@ -265,12 +265,12 @@ function commandsOn(run: string): readonly (readonly string[])[] {
   ];
 }
 
-async function expectRefusedUntilMended(
+async function expectRefusedUntilFixed(
   code: string,
   harm: (project: TestProject) => () => void,
 ): Promise<void> {
   const { project, run, status } = prepared();
-  const mend = harm(project);
+  const fix = harm(project);
 
   for (const words of commandsOn(run)) {
     expectClear(await phasegate(project, [...words, '--json']), code);
@@ -281,7 +281,7 @@ async function expectRefusedUntilMended(
   const doctor = await phasegate(project, ['doctor', '--json']);
   expect(doctor).toMatchObject({ code: 1, json: { ok: false } });
 
-  mend();
+  fix();
   await expectUnharmed(project, run, status);
 }
 

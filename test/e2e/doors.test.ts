@@ -50,7 +50,7 @@ describe.each(WAYS_IN)('a phase that is completed through $name', ({ complete, b
   );
 
   test(
-    'by whoever left it before is refused: a token that is dead, a phase that is over [adv.H7]',
+    'by the one who left it before is refused: a token that is dead, a phase that is over [adv.H7]',
     async () => {
       const hand = await claimed(bed);
       expect(await complete(bed, hand, { phase: 'GO' })).toBe('allowed');

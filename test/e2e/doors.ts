@@ -151,7 +151,7 @@ async function overHttp({ url, send }: Served, bearer: string, call: Completing)
   try {
     await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
   } catch {
-    // The client keeps to itself what the server said to whoever is not let in.
+    // The client keeps to itself what the server said to the one who is not let in.
     return cameOf((await send('POST', '/mcp', { bearer, body: {} })).body);
   }
   return completing(client, call);

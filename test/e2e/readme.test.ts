@@ -9,7 +9,7 @@ import { makeProject, PROGRAM, phasegate, type TestProject, withShown } from './
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SECRET = { passphrase: 'open sesame' };
-/** All that is written by whoever tries it. */
+/** All that is written by the one who tries it. */
 const AGENT = `import { connectFromEnvironment } from '@phasegate/sdk';
 
 const EVIDENCE = {

@@ -233,7 +233,7 @@ function childrenOf(root: number): readonly number[] {
   return [...parents.keys()].filter(isBelow);
 }
 
-/** Files only: whoever reads a pipe takes what is in it. */
+/** Files only: anyone who reads a pipe takes what is in it. */
 function descriptorsOf(pid: number): readonly string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`)

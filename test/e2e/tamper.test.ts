@@ -8,7 +8,7 @@ import { alter, alterRecord, append, newestSeq, rechain, using } from './rawData
 const SECRET = { passphrase: 'open sesame' };
 const PROPOSAL = { proposal: { summary: 'Paint it blue', steps: ['paint'] } };
 
-// All of this holds in ring `served` against whoever can write the database and does not have the keys.
+// All of this holds in ring `served` against anyone who can write the database and does not have the keys.
 describe('in ring served, `audit verify` names', () => {
   test('a record that was edited [adv.M2 adv.H2]', async () => {
     const { project, first } = twoRuns();

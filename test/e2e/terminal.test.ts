@@ -25,7 +25,7 @@ test.concurrent('on a terminal `decide` asks for the passphrase without echo, sh
   });
 });
 
-test.concurrent('on a terminal whoever types a passphrase for a server sees which one it goes to [adv.P6]', async () => {
+test.concurrent('on a terminal anyone who types a passphrase for a server sees which one it goes to [adv.P6]', async () => {
   const { project } = waiting();
   const terminal = onTerminal(project, ['runs', '--url', 'http://127.0.0.1:1', '--as', 'maria']);
 

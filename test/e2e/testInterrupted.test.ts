@@ -9,7 +9,7 @@ test.each([
   ['once', ['SIGINT']],
   ['once by the system', ['SIGTERM']],
   ['twice, and is not waited for', ['SIGINT', 'SIGTERM']],
-] as const)('whoever interrupts `phasegate test` %s leaves nothing behind', async (_, signals) => {
+] as const)('anyone who interrupts `phasegate test` %s leaves nothing behind', async (_, signals) => {
   const project = makeProject({
     'w.workflow.yaml': 'workflow: w\nphases: { A: { command: node stubborn.cjs } }\n',
     // It does not want to end, and says where it can be found.

@@ -12,7 +12,7 @@ const LONG = 240_000;
 const STEPS = ['draft', 'print', 'publish'];
 
 // A step whose runner is killed before its effect, or after it, where a file says so; once. It hangs from then on: only
-// somebody else can end it. Whoever begins while another is at work says so.
+// somebody else can end it. Anyone who begins while another is at work says so.
 const STEP = `
 const { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
 const step = process.argv[2];

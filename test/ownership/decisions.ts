@@ -29,7 +29,7 @@ export function itemsInAnyOrder({ parts, random, run, asked, count }: At): strin
     for (const { complete, handled } of order) {
       const now = told.at(-1)?.run ?? run;
       if (told.some(({ verdict }) => !verdict.allowed)) return null;
-      // Each item has a handler's answer of its own; all else is answered alike, whoever is last.
+      // Each item has a handler's answer of its own; all else is answered alike, no matter who is last.
       told.push(
         happen(parts, now, { ...asked, command: complete, by, facts: { ...passing(facts), ...handled } }),
       );

@@ -17,7 +17,7 @@ export interface Work {
   halfway(): void;
 }
 
-/** What a step hands on, and what it prints for whoever does the work. */
+/** What a step hands on, and what it prints for the one who does the work. */
 export interface Done {
   readonly prompt: string;
   readonly result: NonNullable<StepOutput['result']>;

@@ -14,7 +14,7 @@ await import('../dist/cli/main.js');
 
 /**
  * Lets Node keep what it compiled, which takes longer than completing a phase. Node runs what it finds there without
- * comparing it with the code, so whoever can write that folder decides what a human's next command does. It therefore
+ * comparing it with the code, so anyone who can write that folder decides what a human's next command does. It therefore
  * lies beside the code, belongs to the owner of the code and is closed to all others: a shared folder for temporary
  * files, Node's own choice, is open to agents. Where that cannot be, everything is compiled again.
  */

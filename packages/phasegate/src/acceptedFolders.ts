@@ -24,7 +24,7 @@ export interface Entering {
 
 /**
  * Refuses a folder that says it is a worktree of a project with humans, where none of them has accepted it: it would be
- * a project in which nobody has to accept anything. A state of its own does not help: whoever came to the path first
+ * a project in which nobody has to accept anything. A state of its own does not help: anyone who came to the path first
  * made it, with humans of their choice. Only the record of an acceptance does.
  */
 export async function requireAcceptedWorktree(root: string, { env, open }: Entering): Promise<void> {
@@ -42,7 +42,7 @@ export async function requireAcceptedWorktree(root: string, { env, open }: Enter
 }
 
 /**
- * Refuses a path that was a project and leads elsewhere now. The state is that of the real path: whoever puts a link in
+ * Refuses a path that was a project and leads elsewhere now. The state is that of the real path: anyone who puts a link in
  * the place of a project would give everybody who comes by the old name a project without humans.
  */
 export async function requireSamePlace(named: string, { env, open }: Entering): Promise<void> {
@@ -57,7 +57,7 @@ export async function requireSamePlace(named: string, { env, open }: Entering): 
   });
 }
 
-/** A link in a project with humans that leads out of it would give whoever goes there another project. */
+/** A link in a project with humans that leads out of it would give anyone who goes there another project. */
 async function requireInside(
   named: string,
   projects: readonly string[],
@@ -127,7 +127,7 @@ export function acceptingFolders(
   const known: Trust['folders'] = {
     mayEnter: folders.mayEnter,
     async acceptNested(folder, human) {
-      // What is not there yet is nobody's to accept: whoever makes it later would be let in.
+      // What is not there yet is nobody's to accept: anyone who makes it later would be let in.
       if (!isMarkedProject(join(root, folder))) {
         const message = `\`${folder}\` is not a project: it has neither a config nor an \`agent_workflow.yaml\``;
         throw new PhasegateError('usage', message, { hint: `phasegate --project ${shellWord(folder)} init` });

@@ -120,7 +120,7 @@ async function listen(request: ServeRequest, open: OpenProject, binding: Binding
   return { http, app, url };
 }
 
-/** MCP for whoever the door let in: a server for each agent, bound to the run where a phase token was shown. */
+/** MCP for the callers that the door let in: a server for each agent, bound to the run where a phase token was shown. */
 function mountMcp(parts: Omit<RestParts, 'mcp'>, project: () => OpenProject): McpMount {
   const { catalog, standards, version, settings, log } = parts;
   const hosts = [
@@ -167,7 +167,7 @@ function mountMcp(parts: Omit<RestParts, 'mcp'>, project: () => OpenProject): Mc
     fetch(incoming, caller) {
       const extra = {};
       callers.set(extra, caller);
-      // A session belongs to whoever opened it; with a token, also to its run.
+      // A session belongs to the one who opened it; with a token, also to its run.
       const clientId = JSON.stringify([caller.agent, caller.run]);
       return handler.fetch(incoming, { authInfo: { token: '', clientId, scopes: [], extra } });
     },

@@ -19,7 +19,7 @@ export interface RemoteProjectOptions {
 }
 
 /**
- * A project over its server. An agent is whoever PHASEGATE_KEY belongs to, a human whoever signs in; both may be the
+ * A project over its server. An agent is the owner of PHASEGATE_KEY, a human the one who signs in; both may be the
  * same process, each with a client of their own. Nothing is decided here.
  */
 export async function openRemoteProject(options: RemoteProjectOptions): Promise<RemoteProject> {

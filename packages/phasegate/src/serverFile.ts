@@ -71,7 +71,7 @@ const FILE = 'server.json';
 const PATIENCE_MS = 3000;
 
 /**
- * Any answer will do, from whoever has the server's own certificate: what a name leads to is for others to say, and
+ * Any answer will do, from anyone who has the server's own certificate: what a name leads to is for others to say, and
  * agents are sent there with their keys.
  */
 async function answers({ url, certificate }: ServerEntry): Promise<boolean> {

@@ -154,7 +154,7 @@ const TASK: Fields<NonNullable<WorkflowStep['tasks']>[number]> = {
   instructions: 'text',
   acceptanceCriteria: 'list',
 };
-/** An `Arg` says `null` for what it leaves out, and so may whoever writes one by hand. */
+/** An `Arg` says `null` for what it leaves out, and so may anyone who writes one by hand. */
 const PARAM: Readonly<Record<string, readonly Kind[]>> = {
   type: ['text', 'null'],
   description: ['text', 'null'],

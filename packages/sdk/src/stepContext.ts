@@ -82,7 +82,7 @@ export interface ParallelItemResult {
   readonly retryCount: number;
 }
 
-/** What whoever takes up a run again must know. */
+/** What anyone who takes up a run again must know. */
 export interface ResumeContext {
   readonly workflowType: string;
   readonly runId: string;
@@ -107,7 +107,7 @@ export interface StepInput {
   readonly retryContext?: { readonly error: string; readonly attempt: number };
   /** In a parallel step. */
   readonly item?: Json;
-  /** What a human wrote for whoever works on this step. */
+  /** What a human wrote for anyone who works on this step. */
   readonly note?: string;
   /** What a human answered to questions asked in this step. */
   readonly answers?: readonly { readonly question: number; readonly text: string }[];

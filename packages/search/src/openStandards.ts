@@ -53,7 +53,7 @@ export function openStandards({
   };
 
   const hashes = (): Promise<DocumentHashes> => index.use(hashesIn);
-  // An agent may have written it since: whoever reads it as a rule must know.
+  // An agent may have written it since: anyone who reads it as a rule must know.
   const marking = async (results: readonly StandardsResult[]): Promise<readonly StandardsResult[]> => {
     const accepted = readAccepted(stateDir);
     if (accepted === null) return results;

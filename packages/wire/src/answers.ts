@@ -19,7 +19,7 @@ export type PhaseFields = {
   readonly source_id?: string;
 };
 
-/** What is told of a run, whoever reads it. The fields of the phase are absent once the run has ended. */
+/** What is told of a run, no matter who reads it. The fields of the phase are absent once the run has ended. */
 export type RunFields = GoalFields &
   Partial<Omit<PhaseFields, 'phase'>> & {
     readonly workflow: string;

@@ -176,7 +176,7 @@ function here(run: Run): PhaseId {
   return run.phase;
 }
 
-/** A run goes on in the hands of whoever holds it or an item of it; one that nobody works on waits in the queue. */
+/** A run goes on in the hands of the one who holds it or an item of it; one that nobody works on waits in the queue. */
 function goingOn(core: RunCore, phase: PhaseId): Run {
   return { ...core, status: inHands(core) ? 'active' : 'queued', phase };
 }

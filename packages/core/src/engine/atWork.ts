@@ -11,7 +11,7 @@ export function notAtWork(run: Run, circumstance: Circumstance): Blocker | null 
 
 /**
  * The same for one item of a parallel phase: the run's holder works on items that nobody else has claimed, and
- * whoever claimed one works on that one only.
+ * the one who claimed one works on that one only.
  */
 export function notAtItem(run: Run, circumstance: Circumstance, key: string | undefined): Blocker | null {
   const holder = key === undefined ? undefined : itemOf(run, key)?.holder;

@@ -7,7 +7,7 @@ import { decideStart } from './start.ts';
 describe('who may claim', () => {
   const workflow = workflowOf(phases(1), { capabilities: ['node', 'review', 'node'] });
 
-  test('is decided by what the workflow and whoever queued the run ask for', () => {
+  test('is decided by what the workflow and the one who queued the run ask for', () => {
     const run = started(
       workflow,
       {},

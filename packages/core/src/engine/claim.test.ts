@@ -244,7 +244,7 @@ describe('the items of a parallel phase', () => {
     expect(judgeTool(run, { tool: 'bash', input: { command: 'ls' } }).allowed).toBe(false);
   });
 
-  test('hand the run to whoever completes the last one', () => {
+  test('hand the run to the one who completes the last one', () => {
     const run = claim(parallel(), BOB, 'b').run;
     const first = itemed(run, AGENT, 'a', { n: 1 }).run;
     const joined = itemed(first, BOB, 'b', { n: 2 });
@@ -268,8 +268,8 @@ describe('the items of a parallel phase', () => {
     const answer = (look: { readonly id: string }) =>
       result(look.id.startsWith('join:') ? 'failed' : 'passed');
     const refused = submit(first, complete(first, {}, { item: 'b' }), { principal: BOB, answer });
-    const mended = submit(refused.run, complete(refused.run, {}, { item: 'a' }), { principal: BOB }).run;
-    const again = submit(mended, complete(mended, {}, { item: 'b' }), { principal: BOB });
+    const fixed = submit(refused.run, complete(refused.run, {}, { item: 'a' }), { principal: BOB }).run;
+    const again = submit(fixed, complete(fixed, {}, { item: 'b' }), { principal: BOB });
 
     expect(code(refused)).toBe('check_failed');
     expect(refused.run).toMatchObject({ holder: 'bob', status: 'active', phase: 1, work: { attempts: 1 } });

@@ -11,7 +11,7 @@ export function claimability(run: Run): Claimability | null {
   return run.status === 'active' && freeItem(run) !== undefined ? 'begun' : null;
 }
 
-/** Items of the current phase that can be worked on, whoever holds them; none in an ordinary phase. */
+/** Items of the current phase that can be worked on, no matter who holds them; none in an ordinary phase. */
 export function openItems(run: Run): readonly (readonly [string, Item])[] {
   if (run.phase === null || run.work.items === null) return [];
   return Object.entries(run.work.items).filter(([, item]) => item.status === 'pending');

@@ -122,7 +122,7 @@ function handOver(
   phase: Phase,
   { now, problems }: { readonly now: string; readonly problems: readonly string[] },
 ): Considered {
-  const text = `wait: a human mends the workflow and moves the run to it with \`phasegate migrate ${run.id}\``;
+  const text = `wait: a human fixes the workflow and moves the run to it with \`phasegate migrate ${run.id}\``;
   const [first, ...more] = problems.map((problem) =>
     blocker('escalated', `phase \`${phase.id}\` cannot be judged: ${problem}`, {
       act: 'wait_for_human',

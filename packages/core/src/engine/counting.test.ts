@@ -6,19 +6,19 @@ import type { Look } from './command.ts';
 import { ADA, type Circumstances, complete, result, started, submit, workflowOf } from './fixtures/walks.ts';
 import type { Run } from './run.ts';
 
-const WAYS = { outcomes: { ok: 'DONE', fail: 'MEND', iterate: 'ROUND', skip: 'PAST' } } as const;
+const WAYS = { outcomes: { ok: 'DONE', fail: 'FIX', iterate: 'ROUND', skip: 'PAST' } } as const;
 const ITEMS: readonly PhaseDraft[] = [
   { id: 'LIST', artifacts: [{ type: 'areas' }] },
   { id: 'WRITE', parallel: { key: 'areas' }, next: WAYS },
   { id: 'DONE', next: { to: null } },
-  { id: 'MEND', next: { to: null } },
+  { id: 'FIX', next: { to: null } },
   { id: 'ROUND', next: { to: null } },
   { id: 'PAST', next: { to: null } },
 ];
 
 describe('parallel items', () => {
   test.each<[string, Readonly<Record<string, Outcome>>, string]>([
-    ['one that failed fails the phase', { a: 'fail', b: 'iterate', c: 'ok' }, 'MEND'],
+    ['one that failed fails the phase', { a: 'fail', b: 'iterate', c: 'ok' }, 'FIX'],
     ['else one that wants another round gets it', { a: 'ok', b: 'iterate', c: 'ok' }, 'ROUND'],
     ['else all is well', { a: 'ok', b: 'ok', c: 'ok' }, 'DONE'],
   ])('keep their outcomes, in whatever order they end: %s [C36 adv.N11]', (_, outcomes, phase) => {
@@ -55,7 +55,7 @@ describe('parallel items', () => {
     expect(walk(['skip', 'skip']).phase).toBe('PAST');
     expect(walk(['skip', 'ok']).phase).toBe('DONE');
     expect(walk(['ok', 'skip']).phase).toBe('DONE');
-    expect(walk(['fail', 'skip']).phase).toBe('MEND');
+    expect(walk(['fail', 'skip']).phase).toBe('FIX');
     expect(walk(['ok', 'skip']).state).toEqual({ a: 'ok', b: 'skip' });
   });
 
@@ -64,7 +64,7 @@ describe('parallel items', () => {
     const failed = ended(run, 'a', 'fail');
 
     expect(failed).toMatchObject({ phase: 'WRITE', work: { items: { a: { outcome: 'fail' } } } });
-    expect(ended(failed, 'b', 'ok').phase).toBe('MEND');
+    expect(ended(failed, 'b', 'ok').phase).toBe('FIX');
   });
 
   test('are worked on again when their join is refused', () => {

@@ -76,7 +76,7 @@ function throughEmptyPhases(
   const phase = phaseById(after.workflow, after.phase) as Phase;
   const joined = considerJoin(after, { phase, expected: undefined }, circumstance);
   if ('looks' in joined) return joined;
-  // Whoever works on the run is told why it stands there, and asks for the join again.
+  // Anyone who works on the run is told why it stands there, and asks for the join again.
   if (!joined.verdict.allowed) return { verdict, events };
   const onward = throughEmptyPhases(after, joined, circumstance);
   return 'looks' in onward ? onward : { verdict, events: [...events, ...onward.events] };

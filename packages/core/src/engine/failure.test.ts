@@ -148,7 +148,7 @@ describe('an item that failed', () => {
     expect(codes(submit(done, { ...failure(done, 'x'), item: 'a' }))).toEqual(['item_done']);
   });
 
-  test('is reported by whoever holds it, and by nobody else', () => {
+  test('is reported by the one who holds it, and by nobody else', () => {
     const claimed = submit(run, { kind: 'claim', item: 'a' }, { principal: BOB }).run;
     const about = { ...failure(claimed, 'gone'), item: 'a' };
 

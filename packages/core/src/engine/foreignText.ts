@@ -2,7 +2,7 @@ import { linesOf } from '../model/oneLine.ts';
 
 /**
  * Words that are not the engine's, under a line that is: each is quoted, so that none can pass for a line of the
- * engine's own. Whoever reads `From a human:` at the beginning of a line must be able to believe it.
+ * engine's own. Anyone who reads `From a human:` at the beginning of a line must be able to believe it.
  */
 export function quoteLines(text: string): string {
   return linesOf(text)

@@ -178,7 +178,7 @@ function decisionProblem(
   return null;
 }
 
-/** The vote of somebody who was removed since fills no quorum; whoever was added again votes again. */
+/** The vote of somebody who was removed since fills no quorum; anyone who was added again votes again. */
 function countedVotes(wait: GateWait, { voided = [] }: Decide): readonly GateDecision[] {
   return wait.votes.filter((_, place) => !voided.includes(place));
 }

@@ -9,7 +9,7 @@ import { routeFrom } from './route.ts';
 import type { GateWait, Run } from './run.ts';
 
 /**
- * What bears on a decision and is not in the run itself: whoever shows a card looks it up. All of it lies before the
+ * What bears on a decision and is not in the run itself: anyone who shows a card looks it up. All of it lies before the
  * gate's opening and so cannot change while the gate is open; that is why it may be part of what is hashed.
  */
 export interface GateCardFacts {

@@ -26,7 +26,7 @@ export function shutWays(
   const waiting: Run = { ...run, status: 'waiting', phase: phase.id, wait };
   const ways = humanGate.options.flatMap((option) => {
     const meaning = meaningOf(waiting, { wait, phase, option }, asking);
-    // Work that is sent to another phase may come back mended, where what refuses it was not made here.
+    // Work that is sent to another phase may come back fixed, where what refuses it was not made here.
     if (meaning === 'rejects') return option.next == null || option.next === phase.id ? [] : [[]];
     if (typeof meaning !== 'string') return [[{ ...meaning, nextAction: completeAction(phase) }]];
     const approves = meaning === 'approves';

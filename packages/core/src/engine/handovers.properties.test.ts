@@ -88,7 +88,7 @@ describe('for agents that share a run in any order, and are lost at any time', (
   test('an agent that holds nothing can change nothing but by a claim [C8]', () => {
     walk(({ decision: { run, events } }) => {
       for (const principal of events.length === 0 ? [] : AGENTS) {
-        // Whoever held a run to its end may read it again.
+        // Anyone who held a run to its end may read it again.
         if (run.holder === principal.name || holdsAnItem(run, principal.name)) continue;
         for (const command of worksOn(run, undefined)) {
           const tried = submit(run, command, { principal });

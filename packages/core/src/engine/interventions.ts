@@ -134,7 +134,7 @@ export function considerTask(run: Run, command: Of<'fetch_task'>, circumstance: 
   const { principal, now } = circumstance;
   if (principal.kind === 'agent' && run.holder !== principal.name) {
     if (!holdsAnItem(run, principal.name)) return turnAway([notYours(run)]);
-    // Whoever works on an item reads what its phase says, and nothing else of the run.
+    // Anyone who works on an item reads what its phase says, and nothing else of the run.
     if (command.phase !== run.phase) return turnAway([sequenceBlocker(run, command.phase)]);
   }
   const reviewable = run.completions.some((completion) => completion.phase === command.phase);

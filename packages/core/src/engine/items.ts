@@ -39,7 +39,7 @@ export function considerItem(
     if (open.every((item) => item.status === 'failed')) events.push(failedItems(itself, now));
     return { verdict: passed(done.would, done.warnings), events };
   }
-  // The join belongs to whoever made it possible: they go on with the run, in an epoch of their own.
+  // The join belongs to the one who made it possible: they go on with the run, in an epoch of their own.
   const events: readonly RunEvent[] =
     run.holder === principal.name
       ? [completed]

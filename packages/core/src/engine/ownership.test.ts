@@ -201,7 +201,7 @@ describe('items of a parallel phase', () => {
     { id: 'write', parallel: { key: 'areas' } },
   ]);
 
-  test('come from the place that declares the list, not from whoever came last [adv.N4]', () => {
+  test('come from the place that declares the list, not from the one who came last [adv.N4]', () => {
     const planned = approved(started(workflow), { areas: ['a', 'b', 'c'] });
 
     expect(Object.keys(done(planned, { areas: ['only'] }).work.items ?? {})).toEqual(['a', 'b', 'c']);

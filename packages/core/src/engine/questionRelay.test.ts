@@ -4,7 +4,7 @@ import { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './questionRel
 import { stepInputFor } from './stepInput.ts';
 import { phaseAnswer } from './viewFor.ts';
 
-test('whoever has a step done by a sub-agent that may ask is told how to pass questions on [S4.56 S4.57]', () => {
+test('anyone who has a step done by a sub-agent that may ask is told how to pass questions on [S4.56 S4.57]', () => {
   const text = (supportsQuestions?: boolean) => {
     const asking = supportsQuestions === undefined ? {} : { supportsQuestions };
     const work = { kind: 'dispatch', agent: 'architect', prompt: 'Plan it', ...asking } as const;

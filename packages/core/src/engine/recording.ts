@@ -94,7 +94,7 @@ export function eventOfRecord(record: RecordedEvent): RunEvent | null {
 }
 
 /**
- * A record without what only whoever may read all of the audit is given: what a decision was made from, what a tool was
+ * A record without what only those who may read all of the audit are given: what a decision was made from, what a tool was
  * called with, and the phases that still lie ahead in a workflow that a run was migrated to.
  */
 export function withoutRecording<T extends RecordedEvent>(record: T): T {

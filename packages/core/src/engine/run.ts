@@ -97,7 +97,7 @@ export interface PhaseWork {
   readonly attempts: number;
   /** Why the last attempt failed; the next one is told `Previous attempt failed: …`. */
   readonly failure: string | null;
-  /** What a human wrote for whoever works on this phase. */
+  /** What a human wrote for anyone who works on this phase. */
   readonly note: string | null;
   /** The newest refusal and how often it came in a row. */
   readonly refusal: Repeated | null;

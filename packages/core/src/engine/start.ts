@@ -163,7 +163,7 @@ function keptForHumans({ workflow, params }: Starting, { kind }: Principal): rea
   return found;
 }
 
-/** The same workflow without what it keeps for humans, for whoever walks it without anybody. */
+/** The same workflow without what it keeps for humans, for the one who walks it without anybody. */
 export function forAnyone(workflow: Workflow): Workflow {
   const { start: _, ...rest } = workflow;
   const params = Object.entries(workflow.params).map(([name, { setBy: __, ...param }]) => [name, param]);

@@ -101,7 +101,7 @@ describe('what a step is given', () => {
   });
 });
 
-describe('what whoever takes up a run must know', () => {
+describe('what anyone who takes up a run must know', () => {
   test('is where it stands, what came last, what is to be tried again and what failed [S3.22 S3.44 S3.46]', () => {
     const fresh = started(editing);
     const parallel = done(fresh, { improvementAreas: ['a', 'b', 'c'] });

@@ -4,7 +4,7 @@ import { previousAttempt } from './phaseText.ts';
 import type { Item, Run } from './run.ts';
 import { checkpointOf } from './scope.ts';
 
-/** What whoever takes up a run again must know. */
+/** What anyone who takes up a run again must know. */
 export interface ResumeContext {
   readonly workflowType: string;
   readonly runId: string;
@@ -45,7 +45,7 @@ export function stepInputFor(run: Run, { item: key }: { readonly item?: string }
   };
 }
 
-/** How far a run is, for whoever takes it up again: what came last, what is to be tried again, what failed. */
+/** How far a run is, for the one who takes it up again: what came last, what is to be tried again, what failed. */
 export function resumeContextOf(run: Run): ResumeContext {
   const { failure, attempts, items } = run.work;
   const all = Object.entries(items ?? {});

@@ -74,7 +74,7 @@ export interface PhaseView {
   readonly sourceId: string | null;
 }
 
-/** A gate as shown to whoever may see it; the context is for humans only. */
+/** A gate as shown to the one who may see it; the context is for humans only. */
 export interface GateView {
   readonly id: string;
   readonly prompt: string;
@@ -86,7 +86,7 @@ export interface GateView {
   readonly votes: readonly { readonly by: string; readonly option: string }[];
   /** Values at the gate's context paths and the evidence; empty for an agent. */
   readonly context: JsonObject;
-  /** Hash of the card, for whoever may decide by it; the engine has no hash function, so surfaces put it here. */
+  /** Hash of the card, for the one who may decide by it; the engine has no hash function, so surfaces put it here. */
   readonly shown?: string;
 }
 
@@ -226,7 +226,7 @@ export function artifactsOf(run: Run): JsonObject {
   );
 }
 
-/** Titles of all phases, for whoever starts a run: the one place that names later phases, and nothing but names. */
+/** Titles of all phases, for the one who starts a run: the one place that names later phases, and nothing but names. */
 export function overviewOf({ id, title, description, phases }: Workflow): WorkflowOverview {
   return {
     workflow: id,

@@ -36,7 +36,7 @@ describe('a check of severity `warning` that does not hold', () => {
     expect(verdict).toMatchObject({ allowed: true, warnings: [{ code: `check_${status}` }] });
   });
 
-  test('as a precondition is told by whoever enters, with the words of a precondition [C32]', () => {
+  test('as a precondition is told by the one who enters, with the words of a precondition [C32]', () => {
     const run = started(workflowOf(phases(2, (index) => (index === 1 ? { preconditions: [long] } : {}))));
 
     const { verdict, run: after } = submit(run, complete(run), failing);

@@ -48,7 +48,7 @@ export const GUARDED_PATHS: readonly string[] = [
   ...CLIENT_SETTINGS,
 ];
 
-/** The same names in every folder below: whoever works there would be led by them. */
+/** The same names in every folder below: anyone who works there would be led by them. */
 const GUARDED_NAMES = [...PROJECT_FILES, ...CLIENT_SETTINGS].map((path) => `**/${path}`);
 
 /**

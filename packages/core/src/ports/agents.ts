@@ -10,7 +10,7 @@ export interface AgentRecord {
   /** What the agent can do; null where nobody said, and then what it says when it claims counts. */
   readonly capabilities: readonly string[] | null;
   readonly addedAt: string;
-  /** ISO time until which the key of a spawned agent is good; renewed by whoever follows it. Absent: until withdrawn. */
+  /** ISO time until which the key of a spawned agent is good; renewed by the one who follows it. Absent: until withdrawn. */
   readonly until?: string;
 }
 
@@ -24,10 +24,10 @@ export interface Agents {
   ): Promise<{ readonly name: string; readonly key: string }>;
   /**
    * Withdraws a key; runs the agent holds go back to the queue. Throws `agent_unknown`. Needs a human once one is
-   * set up, but for a spawned agent, which whoever spawned it withdraws.
+   * set up, but for a spawned agent, which the one who spawned it withdraws.
    */
   remove(name: string, by: UnlockedHuman | 'spawn' | null): Promise<void>;
-  /** Whoever spawned an agent is still there: its key is good for a while longer. */
+  /** The one who spawned an agent is still there: its key is good for a while longer. */
   renew(name: string): Promise<void>;
   /** Withdraws the keys of spawned agents that nobody follows any more. */
   expire(): Promise<void>;

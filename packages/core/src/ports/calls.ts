@@ -2,7 +2,7 @@ import type { AuditDraft } from './audit.ts';
 
 /**
  * An allowed tool call under way. It stands in the store, so that every process that shares the store knows of it: a
- * phase is not left under a call it allowed, whoever carries the call out.
+ * phase is not left under a call it allowed, no matter who carries the call out.
  */
 export interface CallRecord {
   readonly id: string;

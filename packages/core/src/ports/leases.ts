@@ -61,7 +61,7 @@ export interface Claims {
   ): Promise<void>;
   /**
    * The agent is at work on a run: renews its lease, closes a gate whose time is up, and gives the whole run as it is
-   * then, for whoever drives it; never for what an agent is shown. Throws `not_permitted` where another agent holds it.
+   * then, for the one who drives it; never for what an agent is shown. Throws `not_permitted` where another agent holds it.
    */
   attend(runId: string, agent: AgentPrincipal): Promise<Run>;
   /** All leases, with what `agents` shows of them. */

@@ -15,7 +15,7 @@ export interface ProjectStore extends HumanStore, TrustStore, AgentStore, Webhoo
 
 /**
  * Where runs and their audit live. Async; every write is one durable transaction. Each part is a port of its own, so
- * that whoever is given a store says what of it is used. `storeContract` is what an implementation must pass.
+ * that the one who is given a store says what of it is used. `storeContract` is what an implementation must pass.
  */
 export interface Store
   extends RunStore,

@@ -98,7 +98,7 @@ export const CALL_CLAUSES: readonly Clause[] = [
     },
   },
   {
-    name: 'tells whoever looks that a call is to be ended',
+    name: 'tells anyone who looks that a call is to be ended',
     async body(store, expect, { sampleRun }) {
       await create(store, sampleRun('r1'));
       for (const id of ['c1', 'c2']) await store.beginCall(sampleCall({ id }), 1, []);

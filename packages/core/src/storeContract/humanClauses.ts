@@ -30,7 +30,7 @@ export const HUMAN_CLAUSES: readonly Clause[] = [
     },
   },
   {
-    name: 'changes humans only among those the caller has seen, whoever comes first',
+    name: 'changes humans only among those the caller has seen, no matter who comes first',
     async body(store, expect) {
       const first = [sampleHuman('ada', 'key-1'), sampleHuman('eve', 'key-2')];
       const added = await Promise.all(

@@ -12,7 +12,7 @@ const NEEDED = new RegExp(
 
 const HUMAN_YES = new RegExp(`\\b(?:${WHO}(?:'s)?(?: \\w+){0,2} ${YES}|sign[- ]?offs?)\\b`);
 const YES_FROM = new RegExp(`\\b${YES} (?:\\w+ )?${FROM}\\b`);
-/** Demands in themselves, whoever is to say yes. */
+/** Demands in themselves, no matter who is to say yes. */
 const DEMANDS = [
   new RegExp(`\\b(?:wait|stop|pause|ask|asks|request|present)\\b(?: \\w+){0,6} for (?:\\w+ )?(?:${YES})\\b`),
   new RegExp(`\\b(?:approval|sign[- ]?off)s?(?: (?:is|are))?(?: \\w+)? ${NECESSARY}\\b`),

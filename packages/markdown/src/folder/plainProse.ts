@@ -23,7 +23,7 @@ export function plainProse(text: string): string {
       .replace(/<\/?[A-Za-z][^<>]*>/g, ' ')
       .replace(/&(#x[\da-f]+|#\d+|[a-z]+);/gi, (_, name: string) => letterOf(name.toLowerCase()))
       .normalize('NFKC')
-      // Letters that take no room would break a word in two for whoever reads with patterns.
+      // Letters that take no room would break a word in two for the one who reads with patterns.
       .replace(/\p{Cf}/gu, '')
       .replace(/’/g, "'")
       .replace(/[^\S\n]+/g, ' ')

@@ -222,7 +222,7 @@ test('items are worked on one after the other, a lost one again, and then the ru
   expect(items).toEqual(['German', 'German', 'Greek', null]);
 });
 
-test('whoever interrupts it stops the agent and gives the run back, without a crash', async () => {
+test('anyone who interrupts it stops the agent and gives the run back, without a crash', async () => {
   const bed = await makeBed({ 'errand.workflow.yaml': TWO_PHASES });
   const run = await bed.queue('errand');
   const stop = new AbortController();

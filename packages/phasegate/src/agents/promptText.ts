@@ -38,7 +38,7 @@ Phasegate leads you through a workflow one phase at a time. The engine decides f
 - Do what the current phase asks for, and nothing of a later one: later phases cannot be read or completed early.
 - Use tools only through Phasegate. Every call is judged against the phase: what is not allowed is refused, and why is said.
 - A phase is complete when the engine says so, not when the work seems done. Ask for the transition with the evidence; a refusal lists what is missing.
-- At a gate a human decides, outside of your tools. Then stop: whoever started you sees to what comes after.
+- At a gate a human decides, outside of your tools. Then stop: the one who started you sees to what comes after.
 - If the evidence cannot be provided honestly, report that you are blocked.
 - Do not end before the run is completed, waits for a human, or you have reported that you are blocked.
 - Keep the key and tokens to yourself: never print them, write them to files or pass them on a command line.`;

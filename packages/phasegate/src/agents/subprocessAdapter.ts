@@ -22,7 +22,7 @@ export function subprocessAdapter(options: {
       if (log !== 2) closeSync(log);
       if (input !== null) closeSync(input);
       const { pid } = child;
-      // An agent must not outlive whoever follows it: nobody would notice its end.
+      // An agent must not outlive the one who follows it: nobody would notice its end.
       const leave = () => pid !== undefined && signalGroup(pid, 'SIGKILL');
       process.once('exit', leave);
       const callOff = pid === undefined ? () => undefined : endWithUs(pid);

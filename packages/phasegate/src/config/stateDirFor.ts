@@ -10,7 +10,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 /**
  * Where the state of a project lives: outside the workspace, one folder per project. A git worktree shares the state of
  * its main folder once a human has accepted it. INVARIANT: nothing in a workspace, `.git` above all, says which state is
- * used: whoever can write it would choose one without humans. Nothing is made here.
+ * used: anyone who can write it would choose one without humans. Nothing is made here.
  */
 export function stateDirFor(root: string, env: Env): string {
   const here = realpathSync(root);

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 
 /**
  * The same folder in the main worktree, where `.git` says that this one is in a linked worktree; else null. Git itself
- * is never run. A claim and no more: whoever can write `.git` can make it, and all that it points at.
+ * is never run. A claim and no more: anyone who can write `.git` can make it, and all that it points at.
  */
 export function claimedMain(root: string): string | null {
   const folder = realpathOfExisting(resolve(root));

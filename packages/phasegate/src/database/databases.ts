@@ -53,7 +53,7 @@ export function createDatabases({ root, stateDir, now, newId, busyMs }: Database
     const place = await findDatabase(root, database.file, stateDir);
     const turn = await turnAt(place, patience);
     try {
-      // Looked at again: whoever had the turn may have made it.
+      // Looked at again: the one who had the turn may have made it.
       return await work(await findDatabase(root, database.file, stateDir));
     } finally {
       turn.leave();

@@ -45,6 +45,6 @@ export interface SafeDatabase {
   truncateTable(table?: string): never;
   /** Always refused. */
   deleteDatabase(): never;
-  /** For whoever opened it. */
+  /** For the one who opened it. */
   close(): void;
 }

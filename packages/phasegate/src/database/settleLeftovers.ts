@@ -21,7 +21,7 @@ import type { Patience } from './whenFree.ts';
 export type LoadRun = (runId: string) => Promise<Run | undefined>;
 
 /**
- * Finishes or throws away what a crash left in a folder of attempts, and leaves alone what waits for a human. Whoever
+ * Finishes or throws away what a crash left in a folder of attempts, and leaves alone what waits for a human. Anyone who
  * calls has the turn, so nobody is at work on any of it.
  */
 export async function settleLeftovers(

@@ -147,7 +147,7 @@ interface Sealed extends SealedCopy {
   readonly after: string;
 }
 
-/** Takes the copy out of the hands of whoever still has it open, and looks whether it can be installed at all. */
+/** Takes the copy out of the hands of the one who still has it open, and looks whether it can be installed at all. */
 async function takeOut(
   copy: string,
   ready: string,

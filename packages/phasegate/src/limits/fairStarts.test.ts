@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFairStarts } from './fairStarts.ts';
 
-test('one of each name begins in a turn, whoever came first and however many [adv.O5]', async () => {
+test('one of each name begins in a turn, no matter who came first and however many [adv.O5]', async () => {
   const starts = createFairStarts();
   const order: string[] = [];
   const ask = (name: string) => {

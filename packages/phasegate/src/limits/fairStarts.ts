@@ -1,5 +1,5 @@
 /**
- * Has requests of many names begin fairly: in one turn of the event loop one of each name. Whoever sends many at once
+ * Has requests of many names begin fairly: in one turn of the event loop one of each name. Anyone who sends many at once
  * waits for themselves; without this everybody else's next request would wait for all of them.
  */
 export interface FairStarts {

@@ -1,6 +1,6 @@
 import { PhasegateError } from '@phasegate/core';
 
-/** A share of something for each name: whoever has used theirs up waits for themselves and keeps nobody else. */
+/** A share of something for each name: anyone who has used theirs up waits for themselves and keeps nobody else. */
 export interface Turns {
   /**
    * Waits until this name has a turn free and takes it; the answer gives it back. Throws `rate_limited` where too many

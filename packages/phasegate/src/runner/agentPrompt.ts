@@ -25,7 +25,7 @@ export function agentPrompt(view: RunView, step: Step): string {
 const RULES = `You work on one phase of a workflow that Phasegate leads through. The engine decides from what it has seen itself; what you say is a claim.
 
 - Do what this phase asks for, and nothing of a later one.
-- The phase is complete when the engine says so, not when the work seems done: report it as described below before you end. Whoever ends without reporting has failed the attempt.
+- The phase is complete when the engine says so, not when the work seems done: report it as described below before you end. Anyone who ends without reporting has failed the attempt.
 - A refusal lists what is missing. Put it right and report again.
 - If the evidence cannot be provided honestly, say that you are blocked.`;
 

@@ -52,7 +52,7 @@ function listAt(value: Json | undefined, key: string): readonly Json[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** Questions as data, for whoever shows them. */
+/** Questions as data, for the one who shows them. */
 export function questionsAsData(questions: readonly Question[], run: string): readonly JsonObject[] {
   return questions.map(({ text, options }, index) => ({
     number: index + 1,

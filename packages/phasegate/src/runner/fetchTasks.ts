@@ -1,6 +1,6 @@
 import type { Driving, Step } from './parts.ts';
 
-/** Reads every task of a phase for whoever does its work; the engine completes none whose tasks nobody read. */
+/** Reads every task of a phase for anyone who does its work; the engine completes none whose tasks nobody read. */
 export async function fetchTasks(
   { request, principal }: Driving,
   { run, phase }: Step,

@@ -50,7 +50,7 @@ export function outputLines(
   const take = (line: string) => {
     if (line.trim() === '') return;
     const result = options.holdResult && (cut || saysSuccess(line)) ? line.trim() : null;
-    // For good: whoever repeats the first line after another must not undo what that one said.
+    // For good: anyone who repeats the first line after another must not undo what that one said.
     if (result !== null && said !== null && said !== result) contradicts = true;
     last = { text: line, whole: !cut, ...(contradicts ? { contradicts } : {}) };
     said ??= result;
@@ -79,7 +79,7 @@ export function outputLines(
 }
 
 /**
- * Also where something stands before it: whoever ends their output without a line break must not be able to hide what
+ * Also where something stands before it: anyone who ends their output without a line break must not be able to hide what
  * the command says next. A line that was cut may have said anything.
  */
 function saysSuccess(line: string): boolean {

@@ -52,7 +52,7 @@ export async function parallelStep(driving: Driving, run: Run): Promise<Parallel
   return end;
 }
 
-/** Where the prompt is only printed, one is enough: whoever reads it does one item after another. */
+/** Where the prompt is only printed, one is enough: anyone who reads it does one item after another. */
 function isAwaited({ request }: Driving, phase: Phase): boolean {
   const worker = workerOf(phase);
   return !startsAgents(request) && (worker === 'agent' || worker === 'dispatch');

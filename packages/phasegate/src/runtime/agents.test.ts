@@ -103,7 +103,7 @@ describe('an agent', () => {
     await project.humans.add('eve', 'a long passphrase', null);
   });
 
-  test('that was spawned has a key only while whoever spawned it says so, and is withdrawn after that', async () => {
+  test('that was spawned has a key only while the one who spawned it says so, and is withdrawn after that', async () => {
     const it = open();
     const { agents } = it.project;
     const { name, key } = await agents.add('ada-1', { by: 'spawn' });
@@ -125,7 +125,7 @@ describe('an agent', () => {
     expect((await it.project.load(run.view?.run ?? '')).status).toBe('queued');
     expect(await it.store.verify()).toMatchObject({ ok: true });
 
-    // Whoever was only asleep goes on.
+    // Anyone who was only asleep goes on.
     await agents.renew(name);
     expect(await agents.identify(key)).toMatchObject({ principal: { name } });
     expect(await it.store.verify()).toMatchObject({ ok: true });

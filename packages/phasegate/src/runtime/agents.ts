@@ -14,7 +14,7 @@ export interface AgentParts {
 
 /** The agents of a project: who they are, and that a key is theirs. */
 export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
-  // Spawned agents are withdrawn by whoever spawned them, and that is this process; or by time, where it was killed.
+  // Spawned agents are withdrawn by the one who spawned them, and that is this process; or by time, where it was killed.
   const spawned = new Map<string, AgentRecord>();
   const leaseEnd = () => new Date(Date.parse(now()) + SPAWN_LEASE_MS).toISOString();
 
@@ -106,14 +106,14 @@ const SPAWNER = 'engine:phasegate';
 const KEY_PREFIX = 'pgk_';
 const LONGEST_KEY = 200;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
-/** Who stands in the audit beside agents with a key: whoever has none, and ourselves. */
+/** Who stands in the audit beside agents with a key: anyone who has none, and ourselves. */
 const RESERVED: ReadonlySet<string> = new Set(['local', 'engine', 'phasegate']);
 
 function hashOf(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** A name that somebody could take for another's is nobody's: whoever reads the audit sees the name alone. */
+/** A name that somebody could take for another's is nobody's: anyone who reads the audit sees the name alone. */
 function demandName(name: string, humans: readonly string[]): void {
   const plain = name.toLowerCase();
   if (RESERVED.has(plain)) {

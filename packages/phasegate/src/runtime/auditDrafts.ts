@@ -35,7 +35,7 @@ export function judgedData(run: Run | null, use: ToolUse, verdict: Verdict): Jso
   const asked = { tool: use.tool, input: judgedInput(use), phase: run === null ? null : run.phase };
   if (verdict.allowed) return { ...asked, allowed: true };
   const [{ code, message }] = verdict.blockers;
-  // Judged all the same, and let through: whoever reads the audit must see that it was.
+  // Judged all the same, and let through: anyone who reads the audit must see that it was.
   const through = run?.workflow.enforcement.mode === 'permissive' ? { let_through: true } : {};
   return { ...asked, allowed: false, code, message, ...through };
 }

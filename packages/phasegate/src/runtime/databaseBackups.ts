@@ -51,7 +51,7 @@ function hashOf({ sha256 }: DatabaseBackup): { readonly sha256?: string } {
 }
 
 /**
- * A backup with the hash it had when it was made, as the project's signed chain has it: whoever can write the file or
+ * A backup with the hash it had when it was made, as the project's signed chain has it: anyone who can write the file or
  * the table of backups cannot write that. One that is not on record is refused; one from before hashes were kept has none.
  */
 async function backupOnRecord(

@@ -36,7 +36,7 @@ import { NO_COPY, type StagedCopy, stagedCopy } from './stagedCopy.ts';
 import { timeFor } from './timeFor.ts';
 
 /**
- * The one way in which a run is changed, whoever the caller is and whichever the surface: calls under way are waited for or
+ * The one way in which a run is changed, by any caller and on any surface: calls under way are waited for or
  * ended, the engine decides, and run, lease, token and audit are written together, or nothing is.
  */
 export interface Door {

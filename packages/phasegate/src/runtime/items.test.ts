@@ -130,7 +130,7 @@ describe('an item of a parallel phase', () => {
     expect((await claim(it, BOB)).view.run).toBe(other);
   });
 
-  test('is completed by its own token only, and whoever completes the last goes on with the run', async () => {
+  test('is completed by its own token only, and the one who completes the last goes on with the run', async () => {
     const { it, run, first } = await entered(['a', 'b']);
     const second = await claim(it, BOB);
 
@@ -218,7 +218,7 @@ describe('an item of a parallel phase', () => {
     ]);
   });
 
-  test('and its run may be read, and tools judged in it, by whoever holds it', async () => {
+  test('and its run may be read, and tools judged in it, by the one who holds it', async () => {
     const { it, run } = await entered(['a', 'b']);
     const second = await claim(it, BOB);
 

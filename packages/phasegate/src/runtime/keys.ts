@@ -131,7 +131,7 @@ function identityOf(file: string): string | undefined {
   return found && `${found.ino} ${found.mtimeMs} ${found.size}`;
 }
 
-/** Two rotations at once would throw out whoever holds a token of the secret that is lost between them. */
+/** Two rotations at once would throw out anyone who holds a token of the secret that is lost between them. */
 function holdingLock<T>(lock: string, act: () => T): T {
   const patience = 100;
   for (let round = 0; ; round += 1) {

@@ -113,7 +113,7 @@ async function call(
   });
   if (!answer.ok && answer.kind === 'code_changed') throw new CodeChanged(answer.reason);
   if (!answer.ok && answer.kind === 'untrusted') {
-    // Nothing was asked, so it is not a failed attempt of whoever handed in work.
+    // Nothing was asked, so it is not a failed attempt of the one who handed in work.
     throw new PhasegateError('untrusted_workflow', `\`${ref}\` was not run: ${answer.reason}`, {
       hint: `phasegate trust ${relative(looking.workspace, looking.module)}`,
     });
@@ -123,7 +123,7 @@ async function call(
   return { ...answer, reason: withoutOurPaths(answer.reason, looking.workspace) };
 }
 
-/** A database that was never made is not a failed attempt of whoever handed in work: nothing was asked, and nothing counts. */
+/** A database that was never made is not a failed attempt of the one who handed in work: nothing was asked, and nothing counts. */
 function demandDatabase(ref: string, reason: string, { database, workspace }: Looking): void {
   if (database === null || !/unable to open database/i.test(reason) || existsSync(database)) return;
   const file = relative(workspace, database);

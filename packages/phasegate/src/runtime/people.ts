@@ -17,7 +17,7 @@ export function createHumans(store: AgentStore & AuditStore & HumanStore, now: (
     return new PhasegateError('credential_invalid', `the passphrase of \`${name}\` is wrong`);
   }
 
-  /** Whoever deletes humans, and what the chain says of them, must not become the first one. */
+  /** Anyone who deletes humans, and what the chain says of them, must not become the first one. */
   async function demandWholeChain(): Promise<void> {
     const { ok, findings } = await store.verify();
     if (ok) return;
@@ -26,7 +26,7 @@ export function createHumans(store: AgentStore & AuditStore & HumanStore, now: (
     });
   }
 
-  /** Whoever reads the audit must not take an agent that was there first for the human. */
+  /** Anyone who reads the audit must not take an agent that was there first for the human. */
   async function demandNoAgent(name: string): Promise<void> {
     const plain = name.toLowerCase();
     const agent = (await store.agents()).find((found) => found.name.toLowerCase() === plain);
@@ -111,7 +111,7 @@ export function createHumans(store: AgentStore & AuditStore & HumanStore, now: (
   };
 }
 
-/** Does it anew where the humans changed meanwhile, with whoever there is then. */
+/** Does it anew where the humans changed meanwhile, with those who are there then. */
 async function untilKept(attempt: () => Promise<boolean>): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) if (await attempt()) return;
   throw new PhasegateError('run_changed', 'the humans were changed by others at the same time; try again');

@@ -13,7 +13,7 @@ phases:
   C: { instructions: End }
 `;
 
-test('whether a phase may be read is decided from the stored state of the named run, whoever changed it [S0.7]', async () => {
+test('whether a phase may be read is decided from the stored state of the named run, no matter who changed it [S0.7]', async () => {
   const [here, there] = await twoProcesses();
   const [one, two] = [await start(here), await start(here)];
   const readable = async (agent: Phasegate, run: string) => {

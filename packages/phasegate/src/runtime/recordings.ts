@@ -18,7 +18,7 @@ export async function* recordingsIn(
   }
 }
 
-/** A run and its chain of one moment: whoever works on it in between makes one of them too old for the other. */
+/** A run and its chain of one moment: anyone who works on it in between makes one of them too old for the other. */
 async function together(
   store: AuditStore & RunStore,
   load: (runId: string) => Promise<Run>,

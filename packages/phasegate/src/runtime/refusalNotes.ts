@@ -1,7 +1,7 @@
 import type { JsonObject } from '@phasegate/core';
 import type { AuditDraft, AuditStore } from './ports.ts';
 
-/** Records refused credentials, so that whoever sends garbage is seen and cannot fill the disk with it. */
+/** Records refused credentials, so that the one who sends garbage is seen and cannot fill the disk with it. */
 export interface RefusalNotes {
   /** On the run's chain where the run is known for certain, else on the project's. */
   note(refusal: {

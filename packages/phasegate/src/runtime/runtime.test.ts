@@ -154,7 +154,7 @@ describe('checks', () => {
     },
   );
 
-  test('a failed attempt is remembered with its reason for whoever resumes the run [S3.44 S3.45 S3.48 S3.22]', async () => {
+  test('a failed attempt is remembered with its reason for the one who resumes the run [S3.44 S3.45 S3.48 S3.22]', async () => {
     const failing = { check: 'files', with: { exist: ['plan.md'] }, message: 'no plan was written' };
     const { phasegate, run } = await start([{ id: 'PLAN', postconditions: [failing] }]);
 

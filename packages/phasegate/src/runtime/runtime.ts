@@ -64,7 +64,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
 
   const { submit } = createDoor({ ...parts, load, judging, renderSaved, hear });
 
-  /** A gate whose time is up is closed by whoever looks next. */
+  /** A gate whose time is up is closed by the one who looks next. */
   async function attend(runId: string, principal: Principal): Promise<Attended> {
     const stored = await load(runId);
     const { run } = stored;

@@ -32,6 +32,6 @@ export interface RuntimeParts {
   readonly guard?: Pick<Guard, 'hold' | 'settle' | 'release'>;
   /** Places of the votes at the gate a run waits at that no human of today signed. Left out: all are good. */
   readonly voided?: (run: Run) => Promise<readonly number[]>;
-  /** An agent acted on what it holds: whoever keeps leases renews its. */
+  /** An agent acted on what it holds: the one who keeps leases renews its. */
   readonly hear?: (run: Run, agent: string) => void;
 }

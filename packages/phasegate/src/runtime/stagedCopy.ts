@@ -75,7 +75,7 @@ function workedCopy(attempt: Attempt, run: Run, command: Complete): StagedCopy {
     ...NO_COPY,
     async fileFor(looks, facts) {
       if (looks.some(({ kind }) => kind === 'handler')) return attempt.file;
-      // What did not come off is dropped: whoever looks now looks at the database as it will be.
+      // What did not come off is dropped: anyone who looks now looks at the database as it will be.
       return installs(command, facts) ? seal() : null;
     },
     known: () => (hash === null ? {} : { database: hash }),
@@ -141,7 +141,7 @@ function waitingAt(run: Run): WaitingAt | null {
   return hash === undefined || database === undefined ? null : { run: run.id, database, hash };
 }
 
-/** Whether the work came off, by what its handler or whoever did it said. */
+/** Whether the work came off, by what its handler or the one who did it said. */
 function installs(command: Complete, facts: Facts): boolean {
   const handler = Object.values(facts).find((fact) => fact.kind === 'handler');
   const outcome = handler?.result.ok === true ? handler.result.outcome : (command.outcome ?? 'ok');

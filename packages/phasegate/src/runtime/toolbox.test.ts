@@ -255,7 +255,7 @@ describe('a batch', () => {
     expect((await left).verdict.allowed).toBe(true);
     expect(existsSync(join(workspace, 'docs/after'))).toBe(false);
     expect((await history()).at(-1)).toMatchObject({ event: 'token_refused', data: { code: 'token_dead' } });
-    // Whoever comes with the dead token hears that it is dead.
+    // Anyone who comes with the dead token hears that it is dead.
     await expect(execute([{ tool: 'read_files', input: { path: 'docs/before' } }])).rejects.toMatchObject({
       code: 'token_dead',
     });

@@ -303,7 +303,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
         try {
           done.push(await executeOne(admitted, call));
         } catch (error) {
-          // Whoever got here with a dead token hears that; a batch that outlived its phase keeps what was done.
+          // Anyone who got here with a dead token hears that; a batch that outlived its phase keeps what was done.
           if (!isDead(error) || done.length === 0) throw error;
           await note(admitted, 'token_refused', {
             code: 'token_dead',

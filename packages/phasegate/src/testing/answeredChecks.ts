@@ -45,7 +45,7 @@ export function answeredFunctions(functions: Functions, workflow: Workflow, answ
       const answer = answerTo(meant, answering.answers);
       return answer === undefined ? functions.call(call) : { ok: true, value: answer };
     },
-    // The host outlives one test: whoever opened it closes it.
+    // The host outlives one test: the one who opened it closes it.
     close: async () => undefined,
   };
 }

@@ -176,7 +176,7 @@ async function arrange(
   return { ...placed, run };
 }
 
-/** Whoever reads of a failure must know whose evidence it was, and what was only made up. */
+/** Anyone who reads of a failure must know whose evidence it was, and what was only made up. */
 function evidenceText(
   { madeUp }: Placed & { readonly ok: true },
   { phase, way, tests }: { readonly phase: Phase; readonly way: WayOut } & Pick<CaseParts, 'tests'>,

@@ -24,7 +24,7 @@ type Wanted = Pick<TestRequest, 'filter' | 'category' | 'signal' | 'report'>;
 
 /**
  * Runs every test of a workflow, in order of its kinds; a test that throws has failed. Once the signal is given no
- * further result is: whoever gave it knows that there may be more.
+ * further result is: anyone who gave it knows that there may be more.
  */
 export async function testWorkflow(parts: TestParts, wanted: Wanted): Promise<readonly TestResult[]> {
   const results: TestResult[] = [];
@@ -65,7 +65,7 @@ async function* testsOf(parts: TestParts, only: TestCategory | null): AsyncGener
       }),
     );
 
-  // Before anything is run: whoever has too many cases should not wait for the others first.
+  // Before anything is run: anyone who has too many cases should not wait for the others first.
   const inputs = wanted('steps') ? await casesOf(workflow, testDomains(tests), parts.placeOf) : [];
   if (wanted('import')) {
     yield {

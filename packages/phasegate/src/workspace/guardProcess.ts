@@ -10,7 +10,7 @@ const [, , file = '', mark = '', leftBehind = ''] = process.argv;
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 20;
 
-// Whoever ends the runner with a signal to all of its processes must not end the guard first.
+// Anyone who ends the runner with a signal to all of its processes must not end the guard first.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 /** INVARIANT: a lock that is had means that nothing of the runner before is running any more. */

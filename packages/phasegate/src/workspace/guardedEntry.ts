@@ -70,7 +70,7 @@ export function readGuardedEntry(place: string, { before, room }: ReadingOf): Se
   }
 }
 
-/** Through no link, and without waiting for whoever writes to a pipe that was put in its place. */
+/** Through no link, and without waiting for the one who writes to a pipe that was put in its place. */
 function contentOf(place: string, most: number): Buffer | 'larger' | null {
   const file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

@@ -42,7 +42,7 @@ const STRIDE = 500;
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 /**
  * So much content is kept of the files that were there before, and of all others: beyond it only size and times are
- * known. Whoever adds files must neither fill our memory nor take the room of those that belong there.
+ * known. Anyone who adds files must neither fill our memory nor take the room of those that belong there.
  */
 const MOST_BYTES = 128 * 1024 * 1024;
 
@@ -179,7 +179,7 @@ function isCandidate(path: string, entry: Dirent): boolean {
 
 /**
  * Where a place of guarded files, or a folder on the way to it, is a link or a pipe. Asked for by their names: the walk
- * does not list `.git`, and whoever puts a link there brings hooks from anywhere. So does who writes a `commondir`.
+ * does not list `.git`, and anyone who puts a link there brings hooks from anywhere. So does anyone who writes a `commondir`.
  */
 function linkedPlaces(root: string): readonly string[] {
   const ways = PLACES.flatMap((place) => {
@@ -227,7 +227,7 @@ function statsOfFolder(place: string): BigIntStats | null {
 }
 
 /**
- * Null where it cannot be listed: gone, or somebody else's. One of our own that is closed to us is opened: whoever
+ * Null where it cannot be listed: gone, or somebody else's. One of our own that is closed to us is opened: anyone who
  * knows a name in it can read that file all the same.
  */
 async function entriesOf(folder: string, stats: BigIntStats): Promise<readonly Dirent[] | null> {

@@ -26,7 +26,7 @@ export async function findBeneath(root: string, path: string): Promise<Found> {
 
 /**
  * Opens a regular file below a real folder for reading, following no link. Node has no `openat`, so the path is
- * looked at before, and afterwards the file itself is asked where it lies: whoever swaps a component for a link and
+ * looked at before, and afterwards the file itself is asked where it lies: anyone who swaps a component for a link and
  * back in between is caught by that.
  */
 export async function openBeneath(

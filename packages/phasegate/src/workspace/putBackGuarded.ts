@@ -56,7 +56,7 @@ export async function removeAll(root: string, folder: string, names: readonly st
   }
 }
 
-/** Nothing can be changed in a folder that is closed to us, and whoever changed a file can close its folder. */
+/** Nothing can be changed in a folder that is closed to us, and anyone who changed a file can close its folder. */
 async function openFolders(root: string, path: string): Promise<void> {
   const names = path.split('/');
   for (let depth = 1; depth < names.length; depth += 1) {

@@ -166,7 +166,7 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   });
   child.once('exit', (code, signal) => {
     how ??= code === null ? { kind: 'killed', signal: signal ?? 'unknown' } : { kind: 'exited', code };
-    // At once, and before the rest of the group is killed: whoever is still there may print in the program's place.
+    // At once, and before the rest of the group is killed: anyone who is still there may print in the program's place.
     heldOpen = !drainNow(child.stdout, (chunk) => keep('stdout', chunk));
     if (heldOpen) heldBy = holdersOf(output, child.pid);
     killGroup('SIGKILL');

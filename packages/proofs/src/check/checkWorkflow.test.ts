@@ -16,8 +16,8 @@ describe('every kind of flaw', () => {
     expect(bound).toBeNull();
   });
 
-  test.each(FLAWS)('$code: the mended workflow is clean', ({ mended }) => {
-    expect(checkWorkflow(mended)).toMatchObject({ clean: true, bound: null });
+  test.each(FLAWS)('$code: the fixed workflow is clean', ({ fixed }) => {
+    expect(checkWorkflow(fixed)).toMatchObject({ clean: true, bound: null });
   });
 });
 

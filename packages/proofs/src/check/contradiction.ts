@@ -1,7 +1,7 @@
 import type { Expression, Json } from '@phasegate/core/model';
 import { ANYTHING, intersect, isEmpty, NOTHING, type ValueSet } from './valueSet.ts';
 
-/** What may stand at a path, told by whoever knows schemas. */
+/** What may stand at a path, told by the one who knows schemas. */
 export type ValuesAt = (path: Expression & { readonly kind: 'path' }, length: Length) => ValueSet;
 
 /**

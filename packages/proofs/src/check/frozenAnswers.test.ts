@@ -49,7 +49,7 @@ describe('answers about evidence that cannot change', () => {
     ).toMatchObject({ clean: true });
   });
 
-  test('a join without items that is refused can never be mended', () => {
+  test('a join without items that is refused can never be fixed', () => {
     const joined = (condition: string) =>
       workflowOf([
         { id: 'A', artifacts: [{ type: 'parts' }] },
@@ -71,7 +71,7 @@ describe('answers about evidence that cannot change', () => {
     expect(checkWorkflow(joined('iteration === 1'))).toMatchObject({ clean: true });
   });
 
-  test('what only other phases handed in cannot be mended in this one', () => {
+  test('what only other phases handed in cannot be fixed in this one', () => {
     const condition = 'artifacts.plan.ready';
     const asks = { check: 'expression', label: 'the plan is ready', with: { condition } };
     const plan = { id: 'PLAN', artifacts: [{ type: 'plan' }] };

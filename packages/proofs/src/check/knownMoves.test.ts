@@ -11,7 +11,7 @@ import { movesOf } from './moves.ts';
 const LOOPS = Array.from({ length: 64 }, (_, bits) => looping(bits));
 
 test.each([
-  ['every flawed and mended workflow', FLAWS.flatMap(({ flawed, mended }) => [flawed, mended])],
+  ['every flawed and fixed workflow', FLAWS.flatMap(({ flawed, fixed }) => [flawed, fixed])],
   ['workflows with loops and gates in every arrangement', LOOPS],
 ])('what was decided once is what the engine decides in each state of %s', (_, workflows) => {
   for (const workflow of workflows) {

@@ -68,7 +68,7 @@ const REVIEWS = ['review_is_complete', 'all_review_models_completed', 'no_blocki
 function isReview(phase: Phase): boolean {
   const { next, evidence, postconditions, blockers, writes } = phase;
   const reviews = [...postconditions, ...blockers].filter(({ use }) => REVIEWS.includes(use));
-  // One that writes may be mending what another found; one that is asked for the review itself is reviewing.
+  // One that writes may be fixing what another found; one that is asked for the review itself is reviewing.
   if (writes.length > 0)
     return reviews.some(({ with: { artifact = 'review' } }) =>
       evidence.artifacts.some(({ type }) => type === artifact),

@@ -244,8 +244,8 @@ describe('a role approves its own work', () => {
       ],
     ],
     [
-      'it mends what another found',
-      [write('bot'), { ...write('bot'), id: 'MEND', postconditions: [{ check: 'review_is_complete' }] }],
+      'it fixes what another found',
+      [write('bot'), { ...write('bot'), id: 'FIX', postconditions: [{ check: 'review_is_complete' }] }],
     ],
   ])('not where %s', (_, phases) => {
     expect(checkWorkflow(workflowOf(phases)).findings).toEqual([]);

@@ -114,7 +114,7 @@ export class Floor {
     }
     if (fresh) {
       walk.open = Object.entries(items).flatMap(([key, { status }]) => (status === 'pending' ? [key] : []));
-      // The others may be worked on by whoever is free.
+      // The others may be worked on by anyone who is free.
       for (let other = 1; other < walk.open.length; other++) this.#helpWanted.push(walk);
     }
     const next = walk.open.shift();
@@ -130,7 +130,7 @@ export class Floor {
     this.#happenings.put(this.#now + work + asked, { what: 'worked', walk, item, stint: walk.stint });
   }
 
-  /** Work was done: the engine judges it, and whoever did it goes on with what comes next. */
+  /** Work was done: the engine judges it, and the one who did it goes on with what comes next. */
   #submit(walk: Walk, item: string | null): void {
     const { run } = walk;
     if (run.status !== 'active') throw new TypeError('only an active run is worked on');

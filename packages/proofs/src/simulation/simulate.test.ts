@@ -314,7 +314,7 @@ describe('every run comes to an end that is told', () => {
 
   test('no run gets to a phase that `check` calls unreachable, whatever the rates are', () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true });
-    const workflows = FLAWS.flatMap(({ flawed, mended }) => [flawed, mended]);
+    const workflows = FLAWS.flatMap(({ flawed, fixed }) => [flawed, fixed]);
     const unreachable = new Map(
       workflows.map((workflow) => [
         workflow,

@@ -173,7 +173,7 @@ async function refusal(response: Response): Promise<PhasegateClientError> {
   return errorFrom(response.status, jsonOf(text), retryAfter);
 }
 
-/** Whoever answers at an address could answer without end: reading stops at the limit. */
+/** Anyone who answers at an address could answer without end: reading stops at the limit. */
 async function textOf(response: Response, limit: number): Promise<string> {
   if (response.body === null) return '';
   // Not every browser lets a body be iterated over.

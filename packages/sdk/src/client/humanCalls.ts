@@ -43,13 +43,13 @@ export interface HumanCalls {
   /** The gate a run waits at, as it is to be shown. */
   getGate(run: string): Promise<GateCard>;
   /**
-   * Decides at the gate a run waits at. Without `shown` the card is fetched and its hash sent: whoever shows the card
+   * Decides at the gate a run waits at. Without `shown` the card is fetched and its hash sent: anyone who shows the card
    * to a person passes the `gate` and `shown` of that card, so that nothing else can be decided on.
    */
   decide(run: string, decision: DecisionRequest): Promise<Run>;
   /** Answers one of an agent's questions, by one of its options or in other words. */
   answer(run: string, answer: AnswerRequest): Promise<Run>;
-  /** Lets an escalated run go on; the note is told to whoever works on it. */
+  /** Lets an escalated run go on; the note is told to the one who works on it. */
   resume(run: string, note?: string): Promise<Run>;
   /** Ends a run. */
   stop(run: string, reason: string): Promise<Run>;

@@ -55,7 +55,7 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
         demandInHand(runId);
         return calls.reportBlocked(command.reason, begunAt(command));
       case 'decide': {
-        // The server signs with the key of whoever signed in; a signature made elsewhere is not sent.
+        // The server signs with the key of the one who signed in; a signature made elsewhere is not sent.
         const { gate, option, input, shown } = command;
         return calls.decide(runId, { gate, option, shown, ...(input === undefined ? {} : { input }) });
       }

@@ -38,7 +38,7 @@ export function checkDatabaseGates(workflow: Workflow, problems: Problems): void
 
 /**
  * True when a write scope reaches the database, its backups or its migrations. Steps change it through the copy they
- * are given: whoever may write the file itself has bypassed every check on it.
+ * are given: anyone who may write the file itself has bypassed every check on it.
  */
 export function reachesDatabase({ database }: WorkflowDraft, glob: string): boolean {
   if (database === undefined) return false;

@@ -16,7 +16,7 @@ export function createFeedTail(store: FeedStore): FeedTail {
   // Counts commits: what was read before one of them is not known to be all.
   let commits = 0;
 
-  /** Begins at the end of the feed: whoever is behind reads for itself. */
+  /** Begins at the end of the feed: anyone who is behind reads for itself. */
   function opened(): Promise<Window> {
     if (window !== undefined) return window;
     const upTo = commits;

@@ -27,7 +27,7 @@ export interface GuardParts {
 
 /**
  * Keeps the guard's own files what they are while programs are run for agents. They are read before the first program
- * of this process, and must then be what the process before left; from then on, whoever works, what differs is put back
+ * of this process, and must then be what the process before left; from then on, no matter who works, what differs is put back
  * until the process ends.
  */
 export interface Guard {
@@ -226,7 +226,7 @@ export function withRestored(result: ToolResult, paths: readonly string[]): Tool
   return { ...result, ok: false, output: { ...output, error: 'guarded_files', message } };
 }
 
-/** Refused or not, whoever handed in work is told what became of the files. */
+/** Refused or not, the one who handed in work is told what became of the files. */
 export function withRestoredFiles(submitted: Submitted, restored: readonly string[]): Submitted {
   if (restored.length === 0) return submitted;
   const { verdict } = submitted;

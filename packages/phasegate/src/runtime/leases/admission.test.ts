@@ -91,7 +91,7 @@ describe('a token', () => {
     await moved.project.close();
   });
 
-  test('is asked for by whoever holds a run without a lease, too', async () => {
+  test('is asked for by the one who holds a run without a lease, too', async () => {
     const it = openWith();
     const { view } = await it.project.as(ADA).start({ workflow: 'tested' });
     const { token } = await it.project.claims.token(view?.run ?? '', ADA);

@@ -14,7 +14,7 @@ export interface AdmissionParts {
   readonly refusals: RefusalNotes;
 }
 
-/** Lets in whoever shows a token that is good now. On the path of every call: two reads and nothing wasted. */
+/** Lets in the one who shows a token that is good now. On the path of every call: two reads and nothing wasted. */
 export function createAdmission(parts: AdmissionParts): Pick<Claims, 'admit' | 'admitAtOnce'> {
   const { store, tokens, renewals, refusals } = parts;
 

@@ -191,7 +191,7 @@ describe('a lease', () => {
     expect((await it.store.lease(run, null))?.epoch).toBe(2);
   });
 
-  test('is renewed by whoever attends to the run, and by nobody else', async () => {
+  test('is renewed by the one who attends to the run, and by nobody else', async () => {
     const it = openWith();
     const run = await queue(it);
     await claim(it, ADA);

@@ -76,7 +76,7 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
       const { agent } = current;
       const run = stored?.run;
       if (run === undefined || !isHeld(run, agent, item)) return store.dropLease(runId, item);
-      // Whoever waits for a call is not lost, whichever process carries the call out.
+      // Anyone who waits for a call is not lost, whichever process carries the call out.
       if (keeps(run, item) || (await calls.look(runId, item)).under.length > 0) {
         await store.putLease({ ...current, expiresAt: leaseEnd(run, now()) });
         return;

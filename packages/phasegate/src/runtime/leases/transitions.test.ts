@@ -31,7 +31,7 @@ describe('a transition', () => {
     expect(view).toMatchObject({ phase: 'BUILD', epoch: 3 });
     expect(await it.project.claims.admit(next?.token ?? '')).toMatchObject({ phase: 'BUILD', epoch: 3 });
     await expect(it.project.claims.admit(token)).rejects.toMatchObject({ code: 'token_dead' });
-    // Whoever was let in before the run moved on is too late as well.
+    // Anyone who was let in before the run moved on is too late as well.
     const replayed = it.project.claims.transition(admitted, { artifacts: {} });
     await expect(replayed).rejects.toMatchObject({ code: 'token_dead' });
     expect((await events(it, run)).filter((event) => event === 'phase_completed')).toHaveLength(1);
@@ -114,7 +114,7 @@ describe('a transition', () => {
     expect(came).toBe('refused');
   });
 
-  test('back to the same phase ends its token all the same, whoever moved the run [S2.38 C8 adv.H7]', async () => {
+  test('back to the same phase ends its token all the same, no matter who moved the run [S2.38 C8 adv.H7]', async () => {
     const options = [{ label: 'Yes', next: 'PLAN' }, { label: 'No' }];
     const it = openWith([
       { id: 'PLAN', gates: [{ id: 'ok', human: { prompt: 'Go?', options } }] },

@@ -17,7 +17,7 @@ export interface ServeRequest {
   readonly allowHosts?: readonly string[];
   /** Whether every request is told, not only what went wrong. */
   readonly verbose?: boolean;
-  /** OpenTelemetry spans, for whoever has registered a tracer provider. */
+  /** OpenTelemetry spans, for the one who has registered a tracer provider. */
   readonly tracing?: boolean;
   /** Where structured lines go, one JSON value each. */
   log(line: string): void;

@@ -40,7 +40,7 @@ import type { Trust } from './trust.ts';
 export interface Project {
   /** Absolute path of the root. */
   readonly root: string;
-  /** What whoever works here should know before anything else. */
+  /** What anyone who works here should know before anything else. */
   readonly notes?: readonly string[];
   /** Where state, keys and audit live, outside the workspace. */
   readonly stateDir: string;
@@ -90,7 +90,7 @@ export interface CatalogEntry extends Peeked {
   readonly format: Loader['format'];
 }
 
-/** A workflow as whoever may start it is told of it. */
+/** A workflow as the one who may start it is told of it. */
 export type DescribedWorkflow = JsonObject & {
   readonly id: string;
   readonly title: string;
@@ -152,7 +152,7 @@ export interface GateChoice {
 /** A project with its store open. */
 export interface OpenProject {
   as(principal: Principal, around?: Around): Phasegate;
-  /** The whole run, for whoever drives it; never for what an agent is shown. Throws `run_unknown`. */
+  /** The whole run, for the one who drives it; never for what an agent is shown. Throws `run_unknown`. */
   load(runId: string): Promise<Run>;
   /** The gate a run waits at, as a human is shown it, with its hash. Null when it waits at none. */
   gateCard(runId: string): Promise<GateCard | null>;
@@ -172,7 +172,7 @@ export interface OpenProject {
   readonly feed: Feed;
   readonly webhooks: Webhooks;
   readonly server: ServerDuties;
-  /** For whoever runs programs for a run by other ways than the toolbox: before the first, and after each. */
+  /** For anyone who runs programs for a run by other ways than the toolbox: before the first, and after each. */
   readonly guardedFiles: {
     hold(runId: string): Promise<void>;
     /** Puts back what is not as it was; says what that was, or null. */

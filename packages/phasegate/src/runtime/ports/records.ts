@@ -1,7 +1,7 @@
 import type { AuditRecord, Json, Run, RunQuery, Workflow } from '@phasegate/core';
 import type { Replaying } from '@phasegate/proofs';
 
-/** What is recorded, for whoever looks at the project as a whole; never for what an agent is shown. */
+/** What is recorded, for the one who looks at the project as a whole; never for what an agent is shown. */
 export interface Records {
   /**
    * Runs with all that is recorded of them, newest first, or the named ones in their order; one at a time, as they may

@@ -104,7 +104,7 @@ export type ScriptedAgent = 'honest' | 'forgetful' | 'cheating';
 export interface HumanChoice {
   readonly choose: string;
   readonly input: string | null;
-  /** Their name; null: whoever may. */
+  /** Their name; null: anyone who may. */
   readonly as: string | null;
 }
 

@@ -91,7 +91,7 @@ describe('a phase token', () => {
 });
 
 describe('a token of ours', () => {
-  test('is known when it comes back, and verified by whoever did not issue it [S2.79]', async () => {
+  test('is known when it comes back, and verified by the one who did not issue it [S2.79]', async () => {
     const { token } = tokens.issue(request);
     expect(tokens.check(token)).not.toBeInstanceOf(Promise);
     const elsewhere = createTokens({ secrets, now: () => clock });

@@ -45,7 +45,7 @@ export function createGuardedTrust(parts: GuardedTrustParts): GuardedTrust {
 
   /**
    * Only the newest acceptance that speaks of a path counts, as part of a workflow or by itself: what was given up must
-   * not come back. INVARIANT: nothing in the workspace is asked, since whoever changed a file may have changed that too.
+   * not come back. INVARIANT: nothing in the workspace is asked, since anyone who changed a file may have changed that too.
    */
   async function isAccepted(change: GuardedChange): Promise<boolean> {
     const { path, after } = change;

@@ -18,7 +18,7 @@ export interface Delivery {
   deliver(): Promise<void>;
   /** Waits until nothing is under way. */
   settled(): Promise<void>;
-  /** Ends what is under way; it is sent again by whoever comes next. */
+  /** Ends what is under way; it is sent again by the one who comes next. */
   stop(): Promise<void>;
 }
 

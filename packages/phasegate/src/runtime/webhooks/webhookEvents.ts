@@ -19,7 +19,7 @@ export function isEvent(name: string): boolean {
   return isRunEvent(name) || Object.hasOwn(OTHERS, name);
 }
 
-/** Names of all events, for whoever has to choose. */
+/** Names of all events, for the one who has to choose. */
 export function eventNames(): readonly string[] {
   return [...RUN_EVENT_TYPES, ...Object.keys(OTHERS)];
 }

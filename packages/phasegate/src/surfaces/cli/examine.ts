@@ -5,7 +5,7 @@ import { oneLine } from '@phasegate/core/model';
 import type { OpenProject, Project } from '../../runtime/ports.ts';
 import type { Invocation } from './command.ts';
 
-/** One thing `doctor` looked at. What is missing can be added; what is broken must be mended. */
+/** One thing `doctor` looked at. What is missing can be added; what is broken must be fixed. */
 export interface Finding {
   readonly name: string;
   readonly status: 'ok' | 'missing' | 'broken';

@@ -84,7 +84,7 @@ async function readAndClose(fd: number): Promise<Buffer | undefined> {
   return undefined;
 }
 
-/** A pipe is empty when it was read; a file could be read again by whoever finds the descriptor. */
+/** A pipe is empty when it was read; a file could be read again by the one who finds the descriptor. */
 async function readStdin(stdin: Readable): Promise<Buffer | undefined> {
   const bytes = await readLimited(stdin, LIMIT);
   if ('fd' in stdin && stdin.fd === 0 && fstatSync(0).isFile()) {

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { visible } from './text/visible.ts';
 import { usageError } from './usage.ts';
 
-/** Questions to whoever sits at the terminal. They are written to stderr, so that stdout holds only the result. */
+/** Questions to the one who sits at the terminal. They are written to stderr, so that stdout holds only the result. */
 export interface Prompts {
   password(message: string): Promise<string>;
   text(message: string, initial?: string): Promise<string>;

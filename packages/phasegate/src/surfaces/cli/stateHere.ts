@@ -5,7 +5,7 @@ import type { OpenProject } from '../../runtime/ports.ts';
 import type { Invocation } from './command.ts';
 
 /**
- * The project's state for whoever only looks at what is recorded; null where there is none, as opening it would make
+ * The project's state for the one who only looks at what is recorded; null where there is none, as opening it would make
  * it. Says what is not looked at.
  */
 export async function stateHere({ project, open, env, out }: Invocation): Promise<OpenProject | null> {

@@ -15,7 +15,7 @@ export const HUMAN_OPTIONS = {
   },
 } as const satisfies OptionSpecs;
 
-/** Whoever calls without a credential. */
+/** Anyone who calls without a credential. */
 export const LOCAL_AGENT: AgentPrincipal = { kind: 'agent', name: 'local' };
 
 /** What may be known already: a passphrase that was read before, and where the humans are kept. */
@@ -107,7 +107,7 @@ async function signIn(invocation: Invocation, given: string | undefined): Promis
   const { humans } = await invocation.reach();
   if (given !== undefined) return humans.unlock(name, given);
   if (prompts !== null) {
-    // Whoever types it sees where it goes.
+    // Anyone who types it sees where it goes.
     const at = server === null ? '' : ` at ${new URL(server.url).host}`;
     const of = name === undefined ? '' : ` of ${name}`;
     return humans.unlock(name, await prompts.password(`Passphrase${of}${at}`));

@@ -15,7 +15,7 @@ import { readMessage } from './readMessage.ts';
 
 /** What serving over HTTP needs. */
 export interface McpFetchOptions {
-  /** Makes the server of one request, or of one session of an older client, for whoever was authenticated. */
+  /** Makes the server of one request, or of one session of an older client, for the one who was authenticated. */
   readonly serverFor: (context: McpRequestContext) => McpServer | Promise<McpServer>;
   /** Hostnames that may stand in `Host`; default: this machine's own, against rebound names. */
   readonly hosts?: readonly string[];

@@ -87,7 +87,7 @@ export function createLegacySessions(options: LegacyOptions): LegacySessions {
   };
 }
 
-/** An agent with too many loses its own least used; where there are too many in all, whoever has most does. */
+/** An agent with too many loses its own least used; where there are too many in all, the one who has most does. */
 function oneTooMany(sessions: ReadonlyMap<string, Session>, agent: string): Session | undefined {
   const counts = new Map<string, number>();
   for (const session of sessions.values()) counts.set(session.agent, (counts.get(session.agent) ?? 0) + 1);

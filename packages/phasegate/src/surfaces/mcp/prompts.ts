@@ -55,7 +55,7 @@ function requestOf({ id, title }: CatalogEntry, given: Readonly<Record<string, s
   return { description: title, messages: [{ role: 'user', content: { type: 'text', text } }] };
 }
 
-/** Two files may define one id; whoever starts it is told. One prompt stands for both. */
+/** Two files may define one id; anyone who starts it is told. One prompt stands for both. */
 function unique(entries: readonly CatalogEntry[]): readonly CatalogEntry[] {
   return entries.filter((entry, index) => entries.findIndex(({ id }) => id === entry.id) === index);
 }

@@ -88,7 +88,7 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 
-  /** Whoever sent too much is told so, where the call can be told from what is left of it. */
+  /** Anyone who sent too much is told so, where the call can be told from what is left of it. */
   #refuse(line: DroppedLine): void {
     this.onerror?.(new Error(TOO_LARGE));
     const id = idIn(line);

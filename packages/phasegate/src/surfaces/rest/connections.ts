@@ -13,7 +13,7 @@ export interface Connections {
 }
 
 /**
- * Keeps not more than so many. Whoever opens connections and leaves them loses those again to whoever comes: with a
+ * Keeps not more than so many. Anyone who opens connections and leaves them loses those again to the next one: with a
  * limit that only turns away who comes last, one client could keep everybody else out.
  */
 export function createConnections(most: number): Connections {

@@ -67,7 +67,7 @@ export function createRestApp(given: RestParts): RestApp {
   app.use(countRequests(log, metrics, settings.verbose === true));
   if (tracing.request !== null) app.use(tracing.request);
   app.use(guardProvenance(settings));
-  // Whoever signs in has no credential yet, and perhaps the cookie of a session that has ended.
+  // Anyone who signs in has no credential yet, and perhaps the cookie of a session that has ended.
   app.use('/api/*', (c, next) => (signsIn(c) ? bindNobody(c, next) : callers(c, next)));
   const starts = createFairStarts();
   const inTurn = beginInTurn(starts);
@@ -114,7 +114,7 @@ const HOT_ROUTES = ENDPOINTS.filter(({ operationId }) =>
   ['checkTool', 'requestTransition'].includes(operationId),
 );
 
-/** Bodies are read for whoever has a credential, and a small one of who wants one: nobody fills the memory unnamed. */
+/** Bodies are read for the one who has a credential, and a small one for anyone who wants one: nobody fills the memory unnamed. */
 function guardBodies(settings: RestParts['settings']): MiddlewareHandler<RestEnv> {
   const whole = guardJsonBody(settings);
   const small = guardJsonBody({ maxBody: LARGEST_SIGN_IN });
@@ -126,7 +126,7 @@ function guardBodies(settings: RestParts['settings']): MiddlewareHandler<RestEnv
 
 const LARGEST_SIGN_IN = 16 * 1024;
 
-/** Whoever sends many requests at once waits for themselves; each is a connection, and there is an end of those. */
+/** Anyone who sends many requests at once waits for themselves; each is a connection, and there is an end of those. */
 function beginInTurn(starts: FairStarts): MiddlewareHandler<RestEnv> {
   const turns = createTurns({ what: 'requests', atOnce: MOST_UNDER_WAY, waiting: 0 });
   return async (c, next) => {

@@ -43,7 +43,7 @@ export function createCredentialRefusals(
 
   return {
     async settle(c, error) {
-      // A bad token is recorded by whoever admits tokens.
+      // A bad token is recorded by the one who admits tokens.
       const ours = error instanceof CredentialRefused;
       const token = error instanceof PhasegateError && error.code.startsWith('token_');
       if (!ours && !token) return error;

@@ -30,7 +30,7 @@ export interface HotRouteParts {
 
 /**
  * The routes an agent asks all day, without the chain of guards that other requests need. The head of a request
- * decides: it is taken only where every guard would let it pass, and whoever is to be refused for who they are or how
+ * decides: it is taken only where every guard would let it pass, and anyone who is to be refused for who they are or how
  * they ask is left to Hono. The body is read by the same functions and answered by the same handlers as there.
  */
 export function createHotRoutes({ parts, metrics, starts, routes }: HotRouteParts): HotRoutes {

@@ -10,7 +10,7 @@ const MOST_WAITING = 8;
 
 /**
  * One large body of a caller at a time, from its first byte to its answer and a while longer: reading one keeps the
- * server busy, so whoever sends one after the other leaves most of the time to others. Callers are bound before. A body
+ * server busy, so anyone who sends one after the other leaves most of the time to others. Callers are bound before. A body
  * whose length is not said beforehand counts as large.
  */
 export function oneLargeBody({ later }: Pick<RestParts, 'later'>): MiddlewareHandler<RestEnv> {

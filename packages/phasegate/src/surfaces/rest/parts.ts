@@ -95,7 +95,7 @@ export interface HumanSession {
   readonly name: string;
   /** Signs decisions; null for the operator, and where each act brings the passphrase. */
   readonly human: UnlockedHuman | null;
-  /** Whether it is nobody in particular: whoever used the server's link before any human was set up. */
+  /** Whether it is nobody in particular: anyone who used the server's link before any human was set up. */
   readonly operator: boolean;
   /** Whether looking is all it is good for: then an act needs the passphrase, for that act alone. */
   readonly asksPassphrase: boolean;

@@ -16,7 +16,7 @@ export interface Sessions {
   newCode(human: UnlockedHuman | null): string;
   /** Spends a code. Null for one that is unknown, spent, too old, or made before there were humans. */
   redeem(code: string, carrier: Carrier): Promise<Opened | null>;
-  /** For whoever showed the passphrase. Null for a human who was removed meanwhile. */
+  /** For anyone who showed the passphrase. Null for a human who was removed meanwhile. */
   open(human: UnlockedHuman, carrier: Carrier): Promise<Opened | null>;
   /** Whose session this is; using it keeps it alive. */
   find(shown: ShownSession): Promise<HumanSession | null>;

@@ -14,7 +14,7 @@ import type { RestEnv } from './parts.ts';
 /** What a span says about its work. */
 export type SpanFields = Readonly<Record<string, string | number | boolean>>;
 
-/** Spans around requests and commands; whoever registers a tracer provider sees them. */
+/** Spans around requests and commands; anyone who registers a tracer provider sees them. */
 export interface Tracing {
   /** Around each request; null when tracing is off. */
   readonly request: MiddlewareHandler<RestEnv> | null;

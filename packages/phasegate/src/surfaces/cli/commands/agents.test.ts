@@ -3,7 +3,7 @@ import { EMPTY_PROJECT, makeShell, type Shell } from '../fixtures/callCli.ts';
 
 const WORKFLOW = 'workflow: errand\nphases: { GO: {}, RETURN: {} }\n';
 
-test('a key is shown once, and whoever gives it is that agent [S2.26]', async () => {
+test('a key is shown once, and anyone who gives it is that agent [S2.26]', async () => {
   const shell = makeShell({ 'agent_workflow.yaml': WORKFLOW });
   const added = await shell.call(['agents', 'add', 'ada', '--capability', 'python', '--json']);
   const { key } = added.json();

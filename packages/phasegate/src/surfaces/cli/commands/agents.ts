@@ -43,7 +43,7 @@ async function listAgents(invocation: Invocation): Promise<ExitCode> {
   const project = await invocation.reach();
   const known = await project.agents.list();
   const leases = await project.claims.leases();
-  // Whoever holds something is shown, also `local`, which has no key.
+  // Anyone who holds something is shown, also `local`, which has no key.
   const others = [...new Set(leases.map(({ agent }) => agent))].filter(
     (holder) => !known.some(({ name }) => name === holder),
   );

@@ -20,13 +20,13 @@ phases:
     next: null
 `;
 
-test('check finds the way around a required gate and exits 1; the mended workflow exits 0 [S2.85]', async () => {
+test('check finds the way around a required gate and exits 1; the fixed workflow exits 0 [S2.85]', async () => {
   const flawed = makeShell({ 'agent_workflow.yaml': YAML('null') });
-  const mended = makeShell({ 'agent_workflow.yaml': YAML('B') });
+  const fixed = makeShell({ 'agent_workflow.yaml': YAML('B') });
 
   const found = await flawed.call(['check', 'w']);
   const json = await flawed.call(['check', 'w', '--json']);
-  const clean = await mended.call(['check', 'w']);
+  const clean = await fixed.call(['check', 'w']);
 
   expect(found.code).toBe(1);
   expect(found.stdout).toContain('error required_gate_bypassed: ');

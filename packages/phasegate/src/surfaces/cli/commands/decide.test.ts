@@ -57,7 +57,7 @@ test('walks through the example workflow, and a human decides', async () => {
   expect(await shell.call(['audit', 'verify'])).toMatchObject({ code: 0 });
 });
 
-test('in ring served a human verb needs the right passphrase, whoever the caller is [adv.H1 adv.J1]', async () => {
+test('in ring served a human verb needs the right passphrase, no matter who the caller is [adv.H1 adv.J1]', async () => {
   const shell = makeShell();
   await shell.callAs('open sesame', ['init', '--template', 'minimal']);
   const run = await waitingRun(shell);

@@ -40,7 +40,7 @@ export const graph: CliCommand = {
     if (args.flag('coverage') && args.text('run') !== undefined) {
       throw usageError('`--run` and `--coverage` are two pictures', 'draw them one after the other');
     }
-    // A run of a server is shown to whoever signs in there: the passphrase is for that, and is read only once.
+    // A run of a server is shown to the one who signs in there: the passphrase is for that, and is read only once.
     const atServer = invocation.server !== null && args.text('run') !== undefined;
     const human = atServer ? null : await letCodeIn(invocation);
     const found = await catalog.load(args.positionals[0] as string);

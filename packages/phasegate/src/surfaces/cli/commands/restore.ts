@@ -36,14 +36,14 @@ async function humansFor(
     // Nobody left is no reason to let nobody restore: the backup's humans are this project's own, or it is refused.
     if ((await humans.list()).length > 0) return humans;
   } catch (error) {
-    if (!(error instanceof PhasegateError) || !MENDED.has(error.code)) throw error;
+    if (!(error instanceof PhasegateError) || !REPAIRED_BY_IT.has(error.code)) throw error;
   }
   const opened = await (await invocation.project()).openBackup(file);
   backup.close = opened.close;
   return opened.humans;
 }
 
-const MENDED: ReadonlySet<string> = new Set([
+const REPAIRED_BY_IT: ReadonlySet<string> = new Set([
   'store_corrupt',
   'store_newer',
   'state_tampered',

@@ -131,7 +131,7 @@ describe('what is driven', () => {
 });
 
 describe('how it is driven', () => {
-  test('what was asked for reaches whoever drives', async () => {
+  test('what was asked for reaches the one who drives', async () => {
     const shell = makeProject();
     const words = ['--agent', `"/bin/sh" -p --file={prompt} 'do {prompt_file}'`, '--adapter', 'tmux'];
     const more = ['--workers', '64', '--step-timeout', '86400', '--wait-for-human'];

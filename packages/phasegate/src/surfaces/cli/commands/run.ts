@@ -86,7 +86,7 @@ export const run: CliCommand = {
   },
 };
 
-/** Pausing where someone else has to act is what was asked for; whoever scripts this tells them apart by `outcome`. */
+/** Pausing where someone else has to act is what was asked for; anyone who scripts this tells them apart by `outcome`. */
 const EXIT_CODES: Readonly<Record<Driven['outcome'], ExitCode>> = {
   completed: 0,
   waiting: 0,

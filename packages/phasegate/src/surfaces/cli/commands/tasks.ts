@@ -39,7 +39,7 @@ export const tasks: CliCommand = {
 };
 
 /**
- * The folder and the name of the file meant: as the shell sees it, else as the project does. Whoever types a path may
+ * The folder and the name of the file meant: as the shell sees it, else as the project does. Anyone who types a path may
  * have it read wherever it is; only what a workflow names has to be inside the project.
  */
 function placeOf(root: string, file: string): [string, string] {

@@ -66,7 +66,7 @@ export const completePhase: McpTool = {
   },
 };
 
-/** Whoever calls with a token completes by it, and gets the next one with the answer, or none is left. */
+/** Anyone who calls with a token completes by it, and gets the next one with the answer, or none is left. */
 async function submit(
   run: string,
   command: Complete,

@@ -4,7 +4,7 @@ import { type ApiBed, openApiBed } from './fixtures/apiBed.ts';
 import { FIVE } from './fixtures/workflows.ts';
 
 describe('POST /runs/:id/decisions', () => {
-  test('signs the choice of whoever signed in, over what was shown', async () => {
+  test('signs the choice of the one who signed in, over what was shown', async () => {
     const { bed, run, maria } = await atGate();
     const card = (await bed.get(`/runs/${run}/gate`, maria)).body;
     expect(JSON.stringify(card.card)).toContain('all is well');
