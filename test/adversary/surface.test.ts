@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, own } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { OPEN, WITH_KEY, WITH_TOKEN } from './openRoutes.ts';
+import { NOT_BUILT, OPEN, WITH_KEY, WITH_TOKEN } from './openRoutes.ts';
 import { expectStatus, laySiege, PASSPHRASE, type Siege } from './siege.ts';
 import { bearer, converse, newAddress, type Sent } from './wire.ts';
 
@@ -358,7 +358,8 @@ test('the server is unharmed, and its log holds no secret', async () => {
 });
 
 function operationsOf(document: JsonObject) {
-  return Object.entries(own(document, 'paths') as JsonObject).flatMap(([template, methods]) =>
+  const documented = own(document, 'paths') as JsonObject;
+  return Object.entries({ ...documented, ...NOT_BUILT }).flatMap(([template, methods]) =>
     Object.keys(isJsonObject(methods) ? methods : {}).map((verb) => {
       const method = verb.toUpperCase();
       const path = template

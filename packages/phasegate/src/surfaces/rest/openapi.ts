@@ -39,7 +39,6 @@ const TAGS: readonly (readonly [string, string])[] = [
   ['webhooks', 'Addresses that are told what happens'],
   ['session', 'Signing in'],
   ['server', 'The server itself'],
-  ['hooks', 'Clients that ask before they act'],
 ];
 
 const SECURITY_SCHEMES: JsonObject = {

@@ -4,7 +4,10 @@ import { WORD_LIMIT } from '@phasegate/wire';
 import { runPath, textUpTo } from '@phasegate/wire/schemas';
 import { type Endpoint, endpoint, type Who } from './endpoint.ts';
 
-/** Routes of the contract that this release does not have. They fail closed: nothing is allowed by asking them. */
+/**
+ * Routes of the contract that this release does not have. They fail closed: nothing is allowed by asking them. They are
+ * not in the OpenAPI document until they are built.
+ */
 export const MISSING_ROUTES: readonly Endpoint[] = [
   missing('/hooks/{client}', 'no hook adapter is in this release', {
     operationId: 'hook',
