@@ -14,7 +14,7 @@ import { gateContext, visitOf } from './gateContext.ts';
 import { type Goal, goalOf } from './goal.ts';
 import { over } from './history.ts';
 import { feedbackOf, phaseText, type RenderedText } from './phaseText.ts';
-import type { Answer, Escalation, Principal, Question, Run, RunStatus } from './run.ts';
+import type { Answer, Completion, Escalation, Principal, Question, Run, RunStatus } from './run.ts';
 import type { NextAction } from './verdict.ts';
 
 /** All a principal may see of a run. Later phases are absent from the value, so no surface can leak them. */
