@@ -39,8 +39,31 @@ test('the phases of a source are walked when it is named, and a note says so whe
   );
 
   expect(fixed).toMatchObject({ clean: true, findings: [{ code: 'source_not_read', severity: 'note' }] });
-  expect(started).toMatchObject({ clean: true, findings: [] });
+  expect(started.clean).toBe(true);
   expect(started.states).toBeGreaterThan(fixed.states);
+});
+
+test('the examples that rest on the word of an agent alone are named', async () => {
+  const named = new Map<string, readonly unknown[]>();
+  for (const folder of FOLDERS) {
+    const { catalog } = await open(folder);
+    for (const { id } of await catalog.list()) {
+      const { findings } = checkWorkflow((await catalog.load(id, STARTED_WITH[id])).workflow);
+      const claims = findings.filter(({ code }) => code === 'claims_alone');
+      named.set(
+        id,
+        claims.filter(({ message }) => message.startsWith('a run gets')).flatMap(({ phases }) => phases),
+      );
+    }
+  }
+
+  expect(Object.fromEntries(named)).toEqual({
+    tdd: [],
+    w1_editing: [],
+    change: ['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE'],
+    spec_execution_v1: [0, 1, 2, 3, 4],
+    test_generation_v3: [1, 2, 3, 4, 5, 6, 7, 8],
+  });
 });
 
 function open(folder: string): Promise<Project> {

@@ -16,12 +16,8 @@ import type { Finding } from './report.ts';
 
 type TraceTo = (phase: Phase) => readonly string[];
 
-/** Conditions on what a human approved that read what another phase can have put in its place, and gates of words alone. */
+/** Conditions on what a human approved that read what another phase can have put in its place. */
 export function approvalFindings(workflow: Workflow, traceTo: TraceTo): readonly Finding[] {
-  return [...replacedApprovals(workflow, traceTo), ...claimsAlone(workflow)];
-}
-
-function replacedApprovals(workflow: Workflow, traceTo: TraceTo): readonly Finding[] {
   const findings: Finding[] = [];
   for (const gated of workflow.phases) {
     const covered = coveredBy(gated).filter((name) => !isOwned(workflow, name));
@@ -88,26 +84,4 @@ function replacerOf(
         leads(other, reader),
     ) ?? null
   );
-}
-
-/** A note, as it may be meant: nothing but the agent's word stands between these phases and the next. */
-function claimsAlone({ phases }: Workflow): readonly Finding[] {
-  const resting = phases.filter(
-    ({ blockers, postconditions, humanGate, work }) =>
-      humanGate === null &&
-      blockers.length > 0 &&
-      (work.kind === 'agent' || work.kind === 'dispatch') &&
-      [...postconditions, ...blockers].every(isClaimed),
-  );
-  if (resting.length === 0) return [];
-  const names = resting.map(({ id }) => `\`${id}\``).join(', ');
-  const one = resting.length === 1;
-  const message = `the gate${one ? '' : 's'} of phase${one ? '' : 's'} ${names} rest${one ? 's' : ''} on the agent's word alone: a \`command\`, a \`files\` check or a human would see for themselves`;
-  return [
-    { code: 'claims_alone', severity: 'note', message, phases: resting.map(({ id }) => id), trace: [] },
-  ];
-}
-
-function isClaimed({ use, needs, recheck }: Check): boolean {
-  return recheck !== true && needs === 'claimed' && use !== 'command' && use !== 'files';
 }

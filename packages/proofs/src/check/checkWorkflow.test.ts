@@ -1,12 +1,11 @@
 import type { PropertyDraft, Workflow } from '@phasegate/core/model';
 import { defineWorkflow } from '@phasegate/core/model';
 import { describe, expect, test } from 'vitest';
-import { checkWorkflow } from './checkWorkflow.ts';
-import { FLAWS, workflowOf } from './fixtures/flaws.ts';
+import { checkWays, FLAWS, workflowOf } from './fixtures/flaws.ts';
 
 describe('every kind of flaw', () => {
   test.each(FLAWS)('$code: $what is found with the shortest way there, and only it', (flaw) => {
-    const { findings, clean, bound } = checkWorkflow(flaw.flawed);
+    const { findings, clean, bound } = checkWays(flaw.flawed);
 
     const flaws = findings.filter(({ severity }) => severity === 'error');
     expect(flaws.map(({ code, trace }) => ({ code, trace }))).toEqual([
@@ -17,7 +16,7 @@ describe('every kind of flaw', () => {
   });
 
   test.each(FLAWS)('$code: the fixed workflow is clean', ({ fixed }) => {
-    expect(checkWorkflow(fixed)).toMatchObject({ clean: true, bound: null });
+    expect(checkWays(fixed)).toMatchObject({ clean: true, bound: null });
   });
 });
 
@@ -41,7 +40,7 @@ describe('what is walked', () => {
     ]);
 
     // Fresh, once failed, escalated, ended.
-    expect(checkWorkflow(workflow)).toMatchObject({ states: 4, clean: true });
+    expect(checkWays(workflow)).toMatchObject({ states: 4, clean: true });
   });
 
   test('a parallel phase is joined when all items pass, and escalated when they fail', () => {
@@ -51,7 +50,7 @@ describe('what is walked', () => {
       { id: 'C' },
     ]);
 
-    expect(checkWorkflow(workflow)).toMatchObject({ clean: true, bound: null });
+    expect(checkWays(workflow)).toMatchObject({ clean: true, bound: null });
   });
 
   test('a quorum, a timeout and an option that stops are walked', () => {
@@ -65,7 +64,7 @@ describe('what is walked', () => {
     };
     const workflow = workflowOf([{ id: 'A', gates: [{ id: 'ship', human }] }]);
 
-    expect(checkWorkflow(workflow)).toMatchObject({ clean: true, bound: null });
+    expect(checkWays(workflow)).toMatchObject({ clean: true, bound: null });
   });
 
   test('a handler that skips its work does not pass for it [adv.H4]', () => {
@@ -81,7 +80,7 @@ describe('what is walked', () => {
       { properties: [{ name: 'tested', before: ['TESTS', 'SHIP'] }] },
     );
 
-    expect(checkWorkflow(workflow).findings).toMatchObject([
+    expect(checkWays(workflow).findings).toMatchObject([
       { code: 'property_broken', trace: ['start', 'complete `TESTS`, its handler returns `skip` → `SHIP`'] },
     ]);
   });
@@ -101,8 +100,8 @@ describe('what is walked', () => {
         { properties: [{ name: 'one way', never }] },
       );
 
-    expect(checkWorkflow(withNever(['B', 'C'])).findings).toEqual([]);
-    expect(checkWorkflow(withNever(['C'])).findings).toMatchObject([
+    expect(checkWays(withNever(['B', 'C'])).findings).toEqual([]);
+    expect(checkWays(withNever(['C'])).findings).toMatchObject([
       { code: 'property_broken', trace: ['start', 'complete `A`, its condition is false → `C`'] },
     ]);
   });
@@ -114,8 +113,8 @@ test('a gate is reached when it opens, whatever a human decides then', () => {
     workflowOf([{ id: 'A', gates: [{ id: 'approval', human }] }, { id: 'B' }], { properties: [property] });
   const opened = { code: 'property_broken', trace: ['start', 'complete `A` → the human gate of `A`'] };
 
-  expect(checkWorkflow(gated({ name: 'unasked', never: ['approval'] })).findings).toMatchObject([opened]);
-  expect(checkWorkflow(gated({ name: 'late', before: ['B', 'approval'] })).findings).toMatchObject([opened]);
+  expect(checkWays(gated({ name: 'unasked', never: ['approval'] })).findings).toMatchObject([opened]);
+  expect(checkWays(gated({ name: 'late', before: ['B', 'approval'] })).findings).toMatchObject([opened]);
 });
 
 describe('what cannot be walked whole is said', () => {
@@ -125,7 +124,7 @@ describe('what cannot be walked whole is said', () => {
     });
 
   test('a param without end is taken both ways, with what to change', () => {
-    const { findings, clean } = checkWorkflow(onParam({ min: 0 }));
+    const { findings, clean } = checkWays(onParam({ min: 0 }));
 
     expect(clean).toBe(true);
     expect(findings).toMatchObject([{ code: 'infinite_domain', severity: 'note' }]);
@@ -133,7 +132,7 @@ describe('what cannot be walked whole is said', () => {
   });
 
   test('a huge product of params is cut, with what to change', () => {
-    const { findings, clean } = checkWorkflow(onParam({ min: 0, max: 1_000_000_000_000 }));
+    const { findings, clean } = checkWays(onParam({ min: 0, max: 1_000_000_000_000 }));
 
     expect(clean).toBe(true);
     expect(findings).toMatchObject([{ code: 'huge_product', severity: 'note' }]);
@@ -141,14 +140,12 @@ describe('what cannot be walked whole is said', () => {
   });
 
   test('params with few values are tried one by one', () => {
-    expect(checkWorkflow(onParam({ min: 0, max: 9 }))).toMatchObject({ params: ['n'], findings: [] });
-    expect(checkWorkflow(onParam({ min: 0, max: 5 })).findings).toMatchObject([
-      { code: 'unreachable_phase' },
-    ]);
+    expect(checkWays(onParam({ min: 0, max: 9 }))).toMatchObject({ params: ['n'], findings: [] });
+    expect(checkWays(onParam({ min: 0, max: 5 })).findings).toMatchObject([{ code: 'unreachable_phase' }]);
   });
 
   test('a bound that is reached fails the check, and nothing is claimed of what was not seen', () => {
-    const report = checkWorkflow(onParam({ min: 0, max: 9 }), { bounds: { states: 3 } });
+    const report = checkWays(onParam({ min: 0, max: 9 }), { bounds: { states: 3 } });
 
     expect(report).toMatchObject({ clean: false, states: 3, bound: { kind: 'states', limit: 3 } });
     expect(report.findings).toMatchObject([{ code: 'bound_reached', severity: 'error' }]);
@@ -158,15 +155,15 @@ describe('what cannot be walked whole is said', () => {
 describe('what no engine would refuse is not taken for impossible', () => {
   const asked = (ref: string) => ({ ref, source: `${ref}()` });
   const expression = (condition: string) => ({ check: 'expression', label: condition, with: { condition } });
-  const codes = (workflow: Workflow) => checkWorkflow(workflow).findings.map(({ code }) => code);
+  const codes = (workflow: Workflow) => checkWays(workflow).findings.map(({ code }) => code);
 
   test('a phase is counted under its own name, also where every object has that name', () => {
     const around = (id: string) =>
       workflowOf([{ id: 'A' }, { id, next: { condition: asked('again'), onTrue: id, onFalse: null } }]);
-    const { states } = checkWorkflow(around('B'));
+    const { states } = checkWays(around('B'));
 
-    expect(checkWorkflow(around('toString'))).toMatchObject({ clean: true, states });
-    expect(checkWorkflow(around('__proto__'))).toMatchObject({ clean: true, states });
+    expect(checkWays(around('toString'))).toMatchObject({ clean: true, states });
+    expect(checkWays(around('__proto__'))).toMatchObject({ clean: true, states });
   });
 
   test.each([
@@ -270,7 +267,7 @@ describe('ways that end nowhere', () => {
 
   test('votes that can be divided for good are a dead end, and a timeout or one voice more is a way out', () => {
     const both = { approvers: ['ada', 'bob'], quorum: 2 };
-    const gated = (more: object) => checkWorkflow(workflowOf([{ id: 'A', gates: human(more) }]));
+    const gated = (more: object) => checkWays(workflowOf([{ id: 'A', gates: human(more) }]));
 
     expect(gated(both).findings).toMatchObject([
       {
@@ -305,7 +302,7 @@ describe('ways that end nowhere', () => {
       { params: { sure: { type: 'boolean', constant: true, required: true } } },
     );
 
-    expect(checkWorkflow(workflow).findings).toMatchObject([{ code: 'exhausted_loop', phases: ['A'] }]);
+    expect(checkWays(workflow).findings).toMatchObject([{ code: 'exhausted_loop', phases: ['A'] }]);
   });
 
   test('a run that is only led round is said to be, and not to be unable to leave a phase', () => {
@@ -321,7 +318,7 @@ describe('ways that end nowhere', () => {
       { params: { sure: { type: 'boolean', constant: false, required: true } } },
     );
 
-    expect(checkWorkflow(workflow).findings).toMatchObject([
+    expect(checkWays(workflow).findings).toMatchObject([
       { code: 'unreachable_phase', phases: ['C'] },
       { code: 'dead_end', message: expect.stringContaining('never ends') },
     ]);
@@ -353,8 +350,6 @@ test.each<[string, PropertyDraft, RegExp]>([
 
 function codesOf(code: string): readonly string[] {
   return FLAWS.filter((flaw) => flaw.code === code).flatMap(({ flawed }) =>
-    checkWorkflow(flawed).findings.flatMap(({ code: found, severity }) =>
-      severity === 'error' ? [found] : [],
-    ),
+    checkWays(flawed).findings.flatMap(({ code: found, severity }) => (severity === 'error' ? [found] : [])),
   );
 }

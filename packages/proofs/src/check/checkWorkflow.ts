@@ -1,6 +1,7 @@
 import type { Phase, Workflow } from '@phasegate/core/model';
 import { abstractionOf } from './abstractWorkflow.ts';
 import { approvalFindings } from './approvalFindings.ts';
+import { claimsFindings } from './claimsFindings.ts';
 import { explore, traceTo } from './explore.ts';
 import { gateFindings } from './gateFindings.ts';
 import { Monitor, watchedIn } from './monitor.ts';
@@ -40,6 +41,7 @@ export function checkWorkflow(
     ...approvalFindings(workflow, wayTo),
     ...(complete ? [] : [boundReached(limits.states)]),
     ...abstraction.notes,
+    ...claimsFindings(workflow, { whole: !lacksSource(workflow) }),
     ...(lacksSource(workflow) ? [SOURCE_NOT_READ] : []),
   ];
   return {

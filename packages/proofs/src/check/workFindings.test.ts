@@ -1,7 +1,6 @@
 import type { CheckDraft, PhaseDraft, Workflow } from '@phasegate/core/model';
 import { describe, expect, test } from 'vitest';
-import { checkWorkflow } from './checkWorkflow.ts';
-import { workflowOf } from './fixtures/flaws.ts';
+import { checkWays, workflowOf } from './fixtures/flaws.ts';
 
 const CHANGES = [{ type: 'changes', schema: { type: 'array', minItems: 1 } }];
 const COMMANDS = [{ name: 'commands_executed', type: 'list', rule: 'non_empty' as const }];
@@ -15,7 +14,7 @@ describe('git that is forbidden beside a shell', () => {
   const finding = (bash: { allowed?: readonly string[]; denied?: readonly string[] } | null) => {
     const toolConstraints = bash === null ? {} : { toolConstraints: { bash } };
     const phase = { id: 'A', allowedTools: ['bash'], forbiddenTools: ['git'], ...toolConstraints };
-    return checkWorkflow(workflowOf([phase])).findings.map(({ code, severity }) => [code, severity]);
+    return checkWays(workflowOf([phase])).findings.map(({ code, severity }) => [code, severity]);
   };
 
   test.each([null, { denied: ['rm **'] }, { allowed: ['**'] }, { allowed: ['npm test', '* **'] }])(
@@ -69,7 +68,7 @@ describe('evidence out of reach is an error only where it is certain', () => {
       /must report a test run of what it writes/,
     ],
   ])('%s', (_, phase, message) => {
-    expect(checkWorkflow(workflowOf([phase])).findings).toMatchObject([
+    expect(checkWays(workflowOf([phase])).findings).toMatchObject([
       { code: 'evidence_out_of_reach', severity: 'error', message: expect.stringMatching(message) },
     ]);
   });
@@ -107,13 +106,13 @@ describe('evidence out of reach is an error only where it is certain', () => {
       { id: 'A', work: { kind: 'command', command: 'make' }, allowedTools: ['read_files'], fields: COMMANDS },
     ],
   ])('not with %s', (_, phase) => {
-    expect(checkWorkflow(workflowOf([phase])).findings).toEqual([]);
+    expect(checkWays(workflowOf([phase])).findings).toEqual([]);
   });
 
   test('a test run that may be read somewhere is a note', () => {
     const phase = { id: 'A', allowedTools: ['write_files', 'read_files'], writes: ['src/**'], ...TESTED };
 
-    expect(checkWorkflow(workflowOf([phase]))).toMatchObject({
+    expect(checkWays(workflowOf([phase]))).toMatchObject({
       clean: true,
       findings: [{ code: 'evidence_out_of_reach', severity: 'note' }],
     });
@@ -185,7 +184,7 @@ describe('a file that must be there', () => {
       ],
     ],
   ])('is not a finding where it %s', (_, phases) => {
-    expect(checkWorkflow(workflowOf(phases)).findings).toEqual([]);
+    expect(checkWays(workflowOf(phases)).findings).toEqual([]);
   });
 });
 
@@ -226,7 +225,7 @@ describe('a role approves its own work', () => {
       ],
     ],
   ])('%s', (_, phases) => {
-    const { findings } = checkWorkflow(workflowOf(phases));
+    const { findings } = checkWays(workflowOf(phases));
 
     expect(findings).toMatchObject([{ code: 'self_approval', severity: 'error' }]);
     expect(findings[0]?.phases.at(-1)).toBe(phases.at(-1)?.id);
@@ -248,12 +247,12 @@ describe('a role approves its own work', () => {
       [write('bot'), { ...write('bot'), id: 'FIX', postconditions: [{ check: 'review_is_complete' }] }],
     ],
   ])('not where %s', (_, phases) => {
-    expect(checkWorkflow(workflowOf(phases)).findings).toEqual([]);
+    expect(checkWays(workflowOf(phases)).findings).toEqual([]);
   });
 });
 
 function unreached(workflow: Workflow): readonly unknown[] {
-  return checkWorkflow(workflow).findings.flatMap(({ code, severity, phases }) =>
+  return checkWays(workflow).findings.flatMap(({ code, severity, phases }) =>
     code === 'evidence_out_of_reach' && severity === 'error' ? [phases] : [],
   );
 }

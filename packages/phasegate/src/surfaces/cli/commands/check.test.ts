@@ -34,12 +34,25 @@ test('check finds the way around a required gate and exits 1; the fixed workflow
   expect(json.json()).toMatchObject({
     clean: false,
     bound: null,
-    findings: [{ code: 'required_gate_bypassed' }],
+    findings: [{ code: 'required_gate_bypassed' }, { code: 'claims_alone', severity: 'note' }],
   });
   expect(clean.code).toBe(0);
   expect(clean.stdout).toMatch(
     /^w: nothing wrong; \d+ states and \d+ transitions explored, all that can be reached/,
   );
+});
+
+test('a workflow that rests on claims alone is named, and passes with a note', async () => {
+  const text = 'workflow: w\nphases:\n  A: { required_artifacts: [{ type: report }], next: null }\n';
+  const shell = makeShell({ 'agent_workflow.yaml': text });
+
+  const { code, stdout } = await shell.call(['check', 'w']);
+
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^agent_workflow\.yaml:3:3: note claims_alone: a run gets from start to end by phase `A` on /,
+  );
+  expect(stdout).toMatch(/^w: nothing wrong, 1 note; /m);
 });
 
 test('a bound that is reached is said, and is not a pass', async () => {
@@ -85,7 +98,7 @@ params:
   known: { type: boolean, default: true }
   n: ${n}
 phases:
-  A: { next: { condition: params.n > 5, on_true: B, on_false: null } }
+  A: { next: { condition: params.n > 5, on_true: B, on_false: null }, postconditions: [{ check: files, with: { exist: [a] } }] }
   B: { next: null }
 `;
   const shell = makeShell({ 'agent_workflow.yaml': text });
@@ -190,7 +203,7 @@ describe('a workflow that takes phases from a source', () => {
 
     expect(fixed.json()).toMatchObject({ clean: true, findings: [{ code: 'source_not_read' }] });
     expect(started.code).toBe(0);
-    expect(started.json()).toMatchObject({ clean: true, findings: [] });
+    expect(started.json()).toMatchObject({ clean: true, findings: [{ code: 'claims_alone' }] });
     expect(Number(started.json().states)).toBeGreaterThan(Number(fixed.json().states));
   });
 

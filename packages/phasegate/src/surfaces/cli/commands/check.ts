@@ -102,8 +102,10 @@ function findingText({ code, severity, message, trace, file, line, column }: Pla
 
 function summaryOf({ workflow, clean, findings, states, transitions, bound }: CheckReport): string {
   const errors = findings.filter(({ severity }) => severity === 'error').length;
+  const notes = findings.length - errors;
   const found = clean ? 'nothing wrong' : `${errors} finding${errors === 1 ? '' : 's'}`;
+  const noted = notes === 0 ? '' : `, ${notes} note${notes === 1 ? '' : 's'}`;
   const looked = `${states} states and ${transitions} transitions explored`;
   const rest = bound === null ? 'all that can be reached' : `bound of ${bound.limit} states reached`;
-  return `${workflow}: ${found}; ${looked}, ${rest}`;
+  return `${workflow}: ${found}${noted}; ${looked}, ${rest}`;
 }
