@@ -18,7 +18,7 @@ export function workflowPage(): string {
     '',
     'Every key of `agent_workflow.yaml` and `*.workflow.yaml`. [Writing workflows](../guide/workflows.md) explains them in',
     'the order one meets them. `phasegate validate` checks a file and names file, line and column of every problem; editors',
-    'complete and check with the JSON Schema in the package, `phasegate/schemas/workflow.json`:',
+    'complete and check with the JSON Schema in the package, `schemas/workflow.schema.json`:',
     '',
     '```yaml',
     '# yaml-language-server: $schema=./node_modules/phasegate/schemas/workflow.schema.json',

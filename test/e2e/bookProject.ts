@@ -20,7 +20,7 @@ const SECRET = 'open sesame';
 /** Makes a project whose human has accepted its workflows. */
 export async function makeTrusted(files: Readonly<Record<string, string>> = {}): Promise<TestProject> {
   const project = withNode(makeProject(files));
-  await asHuman(project, ['init', '--name', 'maria', '--yes']);
+  await asHuman(project, ['init', '--template', 'minimal', '--name', 'maria', '--yes']);
   return project;
 }
 

@@ -3,13 +3,20 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../packages/phasegate/src/surfaces/cli/commandTable.ts';
 import { GLOBAL_OPTIONS } from '../../packages/phasegate/src/surfaces/cli/parseArguments.ts';
-import { complete, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
+import { complete, makeProject, phasegate, startRun, TESTED, type TestProject } from './cli.ts';
 
 const SECRET = { passphrase: 'open sesame' };
 
+const FILES = [
+  'phasegate.config.yaml',
+  'agent_workflow.yaml',
+  'agent_workflow.contract.yaml',
+  'agent_workflow.md',
+];
+
 describe('init', () => {
   test('names the missing flag where nobody can be asked, and writes nothing [adv.M5 fail.43]', async () => {
-    const project = makeProject();
+    const project = makeProject(TESTED);
 
     const asked = await phasegate(project, ['init']);
 
@@ -21,20 +28,20 @@ describe('init', () => {
   });
 
   test('writes a project that is valid and starts, and a second time keeps all of it', async () => {
-    const project = makeProject();
+    const project = makeProject(TESTED);
 
     const first = await phasegate(project, ['init', '--yes', '--json']);
     const text = readFileSync(join(project.root, 'agent_workflow.yaml'), 'utf8');
     const second = await phasegate(project, ['init', '--yes', '--json']);
 
     expect(first.json).toMatchObject({
-      created: ['phasegate.config.yaml', 'agent_workflow.yaml', 'agent_workflow.contract.yaml'],
+      created: FILES,
       kept: [],
       human: null,
     });
     expect(second.json).toMatchObject({
       created: [],
-      kept: ['phasegate.config.yaml', 'agent_workflow.yaml', 'agent_workflow.contract.yaml'],
+      kept: FILES,
     });
     expect(readFileSync(join(project.root, 'agent_workflow.yaml'), 'utf8')).toBe(text);
     expect((await phasegate(project, ['validate'])).code).toBe(0);
@@ -43,7 +50,7 @@ describe('init', () => {
   });
 
   test('sets up a human by a passphrase on a descriptor, and needs it from then on', async () => {
-    const project = makeProject();
+    const project = makeProject(TESTED);
 
     const made = await phasegate(project, ['init', '--name', 'maria', '--json'], SECRET);
 
@@ -58,8 +65,42 @@ describe('init', () => {
     expect(guessed).toMatchObject({ code: 1, json: { error: 'credential_invalid' } });
   });
 
+  test('says so in a folder of another project, and makes a project of its own where it is told', async () => {
+    const outer = makeProject({ ...TESTED, 'inner/package.json': TESTED['package.json'] });
+    await phasegate(outer, ['init', '--yes']);
+    const cwd = join(outer.root, 'inner');
+
+    const refused = await phasegate(outer, ['init', '--yes'], { cwd });
+    const made = await phasegate(outer, ['init', '--yes', '--project', '.', '--json'], { cwd });
+
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(`\`${cwd}\` lies inside of the project \`${outer.root}\``);
+    expect(refused.stderr).toContain('--project .');
+    expect(made.json).toMatchObject({ root: cwd, created: FILES });
+  });
+
+  test.runIf(existsSync('/sys/kernel'))(
+    'says so in a folder nobody may write to, and makes no state',
+    async () => {
+      const project = makeProject();
+
+      const { code, stderr } = await phasegate(
+        project,
+        ['init', '--project', '/sys/kernel', '--test', 'true'],
+        SECRET,
+      );
+
+      expect(code, stderr).toBe(2);
+      expect(stderr).toMatch(
+        /`\/sys\/kernel\/phasegate\.config\.yaml` cannot be written: (?:you may not write there|it is on a read-only file system)/,
+      );
+      expect(stderr).toContain('hint: make its folder one that you can write to');
+      expect(existsSync(String(project.env.XDG_STATE_HOME))).toBe(false);
+    },
+  );
+
   test('keeps state and keys outside the workspace, for their owner only [S0.45]', async () => {
-    const project = makeProject();
+    const project = makeProject(TESTED);
     await phasegate(project, ['init'], SECRET);
 
     expect(project.stateDir.startsWith(project.root)).toBe(false);
@@ -120,10 +161,10 @@ describe('definitions', () => {
   });
 
   test('are drawn with the place of a run, into a file', async () => {
-    const project = await initialized();
+    const phases = 'phases:\n  PLAN: {}\n  TDD: {}\n  IMPL: { next: null }\n';
+    const project = makeProject({ 'agent_workflow.yaml': `workflow: tdd\n${phases}` });
     const run = await startRun(project, 'tdd');
-    const plan = { summary: 'Add a thing', steps: ['add it'], acceptance_criteria: ['it is there'] };
-    await complete(project, run, { phase: 'PLAN', evidence: { plan } });
+    await complete(project, run, { phase: 'PLAN', evidence: {} });
 
     const graph = await phasegate(project, ['graph', 'tdd', '--run', run, '--json']);
     const file = join(project.base, 'tdd.svg');
@@ -256,7 +297,7 @@ describe('the command itself', () => {
   });
 
   test('says what is set up and what is missing', async () => {
-    const project = makeProject();
+    const project = makeProject(TESTED);
     const bare = await phasegate(project, ['doctor', '--json']);
     expect(bare.code).toBe(0);
     expect(existsSync(project.stateDir)).toBe(false);
@@ -276,7 +317,7 @@ describe('the command itself', () => {
 });
 
 async function initialized(): Promise<TestProject> {
-  const project = makeProject();
+  const project = makeProject(TESTED);
   expect(await phasegate(project, ['init', '--yes'])).toMatchObject({ code: 0 });
   return project;
 }

@@ -25,6 +25,11 @@ export interface TestProject {
 // Read once: while a command is called here, this process has the command's environment.
 const SCRATCH = realpathSync(tmpdir());
 
+/** The files of a project that says how it is tested, which `init` asks for. */
+export const TESTED = {
+  'package.json': '{ "type": "module", "scripts": { "test": "node --test" } }\n',
+} as const;
+
 /** Makes a project; it is removed when all tests have finished. */
 export function makeProject(files: Readonly<Record<string, string>> = {}): TestProject {
   const base = mkdtempSync(join(SCRATCH, 'phasegate-e2e-'));

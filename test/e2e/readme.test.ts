@@ -5,24 +5,35 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { makeProject, PROGRAM, phasegate, type TestProject, withShown } from './cli.ts';
+import { makeProject, PROGRAM, phasegate, TESTED, type TestProject, withShown } from './cli.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SECRET = { passphrase: 'open sesame' };
-/** All that is written by the one who tries it. */
-const AGENT = `import { connectFromEnvironment } from '@phasegate/sdk';
+/** All that is written by the one who tries it: an agent that does what it is told, with the project's own tests. */
+const AGENT = `import { writeFileSync } from 'node:fs';
+import { connectFromEnvironment } from '@phasegate/sdk';
 
+const run = { command: 'npm test', total: 1, passed: 0, failed: 1, skipped: 0 };
+const green = { ...run, passed: 1, failed: 0 };
+const plan = { summary: 'a greeting for everyone', scope: ['src/greet.js', 'test/greet.test.js'],
+  acceptance_criteria: [{ id: 'AC-1', text: 'it greets everyone' }] };
+const review = { decision: 'approved', summary: 'it greets everyone as planned', files_read: ['src/greet.js'], findings: [] };
 const EVIDENCE = {
-  PLAN: { plan: { summary: 'a greeting for all', steps: ['greet'], acceptance_criteria: ['it greets'] } },
-  TDD: { test_run_result: { command: 'npm test', passed: 0, failed: 1 } },
-  IMPL: { test_run_result: { command: 'npm test', passed: 1, failed: 0 } },
-  REVIEW: { review: { summary: 'it greets everyone', risks: [] } },
-  COMPLETE: { report: { summary: 'a greeting was made' } },
+  PLAN: () => ({ plan }),
+  TDD: () => write('test/greet.test.js', 'import "../src/greet.js";') && {
+    tests: [{ name: 'greets', file: 'test/greet.test.js', criterion: 'AC-1' }], test_run_result: run },
+  IMPL: () => write('src/greet.js', 'console.log("hello");') && {
+    changes: ['src/greet.js'], test_run_result: green, commands_executed: ['npm test'] },
+  REVIEW: () => ({ review }),
+  COMPLETE: () => ({ report: { summary: 'a greeting was made for all', follow_ups: [] } }),
 };
+const TASKS = { PLAN: [1, 2], REVIEW: [1] };
+const write = (path, text) => [writeFileSync(path, text)];
 const agent = connectFromEnvironment();
 let { phase, status } = await agent.getPhase();
 while (phase !== null && status === 'active') {
-  ({ phase, status } = await agent.requestTransition(undefined, EVIDENCE[phase]));
+  for (const task of TASKS[phase] ?? []) await agent.getTask(phase, task);
+  ({ phase, status } = await agent.requestTransition(undefined, EVIDENCE[phase]()));
 }
 `;
 const servers: ReturnType<typeof shell>[] = [];
@@ -38,8 +49,8 @@ test('the few lines of the README are all it takes: no YAML to write, no server 
   const lines = linesUnder('## Many agents');
   const [serve = '', add = '', start = '', agent = ''] = lines;
   expect(lines).toHaveLength(4);
-  expect(AGENT.split('\n').length).toBeLessThan(20);
-  const project = makeProject();
+  expect(AGENT.split('\n').length).toBeLessThan(30);
+  const project = makeProject({ ...TESTED, 'src/.keep': '', 'test/.keep': '' });
   const env = tools(project);
   const port = await freePort();
 
@@ -54,9 +65,11 @@ test('the few lines of the README are all it takes: no YAML to write, no server 
   const run = /run-\w+/.exec(queued.text())?.[0] ?? '';
 
   expect(await shell(project, agent, env).ended).toBe(0);
-  expect(await statusOf(project, run)).toMatchObject({ status: 'waiting', phase: 'REVIEW' });
+  expect(await statusOf(project, run)).toMatchObject({ status: 'waiting', phase: 'PLAN' });
   await phasegate(project, await withShown(project, ['decide', run, '--option', 'Approve']), SECRET);
-  expect(await shell(project, agent, env).ended).toBe(0);
+  const second = shell(project, agent, env);
+  const code = await second.ended;
+  expect(code, second.text()).toBe(0);
 
   expect(await statusOf(project, run)).toMatchObject({ status: 'completed', progress: { completed: 5 } });
   expect((await phasegate(project, ['audit', 'verify'])).code).toBe(0);

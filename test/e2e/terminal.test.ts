@@ -1,5 +1,6 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { complete, copyOf, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
+import { complete, copyOf, makeProject, phasegate, startRun, TESTED, type TestProject } from './cli.ts';
 import { onTerminal } from './onTerminal.ts';
 
 const SECRET = 'open sesame';
@@ -109,12 +110,12 @@ test.concurrent('on a terminal the state of a run is JSON for eyes, indented by 
 });
 
 test.concurrent('on a terminal `init` sets up the human, asking for the passphrase twice', async () => {
-  const project = makeProject();
+  const project = makeProject(TESTED);
   const terminal = onTerminal(project, ['init']);
 
   await terminal.sees('Your name');
   terminal.types(ENTER);
-  await terminal.sees('New passphrase for maria');
+  await terminal.sees('New passphrase for maria (at least 8 characters)');
   terminal.types(`${SECRET}${ENTER}`);
   await terminal.sees('The same passphrase again');
   terminal.types(`${SECRET}${ENTER}`);
@@ -123,6 +124,60 @@ test.concurrent('on a terminal `init` sets up the human, asking for the passphra
   expect(terminal.text()).not.toContain('sesame');
   const listed = await phasegate(project, ['humans', 'list', '--json']);
   expect(listed.json.humans).toMatchObject([{ name: 'maria' }]);
+});
+
+test.concurrent('on a terminal `init` asks again after a mistake, and a name that is typed is the whole name', async () => {
+  const project = makeProject();
+  const terminal = onTerminal(project, ['init']);
+
+  await terminal.sees('Which command runs the tests of this project?');
+  terminal.types(`no-such-program${ENTER}`);
+  await terminal.sees('of this project? (try 2 of 3)');
+  terminal.types(`node --test${ENTER}`);
+  await terminal.sees('Your name');
+  terminal.types(`no name${ENTER}`);
+  await terminal.sees('Your name (try 2 of 3)');
+  terminal.types(`bob${ENTER}`);
+  await terminal.sees('New passphrase for bob');
+  terminal.types(`short${ENTER}`);
+  await terminal.sees('characters) (try 2 of 3)');
+  terminal.types(`${SECRET}${ENTER}`);
+  await terminal.sees('The same passphrase again (try 2 of 3)');
+  terminal.types(`${SECRET}, or not${ENTER}`);
+  await terminal.sees('characters) (try 3 of 3)');
+  terminal.types(`${SECRET}${ENTER}`);
+  await terminal.sees('The same passphrase again (try 3 of 3)');
+  terminal.types(`${SECRET}${ENTER}`);
+
+  expect(await terminal.ends(), terminal.text()).toBe(0);
+  for (const mistake of [
+    'there is no program `no-such-program`',
+    '`no name` is not a name',
+    'too short',
+    'not the same',
+  ]) {
+    expect(terminal.text()).toContain(mistake);
+  }
+  const listed = await phasegate(project, ['humans', 'list', '--json']);
+  expect(listed.json.humans).toMatchObject([{ name: 'bob' }]);
+});
+
+test.concurrent('on a terminal a passphrase that is mistyped three times leaves nothing behind', async () => {
+  const project = makeProject(TESTED);
+  const terminal = onTerminal(project, ['init', '--name', 'maria']);
+
+  await terminal.sees('New passphrase for maria');
+  terminal.types(`one${ENTER}`);
+  await terminal.sees('(try 2 of 3)');
+  terminal.types(`two${ENTER}`);
+  await terminal.sees('(try 3 of 3)');
+  terminal.types(`three${ENTER}`);
+
+  expect(await terminal.ends()).toBe(2);
+  expect(terminal.text()).toContain('and that was the third try: nothing was changed');
+  expect(terminal.text()).toContain('run the command again');
+  expect(readdirSync(project.root)).toEqual(['package.json']);
+  expect(existsSync(project.stateDir)).toBe(false);
 });
 
 test.concurrent('on a terminal `trust` shows what changed and asks', async () => {

@@ -1,8 +1,9 @@
 // What more than one room has to spell alike: texts that are signed, limits, and names that are kept back.
 
 export { isLoopbackHost } from './contract/isLoopbackHost.ts';
-export { LARGEST_FILE, LONGEST_PASSPHRASE, REQUEST_LIMIT } from './contract/limits.ts';
+export { LARGEST_FILE, LEAST_PASSPHRASE, LONGEST_PASSPHRASE, REQUEST_LIMIT } from './contract/limits.ts';
 export { isOwnVariable } from './contract/ownVariables.ts';
+export { isPrincipalName } from './contract/principalName.ts';
 export { RUN_STATUSES, UNFINISHED_STATUSES } from './contract/runStatuses.ts';
 export { type DecisionToSign, decisionText, type TrustToSign, trustText } from './contract/signedTexts.ts';
 export { DEPTH_LIMIT, EVIDENCE_LIMIT } from './json.ts';

@@ -11,3 +11,6 @@ export const LONGEST_PASSPHRASE = 1024;
 
 /** The largest file that is read whole into memory for a check, a tool or the guard. */
 export const LARGEST_FILE = 10 * 1024 * 1024;
+
+/** Characters a new passphrase has at least. */
+export const LEAST_PASSPHRASE = 8;

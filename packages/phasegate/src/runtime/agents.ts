@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PhasegateError } from '@phasegate/core';
+import { isPrincipalName } from '@phasegate/core/contract';
 import { isCapability } from '@phasegate/core/model';
 import type { AgentRecord, AgentStore, Agents, HumanStore, UnlockedHuman } from './ports.ts';
 
@@ -105,7 +106,6 @@ const SPAWN_LEASE_MS = 60_000;
 const SPAWNER = 'engine:phasegate';
 const KEY_PREFIX = 'pgk_';
 const LONGEST_KEY = 200;
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 /** Who stands in the audit beside agents with a key: anyone who has none, and ourselves. */
 const RESERVED: ReadonlySet<string> = new Set(['local', 'engine', 'phasegate']);
 
@@ -122,7 +122,7 @@ function demandName(name: string, humans: readonly string[]): void {
   if (humans.some((human) => human.toLowerCase() === plain)) {
     throw new PhasegateError('usage', `\`${name}\` is the name of a human; take another name`);
   }
-  if (NAME.test(name)) return;
+  if (isPrincipalName(name)) return;
   const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name;
   throw new PhasegateError(
     'usage',

@@ -10,6 +10,7 @@ import {
   verify,
 } from 'node:crypto';
 import { PhasegateError } from '@phasegate/core';
+import { LEAST_PASSPHRASE } from '@phasegate/core/contract';
 import type { HumanRecord, WrappedKey } from './ports.ts';
 
 /** A human's key pair: the public half in the open, the private half wrapped by the passphrase. */
@@ -93,7 +94,6 @@ async function openHumanKey(record: HumanKey, passphrase: string): Promise<Buffe
   return decrypt(record, await deriveKey(passphrase, bytes(wrappedKey.salt)));
 }
 
-const LEAST_PASSPHRASE = 8;
 const SCRYPT = { n: 2 ** 15, r: 8, p: 1 } as const;
 
 function deriveKey(passphrase: string, salt: Buffer): Promise<Buffer> {

@@ -1,8 +1,7 @@
 import { PhasegateError } from '@phasegate/core';
+import { isPrincipalName } from '@phasegate/core/contract';
 import { createHumanKey, rewrapHumanKey, unlockHumanKey, verifyHumanSignature } from './humanKeys.ts';
 import type { AgentStore, AuditStore, HumanRecord, HumanStore, Humans, UnlockedHuman } from './ports.ts';
-
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 
 /** The humans of a project: who they are, and that a passphrase is theirs. */
 export function createHumans(store: AgentStore & AuditStore & HumanStore, now: () => string): Humans {
@@ -46,7 +45,7 @@ export function createHumans(store: AgentStore & AuditStore & HumanStore, now: (
     },
 
     async add(name, passphrase, by) {
-      if (!NAME.test(name)) {
+      if (!isPrincipalName(name)) {
         throw new PhasegateError(
           'usage',
           `\`${name}\` is not a name: use letters, digits, \`.\`, \`_\`, \`@\` and \`-\``,

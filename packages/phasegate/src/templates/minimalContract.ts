@@ -5,16 +5,16 @@ evidence:
   PROPOSE:
     proposal: &proposal { summary: Titles become slugs, steps: [write slugify] }
   DO:
-    report: { done: [wrote slugify], checked: npm test passes }
+    report: &report { done: [wrote slugify], checked: npm test passes }
 
 # What no change of the workflow may take away; the cheating agent tries to get around each.
 demands:
-  gates: [PROPOSE]
+  gates: [PROPOSE, DO]
   evidence: { PROPOSE: [proposal], DO: [report] }
   forbidden: { PROPOSE: [write_files, bash] }
 
 tests:
-  - { name: an honest agent gets to the end, agent: honest, choose: { PROPOSE: Approve } }
+  - { name: an honest agent gets to the end, agent: honest, choose: { PROPOSE: Approve, DO: Accept } }
   - { name: what is forgotten is asked for, agent: forgetful }
   - { name: nothing is to be had by cheating, agent: cheating }
 
@@ -32,4 +32,11 @@ tests:
       - { tool: { tool: write_files, input: { path: README.md } }, expect: { code: outside_write_scope } }
       - { tool: { tool: write_files, input: { path: agent_workflow.yaml } }, expect: { code: outside_write_scope } }
       - { tool: { tool: fetch, input: {} }, expect: { code: tool_not_allowed } }
+
+  - name: what is not done yet is worked on again
+    at: DO
+    steps:
+      - { agent: { complete: DO, evidence: { report: *report } }, expect: { status: waiting } }
+      - { human: { choose: Not yet }, expect: { code: input_required } }
+      - { human: { choose: Not yet, input: the tests are missing }, expect: { status: active, phase: DO } }
 `;

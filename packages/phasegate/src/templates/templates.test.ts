@@ -1,60 +1,110 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { knownChecks } from '../checks/index.ts';
-import { createYamlLoader } from '../loaders/yaml/yamlLoader.ts';
-import { makeShell } from '../surfaces/cli/fixtures/callCli.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { someOf } from '../../../../test/tier.ts';
+import { makeShell, type Shell } from '../surfaces/cli/fixtures/callCli.ts';
 import { callTest } from '../surfaces/cli/fixtures/testCommand.ts';
-import { DEFAULT_TEMPLATE, TEMPLATES } from './index.ts';
+import { DEFAULT_TEMPLATE, LAYOUTS, TEMPLATES, type Template } from './index.ts';
 
-test.each(TEMPLATES)(
-  'the template `$name` is a workflow without a problem or a note',
-  async ({ workflow, path, text }) => {
-    const root = mkdtempSync(join(tmpdir(), 'phasegate-template-'));
-    writeFileSync(join(root, path), text);
+/** A project of each kind, by the file that says how it is tested. */
+const KINDS = {
+  javascript: { 'package.json': '{ "scripts": { "test": "node --test" } }' },
+  typescript: { 'package.json': '{ "scripts": { "test": "vitest" } }', 'tsconfig.json': '{}' },
+  python: { 'pyproject.toml': '[tool.pytest.ini_options]\n' },
+  go: { 'go.mod': 'module slugs\n' },
+  rust: { 'Cargo.toml': '[package]\n' },
+  other: { Makefile: 'test:\n\t./run-tests\n' },
+} as const satisfies Readonly<Record<keyof typeof LAYOUTS, Readonly<Record<string, string>>>>;
 
-    const loaded = await createYamlLoader({ known: { checks: knownChecks() } }).load({ root, path });
+/** What a workflow that takes phases from a source is started with. */
+const STARTED_WITH: Readonly<Record<string, readonly string[]>> = {
+  spec: ['--param', 'spec_path=specs/example'],
+};
 
-    expect(loaded.problems).toEqual([]);
-    expect(loaded.workflow?.id).toBe(workflow);
-  },
-);
+describe.each(TEMPLATES)('the template `$name`', (template) => {
+  const { name, workflow } = template;
 
-test.each(TEMPLATES)(
-  'nothing is wrong with the template `$name`: `check` says so',
-  async ({ name, workflow }) => {
-    const shell = makeShell({});
-    await shell.call(['init', '--yes', '--template', name]);
+  test('is a workflow without a problem, a finding or a note', async () => {
+    const shell = await begun(template);
 
-    const { code, stdout } = await shell.call(['check', workflow]);
+    const validated = await shell.call(['validate']);
+    const checked = await shell.call(['check', workflow, '--json', ...(STARTED_WITH[name] ?? [])]);
 
-    expect({ code, stdout }).toMatchObject({ code: 0 });
-  },
-);
+    expect(validated).toMatchObject({ code: 0 });
+    expect(validated.stderr.split('\n').filter((line) => line.includes('error'))).toEqual([]);
+    expect(checked.json()).toMatchObject({ clean: true, findings: [] });
+  });
 
-test('the default is the five phases of a test-driven change [S2.32]', async () => {
-  const { text } = TEMPLATES.find(({ name }) => name === DEFAULT_TEMPLATE) ?? { text: '' };
+  test.each(someOf(Object.keys(KINDS) as (keyof typeof KINDS)[], { quick: 1, full: 6 }))(
+    'has contract tests that pass in a project of the kind %s, and show all that can be seen of it',
+    async (kind) => {
+      const shell = await begun(template, KINDS[kind]);
 
-  expect([...text.matchAll(/^ {2}([A-Z]+):$/gm)].map(([, id]) => id)).toEqual([
-    'PLAN',
-    'TDD',
-    'IMPL',
-    'REVIEW',
-    'COMPLETE',
-  ]);
+      const { code, stdout, stderr } = await callTest(shell, [workflow, '--coverage', '--min', '100']);
+
+      expect({ code, stdout, stderr }).toMatchObject({ code: 0 });
+      expect(stdout).toContain('100% by tests');
+    },
+    60_000,
+  );
+
+  test('has a README that says what is claimed and what an exit code cannot tell', async () => {
+    const shell = await begun(template);
+    const files = [...template.definition(NODE), ...template.beside(NODE)];
+
+    const readme = files.find(
+      ({ path }) => path.endsWith('.md') && /^# .*\n\nWritten by/u.test(read(shell, path)),
+    );
+
+    const text = read(shell, readme?.path ?? '');
+    expect(text).toContain('## What is only claimed');
+    if (!template.runsTests) return expect(text).toContain('runs no tests');
+    expect(text).toContain('## What an exit code cannot tell');
+    expect(text).toContain('`npm test`');
+    const seesRed = files.some((file) => file.text.includes('expect_exit'));
+    expect(text.includes('a build error looks like red')).toBe(seesRed);
+  });
+
+  test('tells an editor its schema, at a place that is there once the package is installed', async () => {
+    const shell = await begun(template);
+    const [path = ''] = template
+      .definition(NODE)
+      .flatMap((file) => (file.path.endsWith('.yaml') ? [file.path] : []));
+    if (path === '') return;
+
+    const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)\n/u.exec(read(shell, path)) ?? [];
+
+    const inPackage = join(dirname(path), schema).replace(/^node_modules\/phasegate\//u, '../../');
+    expect(inPackage).toMatch(/^\.\.\/\.\.\/schemas\//u);
+    expect(existsSync(fileURLToPath(new URL(inPackage, import.meta.url)))).toBe(true);
+  });
 });
 
-test.each(TEMPLATES)(
-  'the contract tests of the template `$name` pass, and show all that can be seen of it',
-  async ({ name, workflow }) => {
-    const shell = makeShell({});
-    await shell.call(['init', '--yes', '--template', name]);
+test('the default is the five phases of a test-driven change, the same as in the demo [S2.32]', async () => {
+  const [template] = TEMPLATES as [Template];
+  const demo = new URL('../../../../examples/tdd/agent_workflow.yaml', import.meta.url);
+  const phasesOf = (text: string) =>
+    [...text.slice(text.indexOf('\nphases:')).matchAll(/^ {2}([A-Z]+):$/gm)].map(([, id]) => id);
 
-    const { code, stdout } = await callTest(shell, [workflow, '--coverage', '--min', '100']);
+  expect(template.name).toBe(DEFAULT_TEMPLATE);
+  const [{ text = '' } = {}] = template.definition(NODE);
+  expect(phasesOf(text)).toEqual(['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE']);
+  expect(phasesOf(readFileSync(demo, 'utf8'))).toEqual(phasesOf(text));
+});
 
-    expect(stdout).toContain('100% by tests');
-    expect(code, stdout).toBe(0);
-  },
-  60_000,
-);
+const NODE = { command: 'npm test', red: [1, 2], layout: LAYOUTS.javascript };
+
+async function begun(
+  template: Template,
+  files: Readonly<Record<string, string>> = KINDS.javascript,
+): Promise<Shell> {
+  const shell = makeShell(files);
+  const { code, stderr } = await shell.call(['init', '--yes', '--template', template.name]);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  return shell;
+}
+
+function read(shell: Shell, path: string): string {
+  return readFileSync(join(shell.root, path), 'utf8');
+}

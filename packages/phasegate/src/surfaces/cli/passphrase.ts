@@ -1,7 +1,9 @@
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { LEAST_PASSPHRASE } from '@phasegate/core/contract';
 import type { Arguments, Invocation } from './command.ts';
+import { asked, TRIES } from './prompts.ts';
 import { readLimited } from './readLimited.ts';
 import { usageError } from './usage.ts';
 
@@ -52,18 +54,32 @@ export async function readPassphrase(fd: number, stdin: () => Readable): Promise
   return passphrase;
 }
 
-/** Asks for a new passphrase twice. */
+/** Asks for a new passphrase twice, with the rule first; a mistake is said, and it is asked again. */
 export async function askNewPassphrase(invocation: Invocation, name: string): Promise<string> {
-  const { prompts } = invocation;
+  const { prompts, out } = invocation;
   if (prompts === null) {
     throw usageError(`a passphrase for \`${name}\` is needed, and there is no terminal to ask on`, FD_HINT);
   }
-  const passphrase = await prompts.password(`New passphrase for ${name}`);
-  if (passphrase === '') throw usageError('an empty passphrase protects nothing');
-  if (passphrase !== (await prompts.password('The same passphrase again'))) {
-    throw usageError('the two passphrases are not the same');
+  const first = `New passphrase for ${name} (at least ${LEAST_PASSPHRASE} characters)`;
+  let problem = '';
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    if (tries > 0) await out.log(problem);
+    const passphrase = await prompts.password(asked(first, tries));
+    problem = weaknessOf(passphrase) ?? '';
+    if (problem !== '') continue;
+    if (passphrase === (await prompts.password(asked('The same passphrase again', tries)))) return passphrase;
+    problem = 'the two passphrases are not the same';
   }
-  return passphrase;
+  throw usageError(
+    `${problem}, and that was the third try: nothing was changed`,
+    `run the command again, or ${FD_HINT}`,
+  );
+}
+
+/** Why a passphrase protects nothing, or null. */
+export function weaknessOf(passphrase: string | undefined): string | null {
+  if ([...(passphrase ?? '')].length >= LEAST_PASSPHRASE) return null;
+  return `the passphrase is too short: at least ${LEAST_PASSPHRASE} characters`;
 }
 
 /** What to do where nobody can be asked. */

@@ -5,9 +5,18 @@ import { usageError } from './usage.ts';
 /** Questions to the one who sits at the terminal. They are written to stderr, so that stdout holds only the result. */
 export interface Prompts {
   password(message: string): Promise<string>;
-  text(message: string, initial?: string): Promise<string>;
+  /** What stands there as a hint is taken where nothing is typed. */
+  text(message: string, hint?: string): Promise<string>;
   select(message: string, options: readonly string[]): Promise<string>;
   confirm(message: string): Promise<boolean>;
+}
+
+/** How often somebody is asked who makes a mistake. */
+export const TRIES = 3;
+
+/** A question that is asked again after this many mistakes. */
+export function asked(message: string, mistakes: number): string {
+  return mistakes === 0 ? message : `${message} (try ${mistakes + 1} of ${TRIES})`;
 }
 
 /** Prompts on a terminal; the library is loaded with the first question. */
@@ -22,9 +31,12 @@ export function makePrompts(input: Readable, output: Writable): Prompts {
   const of = (message: string) => ({ message: visible(message, null), input, output });
   return {
     password: (message) => ask((clack) => clack.password(of(message))),
-    text: (message, initial) =>
+    text: (message, hint) =>
       ask((clack) =>
-        clack.text({ ...of(message), ...(initial === undefined ? {} : { initialValue: initial }) }),
+        clack.text({
+          ...of(message),
+          ...(hint === undefined ? {} : { placeholder: hint, defaultValue: hint }),
+        }),
       ),
     select: (message, options) =>
       ask((clack) =>

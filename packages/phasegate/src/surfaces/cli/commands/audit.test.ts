@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { makeShell } from '../fixtures/callCli.ts';
+import { makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
 
 test('export prints one record per line, and with --json one value', async () => {
-  const shell = makeShell();
+  const shell = makeShell(TESTED_PROJECT);
   await shell.call(['init', '--yes']);
   const run = String((await shell.call(['start', 'tdd', '--json'])).json().run);
 

@@ -1,11 +1,19 @@
 import { expect, test } from 'vitest';
-import { makeShell, type Shell } from '../fixtures/callCli.ts';
+import { makeShell, type Shell, TESTED_PROJECT } from '../fixtures/callCli.ts';
 
 test('walks through the example workflow, and a human decides', async () => {
   const shell = makeShell();
-  expect((await shell.callAs('open sesame', ['init', '--json'])).json()).toMatchObject({
-    created: ['phasegate.config.yaml', 'agent_workflow.yaml', 'agent_workflow.contract.yaml'],
+  // The tests of this project pass once there is a file.
+  const init = ['init', '--test', 'test -f done.txt', '--json'];
+  expect((await shell.callAs('open sesame', init)).json()).toMatchObject({
+    created: [
+      'phasegate.config.yaml',
+      'agent_workflow.yaml',
+      'agent_workflow.contract.yaml',
+      'agent_workflow.md',
+    ],
     kept: [],
+    tests: { command: 'test -f done.txt', from: null },
     human: 'maria',
     trusted: ['tdd'],
   });
@@ -23,10 +31,29 @@ test('walks through the example workflow, and a human decides', async () => {
     shell.call(['done', run, '--phase', phase, '--evidence', '-', '--json'], JSON.stringify(evidence));
 
   expect((await done('PLAN', {})).json()).toMatchObject({ error: 'incomplete_checkpoint' });
-  const plan = { summary: 'Add a thing', steps: ['add it'], acceptance_criteria: ['it is there'] };
-  expect(await done('PLAN', { plan })).toMatchObject({ code: 0 });
-  const green = { command: 'npm test', passed: 3, failed: 0 };
-  const refused = await done('TDD', { test_run_result: green });
+  for (const task of ['1', '2']) await shell.call(['task', run, 'PLAN', task]);
+  const waiting = await done('PLAN', {
+    plan: {
+      summary: 'Make the file that is missing',
+      scope: ['done.txt'],
+      acceptance_criteria: [{ id: 'AC-1', text: 'the file is there' }],
+    },
+  });
+  expect(waiting.json()).toMatchObject({ checkpoint_passed: true, status: 'waiting' });
+
+  const status = (await shell.call(['status', run])).stdout;
+  expect(status).toContain('Is this the change you want');
+  const shown = await shell.shown(run);
+  expect(status).toContain(`phasegate decide ${run} --option Approve --shown ${shown}`);
+
+  const approve = ['decide', run, '--option', 'Approve', '--shown', shown, '--json'];
+  const decided = await shell.callAs('open sesame', approve);
+  expect(decided.code).toBe(0);
+  expect(decided.json()).toMatchObject({ run, ok: true, status: 'active', current_phase: 'TDD' });
+
+  const green = { command: 'test -f done.txt', total: 1, passed: 1, failed: 0, skipped: 0 };
+  const tests = [{ name: 'it is there', file: 'test/done', criterion: 'AC-1' }];
+  const refused = await done('TDD', { tests, test_run_result: green });
   expect(refused.code).toBe(1);
   expect(refused.json()).toMatchObject({
     checkpoint_passed: false,
@@ -34,21 +61,21 @@ test('walks through the example workflow, and a human decides', async () => {
     next_action: `phasegate done ${run} --phase TDD --evidence -`,
   });
   expect((await shell.call(['next', run])).stdout).toContain('Previous attempt failed');
-  expect((await done('TDD', { test_run_result: { ...green, passed: 0, failed: 2 } })).code).toBe(0);
-  expect((await done('IMPL', { test_run_result: green })).code).toBe(0);
-  const waiting = await done('REVIEW', { review: { summary: 'It is there now', risks: [] } });
-  expect(waiting.json()).toMatchObject({ checkpoint_passed: true, status: 'waiting' });
-
-  const status = (await shell.call(['status', run])).stdout;
-  expect(status).toContain('Is the change good to go?');
-  const shown = await shell.shown(run);
-  expect(status).toContain(`phasegate decide ${run} --option Approve --shown ${shown}`);
-
-  const approve = ['decide', run, '--option', 'Approve', '--shown', shown, '--json'];
-  const decided = await shell.callAs('open sesame', approve);
-  expect(decided.code).toBe(0);
-  expect(decided.json()).toMatchObject({ run, ok: true, status: 'active', current_phase: 'COMPLETE' });
-  expect((await done('COMPLETE', { report: { summary: 'It is done now' } })).json()).toMatchObject({
+  expect((await done('TDD', { tests, test_run_result: { ...green, passed: 0, failed: 1 } })).code).toBe(0);
+  const made = { changes: ['done.txt'], test_run_result: green, commands_executed: ['test -f done.txt'] };
+  expect((await done('IMPL', made)).json()).toMatchObject({ error: 'check_failed' });
+  shell.write('done.txt', 'here\n');
+  expect((await done('IMPL', made)).code).toBe(0);
+  await shell.call(['task', run, 'REVIEW', '1']);
+  const review = {
+    decision: 'approved',
+    summary: 'The file is there now, as planned',
+    files_read: ['done.txt'],
+    findings: [],
+  };
+  expect((await done('REVIEW', { review })).code).toBe(0);
+  const report = { summary: 'The file that was missing is there', follow_ups: [] };
+  expect((await done('COMPLETE', { report })).json()).toMatchObject({
     workflow_complete: true,
     status: 'completed',
   });
@@ -145,7 +172,7 @@ test('an option that needs words is refused without them, and the flag is named 
 });
 
 test('with no human set up, what is for a human exits 2 and says how to set one up', async () => {
-  const shell = makeShell();
+  const shell = makeShell(TESTED_PROJECT);
   await shell.call(['init', '--yes']);
 
   for (const words of [
@@ -162,7 +189,7 @@ test('with no human set up, what is for a human exits 2 and says how to set one 
 });
 
 test('questions wait for a human, and an agent that is stuck says so', async () => {
-  const shell = makeShell();
+  const shell = makeShell(TESTED_PROJECT);
   await shell.callAs('open sesame', ['init']);
   const run = String((await shell.call(['start', 'tdd', '--json'])).json().run);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeShell } from '../fixtures/callCli.ts';
+import { makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
 
 test('validate prints each problem with its place and exits 2', async () => {
   const shell = makeShell({
@@ -56,7 +56,7 @@ test('nothing to validate is not the same as nothing wrong', async () => {
 });
 
 test.each(['mermaid', 'dot', 'svg'])('graph draws %s', async (format) => {
-  const shell = makeShell();
+  const shell = makeShell(TESTED_PROJECT);
   await shell.call(['init', '--yes']);
 
   const { code, stdout } = await shell.call(['graph', 'tdd', '--format', format]);
@@ -66,7 +66,7 @@ test.each(['mermaid', 'dot', 'svg'])('graph draws %s', async (format) => {
 });
 
 test('graph marks where a run is', async () => {
-  const shell = makeShell();
+  const shell = makeShell(TESTED_PROJECT);
   await shell.call(['init', '--yes']);
   const run = String((await shell.call(['start', 'tdd', '--json'])).json().run);
 

@@ -22,7 +22,7 @@ test('doctor says what is missing, and that a broken definition is broken', asyn
     expect.objectContaining({ name: 'human', status: 'missing' }),
   );
 
-  await shell.callAs('open sesame', ['init']);
+  await shell.callAs('open sesame', ['init', '--test', 'npm test']);
   const ready = (await shell.call(['doctor', '--json'])).json();
   expect(ready.checks).toContainEqual(expect.objectContaining({ name: 'workflow tdd', status: 'ok' }));
   expect(ready.checks).toContainEqual(expect.objectContaining({ name: 'human', message: 'maria' }));

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { makeShell } from '../fixtures/callCli.ts';
+import { describe, expect, test } from 'vitest';
+import { makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
 
 test('keeps what is there and does nothing the second time', async () => {
   const shell = makeShell({
@@ -37,18 +37,19 @@ test('accepts only what it wrote itself', async () => {
 });
 
 test('without a terminal it names what is missing and writes nothing [adv.M5 fail.43]', async () => {
-  const shell = makeShell();
+  const shell = makeShell(TESTED_PROJECT);
 
   const { code, stderr } = await shell.call(['init']);
 
   expect(code).toBe(2);
   expect(stderr).toContain('--passphrase-fd');
   expect(stderr).toContain('--yes');
-  expect((await shell.call(['list', '--json'])).json()).toEqual({ workflows: [] });
+  expect(readdirSync(shell.root)).toEqual(['package.json']);
+  expect(existsSync(String(shell.env.XDG_STATE_HOME))).toBe(false);
 });
 
 test('over a setup with a human it needs that human', async () => {
-  const shell = makeShell();
+  const shell = makeShell(TESTED_PROJECT);
   await shell.callAs('open sesame', ['init']);
 
   expect((await shell.call(['init', '--yes'])).code).toBe(2);
@@ -57,7 +58,7 @@ test('over a setup with a human it needs that human', async () => {
 });
 
 test('writes the port the server is to listen on, and says where it could not', async () => {
-  const shell = makeShell();
+  const shell = makeShell(TESTED_PROJECT);
 
   expect((await shell.call(['init', '--yes', '--port', '8123', '--json'])).code).toBe(0);
   expect(readFileSync(join(shell.root, 'phasegate.config.yaml'), 'utf8')).toMatch(/^port: 8123$/m);
@@ -76,15 +77,173 @@ test('writes the port the server is to listen on, and says where it could not', 
   }
 });
 
+describe('the command that runs the tests', () => {
+  test.each<[string, Readonly<Record<string, string>>, string]>([
+    ['package.json', { 'package.json': '{ "scripts": { "test": "node --test" } }' }, 'npm test'],
+    ['package.json', { 'package.json': '{ "scripts": { "test": "x" } }', 'pnpm-lock.yaml': '' }, 'pnpm test'],
+    ['package.json', { 'package.json': '{ "scripts": { "test": "x" } }', 'yarn.lock': '' }, 'yarn test'],
+    ['pyproject.toml', { 'pyproject.toml': '[dependency-groups]\ndev = ["pytest>=8"]\n' }, 'pytest'],
+    ['pyproject.toml', { 'pyproject.toml': '[tool.pytest.ini_options]\n', 'uv.lock': '' }, 'uv run pytest'],
+    ['pyproject.toml', { 'pyproject.toml': '[project]\n', tests: '' }, 'python3 -m unittest'],
+    ['go.mod', { 'go.mod': 'module a\n' }, 'go test ./...'],
+    ['Cargo.toml', { 'Cargo.toml': '[package]\n' }, 'cargo test'],
+    ['Makefile', { Makefile: 'all:\n\ttrue\n\ntest: all\n\ttrue\n' }, 'make test'],
+    ['Makefile', { Makefile: 'test := 1\ncheck:\n\ttrue\n' }, 'make check'],
+    [
+      'Makefile',
+      {
+        'package.json': '{ "scripts": { "test": "echo \\"Error: no test specified\\" && exit 1" } }',
+        Makefile: 'test:\n',
+      },
+      'make test',
+    ],
+  ])('is found in %s of %j', async (from, files, command) => {
+    const shell = makeShell(files);
+
+    const { tests } = (await shell.call(['init', '--yes', '--json'])).json();
+
+    expect(tests).toEqual({ command, from });
+    expect((await shell.call(['validate'])).code).toBe(0);
+    const text = readFileSync(join(shell.root, 'agent_workflow.yaml'), 'utf8');
+    expect(text).toContain(`argv: [${command.split(' ').map(word).join(', ')}]`);
+  });
+
+  test.each([
+    ['an empty folder', {}],
+    [
+      'what `npm init` writes',
+      { 'package.json': '{ "scripts": { "test": "echo \\"Error: no test specified\\" && exit 1" } }' },
+    ],
+    ['a package without scripts', { 'package.json': '{}' }],
+    ['a package that is not JSON', { 'package.json': '{' }],
+    ['a pyproject without tests', { 'pyproject.toml': '[project]\n' }],
+    ['a Makefile without tests', { Makefile: 'all:\n\ttrue\n' }],
+  ])(
+    'is asked for where %s names none, and nothing is left behind',
+    async (_what, files: Record<string, string>) => {
+      const shell = makeShell(files);
+
+      const { code, stderr } = await shell.call(['init', '--yes']);
+
+      expect(code).toBe(2);
+      expect(stderr).toContain('no tests were found in');
+      expect(stderr).toContain('--test "CMD"');
+      expect(readdirSync(shell.root)).toEqual(Object.keys(files));
+      expect(existsSync(String(shell.env.XDG_STATE_HOME))).toBe(false);
+      expect((await shell.call(['init', '--yes', '--template', 'minimal'])).code).toBe(0);
+    },
+  );
+
+  test('may be named, and is taken as it is where a shell must read it', async () => {
+    const shell = makeShell();
+
+    expect((await shell.call(['init', '--yes', '--test', 'npm run build && npm test'])).code).toBe(0);
+
+    expect(readFileSync(join(shell.root, 'agent_workflow.yaml'), 'utf8')).toContain(
+      'shell: "npm run build && npm test"',
+    );
+    expect((await shell.call(['validate'])).code).toBe(0);
+    expect((await shell.call(['check', 'tdd'])).code).toBe(0);
+  });
+
+  test('is refused where it cannot be started, and warned of where a file says so', async () => {
+    const shell = makeShell(TESTED_PROJECT);
+    const path = { PATH: '/nowhere' };
+
+    const named = await shell.call(['init', '--yes', '--test', 'jst --all'], '', path);
+    expect(named).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is no program `jst` to start'),
+    });
+    expect(readdirSync(shell.root)).toEqual(['package.json']);
+    for (const empty of ['', '  ', 'a\nb']) {
+      expect((await shell.call(['init', '--yes', '--test', empty])).code).toBe(2);
+    }
+    const found = await shell.call(['init', '--yes', '--json'], '', path);
+    expect(found.json()).toMatchObject({
+      warning:
+        'package.json says `npm test`, and there is no program `npm` to start: install it, or begin again with `--test "CMD"`',
+    });
+  });
+
+  test('is not needed where a template runs none, or a workflow is there', async () => {
+    const shell = makeShell({ 'agent_workflow.yaml': 'workflow: mine\nphases: {A: {next: null}}\n' });
+
+    expect((await shell.call(['init', '--yes', '--json'])).json()).toMatchObject({ tests: null });
+    expect((await shell.call(['init', '--yes', '--template', 'minimal', '--test', 'npm test'])).code).toBe(2);
+  });
+});
+
+test.each<[string, readonly string[], RegExp]>([
+  ['a passphrase that is too short', ['--passphrase-fd'], /at least 8 characters/],
+  ['a name that is not one', ['--name', 'a b', '--passphrase-fd'], /`a b` is not a name/],
+])('%s leaves nothing behind', async (_what, words, told) => {
+  const shell = makeShell(TESTED_PROJECT);
+  const passphrase = words.includes('--name') ? 'open sesame' : 'short';
+
+  const { code, stderr } = await shell.call(['init', ...words, String(shell.descriptor(passphrase))]);
+
+  expect(code).toBe(2);
+  expect(stderr).toMatch(told);
+  expect(readdirSync(shell.root)).toEqual(['package.json']);
+  expect(existsSync(String(shell.env.XDG_STATE_HOME))).toBe(false);
+});
+
+test('where a file cannot be written nothing is, and a folder that was made for it is gone', async () => {
+  const shell = makeShell({ ...TESTED_PROJECT, workflows: 'a file where a folder is needed' });
+
+  const inTheWay = await shell.callAs('open sesame', ['init', '--template', 'bugfix']);
+  const elsewhere = await shell.call(['init', '--yes', '--project', join(shell.root, 'new', 'one')]);
+
+  expect(inTheWay.code).toBe(2);
+  expect(inTheWay.stderr).toContain('a file stands where a folder is needed');
+  expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('no tests were found') });
+  expect(readdirSync(shell.root).sort()).toEqual(['package.json', 'workflows']);
+  expect(existsSync(String(shell.env.XDG_STATE_HOME))).toBe(false);
+});
+
+test('templates stand beside each other, and are listed with a sentence each', async () => {
+  const shell = makeShell(TESTED_PROJECT);
+  const names = ['tdd', 'bugfix', 'refactor', 'spec', 'review', 'release', 'minimal'];
+
+  const listed = await shell.call(['init', '--template', 'list']);
+  expect(listed.code).toBe(0);
+  expect(
+    listed.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => /^ {2}(\w+) +\S.{20}/.exec(line)?.[1]),
+  ).toEqual(names);
+  expect(readdirSync(shell.root)).toEqual(['package.json']);
+  expect((await shell.call(['init', '--template', 'list', '--json'])).json()).toMatchObject({
+    default: 'tdd',
+  });
+
+  for (const name of names.slice(0, -1)) {
+    expect((await shell.callAs('open sesame', ['init', '--template', name, '--json'])).json()).toMatchObject({
+      trusted: [name],
+      next_action: expect.stringContaining(`phasegate start ${name}`),
+    });
+  }
+  const { workflows } = (await shell.call(['list', '--json'])).json();
+  expect((workflows as unknown as { id: string }[]).map(({ id }) => id).sort()).toEqual(
+    names.slice(0, -1).sort(),
+  );
+});
+
 test('an unknown template and settings for clients are refused', async () => {
   const shell = makeShell();
 
   expect(await shell.call(['init', '--template', 'tddd'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('(did you mean `tdd`?)'),
+    stderr: expect.stringMatching(/\(did you mean `tdd`\?\)[\s\S]* {2}bugfix {4}a failing test first/),
   });
   expect(await shell.call(['init', '--client', 'claude', '--yes'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('not in this release'),
   });
 });
+
+function word(text: string): string {
+  return /^[A-Za-z][\w./-]*$/.test(text) ? text : JSON.stringify(text);
+}

@@ -1,29 +1,43 @@
-import { mkdir } from 'node:fs/promises';
+import { existsSync, realpathSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
-import { didYouMean } from '@phasegate/core/model';
+import { didYouMean, shellWord } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
-import { CONFIG, DEFAULT_TEMPLATE, filesOf, TEMPLATES, type Template } from '../../../templates/index.ts';
-import type { Arguments, CliCommand, Invocation } from '../command.ts';
-import { askNewPassphrase, FD_HINT, passphraseFrom } from '../passphrase.ts';
-import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+import { CONFIG, configFile, DEFAULT_TEMPLATE, TEMPLATES, type Template } from '../../../templates/index.ts';
+import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
+import { settleOperator, setUpOperator } from '../setUp/settleOperator.ts';
+import { type SettledTests, settleTests } from '../setUp/settleTests.ts';
+import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
-import { writeMissing } from '../writeMissing.ts';
+import { type WrittenFiles, writeMissing } from '../writeMissing.ts';
 
 /** `phasegate init`: what a project needs to begin, keeping all that is there. */
 export const init: CliCommand = {
-  usage: ['init [--template NAME] [--port N] [--name HUMAN] [--passphrase-fd N] [--yes]'],
+  usage: [
+    'init [--template NAME] [--test CMD] [--port N] [--name HUMAN] [--passphrase-fd N] [--yes]',
+    'init --template list',
+  ],
   details:
-    'Writes `phasegate.config.yaml` and an example workflow with its contract tests, sets up the human who decides at\n' +
+    'Writes `phasegate.config.yaml` and a workflow with its contract tests and a README, sets up the human who decides at\n' +
     'gates, and accepts what it wrote in their name. What is already there is kept. Over a setup that has a human it\n' +
-    "needs that human's passphrase. `--yes` without a passphrase sets up no human.\n" +
-    `Templates: ${TEMPLATES.map(({ name, summary }) => `${name} (${summary})`).join(', ')}.`,
+    "needs that human's passphrase. `--yes` without a passphrase sets up no human. If it fails, nothing is left behind.\n" +
+    "The engine runs the project's own tests: as `package.json`, `pyproject.toml`, `go.mod`, `Cargo.toml` or `Makefile` say,\n" +
+    'or as `--test` does.\n' +
+    `Templates:\n${templateLines().join('\n')}`,
   examples: [
     'phasegate init',
+    'phasegate init --template bugfix --test "npm test"',
     'phasegate init --yes',
     'phasegate init --name maria --passphrase-fd 3 3<secret',
   ],
   options: {
-    template: { type: 'text', value: 'NAME', summary: `the example workflow (default ${DEFAULT_TEMPLATE})` },
+    template: {
+      type: 'text',
+      value: 'NAME',
+      summary: `the workflow to begin with (default ${DEFAULT_TEMPLATE}); \`list\` shows them`,
+    },
+    test: { type: 'text', value: 'CMD', summary: "the command that runs the project's tests" },
     name: { type: 'text', value: 'HUMAN', summary: 'the name of the human who decides (default: yours)' },
     yes: { type: 'flag', summary: 'ask nothing' },
     client: { type: 'texts', value: 'NAME', summary: 'not in this release' },
@@ -33,108 +47,168 @@ export const init: CliCommand = {
   anywhere: true,
   positionals: [],
   async run(invocation) {
-    const { args, out } = invocation;
+    const { args } = invocation;
     refuseWhatIsToCome(args);
+    if (args.text('template') === 'list') return listTemplates(invocation);
     const template = templateOf(args);
     const port = portOf(args);
-    const projectDir = args.text('project');
-    if (projectDir !== undefined) await makeFolder(projectDir);
-    const { root, stateDir } = await invocation.project();
-    const operator = await settleOperator(invocation);
-    const { created, kept, ours } = await writeFiles(root, template, port);
-    const human = await setUpOperator(invocation, operator);
-    const trusted = human === null ? [] : await acceptTemplate(invocation, template, { human, ours });
-    const startable = human === null || trusted.includes(template.workflow);
-    const next_action = `phasegate ${startable ? 'start' : 'trust'} ${template.workflow}`;
-    await out.result(
-      {
-        root,
-        state_dir: stateDir,
-        created,
-        kept,
-        human: human?.principal.name ?? null,
-        trusted,
-        next_action,
-      },
-      () =>
-        [
-          `project ${out.paint.bold(root)}`,
-          ...created.map((path) => `${out.paint.green('created')}  ${path}`),
-          ...kept.map((path) => `${out.paint.dim('kept')}     ${path}`),
-          ...(port === undefined || created.includes(CONFIG)
-            ? []
-            : [`the config is yours: write \`port: ${port}\` into it`]),
-          human === null
-            ? 'no human is set up: any workflow starts and nobody can decide; add one with `phasegate humans add NAME`'
-            : `human    ${human.principal.name}`,
-          ...trusted.map((workflow) => `accepted ${workflow}`),
-          `state    ${stateDir}`,
-          `next: ${out.paint.cyan(next_action)}`,
-        ].join('\n'),
-    );
-    return 0;
+    const made = await makeFolder(args.text('project'));
+    try {
+      return await setUp(invocation, template, port);
+    } catch (error) {
+      if (made !== undefined) await rm(made, { recursive: true, force: true });
+      throw error;
+    }
   },
 };
 
-/** Contract tests go beside the template's own workflow: they say nothing about one that was there before. */
-async function writeFiles(root: string, template: Template, port: number | undefined) {
-  const files = await writeMissing(root, filesOf(template, port));
-  const tests = await writeMissing(root, files.ours.includes(template.path) ? [template.contract] : []);
-  return {
-    created: [...files.created, ...tests.created],
-    kept: [...files.kept, ...tests.kept],
-    ours: files.ours,
-  };
-}
-
-/** Who will decide, settled before anything is written. */
-type Operator =
-  | { readonly kind: 'existing'; readonly human: UnlockedHuman }
-  | { readonly kind: 'new'; readonly name: string; readonly passphrase: string }
-  | { readonly kind: 'none' };
-
-async function settleOperator(invocation: Invocation): Promise<Operator> {
-  const { args, env, prompts } = invocation;
-  const given = passphraseFrom(args, 'passphrase-fd');
-  const { humans } = await invocation.open();
-  if ((await humans.list()).length > 0) {
-    return { kind: 'existing', human: await unlockHuman(invocation, { read: given }) };
-  }
-  const preset = args.text('name') ?? args.text('as');
-  const name = preset ?? env.USER ?? env.LOGNAME ?? 'operator';
-  if (given !== undefined) return { kind: 'new', name, passphrase: given };
-  if (args.flag('yes')) return { kind: 'none' };
-  if (prompts === null) {
-    throw usageError(
-      'a human must be set up, and there is no terminal to ask on',
-      `${FD_HINT}, or go on without a human: \`--yes\``,
-    );
-  }
-  const chosen = preset ?? (await prompts.text('Who decides at gates? Your name', name));
-  return { kind: 'new', name: chosen, passphrase: await askNewPassphrase(invocation, chosen) };
-}
-
-async function setUpOperator(invocation: Invocation, operator: Operator): Promise<UnlockedHuman | null> {
-  if (operator.kind === 'none') return null;
-  if (operator.kind === 'existing') return operator.human;
-  const { humans } = await invocation.open();
-  await humans.add(operator.name, operator.passphrase, null);
-  return humans.unlock(operator.name, operator.passphrase);
-}
-
-/** Accepts the template's workflow, but only where its file is, byte for byte, what `init` writes. */
-async function acceptTemplate(
+async function setUp(
   invocation: Invocation,
   template: Template,
-  { human, ours }: { readonly human: UnlockedHuman; readonly ours: readonly string[] },
+  port: number | undefined,
+): Promise<ExitCode> {
+  const { root, stateDir } = await invocation.project();
+  refuseInside(invocation.args, root);
+  const settled = await settleTests(invocation, template, root);
+  const hadState = existsSync(stateDir);
+  const open = async () => (hasRecords(stateDir) ? invocation.open() : null);
+  const operator = await settleOperator(invocation, open);
+  const files = await writeFiles(root, { template, settled, port });
+  try {
+    const human = await setUpOperator(invocation, operator);
+    const trusted = human === null ? [] : await acceptTemplate(invocation, { template, human, files });
+    return await tell(invocation, { template, settled, port, files, human, trusted });
+  } catch (error) {
+    await files.undo();
+    await invocation.close();
+    if (!hadState) await rm(stateDir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+interface Done {
+  readonly template: Template;
+  readonly settled: SettledTests;
+  readonly port: number | undefined;
+  readonly files: Written;
+  readonly human: UnlockedHuman | null;
+  readonly trusted: readonly string[];
+}
+
+async function tell(
+  invocation: Invocation,
+  { template, settled, port, files, human, trusted }: Done,
+): Promise<ExitCode> {
+  const { out } = invocation;
+  const { root, stateDir } = await invocation.project();
+  const { created, kept } = files;
+  const startable = human === null || trusted.includes(template.workflow);
+  const next_action = `phasegate ${startable ? 'start' : 'trust'} ${template.workflow}${startable ? (template.startWith ?? '') : ''}`;
+  const { command, from, warning } = settled;
+  await out.result(
+    {
+      root,
+      state_dir: stateDir,
+      created,
+      kept,
+      tests: command === null ? null : { command, from },
+      ...(warning === null ? {} : { warning }),
+      human: human?.principal.name ?? null,
+      trusted,
+      next_action,
+    },
+    () =>
+      [
+        `project ${out.paint.bold(root)}`,
+        ...created.map((path) => `${out.paint.green('created')}  ${path}`),
+        ...kept.map((path) => `${out.paint.dim('kept')}     ${path}`),
+        ...(port === undefined || created.includes(CONFIG)
+          ? []
+          : [`the config is yours: write \`port: ${port}\` into it`]),
+        ...(command === null
+          ? []
+          : [`tests    ${command}${from === null ? '' : ` (as ${from} says)`}, run by the engine`]),
+        ...(warning === null ? [] : [`${out.paint.red('warning')}  ${warning}`]),
+        human === null
+          ? 'no human is set up: any workflow starts and nobody can decide; add one with `phasegate humans add NAME`'
+          : `human    ${human.principal.name}`,
+        ...trusted.map((workflow) => `accepted ${workflow}`),
+        `state    ${stateDir}`,
+        `next: ${out.paint.cyan(next_action)}`,
+      ].join('\n'),
+  );
+  return 0;
+}
+
+/** What was written, and whether the workflow is, byte for byte, what the template holds. */
+interface Written extends WrittenFiles {
+  readonly isOurs: boolean;
+}
+
+/** What lies beside a workflow goes with the template's own: it says nothing about one that was there before. */
+async function writeFiles(
+  root: string,
+  { template, settled, port }: Pick<Done, 'template' | 'settled' | 'port'>,
+): Promise<Written> {
+  const definition = template.definition(settled.tests);
+  const files = await writeMissing(root, [configFile(port), ...definition]);
+  const isOurs = definition.every(({ path }) => files.ours.includes(path));
+  try {
+    const beside = await writeMissing(root, isOurs ? template.beside(settled.tests) : []);
+    return {
+      created: [...files.created, ...beside.created],
+      kept: [...files.kept, ...beside.kept],
+      ours: [...files.ours, ...beside.ours],
+      isOurs,
+      undo: async () => {
+        await beside.undo();
+        await files.undo();
+      },
+    };
+  } catch (error) {
+    await files.undo();
+    throw error;
+  }
+}
+
+/** Accepts the template's workflow, but only where its files are, byte for byte, what `init` writes. */
+async function acceptTemplate(
+  invocation: Invocation,
+  { template, human, files }: Pick<Done, 'template' | 'files'> & { readonly human: UnlockedHuman },
 ): Promise<readonly string[]> {
-  if (!ours.includes(template.path)) return [];
+  if (!files.isOurs) return [];
   // The project was found before its files were written.
   await invocation.close();
   const project = await invocation.open();
   const { closure, workflow } = await project.trust.workflows.card(template.path);
   await project.trust.workflows.accept(template.path, closure, human);
   return [workflow];
+}
+
+async function listTemplates({ out }: Invocation): Promise<ExitCode> {
+  const templates = TEMPLATES.map(({ name, summary }) => ({ name, summary }));
+  await out.result({ templates, default: DEFAULT_TEMPLATE }, () => templateLines().join('\n'));
+  return 0;
+}
+
+function templateLines(): readonly string[] {
+  const width = Math.max(...TEMPLATES.map(({ name }) => name.length));
+  return TEMPLATES.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+}
+
+/** In a folder of another project, what was meant is either; writing into the outer one is a surprise. */
+function refuseInside(args: Arguments, root: string): void {
+  const here = realpathSync(process.cwd());
+  if (args.text('project') !== undefined || here === root) return;
+  throw usageError(
+    `\`${here}\` lies inside of the project \`${root}\``,
+    `set that one up with \`--project ${shellWord(root)}\`, or make this folder one of its own with \`--project .\``,
+  );
+}
+
+/** Opening the state of a project makes it. */
+function hasRecords(stateDir: string): boolean {
+  return ['state.db', 'made'].some((name) => existsSync(join(stateDir, name)));
 }
 
 function refuseWhatIsToCome(args: Arguments): void {
@@ -160,15 +234,20 @@ function templateOf(args: Arguments): Template {
   const names = TEMPLATES.map((candidate) => candidate.name);
   throw usageError(
     `there is no template \`${name}\`${didYouMean(name, names)}`,
-    `templates: ${names.join(', ')}`,
+    `templates:\n${templateLines().join('\n')}`,
   );
 }
 
-async function makeFolder(path: string): Promise<void> {
+/** Makes the folder that was named, and gives the outermost one that was missing. */
+async function makeFolder(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
   try {
-    await mkdir(path, { recursive: true });
+    return await mkdir(path, { recursive: true });
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new PhasegateError('file_unreadable', `\`${path}\` cannot be made: ${reason}`, { cause });
+    throw new PhasegateError('file_unreadable', `\`${path}\` cannot be made: ${reason}`, {
+      hint: 'name a folder that you can write to with `--project DIR`',
+      cause,
+    });
   }
 }

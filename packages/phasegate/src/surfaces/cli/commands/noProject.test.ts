@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { EMPTY_PROJECT, makeShell } from '../fixtures/callCli.ts';
+import { EMPTY_PROJECT, makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
 
 test.each([
   [['start', 'tdd']],
@@ -50,7 +50,7 @@ test('a project whose files were removed is one while it has state', async () =>
 });
 
 test('what needs no project goes on without one', async () => {
-  const shell = makeShell({ 'tasks.md': '### Phase 1: Look\n- [ ] **Task 1.1**: Look\n' });
+  const shell = makeShell({ ...TESTED_PROJECT, 'tasks.md': '### Phase 1: Look\n- [ ] **Task 1.1**: Look\n' });
 
   expect((await shell.call(['tasks', join(shell.root, 'tasks.md')])).stderr).not.toContain('not a project');
   expect((await shell.call(['doctor'])).stderr).not.toContain('not a project');

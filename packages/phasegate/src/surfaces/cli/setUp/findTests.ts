@@ -1,0 +1,117 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isJsonObject, own } from '@phasegate/core';
+import type { LayoutName } from '../../../templates/index.ts';
+
+/** A command that runs the tests of a project, and the file that says so. */
+export interface FoundTests {
+  readonly command: string;
+  readonly from: string;
+  readonly layout: LayoutName;
+}
+
+/** Every command with which the files of a project say they are tested, the likeliest first. */
+export async function findTests(root: string): Promise<readonly FoundTests[]> {
+  const found = await Promise.all([
+    fromPackage(root),
+    fromPyproject(root),
+    fromFile(root, 'go.mod', { command: 'go test ./...', layout: 'go' }),
+    fromFile(root, 'Cargo.toml', { command: 'cargo test', layout: 'rust' }),
+    fromMakefile(root),
+  ]);
+  return found.filter((tests) => tests !== null);
+}
+
+/** Which kind of project it is, where the command was named by hand. */
+export async function layoutOf(root: string): Promise<LayoutName> {
+  if ((await textOf(root, 'package.json')) !== null) return nodeKind(root);
+  const marks: readonly (readonly [string, LayoutName])[] = [
+    ['pyproject.toml', 'python'],
+    ['go.mod', 'go'],
+    ['Cargo.toml', 'rust'],
+  ];
+  for (const [file, layout] of marks) if ((await textOf(root, file)) !== null) return layout;
+  return 'other';
+}
+
+/** Folders of code that are there beside those every project of the kind may have. */
+export async function codeFolders(root: string, layout: LayoutName): Promise<readonly string[]> {
+  const isNode = layout === 'javascript' || layout === 'typescript';
+  if (!isNode && layout !== 'python') return [];
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
+  const folders = entries.filter((entry) => entry.isDirectory() && /^[A-Za-z]\w*$/u.test(entry.name));
+  const found: string[] = [];
+  for (const { name } of folders.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (/^(?:src|lib|tests?)$/u.test(name)) continue;
+    const isCode = isNode ? name === 'app' : await exists(join(root, name, '__init__.py'));
+    if (isCode) found.push(name);
+  }
+  return found;
+}
+
+/** What `npm init` writes where nobody named a test. */
+const NO_TEST = /no test specified/u;
+
+async function fromPackage(root: string): Promise<FoundTests | null> {
+  const text = await textOf(root, 'package.json');
+  const script = text === null ? undefined : own(own(jsonOf(text), 'scripts'), 'test');
+  if (typeof script !== 'string' || script.trim() === '' || NO_TEST.test(script)) return null;
+  return {
+    command: `${await packageManager(root)} test`,
+    from: 'package.json',
+    layout: await nodeKind(root),
+  };
+}
+
+async function nodeKind(root: string): Promise<LayoutName> {
+  return (await exists(join(root, 'tsconfig.json'))) ? 'typescript' : 'javascript';
+}
+
+async function packageManager(root: string): Promise<string> {
+  if (await exists(join(root, 'pnpm-lock.yaml'))) return 'pnpm';
+  return (await exists(join(root, 'yarn.lock'))) ? 'yarn' : 'npm';
+}
+
+async function fromPyproject(root: string): Promise<FoundTests | null> {
+  const text = await textOf(root, 'pyproject.toml');
+  if (text === null) return null;
+  const says = (command: string): FoundTests => ({ command, from: 'pyproject.toml', layout: 'python' });
+  if (/\bpytest\b/u.test(text)) {
+    if (await exists(join(root, 'uv.lock'))) return says('uv run pytest');
+    return says((await exists(join(root, 'poetry.lock'))) ? 'poetry run pytest' : 'pytest');
+  }
+  const hasTests = (await exists(join(root, 'tests'))) || (await exists(join(root, 'test')));
+  return hasTests ? says('python3 -m unittest') : null;
+}
+
+async function fromMakefile(root: string): Promise<FoundTests | null> {
+  const text = await textOf(root, 'Makefile');
+  const target = ['test', 'check'].find((name) => new RegExp(`^${name}\\s*:(?!=)`, 'mu').test(text ?? ''));
+  if (target === undefined) return null;
+  return { command: `make ${target}`, from: 'Makefile', layout: await layoutOf(root) };
+}
+
+async function fromFile(
+  root: string,
+  from: string,
+  tests: Pick<FoundTests, 'command' | 'layout'>,
+): Promise<FoundTests | null> {
+  return (await textOf(root, from)) === null ? null : { ...tests, from };
+}
+
+function jsonOf(text: string) {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/u, ''));
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+async function textOf(root: string, file: string): Promise<string | null> {
+  return readFile(join(root, file), 'utf8').catch(() => null);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}

@@ -1,0 +1,98 @@
+import type { Layout, ProjectTests } from './template.ts';
+
+/** The line that tells an editor which schema a workflow has, for a file this many folders below the project. */
+export function schemaLine(depth: 0 | 1): string {
+  const up = depth === 0 ? './' : '../';
+  return `# yaml-language-server: $schema=${up}node_modules/phasegate/schemas/workflow.schema.json`;
+}
+
+/** Words as a YAML list on one line. */
+export function listOf(words: readonly (string | number)[]): string {
+  return `[${words.map((word) => (typeof word === 'number' ? String(word) : yamlWord(word))).join(', ')}]`;
+}
+
+/** The words of a command line that needs no shell, or null. */
+export function plainWords(command: string): readonly string[] | null {
+  const words = command.trim().split(/\s+/u);
+  return words.every((word) => /^[\w@%+:,./-]+$/u.test(word)) ? words : null;
+}
+
+/** The parameters of the `command` check that runs the tests. */
+export function runTests({ command }: ProjectTests): string {
+  const words = plainWords(command);
+  const run = words === null ? `shell: ${JSON.stringify(command)}` : `argv: ${listOf(words)}`;
+  return `${run}, timeout_seconds: 600`;
+}
+
+/** The check that the engine saw the tests pass, as an item of a list of checks at this indent. */
+export function greenCheck(tests: ProjectTests, indent: number, why?: string): string {
+  return block(indent, [
+    '- name: tests_really_pass',
+    '  check: command',
+    `  with: { ${runTests(tests)} }`,
+    '  needs: verified',
+    why === undefined
+      ? '  message: The engine ran the tests and did not see them pass'
+      : `  message: "The engine ran the tests and did not see them pass: ${why}"`,
+  ]);
+}
+
+/** The check that the engine saw the tests fail. */
+export function redCheck(tests: ProjectTests, indent: number): string {
+  return block(indent, [
+    '- name: tests_really_fail',
+    '  check: command',
+    '  # The exit codes of tests that fail; a program that is missing ends with 127, which is not among them.',
+    `  with: { ${runTests(tests)}, expect_exit: ${listOf(tests.red)} }`,
+    '  needs: verified',
+    '  message: The engine ran the tests and did not see them fail',
+  ]);
+}
+
+/** The constraint that keeps tests out of a write scope of code; a comment where no test lies in it. */
+export function deniedTests({ testsAmongCode }: Layout): string {
+  const globs = Object.keys(testsAmongCode);
+  if (globs.length === 0) return '      # Tests lie outside of the write scope below.';
+  return `      write_files: { denied: ${listOf(globs)} }`;
+}
+
+/** Steps of a contract test: no test is written, wherever it lies. */
+export function testsAreDenied({ testsAmongCode, sample }: Layout): string {
+  const step = (path: string, code: string) =>
+    `      - { tool: { tool: write_files, input: { path: ${yamlWord(path)} } }, expect: { code: ${code} } }`;
+  const among = Object.values(testsAmongCode).map((path) => step(path, 'tool_constraint'));
+  return (among.length === 0 ? [step(sample.test, 'outside_write_scope')] : among).join('\n');
+}
+
+/** The schema of a review, as the value of a key at this indent. */
+export function reviewSchema(indent: number): string {
+  return block(indent, [
+    'type: object',
+    'required: [decision, summary, files_read, findings]',
+    'additionalProperties: false',
+    'properties:',
+    '  decision: { enum: [approved, changes_requested] }',
+    '  summary: { type: string, minLength: 20 }',
+    '  files_read: { type: array, minItems: 1, uniqueItems: true, items: { type: string, minLength: 1 } }',
+    '  findings:',
+    '    type: array',
+    '    items:',
+    '      type: object',
+    '      required: [severity, text]',
+    '      additionalProperties: false',
+    '      properties:',
+    '        severity: { enum: [MUST, SHOULD, COULD] }',
+    '        file: { type: string, minLength: 1 }',
+    '        text: { type: string, minLength: 10 }',
+  ]);
+}
+
+/** A text as YAML writes it on one line. */
+export function yamlWord(word: string): string {
+  const plain = /^[A-Za-z][\w./-]*$/u.test(word) && !/^(?:true|false|null|yes|no|on|off|y|n)$/iu.test(word);
+  return plain ? word : JSON.stringify(word);
+}
+
+function block(indent: number, lines: readonly string[]): string {
+  return lines.map((line) => `${' '.repeat(indent)}${line}`).join('\n');
+}
