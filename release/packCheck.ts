@@ -99,7 +99,9 @@ async function useTogether(tarballs: readonly Tarball[]): Promise<void> {
 async function emptyProject(name: string, tarballs: readonly Tarball[]): Promise<string> {
   const project = join(place, name);
   mkdirSync(project);
-  writeFileSync(join(project, 'package.json'), '{ "name": "empty", "private": true, "type": "module" }\n');
+  const scripts = { test: 'node --test' };
+  const described = { name: 'empty', private: true, type: 'module', scripts };
+  writeFileSync(join(project, 'package.json'), `${JSON.stringify(described)}\n`);
   const args = ['install', '--no-audit', '--no-fund', '--prefer-offline'];
   await run('npm', [...args, `node@${OLDEST_NODE}`], { cwd: project });
   await run('npm', [...args, ...tarballs.map(({ path }) => path)], { cwd: project });

@@ -162,6 +162,21 @@ test.concurrent('on a terminal `init` asks again after a mistake, and a name tha
   expect(listed.json.humans).toMatchObject([{ name: 'bob' }]);
 });
 
+test.concurrent('on a terminal `init` asks which of several commands runs the tests', async () => {
+  const project = makeProject({ ...TESTED, Makefile: 'test:\n\ttrue\n' });
+  const terminal = onTerminal(project, ['init', '--name', 'maria']);
+
+  await terminal.sees('make test (Makefile)');
+  terminal.types(`${DOWN}${ENTER}`);
+  await terminal.sees('New passphrase for maria');
+  terminal.types(`${SECRET}${ENTER}`);
+  await terminal.sees('The same passphrase again');
+  terminal.types(`${SECRET}${ENTER}`);
+
+  expect(await terminal.ends()).toBe(0);
+  expect(terminal.text()).toContain('make test (as Makefile says), run by the engine');
+});
+
 test.concurrent('on a terminal a passphrase that is mistyped three times leaves nothing behind', async () => {
   const project = makeProject(TESTED);
   const terminal = onTerminal(project, ['init', '--name', 'maria']);

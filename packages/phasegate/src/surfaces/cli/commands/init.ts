@@ -24,7 +24,7 @@ export const init: CliCommand = {
     "needs that human's passphrase. `--yes` without a passphrase sets up no human. If it fails, nothing is left behind.\n" +
     "The engine runs the project's own tests: as `package.json`, `pyproject.toml`, `go.mod`, `Cargo.toml` or `Makefile` say,\n" +
     'or as `--test` does.\n' +
-    `Templates:\n${templateLines().join('\n')}`,
+    `Templates:\n\n${TEMPLATES.map(({ name, summary }) => `- \`${name}\`: ${summary}`).join('\n')}`,
   examples: [
     'phasegate init',
     'phasegate init --template bugfix --test "npm test"',
