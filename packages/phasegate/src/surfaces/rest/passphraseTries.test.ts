@@ -1,3 +1,4 @@
+import { type Json, type JsonObject, own } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { openDoor, PASSPHRASE } from './fixtures/openDoor.ts';
 import { createPassphraseTries } from './passphraseTries.ts';
@@ -61,6 +62,29 @@ test('a right one is answered while wrong ones of the same source are held, and 
   expect(await door.noted('credential_failed')).toHaveLength(12);
 });
 
+test('passphrases for acts of a browser are tried with those that sign in: wrong ones of both add up [adv.P5]', async () => {
+  const door = openDoor();
+  await door.project.humans.add('maria', PASSPHRASE, null);
+  const { at, cookie } = await door.browser(await door.project.humans.unlock('maria', PASSPHRASE));
+  const act = (passphrase: string) =>
+    post(door, `${at}/api/v1/agents`, { name: 'ada', passphrase }, { cookie });
+  const wrongOnes = Array.from({ length: 12 }, (_, count) =>
+    count % 2 === 0 ? act('wrong horse battery') : signIn(door, 'wrong horse battery'),
+  );
+  let failed = 0;
+  for (const one of wrongOnes) void one.then(({ status }) => (failed += status === 401 ? 1 : 0));
+
+  const right = await act(PASSPHRASE);
+
+  expect(right.status).toBe(201);
+  const judged = async () =>
+    (await door.noted('credential_failed')).filter((data) => own(data as Json, 'human'));
+  await expect.poll(judged).toHaveLength(12);
+  expect(failed).toBe(5);
+  door.pass(8_000);
+  expect((await Promise.all(wrongOnes)).map(({ status }) => status)).toEqual(Array(12).fill(401));
+});
+
 test('one source has so many in hand and no more; the others are judged all the same', async () => {
   const { tries } = opened({ held: true });
   for (let count = 0; count < 5; count++) await tries.take({ human: 'maria', source: '::1' }, wrong);
@@ -113,7 +137,15 @@ function opened({ held = false } = {}) {
 }
 
 function signIn(door: ReturnType<typeof openDoor>, passphrase: string): Promise<Response> {
-  const body = JSON.stringify({ passphrase, bearer: true });
-  const headers = { 'content-type': 'application/json' };
-  return Promise.resolve(door.app.request('/api/v1/session', { method: 'POST', headers, body }));
+  return post(door, '/api/v1/session', { passphrase, bearer: true });
+}
+
+async function post(
+  door: ReturnType<typeof openDoor>,
+  path: string,
+  body: JsonObject,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const headers = { 'content-type': 'application/json', ...more };
+  return door.app.request(path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
