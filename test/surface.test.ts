@@ -154,6 +154,7 @@ test('the command line has exactly these commands', () => {
     'replay',
     'graph',
     'tasks',
+    'import',
     'search',
     'index',
     'start',

@@ -22,7 +22,7 @@ export async function commandsPage(): Promise<string> {
     'With `--url` or `PHASEGATE_URL` a command asks the server of a project instead of opening the project here, and prints',
     'the same. There an agent always needs its key, and anyone who has none is asked for a passphrase; the session ends with',
     'the command. Commands that use no server refuse `--url`; those that only read files or look at this machine (`doctor`,',
-    '`list`, `validate`, `graph`, `tasks`, `search`, `index`) do not mind `PHASEGATE_URL`, the others refuse it, too.',
+    '`list`, `validate`, `graph`, `tasks`, `import`, `search`, `index`) do not mind `PHASEGATE_URL`, the others refuse it.',
     '',
     'Every command takes:',
     '',

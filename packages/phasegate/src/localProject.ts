@@ -100,6 +100,13 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     async readRates(file, text, workflow) {
       return (await import('./loaders/rates/readRates.ts')).readRates(file, text, workflow);
     },
+    async importWorkflow(request) {
+      const [{ importWorkflow }, { knownChecks }] = await Promise.all([
+        import('./loaders/import/importWorkflow.ts'),
+        import('./checks/index.ts'),
+      ]);
+      return importWorkflow(request, { known: { checks: knownChecks() }, sources });
+    },
     async rotateTokenSecret() {
       const { rotateTokenSecret } = await import('./runtime/keys.ts');
       makeFolders(where.stateDir);

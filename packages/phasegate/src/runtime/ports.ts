@@ -2,6 +2,8 @@
 // in core, so that a shelf can be a package.
 
 export type * from '@phasegate/core/ports';
+export type { Imported, ImportedKey, ImportKind, ImportRequest } from './ports/importing.ts';
+export { IMPORT_KINDS } from './ports/importing.ts';
 export type {
   OpenServer,
   RunningServer,

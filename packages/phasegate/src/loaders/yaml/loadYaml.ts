@@ -11,13 +11,23 @@ import { SourceMap } from './sourceMap.ts';
 import { phaseIdOf } from './spots.ts';
 import type { YamlPath, YamlTree } from './yamlTree.ts';
 
+/** What a file holds, where that is known before it is written. */
+export interface GivenText {
+  readonly text: string;
+  readonly sha256: string;
+}
+
 /** Reads a contract, checks shape and meaning, and compiles it. Everything that is wrong is in `problems`. */
 export async function loadYaml(
   file: SourceFile,
-  { known, readings }: { readonly known: Known; readonly readings: Readings },
+  means: { readonly known: Known; readonly readings: Readings; readonly given?: GivenText },
 ): Promise<Loaded> {
+  const { known, readings, given } = means;
   const read = (path: string) => readings.take(() => readSource(file.root, path), markOf);
-  const opened = openTree(file, await read(file.path));
+  const opened = openTree(
+    file,
+    given === undefined ? await read(file.path) : { ok: true, path: file.path, ...given },
+  );
   if (!opened.ok) return { workflow: null, problems: opened.problems, files: opened.files };
   const { tree, value } = opened;
   const files: Record<string, string> = { ...opened.files };

@@ -33,6 +33,7 @@ import type {
   Webhooks,
 } from '@phasegate/core/ports';
 import type { Rates } from '@phasegate/proofs';
+import type { Imported, ImportRequest } from './importing.ts';
 import type { Records } from './records.ts';
 import type { Trust } from './trust.ts';
 
@@ -56,6 +57,8 @@ export interface Project {
   open(): Promise<OpenProject>;
   /** Reads the text of a file of rates for a simulation; throws `workflow_invalid` with all that is wrong with it. */
   readRates(file: string, text: string, workflow: Workflow): Promise<Rates>;
+  /** Makes a workflow of ours from one of others; writes nothing. Throws `usage`, `workflow_invalid`, `file_unreadable`. */
+  importWorkflow(request: ImportRequest): Promise<Imported>;
   /** Makes a new secret for phase tokens, which every process takes up; the present one still verifies. */
   rotateTokenSecret(): Promise<{ readonly kid: string }>;
   /** The humans as a backup has them, for when the database itself cannot be read. The backup is not changed. */

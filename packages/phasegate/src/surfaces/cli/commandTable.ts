@@ -76,6 +76,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/tasks.ts')).tasks,
   },
   {
+    name: 'import',
+    group: 'Workflows',
+    summary:
+      'make a workflow from a contract or a specification of another tool, and say what became of every key',
+    load: async () => (await import('./commands/import.ts')).importCommand,
+  },
+  {
     name: 'search',
     group: 'Workflows',
     summary: 'find passages of the documentation that answer a question',

@@ -1,0 +1,73 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeShell } from '../fixtures/callCli.ts';
+
+const ITEMS =
+  'name: Small\nphases:\n  - { id: A, name: A, items: [{ id: a, name: a, step_type: required }] }\n';
+
+test('import says where each key went and writes the workflow once; `--to` and `--force` say otherwise', async () => {
+  const shell = makeShell({ 'old.yaml': ITEMS });
+  const first = await shell.call(['import', 'old.yaml']);
+  expect(first).toMatchObject({ code: 0 });
+  expect(first.stdout).toContain('written workflows/small.workflow.yaml');
+  expect(first.stdout).toContain('next: phasegate check small');
+  const file = join(shell.root, 'workflows/small.workflow.yaml');
+  const text = readFileSync(file, 'utf8');
+
+  shell.write('workflows/small.workflow.yaml', 'mine');
+  const second = await shell.call(['import', 'old.yaml']);
+  expect(second).toMatchObject({ code: 2 });
+  expect(second.stderr).toContain('is there already');
+  expect(second.stderr).toContain('`--to`');
+  expect(readFileSync(file, 'utf8')).toBe('mine');
+
+  expect(await shell.call(['import', 'old.yaml', '--force'])).toMatchObject({ code: 0 });
+  expect(readFileSync(file, 'utf8')).toBe(text);
+  const to = join(shell.root, 'elsewhere/other.workflow.yaml');
+  expect(await shell.call(['import', 'old.yaml', '--to', to])).toMatchObject({ code: 0 });
+  expect(readFileSync(to, 'utf8')).toBe(text);
+});
+
+test('what is not known, ambiguous, broken or not there is said with the next step, and nothing is written', async () => {
+  const shell = makeShell({
+    'old.yaml': ITEMS,
+    'strange.yaml': 'jobs: {}\n',
+    'both.yaml': 'phases:\n  - { id: A, items: [], allowed_tools: [bash] }\n',
+    'broken.yaml': 'phases: [\n',
+    'twice.yaml': 'phases:\n  - { id: A, items: [] }\n  - { id: A, items: [] }\n',
+    'loose.yaml': 'phases: [{ id: A, required_artifacts: [{ type: plan, schema: gone.json }] }]\n',
+    'list.yaml': '- a\n',
+    'picture.png': '\u0000',
+  });
+  mkdirSync(join(shell.root, 'empty'));
+  const failing = async (words: readonly string[], ...texts: readonly string[]) => {
+    const { code, stderr } = await shell.call(['import', ...words]);
+    expect([words, code]).toEqual([words, 2]);
+    for (const text of texts) expect(stderr).toContain(text);
+  };
+
+  await failing(['strange.yaml'], 'looked for', '`items`', '--from KIND');
+  await failing(['list.yaml'], 'looked for');
+  await failing(['empty'], 'looked for');
+  await failing(['picture.png'], 'looked for');
+  await failing(
+    ['both.yaml'],
+    'orchestrator-items and like orchestrator-contract',
+    '--from orchestrator-items',
+  );
+  await failing(['broken.yaml'], 'broken.yaml:', 'not YAML');
+  await failing(['twice.yaml'], 'twice.yaml:3:', 'defined twice');
+  await failing(['loose.yaml'], 'loose.yaml:1:', '`gone.json`');
+  await failing(['gone.yaml'], 'is not there');
+  await failing(['old.yaml', '--from', 'orchestrator-item'], 'did you mean', 'formats:');
+  expect(existsSync(join(shell.root, 'workflows'))).toBe(false);
+});
+
+test('nothing of the source is run, and the state of a project is not made', async () => {
+  const gates = 'workflow: { name: Act, phases: [{ id: a, gates: [{ type: command, cmd: touch here }] }] }\n';
+  const shell = makeShell({ 'act.yaml': gates });
+  expect(await shell.call(['import', 'act.yaml'])).toMatchObject({ code: 0 });
+  expect(existsSync(join(shell.root, 'here'))).toBe(false);
+  expect(existsSync(String(shell.env.XDG_STATE_HOME))).toBe(false);
+});

@@ -1,0 +1,132 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { PhasegateError } from '@phasegate/core';
+import { didYouMean } from '@phasegate/core/model';
+import { IMPORT_KINDS, type Imported, type ImportedKey, type ImportKind } from '../../../runtime/ports.ts';
+import type { Arguments, CliCommand } from '../command.ts';
+import type { Output } from '../output.ts';
+import { usageError } from '../usage.ts';
+
+/** `phasegate import`: a contract of ours from one of others. */
+export const importCommand: CliCommand = {
+  usage: ['import FILE|FOLDER [--from KIND] [--to FILE] [--force]'],
+  details:
+    'Writes `workflows/NAME.workflow.yaml` and reports every key of the source: mapped, decided by a human at a gate, or\n' +
+    'left out with the reason. What the other tool refused and no check of ours can ask is asked of a human. Nothing of\n' +
+    'the source is run. A file that is there is kept unless `--force` is given.\n' +
+    `KIND is told from the content: ${IMPORT_KINDS.join(', ')}.`,
+  examples: [
+    'phasegate import agent_workflow.yaml',
+    'phasegate import old/workflow.yaml --from orchestrator-items --to workflows/old.workflow.yaml',
+  ],
+  options: {
+    from: { type: 'text', value: 'KIND', summary: 'the format, where the content does not tell' },
+    to: {
+      type: 'text',
+      value: 'FILE',
+      summary: 'where the workflow is written (default workflows/NAME.workflow.yaml)',
+    },
+    force: { type: 'flag', summary: 'write over a file that is there' },
+  },
+  anywhere: true,
+  positionals: ['FILE|FOLDER'],
+  server: 'ignored',
+  async run({ args, out, project }) {
+    const kind = kindOf(args);
+    const { root, importWorkflow } = await project();
+    const named = args.positionals[0] as string;
+    const path = existsSync(resolve(named)) ? resolve(named) : resolve(root, named);
+    const imported = await importWorkflow({
+      path: existsSync(path) ? realpathSync(path) : path,
+      named,
+      ...(kind === undefined ? {} : { kind }),
+    });
+    const to = args.text('to');
+    const file =
+      to === undefined ? join(root, 'workflows', `${imported.workflow}.workflow.yaml`) : resolve(to);
+    if (imported.text !== null) await writeNew(file, imported.text, args.flag('force'));
+    const written = imported.text === null ? null : shownFrom(root, file);
+    const next_action = `phasegate check ${imported.workflow}`;
+    const of = (became: ImportedKey['became']) =>
+      imported.keys.filter((key) => key.became === became).map(({ became: _, ...key }) => key);
+    await out.result(
+      {
+        kind: imported.kind,
+        workflow: imported.workflow,
+        file: written,
+        phases: imported.phases,
+        human_gates: imported.gates,
+        mapped: of('mapped'),
+        human: of('human'),
+        left_out: of('left_out'),
+        added: imported.added,
+        next_action,
+      },
+      () => reportText(imported, { named, written, next: next_action }, out),
+    );
+    return 0;
+  },
+};
+
+function kindOf(args: Arguments): ImportKind | undefined {
+  const given = args.text('from');
+  const kind = IMPORT_KINDS.find((one) => one === given);
+  if (given === undefined || kind !== undefined) return kind;
+  throw usageError(
+    `there is no format \`${given}\`${didYouMean(given, IMPORT_KINDS)}`,
+    `formats: ${IMPORT_KINDS.join(', ')}`,
+  );
+}
+
+async function writeNew(file: string, text: string, force: boolean): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text, { flag: force ? 'w' : 'wx' });
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    if (code === 'EEXIST') {
+      throw usageError(
+        `\`${file}\` is there already`,
+        'name another file with `--to`, or write over it with `--force`',
+      );
+    }
+    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be written: ${code}`, { cause });
+  }
+}
+
+function shownFrom(root: string, file: string): string {
+  const way = relative(root, file);
+  return way.startsWith('..') ? file : way.split(sep).join('/');
+}
+
+function reportText(
+  imported: Imported,
+  {
+    named,
+    written,
+    next,
+  }: { readonly named: string; readonly written: string | null; readonly next: string },
+  { paint }: Output,
+): string {
+  const { keys, kind, phases, gates, added } = imported;
+  const mapped = keys.filter(({ became }) => became === 'mapped').length;
+  const lines = (became: ImportedKey['became']) =>
+    keys
+      .filter((key) => key.became === became)
+      .map(({ file, line, key, text }) => `  ${file}:${line} ${paint.bold(key)}: ${text}`);
+  const section = (title: string, items: readonly string[]) =>
+    items.length === 0 ? [] : [`${title} (${items.length})`, ...items];
+  return [
+    `${named} is ${kind}: ${phases.length} phases, a human decides behind ${gates.length} of them`,
+    written === null ? 'read as it is, so nothing was written' : `${paint.green('written')} ${written}`,
+    `mapped: ${mapped} of ${keys.length}`,
+    ...section('decided by a human', lines('human')),
+    ...section('left out', lines('left_out')),
+    ...section(
+      'added',
+      added.map((text) => `  ${text}`),
+    ),
+    `next: ${paint.cyan(next)}`,
+  ].join('\n');
+}
