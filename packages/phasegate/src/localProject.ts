@@ -105,7 +105,11 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
         import('./loaders/import/importWorkflow.ts'),
         import('./checks/index.ts'),
       ]);
-      return importWorkflow(request, { known: { checks: knownChecks() }, sources });
+      const known = { checks: knownChecks() };
+      const { createMarkdownLoader } = await import('@phasegate/markdown');
+      const folders = createMarkdownLoader({ known, sources, standards, reader: definitionReader });
+      const loadFolder = async (folder: string, path: string) => folders.load({ root: folder, path });
+      return importWorkflow(request, { known, sources, loadFolder });
     },
     async rotateTokenSecret() {
       const { rotateTokenSecret } = await import('./runtime/keys.ts');
@@ -316,6 +320,10 @@ function lazyStandards(where: Where): Standards {
   };
 }
 
+async function definitionReader() {
+  return (await import('./loaders/yaml/definitionReader.ts')).definitionReader;
+}
+
 async function makeCatalog(
   root: string,
   { functions, standards, sources, index }: Shelves,
@@ -337,11 +345,10 @@ async function makeCatalog(
   ]);
   refuseUnsupported(config);
   const known = { checks: knownChecks() };
-  const reader = async () => (await import('./loaders/yaml/definitionReader.ts')).definitionReader;
   const loaders = [
     createYamlLoader({ known }),
     createTypeScriptLoader({ known, functions }),
-    createMarkdownLoader({ known, sources, standards, reader }),
+    createMarkdownLoader({ known, sources, standards, reader: definitionReader }),
   ];
   return createCatalog({ root, loaders, globs: config.workflows, index });
 }

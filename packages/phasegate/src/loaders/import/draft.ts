@@ -18,6 +18,8 @@ export interface PhaseDraft {
   /** Options beside approve, rework and stop. */
   options: readonly JsonObject[] | null;
   gateTimeout: string | null;
+  /** False where runs may end without passing by. */
+  onEveryWay: boolean;
   tools: JsonObject;
   timeout: number | null;
   /** Undefined: the following phase. */
@@ -57,6 +59,7 @@ export function newPhase(id: string, name: string): PhaseDraft {
     approvers: [],
     options: null,
     gateTimeout: null,
+    onEveryWay: true,
     tools: {},
     timeout: null,
     next: undefined,
@@ -138,7 +141,8 @@ function phaseValue(phase: PhaseDraft): JsonObject {
   };
 }
 
-function humanOf({ id, name, approvals, confirm, approvers, options, gateTimeout }: PhaseDraft): JsonObject {
+function humanOf(phase: PhaseDraft): JsonObject {
+  const { id, name, approvals, confirm, approvers, options, gateTimeout, onEveryWay } = phase;
   const asked = approvals.length === 0 ? [`Is phase ${name} done as it should be?`] : approvals;
   const confirmed =
     confirm.length === 0 ? [] : [`Confirm before you approve:\n${bullets([...new Set(confirm)])}`];
@@ -146,6 +150,7 @@ function humanOf({ id, name, approvals, confirm, approvers, options, gateTimeout
     prompt: [...asked, ...confirmed].join('\n\n'),
     options: options ?? approveOr(id),
     ...(approvers.length === 0 ? {} : { approvers }),
+    ...(onEveryWay ? {} : { required: false }),
     ...(gateTimeout === null ? {} : { timeout: { after: gateTimeout, then: 'park' } }),
   };
 }

@@ -3,27 +3,36 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, posix } from 'node:path';
 import { type Json, type Known, PhasegateError } from '@phasegate/core';
 import { Readings } from '@phasegate/core/model';
-import type { Imported, ImportKind, ImportRequest, SourceParsers } from '../../runtime/ports.ts';
+import type { Imported, ImportKind, ImportRequest, Loaded, SourceParsers } from '../../runtime/ports.ts';
 import { readSource } from '../readSource.ts';
 import { loadYaml } from '../yaml/loadYaml.ts';
 import { YamlTree } from '../yaml/yamlTree.ts';
-import { kindsOfYaml, LOOKED_FOR } from './detectKind.ts';
+import { kindsOfFolder, kindsOfYaml, LOOKED_FOR } from './detectKind.ts';
 import { contractText, demandEvidence, hasGate, type WorkflowDraft } from './draft.ts';
+import { importFolder } from './importFolder.ts';
 import { KeyLedger } from './keyLedger.ts';
 import { importContract } from './orchestrator/contract.ts';
 import { importItems } from './orchestrator/items.ts';
 import { importTypedGates } from './orchestrator/typedGates.ts';
+import { importSpecKitWorkflow } from './specKit/workflow.ts';
+import { importSpec } from './specs/importSpec.ts';
 
 /** What an import needs beside the files. */
 export interface ImportShelves {
   readonly known: Known;
   sources(): Promise<SourceParsers>;
+  /** Loads a folder of phases in Markdown; the path is that of its `metadata.json`. */
+  loadFolder(root: string, path: string): Promise<Loaded>;
 }
 
 /** Makes a workflow of ours from one of others. Reads files, and runs and writes nothing. */
 export async function importWorkflow(request: ImportRequest, shelves: ImportShelves): Promise<Imported> {
   const source = await openSource(request);
   const kind = kindOf(source, request);
+  if (kind === 'praxis-folder') {
+    if (!source.names.includes('metadata.json')) throw notThat(kind, source.named);
+    return importFolder(source, shelves);
+  }
   const made = await convert(kind, source, shelves);
   const { draft, keys } = made;
   demandEvidence(draft);
@@ -38,6 +47,7 @@ export async function importWorkflow(request: ImportRequest, shelves: ImportShel
     phases: draft.phases.map(({ id }) => id),
     gates: draft.phases.filter(hasGate).map(({ id }) => id),
     text,
+    files: [],
     keys,
     added: draft.added,
   };
@@ -50,7 +60,10 @@ interface Source {
   /** The YAML file, where one was named or is the only one that can be meant. */
   readonly yaml: { readonly name: string; readonly tree: YamlTree; readonly named: string } | null;
   readonly tasks: string | undefined;
+  readonly tasksName: string;
   readonly named: string;
+  /** How the folder is named in the report. */
+  readonly namedFolder: string;
 }
 
 const CONTRACTS = ['agent_workflow.yaml', 'agent_workflow.yml', 'workflow.yaml', 'workflow.yml'];
@@ -76,7 +89,9 @@ async function openSource({ path, named }: ImportRequest): Promise<Source> {
     names: isFolder || !isYaml ? names : [],
     yaml,
     tasks: names.includes(tasksMd) && yaml === null ? await textIn(folder, tasksMd) : undefined,
+    tasksName: tasksMd,
     named,
+    namedFolder: isFolder ? named : posix.dirname(named),
   };
 }
 
@@ -96,9 +111,9 @@ async function textIn(folder: string, name: string): Promise<string | undefined>
   throw new PhasegateError(read.code === 'too_large' ? 'too_large' : 'file_unreadable', read.message);
 }
 
-function kindOf({ yaml, named }: Source, { kind }: ImportRequest): ImportKind {
+function kindOf({ yaml, names, tasks, named }: Source, { kind }: ImportRequest): ImportKind {
   if (kind !== undefined) return kind;
-  const found = yaml === null ? [] : kindsOfYaml(yaml.tree.value);
+  const found = yaml === null ? kindsOfFolder(names, tasks) : kindsOfYaml(yaml.tree.value);
   const [only, ...more] = found;
   if (only !== undefined && more.length === 0) return only;
   if (only !== undefined) {
@@ -115,13 +130,23 @@ function kindOf({ yaml, named }: Source, { kind }: ImportRequest): ImportKind {
   );
 }
 
+const SPECS: readonly ImportKind[] = ['spec-kit-tasks', 'kiro-spec', 'openspec-change'];
+
 interface Made {
   readonly draft: WorkflowDraft;
   readonly keys: Imported['keys'];
 }
 
-async function convert(kind: ImportKind, source: Source, _shelves: ImportShelves): Promise<Made> {
+async function convert(kind: ImportKind, source: Source, shelves: ImportShelves): Promise<Made> {
   const { yaml, folder } = source;
+  if (SPECS.includes(kind)) {
+    if (source.tasks === undefined) throw notThat(kind, source.named);
+    return importSpec(
+      kind,
+      { ...source, tasks: source.tasksName, named: source.namedFolder },
+      await shelves.sources(),
+    );
+  }
   if (yaml === null) throw notThat(kind, source.named);
   const ledger = new KeyLedger(yaml.tree, yaml.named);
   const beside = async (path: string): Promise<Json | undefined> => {
@@ -135,6 +160,10 @@ async function convert(kind: ImportKind, source: Source, _shelves: ImportShelves
       return { draft: importItems(ledger), keys: ledger.keys() };
     case 'orchestrator-gates':
       return { draft: importTypedGates(ledger), keys: ledger.keys() };
+    case 'spec-kit-workflow':
+      return { draft: importSpecKitWorkflow(ledger), keys: ledger.keys() };
+    default:
+      throw notThat(kind, source.named);
   }
 }
 

@@ -50,6 +50,21 @@ export class KeyLedger {
     });
   }
 
+  /**
+   * The members of a list. Anything else at its place ends the import: a gate that is written in a way that is not
+   * understood would otherwise be none.
+   */
+  list(spot: Spot): readonly Spot[] {
+    if (spot.value === undefined || spot.value === null || Array.isArray(spot.value)) return itemsOf(spot);
+    throw this.refusal(spot, `\`${String(spot.path.at(-1))}\` is not a list`, 'write it as a list');
+  }
+
+  /** A map, with the same care. */
+  map(spot: Spot): Spot {
+    if (spot.value === undefined || spot.value === null || isJsonObject(spot.value)) return spot;
+    throw this.refusal(spot, `\`${String(spot.path.at(-1))}\` is not a map`, 'write it as a map of keys');
+  }
+
   /** Every key of the file once, in its order. */
   keys(): readonly ImportedKey[] {
     return this.#walk(this.#tree.value, []);
@@ -120,7 +135,7 @@ export function textOf({ value }: Spot): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 
-/** The texts of a list. */
+/** The texts of a list; a text alone is a list of one. */
 export function textsOf(spot: Spot): readonly string[] {
-  return itemsOf(spot).flatMap((item) => textOf(item) ?? []);
+  return (Array.isArray(spot.value) ? itemsOf(spot) : [spot]).flatMap((item) => textOf(item) ?? []);
 }

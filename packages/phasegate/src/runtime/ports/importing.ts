@@ -1,5 +1,14 @@
 /** The formats of others that `import` reads. */
-export const IMPORT_KINDS = ['orchestrator-contract', 'orchestrator-items', 'orchestrator-gates'] as const;
+export const IMPORT_KINDS = [
+  'orchestrator-contract',
+  'orchestrator-items',
+  'orchestrator-gates',
+  'spec-kit-workflow',
+  'spec-kit-tasks',
+  'kiro-spec',
+  'openspec-change',
+  'praxis-folder',
+] as const;
 
 /** The name of a format. */
 export type ImportKind = (typeof IMPORT_KINDS)[number];
@@ -21,8 +30,10 @@ export interface Imported {
   readonly phases: readonly string[];
   /** The phases behind which a human decides. */
   readonly gates: readonly string[];
-  /** The contract; null where the source is read as it is. */
+  /** The contract; null where the source is a folder that is read as it is. */
   readonly text: string | null;
+  /** Of a folder that is read as it is: its files, relative to it. */
+  readonly files: readonly string[];
   /** Every key of the source once, in the order of the files. */
   readonly keys: readonly ImportedKey[];
   /** What our contract has and the source does not say. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { approveOr, idFrom, nameIn, type PhaseDraft, type WorkflowDraft } from '../draft.ts';
-import { at, itemsOf, type KeyLedger, others, type Spot, textOf, textsOf } from '../keyLedger.ts';
+import { at, type KeyLedger, others, type Spot, textOf, textsOf } from '../keyLedger.ts';
 import { type Artifacts, blockersFor } from './checks.ts';
 import { importGates } from './gates.ts';
 import { headOf, phaseAt } from './head.ts';
@@ -17,7 +17,7 @@ export async function importContract(ledger: KeyLedger, beside: ReadBeside): Pro
     ledger.leftOut(at(root, key), 'says what one task was about, not how work goes on');
   }
   const schemas = new Map<string, Json>();
-  for (const spot of itemsOf(at(root, 'phases'))) {
+  for (const spot of ledger.list(at(root, 'phases'))) {
     draft.phases.push(await importPhase(spot, draft, { ledger, beside, schemas }));
   }
   if (draft.phases.length === 0) {
@@ -45,7 +45,7 @@ interface Reading {
 async function importPhase(spot: Spot, draft: WorkflowDraft, reading: Reading): Promise<PhaseDraft> {
   const { ledger } = reading;
   const phase = phaseAt(spot, draft, ledger);
-  const artifacts = itemsOf(at(spot, 'required_artifacts'));
+  const artifacts = ledger.list(at(spot, 'required_artifacts'));
   const before = draft.phases.flatMap((one) => one.artifacts.map(({ type }) => type));
   const types = new Map(
     artifacts.flatMap((artifact) => {
@@ -58,7 +58,7 @@ async function importPhase(spot: Spot, draft: WorkflowDraft, reading: Reading): 
   for (const artifact of artifacts) await importArtifact(artifact, phase, { ...reading, types });
   importGates(spot, phase, { ledger, types });
   importTools(phase, spot, ledger);
-  for (const one of itemsOf(at(spot, 'auto_spawn'))) {
+  for (const one of ledger.list(at(spot, 'auto_spawn'))) {
     const kind = textOf(at(one, 'agent_type')) ?? 'other';
     const models = textsOf(at(one, 'models'));
     phase.confirm.push(
@@ -101,7 +101,7 @@ async function importArtifact(
   );
   ledger.mapped(at(spot, 'schema'), 'required_artifacts.schema');
   ledger.mapped(at(spot, 'description'), 'required_artifacts.description');
-  for (const rule of itemsOf(at(spot, 'validation'))) importRule(rule, phase, { ledger, types });
+  for (const rule of ledger.list(at(spot, 'validation'))) importRule(rule, phase, { ledger, types });
 }
 
 function importRule(
@@ -144,14 +144,14 @@ function importTransitions(draft: WorkflowDraft, ledger: KeyLedger): void {
   const ids = draft.phases.map(({ id }) => id);
   const ahead = new Map<string, string>();
   const back = new Map<string, string[]>();
-  for (const spot of itemsOf(list)) {
+  for (const spot of ledger.list(list)) {
     const [from, to] = ['from', 'to'].map((key) => idFrom(textOf(at(spot, key)) ?? ''));
     if (from === undefined || to === undefined || !ids.includes(from) || !ids.includes(to)) {
       throw ledger.refusal(spot, 'a transition names a phase that is not there', 'correct `from` and `to`');
     }
     const gate = at(spot, 'gate');
-    const own = itemsOf(at(ledger.root, 'phases'))[ids.indexOf(from)];
-    const gates = own === undefined ? [] : itemsOf(at(own, 'gates')).map((one) => textOf(at(one, 'id')));
+    const own = ledger.list(at(ledger.root, 'phases'))[ids.indexOf(from)];
+    const gates = own === undefined ? [] : ledger.list(at(own, 'gates')).map((one) => textOf(at(one, 'id')));
     if (gate.value !== undefined && !gates.includes(textOf(gate))) {
       throw ledger.refusal(
         gate,

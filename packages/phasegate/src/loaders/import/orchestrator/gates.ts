@@ -1,5 +1,5 @@
 import type { PhaseDraft } from '../draft.ts';
-import { at, itemsOf, type KeyLedger, others, type Spot, textOf, textsOf } from '../keyLedger.ts';
+import { at, type KeyLedger, others, type Spot, textOf, textsOf } from '../keyLedger.ts';
 import { type Artifacts, blockersFor } from './checks.ts';
 
 const NOT_HUMANS = ['orchestrator', 'review_agent', 'agent', 'system'];
@@ -10,10 +10,10 @@ export function importGates(
   phase: PhaseDraft,
   { ledger, types }: { readonly ledger: KeyLedger; readonly types: Artifacts },
 ): void {
-  for (const spot of itemsOf(at(phaseSpot, 'gates'))) {
+  for (const spot of ledger.list(at(phaseSpot, 'gates'))) {
     const name = textOf(at(spot, 'id')) ?? 'gate';
     ledger.mapped(at(spot, 'id'), 'gate');
-    for (const blocker of itemsOf(at(spot, 'blockers'))) importBlocker(blocker, phase, { ledger, types });
+    for (const blocker of ledger.list(at(spot, 'blockers'))) importBlocker(blocker, phase, { ledger, types });
     importType(spot, phase, { ledger, name });
     const named = textsOf(at(spot, 'approvers'));
     const people = named.filter((one) => !NOT_HUMANS.includes(one));

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@phasegate/core';
 import { idFrom, nameIn, type PhaseDraft, type WorkflowDraft } from '../draft.ts';
-import { at, itemsOf, type KeyLedger, others, type Spot, textOf, textsOf } from '../keyLedger.ts';
+import { at, type KeyLedger, others, type Spot, textOf, textsOf } from '../keyLedger.ts';
 import { headOf, phaseAt } from './head.ts';
 
 /** Imports a list of items of workflow-orchestrator: phases of items, each of which may be verified or skipped. */
@@ -13,9 +13,9 @@ export function importItems(ledger: KeyLedger): WorkflowDraft {
       return text === undefined ? [] : [[String(spot.path.at(-1)), text] as const];
     }),
   );
-  for (const spot of itemsOf(at(root, 'phases'))) {
+  for (const spot of ledger.list(at(root, 'phases'))) {
     const phase = phaseAt(spot, draft, ledger);
-    for (const item of itemsOf(at(spot, 'items'))) importItem(item, phase, { ledger, settings });
+    for (const item of ledger.list(at(spot, 'items'))) importItem(item, phase, { ledger, settings });
     importRest(spot, phase, ledger);
     draft.phases.push(phase);
   }
@@ -41,20 +41,16 @@ function importItem(spot: Spot, phase: PhaseDraft, { ledger, settings }: Reading
   const firm = step === 'gate' || step === 'required' || at(spot, 'skippable').value === false;
   const wanted = at(spot, 'required').value !== false;
   const skip = !firm || !wanted;
-  const conditions = textsOf(at(spot, 'skip_conditions'));
-  const why = conditions.length === 0 ? '' : ` It may be skipped when: ${conditions.join(', ')}.`;
-  const filled = (text: string | undefined) => (text === undefined ? undefined : fill(text, settings).text);
-  phase.tasks.push({
-    name,
-    instructions: [
-      `${filled(textOf(at(spot, 'description'))) ?? name}${skip ? why : ''}`,
-      filled(textOf(at(spot, 'evidence_prompt'))) ?? '',
-      ...textsOf(at(spot, 'notes')),
-    ]
-      .filter((text) => text !== '')
-      .join('\n\n'),
-  });
-  phase.evidence[nameIn(phase.id, idFrom(given))] = {
+  phase.tasks.push({ name, instructions: instructionsOf(spot, { name, skip, settings }) });
+  const evidence = nameIn(phase.id, idFrom(given));
+  if (evidence in phase.evidence) {
+    throw ledger.refusal(
+      at(spot, 'id'),
+      `item \`${given}\` is defined twice`,
+      'give every item an id of its own',
+    );
+  }
+  phase.evidence[evidence] = {
     type: 'str',
     rule: 'non_empty',
     description: skip ? `${name}: what was done, or why it was skipped` : `${name}: what was done`,
@@ -63,7 +59,12 @@ function importItem(spot: Spot, phase: PhaseDraft, { ledger, settings }: Reading
     ledger.mapped(at(spot, key), 'tasks');
   ledger.mapped(at(spot, 'skip_conditions'), skip ? 'tasks' : 'no meaning: the item cannot be skipped');
   ledger.leftOut(at(spot, 'agent'), 'a phase is not tied to an agent; use `capabilities` or `dispatch`');
-  const verified = importVerification(at(spot, 'verification'), phase, { ledger, settings, name, skip });
+  const verified = importVerification(ledger.map(at(spot, 'verification')), phase, {
+    ledger,
+    settings,
+    name,
+    skip,
+  });
   if (skip && wanted) phase.confirm.push(`${name}: it was done, or there was a reason to skip it`);
   for (const key of ['required', 'skippable', 'step_type']) {
     if (skip && wanted) ledger.human(at(spot, key), 'it could be skipped on the agent’s word: a human looks');
@@ -82,6 +83,23 @@ function importItem(spot: Spot, phase: PhaseDraft, { ledger, settings }: Reading
     phase.confirm.push(`${name}: the evidence holds what ${textOf(schema)} asks for`);
     ledger.human(schema, 'a type in the code of that project: a human confirms what it asks for');
   }
+}
+
+function instructionsOf(
+  spot: Spot,
+  { name, skip, settings }: Pick<Reading, 'settings'> & { readonly name: string; readonly skip: boolean },
+): string {
+  const conditions = skip ? textsOf(at(spot, 'skip_conditions')) : [];
+  const texts = [
+    textOf(at(spot, 'description')) ?? name,
+    conditions.length === 0 ? '' : `It may be skipped when: ${conditions.join(', ')}.`,
+    textOf(at(spot, 'evidence_prompt')) ?? '',
+    ...textsOf(at(spot, 'notes')),
+  ];
+  return texts
+    .filter((text) => text !== '')
+    .map((text) => fill(text, settings).text)
+    .join('\n\n');
 }
 
 /** True where the engine looks for itself or a human decides. */
@@ -153,7 +171,7 @@ function importRest(spot: Spot, phase: PhaseDraft, ledger: KeyLedger): void {
     phase.confirm.push(`the exit gate ${textOf(exit)} is passed`);
     ledger.human(exit, 'a gate that only its name describes: a human decides');
   }
-  for (const review of itemsOf(at(spot, 'required_reviews'))) {
+  for (const review of ledger.list(at(spot, 'required_reviews'))) {
     phase.confirm.push(`the review ${textOf(review) ?? 'asked for'} was done`);
     ledger.human(review, 'a human confirms that the review was done');
   }

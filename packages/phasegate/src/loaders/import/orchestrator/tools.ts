@@ -32,7 +32,7 @@ export function importTools(phase: PhaseDraft, spot: Spot, ledger: KeyLedger): v
   const notes = unknown.length === 0 ? '' : `; not offered here, so refused: ${unknown.join(', ')}`;
   ledger.mapped(at(spot, 'allowed_tools'), `allowed_tools${notes}`);
   ledger.mapped(at(spot, 'forbidden_tools'), 'left out of `allowed_tools`, which refuses them');
-  const limits = constraintsOf(at(spot, 'tool_constraints'), { allowed, ledger });
+  const limits = constraintsOf(ledger.map(at(spot, 'tool_constraints')), { allowed, ledger });
   if (allowed.has('bash') && !allowed.has('git')) {
     const bash = limits.bash ?? {};
     // Where git is not offered as a tool, it is not offered through a shell either.
@@ -48,6 +48,8 @@ export function importTools(phase: PhaseDraft, spot: Spot, ledger: KeyLedger): v
     ...(writes.size === 0 ? {} : { writes: [...writes] }),
   };
 }
+
+const PART_OF_A_WORD = /[^\s*]\*|\*[^\s*]/;
 
 interface Limits {
   readonly allowed?: readonly string[];
@@ -73,14 +75,22 @@ function constraintsOf(
       continue;
     }
     const words = tool === 'bash' || tool === 'git';
-    const read = (keys: readonly string[]) =>
-      keys.flatMap((key) => textsOf(at(one, key))).map((text) => (words ? commandPattern(text) : text));
+    const asked = PATTERNS.allowed.flatMap((key) => textsOf(at(one, key)));
+    // `*` is a whole word here: a part of one would allow more than was allowed there.
+    const allow = words ? asked.filter((text) => !PART_OF_A_WORD.test(text)) : asked;
+    if (asked.length > 0 && allow.length === 0) {
+      allowed.delete(tool);
+      ledger.leftOut(one, 'a pattern inside a word: the tool is not allowed at all');
+      continue;
+    }
+    const deny = PATTERNS.denied.flatMap((key) => textsOf(at(one, key)));
     const limits = {
-      ...listed('allowed', read(PATTERNS.allowed)),
-      ...listed('denied', read(PATTERNS.denied)),
+      ...listed('allowed', words ? allow.map(commandPattern) : allow),
+      ...listed('denied', words ? deny.map(commandPattern) : deny),
     };
     if (Object.keys(limits).length > 0) found[tool] = limits;
-    ledger.mapped(one, `tool_constraints.${tool}`);
+    const fewer = allow.length === asked.length ? '' : ', without patterns inside a word';
+    ledger.mapped(one, `tool_constraints.${tool}${fewer}`);
   }
   const limits = found.write_files;
   // One scope: what may not be written may not be edited either.

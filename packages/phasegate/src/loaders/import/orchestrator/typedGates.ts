@@ -1,6 +1,6 @@
 import type { JsonObject } from '@phasegate/core';
 import { idFrom, type PhaseDraft, type WorkflowDraft } from '../draft.ts';
-import { at, itemsOf, type KeyLedger, others, type Spot, textOf } from '../keyLedger.ts';
+import { at, type KeyLedger, others, type Spot, textOf } from '../keyLedger.ts';
 import { headOf, phaseAt } from './head.ts';
 
 /** Imports a workflow of workflow-orchestrator 4: phases with gates of a type, which its engine looks at itself. */
@@ -8,14 +8,14 @@ export function importTypedGates(ledger: KeyLedger): WorkflowDraft {
   const inner = at(ledger.root, 'workflow');
   const top = inner.value === undefined ? ledger.root : inner;
   const draft = headOf(top, ledger);
-  for (const spot of itemsOf(at(top, 'phases'))) {
+  for (const spot of ledger.list(at(top, 'phases'))) {
     const phase = phaseAt(spot, draft, ledger);
-    for (const gate of itemsOf(at(spot, 'gates'))) importGate(gate, phase, ledger);
+    for (const gate of ledger.list(at(spot, 'gates'))) importGate(gate, phase, ledger);
     importLimits(spot, phase, ledger);
     draft.phases.push(phase);
   }
   const ids = draft.phases.map(({ id }) => id);
-  for (const spot of itemsOf(at(top, 'phases'))) {
+  for (const spot of ledger.list(at(top, 'phases'))) {
     const next = at(spot, 'next');
     const phase = draft.phases.find(({ id }) => id === idFrom(textOf(at(spot, 'id')) ?? ''));
     if (phase === undefined) continue;

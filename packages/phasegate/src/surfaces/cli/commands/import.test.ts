@@ -38,6 +38,9 @@ test('what is not known, ambiguous, broken or not there is said with the next st
     'twice.yaml': 'phases:\n  - { id: A, items: [] }\n  - { id: A, items: [] }\n',
     'loose.yaml': 'phases: [{ id: A, required_artifacts: [{ type: plan, schema: gone.json }] }]\n',
     'list.yaml': '- a\n',
+    'map.yaml': 'phases:\n  - { id: A, allowed_tools: [bash], gates: { ok: { type: approval } } }\n',
+    'word.yaml': 'phases:\n  - { id: A, items: [{ id: a, verification: manual_gate }] }\n',
+    'same.yaml': 'phases:\n  - { id: A, items: [{ id: a, name: a }, { id: a, name: b }] }\n',
     'picture.png': '\u0000',
   });
   mkdirSync(join(shell.root, 'empty'));
@@ -60,6 +63,9 @@ test('what is not known, ambiguous, broken or not there is said with the next st
   await failing(['twice.yaml'], 'twice.yaml:3:', 'defined twice');
   await failing(['loose.yaml'], 'loose.yaml:1:', '`gone.json`');
   await failing(['gone.yaml'], 'is not there');
+  await failing(['map.yaml'], 'map.yaml:2:', '`gates` is not a list');
+  await failing(['word.yaml'], 'word.yaml:2:', '`verification` is not a map');
+  await failing(['same.yaml'], 'same.yaml:2:', 'item `a` is defined twice');
   await failing(['old.yaml', '--from', 'orchestrator-item'], 'did you mean', 'formats:');
   expect(existsSync(join(shell.root, 'workflows'))).toBe(false);
 });
@@ -70,4 +76,23 @@ test('nothing of the source is run, and the state of a project is not made', asy
   expect(await shell.call(['import', 'act.yaml'])).toMatchObject({ code: 0 });
   expect(existsSync(join(shell.root, 'here'))).toBe(false);
   expect(existsSync(String(shell.env.XDG_STATE_HOME))).toBe(false);
+});
+
+test('a limit on a tool that cannot be kept as it is takes the tool away', async () => {
+  const shell = makeShell({
+    'old.yaml': [
+      'name: Tools',
+      'phases:',
+      '  - id: A',
+      '    allowed_tools: [read_files, write_files, bash, teleport]',
+      '    forbidden_tools: write_files',
+      '    tool_constraints:',
+      '      bash: { allowed_commands: ["npm run test*"] }',
+      '      read_files: { max_bytes: 10 }',
+      '',
+    ].join('\n'),
+  });
+  expect(await shell.call(['import', 'old.yaml'])).toMatchObject({ code: 0 });
+  const text = readFileSync(join(shell.root, 'workflows/tools.workflow.yaml'), 'utf8');
+  expect(text).not.toMatch(/allowed_tools|writes/);
 });

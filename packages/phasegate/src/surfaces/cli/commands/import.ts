@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { didYouMean } from '@phasegate/core/model';
 import { IMPORT_KINDS, type Imported, type ImportedKey, type ImportKind } from '../../../runtime/ports.ts';
@@ -18,6 +18,7 @@ export const importCommand: CliCommand = {
     `KIND is told from the content: ${IMPORT_KINDS.join(', ')}.`,
   examples: [
     'phasegate import agent_workflow.yaml',
+    'phasegate import .kiro/specs/login',
     'phasegate import old/workflow.yaml --from orchestrator-items --to workflows/old.workflow.yaml',
   ],
   options: {
@@ -35,18 +36,21 @@ export const importCommand: CliCommand = {
   async run({ args, out, project }) {
     const kind = kindOf(args);
     const { root, importWorkflow } = await project();
-    const named = args.positionals[0] as string;
-    const path = existsSync(resolve(named)) ? resolve(named) : resolve(root, named);
+    const given = args.positionals[0] as string;
+    const found = existsSync(resolve(given)) ? resolve(given) : resolve(root, given);
+    const path = existsSync(found) ? realpathSync(found) : found;
+    const named = shownFrom(root, path);
     const imported = await importWorkflow({
-      path: existsSync(path) ? realpathSync(path) : path,
+      path,
       named,
       ...(kind === undefined ? {} : { kind }),
     });
     const to = args.text('to');
-    const file =
-      to === undefined ? join(root, 'workflows', `${imported.workflow}.workflow.yaml`) : resolve(to);
-    if (imported.text !== null) await writeNew(file, imported.text, args.flag('force'));
-    const written = imported.text === null ? null : shownFrom(root, file);
+    const force = args.flag('force');
+    const written =
+      imported.text === null
+        ? await takeFolder(imported.files, { from: path, root, to, force })
+        : await writeContract(imported.text, { ...imported, root, to, force });
     const next_action = `phasegate check ${imported.workflow}`;
     const of = (became: ImportedKey['became']) =>
       imported.keys.filter((key) => key.became === became).map(({ became: _, ...key }) => key);
@@ -79,18 +83,49 @@ function kindOf(args: Arguments): ImportKind | undefined {
   );
 }
 
+/** Where a contract or a folder goes. */
+interface Target {
+  readonly root: string;
+  readonly to: string | undefined;
+  readonly force: boolean;
+}
+
+async function writeContract(
+  text: string,
+  { workflow, root, to, force }: Target & Imported,
+): Promise<string> {
+  const file = to === undefined ? join(root, 'workflows', `${workflow}.workflow.yaml`) : resolve(to);
+  await writeNew(file, text, force);
+  return shownFrom(root, file);
+}
+
+/** Copies a folder into the project; one that is in it stays where it is. Null where nothing was written. */
+async function takeFolder(
+  files: readonly string[],
+  { from, root, to, force }: Target & { readonly from: string },
+): Promise<string | null> {
+  if (to === undefined && !relative(root, from).startsWith('..')) return null;
+  const folder = to === undefined ? join(root, 'workflows', basename(from)) : resolve(to);
+  const texts = await Promise.all(files.map((file) => readFile(join(from, file), 'utf8')));
+  if (existsSync(folder) && !force) throw thereAlready(folder);
+  for (const [index, file] of files.entries()) await writeNew(join(folder, file), texts[index] ?? '', force);
+  return shownFrom(root, folder);
+}
+
+function thereAlready(path: string): PhasegateError {
+  return usageError(
+    `\`${path}\` is there already`,
+    'name another place with `--to`, or write over it with `--force`',
+  );
+}
+
 async function writeNew(file: string, text: string, force: boolean): Promise<void> {
   try {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text, { flag: force ? 'w' : 'wx' });
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    if (code === 'EEXIST') {
-      throw usageError(
-        `\`${file}\` is there already`,
-        'name another file with `--to`, or write over it with `--force`',
-      );
-    }
+    if (code === 'EEXIST') throw thereAlready(file);
     throw new PhasegateError('file_unreadable', `\`${file}\` cannot be written: ${code}`, { cause });
   }
 }
@@ -119,7 +154,9 @@ function reportText(
     items.length === 0 ? [] : [`${title} (${items.length})`, ...items];
   return [
     `${named} is ${kind}: ${phases.length} phases, a human decides behind ${gates.length} of them`,
-    written === null ? 'read as it is, so nothing was written' : `${paint.green('written')} ${written}`,
+    written === null
+      ? 'it is in the project and read as it is: nothing was written'
+      : `${paint.green('written')} ${written}`,
     `mapped: ${mapped} of ${keys.length}`,
     ...section('decided by a human', lines('human')),
     ...section('left out', lines('left_out')),
