@@ -87,18 +87,28 @@ export class KeyLedger {
     if (isKey && (value === null || (parts.length === 0 && typeof value === 'object')))
       return [this.#entry(path, { became: 'mapped', text: 'empty: it says nothing' })];
     // A list or map nobody spoke for and in which nothing was meant either is one line, not one for each part.
-    const silent = below.every(({ text }) => text === UNKNOWN);
+    const silent = below.every(({ text }) => text.startsWith(UNKNOWN));
     return isKey && silent ? [this.#entry(path, { became: 'left_out', text: UNKNOWN })] : below;
   }
 
   #entry(path: YamlPath, about: Pick<ImportedKey, 'became' | 'text'>): ImportedKey {
     const place = this.#tree.lines.at(this.#tree.offsetOf(path, 'key'));
-    return { file: this.#named, ...place, key: this.#nameOf(path), ...about };
+    const under = about.became === 'left_out' ? keysUnder(this.#valueAt(path)) : 0;
+    const text =
+      under === 0 ? about.text : `${about.text} (with ${under} ${under === 1 ? 'key' : 'keys'} in it)`;
+    return { file: this.#named, ...place, key: this.#nameOf(path), became: about.became, text };
+  }
+
+  #valueAt(path: YamlPath): Json | undefined {
+    let value = this.#tree.value;
+    for (const step of path)
+      value = Array.isArray(value) ? (value[Number(step)] as Json) : own(value, String(step));
+    return value;
   }
 
   /** A path with the names of its members instead of their positions. */
   #nameOf(path: YamlPath): string {
-    let value: Json | undefined = this.#tree.value;
+    let value = this.#tree.value;
     const names = path.map((step) => {
       value = Array.isArray(value) ? (value[Number(step)] as Json) : own(value, String(step));
       const name = own(value, 'id') ?? own(value, 'type') ?? own(value, 'check') ?? own(value, 'rule');
@@ -109,6 +119,18 @@ export class KeyLedger {
 }
 
 const UNKNOWN = 'not a key of this format as far as it is known here';
+
+function keysUnder(value: Json | undefined): number {
+  const parts = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  const own = isJsonObject(value) ? parts.length : 0;
+  return parts.reduce<number>((sum, part) => sum + keysUnder(part as Json), own);
+}
+
+/** Keys and values for whoever decides about them: ` (a: 1, b: "x")`; empty where there are none. */
+export function inBrackets(spots: readonly Spot[]): string {
+  const parts = spots.map(({ path, value }) => `${String(path.at(-1))}: ${JSON.stringify(value)}`);
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}
 
 /** A member of a map. */
 export function at(spot: Spot, key: string): Spot {

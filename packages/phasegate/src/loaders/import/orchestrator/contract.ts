@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { approveOr, idFrom, nameIn, type PhaseDraft, type WorkflowDraft } from '../draft.ts';
-import { at, type KeyLedger, others, type Spot, textOf, textsOf } from '../keyLedger.ts';
+import { at, inBrackets, type KeyLedger, others, type Spot, textOf } from '../keyLedger.ts';
 import { type Artifacts, blockersFor } from './checks.ts';
 import { importGates } from './gates.ts';
 import { headOf, phaseAt } from './head.ts';
@@ -60,10 +60,7 @@ async function importPhase(spot: Spot, draft: WorkflowDraft, reading: Reading): 
   importTools(phase, spot, ledger);
   for (const one of ledger.list(at(spot, 'auto_spawn'))) {
     const kind = textOf(at(one, 'agent_type')) ?? 'other';
-    const models = textsOf(at(one, 'models'));
-    phase.confirm.push(
-      `agents of type ${kind} did their part${models.length === 0 ? '' : ` (${models.join(', ')})`}`,
-    );
+    phase.confirm.push(`agents of type ${kind} did their part${inBrackets(others(one, ['agent_type']))}`);
     ledger.human(one, 'no agents are started by a phase here: a human confirms that they did their part');
   }
   return phase;
@@ -117,7 +114,7 @@ function importRule(
     ledger.mapped(spot, 'gate.blockers');
     return;
   }
-  phase.confirm.push(message);
+  phase.confirm.push(`${message}${inBrackets(others(spot, ['rule', 'message']))}`);
   ledger.human(spot, 'a rule that only its name describes: a human confirms it');
 }
 

@@ -1,5 +1,5 @@
 import type { PhaseDraft } from '../draft.ts';
-import { at, type KeyLedger, others, type Spot, textOf, textsOf } from '../keyLedger.ts';
+import { at, inBrackets, type KeyLedger, others, type Spot, textOf, textsOf } from '../keyLedger.ts';
 import { type Artifacts, blockersFor } from './checks.ts';
 
 const NOT_HUMANS = ['orchestrator', 'review_agent', 'agent', 'system'];
@@ -86,8 +86,7 @@ function importBlocker(
     ledger.mapped(spot, 'gate.blockers');
     return;
   }
-  const more = strange.map((one) => `${String(one.path.at(-1))}: ${JSON.stringify(one.value)}`).join(', ');
-  const text = more === '' ? message : `${message} (${more})`;
+  const text = `${message}${inBrackets(strange)}`;
   if (severity === 'warning') {
     phase.instructions.push(`Keep in mind: ${text}`);
     ledger.leftOut(

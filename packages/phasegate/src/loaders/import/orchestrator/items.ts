@@ -1,6 +1,6 @@
 import type { JsonObject } from '@phasegate/core';
 import { idFrom, nameIn, type PhaseDraft, type WorkflowDraft } from '../draft.ts';
-import { at, type KeyLedger, others, type Spot, textOf, textsOf } from '../keyLedger.ts';
+import { at, inBrackets, type KeyLedger, others, type Spot, textOf, textsOf } from '../keyLedger.ts';
 import { headOf, phaseAt } from './head.ts';
 
 /** Imports a list of items of workflow-orchestrator: phases of items, each of which may be verified or skipped. */
@@ -127,7 +127,8 @@ function importVerification(
     ledger.mapped(spot, skip ? 'gate.blockers, as a warning: the item may be skipped' : 'gate.blockers');
     return true;
   }
-  const text = textOf(at(spot, 'description')) ?? JSON.stringify(spot.value);
+  const description = textOf(at(spot, 'description')) ?? type;
+  const text = `${description}${inBrackets(others(spot, ['type', 'description']))}`;
   if (type === 'manual_gate') phase.approvals.push(`${name}: ${text}`);
   else phase.confirm.push(`${name}: ${text}`);
   ledger.human(
@@ -188,10 +189,16 @@ function importRest(spot: Spot, phase: PhaseDraft, ledger: KeyLedger): void {
 }
 
 function importSettings(spot: Spot, ledger: KeyLedger): void {
+  const used = new Set(
+    [...JSON.stringify(ledger.root.value).matchAll(/\{\{\s*([A-Za-z0-9_.-]+)\s*\}\}/g)].map(
+      ([, name]) => name,
+    ),
+  );
   ledger.leftOut(at(spot, 'supervision_mode'), 'human gates are decided by a human, whatever the mode was');
   ledger.leftOut(at(spot, 'reviews'), 'no reviews are started here; a phase asks for their evidence');
   for (const one of others(spot, ['supervision_mode', 'reviews'])) {
     if (textOf(one) === undefined) ledger.leftOut(one, 'not a text that an item could use');
-    else ledger.mapped(one, 'put where an item uses it');
+    else if (used.has(String(one.path.at(-1)))) ledger.mapped(one, 'put where an item uses it');
+    else ledger.leftOut(one, 'no item uses it');
   }
 }

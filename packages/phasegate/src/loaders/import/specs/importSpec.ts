@@ -64,7 +64,7 @@ export async function importSpec(
   draft.phases.push(
     approval(
       kind,
-      others.map(({ name }) => posix.join(spec.named, name)),
+      documents.map(({ name }) => posix.join(spec.named, name)),
     ),
   );
   for (const phase of source.phases) draft.phases.push(workPhase(phase, draft));
@@ -97,9 +97,7 @@ export async function importSpec(
 function approval(kind: ImportKind, names: readonly string[]): PhaseDraft {
   const phase = newPhase('spec', 'Approve the specification');
   phase.instructions.push(
-    names.length === 0
-      ? 'Read the list of tasks and say in your own words what is to be built.'
-      : `Read these files and say in your own words what is to be built:\n${bullets(names)}`,
+    `Read these files and say in your own words what is to be built:\n${bullets(names)}`,
   );
   phase.approvals.push(APPROVED[kind] ?? 'Is this what should be built?');
   return phase;
