@@ -70,6 +70,7 @@ const FAMILIES = [
     name: 'runner',
     test: own('runner/', 'agents/', 'launch/', 'localRunner', 'spawnLocalAgent', commands('run', 'agent')),
   },
+  { name: 'import', test: own('loaders/import', commands('import')) },
   { name: 'code', test: either(npm('acorn'), own('loaders/typescript')) },
   {
     name: 'proofs',

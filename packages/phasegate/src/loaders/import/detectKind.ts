@@ -48,7 +48,7 @@ function kindsOfTasks(text: string): readonly ImportKind[] {
   return found;
 }
 
-/** What is looked for, for whoever gave something else. */
+/** What is looked for, for the caller who gave something else. */
 export const LOOKED_FOR = [
   'a YAML file with `phases` that have `required_artifacts`, `allowed_tools` or `gates` (workflow-orchestrator contract)',
   'a YAML file with `phases` that have `items` (workflow-orchestrator item list)',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, posix } from 'node:path';
-import { type Json, type Known, PhasegateError } from '@phasegate/core';
+import { type Json, type Known, own, PhasegateError } from '@phasegate/core';
 import { Readings } from '@phasegate/core/model';
 import type { Imported, ImportKind, ImportRequest, Loaded, SourceParsers } from '../../runtime/ports.ts';
 import { readSource } from '../readSource.ts';
@@ -119,6 +119,11 @@ function kindOf({ yaml, names, tasks, named }: Source, { kind }: ImportRequest):
   if (only !== undefined) {
     throw new PhasegateError('usage', `\`${named}\` looks like ${found.join(' and like ')}`, {
       hint: `say which with \`--from ${only}\``,
+    });
+  }
+  if (typeof own(yaml?.tree.value, 'workflow') === 'string') {
+    throw new PhasegateError('usage', `\`${named}\` is a contract of ours already`, {
+      hint: 'put it in `workflows/` as NAME.workflow.yaml and run `phasegate validate`',
     });
   }
   throw new PhasegateError(

@@ -126,7 +126,7 @@ function keysUnder(value: Json | undefined): number {
   return parts.reduce<number>((sum, part) => sum + keysUnder(part as Json), own);
 }
 
-/** Keys and values for whoever decides about them: ` (a: 1, b: "x")`; empty where there are none. */
+/** Keys and values for the human who decides about them: ` (a: 1, b: "x")`; empty where there are none. */
 export function inBrackets(spots: readonly Spot[]): string {
   const parts = spots.map(({ path, value }) => `${String(path.at(-1))}: ${JSON.stringify(value)}`);
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;

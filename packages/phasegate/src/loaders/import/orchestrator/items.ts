@@ -65,7 +65,15 @@ function importItem(spot: Spot, phase: PhaseDraft, { ledger, settings }: Reading
     name,
     skip,
   });
-  if (skip && wanted) phase.confirm.push(`${name}: it was done, or there was a reason to skip it`);
+  if (skip && wanted) {
+    phase.confirm.push(`${name}: it was done, or there was a reason to skip it`);
+    const said = ['required', 'skippable', 'step_type'].some((key) => at(spot, key).value !== undefined);
+    if (!said)
+      ledger.human(
+        at(spot, 'id'),
+        'without `skippable: false` it could be skipped on the agent’s word: a human looks',
+      );
+  }
   for (const key of ['required', 'skippable', 'step_type']) {
     if (skip && wanted) ledger.human(at(spot, key), 'it could be skipped on the agent’s word: a human looks');
     else

@@ -112,15 +112,15 @@ function workPhase(source: SourcePhase, draft: WorkflowDraft): PhaseDraft {
     const notes = [
       task.description,
       task.dependencies.length === 0 ? '' : `After ${task.dependencies.join(', ')}.`,
-      task.dependency_notes ?? '',
-      task.estimated_time === '' ? '' : `Estimated: ${task.estimated_time}`,
+      task.dependencyNotes ?? '',
+      task.estimatedTime === '' ? '' : `Estimated: ${task.estimatedTime}`,
     ].filter((text) => text !== '');
     phase.tasks.push({
       name: `${task.id} ${task.name}`,
       ...(notes.length === 0 ? {} : { instructions: notes.join('\n\n') }),
-      ...(task.acceptance_criteria.length === 0
+      ...(task.acceptanceCriteria.length === 0
         ? {}
-        : { acceptance_criteria: task.acceptance_criteria.map(({ text }) => text) }),
+        : { acceptance_criteria: task.acceptanceCriteria.map(({ text }) => text) }),
     });
     shown[task.id] = { type: 'string', minLength: 10, description: task.name };
     if (CHECKPOINT.test(task.name)) phase.confirm.push(task.name);
@@ -138,7 +138,7 @@ function workPhase(source: SourcePhase, draft: WorkflowDraft): PhaseDraft {
     });
   }
   if (CHECKPOINT.test(source.name)) phase.confirm.push(source.name);
-  phase.confirm.push(...source.validation_gate.map(({ text }) => text));
+  phase.confirm.push(...source.validationGate.map(({ text }) => text));
   return phase;
 }
 

@@ -38,6 +38,7 @@ test('what is not known, ambiguous, broken or not there is said with the next st
     'twice.yaml': 'phases:\n  - { id: A, items: [] }\n  - { id: A, items: [] }\n',
     'loose.yaml': 'phases: [{ id: A, required_artifacts: [{ type: plan, schema: gone.json }] }]\n',
     'list.yaml': '- a\n',
+    'ours.yaml': 'workflow: mine\nphases: { A: {} }\n',
     'map.yaml': 'phases:\n  - { id: A, allowed_tools: [bash], gates: { ok: { type: approval } } }\n',
     'word.yaml': 'phases:\n  - { id: A, items: [{ id: a, verification: manual_gate }] }\n',
     'same.yaml': 'phases:\n  - { id: A, items: [{ id: a, name: a }, { id: a, name: b }] }\n',
@@ -52,6 +53,7 @@ test('what is not known, ambiguous, broken or not there is said with the next st
 
   await failing(['strange.yaml'], 'looked for', '`items`', '--from KIND');
   await failing(['list.yaml'], 'looked for');
+  await failing(['ours.yaml'], 'a contract of ours already', 'phasegate validate');
   await failing(['empty'], 'looked for');
   await failing(['picture.png'], 'looked for');
   await failing(
@@ -95,4 +97,12 @@ test('a limit on a tool that cannot be kept as it is takes the tool away', async
   expect(await shell.call(['import', 'old.yaml'])).toMatchObject({ code: 0 });
   const text = readFileSync(join(shell.root, 'workflows/tools.workflow.yaml'), 'utf8');
   expect(text).not.toMatch(/allowed_tools|writes/);
+});
+
+test('an item that says nothing about skipping could be skipped there, so a human looks, and the report says so', async () => {
+  const shell = makeShell({ 'old.yaml': 'name: N\nphases: [{ id: A, items: [{ id: a, name: a }] }]\n' });
+  expect((await shell.call(['import', 'old.yaml', '--json'])).json()).toMatchObject({
+    human_gates: ['A'],
+    human: [{ key: 'phases[A].items[a].id', text: expect.stringContaining('a human looks') }],
+  });
 });

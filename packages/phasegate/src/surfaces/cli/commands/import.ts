@@ -153,7 +153,7 @@ function reportText(
   const section = (title: string, items: readonly string[]) =>
     items.length === 0 ? [] : [`${title} (${items.length})`, ...items];
   return [
-    `${named} is ${kind}: ${phases.length} phases, a human decides behind ${gates.length} of them`,
+    `${named} is ${kind}: ${phases.length} ${phases.length === 1 ? 'phase' : 'phases'}, human gates: ${gates.length}`,
     written === null
       ? 'it is in the project and read as it is: nothing was written'
       : `${paint.green('written')} ${written}`,
