@@ -8,7 +8,7 @@ import { build } from 'rolldown';
 const everyday =
   /packages\/(?:core\/dist|wire\/dist\/(?!schemas)|phasegate\/dist\/(?:localProject|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
-  /surfaces\/cli\/help|catalog|memory|contract|verifyAudit|verify(?:Chain|Head|Project|Run|Sqlite)|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
+  /surfaces\/cli\/(?:help|setUp|completion|agentProgram)|catalog|memory|contract|verifyAudit|verify(?:Chain|Head|Project|Run|Sqlite)|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
 const own = (...paths) => new RegExp(`packages/phasegate/dist/(?:${paths.join('|')})`);
 const commands = (...names) => `surfaces/cli/commands/(?:${names.join('|')})\\.js`;
 const npm = (...names) => new RegExp(`node_modules/(?:${names.join('|')})/`);
@@ -39,20 +39,7 @@ const FAMILIES = [
   {
     name: 'humans',
     test: own(
-      commands(
-        'answer',
-        'completion',
-        'decide',
-        'doctor',
-        'humans',
-        'init',
-        'migrate',
-        'resume',
-        'stop',
-        'tokens',
-        'trust',
-      ),
-      'surfaces/cli/completion',
+      commands('answer', 'decide', 'doctor', 'humans', 'migrate', 'resume', 'stop', 'tokens', 'trust'),
     ),
   },
   {
@@ -69,6 +56,10 @@ const FAMILIES = [
   {
     name: 'runner',
     test: own('runner/', 'agents/', 'launch/', 'localRunner', 'spawnLocalAgent', commands('run', 'agent')),
+  },
+  {
+    name: 'setUp',
+    test: own('surfaces/cli/(?:completion|setUp)', 'templates/', commands('completion', 'init')),
   },
   { name: 'import', test: own('loaders/import', commands('import')) },
   { name: 'code', test: either(npm('acorn'), own('loaders/typescript')) },
