@@ -22,6 +22,7 @@ export type {
   Seal,
   SealedRecord,
   SealedRow,
+  VerifyOptions,
   WrittenDraft,
 } from './ports/audit.ts';
 export type { CallRecord, CallStore, CallsOver, RunCalls } from './ports/calls.ts';

@@ -18,6 +18,7 @@ import { listingFile } from './listingFile.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
 import { lazyGuardedFiles } from './localGuarded.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
+import type { ProjectKeys } from './runtime/keys.ts';
 import type { ListingIndex } from './runtime/listing/listingIndex.ts';
 import type {
   Catalog,
@@ -248,14 +249,22 @@ async function openStore(
   file: string,
 ): Promise<{ readonly store: Store; readonly seal: Seal }> {
   makeFolders(stateDir);
-  const [{ openSqliteStore }, { decisionIsSigned }, seal] = await Promise.all([
+  const [{ openSqliteStore }, { decisionIsSigned }, { seal, keys }] = await Promise.all([
     import('./stores/sqlite/openSqliteStore.ts'),
     import('./runtime/openProject.ts'),
-    sealFor(stateDir),
+    sealAndKeys(stateDir),
   ]);
   const made = join(stateDir, 'made');
   if (basename(file) === DATABASE) requireNotRemoved(file, made);
-  const store = openSqliteStore({ file, seal, now: Date.now, fold, verifyDecision: decisionIsSigned });
+  const threads = async () => (await import('./verifyThreads.ts')).verifyThreads(keys);
+  const store = openSqliteStore({
+    file,
+    seal,
+    now: Date.now,
+    fold,
+    verifyDecision: decisionIsSigned,
+    threads,
+  });
   if (basename(file) === DATABASE && !existsSync(made)) writeFileSync(made, '', { mode: 0o600 });
   return { store, seal };
 }
@@ -283,11 +292,16 @@ function makeFolders(stateDir: string): void {
 }
 
 async function sealFor(stateDir: string): Promise<Seal> {
+  return (await sealAndKeys(stateDir)).seal;
+}
+
+async function sealAndKeys(stateDir: string): Promise<{ readonly seal: Seal; readonly keys: ProjectKeys }> {
   const [{ openKeys }, { createSeal }] = await Promise.all([
     import('./runtime/keys.ts'),
     import('./runtime/seal.ts'),
   ]);
-  return createSeal(openKeys(stateDir));
+  const keys = openKeys(stateDir);
+  return { seal: createSeal(keys), keys };
 }
 
 /** What loaders need beside files. */

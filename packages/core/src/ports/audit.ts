@@ -97,6 +97,18 @@ export interface AuditReport {
   /** Records newer than the signed head: covered by their run's seal, not yet by the head. */
   readonly unanchored: number;
   readonly findings: readonly AuditFinding[];
+  /** Where all chains ended, signed by the project; only where it was asked for and nothing was found. */
+  readonly anchor?: string;
+}
+
+/** How the audit is verified. */
+export interface VerifyOptions {
+  /** An anchor of an earlier verification: runs without a record that is newer are not read again. */
+  readonly since?: string;
+  /** Whether an anchor is wanted. */
+  readonly anchor?: boolean;
+  /** Told now and then how many records were verified so far. */
+  readonly onProgress?: (records: number) => void;
 }
 
 /** One thing wrong with the audit. */
@@ -125,5 +137,5 @@ export interface AuditStore {
     page: { readonly after: number; readonly limit: number },
   ): Promise<readonly AuditRecord[]>;
   /** Checks every chain, seal and head; yields what it finds, nothing when all is well. */
-  verify(): Promise<AuditReport>;
+  verify(options?: VerifyOptions): Promise<AuditReport>;
 }

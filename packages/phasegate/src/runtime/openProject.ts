@@ -114,7 +114,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
         return restored.length === 0 ? null : restoredMessage(restored);
       },
     },
-    verifyAudit: () => store.verify(),
+    verifyAudit: (options) => store.verify(options),
     backup: (file) => store.backup(file ?? parts.backupFile()),
     async close() {
       stopping.abort();

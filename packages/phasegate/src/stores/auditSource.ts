@@ -1,7 +1,8 @@
 import type { AuditRecord, Run, RunEvent, Workflow } from '@phasegate/core';
 import type { GateDecision } from '@phasegate/core/engine';
 import type { AgentRecord, AuditFinding, ChainHead, HumanRecord, Seal } from '../runtime/ports.ts';
-import type { HeadSum } from './headSum.ts';
+import type { Anchor } from './anchor.ts';
+import { type HeadSum, NO_HEADS } from './headSum.ts';
 import type { SignedHead } from './signedHead.ts';
 
 /** What the caller knows and a store does not: how events make a run, and whether a human signed. */
@@ -14,10 +15,10 @@ export interface AuditKnowledge {
 
 /** One unchanging view of all a store holds, read piece by piece. */
 export interface AuditSource {
-  /** Rows of runs, one at a time. */
-  rows(): Iterable<AuditRow>;
+  /** Rows of runs, one at a time; only those of a share where one is given. */
+  rows(share?: Share): Iterable<AuditRow>;
   /** Records of one chain in order, one at a time. */
-  records(run: string | null): Iterable<AuditRecord>;
+  records(run: string | null): Iterable<StoredRecord>;
   /** The newest seq of a stored run, or undefined when there is no such run. */
   seqOf(run: string): number | undefined;
   hashAt(run: string, seq: number): string | undefined;
@@ -31,6 +32,31 @@ export interface AuditSource {
   agents(): readonly StoredAgent[];
   /** Names of rows of other kinds that do not match their seal. */
   unsealed(): Iterable<string>;
+  /** Where records stand among all; absent in a store that gives no anchors. */
+  readonly places?: Places;
+}
+
+/** The rows of runs from one number to another, with both. Any number SQLite knows can be one of a row. */
+export interface Share {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** Records by the numbers they were given as they came, over all chains. */
+export interface Places {
+  /** Of the newest record; 0 when there is none. */
+  newest(): number;
+  of(run: string, seq: number): number | undefined;
+  /** How many records a chain has, with the numbers of its first and last; no two have the same. */
+  extent(run: string): { readonly count: number; readonly first: number; readonly last: number };
+}
+
+/** A record as it is stored; most need only be hashed, so their data may be read no sooner than it is asked for. */
+export interface StoredRecord extends AuditRecord {
+  /** The text of the data, where that is what is stored. */
+  readonly dataText?: string;
+  /** See `Places`. */
+  readonly place?: number;
 }
 
 /** A run as it is stored. */
@@ -73,6 +99,8 @@ export interface Verification {
   readonly knowledge: AuditKnowledge;
   readonly humans: readonly StoredHuman[];
   readonly tally: Tally;
+  /** What was verified before; null where all is to be. */
+  readonly since: Anchor | null;
   /** Reports a finding. */
   report(finding: AuditFinding): void;
   /** Whether something was already found about a run: one cause should not be reported twice. */
@@ -89,5 +117,16 @@ export interface Tally {
   /** Over the heads of the runs that are part of the signed sum. */
   sum: HeadSum;
   headed: number;
+  /** Over the newest heads of all runs. */
+  newest: HeadSum;
+  /** Over the heads that the runs had at the anchor, and how many had one. */
+  before: HeadSum;
+  beforeRuns: number;
   readonly dropped: Set<string>;
+}
+
+/** A tally of nothing. */
+export function emptyTally(): Tally {
+  const counts = { runs: 0, records: 0, unanchored: 0, headed: 0, beforeRuns: 0 };
+  return { ...counts, sum: NO_HEADS, newest: NO_HEADS, before: NO_HEADS, dropped: new Set() };
 }

@@ -40,6 +40,16 @@ export function weightOfDifference(signed: HeadSum, found: HeadSum): bigint | nu
   return modulo(modulo(signed.weighted - found.weighted) * inverse(plain));
 }
 
+/** The sum over one head. */
+export function sumOfHead(seal: Seal, runId: string, head: ChainHead): HeadSum {
+  return moveHead(NO_HEADS, seal, { runId, from: { seq: 0, hash: '' }, to: head });
+}
+
+/** The sum over the heads of both. */
+export function addSums(one: HeadSum, other: HeadSum): HeadSum {
+  return { plain: modulo(one.plain + other.plain), weighted: modulo(one.weighted + other.weighted) };
+}
+
 /** Whether two sums are the same. */
 export function sameSum(one: HeadSum, other: HeadSum): boolean {
   return one.plain === other.plain && one.weighted === other.weighted;

@@ -192,9 +192,14 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
 
     ...project.parts,
 
-    async verify() {
+    async verify(options = {}) {
       await asking(() => undefined);
-      return verifyAudit(sourceOf({ rows, workflows, chains, project, seal }), seal, knowledge);
+      return verifyAudit({
+        source: sourceOf({ rows, workflows, chains, project, seal }),
+        seal,
+        knowledge,
+        options,
+      });
     },
     async backup() {
       throw new PhasegateError('store_unavailable', 'a store in memory has no file to back up');

@@ -1,48 +1,87 @@
-import type { AuditFinding, AuditReport, Seal } from '../runtime/ports.ts';
-import type { AuditKnowledge, AuditSource, Tally, Verification } from './auditSource.ts';
-import { NO_HEADS } from './headSum.ts';
+import { PhasegateError } from '@phasegate/core';
+import type { AuditFinding, AuditReport, Seal, VerifyOptions } from '../runtime/ports.ts';
+import { type Anchor, anchorText, readAnchor } from './anchor.ts';
+import type { AuditKnowledge, AuditSource, Verification } from './auditSource.ts';
 import { dropped } from './verifyChain.ts';
-import { verifyHead } from './verifyHead.ts';
-import { verifyProject } from './verifyProject.ts';
-import { verifyRun } from './verifyRun.ts';
+import { headInvalid, verifyAnchor, verifyHead } from './verifyHead.ts';
+import { judgeProject, readProject } from './verifyProject.ts';
+import { MOST_FINDINGS, type ShareFound, type ShareWork, verifyShare } from './verifyShare.ts';
+
+/** A verification: of what, with what, and how. */
+export interface AuditWork {
+  readonly source: AuditSource;
+  readonly seal: Seal;
+  readonly knowledge: AuditKnowledge;
+  readonly options?: VerifyOptions;
+  /** Verifies all runs elsewhere; they are verified here where it is absent. */
+  readonly shared?: (since: Anchor | null) => Promise<ShareFound>;
+}
 
 /** Checks every chain, seal and head of a store, without ever holding more than one run. */
-export async function verifyAudit(
-  source: AuditSource,
-  seal: Seal,
-  knowledge: AuditKnowledge,
-): Promise<AuditReport> {
-  const tally: Tally = { runs: 0, records: 0, unanchored: 0, sum: NO_HEADS, headed: 0, dropped: new Set() };
-  const findings: AuditFinding[] = [];
-  const blamed = new Set<string>();
-  let steps = 0;
-  const verification: Verification = {
+export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
+  const { source, seal, knowledge, options = {}, shared } = work;
+  const since = options.since === undefined ? null : readAnchor(seal, options.since);
+  if ((options.since !== undefined || options.anchor === true) && source.places === undefined) {
+    throw new PhasegateError('store_unavailable', 'this store gives no anchors');
+  }
+  const humans = source.humans();
+  const here: ShareWork = {
     source,
     seal,
     knowledge,
-    humans: source.humans(),
-    tally,
+    humans,
+    since,
+    breathe: breathing(shared === undefined ? options : {}),
+  };
+  // Here the runs come first, as one chain is read at a time; elsewhere they are verified meanwhile.
+  const runs = shared === undefined ? verifyShare(here) : shared(since);
+  if (shared === undefined) await runs;
+  const [found, project] = await Promise.all([runs, readProject(here)]);
+
+  const findings: AuditFinding[] = [...found.findings];
+  const blamed = new Set(found.blamed);
+  const verification: Verification = {
+    ...here,
+    tally: { ...found.tally, dropped: new Set() },
     report(finding) {
       if (finding.run !== null) blamed.add(finding.run);
       if (findings.length < MOST_FINDINGS) findings.push(finding);
     },
     blamed: (run) => blamed.has(run),
-    breathe() {
-      steps += 1;
-      return steps % STEPS_PER_BREATH === 0 ? new Promise((resume) => setImmediate(resume)) : undefined;
-    },
   };
-
-  for (const row of source.rows()) await verifyRun(verification, row);
   for (const run of source.orphans()) {
-    tally.dropped.add(run);
+    verification.tally.dropped.add(run);
     verification.report(dropped(run, 'has records but its state is gone'));
   }
-  verifyHead(verification, await verifyProject(verification));
-  const { runs, records, unanchored } = tally;
-  return { ok: findings.length === 0, runs, records, unanchored, findings };
+  judgeProject(verification, project);
+  verifyHead(verification, project.head);
+  if (since !== null) verifyAnchor(verification, since, project.atAnchor);
+  else if (options.since !== undefined) {
+    verification.report(headInvalid(null, "the anchor does not have the project's signature"));
+  }
+
+  const { records, unanchored } = verification.tally;
+  const report = { ok: findings.length === 0, runs: found.tally.runs, records, unanchored, findings };
+  if (options.anchor !== true || !report.ok) return report;
+  const anchor: Anchor = {
+    project: project.head,
+    sum: found.tally.newest,
+    runs: found.tally.runs,
+    place: source.places?.newest() ?? 0,
+    time: source.head()?.time ?? '',
+  };
+  return { ...report, anchor: anchorText(seal, anchor) };
 }
 
-/** A store that was rewritten whole should still be told about on a few screens. */
-const MOST_FINDINGS = 1000;
+/** Lets others work, and tells how far it is. */
+function breathing({ onProgress }: VerifyOptions): ShareWork['breathe'] {
+  let steps = 0;
+  return () => {
+    steps += 1;
+    if (steps % STEPS_PER_BREATH !== 0) return undefined;
+    onProgress?.(steps);
+    return new Promise((resume) => setImmediate(resume));
+  };
+}
+
 const STEPS_PER_BREATH = 1000;

@@ -1,9 +1,9 @@
-import type { AuditRecord } from '@phasegate/core';
-import type { AuditDraft, AuditFinding, ChainHead, Seal } from '../runtime/ports.ts';
+import type { AuditDraft, AuditFinding, ChainHead, Seal, WrittenDraft } from '../runtime/ports.ts';
+import type { StoredRecord } from './auditSource.ts';
 
 /** Looks at the records of one chain, one after another, and keeps nothing but the newest link. */
 export interface ChainCheck {
-  take(record: AuditRecord): readonly AuditFinding[];
+  take(record: StoredRecord): readonly AuditFinding[];
   head(): ChainHead;
 }
 
@@ -13,6 +13,11 @@ export function checkChain(seal: Seal, run: string | null): ChainCheck {
   return {
     head: () => head,
     take(record) {
+      const sound = record.seq === head.seq + 1 && record.prev === head.hash && hashHolds(seal, record);
+      if (sound) {
+        head = { seq: record.seq, hash: record.hash };
+        return NONE;
+      }
       const findings: AuditFinding[] = [];
       const gap = record.seq !== head.seq + 1;
       if (gap) findings.push(missing(run, head.seq + 1, record.seq - 1));
@@ -60,8 +65,23 @@ function missing(run: string | null, first: number, last: number): AuditFinding 
   return { kind: 'record_missing', run, seq: first, message: `${which} missing in ${nameOf(run)}` };
 }
 
-function hashHolds(seal: Seal, record: AuditRecord): boolean {
-  const { seq, run, time, principal, data, prev } = record;
-  const draft: AuditDraft = { time, principal, event: record.event as AuditDraft['event'], data };
-  return seal.chain(run, { seq: seq - 1, hash: prev }, [draft])[0]?.hash === record.hash;
+const NONE: readonly AuditFinding[] = [];
+
+/**
+ * The stored text is what was hashed, nearly always, and hashing it as it is spares reading it. A text that was hashed
+ * is the data's own: the fields around it are strings without a bare quote, so the same bytes have no other split.
+ */
+function hashHolds(seal: Seal, record: StoredRecord): boolean {
+  const { dataText } = record;
+  if (dataText !== undefined && hashOf(seal, record, { data: null, dataText }) === record.hash) return true;
+  return hashOf(seal, record, { data: record.data }) === record.hash;
+}
+
+function hashOf(
+  seal: Seal,
+  { seq, run, time, principal, event, prev }: StoredRecord,
+  data: Pick<AuditDraft, 'data'> | Pick<WrittenDraft, 'data' | 'dataText'>,
+): string | undefined {
+  const draft = { time, principal, event: event as AuditDraft['event'], ...data };
+  return seal.chain(run, { seq: seq - 1, hash: prev }, [draft])[0]?.hash;
 }

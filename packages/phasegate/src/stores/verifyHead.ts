@@ -1,6 +1,7 @@
 import type { AuditFinding, ChainHead } from '../runtime/ports.ts';
+import type { Anchor } from './anchor.ts';
 import type { Verification } from './auditSource.ts';
-import { headWeight, sameSum, weightOfDifference } from './headSum.ts';
+import { type HeadSum, headWeight, sameSum, weightOfDifference } from './headSum.ts';
 import { headIsGenuine, type SignedHead } from './signedHead.ts';
 import { edited, rolledBack, tailCut } from './verifyChain.ts';
 
@@ -22,6 +23,26 @@ export function verifyHead(verification: Verification, project: ChainHead): void
   compareSum(verification, head);
 }
 
+/** Checks that the heads an anchor was signed over are still on the chains. */
+export function verifyAnchor(verification: Verification, anchor: Anchor, project: ChainHead): void {
+  const { seq, hash } = anchor.project;
+  if (project.seq !== seq || project.hash !== hash) {
+    verification.report(
+      headInvalid(seq, `the project's chain does not have the record ${seq} of the anchor`),
+    );
+  }
+  const { before, beforeRuns } = verification.tally;
+  if (sameSum(anchor.sum, before) && anchor.runs === beforeRuns) return;
+  const run = runOfDifference(verification, anchor.sum, before);
+  if (run === null) {
+    const message = 'the runs are not those of the anchor: more than one was put back, dropped or rewritten';
+    verification.report(headInvalid(null, message));
+  } else if (!verification.blamed(run)) {
+    const end = verification.source.seqOf(run) ?? 0;
+    verification.report(rolledBack(run, end, 'does not have the records it had at the anchor'));
+  }
+}
+
 function compareProject(verification: Verification, signed: ChainHead, found: ChainHead): void {
   if (found.seq < signed.seq) verification.report(tailCut(null, found.seq + 1, signed.seq));
   else if (found.seq > signed.seq) {
@@ -35,8 +56,7 @@ function compareProject(verification: Verification, signed: ChainHead, found: Ch
 function compareSum(verification: Verification, head: SignedHead): void {
   const { tally } = verification;
   if (sameSum(head.sum, tally.sum) && head.runs === tally.headed) return;
-  const weight = weightOfDifference(head.sum, tally.sum);
-  const run = weight === null ? null : runOfWeight(verification, weight);
+  const run = runOfDifference(verification, head.sum, tally.sum);
   if (run === null) {
     const message = 'the runs are not those the head was signed over: more than one was put back or dropped';
     verification.report(headInvalid(null, message));
@@ -50,12 +70,19 @@ function compareSum(verification: Verification, head: SignedHead): void {
 }
 
 /** A second look at all runs, taken only when a head is known to be wrong. */
-function runOfWeight({ source, seal, tally }: Verification, weight: bigint): string | null {
+function runOfDifference(
+  { source, seal, tally }: Verification,
+  signed: HeadSum,
+  found: HeadSum,
+): string | null {
+  const weight = weightOfDifference(signed, found);
+  if (weight === null) return null;
   for (const run of tally.dropped) if (headWeight(seal, run) === weight) return run;
   for (const row of source.rows()) if (headWeight(seal, row.id) === weight) return row.id;
   return null;
 }
 
-function headInvalid(seq: number | null, message: string): AuditFinding {
+/** The finding about a head or an anchor. */
+export function headInvalid(seq: number | null, message: string): AuditFinding {
   return { kind: 'head_invalid', run: null, seq, message };
 }

@@ -1,51 +1,86 @@
-import { type AuditRecord, own } from '@phasegate/core';
+import { own } from '@phasegate/core';
 import type { AuditFinding, ChainHead } from '../runtime/ports.ts';
-import type { StoredAgent, StoredHuman, Verification } from './auditSource.ts';
+import type { AuditSource, StoredAgent, StoredHuman, StoredRecord, Verification } from './auditSource.ts';
 import { checkChain, dropped, edited, rolledBack } from './verifyChain.ts';
+import type { ShareWork } from './verifyShare.ts';
 
-/** Checks the project's chain and what it says of runs, humans and agents; gives its newest link. */
-export async function verifyProject(verification: Verification): Promise<ChainHead> {
-  const chain = checkChain(verification.seal, null);
-  const humans = new Map<string, string>();
-  const agents = new Map<string, string>();
-  for (const record of verification.source.records(null)) {
-    for (const finding of chain.take(record)) verification.report(finding);
-    verification.tally.records += 1;
-    if (record.event === 'run_started' || record.event === 'run_ended') checkNote(verification, record);
-    notePrincipals('human', humans, record);
-    notePrincipals('agent', agents, record);
-    await verification.breathe();
+/** What the project's chain says, read while nothing is known about the runs yet. */
+export interface ProjectRead {
+  readonly head: ChainHead;
+  /** Its newest record that is part of the anchor. */
+  readonly atAnchor: ChainHead;
+  readonly records: number;
+  /** What is wrong with the chain and, perhaps, with runs, in its order. */
+  readonly findings: readonly AuditFinding[];
+  /** Names and keys of those who were added and not removed. */
+  readonly principals: Readonly<Record<Kind, ReadonlyMap<string, string>>>;
+}
+
+/** Reads and checks the project's chain and what it says of runs. */
+export async function readProject(work: ShareWork): Promise<ProjectRead> {
+  const chain = checkChain(work.seal, null);
+  const principals = { human: new Map<string, string>(), agent: new Map<string, string>() };
+  const findings: AuditFinding[] = [];
+  const anchored = work.since?.place ?? 0;
+  let [records, atAnchor] = [0, chain.head()];
+  for (const record of work.source.records(null)) {
+    for (const finding of chain.take(record)) findings.push(finding);
+    records += 1;
+    if (record.place !== undefined && record.place <= anchored) atAnchor = chain.head();
+    if (record.event === 'run_started' || record.event === 'run_ended') {
+      const finding = findingOfNote(work.source, record);
+      if (finding !== null) findings.push(finding);
+    }
+    notePrincipals('human', principals.human, record);
+    notePrincipals('agent', principals.agent, record);
+    await work.breathe();
   }
-  comparePrincipals(verification, 'human', { stored: verification.humans.map(ofHuman), noted: humans });
-  const stored = verification.source.agents().map(ofAgent);
-  comparePrincipals(verification, 'agent', { stored, noted: agents });
-  for (const what of verification.source.unsealed()) {
+  return { head: chain.head(), atAnchor, records, findings, principals };
+}
+
+/** Tells what is wrong with the project's chain and with humans and agents. */
+export function judgeProject(
+  verification: Verification,
+  { records, findings, principals }: ProjectRead,
+): void {
+  const { source, tally } = verification;
+  tally.records += records;
+  for (const finding of findings) {
+    const { kind, run } = finding;
+    // One cause should not be told twice.
+    if (run !== null && (tally.dropped.has(run) || (kind !== 'run_dropped' && verification.blamed(run))))
+      continue;
+    if (run !== null && kind === 'run_dropped') tally.dropped.add(run);
+    verification.report(finding);
+  }
+  comparePrincipals(verification, 'human', {
+    stored: verification.humans.map(ofHuman),
+    noted: principals.human,
+  });
+  comparePrincipals(verification, 'agent', { stored: source.agents().map(ofAgent), noted: principals.agent });
+  for (const what of source.unsealed()) {
     verification.report(stateEdited(`${what} does not match its seal`));
   }
-  return chain.head();
 }
 
 /** The project's chain notes a run's head at its start and end: the run must still have it. */
-function checkNote(verification: Verification, record: AuditRecord): void {
-  const { source, tally } = verification;
-  const [run, seq, hash] = [own(record.data, 'run'), own(record.data, 'seq'), own(record.data, 'hash')];
-  if (typeof run !== 'string' || tally.dropped.has(run)) return;
+function findingOfNote(source: AuditSource, record: StoredRecord): AuditFinding | null {
+  const { data } = record;
+  const [run, seq, hash] = [own(data, 'run'), own(data, 'seq'), own(data, 'hash')];
+  if (typeof run !== 'string') return null;
   const newest = source.seqOf(run);
   if (newest === undefined) {
-    tally.dropped.add(run);
-    verification.report(dropped(run, `was started (record ${record.seq} of the project) and is gone`));
-    return;
+    return dropped(run, `was started (record ${record.seq} of the project) and is gone`);
   }
-  if (typeof seq !== 'number' || verification.blamed(run)) return;
-  if (newest < seq) {
-    verification.report(rolledBack(run, newest, `ends at record ${newest}, but was at ${seq}`));
-  } else if (source.hashAt(run, seq) !== hash) {
-    verification.report(edited(run, seq, "is not the record the project's chain notes"));
-  }
+  if (typeof seq !== 'number') return null;
+  if (newest < seq) return rolledBack(run, newest, `ends at record ${newest}, but was at ${seq}`);
+  if (source.hashAt(run, seq) === hash) return null;
+  return edited(run, seq, "is not the record the project's chain notes");
 }
 
 /** Who was added on the chain and not removed, by name, with their key. */
-function notePrincipals(kind: Kind, noted: Map<string, string>, record: AuditRecord): void {
+function notePrincipals(kind: Kind, noted: Map<string, string>, record: StoredRecord): void {
+  if (record.event !== `${kind}_added` && record.event !== `${kind}_removed`) return;
   const [name, key] = [own(record.data, 'name'), own(record.data, KEYS[kind])];
   if (typeof name !== 'string') return;
   if (record.event === `${kind}_added` && typeof key === 'string') noted.set(name, key);

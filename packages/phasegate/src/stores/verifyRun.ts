@@ -1,8 +1,9 @@
-import { canonicalJson, type Json, type Run, type RunEvent } from '@phasegate/core';
+import { canonicalJson, type Json, type Run, type RunEvent, type Workflow } from '@phasegate/core';
 import { eventOfRecord } from '@phasegate/core/engine';
-import type { AuditFinding, HumanRecord } from '../runtime/ports.ts';
+import { jsonEqual } from '@phasegate/core/model';
+import type { AuditFinding, ChainHead, HumanRecord } from '../runtime/ports.ts';
 import type { AuditRow, Verification } from './auditSource.ts';
-import { moveHead } from './headSum.ts';
+import { addSums, sumOfHead } from './headSum.ts';
 import { placesOf } from './runPlaces.ts';
 import { stateText, summaryOf } from './storedRun.ts';
 import { checkChain, edited, rolledBack, tailCut } from './verifyChain.ts';
@@ -11,8 +12,16 @@ import { workflowHash } from './workflowHash.ts';
 /** Checks one run: its chain, its seal, its state against its events, its part of the signed head. */
 export async function verifyRun(verification: Verification, row: AuditRow): Promise<void> {
   const { seal, source, tally } = verification;
+  countRun(verification, row);
+  if (isAsAnchored(verification, row)) {
+    countAnchored(verification, row, row.head);
+    await verification.breathe();
+    return;
+  }
   const chain = checkChain(seal, row.id);
   const events: RunEvent[] = [];
+  const anchored = verification.since?.place ?? 0;
+  let atAnchor = chain.head();
   let headedHash = '';
   let sound = true;
   for (const record of source.records(row.id)) {
@@ -22,18 +31,13 @@ export async function verifyRun(verification: Verification, row: AuditRow): Prom
     }
     tally.records += 1;
     if (record.seq === row.headed.seq) headedHash = record.hash;
+    if (record.place !== undefined && record.place <= anchored) atAnchor = chain.head();
     const event = verification.knowledge.fold === undefined ? null : eventOfRecord(record);
     if (event !== null) events.push(event);
-    await verification.breathe();
+    const pause = verification.breathe();
+    if (pause !== undefined) await pause;
   }
-
-  tally.runs += 1;
-  tally.unanchored += Math.max(0, row.head.seq - row.headed.seq);
-  if (row.headed.seq > 0) {
-    tally.headed += 1;
-    const move = { runId: row.id, from: { seq: 0, hash: '' }, to: row.headed };
-    tally.sum = moveHead(tally.sum, seal, move);
-  }
+  countAnchored(verification, row, atAnchor);
 
   const { sealed } = row;
   if (!sealed) verification.report(stateEdited(row, 'does not match its seal'));
@@ -43,6 +47,51 @@ export async function verifyRun(verification: Verification, row: AuditRow): Prom
   }
   // Where the chain or the seal is broken, the state is known to be unsure; comparing it would only add noise.
   if (sealed && !verification.blamed(row.id)) compareState(verification, row, events);
+}
+
+function countRun({ seal, tally }: Verification, { id, head, headed }: AuditRow): void {
+  tally.runs += 1;
+  tally.unanchored += Math.max(0, head.seq - headed.seq);
+  const newest = sumOfHead(seal, id, head);
+  tally.newest = addSums(tally.newest, newest);
+  if (headed.seq === 0) return;
+  tally.headed += 1;
+  const same = headed.seq === head.seq && headed.hash === head.hash;
+  tally.sum = addSums(tally.sum, same ? newest : sumOfHead(seal, id, headed));
+}
+
+function countAnchored({ seal, tally, since }: Verification, { id }: AuditRow, head: ChainHead): void {
+  if (since === null || head.seq === 0) return;
+  tally.beforeRuns += 1;
+  tally.before = addSums(tally.before, sumOfHead(seal, id, head));
+}
+
+/**
+ * Whether a run has no record that is newer than the anchor, and all looks right without reading those it has: its
+ * seal, its listing, and a chain without gaps that ends where the seal says. Where anything does not, it is verified
+ * like one that changed, and what is wrong is found. That its head is the anchored one is shown by the sum over all.
+ */
+function isAsAnchored(verification: Verification, row: AuditRow): boolean {
+  const { source, since } = verification;
+  const { id, head, headed } = row;
+  if (since === null || source.places === undefined) return false;
+  const place = source.places.of(id, head.seq);
+  if (place === undefined || place > since.place) return false;
+  const { count, first, last } = source.places.extent(id);
+  if (count !== head.seq || first !== 1 || last !== head.seq) return false;
+  if (source.hashAt(id, head.seq) !== head.hash) return false;
+  if (headed.seq > 0 && source.hashAt(id, headed.seq) !== headed.hash) return false;
+  const workflow = source.workflow(row.workflowHash);
+  return workflow !== null && row.sealed && isListedAsItIs(row, runOf(row, workflow));
+}
+
+function runOf(row: AuditRow, workflow: Workflow): Run {
+  return { ...row.run, workflow } as Run;
+}
+
+function isListedAsItIs(row: AuditRow, run: Run): boolean {
+  const columns = { ...summaryOf(run), workflowHash: run.workflowHash, ...placesOf(run) };
+  return canonicalJson(columns as unknown as Json) === canonicalJson(row.columns as unknown as Json);
 }
 
 function compareHeads(
@@ -75,11 +124,8 @@ function compareState(verification: Verification, row: AuditRow, events: readonl
     verification.report(stateEdited(row, 'has a workflow that was changed or is missing'));
     return;
   }
-  const run = { ...row.run, workflow } as Run;
-  const columns = { ...summaryOf(run), workflowHash: run.workflowHash, ...placesOf(run) };
-  if (canonicalJson(columns as unknown as Json) !== canonicalJson(row.columns as unknown as Json)) {
-    verification.report(stateEdited(row, 'is listed otherwise than it is'));
-  }
+  const run = runOf(row, workflow);
+  if (!isListedAsItIs(row, run)) verification.report(stateEdited(row, 'is listed otherwise than it is'));
   if (!foldHolds(verification, run, events)) {
     verification.report(stateEdited(row, 'is not what its events make it'));
   }
@@ -94,12 +140,21 @@ function foldHolds({ knowledge, source }: Verification, run: Run, events: readon
     const hash = started?.type === 'run_started' ? started.workflowHash : run.workflowHash;
     const workflow = source.workflow(hash);
     if (workflow === null || !events.every(tellsItsWorkflow)) return false;
-    const folded = JSON.parse(stateText(knowledge.fold(workflow, events))) as Json;
-    return canonicalJson(folded) === canonicalJson(JSON.parse(stateText(run)) as Json);
+    const folded = knowledge.fold(workflow, events);
+    return jsonEqual(stateOf(folded), stateOf(run)) || writtenState(folded) === writtenState(run);
   } catch {
     // Events that cannot be folded do not make the state.
     return false;
   }
+}
+
+function stateOf({ workflow: _, ...state }: Run): Json {
+  return state as unknown as Json;
+}
+
+/** Two values that are not the same may still be written the same, which is what counts. */
+function writtenState(run: Run): string {
+  return canonicalJson(JSON.parse(stateText(run)) as Json);
 }
 
 function tellsItsWorkflow(event: RunEvent): boolean {

@@ -30,6 +30,7 @@ import type {
   StartingWith,
   Toolbox,
   UnlockedHuman,
+  VerifyOptions,
   Webhooks,
 } from '@phasegate/core/ports';
 import type { Rates } from '@phasegate/proofs';
@@ -183,7 +184,7 @@ export interface OpenProject {
   };
   /** Records a refused credential on the project's chain; never the credential itself. */
   noteCredentialFailure(data: JsonObject): Promise<void>;
-  verifyAudit(): Promise<AuditReport>;
+  verifyAudit(options?: VerifyOptions): Promise<AuditReport>;
   backup(file?: string): Promise<BackupRecord>;
   close(): Promise<void>;
 }

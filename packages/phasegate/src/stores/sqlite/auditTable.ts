@@ -76,7 +76,7 @@ const ROW = '(?, ?, ?, ?, ?, ?, ?, ?)';
 const FEED = `SELECT audit.*, runs.id AS name FROM audit LEFT JOIN runs ON runs.key = audit.run
   WHERE audit.id > ? ORDER BY audit.id LIMIT ?`;
 
-/** A record from its row. Data that cannot be parsed was edited: it becomes null, which no hash will fit. */
+/** A record from its row. */
 export function auditRecord(row: SqlRow, run: string | null, texts: Pick<TextTable, 'whole'>): AuditRecord {
   return {
     seq: integer(row, 'seq'),
@@ -84,7 +84,7 @@ export function auditRecord(row: SqlRow, run: string | null, texts: Pick<TextTab
     time: timeOf(row, 'time'),
     principal: text(row, 'principal'),
     event: text(row, 'event'),
-    data: parse(texts.whole(text(row, 'data'))),
+    data: dataOf(texts.whole(text(row, 'data'))),
     prev: hex(row, 'prev'),
     hash: hex(row, 'hash'),
   };
@@ -118,7 +118,8 @@ export function timeOf(row: SqlRow, column: string): string {
 
 const LATEST_TIME = 8.64e15;
 
-function parse(data: string | null): Json {
+/** Data from its text. What cannot be parsed, or put together, was edited: it becomes null, which no hash will fit. */
+export function dataOf(data: string | null): Json {
   try {
     return data === null ? null : (JSON.parse(data) as Json);
   } catch {

@@ -25,6 +25,7 @@ import { openRunTable, type RunRow } from './runTable.ts';
 import { cutSteps, NO_HISTORY } from './runTexts.ts';
 import { integer, lazily } from './statements.ts';
 import { openTextTable } from './textTable.ts';
+import type { VerifyThreads } from './verifyThreads.ts';
 import { waitForTurn } from './waitForTurn.ts';
 import { watchCommits } from './watchCommits.ts';
 import { openWebhookTable } from './webhookTable.ts';
@@ -37,6 +38,8 @@ export interface SqliteStoreOptions extends AuditKnowledge {
   readonly seal: Seal;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Threads that a verification may share its work with. */
+  readonly threads?: () => Promise<VerifyThreads>;
 }
 
 /** Opens the store on a file, made where there is none. Throws `store_newer`, `store_corrupt`, `store_unavailable`. */
@@ -63,6 +66,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   let foldNow = false;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
+  let verified: Promise<unknown> = Promise.resolve();
 
   /** Another process's commit changes this number; ours does not. */
   const versionNow = () => integer(dataVersion().get() ?? {}, 'data_version');
@@ -275,10 +279,13 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       time: () => new Date(now()).toISOString(),
     }),
 
-    async verify() {
+    async verify(how = {}) {
       if (closed) throw unavailable(file, 'it was closed');
       const { verifySqlite } = await import('./verifySqlite.ts');
-      return verifySqlite(options);
+      // One after another: each takes all cores.
+      const report = verified.then(() => verifySqlite(options, how));
+      verified = report.catch(() => undefined);
+      return report;
     },
     async backup(target) {
       // What is copied should be covered by a signature whole.

@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
-import { own } from '@phasegate/core';
-import type { AuditReport, Seal } from '../../runtime/ports.ts';
-import type { AuditKnowledge, AuditRow, AuditSource } from '../auditSource.ts';
+import { type Json, own, type Workflow } from '@phasegate/core';
+import type { AuditReport, Seal, VerifyOptions } from '../../runtime/ports.ts';
+import type { AuditKnowledge, AuditRow, AuditSource, Places, Share, StoredRecord } from '../auditSource.ts';
 import { sealStored } from '../runSeal.ts';
 import { sameMac } from '../sealedRecord.ts';
 import { verifyAudit } from '../verifyAudit.ts';
 import { storedAgent } from './agentTable.ts';
-import { auditRecord, namelessChain, PROJECT } from './auditTable.ts';
+import { auditRecord, dataOf, namelessChain, PROJECT, timeOf } from './auditTable.ts';
 import { storeFault } from './faults.ts';
 import { signedHead } from './headTable.ts';
 import { nameOfLease, storedLease } from './leaseTable.ts';
@@ -15,26 +15,89 @@ import { readStored } from './runTexts.ts';
 import { hex, integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
 import { GOAL_COLUMN, summary } from './summary.ts';
 import { openTextTable, type TextTable } from './textTable.ts';
+import { type Crew, startCrew, type VerifyThreads } from './verifyThreads.ts';
 import { storedWebhook } from './webhookTable.ts';
 import { parseWorkflow } from './workflowTable.ts';
 
 /** Verifies a database on a connection of its own, in one read transaction: others may write meanwhile. */
 export async function verifySqlite(
-  options: AuditKnowledge & { readonly file: string; readonly seal: Seal },
+  verified: AuditKnowledge & {
+    readonly file: string;
+    readonly seal: Seal;
+    readonly threads?: () => Promise<VerifyThreads>;
+  },
+  options: VerifyOptions,
 ): Promise<AuditReport> {
+  const { file, seal } = verified;
   let database: DatabaseSync | undefined;
+  let crew: Crew | undefined;
   try {
-    database = new DatabaseSync(options.file, { readOnly: true });
-    database.exec('PRAGMA busy_timeout=5000; BEGIN');
-    return await verifyAudit(sourceOf(database, options.seal), options.seal, options);
+    database = openToRead(file);
+    const source = sqliteSource(database, seal);
+    const work = { source, seal, knowledge: verified, options };
+    const threads = await verified.threads?.();
+    if (threads === undefined || threads.most < 2 || source.places.newest() < threads.from) {
+      database.exec('BEGIN');
+      return await verifyAudit(work);
+    }
+    crew = await startCrew(threads, file);
+    crew.begin(() => beginReading(database as DatabaseSync));
+    const shares = sharesOf(database);
+    return await verifyAudit({
+      ...work,
+      shared: (since) => (crew as Crew).verify({ shares, since }, options.onProgress),
+    });
   } catch (error) {
-    throw storeFault(error, options.file);
+    throw storeFault(error, file);
   } finally {
+    await crew?.end();
     database?.close();
   }
 }
 
-function sourceOf(database: DatabaseSync, seal: Seal): AuditSource {
+/** Opens a connection that verifies. */
+export function openToRead(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { readOnly: true });
+  database.exec('PRAGMA busy_timeout=5000');
+  return database;
+}
+
+/** From here on the connection sees one moment: a transaction has its view from its first reading. */
+export function beginReading(database: DatabaseSync): void {
+  database.exec('BEGIN');
+  database.prepare('SELECT count(*) FROM sqlite_schema').get();
+}
+
+/** Cuts the runs into shares, in their order. */
+function sharesOf(database: DatabaseSync): readonly Share[] {
+  const shares: Share[] = [];
+  let first = LOWEST;
+  const lasts = database.prepare(LAST_OF_SHARES);
+  lasts.setReadBigInts(true);
+  for (const { last } of lasts.iterate(RUNS_PER_SHARE)) {
+    if (typeof last !== 'bigint' || last === HIGHEST) break;
+    shares.push({ first, last });
+    first = last + 1n;
+  }
+  return [...shares, { first, last: HIGHEST }];
+}
+
+const [LOWEST, HIGHEST] = [-(2n ** 63n), 2n ** 63n - 1n];
+
+const RUNS_PER_SHARE = 64;
+const LAST_OF_SHARES = `SELECT place AS last FROM
+  (SELECT rowid AS place, row_number() OVER (ORDER BY rowid) AS number FROM runs) WHERE number % ? = 0`;
+
+/** What a verification reads of a database, on its own connection and in one transaction. */
+export function sqliteSource(database: DatabaseSync, seal: Seal): AuditSource & { readonly places: Places } {
+  const rows = lazily(database, `${ROWS} ORDER BY runs.key`);
+  const rowsOfShare = lazily(database, `${ROWS} WHERE runs.key >= ? AND runs.key <= ? ORDER BY runs.key`);
+  const newest = lazily(database, `SELECT ${PLACE} AS place FROM (SELECT max(rowid) AS rowid FROM audit)`);
+  const placeOf = lazily(database, `SELECT ${PLACE} AS place FROM audit WHERE run = ? AND seq = ?`);
+  const extent = lazily(
+    database,
+    'SELECT count(*) AS count, min(seq) AS first, max(seq) AS last FROM audit WHERE run = ?',
+  );
   const texts = openTextTable(database);
   const keyOf = lazily(database, 'SELECT key FROM runs WHERE id = ?');
   const seqOf = lazily(
@@ -42,8 +105,10 @@ function sourceOf(database: DatabaseSync, seal: Seal): AuditSource {
     'SELECT seq FROM run_heads JOIN runs ON runs.key = run_heads.run WHERE runs.id = ?',
   );
   const hashAt = lazily(database, 'SELECT hash FROM audit WHERE run = ? AND seq = ?');
-  const records = lazily(database, 'SELECT * FROM audit WHERE run = ? ORDER BY seq');
+  const records = lazily(database, RECORDS);
   const workflow = lazily(database, 'SELECT data FROM workflows WHERE hash = ?');
+  // What is read in one transaction cannot change, and many runs have the same.
+  const workflows = new Map<string, Workflow | null>();
 
   function chainOf(run: string | null): number {
     if (run === null) return PROJECT;
@@ -52,11 +117,12 @@ function sourceOf(database: DatabaseSync, seal: Seal): AuditSource {
   }
 
   return {
-    *rows() {
-      for (const row of database.prepare(ROWS).iterate()) yield auditRow(row, seal, texts);
+    *rows(share) {
+      const found = share === undefined ? rows().iterate() : rowsOfShare().iterate(share.first, share.last);
+      for (const row of found) yield auditRow(row, seal, texts);
     },
     *records(run) {
-      for (const row of records().iterate(chainOf(run))) yield auditRecord(row, run, texts);
+      for (const row of records().iterate(chainOf(run))) yield new LateRecord(row, run, texts);
     },
     seqOf(run) {
       const row = seqOf().get(run);
@@ -80,8 +146,24 @@ function sourceOf(database: DatabaseSync, seal: Seal): AuditSource {
       return row && signedHead(row);
     },
     workflow(hash) {
+      const known = workflows.get(hash);
+      if (known !== undefined) return known;
       const row = workflow().get(hash);
-      return row === undefined ? null : parseWorkflow(text(row, 'data'), hash);
+      const found = row === undefined ? null : parseWorkflow(text(row, 'data'), hash);
+      if (workflows.size >= MOST_WORKFLOWS) workflows.clear();
+      workflows.set(hash, found);
+      return found;
+    },
+    places: {
+      newest: () => integer(newest().get() ?? {}, 'place'),
+      of(run, seq) {
+        const row = placeOf().get(chainOf(run), seq);
+        return row && integer(row, 'place');
+      },
+      extent(run) {
+        const row = extent().get(chainOf(run)) ?? {};
+        return { count: integer(row, 'count'), first: integer(row, 'first'), last: integer(row, 'last') };
+      },
     },
     humans: () =>
       database
@@ -109,7 +191,50 @@ function sourceOf(database: DatabaseSync, seal: Seal): AuditSource {
 const NO_CHAIN = -1;
 
 const ROWS = `SELECT *, ${GOAL_COLUMN}
-  FROM runs LEFT JOIN run_heads ON run_heads.run = runs.key ORDER BY runs.key`;
+  FROM runs LEFT JOIN run_heads ON run_heads.run = runs.key`;
+
+/** The number of a record. One that somebody else gave may be none of JavaScript's, and is as good as the nearest. */
+const PLACE = 'max(-1, min(rowid, 9007199254740991))';
+
+const RECORDS = `SELECT ${PLACE} AS place, run, seq, time, principal, event, data, prev, hash FROM audit
+  WHERE run = ? ORDER BY seq`;
+
+/** Memory stays flat however many workflows there are. */
+const MOST_WORKFLOWS = 200;
+
+/** Parses its data when it is asked for. */
+class LateRecord implements StoredRecord {
+  readonly place: number;
+  readonly seq: number;
+  readonly run: string | null;
+  readonly time: string;
+  readonly principal: string;
+  readonly event: string;
+  readonly #whole: string | null;
+  readonly prev: string;
+  readonly hash: string;
+
+  constructor(row: SqlRow, run: string | null, texts: Pick<TextTable, 'whole'>) {
+    this.place = integer(row, 'place');
+    this.seq = integer(row, 'seq');
+    this.run = run;
+    this.time = timeOf(row, 'time');
+    this.principal = text(row, 'principal');
+    this.event = text(row, 'event');
+    this.#whole = texts.whole(text(row, 'data'));
+    this.prev = hex(row, 'prev');
+    this.hash = hex(row, 'hash');
+  }
+
+  /** A text that cannot be put together was none's. */
+  get dataText(): string {
+    return this.#whole ?? '';
+  }
+
+  get data(): Json {
+    return dataOf(this.#whole);
+  }
+}
 
 /** Goes from one run's records to the next by the index, rather than over all of them. */
 const ORPHANS = `

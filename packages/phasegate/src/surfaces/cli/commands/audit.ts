@@ -9,16 +9,25 @@ import { usageError } from '../usage.ts';
 /** `phasegate audit`: verify, export, tail. */
 export const audit: CliCommand = {
   usage: [
-    'audit verify',
+    'audit verify [--since ANCHOR] [--anchor]',
     'audit export [--run RUN] [--output FILE]',
     'audit tail [--run RUN] [-n N] [--follow]',
   ],
   details:
-    'verify checks every chain, seal and head and exits with 1 when one is broken. export prints one record per\n' +
-    'line. Without a credential export and tail show what an agent may see.',
-  examples: ['phasegate audit verify', 'phasegate audit export --run RUN', 'phasegate audit tail --follow'],
+    'verify checks every chain, seal and head and exits with 1 when one is broken. With --anchor it prints where all\n' +
+    'chains end, signed by the project: keep it elsewhere. --since takes it again, checks that all chains still go\n' +
+    'through there, and reads only runs that changed since; an edit in an old record of another run is found without\n' +
+    'it. export prints one record per line. Without a credential export and tail show what an agent may see.',
+  examples: [
+    'phasegate audit verify',
+    'phasegate audit verify --anchor --json',
+    'phasegate audit export --run RUN',
+    'phasegate audit tail --follow',
+  ],
   options: {
     run: { type: 'text', value: 'RUN', summary: 'only the chain of this run' },
+    since: { type: 'text', value: 'ANCHOR', summary: 'verify what is newer than an anchor' },
+    anchor: { type: 'flag', summary: 'print an anchor, where the audit verifies' },
     output: { type: 'text', value: 'FILE', summary: 'export to a file instead of stdout' },
     lines: { type: 'text', short: 'n', value: 'N', summary: 'how many records tail shows (default 20)' },
     follow: { type: 'flag', short: 'f', summary: 'keep printing records as they come' },
@@ -42,12 +51,20 @@ export const audit: CliCommand = {
 };
 
 async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
-  const { out } = invocation;
+  const { args, out } = invocation;
+  const [since, anchor] = [args.text('since'), args.flag('anchor')];
+  if (invocation.server !== null && (since !== undefined || anchor)) {
+    throw usageError('a server knows no anchors', 'verify on the machine of the project, without `--url`');
+  }
   await signInAtServer(invocation);
-  const report = await (await invocation.reach()).verifyAudit();
+  const progress = showVerified(invocation);
+  const report = await (await invocation.reach())
+    .verifyAudit({ ...(since === undefined ? {} : { since }), anchor, onProgress: progress.report })
+    .finally(progress.end);
   await out.result(report, () => {
     const checked = `${report.records} records of ${report.runs} ${report.runs === 1 ? 'run' : 'runs'}`;
-    if (report.ok) return `${out.paint.green('the audit verifies')}: ${checked}`;
+    const anchored = report.anchor === undefined ? '' : `\nanchor: ${report.anchor}`;
+    if (report.ok) return `${out.paint.green('the audit verifies')}: ${checked}${anchored}`;
     return [
       `${out.paint.red('the audit is broken')}: ${checked}`,
       ...report.findings.map(({ kind, run, seq, message }) => {
@@ -58,6 +75,29 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
   });
   return report.ok ? 0 : 1;
 }
+
+/** On a terminal, how many records were verified so far; it takes long where there are millions. */
+function showVerified({ out, prompts }: Invocation) {
+  const live = prompts !== null && !out.json;
+  let [written, shown]: [Promise<unknown>, boolean] = [Promise.resolve(), false];
+  // A terminal that is gone must not end the verification.
+  const write = (text: string) => {
+    written = Promise.allSettled([written, out.line(text)]);
+  };
+  return {
+    report(records: number) {
+      if (!live) return;
+      shown = true;
+      write(`${CLEAR}${records} records verified`);
+    },
+    async end() {
+      if (shown) write(CLEAR);
+      await written;
+    },
+  };
+}
+
+const CLEAR = '\r\u001B[K';
 
 async function exportAudit(invocation: Invocation): Promise<ExitCode> {
   const { args, out } = invocation;
