@@ -28,8 +28,9 @@ phases:
 
 /** Every command, with words that let it do something; RUN is an active run. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
-  init: ['--yes'],
+  init: ['--yes', '--template', 'minimal'],
   doctor: [],
+  completion: ['runs'],
   list: [],
   validate: [],
   test: [],
@@ -39,6 +40,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   replay: ['errand'],
   graph: ['errand'],
   tasks: [],
+  import: ['agent_workflow.yaml'],
   search: ['anything'],
   index: [],
   start: ['errand'],
