@@ -220,6 +220,7 @@ test('@phasegate/core/contract exports exactly these values', () => {
     'DEPTH_LIMIT',
     'EVIDENCE_LIMIT',
     'LARGEST_FILE',
+    'LEAST_PASSPHRASE',
     'LONGEST_PASSPHRASE',
     'REQUEST_LIMIT',
     'RUN_STATUSES',
@@ -227,6 +228,7 @@ test('@phasegate/core/contract exports exactly these values', () => {
     'decisionText',
     'isLoopbackHost',
     'isOwnVariable',
+    'isPrincipalName',
     'kindOf',
     'trustText',
   ]);

@@ -1,6 +1,7 @@
 import { canonicalJson, type Json } from '@phasegate/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../../test/tier.ts';
 import { createCutter, type Part, placeOf, putBack, withPlaces, withPlacesOf } from './cutText.ts';
 
 const MARK = '\u0001';
@@ -28,7 +29,7 @@ test('any value comes back from its text and its parts, and its canonical text s
       const sorted = putBack(withPlaces(cutter.canonical(value, canonical), store.place), store.read);
       expect(canonicalJson(JSON.parse(sorted ?? 'null') as Json)).toBe(canonical);
     }),
-    { numRuns: 40 },
+    { numRuns: cases({ quick: 40, full: 2_000 }) },
   );
 });
 

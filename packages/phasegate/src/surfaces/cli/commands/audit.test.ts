@@ -15,7 +15,7 @@ test('export prints one record per line, and with --json one value', async () =>
 });
 
 test('verify prints an anchor, and verifies since it', async () => {
-  const shell = makeShell();
+  const shell = makeShell(TESTED_PROJECT);
   await shell.call(['init', '--yes']);
   await shell.call(['start', 'tdd']);
 
