@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { beforeEach, expect, test } from 'vitest';
 import { complete as completePhase, makeProject, phasegate, startRun } from '../e2e/cli.ts';
+import { FULL } from '../tier.ts';
 import { expectStatus, laySiege, PASSPHRASE, type Siege, until } from './siege.ts';
 import { bearer } from './wire.ts';
 
@@ -118,20 +119,23 @@ test('what no content shows is put back too: who may run a hook, links for folde
   expect(read('phasegate.config.yaml')).toBe(FILES['phasegate.config.yaml']);
 });
 
-test('more folders in a guarded place than are looked at are moved aside: a file could hide behind them [adv.Q2]', async () => {
-  const { root } = siege.project;
-  const command =
-    'mkdir .claude/hooks && cd .claude/hooks && seq 1 20001 | xargs mkdir && echo x > 20001/evil.sh';
-  const [result] = await execute([{ tool: 'bash', input: { command } }]);
+test.runIf(FULL)(
+  'more folders in a guarded place than are looked at are moved aside: a file could hide behind them [adv.Q2]',
+  async () => {
+    const { root } = siege.project;
+    const command =
+      'mkdir .claude/hooks && cd .claude/hooks && seq 1 20001 | xargs mkdir && echo x > 20001/evil.sh';
+    const [result] = await execute([{ tool: 'bash', input: { command } }]);
 
-  expect(result).toMatchObject({ result: { ok: false } });
-  expect(existsSync(join(root, '.claude/hooks'))).toBe(false);
-  // What belongs there is there.
-  expect(read('.claude/settings.json')).toBe(FILES['.claude/settings.json']);
-  expect(await execute([{ tool: 'bash', input: { command: 'true' } }])).toMatchObject([
-    { result: { ok: true } },
-  ]);
-});
+    expect(result).toMatchObject({ result: { ok: false } });
+    expect(existsSync(join(root, '.claude/hooks'))).toBe(false);
+    // What belongs there is there.
+    expect(read('.claude/settings.json')).toBe(FILES['.claude/settings.json']);
+    expect(await execute([{ tool: 'bash', input: { command: 'true' } }])).toMatchObject([
+      { result: { ok: true } },
+    ]);
+  },
+);
 
 test('a link in the place of `.git/hooks` is removed also where there was no hook [adv.Q2]', async () => {
   siege = await laySiege({ files: { ...FILES, '.git/HEAD': 'ref: refs/heads/main\n' } });

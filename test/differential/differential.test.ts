@@ -31,7 +31,7 @@ describe('the engine and a second interpreter of the model', () => {
     const coverage = new Coverage();
     const { disagreement } = agree(ENGINE, {
       first: 1,
-      cases: cases({ quick: 6000, full: 20_000 }),
+      cases: cases({ quick: 4000, full: 20_000 }),
       hear: coverage.hear,
     });
 

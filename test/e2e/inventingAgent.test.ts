@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { TEMPLATES, type Template } from '../../packages/phasegate/src/templates/index.ts';
+import { someOf } from '../tier.ts';
 import { makeProject, phasegate, type TestProject, withShown } from './cli.ts';
 
 const SECRET = { passphrase: 'open sesame' };
@@ -55,7 +56,7 @@ test.each(TEMPLATES)(
   60_000,
 );
 
-test.each(TEMPLATES)(
+test.each(someOf(TEMPLATES, { quick: 2, full: TEMPLATES.length }))(
   'an agent that does its work gets to the end of `$name`',
   async (template) => {
     const project = await begun(template, PASSES);

@@ -1,5 +1,6 @@
 import type { Workflow } from '@phasegate/core/model';
 import { expect, test } from 'vitest';
+import { FULL } from '../../../../test/tier.ts';
 import { workflowOf } from '../check/fixtures/flaws.ts';
 import type { Rates, RecordedRates } from './rates.ts';
 import { simulate } from './simulate.ts';
@@ -32,7 +33,7 @@ test('work on items that was begun before the run was handed to a human counts f
   expect(utilisation).toBeLessThanOrEqual(1);
 });
 
-test('a run with more items than steps is not given up', () => {
+test.runIf(FULL)('a run with more items than steps is not given up', () => {
   const { completed, attempts, bound } = simulated(fan, { B: { items: 1000 } }, 1, 2);
 
   expect({ completed, attempts, bound }).toEqual({ completed: 1, attempts: 1001, bound: null });
