@@ -114,6 +114,24 @@ test('the licence of every npm package whose code is carried is carried too', ()
   expect(notices.match(/permission/gi)?.length).toBeGreaterThanOrEqual(named.length);
 });
 
+test.each([
+  [
+    'an older Node',
+    `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.15.1' } })`,
+    'phasegate needs Node 22.16 or newer, and this is 22.15.1; install a newer Node and try again\n',
+  ],
+  [
+    'another system',
+    `Object.defineProperty(process, 'platform', { value: 'win32' })`,
+    'phasegate runs on Linux and macOS, and this is win32; on Windows install it inside WSL and start it there\n',
+  ],
+])('on %s the command says so in one sentence with what to do, and loads nothing', async (_, there, said) => {
+  const pretended = `data:text/javascript,${encodeURIComponent(there)}`;
+  const call = run(process.execPath, ['--import', pretended, PROGRAM, '--version']);
+
+  await expect(call).rejects.toMatchObject({ code: 2, stdout: '', stderr: said });
+});
+
 describe('what Node compiled', () => {
   test('is kept beside the code, closed to others, and never among temporary files', async () => {
     const { folder, temporary, call } = installed();

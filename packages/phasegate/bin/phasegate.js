@@ -1,11 +1,17 @@
 #!/usr/bin/env node
-// Plain JavaScript on purpose: it must run, and say what is wrong, on a Node too old for the rest.
+// Plain JavaScript on purpose: it must run, and say what is wrong, on a Node or a system the rest does not work on.
 import module from 'node:module';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 16)) {
   console.error(
     `phasegate needs Node 22.16 or newer, and this is ${process.versions.node}; install a newer Node and try again`,
+  );
+  process.exit(2);
+}
+if (process.platform !== 'linux' && process.platform !== 'darwin') {
+  console.error(
+    `phasegate runs on Linux and macOS, and this is ${process.platform}; on Windows install it inside WSL and start it there`,
   );
   process.exit(2);
 }
