@@ -15,9 +15,9 @@ try {
   console.log(`${cheats} cheats refused, ${allowed} acts allowed, ${surprises} not as they must be`);
   if (surprises === 0) {
     console.log('\nHold your own agent, in your own project:');
-    console.log('  phasegate init         a config, an example workflow, and you who decide');
-    console.log('  phasegate start tdd    a run, with the id its agent needs');
-    console.log('  phasegate mcp          what your agent is attached to (or: phasegate run)');
+    console.log('  phasegate init                       a config, a workflow, and you who decide');
+    console.log('  phasegate start tdd "add subtract"   a run with that goal, and its id');
+    console.log('  phasegate mcp                        for your agent (or: phasegate run)');
   }
   process.exitCode = surprises === 0 ? 0 : 1;
 } finally {

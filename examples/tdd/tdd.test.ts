@@ -46,6 +46,7 @@ describe('the demo', () => {
       'phasegate start',
       'phasegate mcp',
     ]);
+    expect(lines.at(-2)).toContain('phasegate start tdd "add subtract" ');
   });
 
   test('cheats are red with a cross and work is green with a tick; without colour or UTF-8, in letters alone', () => {
