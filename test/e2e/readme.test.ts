@@ -5,13 +5,13 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { FULL } from '../tier.ts';
 import { makeProject, PROGRAM, phasegate, TESTED, type TestProject, withShown } from './cli.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SECRET = { passphrase: 'open sesame' };
-/** All that is written by the one who tries it: an agent that does what it is told, with the project's own tests. */
-const AGENT = `import { writeFileSync } from 'node:fs';
-import { connectFromEnvironment } from '@phasegate/sdk';
+/** What an agent does that does what it is told, with the project's own tests. */
+const WORK = `import { writeFileSync } from 'node:fs';
 
 const run = { command: 'npm test', total: 1, passed: 0, failed: 1, skipped: 0 };
 const green = { ...run, passed: 1, failed: 0 };
@@ -29,12 +29,24 @@ const EVIDENCE = {
 };
 const TASKS = { PLAN: [1, 2], REVIEW: [1] };
 const write = (path, text) => [writeFileSync(path, text)];
+`;
+/** All that is written by the one who tries it: that work, handed in with the SDK. */
+const AGENT = `${WORK}import { connectFromEnvironment } from '@phasegate/sdk';
+
 const agent = connectFromEnvironment();
 let { phase, status } = await agent.getPhase();
 while (phase !== null && status === 'active') {
   for (const task of TASKS[phase] ?? []) await agent.getTask(phase, task);
   ({ phase, status } = await agent.requestTransition(undefined, EVIDENCE[phase]()));
 }
+`;
+/** That work for one phase, handed in by commands, as a client does that Phasegate starts. */
+const STARTED = `${WORK}import { execFileSync } from 'node:child_process';
+
+const { PHASEGATE_STEP: phase } = process.env;
+const phasegate = (words, input) => execFileSync('phasegate', words, { input });
+for (const task of TASKS[phase] ?? []) phasegate(['task', phase, String(task)]);
+phasegate(['done', '--evidence', '-'], JSON.stringify(EVIDENCE[phase]()));
 `;
 const servers: ReturnType<typeof shell>[] = [];
 
@@ -46,12 +58,12 @@ afterAll(async () => {
 });
 
 test('the few lines of the README are all it takes: no YAML to write, no server to configure [fail.44]', async () => {
-  const lines = linesUnder('## Many agents');
+  const [lines = []] = blocksUnder('## Run many');
   const [serve = '', add = '', start = '', agent = ''] = lines;
   expect(lines).toHaveLength(4);
   expect(AGENT.split('\n').length).toBeLessThan(30);
   const project = makeProject({ ...TESTED, 'src/.keep': '', 'test/.keep': '' });
-  const env = tools(project);
+  const env = tools(project, AGENT);
   const port = await freePort();
 
   await phasegate(project, ['init', '--name', 'maria', '--port', String(port)], SECRET);
@@ -75,18 +87,51 @@ test('the few lines of the README are all it takes: no YAML to write, no server 
   expect((await phasegate(project, ['audit', 'verify'])).code).toBe(0);
 });
 
-/** The commands of the first block under a heading, without what they say about themselves. */
-function linesUnder(heading: string): readonly string[] {
-  const [, after = ''] = readFileSync(join(ROOT, 'README.md'), 'utf8').split(heading);
-  const block = /^```sh\n([\s\S]*?)^```$/m.exec(after)?.[1] ?? '';
-  return block
-    .trim()
-    .split('\n')
-    .map((line) => line.replace(/ +#.*$/, ''));
+test('the README holds an agent in an empty project, from `init` to the audit, and proves the workflow', async () => {
+  const [[init = '', start = '', ...looks] = []] = blocksUnder('## Hold your agent');
+  const [[list = '', another = ''] = [], proofs = []] = blocksUnder('## Write a workflow');
+  const project = makeProject({ ...TESTED, 'src/.keep': '', 'test/.keep': '' });
+  const env = tools(project, STARTED);
+  const ends = async (line: string) => {
+    const called = shell(project, line, env);
+    expect(await called.ended, `${line}\n${called.text()}`).toBe(0);
+    return called.text();
+  };
+
+  await ends(`${init} --name maria --passphrase-fd 3 3<secret`);
+  const paused = await ends(start);
+  const run = /run-\w+/.exec(paused)?.[0] ?? '';
+  expect(paused).toContain(`phasegate decide ${run}`);
+  await phasegate(project, await withShown(project, ['decide', run, '--option', 'Approve']), SECRET);
+  await ends(`phasegate run ${run} --agent claude`);
+
+  expect(await statusOf(project, run)).toMatchObject({
+    status: 'completed',
+    goal: 'add a subtract function',
+  });
+  expect(looks).toEqual(['phasegate runs', 'phasegate audit verify']);
+  for (const line of [...looks, list]) await ends(line);
+  await ends(`${another} --passphrase-fd 3 3<secret`);
+  expect(proofs).toHaveLength(7);
+  // Contract tests of `tdd` run the project's tests again and again.
+  const slow = FULL ? /^$/ : /^phasegate (?:test|coverage) /;
+  for (const line of proofs.filter((proof) => !slow.test(proof))) await ends(line);
+});
+
+/** The commands of every block under a heading, without what they say about themselves. */
+function blocksUnder(heading: string): readonly (readonly string[])[] {
+  const [, after = ''] = readFileSync(join(ROOT, 'README.md'), 'utf8').split(`\n${heading}\n`);
+  const [section = ''] = after.split(/^## /m);
+  return [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) =>
+    block
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/ +#.*$/, '')),
+  );
 }
 
 /** What is installed: the command, the SDK, and an agent that stands in for the client the README names. */
-function tools({ base, root, env }: TestProject): Readonly<Record<string, string>> {
+function tools({ base, root, env }: TestProject, agent: string): Readonly<Record<string, string>> {
   const bin = join(base, 'bin');
   mkdirSync(bin);
   for (const [name, program] of [
@@ -96,7 +141,7 @@ function tools({ base, root, env }: TestProject): Readonly<Record<string, string
     writeFileSync(join(bin, name), `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`);
     chmodSync(join(bin, name), 0o755);
   }
-  writeFileSync(join(root, 'agent.mjs'), AGENT);
+  writeFileSync(join(root, 'agent.mjs'), agent);
   writeFileSync(join(root, 'secret'), SECRET.passphrase);
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
   return { ...env, PATH: `${bin}:${env.PATH}` };
