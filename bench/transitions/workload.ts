@@ -9,7 +9,8 @@ import { folder } from './measure.ts';
 
 /** The phases of every benchmark's runs. */
 export const PHASES = ['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE'];
-const AGENT: Principal = { kind: 'agent', name: 'bench' };
+/** One agent may have a thousand runs that are not finished, and four starts under way. */
+const RUNS_EACH = 500;
 
 /** A 1 KB artifact, submitted at every transition. */
 export const ARTIFACT = {
@@ -101,9 +102,19 @@ export async function openWorkload(at = folder()): Promise<Workload> {
     seal,
     tools: async () => [],
   });
-  const phasegate = project.as(AGENT);
+  const holders = new Map<string, ReturnType<typeof project.as>>();
+  let started = 0;
+  const startOne = async () => {
+    const agent = project.as(agentOf(Math.floor(started++ / RUNS_EACH)));
+    const { view } = await agent.start({ workflow: 'bench' });
+    if (view === null) throw new Error('the start was refused');
+    holders.set(view.run, agent);
+    return view.run;
+  };
   const complete = async (run: string, phase: string) => {
-    const { verdict } = await phasegate.submit(run, {
+    const agent = holders.get(run);
+    if (agent === undefined) throw new Error('nobody holds this run');
+    const { verdict } = await agent.submit(run, {
       kind: 'complete',
       phase,
       evidence: { work: ARTIFACT },
@@ -114,11 +125,8 @@ export async function openWorkload(at = folder()): Promise<Workload> {
     file,
     async start(count) {
       const runs: string[] = [];
-      for (let left = count; left > 0; left -= 500) {
-        const started = await Promise.all(
-          Array.from({ length: Math.min(500, left) }, () => phasegate.start({ workflow: 'bench' })),
-        );
-        runs.push(...started.map(({ view }) => (view as NonNullable<typeof view>).run));
+      for (let left = count; left > 0; left -= 32) {
+        runs.push(...(await Promise.all(Array.from({ length: Math.min(32, left) }, startOne))));
       }
       return runs;
     },
@@ -137,6 +145,10 @@ export async function openWorkload(at = folder()): Promise<Workload> {
       rmSync(at, { recursive: true });
     },
   };
+}
+
+function agentOf(number: number): Principal {
+  return { kind: 'agent', name: `bench-${number}` };
 }
 
 /** What each of the five transitions of one run writes, as it is in the database. */
