@@ -24,7 +24,7 @@ const BUILT = join(PACKAGE, 'dist/cli');
 const FAMILIES: Readonly<Record<string, number>> = {
   'agents.js': 15,
   'attachedServers.js': 9,
-  'audit.js': 52,
+  'audit.js': 68,
   'checks.js': 112,
   'code.js': 240,
   'database.js': 45,

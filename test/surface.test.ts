@@ -184,6 +184,7 @@ test('the command line has exactly these commands', () => {
     'database',
     'backup',
     'restore',
+    'archive',
   ]);
 });
 

@@ -12,6 +12,7 @@ test('faults have exactly these codes', () => {
     'untrusted_workflow',
     'code_changed',
     'run_unknown',
+    'run_archived',
     'run_changed',
     'run_driven',
     'state_tampered',
@@ -143,6 +144,7 @@ test('the audit has exactly these events', () => {
   expect(readUnion(ports, 'ProjectEvent')).toEqual([
     'run_started',
     'run_ended',
+    'runs_archived',
     'human_added',
     'human_removed',
     'passphrase_changed',

@@ -70,6 +70,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   database: ['backups'],
   backup: [],
   restore: ['no-such-file'],
+  archive: ['--before', '2026-01-01'],
 };
 const NAMES = COMMANDS.map(({ name }) => name);
 const LASTING = ['mcp', 'serve'];

@@ -6,6 +6,7 @@ export const ERROR_CODES = {
   untrusted_workflow: 'a human is set up and has not accepted these files',
   code_changed: 'the code of a TypeScript workflow is not the code the run was started with',
   run_unknown: 'there is no run with that id',
+  run_archived: 'the run ended long ago and is in an archive',
   run_changed: 'someone else changed the run at the same time, or the work was done for an earlier visit',
   run_driven: 'another runner drives the run',
   state_tampered: 'a stored run does not match its seal',

@@ -12,6 +12,13 @@ export type {
 export type { AgentRecord, AgentStore, Agents, IdentifiedAgent } from './ports/agents.ts';
 export type { AnswerPage, KeptAnswers } from './ports/answers.ts';
 export type {
+  ArchivedBundle,
+  ArchivedRun,
+  ArchiveOrder,
+  ArchiveRecord,
+  ArchiveStore,
+} from './ports/archives.ts';
+export type {
   AuditDraft,
   AuditFinding,
   AuditReport,

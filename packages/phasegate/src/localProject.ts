@@ -202,6 +202,7 @@ async function open({ root, env, stateDir, catalog, functions, opened }: Opening
     newId: () => `run-${randomBytes(10).toString('hex')}`,
     hash: (text) => hash('sha256', text, 'hex'),
     backupFile: () => join(stateDir, 'backups', `state-${new Date().toISOString().replace(/[:.]/g, '-')}.db`),
+    archiveFile: () => archiveFile(stateDir),
     tokens: createTokens({ secrets: tokenSecretsOf(stateDir), environment: env, now: Date.now }),
     seal,
     tools: async () => (await import('./tools/index.ts')).TOOLS,
@@ -278,6 +279,12 @@ function requireNotRemoved(file: string, made: string): void {
 }
 
 const DATABASE = 'state.db';
+
+function archiveFile(stateDir: string): string {
+  const folder = join(stateDir, 'archives');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return join(folder, `runs-${new Date().toISOString().replace(/[:.]/g, '-')}.jsonl`);
+}
 
 function makeFolders(stateDir: string): void {
   try {

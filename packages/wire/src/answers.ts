@@ -299,6 +299,13 @@ export type AuditReport = {
     readonly seq: number | null;
     readonly message: string;
   }[];
+  /** Where runs were archived to; left out where none was. */
+  readonly archived?: readonly {
+    readonly file: string;
+    readonly sha256: string;
+    readonly runs: number;
+    readonly verified: boolean;
+  }[];
 };
 
 /** What the agent of a token may see of its run at one moment. Under 100 KB. */

@@ -1,6 +1,7 @@
 import type { RunEvent } from '../engine/events.ts';
 import type { Json } from '../json.ts';
 import type { AuditRecord } from '../phasegate.ts';
+import type { ArchivedBundle } from './archives.ts';
 
 /** An audit record before the store gives it its place in a chain. */
 export interface AuditDraft {
@@ -19,6 +20,7 @@ export interface WrittenDraft extends AuditDraft {
 export type ProjectEvent =
   | 'run_started'
   | 'run_ended'
+  | 'runs_archived'
   | 'human_added'
   | 'human_removed'
   | 'passphrase_changed'
@@ -99,6 +101,8 @@ export interface AuditReport {
   readonly findings: readonly AuditFinding[];
   /** Where all chains ended, signed by the project; only where it was asked for and nothing was found. */
   readonly anchor?: string;
+  /** Where runs were archived to; left out where none was. They are not among `runs` and `records`. */
+  readonly archived?: readonly ArchivedBundle[];
 }
 
 /** How the audit is verified. */
@@ -107,6 +111,8 @@ export interface VerifyOptions {
   readonly since?: string;
   /** Whether an anchor is wanted. */
   readonly anchor?: boolean;
+  /** Files that runs were archived to, to be verified too. */
+  readonly archives?: readonly string[];
   /** Told now and then how many records were verified so far. */
   readonly onProgress?: (records: number) => void;
 }
@@ -121,7 +127,8 @@ export interface AuditFinding {
     | 'run_rolled_back'
     | 'state_edited'
     | 'head_invalid'
-    | 'decision_forged';
+    | 'decision_forged'
+    | 'archive_invalid';
   readonly run: string | null;
   readonly seq: number | null;
   readonly message: string;

@@ -1,4 +1,5 @@
 import type { AgentStore } from './agents.ts';
+import type { ArchiveStore } from './archives.ts';
 import type { AuditStore } from './audit.ts';
 import type { CallStore } from './calls.ts';
 import type { DatabaseBackupStore } from './database.ts';
@@ -21,6 +22,7 @@ export interface Store
   extends RunStore,
     RunFinder,
     AuditStore,
+    ArchiveStore,
     FeedStore,
     LeaseStore,
     CallStore,

@@ -16,6 +16,7 @@ import type { Unaccepted } from '@phasegate/core/model';
 import { provesReachable } from '@phasegate/proofs';
 import { nameOf } from './auditDrafts.ts';
 import type {
+  ArchiveStore,
   AuditStore,
   CatalogWorkflow,
   HumanStore,
@@ -30,10 +31,11 @@ import type { Runtime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { timeFor } from './timeFor.ts';
 import { isLastAccepted } from './trust/acceptance.ts';
+import { unknownRun } from './unknownRun.ts';
 
 /** What migrations are built from. */
 export interface MigrationParts extends Pick<RuntimeParts, 'catalog' | 'now'> {
-  readonly store: AuditStore & HumanStore & RunStore & TrustStore;
+  readonly store: ArchiveStore & AuditStore & HumanStore & RunStore & TrustStore;
   readonly runtime: Pick<Runtime, 'submit'>;
 }
 
@@ -44,7 +46,7 @@ export function createMigrations(parts: MigrationParts): Migrations {
   async function load(runId: string): Promise<StoredRun> {
     const stored = await store.load(runId);
     if (stored !== undefined) return stored;
-    throw new PhasegateError('run_unknown', `there is no run \`${runId}\``, { hint: 'phasegate runs' });
+    throw await unknownRun(store, runId);
   }
 
   /** As at a start: the files may be made for this very run. */

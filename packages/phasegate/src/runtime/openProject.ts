@@ -1,6 +1,7 @@
-import { PhasegateError, type Run } from '@phasegate/core';
+import type { Run } from '@phasegate/core';
 import { createKeptAnswers } from '../limits/keptAnswers.ts';
 import { createAgents } from './agents.ts';
+import { archiveRuns } from './archiveRuns.ts';
 import { createCallsUnderWay } from './callsUnderWay.ts';
 import { createDatabaseBackups, NO_DATABASES } from './databaseBackups.ts';
 import { createFeed } from './feed/feed.ts';
@@ -30,6 +31,7 @@ import { createServerDuties } from './serverDuties.ts';
 import type { Tokens } from './tokens/tokens.ts';
 import { type AttachedTools, createToolbox } from './toolbox.ts';
 import { createProjectTrust } from './trust/projectTrust.ts';
+import { unknownRun } from './unknownRun.ts';
 import type { WatchSettings } from './watch.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
@@ -40,6 +42,8 @@ export { createHumans } from './people.ts';
 export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'calls'> {
   /** Absolute path for a backup made without naming a file. */
   readonly backupFile: () => string;
+  /** Absolute path for an archive made without naming a file. Default: one has to be named. */
+  readonly archiveFile?: () => string;
   /** From `createTokens`, with `tokenSecretsOf(stateDir)` for secrets, so that a rotation is noticed. */
   readonly tokens: Tokens;
   /** Signs receipts. */
@@ -116,6 +120,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     },
     verifyAudit: (options) => store.verify(options),
     backup: (file) => store.backup(file ?? parts.backupFile()),
+    archive: (wanted, human) => archiveRuns(parts, wanted, human),
     async close() {
       stopping.abort();
       feed.close();
@@ -138,7 +143,7 @@ function createWorks(parts: ProjectParts) {
 
   async function load(runId: string): Promise<Run> {
     const stored = await store.load(runId);
-    if (stored === undefined) throw new PhasegateError('run_unknown', `there is no run \`${runId}\``);
+    if (stored === undefined) throw await unknownRun(store, runId);
     return stored.run;
   }
 

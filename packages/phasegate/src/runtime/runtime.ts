@@ -29,6 +29,7 @@ import { startRun } from './startRun.ts';
 import { timeFor } from './timeFor.ts';
 import { tokenRefused } from './tokens/tokenFaults.ts';
 import type { Judging } from './toolbox.ts';
+import { unknownRun } from './unknownRun.ts';
 
 /** The runtime: shows runs, judges tool calls, and has the door change what is changed. */
 export interface Runtime extends Door {
@@ -53,8 +54,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
 
   async function load(runId: string): Promise<StoredRun> {
     const stored = await store.load(runId);
-    if (stored === undefined)
-      throw new PhasegateError('run_unknown', `there is no run \`${runId}\``, { hint: 'phasegate runs' });
+    if (stored === undefined) throw await unknownRun(store, runId);
     return stored;
   }
 

@@ -2,6 +2,7 @@ import type { AuditRecord, Run, RunEvent, Workflow } from '@phasegate/core';
 import type { GateDecision } from '@phasegate/core/engine';
 import type { AgentRecord, AuditFinding, ChainHead, HumanRecord, Seal } from '../runtime/ports.ts';
 import type { Anchor } from './anchor.ts';
+import type { StoredStub } from './archivedStub.ts';
 import { type HeadSum, NO_HEADS } from './headSum.ts';
 import type { SignedHead } from './signedHead.ts';
 
@@ -32,6 +33,10 @@ export interface AuditSource {
   agents(): readonly StoredAgent[];
   /** Names of rows of other kinds that do not match their seal. */
   unsealed(): Iterable<string>;
+  /** Stubs of archived runs, one at a time; absent in a store that archives none. */
+  archived?(): Iterable<StoredStub>;
+  /** The stub of one run. */
+  stubOf?(run: string): StoredStub | undefined;
   /** Where records stand among all; absent in a store that gives no anchors. */
   readonly places?: Places;
 }

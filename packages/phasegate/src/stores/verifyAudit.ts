@@ -2,6 +2,7 @@ import { PhasegateError } from '@phasegate/core';
 import type { AuditFinding, AuditReport, Seal, VerifyOptions } from '../runtime/ports.ts';
 import { type Anchor, anchorText, readAnchor } from './anchor.ts';
 import type { AuditKnowledge, AuditSource, Verification } from './auditSource.ts';
+import { verifyArchives } from './verifyArchives.ts';
 import { dropped } from './verifyChain.ts';
 import { headInvalid, verifyAnchor, verifyHead } from './verifyHead.ts';
 import { judgeProject, readProject } from './verifyProject.ts';
@@ -53,6 +54,7 @@ export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
     verification.tally.dropped.add(run);
     verification.report(dropped(run, 'has records but its state is gone'));
   }
+  const archives = await verifyArchives(verification, options.archives ?? [], project.archived);
   judgeProject(verification, project);
   verifyHead(verification, project.head);
   if (since !== null) verifyAnchor(verification, since, project.atAnchor);
@@ -61,12 +63,14 @@ export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
   }
 
   const { records, unanchored } = verification.tally;
-  const report = { ok: findings.length === 0, runs: found.tally.runs, records, unanchored, findings };
+  const archived = archives.bundles.length === 0 ? {} : { archived: archives.bundles };
+  const counts = { runs: found.tally.runs, records, unanchored };
+  const report = { ok: findings.length === 0, ...counts, findings, ...archived };
   if (options.anchor !== true || !report.ok) return report;
   const anchor: Anchor = {
     project: project.head,
-    sum: found.tally.newest,
-    runs: found.tally.runs,
+    sum: verification.tally.newest,
+    runs: found.tally.runs + archives.runs,
     place: source.places?.newest() ?? 0,
     time: source.head()?.time ?? '',
   };

@@ -63,7 +63,8 @@ function compareSum(verification: Verification, head: SignedHead): void {
     return;
   }
   if (verification.blamed(run)) return;
-  const seq = verification.source.seqOf(run) ?? 0;
+  const { source } = verification;
+  const seq = source.seqOf(run) ?? source.stubOf?.(run)?.head.seq ?? 0;
   verification.report(
     rolledBack(run, seq, `is not at the head it was signed with; it ends at record ${seq}`),
   );
@@ -78,6 +79,7 @@ function runOfDifference(
   const weight = weightOfDifference(signed, found);
   if (weight === null) return null;
   for (const run of tally.dropped) if (headWeight(seal, run) === weight) return run;
+  for (const { run } of source.archived?.() ?? []) if (headWeight(seal, run) === weight) return run;
   for (const row of source.rows()) if (headWeight(seal, row.id) === weight) return row.id;
   return null;
 }

@@ -14,12 +14,15 @@ export interface ProjectRead {
   readonly findings: readonly AuditFinding[];
   /** Names and keys of those who were added and not removed. */
   readonly principals: Readonly<Record<Kind, ReadonlyMap<string, string>>>;
+  /** How many runs were archived, by the hash of the file they went to. */
+  readonly archived: ReadonlyMap<string, number>;
 }
 
 /** Reads and checks the project's chain and what it says of runs. */
 export async function readProject(work: ShareWork): Promise<ProjectRead> {
   const chain = checkChain(work.seal, null);
   const principals = { human: new Map<string, string>(), agent: new Map<string, string>() };
+  const archived = new Map<string, number>();
   const findings: AuditFinding[] = [];
   const anchored = work.since?.place ?? 0;
   let [records, atAnchor] = [0, chain.head()];
@@ -31,11 +34,14 @@ export async function readProject(work: ShareWork): Promise<ProjectRead> {
       const finding = findingOfNote(work.source, record);
       if (finding !== null) findings.push(finding);
     }
+    if (record.event === 'runs_archived') {
+      archived.set(String(own(record.data, 'sha256')), Number(own(record.data, 'runs')));
+    }
     notePrincipals('human', principals.human, record);
     notePrincipals('agent', principals.agent, record);
     await work.breathe();
   }
-  return { head: chain.head(), atAnchor, records, findings, principals };
+  return { head: chain.head(), atAnchor, records, findings, principals, archived };
 }
 
 /** Tells what is wrong with the project's chain and with humans and agents. */
@@ -68,13 +74,16 @@ function findingOfNote(source: AuditSource, record: StoredRecord): AuditFinding 
   const { data } = record;
   const [run, seq, hash] = [own(data, 'run'), own(data, 'seq'), own(data, 'hash')];
   if (typeof run !== 'string') return null;
-  const newest = source.seqOf(run);
+  const stub = source.stubOf?.(run);
+  const newest = source.seqOf(run) ?? stub?.head.seq;
   if (newest === undefined) {
     return dropped(run, `was started (record ${record.seq} of the project) and is gone`);
   }
   if (typeof seq !== 'number') return null;
   if (newest < seq) return rolledBack(run, newest, `ends at record ${newest}, but was at ${seq}`);
-  if (source.hashAt(run, seq) === hash) return null;
+  // Of an archived run the last record is known here; the ones before are held against it with its archive.
+  if (stub !== undefined && seq < stub.head.seq) return null;
+  if ((stub?.head.hash ?? source.hashAt(run, seq)) === hash) return null;
   return edited(run, seq, "is not the record the project's chain notes");
 }
 

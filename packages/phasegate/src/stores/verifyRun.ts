@@ -90,8 +90,14 @@ function runOf(row: AuditRow, workflow: Workflow): Run {
 }
 
 function isListedAsItIs(row: AuditRow, run: Run): boolean {
-  const columns = { ...summaryOf(run), workflowHash: run.workflowHash, ...placesOf(run) };
-  return canonicalJson(columns as unknown as Json) === canonicalJson(row.columns as unknown as Json);
+  return (
+    canonicalJson(columnsOfRun(run) as unknown as Json) === canonicalJson(row.columns as unknown as Json)
+  );
+}
+
+/** What a run is listed and found by. */
+export function columnsOfRun(run: Run): AuditRow['columns'] {
+  return { ...summaryOf(run), workflowHash: run.workflowHash, ...placesOf(run) };
 }
 
 function compareHeads(

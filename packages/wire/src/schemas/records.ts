@@ -57,6 +57,9 @@ export const auditReport = z
         message: z.string(),
       }),
     ),
+    archived: listOf(
+      z.object({ file: z.string(), sha256: z.string(), runs: z.int(), verified: z.boolean() }),
+    ).optional(),
   })
   .openapi('AuditReport');
 

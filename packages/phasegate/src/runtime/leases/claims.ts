@@ -21,6 +21,7 @@ import type {
 import type { RefusalNotes } from '../refusalNotes.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Tokens } from '../tokens/tokens.ts';
+import { unknownRun } from '../unknownRun.ts';
 import { createAdmission } from './admission.ts';
 import { bareLease, type Handed, handOut } from './leaseTerms.ts';
 import type { Releases } from './releases.ts';
@@ -51,8 +52,7 @@ export function createClaims(parts: ClaimParts): Claims {
 
   async function load(runId: string): Promise<StoredRun> {
     const stored = await store.load(runId);
-    if (stored === undefined)
-      throw new PhasegateError('run_unknown', `there is no run \`${runId}\``, { hint: 'phasegate runs' });
+    if (stored === undefined) throw await unknownRun(store, runId);
     return stored;
   }
 

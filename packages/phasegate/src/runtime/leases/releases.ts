@@ -4,13 +4,14 @@ import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { openItems, type ReleaseCause } from '@phasegate/core/engine';
 import type { CallsUnderWay } from '../callsUnderWay.ts';
 import { ENGINE } from '../engine.ts';
-import type { Claims, LeaseKey, LeaseStore, RunStore } from '../ports.ts';
+import type { ArchiveStore, Claims, LeaseKey, LeaseStore, RunStore } from '../ports.ts';
 import type { Runtime } from '../runtime.ts';
+import { unknownRun } from '../unknownRun.ts';
 import { leaseEnd } from './leaseTerms.ts';
 
 /** What releases are built from. */
 export interface ReleaseParts {
-  readonly store: LeaseStore & RunStore;
+  readonly store: ArchiveStore & LeaseStore & RunStore;
   readonly runtime: Runtime;
   readonly calls: Pick<CallsUnderWay, 'look'>;
   /** Milliseconds since 1970. */
@@ -49,7 +50,7 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
   return {
     async release(runId, agent, cause) {
       const stored = await store.load(runId);
-      if (stored === undefined) throw new PhasegateError('run_unknown', `there is no run \`${runId}\``);
+      if (stored === undefined) throw await unknownRun(store, runId);
       const principal = cause === 'given_back' ? agent : ENGINE;
       const held = await releaseHeld(stored.run, { holder: agent.name, cause, principal });
       if (!held && cause === 'given_back') {

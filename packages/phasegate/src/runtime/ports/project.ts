@@ -11,6 +11,7 @@ import type {
 import type { Unaccepted } from '@phasegate/core/model';
 import type {
   Agents,
+  ArchiveRecord,
   Attempt,
   AuditReport,
   BackupRecord,
@@ -186,6 +187,11 @@ export interface OpenProject {
   noteCredentialFailure(data: JsonObject): Promise<void>;
   verifyAudit(options?: VerifyOptions): Promise<AuditReport>;
   backup(file?: string): Promise<BackupRecord>;
+  /** Moves runs that ended before a time to a signed file; a human's verb. Null where no run is that old. */
+  archive(
+    wanted: { readonly before: string; readonly file?: string },
+    human: UnlockedHuman,
+  ): Promise<ArchiveRecord | null>;
   close(): Promise<void>;
 }
 

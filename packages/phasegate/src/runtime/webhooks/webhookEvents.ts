@@ -41,6 +41,7 @@ function data(record: FeedRecord): object {
 /** Names of what happens to a project or changes no run; the compiler sees to it that none is missing. */
 const OTHERS: Readonly<Record<Exclude<AuditDraft['event'], RunEventType>, true>> = {
   run_ended: true,
+  runs_archived: true,
   run_stuck: true,
   tool_judged: true,
   tool_executed: true,

@@ -51,7 +51,9 @@ test.each(FORMATS)(
     await toFormat(state, format);
     state.tamper(`UPDATE runs SET state = replace(state, '"DRAFT"', '"DRAFTS"') WHERE id = 'r1'`);
     state.tamper(`UPDATE audit SET principal = 'human:eve' WHERE run = 'r2' AND seq = 2`);
-    state.tamper(`UPDATE audit SET prev = 'nothing' WHERE run = 'r3' AND seq = 2`);
+    // Since the ninth format a hash is bytes, and this is none.
+    const prev = format < 9 ? 'nothing' : '00';
+    state.tamper(`UPDATE audit SET prev = '${prev}' WHERE run = 'r3' AND seq = 2`);
 
     const store = state.open();
     await expect(store.load('r1')).rejects.toMatchObject({ code: 'state_tampered' });

@@ -1,5 +1,14 @@
 import { PhasegateError, type Run } from '@phasegate/core';
-import type { AuditDraft, Beside, ChainHead, Seal, Store, WrittenDraft } from '../../runtime/ports.ts';
+import type {
+  AuditDraft,
+  AuditReport,
+  Beside,
+  ChainHead,
+  Seal,
+  Store,
+  VerifyOptions,
+  WrittenDraft,
+} from '../../runtime/ports.ts';
 import type { AuditKnowledge } from '../auditSource.ts';
 import { type CutText, type Cutter, createCutter, withPlaces } from '../cutText.ts';
 import { withFacts } from '../projectNote.ts';
@@ -7,6 +16,8 @@ import { stateOf } from '../runHistory.ts';
 import { changesWorkflow } from '../workflowHash.ts';
 import { writtenDrafts } from '../writtenDrafts.ts';
 import { openAgentTable } from './agentTable.ts';
+import { archiveParts } from './archiveParts.ts';
+import { openArchiveTable } from './archiveTable.ts';
 import { openAuditTable, PROJECT } from './auditTable.ts';
 import { openBackupTable } from './backupTable.ts';
 import { callParts } from './callParts.ts';
@@ -55,6 +66,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const leases = openLeaseTable(database, seal);
   const agents = openAgentTable(database, seal);
   const calls = openCallTable(database);
+  const archived = openArchiveTable(database, seal);
   const dataVersion = lazily(database, 'PRAGMA data_version');
   const [begin, commit] = [lazily(database, 'BEGIN IMMEDIATE'), lazily(database, 'COMMIT')];
   const tables = [runs, heads, leases, agents];
@@ -149,6 +161,14 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     });
   }
 
+  /** Also what other processes wrote, which may not come to sign it. */
+  function foldAll(): Promise<void> {
+    return commits.submit(() => {
+      unfolded = true;
+      foldNow = true;
+    });
+  }
+
   async function asking<T>(question: () => T): Promise<T> {
     if (closed) throw unavailable(file, 'it was closed');
     try {
@@ -196,6 +216,15 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     return true;
   }
 
+  async function verify(how: VerifyOptions = {}): Promise<AuditReport> {
+    if (closed) throw unavailable(file, 'it was closed');
+    const { verifySqlite } = await import('./verifySqlite.ts');
+    // One after another: each takes all cores.
+    const report = verified.then(() => verifySqlite(options, how));
+    verified = report.catch(() => undefined);
+    return report;
+  }
+
   return {
     load: (runId) =>
       asking(() => {
@@ -216,7 +245,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       const write = prepare(run, audit);
       writtenDrafts(project);
       return commits.submit(() => {
-        if (runs.current(run.id) !== undefined) return false;
+        if (runs.current(run.id) !== undefined || archived.has(run.id)) return false;
         if (runs.inTheWayOf(run) !== undefined) return false;
         if (project.length > 0) heads.require();
         const kept = { ...run, workflow: workflows.keep(run) };
@@ -279,14 +308,19 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       time: () => new Date(now()).toISOString(),
     }),
 
-    async verify(how = {}) {
-      if (closed) throw unavailable(file, 'it was closed');
-      const { verifySqlite } = await import('./verifySqlite.ts');
-      // One after another: each takes all cores.
-      const report = verified.then(() => verifySqlite(options, how));
-      verified = report.catch(() => undefined);
-      return report;
-    },
+    verify,
+    ...archiveParts({
+      ...options,
+      database,
+      archived,
+      audit,
+      heads,
+      runs,
+      commits,
+      asking,
+      verify,
+      foldAll,
+    }),
     async backup(target) {
       // What is copied should be covered by a signature whole.
       await foldSoon();

@@ -237,7 +237,8 @@ const SEALED = `SELECT version, seq, hash, mac, quiet_since FROM run_heads JOIN 
 /** A row with its head; one whose head is gone matches no seal. */
 const ROW = 'SELECT * FROM runs LEFT JOIN run_heads ON run_heads.run = runs.key WHERE runs.id = ?';
 // Of a run that was dropped the records may still be there; a run that got its number would go on with them.
-const HIGHEST = `SELECT max(coalesce((SELECT max(key) FROM runs), 0), coalesce((SELECT max(run) FROM audit), 0)) AS key`;
+const HIGHEST = `SELECT max(coalesce((SELECT max(key) FROM runs), 0), coalesce((SELECT max(run) FROM audit), 0),
+  coalesce((SELECT max(key) FROM archived), 0)) AS key`;
 const PLACES = 'holder, status, priority, capabilities, claim_place, gate_due, target_key, quiet_since';
 const CHANGING = 'phase, epoch, updated_at, last_step, state';
 const INSERT = `INSERT INTO runs (key, id, workflow_hash, workflow_id, target, started_at, ${PLACES}, ${CHANGING})

@@ -6,6 +6,7 @@ import { sealStored } from '../runSeal.ts';
 import { sameMac } from '../sealedRecord.ts';
 import { verifyAudit } from '../verifyAudit.ts';
 import { storedAgent } from './agentTable.ts';
+import { storedStub } from './archiveTable.ts';
 import { auditRecord, dataOf, namelessChain, PROJECT, timeOf } from './auditTable.ts';
 import { storeFault } from './faults.ts';
 import { signedHead } from './headTable.ts';
@@ -104,6 +105,7 @@ export function sqliteSource(database: DatabaseSync, seal: Seal): AuditSource & 
     database,
     'SELECT seq FROM run_heads JOIN runs ON runs.key = run_heads.run WHERE runs.id = ?',
   );
+  const stubOf = lazily(database, 'SELECT * FROM archived WHERE run = ?');
   const hashAt = lazily(database, 'SELECT hash FROM audit WHERE run = ? AND seq = ?');
   const records = lazily(database, RECORDS);
   const workflow = lazily(database, 'SELECT data FROM workflows WHERE hash = ?');
@@ -153,6 +155,15 @@ export function sqliteSource(database: DatabaseSync, seal: Seal): AuditSource & 
       if (workflows.size >= MOST_WORKFLOWS) workflows.clear();
       workflows.set(hash, found);
       return found;
+    },
+    *archived() {
+      for (const row of database.prepare('SELECT * FROM archived ORDER BY key').iterate()) {
+        yield storedStub(seal, row);
+      }
+    },
+    stubOf(run) {
+      const row = stubOf().get(run);
+      return row && storedStub(seal, row);
     },
     places: {
       newest: () => integer(newest().get() ?? {}, 'place'),

@@ -256,4 +256,10 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'replace the state database by a backup',
     load: async () => (await import('./commands/restore.ts')).restore,
   },
+  {
+    name: 'archive',
+    group: 'State and audit',
+    summary: 'move runs that ended long ago to a signed file',
+    load: async () => (await import('./commands/archive.ts')).archive,
+  },
 ];

@@ -9,6 +9,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'untrusted_workflow',
   'code_changed',
   'run_unknown',
+  'run_archived',
   'not_permitted',
   'token_dead',
   'evidence_unreadable',
@@ -37,6 +38,8 @@ function inOurWords({ code, hint, unaccepted }: PhasegateError): JsonObject {
         hint: '`start_workflow` gives a session_id, also that of a run under way',
         next_action: 'list_workflows()',
       };
+    case 'run_archived':
+      return { hint: '`start_workflow` starts another run', next_action: 'list_workflows()' };
     case 'not_permitted':
       return { error: 'not_your_run', next_action: 'list_workflows()' };
     case 'token_dead':

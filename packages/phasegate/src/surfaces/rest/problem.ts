@@ -11,6 +11,7 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   untrusted_workflow: 409,
   code_changed: 409,
   run_unknown: 404,
+  run_archived: 410,
   run_changed: 409,
   run_driven: 409,
   state_tampered: 503,

@@ -9,6 +9,7 @@ import { callsMigration } from './0006-calls.ts';
 import { fillPlaces, findingIndexes, findingMigration } from './0007-finding.ts';
 import { goalsMigration } from './0008-goals.ts';
 import { afterHistoryMigration, historyMigration } from './0009-history.ts';
+import { archivedMigration } from './0010-archived.ts';
 import { moveHistory } from './moveHistory.ts';
 
 /** Every change of the schema in order; the database's `user_version` is how many it has. Never edit a released one. */
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 7, sql: findingMigration, fill: fillPlaces, indexes: findingIndexes },
   { number: 8, sql: goalsMigration },
   { number: 9, sql: historyMigration, fill: moveHistory, indexes: afterHistoryMigration },
+  { number: 10, sql: archivedMigration },
 ];
 
 /** One change of the schema. */

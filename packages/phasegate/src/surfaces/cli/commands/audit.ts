@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { AuditRecord } from '@phasegate/core';
 import { auditRecords, feedRecords } from '../auditRecords.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
@@ -9,7 +10,7 @@ import { usageError } from '../usage.ts';
 /** `phasegate audit`: verify, export, tail. */
 export const audit: CliCommand = {
   usage: [
-    'audit verify [--since ANCHOR] [--anchor]',
+    'audit verify [--since ANCHOR] [--anchor] [--archive FILE]',
     'audit export [--run RUN] [--output FILE]',
     'audit tail [--run RUN] [-n N] [--follow]',
   ],
@@ -17,7 +18,7 @@ export const audit: CliCommand = {
     'verify checks every chain, seal and head and exits with 1 when one is broken. With --anchor it prints where all\n' +
     'chains end, signed by the project: keep it elsewhere. --since takes it again, checks that all chains still go\n' +
     'through there, and reads only runs that changed since; an edit in an old record of another run is found without\n' +
-    'it. export prints one record per line. Without a credential export and tail show what an agent may see.',
+    'it. --archive verifies a file of `phasegate archive` too, and may be given several times. export prints one record per line. Without a credential export and tail show what an agent may see.',
   examples: [
     'phasegate audit verify',
     'phasegate audit verify --anchor --json',
@@ -28,6 +29,7 @@ export const audit: CliCommand = {
     run: { type: 'text', value: 'RUN', summary: 'only the chain of this run' },
     since: { type: 'text', value: 'ANCHOR', summary: 'verify what is newer than an anchor' },
     anchor: { type: 'flag', summary: 'print an anchor, where the audit verifies' },
+    archive: { type: 'texts', value: 'FILE', summary: 'verify this archive of runs too' },
     output: { type: 'text', value: 'FILE', summary: 'export to a file instead of stdout' },
     lines: { type: 'text', short: 'n', value: 'N', summary: 'how many records tail shows (default 20)' },
     follow: { type: 'flag', short: 'f', summary: 'keep printing records as they come' },
@@ -53,24 +55,38 @@ export const audit: CliCommand = {
 async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
   const { args, out } = invocation;
   const [since, anchor] = [args.text('since'), args.flag('anchor')];
+  const archives = args.texts('archive').map((file) => resolve(file));
+  if (invocation.server !== null && archives.length > 0) {
+    throw usageError(
+      'a server verifies no archives',
+      'verify on the machine of the project, without `--url`',
+    );
+  }
   if (invocation.server !== null && (since !== undefined || anchor)) {
     throw usageError('a server knows no anchors', 'verify on the machine of the project, without `--url`');
   }
   await signInAtServer(invocation);
   const progress = showVerified(invocation);
   const report = await (await invocation.reach())
-    .verifyAudit({ ...(since === undefined ? {} : { since }), anchor, onProgress: progress.report })
+    .verifyAudit({ ...(since === undefined ? {} : { since }), anchor, archives, onProgress: progress.report })
     .finally(progress.end);
   await out.result(report, () => {
     const checked = `${report.records} records of ${report.runs} ${report.runs === 1 ? 'run' : 'runs'}`;
     const anchored = report.anchor === undefined ? '' : `\nanchor: ${report.anchor}`;
-    if (report.ok) return `${out.paint.green('the audit verifies')}: ${checked}${anchored}`;
+    const archived = (report.archived ?? []).map(
+      ({ runs, file, verified }) =>
+        `  ${runs} ${runs === 1 ? 'run' : 'runs'} archived in ${file}${verified ? ', which verifies' : ''}`,
+    );
+    if (report.ok) {
+      return [`${out.paint.green('the audit verifies')}: ${checked}`, ...archived].join('\n') + anchored;
+    }
     return [
       `${out.paint.red('the audit is broken')}: ${checked}`,
       ...report.findings.map(({ kind, run, seq, message }) => {
         const place = `${run === null ? 'project' : `run ${run}`}${seq === null ? '' : ` #${seq}`}`;
         return `  ${kind}  ${place}  ${message}`;
       }),
+      ...archived,
     ].join('\n');
   });
   return report.ok ? 0 : 1;

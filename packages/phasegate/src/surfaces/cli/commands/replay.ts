@@ -51,6 +51,7 @@ export const replay: CliCommand = {
 
 const BAD_INPUT: ReadonlySet<PhasegateError['code']> = new Set([
   'run_unknown',
+  'run_archived',
   'workflow_unknown',
   'audit_broken',
 ]);

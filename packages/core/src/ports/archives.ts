@@ -1,0 +1,46 @@
+/** Where runs go that ended long ago. A store that keeps all runs has none of it. */
+export interface ArchiveStore {
+  /**
+   * Moves runs that ended, with their chains, to a signed file, and leaves a sealed stub of each. Null where no run is
+   * that old. Throws `audit_broken` where the audit does not verify, `store_unavailable` where the file exists.
+   */
+  archive?(order: ArchiveOrder): Promise<ArchiveRecord | null>;
+  /** Where a run went. Throws `state_tampered` when its stub does not match its seal. */
+  archivedRun?(runId: string): Promise<ArchivedRun | undefined>;
+}
+
+/** What is to be archived, and where to. */
+export interface ArchiveOrder {
+  /** Runs that ended and were not changed since. ISO time. */
+  readonly before: string;
+  /** Absolute path; never overwritten. */
+  readonly file: string;
+  /** The principal who wants it. */
+  readonly by: string;
+}
+
+/** What was archived. */
+export interface ArchiveRecord {
+  readonly file: string;
+  /** Of the whole file. */
+  readonly sha256: string;
+  readonly runs: number;
+  readonly records: number;
+}
+
+/** Where one run went. */
+export interface ArchivedRun {
+  readonly file: string;
+  readonly sha256: string;
+  readonly archivedAt: string;
+}
+
+/** A file with archived runs, as a verification tells of it. */
+export interface ArchivedBundle {
+  readonly file: string;
+  readonly sha256: string;
+  /** How many stubs name it. */
+  readonly runs: number;
+  /** Whether the file was given to the verification, and is what it was. */
+  readonly verified: boolean;
+}

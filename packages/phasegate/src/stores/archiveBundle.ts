@@ -1,0 +1,245 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { canonicalJson, type Json, own, type Run, type Workflow } from '@phasegate/core';
+import type { AuditFinding, ChainHead, Seal } from '../runtime/ports.ts';
+import {
+  type AuditKnowledge,
+  type AuditRow,
+  type AuditSource,
+  emptyTally,
+  type StoredHuman,
+  type StoredRecord,
+  type Verification,
+} from './auditSource.ts';
+import { columnsOfRun, verifyRun } from './verifyRun.ts';
+import { workflowHash } from './workflowHash.ts';
+
+/**
+ * A bundle is a file of lines, each a JSON value: what it is, then each workflow before the first run that has it, each
+ * run, and after it its records as `audit export` gives them. The last line has the project's signature over the rest.
+ */
+export const BUNDLE_FORMAT = 1;
+
+/** What the last line of a bundle is signed over. */
+export function bundleText(end: Omit<BundleEnd, 'signature'>): string {
+  const { runs, records, sha256 } = end;
+  return canonicalJson({ purpose: 'phasegate archive', format: BUNDLE_FORMAT, runs, records, sha256 });
+}
+
+/** The last line of a bundle. */
+export interface BundleEnd {
+  readonly runs: number;
+  readonly records: number;
+  /** Of all lines before. */
+  readonly sha256: string;
+  readonly signature: string;
+}
+
+/** What a verified bundle holds. */
+export interface VerifiedBundle {
+  readonly file: string;
+  /** Of the whole file; null where it cannot be read or is none of this project's. */
+  readonly sha256: string | null;
+  readonly records: number;
+  readonly runs: ReadonlyMap<string, BundledRun>;
+  readonly findings: readonly AuditFinding[];
+}
+
+/** A run of a bundle. */
+export interface BundledRun {
+  readonly head: ChainHead;
+  /** Where its chain ended at the anchor. */
+  readonly atAnchor: ChainHead;
+}
+
+/** What bundles are verified with. */
+export interface BundleWork {
+  readonly seal: Seal;
+  readonly knowledge: AuditKnowledge;
+  readonly humans: readonly StoredHuman[];
+  /** The place of the anchor's newest record; 0 where there is none. */
+  readonly anchored: number;
+}
+
+/**
+ * Verifies a bundle: the signature over its bytes first, and only then what it says, one run at a time. Nothing of a file
+ * that the project did not sign is read as more than bytes.
+ */
+export async function verifyBundle(work: BundleWork, file: string): Promise<VerifiedBundle> {
+  const invalid = (message: string): VerifiedBundle => ({
+    file,
+    sha256: null,
+    records: 0,
+    runs: new Map(),
+    findings: [archiveInvalid(null, `the archive \`${file}\` ${message}`)],
+  });
+  try {
+    const signed = await readSigned(work.seal, file);
+    if (signed === null) return invalid("does not have the project's signature over what it holds");
+    return await verifyRuns(work, file, signed);
+  } catch (error) {
+    const code = own(error, 'code');
+    if (typeof code === 'string') return invalid(`cannot be read: ${code}`);
+    return invalid(`cannot be understood: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The finding about an archive, or about one run in it. */
+export function archiveInvalid(run: string | null, message: string): AuditFinding {
+  return { kind: 'archive_invalid', run, seq: null, message };
+}
+
+interface Signed extends BundleEnd {
+  readonly whole: string;
+}
+
+async function readSigned(seal: Seal, file: string): Promise<Signed | null> {
+  const hash = createHash('sha256');
+  let last: Buffer = Buffer.alloc(0);
+  for await (const line of linesOf(file)) {
+    hash.update(last);
+    last = line;
+  }
+  const before = hash.copy().digest('hex');
+  const end = endOf(last);
+  if (end === null || end.sha256 !== before || !seal.verifySignature(bundleText(end), end.signature)) {
+    return null;
+  }
+  return { ...end, whole: hash.update(last).digest('hex') };
+}
+
+function endOf(line: Buffer): BundleEnd | null {
+  try {
+    const end = JSON.parse(line.toString()) as Json;
+    const [runs, records] = [own(end, 'runs'), own(end, 'records')];
+    const [sha256, signature] = [own(end, 'sha256'), own(end, 'signature')];
+    if (typeof runs !== 'number' || typeof records !== 'number') return null;
+    if (typeof sha256 !== 'string' || typeof signature !== 'string') return null;
+    return { runs, records, sha256, signature };
+  } catch {
+    return null;
+  }
+}
+
+/** The lines of a file, each with its line break. */
+async function* linesOf(file: string): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
+      yield Buffer.concat([...parts, chunk.subarray(from, at + 1)]);
+      parts = [];
+      from = at + 1;
+    }
+    if (from < chunk.length) parts.push(chunk.subarray(from));
+  }
+  if (parts.length > 0) yield Buffer.concat(parts);
+}
+
+async function verifyRuns(work: BundleWork, file: string, signed: Signed): Promise<VerifiedBundle> {
+  const workflows = new Map<string, Workflow>();
+  const runs = new Map<string, BundledRun>();
+  const findings: AuditFinding[] = [];
+  const hash = createHash('sha256');
+  let [records, last]: [number, Buffer] = [0, Buffer.alloc(0)];
+  let current: { readonly line: Json; readonly records: StoredRecord[] } | null = null;
+
+  const finish = async () => {
+    if (current === null) return;
+    const { id, ...found } = await verifyOne(work, { ...current, workflows, findings });
+    runs.set(id, found);
+  };
+  for await (const line of linesOf(file)) {
+    if (last.length > 0) {
+      const told = JSON.parse(last.toString()) as Json;
+      if (own(told, 'seq') !== undefined) {
+        records += 1;
+        current?.records.push(told as unknown as StoredRecord);
+      } else if (own(told, 'state') !== undefined) {
+        await finish();
+        current = { line: told, records: [] };
+      } else if (own(told, 'definition') !== undefined) {
+        const definition = own(told, 'definition') as unknown as Workflow;
+        workflows.set(workflowHash(definition), definition);
+      }
+    }
+    hash.update(line);
+    last = line;
+  }
+  await finish();
+  if (hash.digest('hex') !== signed.whole) {
+    findings.push(archiveInvalid(null, `the archive \`${file}\` was changed while it was read`));
+  }
+  if (runs.size !== signed.runs || records !== signed.records) {
+    findings.push(archiveInvalid(null, `the archive \`${file}\` does not hold what its last line says`));
+  }
+  return { file, sha256: signed.whole, records, runs, findings };
+}
+
+interface OneRun {
+  readonly line: Json;
+  readonly records: readonly StoredRecord[];
+  readonly workflows: ReadonlyMap<string, Workflow>;
+  readonly findings: AuditFinding[];
+}
+
+/** Verifies a run as one that is in the store, by what the bundle has of it. */
+async function verifyOne(
+  { seal, knowledge, humans, anchored }: BundleWork,
+  { line, records, workflows, findings }: OneRun,
+): Promise<BundledRun & { readonly id: string }> {
+  const state = own(line, 'state') as unknown as Omit<Run, 'workflow'>;
+  const head = own(line, 'head') as unknown as ChainHead;
+  const { id, workflowHash } = state;
+  const workflow = workflows.get(workflowHash);
+  const blamed = new Set<string>();
+  const row: AuditRow = {
+    id,
+    workflowHash,
+    head,
+    sealed: true,
+    headed: head,
+    run: state,
+    columns: workflow === undefined ? {} : columnsOfRun({ ...state, workflow } as Run),
+  };
+  const verification: Verification = {
+    source: sourceOf(row, records, workflows),
+    seal,
+    knowledge,
+    humans,
+    tally: emptyTally(),
+    since: null,
+    report(finding) {
+      blamed.add(id);
+      findings.push(finding);
+    },
+    blamed: (run) => blamed.has(run),
+    breathe: () => undefined,
+  };
+  await verifyRun(verification, row);
+  let atAnchor: ChainHead = { seq: 0, hash: '' };
+  for (const { place, seq, hash } of records) {
+    if (place !== undefined && place <= anchored) atAnchor = { seq, hash };
+  }
+  return { id, head, atAnchor };
+}
+
+/** All that a verification of this one run looks at. */
+function sourceOf(
+  row: AuditRow,
+  records: readonly StoredRecord[],
+  workflows: ReadonlyMap<string, Workflow>,
+): AuditSource {
+  return {
+    rows: () => [row],
+    records: () => records,
+    seqOf: () => row.head.seq,
+    hashAt: (_, seq) => records.find((record) => record.seq === seq)?.hash,
+    orphans: () => [],
+    head: () => null,
+    workflow: (hash) => workflows.get(hash) ?? null,
+    humans: () => [],
+    agents: () => [],
+    unsealed: () => [],
+  };
+}

@@ -1,0 +1,257 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Run, RunEvent, Workflow } from '@phasegate/core';
+import { afterDraft, create, sampleDraft } from '@phasegate/core/store-contract';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ArchiveRecord, AuditReport, Store, VerifyOptions } from '../../runtime/ports.ts';
+import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
+import { sampleRun } from '../fixtures/sampleRun.ts';
+
+let state: StateFolder;
+let older: string;
+let file: string;
+
+beforeEach(async () => {
+  state = makeStateFolder();
+  file = join(state.folder, 'runs.jsonl');
+  await using(async (store) => {
+    for (const id of ['r1', 'r2', 'r3']) await create(store, sampleRun(id));
+    await end(store, 'r1');
+    await end(store, 'r2');
+  });
+  older = state.keepCopy();
+});
+
+afterEach(() => state.remove());
+
+test('runs that ended go to a file with all of their records, and stubs stay', async () => {
+  const before = await using((store) => store.history('r1', { after: 0, limit: 100 }));
+  expect(await verify()).toMatchObject({ ok: true, runs: 3 });
+
+  expect(await archive()).toMatchObject({ file, runs: 2, records: 4, sha256: expect.any(String) });
+
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readdirSync(state.folder).filter((name) => name.includes('partial'))).toEqual([]);
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  const held = lines.map((line) => JSON.parse(line)).filter(({ run, seq }) => run === 'r1' && seq);
+  expect(held.map(({ place: _, ...record }) => record)).toEqual(before);
+  const bundles = [{ file, sha256: expect.any(String), runs: 2, verified: false }];
+  expect(await verify()).toMatchObject({ ok: true, runs: 1, findings: [], archived: bundles });
+  expect(await verify({ archives: [file] })).toMatchObject({
+    ok: true,
+    findings: [],
+    archived: [{ runs: 2, verified: true }],
+  });
+  await using(async (store) => {
+    expect(await store.load('r1')).toBeUndefined();
+    expect(await store.archivedRun?.('r1')).toMatchObject({ file });
+    expect(await store.archivedRun?.('r3')).toBeUndefined();
+    expect((await store.list({})).map(({ run }) => run)).toEqual(['r3']);
+    const records = await store.history(null, { after: 0, limit: 100 });
+    expect(records.at(-1)).toMatchObject({
+      event: 'runs_archived',
+      principal: 'human:maria',
+      data: { file, runs: 2, records: 4 },
+    });
+  });
+  for (const table of ['runs', 'run_heads', 'main.audit', 'texts', 'goals', 'unheaded']) {
+    expect(
+      state.read(`SELECT 1 FROM ${table} WHERE ${table === 'runs' ? 'id' : 'run'} IN ('r1', 'r2', 1, 2)`),
+    ).toEqual([]);
+  }
+});
+
+test('a run never gets the id, the number or a place of one that is archived', async () => {
+  await using((store) => end(store, 'r3'));
+  const newest = await using((store) => store.feedEnd());
+  await archive();
+  await using(async (store) => {
+    expect(await store.feedEnd()).toBeGreaterThan(newest);
+    expect(await create(store, sampleRun('r1')).catch(() => false)).not.toBe(true);
+    await create(store, sampleRun('r4'));
+  });
+  expect(state.read(`SELECT key FROM runs WHERE id = 'r4'`)).toEqual([{ key: 4 }]);
+  expect(await verify({ archives: [file] })).toMatchObject({ ok: true, runs: 1 });
+});
+
+test('what is archived a second time goes to a file of its own', async () => {
+  await archive();
+  expect(await archive(join(state.folder, 'none.jsonl'))).toBeNull();
+  expect(existsSync(join(state.folder, 'none.jsonl'))).toBe(false);
+  await using((store) => end(store, 'r3'));
+  await expect(archive()).rejects.toMatchObject({ code: 'store_unavailable' });
+  const second = join(state.folder, 'second.jsonl');
+  expect(await archive(second)).toMatchObject({ runs: 1 });
+  expect(await verify({ archives: [file, second] })).toMatchObject({ ok: true, runs: 0, findings: [] });
+});
+
+test('records that another process has not signed yet are signed first', async () => {
+  const other = state.open();
+  await end(other, 'r3');
+  await other.note('r3', [sampleDraft('tool_judged')]);
+  expect(state.read('SELECT 1 AS one FROM unheaded')).toEqual([{ one: 1 }]);
+  expect(await archive()).toMatchObject({ runs: 3, records: 7 });
+  await other.close();
+  expect(await verify({ archives: [file] })).toMatchObject({ ok: true, runs: 0, findings: [] });
+});
+
+test('runs that ended later stay', async () => {
+  expect(await archive(file, '2026-01-01T00:00:00.000Z')).toBeNull();
+});
+
+test('an audit that does not verify is not archived', async () => {
+  state.tamper(`UPDATE audit SET principal = 'human:eve' WHERE run = 'r1' AND seq = 1`);
+  await expect(archive()).rejects.toMatchObject({ code: 'audit_broken' });
+  expect(existsSync(file)).toBe(false);
+});
+
+describe('an archive that is cut off leaves all in place, and the next one works:', () => {
+  test.each([
+    ['before its first row', 'BEFORE INSERT ON archived'],
+    ['after its stubs', 'BEFORE DELETE ON run_heads'],
+    ['before its last row', 'BEFORE DELETE ON texts'],
+    ['before it is signed', 'BEFORE INSERT ON heads'],
+  ])('%s', async (_, when) => {
+    await using((store) => store.verify());
+    state.tamper(`CREATE TRIGGER cut ${when} BEGIN SELECT RAISE(ABORT, 'cut off'); END`);
+    await expect(archive()).rejects.toThrow();
+    state.tamper('DROP TRIGGER cut');
+    expect(await verify()).toMatchObject({ ok: true, runs: 3, findings: [] });
+    expect(await verify()).not.toHaveProperty('archived');
+    // What is left over is no archive of any run.
+    expect(await found({ archives: [file] })).toEqual([['archive_invalid', null]]);
+    const next = join(state.folder, 'next.jsonl');
+    expect(await archive(next)).toMatchObject({ runs: 2 });
+    expect(await verify({ archives: [next] })).toMatchObject({ ok: true, runs: 1, findings: [] });
+  });
+});
+
+describe('a verification finds', () => {
+  beforeEach(async () => {
+    await archive();
+  });
+
+  test('a file with a byte changed, cut, or none at all', async () => {
+    const text = readFileSync(file, 'utf8');
+    for (const other of [
+      text.replace('drafted', 'drifted'),
+      text.slice(0, -2),
+      text.split('\n')[0] ?? '',
+      '',
+    ]) {
+      expect(other).not.toBe(text);
+      writeFileSync(file, other);
+      expect(await found({ archives: [file] })).toEqual([['archive_invalid', null]]);
+    }
+    expect(await found({ archives: [join(state.folder, 'gone.jsonl')] })).toEqual([
+      ['archive_invalid', null],
+    ]);
+    expect(await found({ archives: [state.folder] })).toEqual([['archive_invalid', null]]);
+    expect(await verify()).toMatchObject({ ok: true });
+  });
+
+  test('the file of another project', async () => {
+    const other = makeStateFolder();
+    const foreign = join(other.folder, 'runs.jsonl');
+    const store = other.open();
+    await create(store, sampleRun('r1'));
+    await end(store, 'r1');
+    await store.archive?.({ before: LATER, file: foreign, by: 'human:eve' });
+    await store.close();
+    expect(await found({ archives: [foreign, file] })).toEqual([['archive_invalid', null]]);
+    other.remove();
+  });
+
+  test('a stub that is gone', async () => {
+    state.tamper(`DELETE FROM archived WHERE run = 'r1'`);
+    expect(await found()).toContainEqual(['run_dropped', 'r1']);
+    expect(await found({ archives: [file] })).toContainEqual(['archive_invalid', null]);
+  });
+
+  test.each([
+    ['head', `hash = x'00'`],
+    ['length', 'seq = 1'],
+    ['file', `file = '/elsewhere'`],
+    ['hash', `sha256 = 'x'`],
+    ['place', 'last_place = 1'],
+    ['name', `run = 'r9'`],
+  ])('a stub whose %s was edited', async (what, change) => {
+    state.tamper(`UPDATE archived SET ${change} WHERE run = 'r1'`);
+    expect(await found()).toContainEqual(['state_edited', what === 'name' ? 'r9' : 'r1']);
+    if (what === 'name') expect(await found()).toContainEqual(['run_dropped', 'r1']);
+    else
+      await using((store) =>
+        expect(store.archivedRun?.('r1')).rejects.toMatchObject({ code: 'state_tampered' }),
+      );
+  });
+
+  test('a run that was put back, with its stub and without', async () => {
+    state.putBack(older, 'r1');
+    expect(await found()).toContainEqual(['state_edited', 'r1']);
+    state.tamper(`DELETE FROM archived WHERE run = 'r1'`);
+    expect(await found()).toContainEqual(['state_edited', null]);
+  });
+
+  test('records that were put back without their run', async () => {
+    state.tamper(
+      `ATTACH '${older}' AS older; INSERT INTO main.audit SELECT * FROM older.audit WHERE run = 1`,
+    );
+    expect((await verify()).ok).toBe(false);
+  });
+});
+
+test('an anchor from before verifies after, with the archive of runs that went on since', async () => {
+  const early = await anchorNow();
+  await using((store) => end(store, 'r3'));
+  const late = await anchorNow();
+  await archive();
+  expect(await verify({ since: late })).toMatchObject({ ok: true, findings: [] });
+  expect(await found({ since: early })).toContainEqual(['head_invalid', 'r3']);
+  expect(await verify({ since: early, archives: [file] })).toMatchObject({ ok: true, findings: [] });
+  const after = await anchorNow();
+  await using((store) => create(store, sampleRun('r4')));
+  expect(await verify({ since: after })).toMatchObject({ ok: true, findings: [] });
+});
+
+const LATER = '2026-06-01T00:00:00.000Z';
+
+function archive(to = file, before = LATER): Promise<ArchiveRecord | null | undefined> {
+  return using((store) => store.archive?.({ before, file: to, by: 'human:maria' }));
+}
+
+async function anchorNow(): Promise<string> {
+  return (await verify({ anchor: true })).anchor ?? '';
+}
+
+function verify(options: VerifyOptions = {}): Promise<AuditReport> {
+  return using((store) => store.verify(options));
+}
+
+async function found(options: VerifyOptions = {}) {
+  return (await verify(options)).findings.map(({ kind, run }) => [kind, run]);
+}
+
+async function using<T>(act: (store: Store) => T | Promise<T>): Promise<Awaited<T>> {
+  const store = state.open({ fold });
+  try {
+    return await act(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function end(store: Store, id: string): Promise<void> {
+  const event = sampleDraft('phase_completed', { phase: 'DRAFT', notes: 'x'.repeat(2000) });
+  await store.save(ended(id), 1, [event], { project: [sampleDraft('run_ended', {})] });
+}
+
+function ended(id: string): Run {
+  return afterDraft(sampleRun(id), { status: 'completed' } as Partial<Run>);
+}
+
+/** What the events of these tests make. */
+function fold(_: Workflow, events: readonly RunEvent[]): Run {
+  const [first, ...rest] = events;
+  if (first?.type !== 'run_started') throw new TypeError('a run begins with its start');
+  return rest.length > 0 ? ended(first.id) : sampleRun(first.id);
+}

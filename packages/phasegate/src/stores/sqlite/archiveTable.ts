@@ -1,0 +1,61 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Seal } from '../../runtime/ports.ts';
+import { type ArchivedStub, type StoredStub, stubMac } from '../archivedStub.ts';
+import { sameMac } from '../sealedRecord.ts';
+import { bytes, hex, integer, lazily, type SqlRow, text } from './statements.ts';
+
+/** The stubs of archived runs. */
+export interface ArchiveTable {
+  find(run: string): StoredStub | undefined;
+  has(run: string): boolean;
+  /** The run of this number is in an archive from now on: its stub stays, and all of its rows go. */
+  move(key: number, stub: ArchivedStub): void;
+  /** Removes the texts of all runs that were moved and are gone; there are many, and one look at all finds them. */
+  sweep(): void;
+}
+
+/** Opens the table. */
+export function openArchiveTable(database: DatabaseSync, seal: Seal): ArchiveTable {
+  const read = lazily(database, 'SELECT * FROM archived WHERE run = ?');
+  const insert = lazily(database, INSERT);
+  const byKey = ['runs WHERE key', 'run_heads WHERE run', 'audit WHERE run', 'unheaded WHERE run'];
+  const byName = ['goals WHERE run', 'leases WHERE run', 'calls WHERE run', 'calls_begun WHERE run'];
+  const statements = (rows: readonly string[]) =>
+    rows.map((where) => lazily(database, `DELETE FROM ${where} = ?`));
+  const [dropByKey, dropByName] = [statements(byKey), statements(byName)];
+  return {
+    find(run) {
+      const row = read().get(run);
+      return row && storedStub(seal, row);
+    },
+    has: (run) => read().get(run) !== undefined,
+    move(key, stub) {
+      const { run, head, first, last, file, sha256, archivedAt } = stub;
+      const placed = [head.seq, bytes(head.hash), first, last] as const;
+      insert().run(key, run, ...placed, file, sha256, archivedAt, stubMac(seal, stub));
+      for (const drop of dropByKey) drop().run(key);
+      for (const drop of dropByName) drop().run(run);
+    },
+    sweep() {
+      database.exec('DELETE FROM texts WHERE run IN (SELECT key FROM archived)');
+    },
+  };
+}
+
+/** A stub from its row. */
+export function storedStub(seal: Seal, row: SqlRow): StoredStub {
+  const stub: ArchivedStub = {
+    run: text(row, 'run'),
+    head: { seq: integer(row, 'seq'), hash: hex(row, 'hash') },
+    first: integer(row, 'first_place'),
+    last: integer(row, 'last_place'),
+    file: text(row, 'file'),
+    sha256: text(row, 'sha256'),
+    archivedAt: text(row, 'archived_at'),
+  };
+  return { ...stub, sealed: sameMac(text(row, 'mac'), stubMac(seal, stub)) };
+}
+
+const INSERT = `INSERT INTO archived
+  (key, run, seq, hash, first_place, last_place, file, sha256, archived_at, mac)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;

@@ -1,0 +1,104 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { EMPTY_PROJECT, makeShell, type Shell } from '../fixtures/callCli.ts';
+
+const WORKFLOW = 'workflow: one\nphases:\n  WORK: { instructions: Work. }\n';
+
+test('runs that ended are archived by a human, verify, and are found no more but in the archive', async () => {
+  const shell = await project();
+  const [run, other] = [await started(shell), await started(shell)];
+  await shell.callAs('open sesame', ['stop', run, '--reason', 'done with']);
+  expect((await shell.call(['audit', 'verify'])).code).toBe(0);
+
+  const before = new Date().toISOString();
+  const { code, stdout } = await shell.callAs('open sesame', ['archive', '--before', before, '--json']);
+
+  expect(code).toBe(0);
+  const { file, sha256, ...counts } = JSON.parse(stdout) as Record<'file' | 'sha256', string>;
+  expect(counts).toMatchObject({ runs: 1, before });
+  expect(file).toMatch(/\/archives\/runs-[^/]*\.jsonl$/);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const verified = await shell.call(['audit', 'verify', '--archive', file, '--json']);
+  expect(verified.json()).toMatchObject({ ok: true, archived: [{ file, sha256, runs: 1, verified: true }] });
+  expect((await shell.call(['audit', 'verify'])).stdout).toContain(`1 run archived in ${file}`);
+  for (const words of [
+    ['status', run],
+    ['next', run],
+    ['audit', 'export', '--run', run],
+  ]) {
+    const { code: refused, stderr } = await shell.call(words);
+    expect([refused, stderr]).toEqual([
+      1,
+      expect.stringContaining(`archived on ${before.slice(0, 10)}, to \`${basename(file)}\``),
+    ]);
+  }
+  const { runs } = (await shell.call(['runs', '--json'])).json() as { runs: { run: string }[] };
+  expect(runs.map((one) => one.run)).toEqual([other]);
+  expect((await shell.call(['status', other])).code).toBe(0);
+  const again = await shell.callAs('open sesame', ['archive', '--before', before]);
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to archive') });
+});
+
+test('an archive goes where it is told and never over another file; a changed one is found', async () => {
+  const shell = await project();
+  const run = await started(shell);
+  await shell.callAs('open sesame', ['stop', run, '--reason', 'done with']);
+  const file = join(shell.root, 'kept.jsonl');
+  const words = ['archive', '--before', new Date().toISOString(), '--to', file];
+  writeFileSync(file, 'mine');
+  expect(await shell.callAs('open sesame', words)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('never overwrites'),
+  });
+  expect(readFileSync(file, 'utf8')).toBe('mine');
+
+  const other = join(shell.root, 'other.jsonl');
+  expect((await shell.callAs('open sesame', [...words.slice(0, -1), other])).code).toBe(0);
+
+  expect(await shell.call(['audit', 'verify', '--archive', other])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('which verifies'),
+  });
+  writeFileSync(other, readFileSync(other, 'utf8').replace('done with', 'done wiht'));
+  for (const wrong of [other, file, join(shell.root, 'none')]) {
+    const verified = await shell.call(['audit', 'verify', '--archive', wrong]);
+    expect([verified.code, verified.stdout]).toEqual([1, expect.stringContaining('archive_invalid')]);
+  }
+});
+
+test('nobody else archives: not without a human, not without the passphrase', async () => {
+  const shell = makeShell(EMPTY_PROJECT);
+  const words = ['archive', '--before', '2026-01-01'];
+  expect(await shell.call(words)).toMatchObject({ stderr: expect.stringContaining('none is set up') });
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+  expect((await shell.call(words)).code).toBe(2);
+  expect((await shell.callAs('wrong', words)).code).toBe(1);
+});
+
+test.each([
+  ['nonsense', 'yesterday'],
+  ['a day there is not', '2026-02-30'],
+  ['a time without a zone', '2026-01-01T12:00:00'],
+  ['the future', '9999-01-01'],
+  ['nothing', ''],
+])('%s is no date to archive before', async (_, date) => {
+  const shell = makeShell(EMPTY_PROJECT);
+  expect((await shell.call(['archive', '--before', date])).code).toBe(2);
+  expect((await shell.call(['archive'])).code).toBe(2);
+});
+
+async function project(): Promise<Shell> {
+  const shell = makeShell({ ...EMPTY_PROJECT, 'one.workflow.yaml': WORKFLOW });
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+  await shell.callAs('open sesame', ['trust', 'one', '--yes']);
+  return shell;
+}
+
+async function started(shell: Shell): Promise<string> {
+  const { stdout, stderr } = await shell.call(['start', 'one', '--json']);
+  expect(stderr).toBe('');
+  const { run } = JSON.parse(stdout);
+  expect(run).toEqual(expect.any(String));
+  return run;
+}

@@ -1,0 +1,59 @@
+import { resolve } from 'node:path';
+import type { CliCommand } from '../command.ts';
+import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+
+/** `phasegate archive`: runs that ended long ago go to a signed file. */
+export const archive: CliCommand = {
+  usage: ['archive --before DATE [--to FILE] [--as NAME] [--passphrase-fd N]'],
+  details:
+    'Runs that ended before DATE leave the state database with their records, for one signed file: without --to in\n' +
+    '`archives/` of the state directory. A sealed stub of each stays, so the audit goes on verifying. Keep the file:\n' +
+    'nothing else has what is in it. DATE is a day (from its midnight UTC) or a time with its zone.',
+  examples: [
+    'phasegate archive --before 2026-01-01',
+    'phasegate archive --before 2026-01-01T12:00:00Z --to /mnt/safe/runs.jsonl',
+  ],
+  options: {
+    before: { type: 'text', value: 'DATE', summary: 'archive runs that ended before then' },
+    to: { type: 'text', value: 'FILE', summary: 'where the archive goes; never overwritten' },
+    ...HUMAN_OPTIONS,
+  },
+  positionals: [],
+  async run(invocation) {
+    const { args, out } = invocation;
+    const before = timeOf(args.text('before'));
+    const to = args.text('to');
+    const human = await unlockHuman(invocation);
+    const wanted = { before, ...(to === undefined ? {} : { file: resolve(to) }) };
+    const archived = await (await invocation.open()).archive(wanted, human);
+    const { runs, records, file, sha256 } = archived ?? { runs: 0, records: 0, file: null, sha256: null };
+    await out.result({ before, runs, records, file, sha256 }, () =>
+      archived === null
+        ? `nothing to archive: no run ended before ${before}`
+        : `archived ${records} records of ${runs} ${runs === 1 ? 'run' : 'runs'} to ${file}`,
+    );
+    return 0;
+  },
+};
+
+function timeOf(word: string | undefined): string {
+  if (word === undefined) throw usageError('`--before` is missing', 'phasegate archive --before 2026-01-01');
+  const time = FORM.test(word) && isDay(word.slice(0, 10)) ? Date.parse(word) : Number.NaN;
+  if (Number.isNaN(time)) {
+    throw usageError(
+      `\`${word}\` is not a date`,
+      'give a day, `2026-01-01`, or a time with its zone, `2026-01-01T12:00:00Z`',
+    );
+  }
+  if (time > Date.now()) throw usageError(`\`${word}\` is in the future`, 'nothing has ended there yet');
+  return new Date(time).toISOString();
+}
+
+const FORM = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/** The 30th of February would else be taken for a day in March. */
+function isDay(day: string): boolean {
+  const time = Date.parse(day);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
+}
