@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import {
   afterDraft,
   create,
@@ -23,6 +24,35 @@ afterEach(async () => {
   await store.close();
   state.remove();
 });
+
+test.each([
+  ['their record', "DELETE FROM audit WHERE run = 0 AND event = 'human_added'"],
+  ['nothing else', 'SELECT 1'],
+])(
+  'humans whose rows were deleted are missed in a process that found none before, with %s gone',
+  async (_what, more) => {
+    await store.note(null, [sampleDraft('server_started')]);
+    expect(await store.humans()).toEqual([]);
+    const wrappedKey = {
+      kdf: 'scrypt',
+      n: 1,
+      r: 1,
+      p: 1,
+      salt: '',
+      iv: '',
+      tag: '',
+      ciphertext: '',
+    } as const;
+    const human = { name: 'eve', publicKey: 'key', wrappedKey, addedAt: '2026-01-01T00:00:00.000Z' };
+    await store.putHuman(human, [sampleDraft('human_added')]);
+    expect(await store.humans()).toEqual([human]);
+    const other = new DatabaseSync(state.file);
+    other.exec(`DELETE FROM humans; ${more}`);
+    other.close();
+
+    await expect(store.humans()).rejects.toMatchObject({ code: 'state_tampered' });
+  },
+);
 
 describe('what stands beside the runs', () => {
   test('is seen at once by another process, whatever this one had read', async () => {

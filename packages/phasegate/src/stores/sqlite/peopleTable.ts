@@ -27,6 +27,7 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
     database,
     'INSERT OR REPLACE INTO humans (name, public_key, data, removed_at, mac) VALUES (?, ?, ?, ?, ?)',
   );
+  const readHead = lazily(database, 'SELECT max(project_seq) AS project_seq FROM heads');
   const readAdded = lazily(database, ADDED);
   const readTrusted = lazily(
     database,
@@ -64,13 +65,26 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
     return JSON.parse(data) as TrustRecord;
   }
 
+  /** Records of the project's chain up to this one were looked at, and none said that a human was added. */
+  let looked = 0;
+
+  /** Looks at what is newer than last time: every start asks, and the chain grows with every start. */
+  function wasAdded(): boolean {
+    const head = Number(readHead().get()?.project_seq ?? 0);
+    if (head < looked) looked = 0;
+    const { present, added } = readAdded().get(looked, head) ?? {};
+    if (Number(added) > 0 || Number(present) < head - looked) return true;
+    looked = head;
+    return false;
+  }
+
   return {
     humans() {
       const found = readHumans()
         .all()
         .map((row) => requireSealed(seal, row));
       // The last human cannot be removed: where one was ever added there is one, or somebody deleted the rows.
-      if (found.length === 0 && readAdded().get() !== undefined) throw gone();
+      if (found.length === 0 && wasAdded()) throw gone();
       return found;
     },
     putHuman(human) {
@@ -89,8 +103,9 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
 }
 
 /** Whether the project's chain says that a human was added, or has lost records that may have said so. */
-const ADDED = `SELECT 1 WHERE EXISTS (SELECT 1 FROM audit WHERE run = 0 AND event = 'human_added')
-  OR EXISTS (SELECT 1 FROM heads WHERE project_seq > (SELECT count(*) FROM audit WHERE run = 0))`;
+const ADDED = `SELECT
+  (SELECT count(*) FROM audit WHERE run = 0 AND seq > ?1 AND seq <= ?2) AS present,
+  EXISTS (SELECT 1 FROM audit WHERE run = 0 AND seq > ?1 AND event = 'human_added') AS added`;
 
 /** A human from its row, with whether the row is sealed. */
 export function storedHuman(seal: Seal, row: SqlRow): StoredHuman {
