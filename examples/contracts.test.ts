@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
 import { testLocalWorkflow } from '../packages/phasegate/src/localTests.ts';
+import { someOf } from '../test/tier.ts';
 
 /** Folders without workflows that work, and why. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
@@ -13,7 +14,7 @@ const FOLDERS = readdirSync(new URL('.', import.meta.url), { withFileTypes: true
   .filter((entry) => entry.isDirectory() && !Object.hasOwn(LEFT_OUT, entry.name))
   .map(({ name }) => name);
 
-describe.each(FOLDERS)('%s', (folder) => {
+describe.each(someOf(FOLDERS, { quick: 2, full: FOLDERS.length }))('%s', (folder) => {
   test('each of its workflows passes all its tests, among them contract tests [S4.58 S4.83]', async () => {
     const projectDir = fileURLToPath(new URL(`./${folder}`, import.meta.url));
     const project = await openLocalProject({ projectDir, env: process.env });

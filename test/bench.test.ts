@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { FULL } from './tier.ts';
 
 test('what rendering costs is measured by a program that runs [S1.82]', () => {
   const program = fileURLToPath(new URL('../bench/render.ts', import.meta.url));
@@ -13,21 +14,24 @@ test('what rendering costs is measured by a program that runs [S1.82]', () => {
   expect(Number(/a session keeps +(\d+) KiB/.exec(printed)?.[1])).toBeLessThan(1024);
 });
 
-test('what walking every state costs is measured beside xstate on the same states, by a program that runs', () => {
-  const program = fileURLToPath(new URL('../bench/modelCheck.ts', import.meta.url));
+test.runIf(FULL)(
+  'what walking every state costs is measured beside xstate on the same states, by a program that runs',
+  () => {
+    const program = fileURLToPath(new URL('../bench/modelCheck.ts', import.meta.url));
 
-  const printed = execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' });
+    const printed = execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' });
 
-  const [, states] = /^ +phasegate check +(\d+) states .* states\/s .*clean$/m.exec(printed) ?? [];
-  expect(printed).toMatch(/^10 phases$/m);
-  expect(Number(states)).toBeGreaterThan(0);
-  for (const peer of ['getShortestPaths', 'getAdjacencyMap'])
-    expect(printed).toMatch(
-      new RegExp(`^ +xstate ${peer} +${states} states .* states/s +ours is [\\d.]+ times as fast$`, 'm'),
-    );
-});
+    const [, states] = /^ +phasegate check +(\d+) states .* states\/s .*clean$/m.exec(printed) ?? [];
+    expect(printed).toMatch(/^10 phases$/m);
+    expect(Number(states)).toBeGreaterThan(0);
+    for (const peer of ['getShortestPaths', 'getAdjacencyMap'])
+      expect(printed).toMatch(
+        new RegExp(`^ +xstate ${peer} +${states} states .* states/s +ours is [\\d.]+ times as fast$`, 'm'),
+      );
+  },
+);
 
-test('what deciding recorded runs again costs is measured by a program that runs', () => {
+test.runIf(FULL)('what deciding recorded runs again costs is measured by a program that runs', () => {
   const program = fileURLToPath(new URL('../bench/replay.ts', import.meta.url));
 
   const printed = execFileSync(process.execPath, [program, 'tiny'], {
@@ -39,7 +43,7 @@ test('what deciding recorded runs again costs is measured by a program that runs
   expect(printed).toMatch(/^reading their \d+ records alone takes [\d.]+ s: replay is [\d.]+ times that$/m);
 });
 
-test('what new processes cost is measured next to empty ones, by a program that runs', () => {
+test.runIf(FULL)('what new processes cost is measured next to empty ones, by a program that runs', () => {
   const program = fileURLToPath(new URL('../bench/startup.ts', import.meta.url));
 
   const printed = execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' });

@@ -2,6 +2,7 @@ import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { FULL } from '../../../../../../test/tier.ts';
 import { testLocalWorkflow } from '../../../localTests.ts';
 import type { Machine } from '../command.ts';
 import { type Called, makeShell, type Shell } from '../fixtures/callCli.ts';
@@ -48,25 +49,28 @@ describe('what tests show', () => {
     expect(existsSync(String(shell.env.XDG_STATE_HOME))).toBe(false);
   });
 
-  test('an honest walk of the example covers all its phases, and what is missing can be covered as it is told', async () => {
-    const shell = makeShell();
-    cpSync(join(REPOSITORY, 'examples/tdd'), shell.root, { recursive: true });
+  test.runIf(FULL)(
+    'an honest walk of the example covers all its phases, and what is missing can be covered as it is told',
+    async () => {
+      const shell = makeShell();
+      cpSync(join(REPOSITORY, 'examples/tdd'), shell.root, { recursive: true });
 
-    const { kinds, elements } = report(await run(shell, ['tdd', '--tests', '--json']));
+      const { kinds, elements } = report(await run(shell, ['tdd', '--tests', '--json']));
 
-    for (const kind of ['phase_entered', 'phase_completed', 'gate_decided', 'option', 'blocker_held']) {
-      const row = kinds.find((one) => one.kind === kind);
-      expect([kind, row?.tests]).toEqual([kind, row?.total]);
-    }
-    // Its contract tests have one whose start is refused, which makes no run.
-    expect(elements).toContainEqual(
-      expect.objectContaining({
-        kind: 'precondition_refused',
-        name: 'precondition `is_a_package` of `PLAN`',
-        tests: 1,
-      }),
-    );
-  });
+      for (const kind of ['phase_entered', 'phase_completed', 'gate_decided', 'option', 'blocker_held']) {
+        const row = kinds.find((one) => one.kind === kind);
+        expect([kind, row?.tests]).toEqual([kind, row?.total]);
+      }
+      // Its contract tests have one whose start is refused, which makes no run.
+      expect(elements).toContainEqual(
+        expect.objectContaining({
+          kind: 'precondition_refused',
+          name: 'precondition `is_a_package` of `PLAN`',
+          tests: 1,
+        }),
+      );
+    },
+  );
 
   test('the hints, written into the contract tests, leave nothing unseen', async () => {
     const more = `  - name: a human rejects it
