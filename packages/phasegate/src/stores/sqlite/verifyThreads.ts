@@ -1,5 +1,4 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Worker } from 'node:worker_threads';
 import { type ErrorCode, PhasegateError } from '@phasegate/core';
 import type { Anchor } from '../anchor.ts';
 import type { Share } from '../auditSource.ts';
@@ -14,7 +13,16 @@ export interface VerifyThreads {
   /** How many seconds a thread may go without a sign of work. */
   readonly patience: number;
   /** Starts one that calls `verifyShares` with what it is given and the project's keys. */
-  start(order: ThreadOrder): Worker;
+  start(order: ThreadOrder): VerifyThread;
+}
+
+/** What is asked of a thread; a `Worker` of Node is one. Types that users see name no module of Node. */
+export interface VerifyThread {
+  postMessage(work: ThreadWork): void;
+  on(event: 'message', listener: (word: ThreadWord) => void): unknown;
+  on(event: 'error', listener: (cause: unknown) => void): unknown;
+  on(event: 'exit', listener: () => void): unknown;
+  terminate(): Promise<unknown>;
 }
 
 /** What a thread is told at its start. */
@@ -115,7 +123,7 @@ interface Listening {
 
 /** A thread that fails, ends before it is done or shows no sign of work fails whatever waits for it. */
 function listen(
-  worker: Worker,
+  worker: VerifyThread,
   { steps, patience }: { readonly steps: () => number; readonly patience: number },
 ): Listening {
   const ready = Promise.withResolvers<void>();
