@@ -46,11 +46,10 @@ test('what is migrated is a state the new workflow can be in, however the two di
       expect(statesOf(other, run)).toContain(stateOf(other, decision.run, events));
       expect(fold(workflow, [...events, ...decision.events])).toEqual(decision.run);
     }),
-    { numRuns: cases({ quick: 300, full: 1000 }) },
+    { numRuns: cases({ quick: 400, full: 1000 }) },
   );
-  const least = cases({ quick: 3, full: 10 });
-  expect(migrated).toBeGreaterThan(least);
-  expect(refused).toBeGreaterThan(least);
+  expect(migrated).toBeGreaterThan(10);
+  expect(refused).toBeGreaterThan(10);
 });
 
 /** Of which every state can be listed. */

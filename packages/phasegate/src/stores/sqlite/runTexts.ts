@@ -73,7 +73,7 @@ function runOf(
   state: string | null,
   history: Readonly<Record<'completions' | 'decisions', readonly (string | null)[]>>,
 ): StoredTexts['run'] {
-  // Where a part is missing this is no JSON, and there is no run.
+  // Where a part is missing, this is not JSON, and so not a run.
   const list = (texts: readonly (string | null)[]) =>
     JSON.parse(`[${texts.map((one) => one ?? '!').join(',')}]`);
   try {
