@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { openLocalProject } from '../../packages/phasegate/src/localProject.ts';
+import { openTestProject } from '../../packages/phasegate/src/runtime/fixtures/openTestProject.ts';
 import { runCli } from '../../packages/phasegate/src/surfaces/cli/runCli.ts';
 import type { CliQuestion } from './cliQuestions.ts';
 import type { Made, Place } from './fixture.ts';
@@ -32,7 +32,7 @@ export async function askCli(place: Place, made: Made, { words, as }: CliQuestio
       stdout,
       stderr,
       isTty: false,
-      openProject: openLocalProject,
+      openProject: openTestProject,
     });
     const lines = stdout.text.trim().split('\n');
     return { command: words.join(' '), ...(as === undefined ? {} : { as }), code, json: lines.map(parsed) };

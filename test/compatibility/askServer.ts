@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@phasegate/core';
-import { openLocalProject } from '../../packages/phasegate/src/localProject.ts';
 import { openLocalServer } from '../../packages/phasegate/src/localServer.ts';
+import { openTestProject } from '../../packages/phasegate/src/runtime/fixtures/openTestProject.ts';
 import type { Made, Place } from './fixture.ts';
 import { type RestQuestion, restActs, restQuestions } from './restQuestions.ts';
 
@@ -10,7 +10,7 @@ export type Kept = (file: string, answer: object) => void;
 
 /** Serves a place, asks every route and every MCP tool, and goes on from the old state. */
 export async function askServer(place: Place, made: Made, keep: Kept): Promise<void> {
-  const project = await openLocalProject({ projectDir: place.root, env: place.env });
+  const project = await openTestProject({ projectDir: place.root, env: place.env });
   const server = await openLocalServer({ project, port: 0, log: () => undefined });
   try {
     const bearers = await bearersOf(server.url, made);
@@ -37,7 +37,7 @@ export async function askServer(place: Place, made: Made, keep: Kept): Promise<v
 
 /** Serves a place at the time that is now, and asks what an agent would: with its old token, and then with its key. */
 export async function askLate(place: Place, made: Made): Promise<readonly Answer[]> {
-  const project = await openLocalProject({ projectDir: place.root, env: place.env });
+  const project = await openTestProject({ projectDir: place.root, env: place.env });
   const server = await openLocalServer({ project, port: 0, log: () => undefined });
   try {
     const bearers = { ...made.tokens, ...made.agents };

@@ -2,7 +2,7 @@ import { mkdtempSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import { openLocalProject } from '../../packages/phasegate/src/localProject.ts';
+import { openTestProject } from '../../packages/phasegate/src/runtime/fixtures/openTestProject.ts';
 import { runCli } from '../../packages/phasegate/src/surfaces/cli/runCli.ts';
 
 /** One command line, and the process it would be. */
@@ -52,7 +52,7 @@ export async function callHere({ words, cwd, env, stdin }: HereCall): Promise<He
       stdout,
       stderr,
       isTty: false,
-      openProject: openLocalProject,
+      openProject: openTestProject,
       openRemote: async (options) => {
         const { openRemoteProject } = await import('../../packages/phasegate/src/remoteProject.ts');
         return openRemoteProject(options);

@@ -7,7 +7,7 @@ import {
   type Workflow,
 } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
-import { openLocalProject } from '../../packages/phasegate/src/localProject.ts';
+import { openTestProject } from '../../packages/phasegate/src/runtime/fixtures/openTestProject.ts';
 import type { OpenProject } from '../../packages/phasegate/src/runtime/ports.ts';
 import { cases } from '../tier.ts';
 import { makeProject, phasegate, type TestProject } from './cli.ts';
@@ -79,7 +79,7 @@ async function reopened(
   project: TestProject,
   look: (open: OpenProject, workflow: Workflow) => Promise<void>,
 ): Promise<void> {
-  const found = await openLocalProject({ projectDir: project.root, env: project.env });
+  const found = await openTestProject({ projectDir: project.root, env: project.env });
   const open = await found.open();
   try {
     await look(open, (await found.catalog.load('walk')).workflow);

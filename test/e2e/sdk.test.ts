@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, type EventRecord, type PhasegateClient, PhasegateClientError } from '@phasegate/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openLocalProject } from '../../packages/phasegate/src/localProject.ts';
 import { openLocalServer } from '../../packages/phasegate/src/localServer.ts';
+import { openTestProject } from '../../packages/phasegate/src/runtime/fixtures/openTestProject.ts';
 import type { RunningServer } from '../../packages/phasegate/src/runtime/ports.ts';
 import { makeProject, type TestProject } from './cli.ts';
 
@@ -64,7 +64,7 @@ let human: PhasegateClient;
 
 beforeAll(async () => {
   project = makeProject({ 'change.workflow.yaml': WORKFLOW, 'brief.md': 'Write a greeting.\n' });
-  const opened = await openLocalProject({ projectDir: project.root, env: project.env });
+  const opened = await openTestProject({ projectDir: project.root, env: project.env });
   server = await openLocalServer({ project: opened, port: 0, log: () => undefined });
   const { humans } = server.open;
   await humans.add('maria', PASSPHRASE, null);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@phasegate/core';
 import { expect, onTestFinished, test } from 'vitest';
-import { openLocalProject } from './localProject.ts';
 import { openLocalServer } from './localServer.ts';
+import { openTestProject } from './runtime/fixtures/openTestProject.ts';
 import type { AgentPrincipal } from './runtime/ports.ts';
 
 const REVIEW = `
@@ -55,7 +55,7 @@ async function served() {
     'plan.md': 'The plan itself\n',
   };
   for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text);
-  const project = await openLocalProject({
+  const project = await openTestProject({
     projectDir: root,
     env: { HOME: base, XDG_STATE_HOME: join(base, 'state') },
   });

@@ -18,6 +18,7 @@ import { listingFile } from './listingFile.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
 import { lazyGuardedFiles } from './localGuarded.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
+import type { KeyDerivation } from './runtime/humanKeys.ts';
 import type { ProjectKeys } from './runtime/keys.ts';
 import type { ListingIndex } from './runtime/listing/listingIndex.ts';
 import type {
@@ -39,6 +40,8 @@ export interface LocalProjectOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether code may be run. Default: as the humans of this project accepted. */
   readonly codeGate?: CodeGate;
+  /** How keys of humans are derived. Default: each with a salt of its own, and nothing remembered. */
+  readonly keys?: KeyDerivation;
 }
 
 /**
@@ -97,7 +100,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     codeGate,
     standards,
     sources,
-    open: () => open({ root, env, stateDir: where.stateDir, catalog, functions, opened }),
+    open: () => open({ root, env, stateDir: where.stateDir, catalog, functions, opened, keys: given.keys }),
     async readRates(file, text, workflow) {
       return (await import('./loaders/rates/readRates.ts')).readRates(file, text, workflow);
     },
@@ -125,7 +128,7 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
         await store.close();
         copy.drop();
       };
-      return { humans: createHumans(store, () => new Date().toISOString()), close };
+      return { humans: createHumans(store, () => new Date().toISOString(), given.keys), close };
     },
     async restore(from, human) {
       const { stateDir } = where;
@@ -176,9 +179,11 @@ interface Opening extends Where {
   readonly catalog: Catalog;
   readonly functions: Functions;
   readonly opened: ProjectGate['opened'];
+  readonly keys: KeyDerivation | undefined;
 }
 
-async function open({ root, env, stateDir, catalog, functions, opened }: Opening): Promise<OpenProject> {
+async function open(opening: Opening): Promise<OpenProject> {
+  const { root, env, stateDir, catalog, functions, opened, keys } = opening;
   const [{ createOpenProject }, { createTokens }, { tokenSecretsOf }, { store, seal }] = await Promise.all([
     import('./runtime/openProject.ts'),
     import('./runtime/tokens/tokens.ts'),
@@ -205,6 +210,7 @@ async function open({ root, env, stateDir, catalog, functions, opened }: Opening
     archiveFile: () => archiveFile(stateDir),
     tokens: createTokens({ secrets: tokenSecretsOf(stateDir), environment: env, now: Date.now }),
     seal,
+    keys,
     tools: async () => (await import('./tools/index.ts')).TOOLS,
     guarded: lazyGuardedFiles({ root, stateDir, seal }),
     attached,

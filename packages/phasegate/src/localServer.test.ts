@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@phasegate/core';
 import { expect, onTestFinished, test } from 'vitest';
-import { openLocalProject } from './localProject.ts';
 import { openLocalServer } from './localServer.ts';
+import { openTestProject } from './runtime/fixtures/openTestProject.ts';
 import type { AgentPrincipal, RunningServer, ToolImplementation } from './runtime/ports.ts';
 
 const ERRAND = `
@@ -154,7 +154,7 @@ async function makeProject() {
   writeFileSync(join(root, 'agent_workflow.yaml'), ERRAND);
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   const env = { HOME: base, XDG_STATE_HOME: join(base, 'state') };
-  const project = await openLocalProject({ projectDir: root, env });
+  const project = await openTestProject({ projectDir: root, env });
   return { project, open: (port = 0) => openLocalServer({ project, port, log: () => undefined }) };
 }
 

@@ -19,6 +19,7 @@ import { readContract } from './loaders/contracts/readContract.ts';
 import { createFunctions } from './loaders/typescript/functionHost.ts';
 import { openLocalProject } from './localProject.ts';
 import { driveLocalRun } from './localRunner.ts';
+import { rememberingKeys } from './runtime/humanKeys.ts';
 import { openKeys, tokenSecretsOf } from './runtime/keys.ts';
 import { createOpenProject, decisionIsSigned } from './runtime/openProject.ts';
 import type {
@@ -134,6 +135,8 @@ interface BedParts {
 function bedsIn({ project, functions, keys, environment }: BedParts): Beds {
   mkdirSync(keys, { recursive: true, mode: 0o700 });
   const seal = createSeal(openKeys(keys));
+  // The humans of a bed are made up, and each bed makes its own: deriving their keys anew took most of the time.
+  const humans = rememberingKeys();
   return {
     make: async (found, { real, asGiven = false }): Promise<Bed> => {
       const answering = { answers: {}, real, unanswered: new Set<string>() };
@@ -158,6 +161,7 @@ function bedsIn({ project, functions, keys, environment }: BedParts): Beds {
         backupFile: () => join(keys, 'backup.db'),
         tokens: createTokens({ secrets: tokenSecretsOf(keys), environment, now: Date.now }),
         seal,
+        keys: humans,
         tools: async () => [],
       });
       return { open, store, answering, close: () => open.close() };

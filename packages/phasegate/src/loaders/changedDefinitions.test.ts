@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openLocalProject } from '../localProject.ts';
+import { openTestProject } from '../runtime/fixtures/openTestProject.ts';
 import type { OpenProject, Project } from '../runtime/ports.ts';
 
 let folder: string;
@@ -15,7 +15,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'phasegate-changed-'));
   root = join(folder, 'project');
   await mkdir(root);
-  project = await openLocalProject({ projectDir: root, env: { XDG_STATE_HOME: join(folder, 'state') } });
+  project = await openTestProject({ projectDir: root, env: { XDG_STATE_HOME: join(folder, 'state') } });
   opened = await project.open();
 });
 afterEach(async () => {

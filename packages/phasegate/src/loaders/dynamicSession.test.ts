@@ -9,7 +9,7 @@ import { phaseText, taskText } from '@phasegate/core/engine';
 import { encodeSubmitted, PLAIN } from '@phasegate/wire';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parserOf } from '../../../markdown/src/folder/fixtures/project.ts';
-import { openLocalProject } from '../localProject.ts';
+import { openTestProject } from '../runtime/fixtures/openTestProject.ts';
 import type { OpenProject, Project } from '../runtime/ports.ts';
 
 const KB = 1024;
@@ -37,7 +37,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'phasegate-dynamic-session-'));
   root = join(folder, 'project');
   for (const [path, text] of Object.entries(FILES)) await write(path, text);
-  project = await openLocalProject({ projectDir: root, env: { XDG_STATE_HOME: join(folder, 'state') } });
+  project = await openTestProject({ projectDir: root, env: { XDG_STATE_HOME: join(folder, 'state') } });
   opened = await project.open();
   agent = opened.as({ kind: 'agent', name: 'local' });
 });
@@ -87,7 +87,7 @@ describe('a session of a dynamic workflow', () => {
     await write('workflows/board/metadata.json', metadata('jira_api').replace('spec_execution_v1', 'board'));
     await write('workflows/board/p.md', PHASE_TEMPLATE);
     await write('workflows/board/t.md', TASK_TEMPLATE);
-    const other = await openLocalProject({
+    const other = await openTestProject({
       projectDir: root,
       env: { XDG_STATE_HOME: join(folder, 'other') },
     });

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { JsonObject, Phasegate } from '@phasegate/core';
 import { encodeSubmitted, PLAIN } from '@phasegate/wire';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openLocalProject } from '../localProject.ts';
+import { openTestProject } from '../runtime/fixtures/openTestProject.ts';
 
 const SPEC = `# Tasks
 
@@ -321,7 +321,7 @@ function document(phase: number, text: string): string {
 }
 
 async function open(): Promise<void> {
-  const project = await openLocalProject({
+  const project = await openTestProject({
     projectDir: root,
     env: { XDG_STATE_HOME: join(folder, 'state') },
   });

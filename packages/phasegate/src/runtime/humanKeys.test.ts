@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHumanKey, unlockHumanKey, verifyHumanSignature } from './humanKeys.ts';
+import { createHumanKey, rememberingKeys, unlockHumanKey, verifyHumanSignature } from './humanKeys.ts';
 
 test('the right passphrase opens a key whose signatures verify', async () => {
   const key = await createHumanKey('correct horse');
@@ -66,4 +66,17 @@ test('a malformed key or signature verifies nothing', async () => {
   expect(verifyHumanSignature('not a key', 'text', 'AAAA')).toBe(false);
   expect(verifyHumanSignature(publicKey, 'text', '')).toBe(false);
   expect(verifyHumanSignature(publicKey, 'text', '!')).toBe(false);
+});
+
+test('keys of humans in tests are as costly as others, open as others do, and are derived once', async () => {
+  const keys = rememberingKeys();
+  const made = await createHumanKey('correct horse', keys);
+  const salt = Buffer.from(made.wrappedKey.salt, 'base64url');
+
+  expect(made.wrappedKey).toMatchObject({ kdf: 'scrypt', n: 32768, r: 8, p: 1 });
+  expect(await unlockHumanKey(made, 'correct horse')).not.toBe(null);
+  expect(await unlockHumanKey(await createHumanKey('correct horse'), 'correct horse', keys)).not.toBe(null);
+  expect(await unlockHumanKey(made, 'correct hors', keys)).toBe(null);
+  expect(keys.derive('correct horse', salt)).toBe(keys.derive('correct horse', salt));
+  expect(rememberingKeys().salt()).not.toEqual(keys.salt());
 });

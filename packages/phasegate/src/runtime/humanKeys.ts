@@ -22,28 +22,62 @@ export interface HumanSigner {
   sign(text: string): string;
 }
 
+/** How a passphrase becomes the key that a human's private half is wrapped with. */
+export interface KeyDerivation {
+  /** What makes two keys of one passphrase differ; kept beside the wrapped key. */
+  salt(): Uint8Array;
+  derive(passphrase: string, salt: Uint8Array): Promise<Uint8Array>;
+}
+
+/** A salt of its own for every key, and nothing remembered. */
+export const FRESH_KEYS: KeyDerivation = { salt: () => randomBytes(16), derive: deriveKey };
+
+/**
+ * One salt, and every passphrase derived once, at the usual cost. INVARIANT: only for humans who are not real, in tests
+ * of workflows and of this repository: what opens a key stays in memory, and equal passphrases can be seen to be equal.
+ */
+export function rememberingKeys(): KeyDerivation {
+  const salt = randomBytes(16);
+  const known = new Map<string, Promise<Uint8Array>>();
+  return {
+    salt: () => salt,
+    derive: (passphrase, of) => {
+      const name = JSON.stringify([passphrase, Buffer.from(of).toString('base64url')]);
+      const key = known.get(name) ?? deriveKey(passphrase, of);
+      known.set(name, key);
+      return key;
+    },
+  };
+}
+
 /** Makes a key pair whose private half only this passphrase opens. */
-export async function createHumanKey(passphrase: string): Promise<HumanKey> {
+export async function createHumanKey(passphrase: string, by = FRESH_KEYS): Promise<HumanKey> {
   const pair = generateKeyPairSync('ed25519', {
     publicKeyEncoding: { type: 'spki', format: 'der' },
     privateKeyEncoding: { type: 'pkcs8', format: 'der' },
   });
-  return wrap(pair, passphrase);
+  return wrap(pair, passphrase, by);
 }
 
 /** The same key under another passphrase, or null when the old one is wrong. */
 export async function rewrapHumanKey(
   record: HumanKey,
-  old: string,
-  passphrase: string,
+  { old, passphrase }: { readonly old: string; readonly passphrase: string },
+  by = FRESH_KEYS,
 ): Promise<HumanKey | null> {
-  const privateKey = await openHumanKey(record, old);
-  return privateKey === null ? null : wrap({ publicKey: bytes(record.publicKey), privateKey }, passphrase);
+  const privateKey = await openHumanKey(record, old, by);
+  return privateKey === null
+    ? null
+    : wrap({ publicKey: bytes(record.publicKey), privateKey }, passphrase, by);
 }
 
 /** Opens a human's key, or null when the passphrase is wrong. */
-export async function unlockHumanKey(record: HumanKey, passphrase: string): Promise<HumanSigner | null> {
-  const opened = await openHumanKey(record, passphrase);
+export async function unlockHumanKey(
+  record: HumanKey,
+  passphrase: string,
+  by = FRESH_KEYS,
+): Promise<HumanSigner | null> {
+  const opened = await openHumanKey(record, passphrase, by);
   if (opened === null) return null;
   const privateKey = createPrivateKey({ key: opened, type: 'pkcs8', format: 'der' });
   return { sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url') };
@@ -62,13 +96,14 @@ export function verifyHumanSignature(publicKey: string, text: string, signature:
 async function wrap(
   pair: { readonly publicKey: Buffer; readonly privateKey: Buffer },
   passphrase: string,
+  by: KeyDerivation,
 ): Promise<HumanKey> {
   if ([...passphrase].length < LEAST_PASSPHRASE) {
     throw new PhasegateError('usage', `the passphrase is too short: at least ${LEAST_PASSPHRASE} characters`);
   }
-  const salt = randomBytes(16);
+  const salt = by.salt();
   const iv = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, salt), iv);
+  const cipher = createCipheriv('aes-256-gcm', await by.derive(passphrase, salt), iv);
   // Bound to the public half, so that a wrapped key cannot be moved to another human's record.
   cipher.setAAD(pair.publicKey);
   const ciphertext = Buffer.concat([cipher.update(pair.privateKey), cipher.final()]);
@@ -77,7 +112,7 @@ async function wrap(
     wrappedKey: {
       kdf: 'scrypt',
       ...SCRYPT,
-      salt: salt.toString('base64url'),
+      salt: Buffer.from(salt).toString('base64url'),
       iv: iv.toString('base64url'),
       tag: cipher.getAuthTag().toString('base64url'),
       ciphertext: ciphertext.toString('base64url'),
@@ -85,18 +120,18 @@ async function wrap(
   };
 }
 
-async function openHumanKey(record: HumanKey, passphrase: string): Promise<Buffer | null> {
+async function openHumanKey(record: HumanKey, passphrase: string, by: KeyDerivation): Promise<Buffer | null> {
   const { wrappedKey } = record;
   // The costs are ours to choose: ones from a doctored record could be cheap to guess or never end.
   if (!sameCosts(wrappedKey)) {
     throw new PhasegateError('state_tampered', 'a stored human key does not have the costs it is made with');
   }
-  return decrypt(record, await deriveKey(passphrase, bytes(wrappedKey.salt)));
+  return decrypt(record, await by.derive(passphrase, bytes(wrappedKey.salt)));
 }
 
 const SCRYPT = { n: 2 ** 15, r: 8, p: 1 } as const;
 
-function deriveKey(passphrase: string, salt: Buffer): Promise<Buffer> {
+function deriveKey(passphrase: string, salt: Uint8Array): Promise<Uint8Array> {
   const { n: N, r, p } = SCRYPT;
   return new Promise((resolve, reject) => {
     // The same words typed on another keyboard may arrive in another Unicode form.
@@ -106,7 +141,7 @@ function deriveKey(passphrase: string, salt: Buffer): Promise<Buffer> {
   });
 }
 
-function decrypt({ publicKey, wrappedKey }: HumanKey, key: Buffer): Buffer | null {
+function decrypt({ publicKey, wrappedKey }: HumanKey, key: Uint8Array): Buffer | null {
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, bytes(wrappedKey.iv), { authTagLength: 16 });
     decipher.setAAD(bytes(publicKey));

@@ -8,6 +8,7 @@ import { createFeed } from './feed/feed.ts';
 import { createGates, createSignatures } from './gates.ts';
 import { createGuard, restoredMessage } from './guard/guard.ts';
 import { guardedChecks } from './guard/guardedChecks.ts';
+import type { KeyDerivation } from './humanKeys.ts';
 import { createClaims } from './leases/claims.ts';
 import { createReleases } from './leases/releases.ts';
 import { createRenewals } from './leases/renewals.ts';
@@ -46,6 +47,8 @@ export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'ca
   readonly archiveFile?: () => string;
   /** From `createTokens`, with `tokenSecretsOf(stateDir)` for secrets, so that a rotation is noticed. */
   readonly tokens: Tokens;
+  /** How keys of humans are derived. Default: each with a salt of its own, and nothing remembered. */
+  readonly keys?: KeyDerivation | undefined;
   /** Signs receipts. */
   readonly seal: Pick<Seal, 'sign'>;
   /** The tools that can be carried out, asked for when the first call comes. */
@@ -91,7 +94,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     databases,
     databaseBackups: createDatabaseBackups({ store, databases, load, now }),
     trust,
-    humans: createHumans(store, now),
+    humans: createHumans(store, now, parts.keys),
     agents,
     claims: createClaims({ store, runtime, tokens, renewals, refusals, releases, now: parts.now }),
     toolbox: createToolbox({

@@ -1,10 +1,20 @@
 import { PhasegateError } from '@phasegate/core';
 import { isPrincipalName } from '@phasegate/core/contract';
-import { createHumanKey, rewrapHumanKey, unlockHumanKey, verifyHumanSignature } from './humanKeys.ts';
+import {
+  createHumanKey,
+  type KeyDerivation,
+  rewrapHumanKey,
+  unlockHumanKey,
+  verifyHumanSignature,
+} from './humanKeys.ts';
 import type { AgentStore, AuditStore, HumanRecord, HumanStore, Humans, UnlockedHuman } from './ports.ts';
 
 /** The humans of a project: who they are, and that a passphrase is theirs. */
-export function createHumans(store: AgentStore & AuditStore & HumanStore, now: () => string): Humans {
+export function createHumans(
+  store: AgentStore & AuditStore & HumanStore,
+  now: () => string,
+  keys?: KeyDerivation,
+): Humans {
   const record = (
     principal: string,
     event: 'human_added' | 'human_removed' | 'passphrase_changed' | 'credential_failed',
@@ -67,7 +77,7 @@ export function createHumans(store: AgentStore & AuditStore & HumanStore, now: (
         }
         if (by === null) await demandWholeChain();
         else demandPresent(humans, by);
-        const key = await createHumanKey(passphrase);
+        const key = await createHumanKey(passphrase, keys);
         const principal = by === null ? 'setup' : `human:${by.principal.name}`;
         const human = { name, ...key, addedAt: now() };
         return store.putHuman(human, record(principal, 'human_added', name), humans);
@@ -93,7 +103,7 @@ export function createHumans(store: AgentStore & AuditStore & HumanStore, now: (
       await untilKept(async () => {
         const humans = await store.humans();
         const human = choose(humans, name);
-        const changed = await rewrapHumanKey(human, old, passphrase);
+        const changed = await rewrapHumanKey(human, { old, passphrase }, keys);
         if (changed === null) throw await wrongPassphrase(human.name);
         const draft = record(`human:${human.name}`, 'passphrase_changed', human.name);
         return store.putHuman({ ...human, ...changed, changedAt: now() }, draft, humans);
@@ -102,7 +112,7 @@ export function createHumans(store: AgentStore & AuditStore & HumanStore, now: (
 
     async unlock(name, passphrase) {
       const human = choose(await store.humans(), name);
-      const signer = await unlockHumanKey(human, passphrase);
+      const signer = await unlockHumanKey(human, passphrase, keys);
       if (signer === null) throw await wrongPassphrase(human.name);
       const unlocked: UnlockedHuman = { principal: { kind: 'human', name: human.name }, sign: signer.sign };
       return unlocked;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json, JsonObject, Phasegate } from '@phasegate/core';
 import { expect, onTestFinished, test } from 'vitest';
-import { openLocalProject } from '../../localProject.ts';
+import { openTestProject } from '../../runtime/fixtures/openTestProject.ts';
 
 const CONDITIONS = `import { defineWorkflow } from '@phasegate/sdk';
 
@@ -102,7 +102,7 @@ async function open(file: string, source: string): Promise<Phasegate> {
   const root = join(folder, 'project');
   await mkdir(root);
   await writeFile(join(root, file), source);
-  const project = await openLocalProject({
+  const project = await openTestProject({
     projectDir: root,
     env: { XDG_STATE_HOME: join(folder, 'state') },
   });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { stateDirFor } from '../../../config.ts';
-import { openLocalProject } from '../../../localProject.ts';
+import { openTestProject } from '../../../runtime/fixtures/openTestProject.ts';
 import { makeShell, type Shell } from '../fixtures/callCli.ts';
 
 const TDD = fileURLToPath(new URL('../../../../../../examples/tdd/', import.meta.url));
@@ -276,7 +276,7 @@ async function planned(
 }
 
 async function useTool(shell: Shell, run: string, input: JsonObject = { path: 'src' }): Promise<void> {
-  const opened = await (await openLocalProject({ projectDir: shell.root, env: shell.env })).open();
+  const opened = await (await openTestProject({ projectDir: shell.root, env: shell.env })).open();
   await opened.as({ kind: 'agent', name: 'local' }).judgeTool(run, { tool: 'grep', input });
   await opened.close();
 }

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openLocalProject } from '../../../localProject.ts';
+import { openTestProject } from '../../../runtime/fixtures/openTestProject.ts';
 import { type Called, makeShell, type Shell } from '../fixtures/callCli.ts';
 import { testingMachine } from '../fixtures/testCommand.ts';
 
@@ -73,7 +73,7 @@ describe('once a human is set up', () => {
   });
 
   test('what trust shows is read, and nothing of it is run before it is accepted', async () => {
-    const project = await (await openLocalProject({ projectDir: shell.root, env: shell.env })).open();
+    const project = await (await openTestProject({ projectDir: shell.root, env: shell.env })).open();
 
     const card = await project.trust.workflows.card('x');
 
