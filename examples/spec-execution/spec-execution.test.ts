@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cases } from '../../test/tier.ts';
 import { type McpProject, makeMcpProject } from '../test-generation/mcpProject.ts';
 import { sentencesOf } from '../test-generation/sentencesOf.ts';
 import { type Plan, type Visit, type Walked, walk } from '../test-generation/walk.ts';
@@ -18,7 +19,7 @@ const plan: Plan = {
   start: { workflow_type: 'spec_execution_v1', options: { spec_path: 'specs/payments-retry' } },
   stops: STOPS,
   sentences: new Map([...sentencesOf(join(HERE, PHASES)), ...sentencesOfTasks(source)]),
-  callsPerProcess: 15,
+  callsPerProcess: cases({ quick: 30, full: 15 }),
   meanwhile(phase, project) {
     if (phase === 1) project.write(TASKS, ticked(source).replaceAll('card', 'wallet'));
     if (phase === 2) project.write(TASKS, source.slice(0, source.indexOf('### Phase 3')));

@@ -26,6 +26,9 @@ export interface Calling {
 
 /** A copy of this example in a folder of its own, with a home of its own. */
 export interface DemoProject {
+  readonly root: string;
+  /** What its processes are given. */
+  readonly env: Readonly<Record<string, string>>;
   /** Runs the real command line in a process of its own, with `--json` and without a terminal. */
   phasegate(words: readonly string[], calling?: Calling): Promise<Called>;
   /** Runs the project's tests, as an agent would, and gives the counts. */
@@ -69,6 +72,8 @@ export function makeDemoProject(): DemoProject {
     writeFileSync(join(root, path), text);
   };
   return {
+    root,
+    env,
     async phasegate(words, calling = {}) {
       const secret = calling.passphrase === undefined ? [] : ['--passphrase-fd', '3'];
       const evidence = calling.evidence === undefined ? [] : ['--evidence', '-'];
@@ -80,7 +85,11 @@ export function makeDemoProject(): DemoProject {
       return { code, text, json: stdout === '' ? {} : JSON.parse(stdout) };
     },
     async runTests() {
-      const { stdout } = await run(['--test', '--test-reporter=tap'], {}, join(root, 'test'));
+      const { stdout } = await run(
+        ['--test', '--test-isolation=none', '--test-reporter=tap'],
+        {},
+        join(root, 'test'),
+      );
       const count = (name: string) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(stdout)?.[1]);
       return {
         command: 'npm test',
@@ -129,7 +138,7 @@ function runNode(
   });
 }
 
-/** Writes and closes a pipe; whoever was to read it may be gone already. */
+/** Writes and closes a pipe; its reader may be gone already. */
 function feed(pipe: Writable | null, text: string): void {
   pipe?.on('error', () => {});
   pipe?.end(text);

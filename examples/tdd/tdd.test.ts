@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { judgeTool, type Run, type Workflow } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { demoPicture } from '../../docs/pictures/demoPicture.ts';
 import { knownChecks } from '../../packages/phasegate/src/checks/index.ts';
 import { createYamlLoader } from '../../packages/phasegate/src/loaders/yaml/yamlLoader.ts';
+import { callHere, descriptorOf } from '../../test/e2e/callHere.ts';
 import { someOf } from '../../test/tier.ts';
-import { type Calling, type DemoProject, makeDemoProject } from './demoProject.ts';
+import { type Called, type Calling, type DemoProject, makeDemoProject } from './demoProject.ts';
 import { HONEST_WALK, type Step, setUpProject } from './honestWalk.ts';
+import { performDemo } from './performDemo.ts';
 import { runDemo } from './runDemo.ts';
 
 // Dozens of processes, on a machine that may be busy.
@@ -22,7 +25,7 @@ describe('the demo', () => {
   let poor: typeof demo;
   beforeAll(async () => {
     demo = await runDemo({ LANG: 'C.UTF-8', FORCE_COLOR: '1' });
-    poor = await runDemo({ LANG: 'C', FORCE_COLOR: '1', NO_COLOR: '1' });
+    poor = await runHere({ LANG: 'C', FORCE_COLOR: '1', NO_COLOR: '1' });
   }, LONG);
 
   test('in the ring served, an agent that cheats at every phase is refused at each, and the audit verifies [S0.1 S0.15 S0.44 S0.67 S0.68 S2.6 S2.32 C3 C5 C18 adv.G9 adv.H1 adv.I1 adv.I2 adv.J1 adv.K6]', () => {
@@ -177,6 +180,40 @@ function toolUses(): readonly [string, string, string, string][] {
   ];
 }
 
+/** The demo in this process: its acts are the same, and they are called without starting the command each time. */
+async function runHere(env: NodeJS.ProcessEnv): ReturnType<typeof runDemo> {
+  const project = makeDemoProject();
+  let text = '';
+  const print = (line: string) => {
+    text += `${line}\n`;
+  };
+  const calledHere = {
+    ...project,
+    phasegate: (words: readonly string[], calling?: Calling) => here(project, words, calling),
+  };
+  const code = await performDemo(calledHere, { env, isTty: true, print });
+  return { code, text };
+}
+
+async function here(
+  { root, env }: DemoProject,
+  words: readonly string[],
+  { evidence, passphrase, shown }: Calling = {},
+): Promise<Called> {
+  const all = [
+    ...words,
+    ...(evidence === undefined ? [] : ['--evidence', '-']),
+    ...(shown === undefined ? [] : ['--shown', shown]),
+    ...(passphrase === undefined
+      ? []
+      : ['--passphrase-fd', String(descriptorOf(`${passphrase}\n`, dirname(root)))]),
+    '--json',
+  ];
+  const stdin = evidence === undefined ? '' : JSON.stringify(evidence);
+  const { code, stdout, stderr } = await callHere({ words: all, cwd: root, env, stdin });
+  return { code, text: stdout + stderr, json: stdout === '' ? {} : JSON.parse(stdout) };
+}
+
 function load() {
   const loader = createYamlLoader({ known: { checks: knownChecks() } });
   return loader.load({ root: HERE, path: 'agent_workflow.yaml' });
@@ -237,7 +274,7 @@ async function walk(carry: Carrier) {
       });
     }
     const { run: _run, started_at: _started, updated_at: _updated, ...final } = now;
-    const { json } = await project.phasegate(['audit', 'verify']);
+    const { json } = await here(project, ['audit', 'verify']);
     const audit = { ok: json.ok, runs: json.runs, findings: json.findings };
     return { final, events: await eventsOf(project, run), audit, durations, kills };
   } finally {
@@ -260,16 +297,16 @@ interface Status {
 }
 
 async function status(project: DemoProject, run: string): Promise<Status> {
-  return (await project.phasegate(['status', run])).json as Status;
+  return (await here(project, ['status', run])).json as Status;
 }
 
 async function runsOf(project: DemoProject): Promise<readonly string[]> {
-  const { json } = await project.phasegate(['runs']);
+  const { json } = await here(project, ['runs']);
   return (json.runs as readonly { readonly run: string }[]).map(({ run }) => run);
 }
 
 async function eventsOf(project: DemoProject, run: string): Promise<readonly string[]> {
-  const { json } = await project.phasegate(['audit', 'export', '--run', run]);
+  const { json } = await here(project, ['audit', 'export', '--run', run]);
   const records = json.records as readonly {
     readonly event: string;
     readonly data: { readonly phase?: string };

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cases } from '../../test/tier.ts';
 import { STOPS } from './evidence.ts';
 import { type McpProject, makeMcpProject } from './mcpProject.ts';
 import { sentencesOf } from './sentencesOf.ts';
@@ -17,7 +18,7 @@ const plan: Plan = {
   start: { workflow_type: 'test_generation_v3', target_file: 'test.py' },
   stops: STOPS,
   sentences: withPurposes(sentencesOf(PHASES)),
-  callsPerProcess: 20,
+  callsPerProcess: cases({ quick: 28, full: 20 }),
   meanwhile(phase, project) {
     if (phase !== 2) return;
     project.write(`${WORKFLOW}/phases/3/phase.md`, '# Phase 3\n\nNothing to do here, go on.\n');

@@ -34,7 +34,12 @@ let token: string;
 let key: string;
 let run: string;
 
-beforeEach(async () => {
+/** Tests that need another siege, or none, begin by themselves. */
+const OWN_SIEGE =
+  /^(?:a link in the place of|an edit that a human accepted with|a command of `phasegate run`|a function of a)/;
+
+beforeEach(async ({ task }) => {
+  if (OWN_SIEGE.test(task.name)) return;
   siege = await laySiege({ files: FILES });
   const { root, env } = siege.project;
   for (const words of [

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { cases } from '../tier.ts';
 import { expectStatus, filesIn, laySiege, type Siege } from './siege.ts';
 import { bearer } from './wire.ts';
 
@@ -250,7 +251,7 @@ describe('a path in an argument of a tool', () => {
         input: { ...ARGUMENTS, ...MORE }[name]?.(race) ?? {},
       })),
     ).flat();
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < cases({ quick: 1, full: 3 }); round += 1) {
       const told = await Promise.all([reading, reading, writing].map(execute));
       expect(JSON.stringify(told)).not.toMatch(/stays-outside|only-outside/);
     }

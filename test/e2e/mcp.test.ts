@@ -92,10 +92,10 @@ describe('phasegate mcp', () => {
           expect(answer, tool).toMatchObject(skipRefused(id));
           expectNothingLater(answer, index);
         }
+        const at = { session_id, phase: Number(id) };
+        await call('get_task', { ...at, task_number: 1 });
+        await call('complete_phase', { ...at, evidence: { [`mark_${id}`]: 'x' } });
       });
-      const at = { session_id, phase: Number(id) };
-      await callOnce(project, 'get_task', { ...at, task_number: 1 });
-      await callOnce(project, 'complete_phase', { ...at, evidence: { [`mark_${id}`]: 'x' } });
     }
     expect(await callOnce(project, 'get_workflow_state', { session_id })).toMatchObject({
       status: 'completed',

@@ -79,7 +79,7 @@ test.each(
   async ({ tool, argument, path, inputFor }) => {
     const workspace = workspaceWith({ 'src/a.ts': 'const a = 1;\n' });
     symlinkSync(workspace.outside, join(workspace.root, 'src/out'));
-    spawnSync('git', ['init', '-q', workspace.root]);
+    if (tool === git) spawnSync('git', ['init', '-q', workspace.root]);
 
     const result = await use(tool, workspace, inputFor(path));
 
