@@ -47,6 +47,8 @@ export function createCredentialRefusals(
       const ours = error instanceof CredentialRefused;
       const token = error instanceof PhasegateError && error.code.startsWith('token_');
       if (!ours && !token) return error;
+      // So is a wrong passphrase, by the humans' own room.
+      if (ours && error.record.reason === null) return error;
       metrics.credentialFailed(ours ? String(error.record.reason) : error.code);
       const address = addressOf(c);
       if (ours) {

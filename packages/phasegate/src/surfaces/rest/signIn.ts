@@ -100,7 +100,6 @@ export function createSignIn(
         await note(c, opened, 'passphrase');
         return opened;
       } catch (error) {
-        if (!(error instanceof CredentialRefused) || error.record.reason === null) throw error;
         throw await refusals.settle(c, error);
       }
     },

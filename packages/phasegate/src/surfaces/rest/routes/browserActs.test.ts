@@ -36,7 +36,10 @@ test('a browser decides with the passphrase of that one act, which is signed and
     });
 
   expect(await decide({})).toMatchObject({ status: 403 });
+  const before = (await failures(bed)).length;
   expect(await decide({ passphrase: 'passphrase of nobody' })).toMatchObject({ status: 401 });
+  // Once: by the humans' own room, which tried it.
+  expect((await failures(bed)).slice(before)).toEqual([{ human: 'maria' }]);
   expect(await decide({ passphrase: 5 })).toMatchObject({ status: 403 });
   expect(await decide({ passphrase: PASSPHRASE })).toMatchObject({ status: 200, body: { phase: 'END' } });
   expect(await bed.project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
