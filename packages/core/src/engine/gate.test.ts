@@ -3,6 +3,7 @@ import type { Command } from './command.ts';
 import { answerFor } from './fixtures/answerFor.ts';
 import { ADA, complete, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
 import { gateCard } from './gateCard.ts';
+import { phaseText } from './phaseText.ts';
 import type { Run } from './run.ts';
 
 const options = [
@@ -47,6 +48,15 @@ describe('a human gate', () => {
     });
     expect(JSON.stringify(answer)).not.toContain('SECRET-OF-2');
     expect(submit(run, command, { answer: () => result('failed') }).run.status).toBe('waiting');
+  });
+
+  test.each([
+    ['on', phases(2, () => ({ gates: [{ human }] })), 'the next phase'],
+    ['nowhere', phases(1, () => ({ gates: [{ human }] })), 'the run is complete'],
+  ] as const)('of a phase that leads %s says so to the agent', (_, drafts, what) => {
+    const workflow = workflowOf(drafts);
+
+    expect(phaseText(workflow, workflow.phases[0] as never)).toContain(`A human decides before ${what}.`);
   });
 
   test('is not waited for by an agent that expects to go where no option leads', () => {

@@ -139,8 +139,18 @@ function evidenceLines(phase: Phase): readonly string[] {
   return [
     lines.length === 0 ? '' : `Evidence to submit:\n${lines.join('\n')}`,
     conditions.length === 0 ? '' : `Checked before the phase is complete:\n${conditions.join('\n')}`,
-    phase.humanGate === null ? '' : 'A human decides before the next phase.',
+    phase.humanGate === null
+      ? ''
+      : `A human decides before ${endsRun(phase) ? 'the run is complete' : 'the next phase'}.`,
   ];
+}
+
+/** Whether no way of the phase's own leads to another. */
+function endsRun({ next }: Phase): boolean {
+  if (next.kind === 'to') return next.target === null;
+  const ways =
+    next.kind === 'when' ? [next.onTrue, next.onFalse] : [...Object.values(next.map), next.otherwise];
+  return ways.every((target) => target === null || target === undefined);
 }
 
 function itemLines(work: PhaseWork | null): readonly string[] {
