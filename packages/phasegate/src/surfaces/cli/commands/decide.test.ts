@@ -106,6 +106,16 @@ test('a decision on something else than what was shown is refused [adv.J6]', asy
 
   const stale = ['decide', run, '--option', 'Approve', '--shown', 'f'.repeat(64), '--json'];
   expect((await shell.callAs('open sesame', stale)).json()).toMatchObject({ error: 'shown_changed' });
+  expect((await shell.call(['audit', 'export', '--run', run, '--json'])).json().records).toContainEqual(
+    expect.objectContaining({
+      event: 'command_refused',
+      principal: 'human:maria',
+      data: expect.objectContaining({
+        command: 'decide',
+        blockers: [expect.objectContaining({ code: 'shown_changed' })],
+      }),
+    }),
+  );
   const fresh = ['decide', run, '--option', 'Approve', '--shown', String(seen.shown), '--json'];
   expect((await shell.callAs('open sesame', fresh)).code).toBe(0);
 });

@@ -1,5 +1,6 @@
-import { type JsonObject, own } from '@phasegate/core';
+import { type JsonObject, own, type Submitted } from '@phasegate/core';
 import { shellWord } from '@phasegate/core/model';
+import type { OpenProject, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { refuse } from '../refuse.ts';
 import { reportRun } from '../reportSubmitted.ts';
@@ -50,6 +51,8 @@ export const decide: CliCommand = {
     }
     const expected = args.text('shown');
     if (expected !== undefined && expected !== card.shown) {
+      const made = await onRecord(invocation, { project, runId, human, gate: card.gate, shown: expected });
+      if (made?.verdict.allowed) return reportRun(out, made);
       return refuse(out, {
         error: 'shown_changed',
         message: `what is to be decided is not what was shown: read the card again with \`${statusCall(invocation, runId)}\``,
@@ -66,6 +69,24 @@ export const decide: CliCommand = {
     return reportRun(out, submitted);
   },
 };
+
+/** A decision on a card that stands there no longer is refused by the engine, as all are, so that it is on record. */
+async function onRecord(
+  { args }: Invocation,
+  { project, runId, human, gate, shown }: Stale,
+): Promise<Submitted | null> {
+  const [option, input] = [args.text('option'), args.text('input')];
+  if (option === undefined) return null;
+  return project.decide(runId, { gate, option, shown, ...(input === undefined ? {} : { input }) }, human);
+}
+
+interface Stale {
+  readonly project: Pick<OpenProject, 'decide'>;
+  readonly runId: string;
+  readonly human: UnlockedHuman;
+  readonly gate: string;
+  readonly shown: string;
+}
 
 /** INVARIANT: nobody decides unseen. Another gate may have opened since the line was copied that is now pasted. */
 function demandShown(invocation: Invocation, runId: string): void {
