@@ -135,7 +135,8 @@ async function failingTests(stage: Stage, project: DemoProject, run: string): Pr
   const { scene, agent, demand } = stage;
   scene('TDD');
   const before = await agent({ words: ['next', run], expect: 'allowed' });
-  project.write('agent_workflow.yaml', project.read('agent_workflow.yaml').replace(/^ {4}gate: red\n/m, ''));
+  const rules = project.read('agent_workflow.yaml');
+  project.write('agent_workflow.yaml', rules.replace(/^ {4}gate: red\n/m, ''));
   await agent({
     says: 'edits the rules and starts over',
     words: ['start', 'tdd'],
@@ -146,6 +147,8 @@ async function failingTests(stage: Stage, project: DemoProject, run: string): Pr
     after.json.phase_content === before.json.phase_content,
     'the run must keep the workflow it was started with',
   );
+  // No program runs over rules that nobody accepted: the human puts them back.
+  project.write('agent_workflow.yaml', rules);
   const done = ['done', run, '--phase', 'TDD'];
   await agent({
     says: 'claims tests that pass',

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { begin, makeProject, phasegate, type TestProject } from '../e2e/cli.ts';
+import { begin, makeProject, phasegate, TESTED, type TestProject } from '../e2e/cli.ts';
 import { PASSPHRASE, until } from './siege.ts';
 
 const STEP = `sh -c 'echo x >> ran; echo {\\"success\\":true,\\"result\\":{}}'`;
@@ -25,6 +25,17 @@ test('what was planted between two processes is named and not trusted: no progra
     hint: expect.stringContaining('phasegate trust --guarded'),
   });
   expect(runs(project)).toBe(1);
+  // Nothing was started, so nothing is said to have been; and the run's chain tells why.
+  expect(refused.stderr).toContain('run_started');
+  expect(refused.stderr).not.toContain('step_started');
+  const [, stopped = ''] = /"run":"(run-[0-9a-f]+)"/.exec(refused.stderr) ?? [];
+  const { json } = await phasegate(project, ['audit', 'export', '--run', stopped, '--json']);
+  expect(json.records).toContainEqual(
+    expect.objectContaining({
+      event: 'command_refused',
+      data: { command: 'run_program', blockers: [expect.objectContaining({ code: 'guarded_changed' })] },
+    }),
+  );
   // Nobody knows who changed them, so they stay.
   expect(existsSync(join(project.root, '.mcp.json'))).toBe(true);
   const { stdout } = await phasegate(project, ['doctor']);
@@ -36,6 +47,21 @@ test('what was planted between two processes is named and not trusted: no progra
   expect(await run(project)).toMatchObject({ code: 0 });
   expect((await phasegate(project, ['doctor'])).stdout).not.toContain('.mcp.json');
   expect((await phasegate(project, ['audit', 'verify'])).code).toBe(0);
+});
+
+test('what was planted between `init` and the first program is not what was always there [adv.Q2]', async () => {
+  const project = makeProject({ ...FILES, ...TESTED });
+  const init = ['init', '--name', 'maria', '--template', 'minimal'];
+  expect(await phasegate(project, init, { passphrase: PASSPHRASE })).toMatchObject({ code: 0 });
+  expect(await trust(project, ['lab'])).toMatchObject({ code: 0 });
+  writeFileSync(join(project.root, '.mcp.json'), '{"mcpServers":{}}\n');
+
+  const refused = await run(project);
+
+  expect(refused).toMatchObject({ code: 1, json: { error: 'guarded_changed' } });
+  expect(existsSync(join(project.root, 'ran'))).toBe(false);
+  rmSync(join(project.root, '.mcp.json'));
+  expect(await run(project)).toMatchObject({ code: 0 });
 });
 
 test('`serve` names what was planted while it did not run', async () => {

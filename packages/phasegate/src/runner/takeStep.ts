@@ -22,6 +22,8 @@ export async function takeStep(driving: Driving, step: Step): Promise<Taken> {
   const { request, signal } = driving;
   const { run, phase, item } = step;
   const common = { run: run.id, phase: phase.id, item };
+  // Before it is told: where programs may not run, nothing was started.
+  await request.open.guardedFiles.hold(run.id);
   const began = performance.now();
   const kind = workerOf(phase);
   request.report({ ...common, event: 'step_started', kind, attempt: attemptsOf(run, item) + 1 });
@@ -81,7 +83,6 @@ async function mayBeDoneAgain({ request, redo }: Driving, step: Step, error: unk
 /** What a program made of the guard's own files is put back, and its result is none. */
 async function guardedWork(driving: Driving, step: StepAtWork): Promise<StepEnd> {
   const { guardedFiles } = driving.request.open;
-  await guardedFiles.hold(step.run.id);
   const end = await work(driving, step);
   const restored = await guardedFiles.settle(step.run.id);
   if (restored === null) return end;

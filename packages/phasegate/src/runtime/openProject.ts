@@ -115,6 +115,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     server,
     noteCredentialFailure: (data) => refusals.note({ run: null, principal: 'unknown', data }),
     guardedFiles: {
+      keepFirst: () => guard.keepFirst(),
       hold: (runId) => guard.hold(runId),
       async settle(runId) {
         const restored = await guard.settle(runId);

@@ -31,6 +31,8 @@ export interface GuardParts {
  * until the process ends.
  */
 export interface Guard {
+  /** Keeps what stands there now as the measure of the next process, where none is kept yet. */
+  keepFirst(): Promise<void>;
   /** To be called before a program is run for a run. */
   hold(runId: string): Promise<void>;
   /** Puts back what is not as it was, on record; gives the paths. Nothing where no program was run yet. */
@@ -145,7 +147,12 @@ export function createGuard(parts: GuardParts): Guard {
       if (!(await mayStay(change))) open.push(change);
     }
     if (open.length > 0) {
-      if (await parts.asksHuman()) throw notAccepted(open.map(({ path }) => path));
+      if (await parts.asksHuman()) {
+        const refused = notAccepted(open.map(({ path }) => path));
+        const blockers = [{ code: refused.code, message: refused.message }];
+        await note(run?.id ?? null, 'command_refused', { command: 'run_program', blockers });
+        throw refused;
+      }
       await note(run?.id ?? null, 'guarded_files_changed', foundOf(open));
     }
     const measure = measureOf(reading);
@@ -155,7 +162,7 @@ export function createGuard(parts: GuardParts): Guard {
 
   async function note(
     runId: string | null,
-    event: 'guarded_files_changed' | 'guarded_files_restored',
+    event: 'command_refused' | 'guarded_files_changed' | 'guarded_files_restored',
     data: JsonObject,
   ): Promise<void> {
     const time = new Date(parts.now()).toISOString();
@@ -163,6 +170,11 @@ export function createGuard(parts: GuardParts): Guard {
   }
 
   return {
+    keepFirst: () =>
+      inTurn(async () => {
+        if (files === undefined || (await files.measure()) !== null) return;
+        await files.keepMeasure(measureOf(await files.read([])));
+      }),
     async hold(runId) {
       if (files === undefined) return;
       if (held !== null) return void (await demandSame(compareSoon(runId)));

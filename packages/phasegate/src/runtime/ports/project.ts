@@ -179,6 +179,8 @@ export interface OpenProject {
   readonly server: ServerDuties;
   /** For anyone who runs programs for a run by other ways than the toolbox: before the first, and after each. */
   readonly guardedFiles: {
+    /** Keeps what stands there now as the measure of the first program; a project that was just set up calls it. */
+    keepFirst(): Promise<void>;
     hold(runId: string): Promise<void>;
     /** Puts back what is not as it was; says what that was, or null. */
     settle(runId: string): Promise<string | null>;

@@ -77,6 +77,8 @@ async function setUp(
   try {
     const human = await setUpOperator(invocation, operator);
     const trusted = human === null ? [] : await acceptTemplate(invocation, { template, human, files });
+    // What is changed between now and the first program is then a change, and not what was always there.
+    if (human !== null) await (await invocation.open()).guardedFiles.keepFirst();
     return await tell(invocation, { template, settled, port, files, human, trusted });
   } catch (error) {
     await files.undo();
