@@ -14,7 +14,7 @@ export interface Office {
   readonly url: string;
   /** Runs the real command with `--json`. */
   phasegate(words: readonly string[]): Promise<Record<string, unknown>>;
-  /** A request with the session of whoever used the server's sign-in link. */
+  /** A request with the session of the one who used the server's sign-in link. */
   asHuman(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
   /** Starts an agent in a process of its own. */
   hire(name: string, heard: (line: Record<string, unknown>) => void): Promise<Agent>;

@@ -45,5 +45,5 @@ export const SECRETS: Readonly<Record<string, string>> = {
   TDD: 'Write one test or more for each acceptance criterion of the plan',
   IMPL: 'Write the simplest code that makes the tests pass',
   REVIEW: 'Read the whole change as a stranger would',
-  COMPLETE: 'Tell whoever reads this tomorrow what was done',
+  COMPLETE: 'Tell anyone who reads this tomorrow what was done',
 };

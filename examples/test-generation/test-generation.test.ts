@@ -70,7 +70,7 @@ describe('the walk', () => {
     });
   });
 
-  test('is taken up again by whoever starts the same workflow for the same file [S0.52]', () => {
+  test('is taken up again by anyone who starts the same workflow for the same file [S0.52]', () => {
     const taken = walked.resumed.map(({ session_id, resumed, phase }) => ({ session_id, resumed, phase }));
 
     expect(taken).toEqual(

@@ -1,6 +1,6 @@
 /**
  * Stops the clock of this process at a time, so that what was leased and signed then is alive now as it was then. Gives
- * the function that lets it go on. Timers are left alone: whoever waits for one still gets it.
+ * the function that lets it go on. Timers are left alone: anyone who waits for one still gets it.
  */
 export function stopClock(at: string): () => void {
   const real = globalThis.Date;

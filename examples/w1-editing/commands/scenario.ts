@@ -14,7 +14,7 @@ export type Turn =
   | 'little'
   /** Takes minutes. */
   | 'linger'
-  /** In the middle of its work the power fails: whoever runs the command is killed. Happens once. */
+  /** In the middle of its work the power fails: the process that runs the command is killed. Happens once. */
   | 'crash'
   /** The same, a moment after the command has ended. */
   | 'crash-after';

@@ -24,7 +24,7 @@ export interface Starting {
   readonly workflow: Workflow;
   readonly workflowHash: string;
   readonly target: string | null;
-  /** What the run is to achieve, in the words of whoever starts it. */
+  /** What the run is to achieve, in the words of the one who starts it. */
   readonly goal?: string;
   readonly params: JsonObject;
   readonly ring: Ring;

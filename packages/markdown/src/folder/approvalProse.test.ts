@@ -29,7 +29,7 @@ describe("prose that demands a human's approval", () => {
     'Manual approval required.',
     'PM approval required',
     'The PM must approve the plan.',
-    'Approval is required from whoever owns the release.',
+    'Approval is required from the one who owns the release.',
     'Human&nbsp;approval required',
     'Human&#160;approval required',
     'Human <b>approval</b> required',

@@ -118,7 +118,7 @@ export function createMemoryProject(means: {
 interface Roll<T> {
   /** By name. */
   present(): readonly T[];
-  /** Replaces whoever has the name, from that time on. */
+  /** Replaces the human of that name, from that time on. */
   put(one: T, time: string): void;
   remove(name: string, time: string): boolean;
   /** Everyone, with when they went, or null. */

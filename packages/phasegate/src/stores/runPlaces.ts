@@ -63,7 +63,7 @@ function gateDue(run: Run): string | null {
     const due = gateDueAt(run);
     return due === null || due > run.updatedAt ? due : '';
   } catch {
-    // A gate that cannot be understood is to be looked at, and reported by whoever does.
+    // A gate that cannot be understood is to be looked at, and reported by the one who does.
     return '';
   }
 }

@@ -1,5 +1,5 @@
 /** Contract tests of the two phases, which they show whole: an author changes them with the workflow. */
-export const minimalContract = `# What must come of it, whoever works: \`phasegate test minimal --coverage\` plays these tests, changes nothing, and says
+export const minimalContract = `# What must come of it, no matter who works: \`phasegate test minimal --coverage\` plays these tests, changes nothing, and says
 # what they leave out.
 evidence:
   PROPOSE:

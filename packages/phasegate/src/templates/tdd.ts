@@ -260,7 +260,7 @@ ${deniedTests(layout)}
   COMPLETE:
     name: Report
     instructions: |
-      Tell whoever reads this tomorrow what was done, what was left out and why.
+      Tell anyone who reads this tomorrow what was done, what was left out and why.
 
       \`report\` holds a \`summary\` and the \`follow_ups\`, which may be empty. The engine runs the tests a last time.
     allowed_tools: [reading]

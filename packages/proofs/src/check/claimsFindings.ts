@@ -68,7 +68,7 @@ function isLookedAt({ blockers, postconditions, humanGate, work }: Phase): boole
   );
 }
 
-/** A warning refuses nothing, whoever looks. */
+/** A warning refuses nothing, no matter who looks. */
 function isClaimed({ use, needs, recheck, severity }: Check): boolean {
   if (severity === 'warning') return true;
   return recheck !== true && needs === 'claimed' && use !== 'command' && use !== 'files';

@@ -65,7 +65,7 @@ export interface ModuleLoading {
 
 /**
  * Loads a module in a process of its own and compiles what it defines. INVARIANT: all files are read and hashed, and
- * whoever runs code is asked, each time; only what follows from the same bytes and the same words is given again.
+ * the one who runs code is asked, each time; only what follows from the same bytes and the same words is given again.
  */
 export async function loadTypeScript(
   file: SourceFile,

@@ -120,7 +120,7 @@ export function childrenOf(node: AstNode | undefined, key: string): readonly Ast
   return Array.isArray(children) ? children.filter(isNode) : [];
 }
 
-/** Stripping types is still marked experimental; that is no news for whoever validates a workflow. */
+/** Stripping types is still marked experimental; that is no news to anyone who validates a workflow. */
 function withoutWarnings<T>(act: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};

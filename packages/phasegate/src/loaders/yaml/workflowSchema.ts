@@ -103,7 +103,7 @@ export const phaseShape: Readonly<Record<string, z.ZodType>> = {
         supports_questions: maybe(z.boolean(), 'Whether it may ask a human.', false),
       },
     ),
-    'The agent that does the work; shown to whoever holds the run.',
+    'The agent that does the work; shown to the agent that holds the run.',
   ),
   allowed_tools: maybe(texts, 'Tools and groups of tools; anything else is refused. Left out: no tool.'),
   forbidden_tools: maybe(texts, 'Tools that are refused whatever else is said.'),
@@ -235,7 +235,7 @@ const property = strictMap(
   },
 );
 
-// The pattern is for editors: whoever loads a file is told more than that something does not match.
+// The pattern is for editors: anyone who loads a file is told more than that something does not match.
 const capability = z.string().meta({ pattern: CAPABILITY });
 
 /** The shape of a YAML contract. */

@@ -105,7 +105,7 @@ export function createGuard(parts: GuardParts): Guard {
   }
 
   /**
-   * Whoever comes while another one's comparison waits for its turn shares it, if it finds nothing: however many
+   * A caller who comes while another one's comparison waits for its turn shares it, if it finds nothing: however many
    * programs one agent has, nobody waits for more than the comparison under way and the next. INVARIANT: none shares a
    * comparison that had begun before it came.
    */
@@ -189,7 +189,7 @@ export function createGuard(parts: GuardParts): Guard {
       // What could not be put back is on record, and stops the next who works; what was decided here is saved already.
       const looked = compareSoon(runId);
       if (by.kind !== 'human') return void (await looked);
-      // Their agents may have filled the workspace. Whoever works next looks again, also where this look failed.
+      // Their agents may have filled the workspace. The next one to work looks again, also where this look failed.
       looked.catch(() => undefined);
     },
   };

@@ -46,7 +46,7 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === BUSY;
 }
 
-/** Whether the database or its disk is at fault: then every write meets it, whoever brought it. */
+/** Whether the database or its disk is at fault: then every write meets it, no matter who brought it. */
 export function isOfTheDatabase(error: unknown): boolean {
   const system = own(error, 'code');
   if (system === 'ERR_SQLITE_ERROR') return !OF_ONE_WRITE.has(primaryCode(error));

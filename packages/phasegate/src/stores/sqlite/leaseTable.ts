@@ -89,7 +89,7 @@ export function nameOfLease({ run, item }: LeaseRecord): string {
   return item === null ? `the lease of run \`${run}\`` : `the lease of item \`${item}\` of run \`${run}\``;
 }
 
-/** Without the rows: whoever reads one of them sees whether it is sealed. */
+/** Without the rows: anyone who reads one of them sees whether it is sealed. */
 export const LEASES_ENDED = `SELECT run, item FROM leases INDEXED BY leases_by_end
   WHERE expires_at <= ? ORDER BY expires_at, run, item`;
 

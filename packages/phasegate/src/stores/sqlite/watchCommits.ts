@@ -16,7 +16,7 @@ export function watchCommits(dataVersion: () => number): CommitListeners {
     try {
       version = dataVersion();
     } catch {
-      // A database that cannot be asked is met by whoever reads next; here it would only end the process.
+      // A database that cannot be asked is met by the next reader; here it would only end the process.
       return;
     }
     if (version === seen) return;

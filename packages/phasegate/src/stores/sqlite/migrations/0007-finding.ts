@@ -91,7 +91,7 @@ export function fillPlaces(database: DatabaseSync): void {
 const NEXT = `SELECT rowid AS number, status, target, state FROM runs
   WHERE rowid > ? AND status NOT IN ('completed', 'stopped') ORDER BY rowid LIMIT 1`;
 
-/** A run that cannot be understood is found by whoever looks for it, and what is wrong with it is said then. */
+/** A run that cannot be understood is found by anyone who looks for it, and what is wrong with it is said then. */
 function placesIn(
   row: Record<string, unknown>,
   workflowOf: (hash: string) => Workflow,

@@ -42,7 +42,7 @@ export async function settleOperator(
   return { kind: 'new', name: chosen, passphrase: await askNewPassphrase(invocation, chosen) };
 }
 
-/** Sets up whoever was settled on, and unlocks them. */
+/** Sets up the human that was settled on, and unlocks them. */
 export async function setUpOperator(
   invocation: Invocation,
   operator: Operator,

@@ -135,7 +135,7 @@ function filled(given: JsonObject, params: Readonly<Record<string, Param>>): Jso
 
 type AskedGoal = Pick<StartRequest, 'goal'>;
 
-/** Unlike other texts, an empty one is not left out: whoever writes a goal means one. */
+/** Unlike other texts, an empty one is not left out: anyone who writes a goal means one. */
 function goalArgument(args: JsonObject): AskedGoal {
   const goal = ownValue(args, 'goal') ?? undefined;
   if (goal === undefined) return {};
@@ -149,7 +149,7 @@ function goalArgument(args: JsonObject): AskedGoal {
   return { goal };
 }
 
-/** A goal is for the whole run: another one changes nothing, which whoever gave it must know. */
+/** A goal is for the whole run: another one changes nothing, which the one who gave it must know. */
 function resumedWith(view: RunView, { goal }: AskedGoal): JsonObject {
   if (goal === undefined || view.goal?.text === normaliseGoal(goal)) return { resumed: true };
   const message = `your run of this workflow is not finished and keeps ${view.goal === undefined ? 'having no goal' : 'the goal it was started with'}; the goal you gave now was not taken`;
