@@ -12,6 +12,9 @@ const checked = { postconditions: [{ check: 'review_is_complete' }] };
 const line = (...ids: readonly string[]) => workflowOf(ids.map((id) => ({ id, ...checked })));
 const ONE = line('A');
 
+/** Shares are held to what so many runs may differ by. */
+const RUNS = cases({ quick: 1000, full: 4000 });
+
 describe('what is known beforehand comes out', () => {
   test('a line in which everything passes takes the sum of its phases, in one attempt each', () => {
     const { phases, ...all } = simulated(line('A', 'B', 'C'), {
@@ -50,7 +53,7 @@ describe('what is known beforehand comes out', () => {
   test.each([0.1, 0.35, 0.5, 0.8, 0.97])(
     'a pass rate of %d gives p + (1-p)·2 attempts, and p + (1-p)·p pass',
     (p) => {
-      const runs = 4000;
+      const runs = RUNS;
       const { completed, stuck, phases, stranded } = simulated(ONE, { runs, rates: { A: { pass: p } } });
 
       const passing = p + (1 - p) * p;
@@ -86,7 +89,7 @@ describe('what is known beforehand comes out', () => {
   });
 
   test('the share of a condition is the share of runs that go its way', () => {
-    const runs = 4000;
+    const runs = RUNS;
     const workflow = workflowOf([
       { id: 'A', artifacts: [{ type: 'ok' }], next: { condition: 'ok === true', onTrue: 'B', onFalse: 'C' } },
       { id: 'B', next: { to: null } },
@@ -170,7 +173,7 @@ describe('humans', () => {
   });
 
   test('an escalated run is resumed, stopped or left by their share', () => {
-    const runs = 4000;
+    const runs = RUNS;
     const rates: Rates = { A: { pass: 0.5, resume: 0.5, stop: 0.25, resume_minutes: 5 } };
 
     const { completed, stopped, stuck } = simulated(ONE, { runs, rates });
@@ -204,7 +207,7 @@ describe('parallel phases', () => {
   });
 
   test('every item has its own attempts, and the run is stuck when one that is left failed twice', () => {
-    const runs = 4000;
+    const runs = RUNS;
     const half = { ...rates, B: { minutes: 6, items: 2, pass: 0.5 } };
     const { completed, phases } = simulated(fan, { runs, agents: 2, rates: half });
 
