@@ -11,7 +11,7 @@ import {
   worktreeWords,
 } from './acceptedFolders.ts';
 import { claimedMain, findProjectRoot, projectRootsAbove, withFoldersAround } from './config.ts';
-import type { OpenProject } from './runtime/ports.ts';
+import type { People } from './runtime/ports.ts';
 
 /** The project a folder belongs to, and what was not entered on the way. */
 export interface Entered {
@@ -71,7 +71,7 @@ export async function enterProject(start: string, { env, open }: Entering): Prom
   }
 }
 
-async function hasHuman({ humans }: OpenProject): Promise<boolean> {
+async function hasHuman({ humans }: People): Promise<boolean> {
   return (await humans.list()).length > 0;
 }
 

@@ -1,5 +1,5 @@
 import { PhasegateError, type RunView } from '@phasegate/core';
-import type { AgentPrincipal, Claimed, OpenProject } from '../runtime/ports.ts';
+import type { AgentPrincipal, Claimed, RunsOf, Workshop } from '../runtime/ports.ts';
 
 /** Where a run stands for the agent that worked on it. */
 export type Standing =
@@ -15,7 +15,7 @@ export type Standing =
 
 /** Looks where a run stands after an agent has ended. */
 export async function standingOf(
-  project: OpenProject,
+  project: Pick<RunsOf, 'as'> & Pick<Workshop, 'claims'>,
   agent: AgentPrincipal,
   claimed: Pick<Claimed, 'view' | 'item'>,
 ): Promise<Standing> {
@@ -32,7 +32,11 @@ export async function standingOf(
   return view.holder === agent.name ? { kind: 'left', view } : { kind: 'taken', view: null };
 }
 
-async function viewOf(project: OpenProject, agent: AgentPrincipal, run: string): Promise<RunView | null> {
+async function viewOf(
+  project: Pick<RunsOf, 'as'>,
+  agent: AgentPrincipal,
+  run: string,
+): Promise<RunView | null> {
   try {
     return await project.as(agent).view(run);
   } catch (error) {

@@ -2,12 +2,12 @@ import type { JsonObject, Run } from '@phasegate/core';
 import { decisionText } from '@phasegate/core/contract';
 import type { GateDecision } from '@phasegate/core/engine';
 import { verifyHumanSignature } from './humanKeys.ts';
-import type { HumanRecord, OpenProject, Store, StoredRun } from './ports.ts';
+import type { Gates, HumanRecord, Store, StoredRun } from './ports.ts';
 import type { Runtime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 
 /** What humans are shown at gates, and what they choose there. */
-export function createGates(runtime: Runtime): Pick<OpenProject, 'gateCard' | 'decide'> {
+export function createGates(runtime: Runtime): Gates {
   // A card that was shown stands for the run it was made of, for as long as somebody has it.
   const madeOf = new WeakMap<JsonObject, StoredRun>();
   return {

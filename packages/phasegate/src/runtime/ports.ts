@@ -15,15 +15,24 @@ export type {
 } from './ports/machine.ts';
 export type {
   Around,
+  DatabaseBackups,
+  GateCard,
+  GateChoice,
+  Gates,
+  Keeping,
+  OpenProject,
+  People,
+  RunsOf,
+  ServerDuties,
+  Serving,
+  Workshop,
+} from './ports/openProject.ts';
+export type {
   Catalog,
   CatalogEntry,
   CatalogWorkflow,
-  DatabaseBackups,
   DescribedWorkflow,
-  GateCard,
-  OpenProject,
   Project,
-  ServerDuties,
   Validated,
   WorkflowPart,
 } from './ports/project.ts';

@@ -1,6 +1,7 @@
 import type { PhaseId, RunStatus } from '@phasegate/core';
 import type { UnlockedHuman } from '@phasegate/core/ports';
-import type { OpenProject, Project } from './project.ts';
+import type { OpenProject } from './openProject.ts';
+import type { Project } from './project.ts';
 
 /** How a project is to be served. */
 export interface ServeRequest {

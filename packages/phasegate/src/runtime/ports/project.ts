@@ -1,43 +1,19 @@
-import type {
-  JsonObject,
-  Phasegate,
-  PhaseId,
-  Principal,
-  Problem,
-  Run,
-  Submitted,
-  Workflow,
-} from '@phasegate/core';
+import type { JsonObject, PhaseId, Problem, Workflow } from '@phasegate/core';
 import type { Unaccepted } from '@phasegate/core/model';
 import type {
-  Agents,
-  ArchiveRecord,
-  Attempt,
-  AuditReport,
-  BackupRecord,
-  Claims,
   CodeGate,
-  DatabaseBackup,
-  Databases,
-  Feed,
   Humans,
-  KeptAnswers,
   Loader,
-  Migrations,
   Peeked,
   Place,
   SourceParsers,
   Standards,
   StartingWith,
-  Toolbox,
   UnlockedHuman,
-  VerifyOptions,
-  Webhooks,
 } from '@phasegate/core/ports';
 import type { Rates } from '@phasegate/proofs';
 import type { Imported, ImportRequest } from './importing.ts';
-import type { Records } from './records.ts';
-import type { Trust } from './trust.ts';
+import type { OpenProject } from './openProject.ts';
 
 /** The project as local surfaces see it. Built by `main.ts`; the store is opened only when asked for. */
 export interface Project {
@@ -122,104 +98,3 @@ export interface CatalogWorkflow {
 export type WorkflowPart =
   | { readonly kind: 'phase'; readonly name: PhaseId }
   | { readonly kind: 'param' | 'property'; readonly name: string };
-
-/** What work that is handed in was done with. */
-export interface Around {
-  /** Checks and handlers look at its copy of the workflow's database, which is installed if accepted. */
-  readonly attempt?: Attempt;
-  /** Hash of the workflow it was done for: a run that has another by now refuses it with `run_changed`. */
-  readonly workflowHash?: string;
-  /** Of the phase token it comes with: a run that moved on since refuses it with `token_dead`. */
-  readonly epoch?: number;
-}
-
-/** A gate as a human is shown it. */
-export interface GateCard {
-  /** The instance of the gate. */
-  readonly gate: string;
-  readonly card: JsonObject;
-  /** The hash of the card. */
-  readonly shown: string;
-}
-
-/** What a human chooses at a gate. */
-export interface GateChoice {
-  /** The instance of the gate that was shown. */
-  readonly gate: string;
-  readonly option: string;
-  readonly input?: string;
-  /** The hash of the card that was shown. */
-  readonly shown: string;
-  /** That card as `gateCard` gave it: then the run it was made of need not be loaded again. */
-  readonly card?: JsonObject;
-}
-
-/** A project with its store open. */
-export interface OpenProject {
-  as(principal: Principal, around?: Around): Phasegate;
-  /** The whole run, for the one who drives it; never for what an agent is shown. Throws `run_unknown`. */
-  load(runId: string): Promise<Run>;
-  /** The gate a run waits at, as a human is shown it, with its hash. Null when it waits at none. */
-  gateCard(runId: string): Promise<GateCard | null>;
-  /** A human's choice at a gate, signed with their key here and nowhere else. */
-  decide(runId: string, choice: GateChoice, human: UnlockedHuman): Promise<Submitted>;
-  readonly records: Records;
-  readonly migrations: Migrations;
-  readonly databases: Databases;
-  readonly databaseBackups: DatabaseBackups;
-  readonly humans: Humans;
-  readonly agents: Agents;
-  readonly trust: Trust;
-  readonly claims: Claims;
-  readonly toolbox: Toolbox;
-  /** Answers to agents that were too large to be given at once. */
-  readonly answers: KeptAnswers;
-  readonly feed: Feed;
-  readonly webhooks: Webhooks;
-  readonly server: ServerDuties;
-  /** For anyone who runs programs for a run by other ways than the toolbox: before the first, and after each. */
-  readonly guardedFiles: {
-    /** Keeps what stands there now as the measure of the first program; a project that was just set up calls it. */
-    keepFirst(): Promise<void>;
-    hold(runId: string): Promise<void>;
-    /** Puts back what is not as it was; says what that was, or null. */
-    settle(runId: string): Promise<string | null>;
-  };
-  /** Records a refused credential on the project's chain; never the credential itself. */
-  noteCredentialFailure(data: JsonObject): Promise<void>;
-  verifyAudit(options?: VerifyOptions): Promise<AuditReport>;
-  backup(file?: string): Promise<BackupRecord>;
-  /** Moves runs that ended before a time to a signed file; a human's verb. Null where no run is that old. */
-  archive(
-    wanted: { readonly before: string; readonly file?: string },
-    human: UnlockedHuman,
-  ): Promise<ArchiveRecord | null>;
-  close(): Promise<void>;
-}
-
-/** Backups of authors' databases, each on the project's chain with its hash. */
-export interface DatabaseBackups {
-  /** Backs up a run's database, records it and links it to the run; null where the workflow has none. */
-  make(runId: string): Promise<DatabaseBackup | null>;
-  /** Newest first. */
-  list(): Promise<readonly DatabaseBackup[]>;
-  /** Puts a backup back in its database's place; a human's verb. Gives the backup of what was there before. */
-  restore(backupId: string, human: UnlockedHuman): Promise<DatabaseBackup>;
-}
-
-/** What a server does beside answering. */
-export interface ServerDuties {
-  /** Records something about the server or a sign-in on the project's chain. */
-  note(
-    event: 'server_started' | 'server_stopped' | 'signed_in' | 'token_secret_rotated',
-    principal: Principal,
-    data: JsonObject,
-  ): Promise<void>;
-  /**
-   * Keeps watch until stopped: expired leases go back to the queue, gates whose time is up are closed, runs where
-   * nothing happens are reported, webhooks are delivered. A server has one.
-   */
-  watch(): { stop(): Promise<void> };
-  /** Reads the config's servers, once, and starts the accepted ones; does not wait for them to answer. */
-  attachServers(): Promise<void>;
-}

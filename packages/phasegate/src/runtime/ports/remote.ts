@@ -1,9 +1,9 @@
 import type { Param } from '@phasegate/core';
 import type { Agents, Claims, Feed, Humans } from '@phasegate/core/ports';
-import type { OpenProject } from './project.ts';
+import type { Gates, Keeping, RunsOf } from './openProject.ts';
 
 /** What of an open project can also be had from elsewhere, over its server. */
-export interface ReachedProject extends Pick<OpenProject, 'as' | 'gateCard' | 'decide' | 'verifyAudit'> {
+export interface ReachedProject extends Gates, Pick<RunsOf, 'as'>, Pick<Keeping, 'verifyAudit'> {
   readonly humans: Pick<Humans, 'unlock'>;
   readonly agents: Pick<Agents, 'list' | 'add' | 'remove'>;
   readonly claims: Pick<Claims, 'claim' | 'claimRun' | 'leases'>;

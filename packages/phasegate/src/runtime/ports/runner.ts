@@ -1,5 +1,6 @@
 import type { JsonObject, PhaseId, Run, RunStatus } from '@phasegate/core';
-import type { OpenProject, Project } from './project.ts';
+import type { OpenProject } from './openProject.ts';
+import type { Project } from './project.ts';
 
 /** A run to drive to its end, or to where a human must act. */
 export interface DriveRequest {

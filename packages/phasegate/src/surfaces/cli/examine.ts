@@ -2,7 +2,7 @@ import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
-import type { OpenProject, Project } from '../../runtime/ports.ts';
+import type { OpenProject, People, Project, Serving } from '../../runtime/ports.ts';
 import type { Invocation } from './command.ts';
 
 /** One thing `doctor` looked at. What is missing can be added; what is broken must be fixed. */
@@ -117,7 +117,7 @@ async function store(opened: Attempt<OpenProject>): Promise<readonly Finding[]> 
 }
 
 /** What the config attaches; nothing is started to look at it. */
-async function servers(open: OpenProject): Promise<readonly Finding[]> {
+async function servers(open: People): Promise<readonly Finding[]> {
   const cards = await attempt(() => open.trust.servers.cards());
   if (!cards.ok) return [broken('servers', cards.error)];
   return cards.value.map(({ name: server, trusted }): Finding => {
@@ -129,7 +129,7 @@ async function servers(open: OpenProject): Promise<readonly Finding[]> {
 }
 
 /** Files that changed while nobody looked. */
-async function guarded(open: OpenProject): Promise<readonly Finding[]> {
+async function guarded(open: People): Promise<readonly Finding[]> {
   const cards = await attempt(() => open.trust.guarded.cards());
   if (!cards.ok) return [broken('guarded files', cards.error)];
   return cards.value.map(({ path, change }): Finding => {
@@ -144,7 +144,7 @@ async function guarded(open: OpenProject): Promise<readonly Finding[]> {
 }
 
 /** Receivers that something was given up on for. */
-async function webhooks(open: OpenProject): Promise<readonly Finding[]> {
+async function webhooks(open: Serving): Promise<readonly Finding[]> {
   const looked = await attempt(async () => ({
     known: await open.webhooks.list(),
     letters: await open.webhooks.deadLetters(),
@@ -164,7 +164,7 @@ async function webhooks(open: OpenProject): Promise<readonly Finding[]> {
   });
 }
 
-async function workflows(project: Project, open: OpenProject | undefined): Promise<readonly Finding[]> {
+async function workflows(project: Project, open: People | undefined): Promise<readonly Finding[]> {
   const listed = await attempt(() => project.catalog.list());
   if (!listed.ok) return [broken('workflows', listed.error)];
   if (listed.value.length === 0) {
@@ -190,7 +190,7 @@ async function workflows(project: Project, open: OpenProject | undefined): Promi
   return findings;
 }
 
-async function trustOf(open: OpenProject, path: string, name: string): Promise<Finding> {
+async function trustOf(open: People, path: string, name: string): Promise<Finding> {
   const card = await attempt(() => open.trust.workflows.card(path));
   if (!card.ok) return broken(name, card.error);
   if (card.value.trusted) return { name, status: 'ok', message: `${path}: valid, trusted` };

@@ -4,9 +4,10 @@ import type {
   Admitted,
   AgentPrincipal,
   ExecutedCall,
-  OpenProject,
+  RunsOf,
   ToolCallRequest,
   ToolImplementation,
+  Workshop,
 } from '../../runtime/ports.ts';
 import { textResult } from './boundResult.ts';
 import { answerToFailure } from './failure.ts';
@@ -28,7 +29,10 @@ export interface AttachedCaller {
 }
 
 /** The attached tools as one agent calls them. */
-export async function attachedFor(project: OpenProject, caller: AttachedCaller): Promise<AttachedTools> {
+export async function attachedFor(
+  project: RunsOf & Workshop,
+  caller: AttachedCaller,
+): Promise<AttachedTools> {
   const tools = (await project.toolbox.tools()).filter(({ name }) => name.startsWith(PREFIX));
   return {
     tools,
@@ -63,7 +67,7 @@ function wireName(name: string): string {
 }
 
 /** The run an agent means by its key alone; null where it holds none or several. */
-async function onlyRunOf(project: OpenProject, agent: AgentPrincipal): Promise<Admitted | null> {
+async function onlyRunOf(project: RunsOf & Workshop, agent: AgentPrincipal): Promise<Admitted | null> {
   const held = (await project.claims.leases()).filter((lease) => lease.agent === agent.name);
   const runs = new Set(held.map(({ run }) => run));
   const [lease] = held;
@@ -74,7 +78,7 @@ async function onlyRunOf(project: OpenProject, agent: AgentPrincipal): Promise<A
 }
 
 async function withoutRun(
-  project: OpenProject,
+  project: RunsOf,
   agent: AgentPrincipal,
   use: ToolCallRequest,
 ): Promise<ExecutedCall> {

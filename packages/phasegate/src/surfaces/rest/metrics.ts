@@ -1,6 +1,6 @@
 import { CONTRACT_TOOLS } from '@phasegate/core/model';
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { OpenProject } from '../../runtime/ports.ts';
+import type { RunsOf, Serving, Workshop } from '../../runtime/ports.ts';
 import { createTransitionCounts } from './transitionCounts.ts';
 
 /** Counts what happens at the door, and looks at the rest when it is asked. */
@@ -17,7 +17,9 @@ export interface Metrics {
 }
 
 /** The metrics of one server, in a registry of their own. */
-export function createMetrics(project: Pick<OpenProject, 'as' | 'claims' | 'feed'>): Metrics {
+export function createMetrics(
+  project: Pick<RunsOf, 'as'> & Pick<Workshop, 'claims'> & Pick<Serving, 'feed'>,
+): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { PhasegateError } from '@phasegate/core';
-import type { DatabaseBackup, OpenProject } from '../../../runtime/ports.ts';
+import type { DatabaseBackup, People } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import { table } from '../text/table.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
@@ -73,7 +73,7 @@ async function migrate(invocation: Invocation, name: string): Promise<ExitCode> 
 
 /** Migrations are code of the workflow's: with a human set up, only what that human has accepted is applied. */
 async function demandAccepted(
-  open: OpenProject,
+  open: People,
   { name, closure, path }: { readonly name: string; readonly closure: string; readonly path: string },
 ): Promise<void> {
   if ((await open.humans.list()).length === 0) return;

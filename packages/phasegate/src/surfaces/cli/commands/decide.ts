@@ -1,6 +1,6 @@
 import { type JsonObject, own, type Submitted } from '@phasegate/core';
 import { shellWord } from '@phasegate/core/model';
-import type { OpenProject, UnlockedHuman } from '../../../runtime/ports.ts';
+import type { Gates, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { refuse } from '../refuse.ts';
 import { reportRun } from '../reportSubmitted.ts';
@@ -81,7 +81,7 @@ async function onRecord(
 }
 
 interface Stale {
-  readonly project: Pick<OpenProject, 'decide'>;
+  readonly project: Gates;
   readonly runId: string;
   readonly human: UnlockedHuman;
   readonly gate: string;

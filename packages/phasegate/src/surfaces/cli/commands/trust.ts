@@ -1,7 +1,7 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { oneLine, shellWord } from '@phasegate/core/model';
-import type { OpenProject, TrustCard, TrustRecord, UnlockedHuman } from '../../../runtime/ports.ts';
+import type { People, TrustCard, TrustRecord, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
 import { table } from '../text/table.ts';
@@ -155,7 +155,7 @@ async function acceptCard(
     project,
     human,
     outcome,
-  }: { readonly project: OpenProject; readonly human: UnlockedHuman; readonly outcome: Outcome },
+  }: { readonly project: People; readonly human: UnlockedHuman; readonly outcome: Outcome },
 ): Promise<boolean> {
   if (card.trusted) {
     outcome.already.push(card.workflow);
@@ -179,7 +179,7 @@ async function acceptServers(
     project,
     human,
     outcome,
-  }: { readonly project: OpenProject; readonly human: UnlockedHuman; readonly outcome: Outcome },
+  }: { readonly project: People; readonly human: UnlockedHuman; readonly outcome: Outcome },
 ): Promise<void> {
   for (const { name, entry, files, hash, trusted } of await project.trust.servers.cards()) {
     const title = `server ${name}`;
@@ -210,7 +210,7 @@ async function acceptGuarded(
     project,
     human,
     outcome,
-  }: { readonly project: OpenProject; readonly human: UnlockedHuman; readonly outcome: Outcome },
+  }: { readonly project: People; readonly human: UnlockedHuman; readonly outcome: Outcome },
 ): Promise<void> {
   for (const { path, change, hash } of await project.trust.guarded.cards()) {
     const title = oneLine(path);

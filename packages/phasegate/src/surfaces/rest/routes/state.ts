@@ -3,7 +3,7 @@ import { RUN_STATUSES } from '@phasegate/core/contract';
 import { withoutRecording } from '@phasegate/core/engine';
 import { encodeGate, encodeLease, encodeLine, encodeTask } from '@phasegate/wire';
 import { type AgentSnapshotAnswer, type HumanSnapshotAnswer, snapshot } from '@phasegate/wire/schemas';
-import type { Admitted, OpenProject } from '../../../runtime/ports.ts';
+import type { Admitted, RunsOf, Serving, Workshop } from '../../../runtime/ports.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { fitSnapshot } from './fitSnapshot.ts';
 import { humanOf } from './principals.ts';
@@ -43,14 +43,14 @@ const OPEN: ReadonlySet<RunStatus> = new Set<RunStatus>(['active', 'waiting', 'e
 
 async function ofAgent(
   { principal, runId }: Admitted,
-  project: OpenProject,
+  project: RunsOf,
 ): Promise<Omit<AgentSnapshotAnswer, 'time' | 'truncated'>> {
   return { task: encodeTask(await project.as(principal).view(runId), null, HTTP.agent) };
 }
 
 async function ofHuman(
   human: Principal,
-  project: OpenProject,
+  project: RunsOf & Serving & Workshop,
 ): Promise<Omit<HumanSnapshotAnswer, 'time' | 'truncated'>> {
   const phasegate = project.as(human);
   const all = await phasegate.runs({ limit: MOST_COUNTED });
