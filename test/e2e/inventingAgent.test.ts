@@ -37,7 +37,7 @@ test('every template is tried', () => {
   expect(Object.keys(HELD).sort()).toEqual(TEMPLATES.map(({ name }) => name).sort());
 });
 
-test.each(TEMPLATES)(
+test.each(someOf(TEMPLATES, { quick: 4, full: TEMPLATES.length }))(
   'an agent that hands in invented values is not let through by `$name`',
   async (template) => {
     for (const [kind, text] of [
