@@ -20,7 +20,7 @@ test('a server that the config names is started only as a human accepted it, scr
   await ok(project, ['trust', 'lab', '--yes']);
   await startAndStop(project);
   expect(existsSync(join(project.root, 'started'))).toBe(false);
-  expect(await finding(project)).toMatchObject({ status: 'missing', next_step: 'phasegate trust --servers' });
+  expect(await finding(project)).toMatchObject({ status: 'optional', next_step: 'phasegate trust --servers' });
 
   await ok(project, ['trust', '--servers', '--yes']);
   expect(await finding(project)).toMatchObject({ status: 'ok' });
@@ -34,7 +34,7 @@ test('a server that the config names is started only as a human accepted it, scr
     ['phasegate.config.yaml', CONFIG.replace('sh, tools/own.sh', 'touch, pwned')],
   ] as const) {
     writeFileSync(join(project.root, path), content);
-    expect(await finding(project)).toMatchObject({ status: 'missing' });
+    expect(await finding(project)).toMatchObject({ status: 'optional' });
     await startAndStop(project);
     expect(existsSync(join(project.root, 'pwned')), path).toBe(false);
   }
@@ -91,7 +91,7 @@ test('a script that the command names without its ending, or by its folder, is a
 
     writeFileSync(join(project.root, path), script.replace('started', 'pwned'));
 
-    expect(await finding(project), path).toMatchObject({ status: 'missing' });
+    expect(await finding(project), path).toMatchObject({ status: 'optional' });
   }
 });
 

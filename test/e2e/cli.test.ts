@@ -299,7 +299,7 @@ describe('the command itself', () => {
   test('says what is set up and what is missing', async () => {
     const project = makeProject(TESTED);
     const bare = await phasegate(project, ['doctor', '--json']);
-    expect(bare.code).toBe(0);
+    expect(bare.code).toBe(1);
     expect(existsSync(project.stateDir)).toBe(false);
 
     await phasegate(project, ['init'], SECRET);
@@ -307,7 +307,7 @@ describe('the command itself', () => {
     project.write('agent_workflow.yaml', 'workflow: tdd\nphases: 7\n');
     const ill = await phasegate(project, ['doctor', '--json']);
 
-    expect(bare.json).toMatchObject({ ok: true, ring: 'served' });
+    expect(bare.json).toMatchObject({ ok: false, ring: 'served' });
     expect(healthy.json).toMatchObject({
       ok: true,
       checks: expect.arrayContaining([expect.objectContaining({ name: 'human', message: 'maria' })]),

@@ -23,6 +23,8 @@ export interface Call {
   readonly body?: Json;
   /** True where doing it twice is the same as doing it once. */
   readonly safe: boolean;
+  /** True where nothing of the project changes by it, although it is not to be sent twice. */
+  readonly changesNothing?: boolean;
   /** True where the server runs checks or commands before it answers. */
   readonly long?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -163,7 +165,7 @@ function unanswered(options: HttpOptions, call: Call, error: unknown): unknown {
   const what = late ? 'does not answer in time' : 'does not answer';
   return new PhasegateClientError('server_unreachable', `\`${origin}\` ${what}`, {
     cause: error,
-    uncertain: !call.safe && !neverSent(error),
+    uncertain: !call.safe && call.changesNothing !== true && !neverSent(error),
   });
 }
 

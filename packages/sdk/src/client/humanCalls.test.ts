@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { connect, type PhasegateClient } from './connect.ts';
 import { type Reply, type ScriptedServer, scriptedServer } from './fixtures/scriptedServer.ts';
+import type { PhasegateClientError } from './PhasegateClientError.ts';
 
 let server: ScriptedServer;
 let client: PhasegateClient;
@@ -85,4 +86,14 @@ test("a human's acts are never made twice", async () => {
     ['/runs/r1/stop', { reason: 'no longer needed' }],
     ['/runs', { workflow: 'tdd', queue: true }],
   ]);
+});
+
+test('a sign-in without an answer is sent once, and nobody is told that something may have been done', async () => {
+  server.script('cut');
+
+  const failed = await client.signIn({ name: 'maria', passphrase: 'open' }).catch((error: unknown) => error);
+
+  expect(failed).toMatchObject({ code: 'server_unreachable', uncertain: false });
+  expect((failed as PhasegateClientError).asFault().hint).toBeUndefined();
+  expect(server.requests).toHaveLength(1);
 });

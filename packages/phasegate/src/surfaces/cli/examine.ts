@@ -5,10 +5,10 @@ import { oneLine } from '@phasegate/core/model';
 import type { OpenProject, People, Project, Serving } from '../../runtime/ports.ts';
 import type { Invocation } from './command.ts';
 
-/** One thing `doctor` looked at. What is missing can be added; what is broken must be fixed. */
+/** One thing `doctor` looked at. Without what is missing not everything works; what is optional may stay as it is. */
 export interface Finding {
   readonly name: string;
-  readonly status: 'ok' | 'missing' | 'broken';
+  readonly status: 'ok' | 'missing' | 'optional' | 'broken';
   readonly message: string;
   readonly next_step?: string;
 }
@@ -124,7 +124,7 @@ async function servers(open: People): Promise<readonly Finding[]> {
     const name = `server ${server}`;
     if (trusted) return { name, status: 'ok', message: 'in the config, started by `phasegate serve`' };
     const message = 'in the config, not accepted by a human: it is not started';
-    return { name, status: 'missing', message, next_step: 'phasegate trust --servers' };
+    return { name, status: 'optional', message, next_step: 'phasegate trust --servers' };
   });
 }
 
@@ -159,7 +159,7 @@ async function webhooks(open: Serving): Promise<readonly Finding[]> {
     const count = dead.length === 1 ? '1 record was' : `${dead.length} records were`;
     const message = `${url}: ${count} not delivered, last record ${last.record} (${last.message})${trying}`;
     return [
-      { name: `webhook ${id}`, status: 'missing', message, next_step: 'phasegate audit tail --as NAME' },
+      { name: `webhook ${id}`, status: 'optional', message, next_step: 'phasegate audit tail --as NAME' },
     ];
   });
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { didYouMean } from '@phasegate/core/model';
 import type { Arguments, CliCommand, OptionSpec, OptionSpecs } from './command.ts';
+import { FD_HINT } from './passphrase.ts';
 import { usageError } from './usage.ts';
 
 /** Options every command takes. */
@@ -120,10 +121,7 @@ function take(
 
 function unknownOption(raw: string, specs: OptionSpecs, command: string): Error {
   if (raw === '--passphrase') {
-    return usageError(
-      'a passphrase is never a plain option: other processes could read it',
-      'type it on a terminal, or pass it on a file descriptor: `--passphrase-fd 3 3<FILE`',
-    );
+    return usageError('a passphrase is never a plain option: other processes could read it', FD_HINT);
   }
   const known = Object.entries(specs).flatMap(([name, { short }]) =>
     short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`],

@@ -70,10 +70,7 @@ export async function askNewPassphrase(invocation: Invocation, name: string): Pr
     if (passphrase === (await prompts.password(asked('The same passphrase again', tries)))) return passphrase;
     problem = 'the two passphrases are not the same';
   }
-  throw usageError(
-    `${problem}, and that was the third try: nothing was changed`,
-    `run the command again, or ${FD_HINT}`,
-  );
+  throw usageError(`${problem}, and that was the third try: nothing was changed`, 'run the command again');
 }
 
 /** Why a passphrase protects nothing, or null. */
@@ -82,8 +79,9 @@ export function weaknessOf(passphrase: string | undefined): string | null {
   return `the passphrase is too short: at least ${LEAST_PASSPHRASE} characters`;
 }
 
-/** What to do where nobody can be asked. */
-export const FD_HINT = 'pass it on a file descriptor: `--passphrase-fd 3 3<FILE`';
+/** What to do where nobody can be asked: never a file that the agent is served. */
+export const FD_HINT =
+  'run it on a terminal, which asks for it; where there is none, `--passphrase-fd 3 3<FILE` reads it from a file outside of the workspace that only you can read (mode 0600)';
 
 const readInto = promisify(read);
 

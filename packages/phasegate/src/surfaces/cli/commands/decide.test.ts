@@ -44,7 +44,9 @@ test('walks through the example workflow, and a human decides', async () => {
   const status = (await shell.call(['status', run])).stdout;
   expect(status).toContain('Is this the change you want');
   const shown = await shell.shown(run);
-  expect(status).toContain(`phasegate decide ${run} --option Approve --shown ${shown}`);
+  expect(status).toContain(`a human answers with: phasegate decide ${run}\n`);
+  const toHuman = (await shell.callAs('open sesame', ['status', run])).stdout;
+  expect(toHuman).toContain(`phasegate decide ${run} --option Approve --shown ${shown}`);
 
   const approve = ['decide', run, '--option', 'Approve', '--shown', shown, '--json'];
   const decided = await shell.callAs('open sesame', approve);
@@ -129,7 +131,8 @@ test('the line that was printed for one gate does not approve the one that opene
   await shell.callAs('open sesame', ['trust', '--yes']);
   const run = String((await shell.call(['start', 'two', '--json'])).json().run);
   await shell.call(['done', run, '--phase', 'PLAN']);
-  const printed = /phasegate (decide .*)/.exec((await shell.call(['status', run])).stdout)?.[1] ?? '';
+  const { stdout: told } = await shell.callAs('open sesame', ['status', run]);
+  const printed = /phasegate (decide .*)/.exec(told)?.[1] ?? '';
   const words = printed.trim().split(' ');
 
   expect(words).toEqual(['decide', run, '--option', 'Approve', '--shown', expect.any(String)]);
@@ -161,7 +164,8 @@ test('`status` shows a human the card beside its hash, and an agent the hash alo
   const agent = await shell.call(['status', run]);
 
   expect(human.stdout).toContain('Do the thing');
-  expect(agent.stdout).toContain('--shown');
+  expect(human.stdout).toContain('--shown');
+  expect(agent.stdout).not.toContain('--shown');
   expect(agent.stdout).not.toContain('Do the thing');
   expect((await shell.call(['status', run, '--json'])).json()).not.toHaveProperty('gate_card');
 });

@@ -20,7 +20,7 @@ export const decide: CliCommand = {
     '`phasegate status RUN` prints. The choice is signed together with that hash.',
   examples: [
     'phasegate decide RUN',
-    'phasegate decide RUN --option Approve --shown HASH --passphrase-fd 3 3<secret',
+    'phasegate decide RUN --option Approve --shown HASH --passphrase-fd 3 3<~/secret',
     'phasegate decide RUN --option Reject --input "the plan has no rollback" --as maria',
   ],
   options: {

@@ -6,7 +6,8 @@ import { table } from '../text/table.ts';
 /** `phasegate doctor`: what is set up, what is missing, and the next step. */
 export const doctor: CliCommand = {
   usage: ['doctor'],
-  details: 'Exits with 1 when something is broken; what is merely missing is not a fault.',
+  details:
+    'Exits with 1 when something is broken, or missing that runs or decisions need. What is optional is listed as such.',
   examples: ['phasegate doctor', 'phasegate doctor --json'],
   options: {},
   anywhere: true,
@@ -15,22 +16,26 @@ export const doctor: CliCommand = {
   async run(invocation) {
     const { out } = invocation;
     const findings = await examine(invocation);
-    const broken = findings.filter(({ status }) => status === 'broken');
+    const ok = findings.every(({ status }) => status === 'ok' || status === 'optional');
     // Command line and MCP alone attach an agent in this ring; stronger ones have to be proven first.
     const ring = 'served';
-    await out.result({ ok: broken.length === 0, ring, checks: findings }, () => {
-      const steps = findings.flatMap(({ next_step }) => (next_step === undefined ? [] : [next_step]));
+    await out.result({ ok, ring, checks: findings }, () => {
+      // One step may be the way to several things: accepting the servers accepts all of them.
+      const steps = new Set(
+        findings.flatMap(({ next_step }) => (next_step === undefined ? [] : [next_step])),
+      );
       return [
         table(findings.map(({ name, status, message }) => [paintFinding(status, out.paint), name, message])),
-        ...(steps.length === 0 ? [] : ['', 'next:', ...steps.map((step) => `  ${out.paint.cyan(step)}`)]),
+        ...(steps.size === 0 ? [] : ['', 'next:', ...[...steps].map((step) => `  ${out.paint.cyan(step)}`)]),
       ].join('\n');
     });
-    return broken.length === 0 ? 0 : 1;
+    return ok ? 0 : 1;
   },
 };
 
 function paintFinding(status: Finding['status'], paint: Paint): string {
-  const word = status.padEnd('missing'.length);
+  const word = status.padEnd('optional'.length);
   if (status === 'ok') return paint.green(word);
+  if (status === 'optional') return paint.dim(word);
   return status === 'missing' ? paint.yellow(word) : paint.red(word);
 }

@@ -19,7 +19,7 @@ export const humans: CliCommand = {
     '`--new-passphrase-fd`. The key stays the same, and every session of that human ends.',
   examples: [
     'phasegate humans add maria',
-    'phasegate humans add joe --as maria --passphrase-fd 3 --new-passphrase-fd 4 3<maria.key 4<joe.key',
+    'phasegate humans add joe --as maria --passphrase-fd 3 --new-passphrase-fd 4 3<~/maria.key 4<~/joe.key',
     'phasegate humans remove joe',
     'phasegate humans passphrase maria',
   ],
@@ -107,7 +107,7 @@ async function changePassphrase(invocation: Invocation, name: string): Promise<E
   if (old === undefined) {
     throw usageError(
       `the old and the new passphrase of \`${name}\` are needed, and there is no terminal to ask on`,
-      'pass them on file descriptors: `--passphrase-fd 3 --new-passphrase-fd 4 3<OLD 4<NEW`',
+      'run it on a terminal, which asks for them; where there is none, `--passphrase-fd 3 --new-passphrase-fd 4 3<OLD 4<NEW` reads them from files outside of the workspace that only you can read (mode 0600)',
     );
   }
   const passphrase =

@@ -29,7 +29,7 @@ export const init: CliCommand = {
     'phasegate init',
     'phasegate init --template bugfix --test "npm test"',
     'phasegate init --yes',
-    'phasegate init --name maria --passphrase-fd 3 3<secret',
+    'phasegate init --name maria --passphrase-fd 3 3<~/secret',
   ],
   options: {
     template: {

@@ -91,7 +91,8 @@ describe('an agent rewrites', () => {
       expect([words, called]).toMatchObject([words, { code: 1 }]);
       expect([words, called.stdout]).toEqual([words, expect.stringContaining('untrusted_workflow')]);
     }
-    for (const words of [['doctor'], ['list'], ['next', run], ['status', run]]) {
+    expect(await call(['doctor'])).toMatchObject({ code: 1 });
+    for (const words of [['list'], ['next', run], ['status', run]]) {
       expect([words, await call(words)]).toMatchObject([words, { code: 0 }]);
     }
     const migrated = await shell.callAs(PASSPHRASE, ['migrate', run, '--to', '0'.repeat(12), '--json']);

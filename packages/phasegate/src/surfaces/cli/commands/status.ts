@@ -10,8 +10,8 @@ import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 export const status: CliCommand = {
   usage: ['status RUN'],
   details:
-    'At a gate it prints the command that decides, with the hash of the gate card. With a human credential it also\n' +
-    'prints the card itself; the JSON has it as `gate_card`, and the hash as `gate.shown`.',
+    'At a gate it names `phasegate decide`, which shows the gate card and asks. With a human credential it prints the\n' +
+    'card itself, and the command that decides with its hash; the JSON has it as `gate_card`, the hash as `gate.shown`.',
   examples: ['phasegate status RUN', 'phasegate status RUN --json'],
   options: HUMAN_OPTIONS,
   positionals: ['RUN'],
@@ -30,11 +30,13 @@ export const status: CliCommand = {
     // The two are read one after the other: the hash of another gate must not stand beside this one.
     const card = found?.gate === seen.gate?.id ? found : null;
     const view = card === null ? seen : withShown(seen, card.shown);
+    // The line that signs stands only below the card it signs: pasted from elsewhere, it would decide unseen.
+    const screen = card !== null && human ? view : seen;
     // The card holds the agent's evidence and the gate's context: for humans only.
     const told = card !== null && human ? card : null;
     const more = told === null ? {} : { gate_card: told.card, shown: told.shown };
     await out.result({ ...encodeRun(view, SHELL), ...more }, () =>
-      [describeRun(view, out), ...(told === null ? [] : ['', cardText(told.card, out.width)])].join('\n'),
+      [describeRun(screen, out), ...(told === null ? [] : ['', cardText(told.card, out.width)])].join('\n'),
     );
     return 0;
   },

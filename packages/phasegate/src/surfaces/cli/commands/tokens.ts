@@ -8,7 +8,7 @@ export const tokens: CliCommand = {
   details:
     'Makes a new secret for phase tokens. Tokens signed with the one before it are good until they expire, so nobody\n' +
     'is thrown out; rotate twice to end them all. A server that runs takes the new secret up by itself.',
-  examples: ['phasegate tokens rotate', 'phasegate tokens rotate --as maria --passphrase-fd 3 3<maria.key'],
+  examples: ['phasegate tokens rotate', 'phasegate tokens rotate --as maria --passphrase-fd 3 3<~/maria.key'],
   options: HUMAN_OPTIONS,
   positionals: ['rotate'],
   async run(invocation) {

@@ -31,7 +31,7 @@ export const trust: CliCommand = {
     'phasegate trust',
     'phasegate trust tdd',
     'phasegate trust --servers',
-    'phasegate trust tdd --yes --passphrase-fd 3 3<secret',
+    'phasegate trust tdd --yes --passphrase-fd 3 3<~/secret',
   ],
   options: {
     yes: { type: 'flag', summary: 'accept without asking' },

@@ -47,7 +47,7 @@ describe('once a human is set up', () => {
       expect([words, existsSync(ran)]).toEqual([words, false]);
     }
     expect((await call(['doctor', '--json'])).json()).toMatchObject({
-      ok: true,
+      ok: false,
       checks: expect.arrayContaining([
         expect.objectContaining({ name: 'workflow x', status: 'missing', next_step: 'phasegate trust x' }),
       ]),

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { describeWaiting } from './describeWaiting.ts';
 
-test('a gate: what is asked, what it is about, each option with its command [S3.17 S3.62 S3.63]', () => {
+test('a gate: what is asked, what it is about, the options, and the command that shows it all [S3.17 S3.62 S3.63]', () => {
   const text = describeWaiting({
     for: 'gate',
+    run: 'run-1',
     gate: 'review',
     prompt: 'Publish?',
     context: { metrics: { delta: 0.2 } },
@@ -24,7 +25,7 @@ test('a gate: what is asked, what it is about, each option with its command [S3.
     'for joe, maria',
     'until 2027-01-01T00:00:00.000Z',
     '- Publish',
-    '    phasegate decide run-1 --option Publish --shown abc123',
+    'see all of it and decide: phasegate decide run-1',
     'afterwards: phasegate run run-1',
   ]);
 });

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { quoteRest } from '@phasegate/core/engine';
-import { oneLine } from '@phasegate/core/model';
+import { oneLine, shellWord } from '@phasegate/core/model';
 import { describeJson } from './describeJson.ts';
 import { foreignLines, foreignRest, SCREEN } from './foreignLines.ts';
 
@@ -40,7 +40,9 @@ function gateLines(what: JsonObject): readonly string[] {
       : []),
     ...(approvers === '' ? [] : [`for ${approvers}`]),
     ...(typeof what.expires_at === 'string' ? [`until ${what.expires_at}`] : []),
-    ...list(what.options).flatMap((option) => [`- ${word(option, 'label')}`, `    ${word(option, 'how')}`]),
+    ...list(what.options).map((option) => `- ${word(option, 'label')}`),
+    // Not the line that names an option and a hash: pasted, it would sign a card that is not on this screen.
+    `see all of it and decide: phasegate decide ${shellWord(word(what, 'run'))}`,
   ];
 }
 
