@@ -4,7 +4,11 @@ import type {
   OptionSpecs,
 } from '../../packages/phasegate/src/surfaces/cli/command.ts';
 import { COMMANDS } from '../../packages/phasegate/src/surfaces/cli/commandTable.ts';
-import { RUN_FROM_ENVIRONMENT, SERVER_REFUSED } from '../../packages/phasegate/src/surfaces/cli/help.ts';
+import {
+  RUN_BY_DEFAULT,
+  RUN_FROM_ENVIRONMENT,
+  SERVER_REFUSED,
+} from '../../packages/phasegate/src/surfaces/cli/help.ts';
 import { GLOBAL_OPTIONS } from '../../packages/phasegate/src/surfaces/cli/parseArguments.ts';
 import { table } from './table.ts';
 
@@ -36,9 +40,10 @@ export async function commandsPage(): Promise<string> {
 }
 
 function commandSection({ name, summary }: CommandEntry, command: CliCommand): readonly string[] {
-  const { usage, details, options, examples, runFromEnvironment, server } = command;
+  const { usage, details, options, examples, runFromEnvironment, runByDefault, server } = command;
   const notes = [
     ...(runFromEnvironment === true ? [RUN_FROM_ENVIRONMENT] : []),
+    ...(runByDefault === true ? [RUN_BY_DEFAULT] : []),
     ...(server === 'used' ? [] : [SERVER_REFUSED]),
   ];
   return [

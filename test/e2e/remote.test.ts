@@ -317,7 +317,11 @@ test('RUN may be left out where the environment names it, here too', async () =>
   expect((await call(['done', '--phase', 'END'])).json).toMatchObject({ error: 'phase_sequence_violation' });
   expect((await call(['status', 'another'])).json).toMatchObject({ error: 'run_unknown' });
   expect((await call(['ask', '-'], questions)).json).toMatchObject({ ok: true, status: 'waiting' });
-  expect((await phasegate(project, ['next', '--json'])).json).toMatchObject({ error: 'usage' });
+  expect((await phasegate(project, ['next', '--json'])).json).toMatchObject({ run: json.run });
+  await phasegate(project, ['start', 'release', '--param', 'ticket=2', '--queue']);
+  await phasegate(project, ['claim', '--json']);
+  await phasegate(project, ['start', 'release', '--param', 'ticket=3']);
+  expect(await phasegate(project, ['next', '--json'])).toMatchObject({ code: 2, json: { error: 'usage' } });
 });
 
 const TESTS_PASS = { total: 1, passed: 1, failed: 0, skipped: 0 };

@@ -32,6 +32,8 @@ export interface CliCommand {
   readonly takesCommand?: true;
   /** Whether RUN, its first word, may be left out where PHASEGATE_RUN names it. */
   readonly runFromEnvironment?: true;
+  /** Whether RUN, its first word, may be left out where only one can be meant; an empty word stands for it then. */
+  readonly runByDefault?: true;
   /** It works in a folder without a project, and makes no state there. */
   readonly anywhere?: true;
   /**

@@ -6,6 +6,10 @@ import { GLOBAL_OPTIONS } from './parseArguments.ts';
 /** What is said of commands whose run may be in the environment. */
 export const RUN_FROM_ENVIRONMENT = 'RUN may be left out where PHASEGATE_RUN names it.';
 
+/** What is said of commands whose run may be left out. */
+export const RUN_BY_DEFAULT =
+  'RUN may be left out where only one run can be meant; the beginning of its id is enough where no other begins so.';
+
 /** What is said of commands that use no server. */
 export const SERVER_REFUSED = 'Works where the project is, not over `--url`.';
 
@@ -33,6 +37,7 @@ export function commandHelp(entry: CommandEntry, command: CliCommand, paint: Pai
   lines.push(...command.usage.map((line) => `  phasegate ${line}`));
   if (command.details !== undefined) lines.push('', command.details);
   if (command.runFromEnvironment === true) lines.push('', RUN_FROM_ENVIRONMENT);
+  if (command.runByDefault === true) lines.push('', RUN_BY_DEFAULT);
   if (command.server !== 'used') lines.push('', SERVER_REFUSED);
   if (Object.keys(command.options).length > 0) {
     lines.push('', paint.bold('Options:'), ...optionLines(command.options, paint));

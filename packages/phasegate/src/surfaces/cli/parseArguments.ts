@@ -82,7 +82,7 @@ export function parseArguments(
       take(values, spec, { name: token.name, value: token.value, inline });
     }
   }
-  if (run !== undefined && run !== '' && lacksRun(positionals, command)) positionals.unshift(run);
+  takeRun(positionals, command, run);
   if (!flags.has('help')) checkCount(positionals, command, name);
   return {
     positionals,
@@ -132,9 +132,16 @@ function unknownOption(raw: string, specs: OptionSpecs, command: string): Error 
   );
 }
 
+/** Puts RUN in its place where it was left out. An empty word is not left out: a variable was, by mistake. */
+function takeRun(positionals: string[], command: CliCommand, run: string | undefined): void {
+  const named = command.runFromEnvironment === true && run !== undefined && run !== '';
+  if (!named && command.runByDefault !== true) return;
+  if (lacksRun(positionals, command)) positionals.unshift(named ? run : '');
+  else if (positionals[0] === '') throw usageError('RUN is an empty word', 'leave it out, or name a run');
+}
+
 /** Too few words, or `-` where RUN would be, which is not a run. */
 function lacksRun(positionals: readonly string[], command: CliCommand): boolean {
-  if (command.runFromEnvironment !== true) return false;
   const needed = command.positionals.filter((word) => !word.startsWith('[')).length;
   return positionals.length < needed || positionals[0] === '-';
 }

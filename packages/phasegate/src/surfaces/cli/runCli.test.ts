@@ -52,14 +52,14 @@ test('a project folder that is not there is wrong usage, not an empty project', 
 });
 
 test('with --json a fault is one JSON value on stdout', async () => {
-  const { code, stderr, json } = await makeShell().call(['status', '--json']);
+  const { code, stderr, json } = await makeShell().call(['backup', 'one', 'two', '--json']);
 
   expect(code).toBe(2);
   expect(stderr).toBe('');
   expect(json()).toEqual({
     error: 'usage',
-    message: '`phasegate status` needs `RUN`',
-    hint: 'usage: `phasegate status RUN`',
+    message: '`phasegate backup` takes no argument `two`',
+    hint: expect.stringContaining('usage: `phasegate backup'),
   });
 });
 

@@ -9,6 +9,8 @@ import {
   PRESET_NAMES,
 } from '../agentProgram.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
+import { wholeRun } from '../runOf.ts';
+import { LOCAL_AGENT } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate agent`: starts a program as an agent and follows it. */
@@ -57,7 +59,8 @@ export const agent: CliCommand = {
       return 0;
     }
     if (action !== 'start') throw usageError(`\`phasegate agent\` has no \`${action}\``, 'it has `start`');
-    return start(invocation, machine, word ?? null);
+    const named = word === undefined ? null : await wholeRun(invocation, LOCAL_AGENT, word);
+    return start(invocation, machine, named);
   },
 };
 

@@ -3,12 +3,13 @@ import type { Arguments, CliCommand } from '../command.ts';
 import { refuse } from '../refuse.ts';
 import { reportRun } from '../reportSubmitted.ts';
 import { required } from '../required.ts';
-import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+import { humanAndRun } from '../runOf.ts';
+import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate answer`: a human's answer to an agent's question. */
 export const answer: CliCommand = {
-  usage: ['answer RUN --question N (--option LABEL | --text T) [--as NAME] [--passphrase-fd N]'],
+  usage: ['answer [RUN] --question N (--option LABEL | --text T) [--as NAME] [--passphrase-fd N]'],
   examples: [
     'phasegate answer RUN --question 1 --option SQLite',
     'phasegate answer RUN --question 2 --text "neither: use the one in staging"',
@@ -20,13 +21,13 @@ export const answer: CliCommand = {
     ...HUMAN_OPTIONS,
   },
   positionals: ['RUN'],
+  runByDefault: true,
   server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
-    const runId = args.positionals[0] as string;
     const question = questionNumber(args);
     checkForm(args);
-    const human = await unlockHuman(invocation);
+    const { human, runId } = await humanAndRun(invocation, 'with questions');
     const gate = (await invocation.reach()).as(human.principal);
     const { questions } = await gate.view(runId);
     const asked = questions[question - 1];

@@ -3,13 +3,14 @@ import type { Question } from '@phasegate/core/engine';
 import type { CliCommand } from '../command.ts';
 import { readJson } from '../evidence.ts';
 import { reportRun } from '../reportSubmitted.ts';
+import { runOf } from '../runOf.ts';
 import { agentOf } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 import { workedAt } from '../workedAt.ts';
 
 /** `phasegate ask`: an agent's questions to a human. */
 export const ask: CliCommand = {
-  usage: ['ask RUN [FILE|-]'],
+  usage: ['ask [RUN] [FILE|-]'],
   details:
     'Reads one to three questions as JSON, each with two or three options: [{"text": "…", "options": ["…", "…"]}].',
   examples: [
@@ -19,12 +20,14 @@ export const ask: CliCommand = {
   options: {},
   positionals: ['RUN', '[FILE|-]'],
   runFromEnvironment: true,
+  runByDefault: true,
   server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
-    const [runId, source = '-'] = args.positionals as [string, string?];
+    const [, source = '-'] = args.positionals as [string, string?];
     const questions = questionsOf(await readJson(source, () => invocation.stdin));
     const agent = await agentOf(invocation);
+    const runId = await runOf(invocation, agent, 'held');
     const at = workedAt(invocation.env, runId);
     const gate = (await invocation.reach()).as(agent);
     const submitted = await gate.submit(runId, { kind: 'ask', questions, ...at });

@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { AuditRecord } from '@phasegate/core';
+import type { AuditRecord, Principal } from '@phasegate/core';
 import { auditRecords, feedRecords } from '../auditRecords.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
+import { wholeRun } from '../runOf.ts';
 import { visibleJson } from '../text/visible.ts';
 import { callerOf, HUMAN_OPTIONS, signInAtServer } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -117,8 +118,9 @@ const CLEAR = '\r\u001B[K';
 
 async function exportAudit(invocation: Invocation): Promise<ExitCode> {
   const { args, out } = invocation;
-  const gate = (await invocation.reach()).as(await callerOf(invocation));
-  const records = auditRecords(gate, args.text('run'));
+  const caller = await callerOf(invocation);
+  const gate = (await invocation.reach()).as(caller);
+  const records = auditRecords(gate, await namedRun(invocation, caller));
   const file = args.text('output');
   if (file !== undefined) {
     let count = 0;
@@ -165,7 +167,7 @@ async function tailAudit(invocation: Invocation): Promise<ExitCode> {
 async function freshRecords(invocation: Invocation): Promise<() => Promise<readonly AuditRecord[]>> {
   const caller = await callerOf(invocation);
   const project = await invocation.reach();
-  const run = invocation.args.text('run');
+  const run = await namedRun(invocation, caller);
   const inOrder = (records: AuditRecord[]) =>
     records.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : a.seq - b.seq));
   if (invocation.server !== null && run === undefined) {
@@ -186,6 +188,12 @@ async function freshRecords(invocation: Invocation): Promise<() => Promise<reado
     for (const record of records) seen.set(record.run, record.seq);
     return inOrder(records);
   };
+}
+
+/** The run of `--run`, by its id or the beginning of it. */
+async function namedRun(invocation: Invocation, caller: Principal): Promise<string | undefined> {
+  const word = invocation.args.text('run');
+  return word === undefined ? undefined : wholeRun(invocation, caller, word);
 }
 
 async function gather(records: AsyncIterable<AuditRecord>): Promise<AuditRecord[]> {

@@ -1,6 +1,7 @@
 import { oneLine } from '@phasegate/core/model';
 import { encodePhase, spellNext } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
+import { wholeRun } from '../runOf.ts';
 import { SHELL } from '../spell.ts';
 import { describeRun } from '../text/describeRun.ts';
 import { identifyAgent } from '../unlockHuman.ts';
@@ -24,9 +25,10 @@ export const claim: CliCommand = {
   server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
-    const [runId] = args.positionals as [string?];
+    const [word] = args.positionals as [string?];
     const { principal, capabilities } = await identifyAgent(invocation);
     const able = capabilities ?? args.texts('capability');
+    const runId = word === undefined ? undefined : await wholeRun(invocation, principal, word);
     const { claims } = await invocation.reach();
     const claimed =
       runId === undefined

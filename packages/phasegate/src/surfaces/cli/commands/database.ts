@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { PhasegateError } from '@phasegate/core';
 import type { DatabaseBackup, People } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
+import { wholeRun } from '../runOf.ts';
 import { table } from '../text/table.ts';
-import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+import { HUMAN_OPTIONS, LOCAL_AGENT, unlockHuman } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate database`: the databases workflows work on. */
@@ -22,7 +23,9 @@ export const database: CliCommand = {
   positionals: ['backups|restore|migrate', '[RUN|BACKUP|WORKFLOW]'],
   async run(invocation) {
     const [action, word] = invocation.args.positionals as [string, string?];
-    if (action === 'backups') return backups(invocation, word);
+    if (action === 'backups') {
+      return backups(invocation, word === undefined ? word : await wholeRun(invocation, LOCAL_AGENT, word));
+    }
     if (action === 'restore') return restore(invocation, demand(word, 'BACKUP', action));
     if (action === 'migrate') return migrate(invocation, demand(word, 'WORKFLOW', action));
     throw usageError(

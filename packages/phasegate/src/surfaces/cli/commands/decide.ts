@@ -4,15 +4,16 @@ import type { Gates, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { refuse } from '../refuse.ts';
 import { reportRun } from '../reportSubmitted.ts';
+import { humanAndRun } from '../runOf.ts';
 import { cardText } from '../text/cardText.ts';
-import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate decide`: a human's signed choice at a gate. */
 export const decide: CliCommand = {
   usage: [
-    'decide RUN [--option LABEL] [--input TEXT] [--as NAME]',
-    'decide RUN --option LABEL --shown HASH [--input TEXT] [--as NAME] [--passphrase-fd N]',
+    'decide [RUN] [--option LABEL] [--input TEXT] [--as NAME]',
+    'decide [RUN] --option LABEL --shown HASH [--input TEXT] [--as NAME] [--passphrase-fd N]',
   ],
   details:
     'On a terminal it asks for the passphrase, shows the gate card, and then asks for the choice. Without a terminal\n' +
@@ -34,12 +35,12 @@ export const decide: CliCommand = {
     ...HUMAN_OPTIONS,
   },
   positionals: ['RUN'],
+  runByDefault: true,
   server: 'used',
   async run(invocation) {
     const { args, out, prompts } = invocation;
-    const runId = args.positionals[0] as string;
-    demandShown(invocation, runId);
-    const human = await unlockHuman(invocation);
+    demandShown(invocation);
+    const { human, runId } = await humanAndRun(invocation, 'at a gate');
     const project = await invocation.reach();
     const card = await project.gateCard(runId);
     if (card === null) {
@@ -89,8 +90,9 @@ interface Stale {
 }
 
 /** INVARIANT: nobody decides unseen. Another gate may have opened since the line was copied that is now pasted. */
-function demandShown(invocation: Invocation, runId: string): void {
+function demandShown(invocation: Invocation): void {
   const { args, prompts } = invocation;
+  const runId = args.positionals[0] || 'RUN';
   if (prompts !== null || args.text('option') === undefined || args.text('shown') !== undefined) return;
   throw usageError(
     '`--shown HASH` is missing: there is no terminal to show the gate card on, so say which one was read',

@@ -3,13 +3,14 @@ import type { Arguments, CliCommand } from '../command.ts';
 import { readEvidence } from '../evidence.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
 import { reportAnswer } from '../reportSubmitted.ts';
+import { runOf } from '../runOf.ts';
 import { agentOf } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 import { workedAt } from '../workedAt.ts';
 
 /** `phasegate done`: completes the current phase, or says why not. */
 export const done: CliCommand = {
-  usage: ['done RUN [--phase P] [--evidence FILE|-] [--outcome O] [--reason T] [--item KEY]'],
+  usage: ['done [RUN] [--phase P] [--evidence FILE|-] [--outcome O] [--reason T] [--item KEY]'],
   details:
     'Evidence is one JSON object of at most 1 MB. Keep evidence files outside the workspace, or use stdin.\n' +
     'Without --phase the current phase is meant; naming it makes a repeated call harmless.',
@@ -27,14 +28,15 @@ export const done: CliCommand = {
   },
   positionals: ['RUN'],
   runFromEnvironment: true,
+  runByDefault: true,
   server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
-    const runId = args.positionals[0] as string;
     const outcome = outcomeOf(args);
     const source = args.text('evidence');
     const evidence = source === undefined ? {} : await readEvidence(source, () => invocation.stdin);
     const agent = await agentOf(invocation);
+    const runId = await runOf(invocation, agent, 'held');
     const gate = (await invocation.reach()).as(agent);
     const named = args.text('phase');
     const phase = named === undefined ? await currentPhase(gate, runId) : phaseIdOf(named);

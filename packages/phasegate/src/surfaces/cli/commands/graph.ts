@@ -4,6 +4,7 @@ import type { CatalogWorkflow, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { letCodeIn } from '../letCodeIn.ts';
 import { markRun } from '../markRun.ts';
+import { wholeRun } from '../runOf.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 import { writeText } from '../writeText.ts';
@@ -67,9 +68,10 @@ async function withRun(
   drawn: WorkflowGraph,
   human: UnlockedHuman | null,
 ): Promise<WorkflowGraph> {
-  const runId = invocation.args.text('run');
-  if (runId === undefined) return drawn;
+  const word = invocation.args.text('run');
+  if (word === undefined) return drawn;
   const caller = human?.principal ?? (await callerOf(invocation));
+  const runId = await wholeRun(invocation, caller, word);
   const view = await (await invocation.reach()).as(caller).view(runId);
   if (view.workflow !== drawn.workflow) {
     throw usageError(`run \`${runId}\` is a run of \`${view.workflow}\`, not of \`${drawn.workflow}\``);

@@ -5,13 +5,14 @@ import type { CliCommand } from '../command.ts';
 import { letCodeIn } from '../letCodeIn.ts';
 import type { Paint } from '../paint.ts';
 import { reportRun } from '../reportSubmitted.ts';
+import { humanAndRun, runOf } from '../runOf.ts';
 import { SHELL } from '../spell.ts';
 import { facts } from '../text/table.ts';
-import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+import { HUMAN_OPTIONS, LOCAL_AGENT } from '../unlockHuman.ts';
 
 /** `phasegate migrate`: a run in flight goes on under its workflow as it is on disk now. */
 export const migrate: CliCommand = {
-  usage: ['migrate RUN [--to HASH] [--as NAME] [--passphrase-fd N]'],
+  usage: ['migrate [RUN] [--to HASH] [--as NAME] [--passphrase-fd N]'],
   details:
     'A run keeps the workflow it was started with, whatever becomes of its files. Without `--to` this shows what has\n' +
     'changed since, and whether the run can be migrated, and changes nothing. With `--to` it is migrated: only to an\n' +
@@ -26,17 +27,18 @@ export const migrate: CliCommand = {
     ...HUMAN_OPTIONS,
   },
   positionals: ['RUN'],
+  runByDefault: true,
   async run(invocation) {
     const { args, out } = invocation;
-    const runId = args.positionals[0] as string;
     const to = args.text('to');
     if (to === undefined) {
       await letCodeIn(invocation);
+      const runId = await runOf(invocation, LOCAL_AGENT, 'unfinished');
       const card = await (await invocation.open()).migrations.card(runId);
       await out.result(wireCard(card), () => cardText(card, out.paint));
       return isPossible(card) || card.from === card.to ? 0 : 1;
     }
-    const human = await unlockHuman(invocation);
+    const { human, runId } = await humanAndRun(invocation, 'any unfinished');
     const submitted = await (await invocation.open()).migrations.migrate(runId, to, human);
     return reportRun(out, submitted);
   },

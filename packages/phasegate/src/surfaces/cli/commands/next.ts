@@ -1,23 +1,25 @@
 import { goalText } from '@phasegate/core/engine';
 import { encodeGoal, encodePhase, spellNext } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
+import { runOf } from '../runOf.ts';
 import { SHELL } from '../spell.ts';
 import { evidenceLines } from '../text/evidenceLines.ts';
 import { agentOf } from '../unlockHuman.ts';
 
 /** `phasegate next`: the current phase as an agent sees it. */
 export const next: CliCommand = {
-  usage: ['next RUN'],
+  usage: ['next [RUN]'],
   details: 'After a refused attempt the text says why: `Previous attempt failed: …`.',
   examples: ['phasegate next RUN', 'phasegate next RUN --json'],
   options: {},
   positionals: ['RUN'],
   runFromEnvironment: true,
+  runByDefault: true,
   server: 'used',
   async run(invocation) {
-    const { args, out } = invocation;
-    const runId = args.positionals[0] as string;
+    const { out } = invocation;
     const agent = await agentOf(invocation);
+    const runId = await runOf(invocation, agent, 'held');
     const view = await (await invocation.reach()).as(agent).view(runId);
     const { run, status, feedback, current: phase } = view;
     const next_action = spellNext(view, SHELL);

@@ -14,6 +14,7 @@ import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts'
 import { reportFailure } from '../failure.ts';
 import { plain } from '../graph/label.ts';
 import { letCodeIn } from '../letCodeIn.ts';
+import { wholeRun } from '../runOf.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
@@ -63,8 +64,11 @@ async function replayRuns(invocation: Invocation): Promise<ExitCode> {
   const { catalog } = await invocation.project();
   const changed = await catalog.load(wanted.workflow);
   const project = await invocation.open();
+  const named = wanted.runs?.map((word) => wholeRun(invocation, caller, word));
   const ids =
-    wanted.runs ?? (await allRuns(invocation, caller, { ...wanted, workflow: changed.workflow.id }));
+    named === undefined
+      ? await allRuns(invocation, caller, { ...wanted, workflow: changed.workflow.id })
+      : [...new Set(await Promise.all(named))];
   const inTime = changedFor(catalog, wanted.workflow, changed);
   const looking = await project.records.lookingAgain();
   const reports: ReplayReport[] = [];

@@ -104,7 +104,7 @@ describe('what is driven', () => {
   test.each([
     ['a run that is not there', ['run-00112233445566778899'], 1, 'there is no run'],
     ['a workflow that is not there', ['bild'], 1, '`bild`'],
-    ['nothing', [], 2, 'WORKFLOW|RUN'],
+    ['nothing', [], 2, 'this agent holds no run'],
     ['a param that is not declared', ['build', '--param', 'colour=red'], 1, 'colour'],
   ])('%s is refused', async (_name, words, code, message) => {
     const called = await makeProject().callWith(unused(), ['run', ...words]);

@@ -12,6 +12,7 @@ import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../co
 import { goalOf, paramsOf, START_OPTIONS } from '../params.ts';
 import { showProgress } from '../progress.ts';
 import { reportNotStarted } from '../reportSubmitted.ts';
+import { runOf, wholeRun } from '../runOf.ts';
 import { visibleJson } from '../text/visible.ts';
 import { identifyAgent } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -20,7 +21,7 @@ import { usageError } from '../usage.ts';
 export const run: CliCommand = {
   usage: [
     'run WORKFLOW [GOAL] [--param k=v…] [--target FILE] [--agent NAME|COMMAND] [--workers N]',
-    'run RUN [--retry] [--agent NAME|COMMAND] [--workers N]',
+    'run [RUN] [--retry] [--agent NAME|COMMAND] [--workers N]',
   ],
   details:
     'Starts a run of WORKFLOW (with GOAL, as `phasegate start` does), or goes on with RUN: executes command steps, starts the agent for steps of an agent and\n' +
@@ -56,7 +57,7 @@ export const run: CliCommand = {
       summary: 'what the agent can do, where nobody said so when it was added',
     },
   },
-  positionals: ['WORKFLOW|RUN', '[GOAL]'],
+  positionals: ['[WORKFLOW|RUN]', '[GOAL]'],
   async run(invocation) {
     const { args, out, machine } = invocation;
     if (machine === null) throw usageError('nothing can be driven from here');
@@ -150,7 +151,7 @@ async function findOrStart(
   { agent, goal }: { readonly agent: AgentPrincipal; readonly goal: Pick<StartRequest, 'goal'> },
 ): Promise<Found | null> {
   const { args, out } = invocation;
-  const word = args.positionals[0] as string;
+  const word = await meant(invocation, agent);
   const known = await open.claims.attend(word, agent).catch((error: unknown) => {
     if (error instanceof PhasegateError && error.code === 'run_unknown') return null;
     throw error;
@@ -182,6 +183,14 @@ async function findOrStart(
   }
   await out.log(out.json ? JSON.stringify({ event: 'run_started', run: view.run }) : `run ${view.run}`);
   return { id: view.run };
+}
+
+/** The word as it was given, with a run's id made whole; where none was given, the only run of the agent is meant. */
+async function meant(invocation: Invocation, agent: AgentPrincipal): Promise<string> {
+  const [word] = invocation.args.positionals;
+  if (word === undefined) return runOf(invocation, agent, 'held');
+  // A workflow may be called like the beginning of an id.
+  return word.startsWith('run-') ? wholeRun(invocation, agent, word) : word;
 }
 
 /** What failed once is tried again only when a human says so, here or by `--retry`. */

@@ -1,6 +1,7 @@
 import type { RunView } from '@phasegate/core';
 import { encodeRun } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
+import { runOf } from '../runOf.ts';
 import { SHELL } from '../spell.ts';
 import { cardText } from '../text/cardText.ts';
 import { describeRun } from '../text/describeRun.ts';
@@ -8,7 +9,7 @@ import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 
 /** `phasegate status`: one run, all that the caller may see of it. */
 export const status: CliCommand = {
-  usage: ['status RUN'],
+  usage: ['status [RUN]'],
   details:
     'At a gate it names `phasegate decide`, which shows the gate card and asks. With a human credential it prints the\n' +
     'card itself, and the command that decides with its hash; the JSON has it as `gate_card`, the hash as `gate.shown`.',
@@ -16,11 +17,12 @@ export const status: CliCommand = {
   options: HUMAN_OPTIONS,
   positionals: ['RUN'],
   runFromEnvironment: true,
+  runByDefault: true,
   server: 'used',
   async run(invocation) {
-    const { args, out } = invocation;
-    const runId = args.positionals[0] as string;
+    const { out } = invocation;
     const caller = await callerOf(invocation);
+    const runId = await runOf(invocation, caller, 'unfinished');
     const project = await invocation.reach();
     const seen = await project.as(caller).view(runId);
     // A server gives the card to humans alone, hash and all.

@@ -2,6 +2,7 @@ import type { Json } from '@phasegate/core';
 import { encodeSubmitted } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
+import { runOf } from '../runOf.ts';
 import { SHELL } from '../spell.ts';
 import { describeRefusal } from '../text/describeAnswer.ts';
 import { agentOf } from '../unlockHuman.ts';
@@ -9,18 +10,20 @@ import { usageError } from '../usage.ts';
 
 /** `phasegate task`: one task; fetching it is recorded, and a phase with tasks needs them fetched. */
 export const task: CliCommand = {
-  usage: ['task RUN PHASE N'],
+  usage: ['task [RUN] PHASE N'],
   details: 'PHASE is an id, a number or a name; N counts from 1.',
   examples: ['phasegate task RUN PLAN 1', 'phasegate task RUN 2 3 --json'],
   options: {},
   positionals: ['RUN', 'PHASE', 'N'],
   runFromEnvironment: true,
+  runByDefault: true,
   server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
-    const [runId, phase, number] = args.positionals as [string, string, string];
+    const [, phase, number] = args.positionals as [string, string, string];
     if (!/^\d{1,6}$/.test(number)) throw usageError(`\`${number}\` is not the number of a task`);
     const agent = await agentOf(invocation);
+    const runId = await runOf(invocation, agent, 'held');
     const submitted = await (await invocation.reach())
       .as(agent)
       .submit(runId, { kind: 'fetch_task', phase: phaseIdOf(phase), task: Number(number) });

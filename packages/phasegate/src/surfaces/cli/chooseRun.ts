@@ -1,0 +1,187 @@
+import { type Phasegate, PhasegateError, type Principal, type RunSummary } from '@phasegate/core';
+import { goalAuthor } from '@phasegate/core/engine';
+import { oneLine } from '@phasegate/core/model';
+import type { UnlockedHuman } from '../../runtime/ports.ts';
+import type { Invocation } from './command.ts';
+import { table } from './text/table.ts';
+import { LOCAL_AGENT, unlockHuman } from './unlockHuman.ts';
+import { usageError } from './usage.ts';
+
+/** Which runs a command can be about; the only one of them is meant where RUN is left out. */
+export type Among =
+  /** Those the agent holds. */
+  | 'held'
+  /** Those that have not ended; the only active one counts before others. */
+  | 'unfinished'
+  /** Those that have not ended, and no other. */
+  | 'any unfinished'
+  | 'at a gate'
+  | 'with questions'
+  | 'escalated';
+
+/** A human, and the run they act on. */
+export interface HumanAndRun {
+  readonly human: UnlockedHuman;
+  readonly runId: string;
+}
+
+/** What was said of the run: the beginning of its id, or nothing. */
+interface Wanted {
+  readonly word: string;
+  readonly among: Among;
+}
+
+/** The run that is meant, for the one who may see it. */
+export async function chooseRun(invocation: Invocation, caller: Principal, wanted: Wanted): Promise<string> {
+  const gate = (await invocation.reach()).as(caller);
+  const found = await find(gate, wanted);
+  if (found === null) {
+    if (wanted.word !== '') return wanted.word;
+    throw none(wanted.among);
+  }
+  if (wanted.word === '' && !invocation.out.json) await invocation.out.log(lineOf(found));
+  return found.run;
+}
+
+/**
+ * The run a human means. INVARIANT: before anybody has proven who they are, only what an agent here may see is told.
+ * What the human sees afterwards decides: a second run that no agent here sees makes the choice unclear.
+ */
+export async function chooseWithHuman(invocation: Invocation, wanted: Wanted): Promise<HumanAndRun> {
+  const { out, prompts, server } = invocation;
+  const before = server === null ? await seenHere(invocation, wanted) : null;
+  if (before !== null) await out.log(lineOf(before));
+  const human = await unlockHuman(invocation);
+  const found = await find((await invocation.reach()).as(human.principal), wanted);
+  if (found === null) {
+    if (wanted.word !== '') return { human, runId: wanted.word };
+    throw none(wanted.among);
+  }
+  if (found.run !== before?.run) {
+    await out.log(lineOf(found));
+    // A gate's card is shown and asked about anyway.
+    const asks = prompts !== null && wanted.among !== 'at a gate';
+    if (asks && !(await prompts.confirm('Is it this run?')))
+      throw usageError('cancelled: nothing was changed');
+  }
+  return { human, runId: found.run };
+}
+
+/** What can be said without a credential; where no other agent is set up, that is all there is. */
+async function seenHere(invocation: Invocation, wanted: Wanted): Promise<RunSummary | null> {
+  const open = await invocation.open();
+  const found = await find(open.as(LOCAL_AGENT), wanted);
+  if (found === null && wanted.word === '' && (await open.agents.list()).length === 0)
+    throw none(wanted.among);
+  return found;
+}
+
+/** More than anyone has open; a prefix is looked for among the newest of them. */
+const MOST = 10_000;
+
+/** The one run whose id begins like this, with or without `run-`; null where there is none. */
+export async function runByPrefix(gate: Pick<Phasegate, 'runs'>, word: string): Promise<RunSummary | null> {
+  const runs = word === '' ? [] : ((await listed(gate)) ?? []);
+  const exact = runs.find(({ run }) => run === word);
+  if (exact !== undefined) return exact;
+  const matches = runs.filter(({ run }) => run.startsWith(word) || run.startsWith(`run-${word}`));
+  if (matches.length > 1) throw unclear(`\`${word}\` is the beginning of ${matches.length} runs`, matches);
+  return matches[0] ?? null;
+}
+
+/** The runs the caller may see; null where they may see no list, as an agent at a server. */
+async function listed(gate: Pick<Phasegate, 'runs'>): Promise<readonly RunSummary[] | null> {
+  return gate.runs({ limit: MOST }).catch((error: unknown) => {
+    if (error instanceof PhasegateError && error.code === 'not_permitted') return null;
+    throw error;
+  });
+}
+
+async function find(gate: Phasegate, { word, among }: Wanted): Promise<RunSummary | null> {
+  if (word !== '') return runByPrefix(gate, word);
+  const candidates = await candidatesFor(gate, among);
+  const active = among === 'any unfinished' ? [] : candidates.filter(({ status }) => status === 'active');
+  const [only, ...others] = active.length > 0 ? active : candidates;
+  if (others.length === 0) return only ?? null;
+  throw unclear(`RUN is missing, and ${candidates.length} runs ${WORDS[among]}`, candidates);
+}
+
+async function candidatesFor(gate: Phasegate, among: Among): Promise<readonly RunSummary[]> {
+  const runs = await listed(gate);
+  if (runs === null) throw usageError('RUN is missing, and this server lists its runs to humans only');
+  const open = runs.filter(({ status }) => status !== 'completed' && status !== 'stopped');
+  const waiting = () => open.filter(({ status }) => status === 'waiting');
+  switch (among) {
+    case 'held':
+      return open.filter(({ holder }) => holder !== null);
+    case 'unfinished':
+    case 'any unfinished':
+      return open;
+    case 'escalated':
+      return open.filter(({ status }) => status === 'escalated');
+    case 'at a gate':
+      return whereSeen(gate, waiting(), (view) => view.gate !== null);
+    case 'with questions':
+      return whereSeen(gate, waiting(), (view) => view.questions.length > 0);
+  }
+}
+
+type View = Awaited<ReturnType<Phasegate['view']>>;
+
+async function whereSeen(
+  gate: Phasegate,
+  runs: readonly RunSummary[],
+  holds: (view: View) => boolean,
+): Promise<readonly RunSummary[]> {
+  const seen = await Promise.all(runs.map(async (run) => holds(await gate.view(run.run))));
+  return runs.filter((_, place) => seen[place]);
+}
+
+/** What several of them do. */
+const WORDS: Readonly<Record<Among, string>> = {
+  held: 'are held by this agent',
+  unfinished: 'have not ended',
+  'any unfinished': 'have not ended',
+  'at a gate': 'wait at a gate',
+  'with questions': 'wait for answers',
+  escalated: 'are escalated',
+};
+
+const NONE: Readonly<Record<Among, string>> = {
+  held: 'this agent holds no run',
+  unfinished: 'no run is under way',
+  'any unfinished': 'no run is under way',
+  'at a gate': 'no run waits at a gate',
+  'with questions': 'no run waits for answers',
+  escalated: 'no run is escalated',
+};
+
+function none(among: Among): Error {
+  return usageError(`RUN is missing, and ${NONE[among]}`, '`phasegate runs` lists the runs there are');
+}
+
+const LISTED = 20;
+
+function unclear(what: string, runs: readonly RunSummary[]): Error {
+  const rows = runs.slice(0, LISTED).map(cellsOf);
+  const more = runs.length > LISTED ? `\n  and ${runs.length - LISTED} more: \`phasegate runs\`` : '';
+  return usageError(`${what}: say which`, `one of\n${table(rows.map((row) => ['', ...row]))}${more}`);
+}
+
+function lineOf(run: RunSummary): string {
+  return cellsOf(run)
+    .filter((cell) => cell !== '')
+    .join('  ');
+}
+
+function cellsOf({ run, workflow, status, phase, target, goal }: RunSummary): readonly string[] {
+  const said = goal === undefined ? (target ?? '') : `goal, ${goalAuthor(goal)}: ${goal.text}`;
+  return [run, workflow, phase === null ? status : `${status} in ${phase}`, brief(oneLine(said))];
+}
+
+const BRIEF = 60;
+
+function brief(text: string): string {
+  const characters = [...text];
+  return characters.length > BRIEF ? `${characters.slice(0, BRIEF - 3).join('')}...` : text;
+}
