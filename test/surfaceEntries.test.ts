@@ -141,6 +141,7 @@ test('@phasegate/core/model exports exactly these values', () => {
     'Readings',
     'SCOPE_ROOTS',
     'WHOLE_CODES',
+    'WRITING_TOOLS',
     'approvalGate',
     'approvalOf',
     'approvingTargets',

@@ -20,7 +20,10 @@ test('a server that the config names is started only as a human accepted it, scr
   await ok(project, ['trust', 'lab', '--yes']);
   await startAndStop(project);
   expect(existsSync(join(project.root, 'started'))).toBe(false);
-  expect(await finding(project)).toMatchObject({ status: 'optional', next_step: 'phasegate trust --servers' });
+  expect(await finding(project)).toMatchObject({
+    status: 'optional',
+    next_step: 'phasegate trust --servers',
+  });
 
   await ok(project, ['trust', '--servers', '--yes']);
   expect(await finding(project)).toMatchObject({ status: 'ok' });

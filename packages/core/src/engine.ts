@@ -29,6 +29,7 @@ export {
   type LetThrough,
   type StoppedRun,
 } from './engine/gateCard.ts';
+export type { AllowedProgram, ReceiptCount, RefusedTry, WorkFacts } from './engine/gateWork.ts';
 export { type Goal, goalAuthor, goalOf, goalText } from './engine/goal.ts';
 export { holds, holdsAnItem } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';

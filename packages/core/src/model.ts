@@ -70,7 +70,7 @@ export { matchCommand, parseCommandLine } from './model/shell/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
 export { sameTarget, targetKey, targetProblem, targetWithin } from './model/target.ts';
 export { asideRanges, fillTemplate, isWithin, placeholdersIn, type TextRange } from './model/template.ts';
-export { CONTRACT_TOOLS, coversTool, isToolName } from './model/tools.ts';
+export { CONTRACT_TOOLS, coversTool, isToolName, WRITING_TOOLS } from './model/tools.ts';
 export { unloadable } from './model/unloadable.ts';
 export { workerOf } from './model/workerOf.ts';
 export {

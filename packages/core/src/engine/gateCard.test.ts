@@ -96,6 +96,29 @@ describe('a gate card tells', () => {
     expect(gateCard(atGate())).not.toHaveProperty('stopped_before');
   });
 
+  test('what was done with tools and what was refused, of many a few and how many more', () => {
+    const work = {
+      changed: [{ phase: 2, paths: Array.from({ length: 120 }, (_, at) => `src/${at}.ts`) }],
+      unnamed: 1,
+      programs: Array.from({ length: 21 }, (_, at) => ({ tool: 'bash', command: `echo ${at}`, times: 1 })),
+      receipts: [{ tool: 'bash', times: 21, failed: 1 }],
+      refused: [{ what: 'completion', code: 'check_failed', message: 'x'.repeat(600), times: 2 }],
+    };
+
+    const card = gateCard(atGate(), { letThrough: [], stoppedBefore: [], work });
+
+    expect(card).toMatchObject({
+      changed: [{ phase: 2, more: 20 }],
+      changed_unnamed: 1,
+      receipts: [{ tool: 'bash', times: 21, failed: 1 }],
+      refused: [
+        { what: 'completion', times: 2, message: expect.stringMatching(/^x{500}… \(600 characters\)$/) },
+      ],
+    });
+    const programs = card?.programs as readonly object[] | undefined;
+    expect(programs?.at(-1)).toEqual({ more: 1 });
+  });
+
   test('when its checks were looked at [adv.N14]', () => {
     const blockers = [{ check: 'asked', label: 'the tests pass' }];
 

@@ -5,6 +5,7 @@ import { Asking } from './deciding.ts';
 import { openGate } from './gate.ts';
 import { contextValues, gateContext, visitOf } from './gateContext.ts';
 import { meaningOf } from './gateMeaning.ts';
+import { type WorkFacts, workSections } from './gateWork.ts';
 import { routeFrom } from './route.ts';
 import type { GateWait, Run } from './run.ts';
 
@@ -19,6 +20,8 @@ export interface GateCardFacts {
   readonly stoppedBefore: readonly StoppedRun[];
   /** When each item of a parallel phase was judged, oldest first; the newest of a key counts. */
   readonly itemsJudged?: readonly JudgedItem[];
+  /** What was done with tools, and what was refused. */
+  readonly work?: WorkFacts;
 }
 
 /** An item's postconditions are looked at when it is handed in, which may be long before the gate opens. */
@@ -85,6 +88,7 @@ export function gateCard(run: Run, facts: GateCardFacts = NOTHING): JsonObject |
     opened_at: wait.since,
     ...section('checks', checksOf(run, phase, wait)),
     ...section('items_looked_at', itemsLookedAt(run, phase, facts)),
+    ...(facts.work === undefined ? {} : workSections(facts.work)),
     prompt: gate.prompt,
     context: gateContext(run, gate, visit),
     covered: contextValues(run, gate, visit),
@@ -155,9 +159,15 @@ function checksOf({ work }: Run, phase: Phase, { since, outcome }: GateWait): re
   const judged = outcome === 'skip' ? [] : phase.postconditions;
   const when = work.items === null ? { looked_at: since } : { looked_at: 'with each item' };
   return [
-    ...judged.map(({ label, needs }) => ({ check: label, needs, ...when })),
-    ...phase.blockers.map(({ label, needs }) => ({ check: label, needs, looked_at: since })),
+    ...judged.map((check) => ({ ...askedBy(check), ...when })),
+    ...phase.blockers.map((check) => ({ ...askedBy(check), looked_at: since })),
   ];
+}
+
+/** A check that is looked at again looks at the world, also where its author did not say what it needs. */
+function askedBy({ label, needs, recheck }: Phase['blockers'][number]): JsonObject {
+  const looks = needs === 'claimed' && recheck === true ? { looks: true } : {};
+  return { check: label, needs, ...looks };
 }
 
 function itemsLookedAt({ work }: Run, phase: Phase, { itemsJudged = [] }: GateCardFacts): JsonObject {

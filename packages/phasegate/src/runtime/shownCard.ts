@@ -15,6 +15,7 @@ import {
   type StoppedRun,
 } from '@phasegate/core/engine';
 import { sameTarget } from '@phasegate/core/model';
+import { phaseWorkOf } from './phaseWork.ts';
 import type { AuditStore, RunStore } from './ports.ts';
 import { projectTarget } from './projectTarget.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
@@ -40,7 +41,7 @@ type Place = Pick<RuntimeParts, 'store' | 'workspace'>;
 async function factsOf(place: Place, run: Run): Promise<GateCardFacts> {
   if (run.status !== 'waiting' || run.wait.for !== 'gate') return { letThrough: [], stoppedBefore: [] };
   return {
-    ...(await toldIn(place.store, run.id)),
+    ...(await toldIn(place.store, run)),
     stoppedBefore: await stoppedBefore(place, run, run.wait.since),
   };
 }
@@ -50,13 +51,15 @@ const PAGE = 1000;
 /** From the run's own record: what was let through is not lost when its phase is left. */
 async function toldIn(
   store: AuditStore & RunStore,
-  id: string,
-): Promise<Required<Pick<GateCardFacts, 'letThrough' | 'itemsJudged'>>> {
+  run: Run,
+): Promise<Required<Pick<GateCardFacts, 'letThrough' | 'itemsJudged' | 'work'>>> {
+  const work = phaseWorkOf(run);
   const letThrough: LetThrough[] = [];
   const itemsJudged: JudgedItem[] = [];
   for (let after = 0; ; ) {
-    const records = await store.history(id, { after, limit: PAGE });
+    const records = await store.history(run.id, { after, limit: PAGE });
     for (const record of records) {
+      work.add(record);
       const event = eventOfRecord(record);
       if (event === null) continue;
       letThrough.push(...toldBy(event));
@@ -65,7 +68,9 @@ async function toldIn(
       }
     }
     const newest = records.at(-1)?.seq;
-    if (records.length < PAGE || newest === undefined) return { letThrough, itemsJudged };
+    if (records.length < PAGE || newest === undefined) {
+      return { letThrough, itemsJudged, work: work.facts() };
+    }
     after = newest;
   }
 }

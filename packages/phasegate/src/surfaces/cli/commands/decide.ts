@@ -5,6 +5,7 @@ import type { CliCommand, Invocation } from '../command.ts';
 import { refuse } from '../refuse.ts';
 import { reportRun } from '../reportSubmitted.ts';
 import { humanAndRun } from '../runOf.ts';
+import { showsUtf8 } from '../text/asAscii.ts';
 import { cardText } from '../text/cardText.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -59,7 +60,15 @@ export const decide: CliCommand = {
         message: `what is to be decided is not what was shown: read the card again with \`${statusCall(invocation, runId)}\``,
       });
     }
-    if (prompts !== null) await out.log(cardText(card.card, out.width));
+    if (prompts !== null) {
+      const screen = {
+        width: out.width,
+        paint: out.paint,
+        utf8: showsUtf8(invocation.env),
+        shown: card.shown,
+      };
+      await out.log(cardText(card.card, screen));
+    }
     const asked = choiceOf(card.card);
     const option = await chooseOption(invocation, asked);
     const input = await chooseInput(invocation, asked, option);

@@ -87,7 +87,7 @@ test('on a screen the words of the agent are marked, and the hash stands beside 
 
   const { stdout } = await shell.callAs('open sesame', ['status', run]);
 
-  expect(stdout).toContain('mode: permissive (nothing is blocked');
+  expect(stdout).toContain('! permissive mode: nothing is blocked');
   expect(stdout).toMatch(/^\| +all is well|^\| report: all is well/m);
   expect(stdout.split('\n').filter((line) => line.startsWith('prompt:'))).toEqual(['prompt: To production?']);
 });

@@ -3,6 +3,7 @@ import { encodeRun } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
 import { runOf } from '../runOf.ts';
 import { SHELL } from '../spell.ts';
+import { showsUtf8 } from '../text/asAscii.ts';
 import { cardText } from '../text/cardText.ts';
 import { describeRun } from '../text/describeRun.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -38,7 +39,20 @@ export const status: CliCommand = {
     const told = card !== null && human ? card : null;
     const more = told === null ? {} : { gate_card: told.card, shown: told.shown };
     await out.result({ ...encodeRun(view, SHELL), ...more }, () =>
-      [describeRun(screen, out), ...(told === null ? [] : ['', cardText(told.card, out.width)])].join('\n'),
+      [
+        describeRun(screen, out),
+        ...(told === null
+          ? []
+          : [
+              '',
+              cardText(told.card, {
+                width: out.width,
+                paint: out.paint,
+                utf8: showsUtf8(invocation.env),
+                shown: told.shown,
+              }),
+            ]),
+      ].join('\n'),
     );
     return 0;
   },

@@ -1,9 +1,11 @@
+import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
+import { paintFor } from '../paint.ts';
 import { cardText } from './cardText.ts';
 
 test('spaces up to the edge of the screen paint no line of ours [adv.N14]', () => {
   const painted = `fine${' '.repeat(200)}prompt: Harmless?`;
-  const text = cardText({ prompt: 'To production?', evidence: { report: painted } }, 80);
+  const text = page({ prompt: 'To production?', evidence: { report: painted } });
 
   const lines = text.split('\n');
   expect(lines.every((line) => line.length < 80 || !line.startsWith('|'))).toBe(true);
@@ -14,19 +16,19 @@ test('spaces up to the edge of the screen paint no line of ours [adv.N14]', () =
 test.each(['\n', '\r', '\r\n', '\u2028', '\u0085', '\v'])(
   'no line end makes a line of ours out of words of others [adv.N14]: %j',
   (end) => {
-    const lines = cardText({ evidence: { [`a${end}prompt: Forged`]: `b${end}prompt: Forged` } }, 80).split(
+    const lines = page({ evidence: { [`a${end}prompt: Forged`]: `b${end}prompt: Forged` } }).split(
       /\r\n|[\n\v\f\r\u0085\u2028\u2029]/,
     );
 
-    expect(lines.filter((line) => line.startsWith('prompt'))).toEqual([]);
-    expect(lines.slice(3).every((line) => line === '' || line.startsWith('| '))).toBe(true);
+    expect(lines.filter((line) => line.startsWith('prompt'))).toEqual(['prompt: none']);
+    expect(lines.filter((line) => line.includes('Forged')).every((line) => line.startsWith('| '))).toBe(true);
   },
 );
 
 test('what cannot be seen, or turns the direction of text, is shown as what it is [adv.N14]', () => {
   const hidden = 'a\u202eb\u200bc\u001b[32md\u00a0e\u3164f\ufe0fg\th\u2800';
 
-  const text = cardText({ context: { note: hidden } }, 80);
+  const text = page({ context: { note: hidden } });
 
   expect(text).toContain(
     '| note: a\\u{202e}b\\u{200b}c\\u{1b}[32md\\u{a0}e\\u{3164}f\\u{fe0f}g\\u{9}h\\u{2800}',
@@ -34,19 +36,112 @@ test('what cannot be seen, or turns the direction of text, is shown as what it i
 });
 
 test('wide characters break before the screen does [adv.N14]', () => {
-  const lines = cardText({ evidence: '漢'.repeat(60) }, 40)
+  const lines = page({ evidence: '漢'.repeat(60) }, 40)
     .split('\n')
-    .slice(3, -1);
+    .filter((line) => line.includes('漢'));
 
   expect(lines.every((line) => line.startsWith('| ') && [...line].length <= 20)).toBe(true);
   expect(lines.join('').replaceAll('| ', '')).toBe('漢'.repeat(60));
 });
 
 test('what is not known to be ours is taken for words of others', () => {
-  expect(cardText({ news: 'x', mode: 'permissive', trusted: false }, 80).split('\n').slice(2, -1)).toEqual([
-    'news:',
-    '| x',
-    'mode: permissive (nothing is blocked: what would be refused is let through)',
-    'trusted: false (no human has accepted this workflow)',
-  ]);
+  const lines = page({ news: 'x', mode: 'permissive', trusted: false }).split('\n');
+
+  expect(lines.slice(lines.indexOf('news:'), lines.indexOf('news:') + 2)).toEqual(['news:', '| x']);
+  expect(lines).toContain('! no human has accepted this workflow');
+  expect(lines).toContain('! permissive mode: nothing is blocked, what would be refused is let through');
 });
+
+const CARD: JsonObject = {
+  run: 'run-1',
+  workflow: 'tdd',
+  workflow_hash: 'a'.repeat(64),
+  mode: 'strict',
+  trusted: true,
+  ring: 'served',
+  started: { by: 'human maria', at: 'T0' },
+  target: 'src/sum.ts',
+  goal: { text: 'add a subtract function', by: 'human maria' },
+  path: [{ phase: 'PLAN', outcome: 'ok', by: 'local', at: 'T1' }],
+  decisions: [{ gate: 'plan#1', option: 'Approve', by: 'maria', at: 'T2' }],
+  gate: 'review#2',
+  phase: 'REVIEW',
+  epoch: 4,
+  opened_at: 'T3',
+  checks: [
+    { check: 'the tests pass', needs: 'verified', looked_at: 'T3' },
+    { check: 'the docs are built', needs: 'claimed', looks: true, looked_at: 'T3' },
+    { check: 'the report is complete', needs: 'claimed', looked_at: 'T3' },
+  ],
+  changed: [{ phase: 'REVIEW', paths: ['docs/a.md', 'docs/b.md'], more: 3 }],
+  programs: [{ tool: 'bash', command: 'npm test', times: 2 }],
+  receipts: [{ tool: 'bash', times: 2, failed: 1 }],
+  refused: [{ what: 'write_files', code: 'outside_write_scope', message: 'not here', times: 2 }],
+  prompt: 'Is it good?',
+  context: { summary: 'all done' },
+  covered: { summary: 'all done' },
+  evidence: { report: 'fine' },
+  submitted_by: 'local',
+  outcome: 'ok',
+  warnings: [{ phase: 'PLAN', code: 'check_failed', message: 'the docs are old' }],
+  options: [
+    { label: 'Approve', requires_input: false, leads_to: 'next', approves: true, way: 'phase `END`' },
+  ],
+};
+
+test('a page to judge by: what was seen and what is claimed are told apart, hashes are short and last', () => {
+  const text = page(CARD);
+
+  expect(text.split('\n\n').map((section) => section.split('\n')[0])).toEqual([
+    'Gate review#2 of run run-1',
+    'Goal, by maria',
+    'What the workflow shows here',
+    'What the engine saw for itself',
+    'What is only claimed, by agent local, outcome ok',
+    'Earlier in this run',
+    'Warnings',
+    'To decide',
+    'run started by human maria, T0; ring served, epoch 4',
+  ]);
+  const [seen = '', claimed = ''] = text.split('\n\n').slice(3, 5);
+  expect(seen).toContain('the tests pass (verified');
+  expect(seen).toContain('the docs are built (verified');
+  expect(seen).toContain('bash 2, 1 without success');
+  expect(seen).toContain('in phase REVIEW:\n| docs/a.md\n| docs/b.md\nand 3 more\n');
+  expect(seen).toContain('| bash: npm test (2 times)');
+  expect(claimed).toContain('| report: fine');
+  expect(claimed).toContain('- the report is complete');
+  expect(text).toContain('| write_files: not here [outside_write_scope] (2 times)');
+  expect(text).toContain('| phase PLAN, code check_failed, the docs are old');
+  expect(text).toContain('- gate plan#1: Approve, by maria, T2');
+  expect(text.trimEnd().split('\n').at(-1)).toBe(
+    `hashes: workflow ${'a'.repeat(12)}, this card ${'b'.repeat(12)}`,
+  );
+  expect(text).not.toContain('a'.repeat(13));
+});
+
+test.each([40, 80])('no line is wider than %i columns', (width) => {
+  const lines = page(CARD, width).split('\n');
+
+  expect(lines.filter((line) => line.length >= width)).toEqual([]);
+});
+
+test('where the terminal shows ASCII only, everything else is written as its number', () => {
+  const text = cardText({ ...CARD, evidence: { report: 'café ✓' } }, { ...PLAIN, utf8: false });
+
+  expect(text).toMatch(/^[ -~\n]+$/);
+  expect(text).toContain('| report: caf\\u{e9} \\u{2713}');
+  expect(text).toContain('+ the tests pass');
+});
+
+test('what is known only now stands among the warnings', () => {
+  const text = cardText(CARD, { ...PLAIN, notes: ['`tdd.yaml` is not as it was accepted'] });
+
+  expect(text.split('\n\n').at(-3)).toContain('! `tdd.yaml` is not as it was accepted');
+});
+
+const PLAIN = { width: 80, paint: paintFor(false), shown: 'b'.repeat(64) };
+
+function page(card: JsonObject, width = 80): string {
+  return cardText(card, { ...PLAIN, width });
+}

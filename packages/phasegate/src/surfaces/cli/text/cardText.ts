@@ -1,56 +1,266 @@
-import { type Json, type JsonObject, own } from '@phasegate/core';
+import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { goalAuthor } from '@phasegate/core/engine';
 import { decodeGoal } from '@phasegate/wire';
-import { describeJson } from './describeJson.ts';
-import { foreignLines } from './foreignLines.ts';
-
-// What the engine or the accepted workflow says. Whatever is not here is taken for somebody else's words.
-const OURS: ReadonlySet<string> = new Set([
-  'run',
-  'workflow',
-  'workflow_hash',
-  'mode',
-  'trusted',
-  'ring',
-  'started',
-  'path',
-  'decisions',
-  'gate',
-  'phase',
-  'epoch',
-  'opened_at',
-  'checks',
-  'submitted_by',
-  'prompt',
-  'outcome',
-  'options',
-]);
+import { type CardPage, type CardScreen, pageFor, word } from './cardPage.ts';
 
 const LEGEND =
   'Lines that begin with | are words of others: of an agent, of a person, or what a program printed.';
 
-/** The gate card on a screen: the whole of it, because its hash is what the human signs. */
-export function cardText(card: JsonObject, width: number): string {
-  const lines = Object.entries(card).flatMap(([key, value]) => sectionLines(key, value, width));
-  return `${[LEGEND, '', ...lines].join('\n')}\n`;
+/**
+ * The gate card as a page to judge by: what is to be done, what the engine saw, what is only claimed, what to beware of,
+ * what was decided before, and the question. All of the card is on it, because its hash is what the human signs.
+ */
+export function cardText(card: JsonObject, screen: CardScreen): string {
+  const page = pageFor(card, screen);
+  const checks = page.list('checks');
+  const sections = [
+    head(page),
+    aim(page),
+    context(page),
+    seen(page, checks.filter(looksItself)),
+    claimed(
+      page,
+      checks.filter((check) => !looksItself(check)),
+    ),
+    before(page),
+    warnings(page),
+    question(page),
+    details(page),
+  ];
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function sectionLines(key: string, value: Json, width: number): readonly string[] {
-  const text = describeJson(value, '  ');
-  if (OURS.has(key)) return [`${key}:${text.startsWith('\n') ? text : ` ${text}`}${meaning(key, value)}`];
-  if (key === 'goal') return goalLines(value, width);
-  return [`${key}:`, ...foreignLines(describeJson(value).trimStart(), width)];
+function head(page: CardPage): readonly string[] {
+  const { paint } = page.screen;
+  const [run, gate, workflow] = [page.take('run'), page.take('gate'), page.take('workflow')];
+  const where = `workflow ${word(workflow)}, phase ${word(page.take('phase'))}`;
+  return [
+    ...page.heading(`Gate ${word(gate)} of run ${word(run)}`),
+    ...page.line(`${where}, open since ${word(page.take('opened_at'))}`),
+    ...page.line(LEGEND).map(paint.dim),
+  ];
 }
 
-/** Whose words it is stands on a line of ours; the words do not. */
-function goalLines(goal: Json, width: number): readonly string[] {
-  const { goal: told } = decodeGoal({ goal: String(own(goal, 'text')), goal_by: String(own(goal, 'by')) });
-  if (told === undefined) return [];
-  return [`goal, ${goalAuthor(told)}:`, ...foreignLines(told.text, width)];
+/** Whose words the goal is stands on a line of ours; the words do not. */
+function aim(page: CardPage): readonly string[] {
+  const goal = page.take('goal');
+  const target = page.take('target') ?? null;
+  const { goal: told } = decodeGoal(
+    goal === undefined ? {} : { goal: String(own(goal, 'text')), goal_by: String(own(goal, 'by')) },
+  );
+  return [
+    ...(told === undefined
+      ? page.line('no goal was given')
+      : [...page.heading(`Goal, ${goalAuthor(told)}`), ...page.said(told.text)]),
+    ...(target === null ? [] : [...page.heading('Target'), ...page.said(target)]),
+  ];
 }
 
-function meaning(key: string, value: Json): string {
-  if (key === 'mode' && value === 'permissive')
-    return ' (nothing is blocked: what would be refused is let through)';
-  return key === 'trusted' && value === false ? ' (no human has accepted this workflow)' : '';
+/** What the author of the workflow wants shown here, and what a yes approves beside the evidence. */
+function context(page: CardPage): readonly string[] {
+  const [shown, covered] = [page.take('context') ?? {}, page.take('covered') ?? {}];
+  const same = canonicalJson(shown) === canonicalJson(covered);
+  return [
+    ...page.heading('What the workflow shows here'),
+    ...(isEmpty(shown) ? page.line('nothing') : page.said(shown)),
+    ...(same || isEmpty(covered) ? [] : [...page.line('a yes approves as well:'), ...page.said(covered)]),
+  ];
+}
+
+/** A check that looks at the world, and not at what was handed in. */
+function looksItself(check: Json): boolean {
+  return own(check, 'looks') === true || own(check, 'needs') !== 'claimed';
+}
+
+function seen(page: CardPage, checks: readonly Json[]): readonly string[] {
+  const { paint, utf8 } = page.screen;
+  const tick = utf8 === false ? '+' : '✓';
+  const looked = checks.map((check) => {
+    const how = own(check, 'needs') === 'observed' ? 'observed' : 'verified';
+    return `${tick} ${word(own(check, 'check'))} (${how}, looked at ${word(own(check, 'looked_at'))})`;
+  });
+  const receipts = page.list('receipts').map((receipt) => {
+    const failed = own(receipt, 'failed');
+    const bad = failed === 0 ? '' : `, ${word(failed)} without success`;
+    return `${word(own(receipt, 'tool'))} ${word(own(receipt, 'times'))}${bad}`;
+  });
+  const told = [
+    ...looked,
+    ...(receipts.length === 0 ? [] : [`${tick} tools it carried out, with receipts: ${receipts.join('; ')}`]),
+  ];
+  const items = page.take('items_looked_at');
+  return [
+    ...page.heading('What the engine saw for itself').map(paint.green),
+    ...(told.length === 0
+      ? page.line('nothing: no check looked at the world, and no tool was carried out')
+      : told.flatMap(page.line)),
+    ...(items === undefined ? [] : [...page.line('when each item was looked at:'), ...page.said(items)]),
+    ...changes(page),
+  ];
+}
+
+/** What the record says was changed: calls are known, and what a program does by itself is not. */
+function changes(page: CardPage): readonly string[] {
+  const changed = page.list('changed');
+  const programs = page.list('programs');
+  const unnamed = page.take('changed_unnamed');
+  const paths = changed.flatMap((one) => {
+    const named = own(one, 'paths');
+    const more = own(one, 'more');
+    return [
+      ...page.line(`paths that calls were allowed to write in phase ${word(own(one, 'phase'))}:`),
+      ...page.said((Array.isArray(named) ? named : []).join('\n')),
+      ...(more === undefined ? [] : page.line(`and ${word(more)} more`)),
+    ];
+  });
+  return [
+    ...(paths.length === 0
+      ? page.line('no write went through Phasegate; what an agent writes by itself is not seen')
+      : paths),
+    ...(unnamed === undefined
+      ? []
+      : page.line(`writes whose paths were too long to record: ${word(unnamed)}`)),
+    ...(programs.length === 0
+      ? []
+      : [
+          ...page.line('programs that were allowed here; what they changed is not recorded:'),
+          ...programs.flatMap((one) => counted(page, one, `${own(one, 'tool')}: ${own(one, 'command')}`)),
+        ]),
+  ];
+}
+
+/** One of many like it, or how many more there are. */
+function counted(page: CardPage, one: Json, text: string): readonly string[] {
+  const more = own(one, 'more');
+  if (more !== undefined) return page.line(`and ${word(more)} more`);
+  const times = own(one, 'times');
+  return page.said(times === 1 || times === undefined ? text : `${text} (${word(times)} times)`);
+}
+
+function claimed(page: CardPage, checks: readonly Json[]): readonly string[] {
+  const { paint } = page.screen;
+  const outcome = page.take('outcome');
+  const handedIn = ['evidence', 'word', 'outcomes', 'state'].flatMap((key) => {
+    const value = page.take(key);
+    if (value === undefined || isEmpty(value)) return key === 'evidence' ? page.line('evidence: none') : [];
+    return [...page.line(`${key}:`), ...page.said(value)];
+  });
+  return [
+    ...page
+      .heading(`What is only claimed, by agent ${word(page.take('submitted_by'))}, outcome ${word(outcome)}`)
+      .map(paint.yellow),
+    ...handedIn,
+    ...(checks.length === 0 ? [] : page.line('checks that held, on what was handed in:')),
+    ...checks.flatMap((check) => page.line(`- ${word(own(check, 'check'))}`)),
+  ];
+}
+
+function before(page: CardPage): readonly string[] {
+  const path = page
+    .list('path')
+    .map((one) => `- phase ${word(own(one, 'phase'))}: ${word(own(one, 'outcome'))}, ${byAndAt(one)}`);
+  const decisions = page
+    .list('decisions')
+    .map((one) => `- gate ${word(own(one, 'gate'))}: ${word(own(one, 'option'))}, ${byAndAt(one)}`);
+  return [
+    ...page.heading('Earlier in this run'),
+    ...(decisions.length === 0 ? page.line('no human has decided yet') : []),
+    ...[...path, ...decisions].flatMap(page.line),
+  ];
+}
+
+function byAndAt(one: Json): string {
+  return `by ${word(own(one, 'by'))}, ${word(own(one, 'at'))}`;
+}
+
+function warnings(page: CardPage): readonly string[] {
+  const { paint, notes = [] } = page.screen;
+  const [mode, trusted] = [page.take('mode'), page.take('trusted')];
+  const lines = [
+    ...(trusted === false ? page.line('! no human has accepted this workflow') : []),
+    ...(mode === 'permissive'
+      ? page.line('! permissive mode: nothing is blocked, what would be refused is let through')
+      : []),
+    ...notes.flatMap((note) => page.line(`! ${note}`)),
+    ...told(page, 'would_refuse', '! let through, and refused in strict mode:'),
+    ...told(page, 'warnings', '! checks that warned:'),
+    ...refusals(page),
+    ...told(page, 'stopped_before', '! runs on the same target that were stopped:'),
+  ];
+  if (lines.length === 0) return [...page.heading('Warnings'), ...page.line('none')];
+  const marked = lines.map((line) => (line.startsWith('! ') ? paint.red(line) : line));
+  return [...page.heading('Warnings').map(paint.red), ...marked];
+}
+
+function told(page: CardPage, key: string, title: string): readonly string[] {
+  const list = page.list(key);
+  return list.length === 0 ? [] : [...page.line(title), ...list.flatMap((one) => page.said(inWords(one)))];
+}
+
+/** The values of a small object, one behind the other. */
+function inWords(value: Json): string {
+  if (!isJsonObject(value)) return String(value);
+  return Object.entries(value)
+    .map(([key, one]) => (key === 'message' || key === 'reason' ? String(one) : `${key} ${String(one)}`))
+    .join(', ');
+}
+
+function refusals(page: CardPage): readonly string[] {
+  const refused = page.list('refused');
+  if (refused.length === 0) return [];
+  return [
+    ...page.line('! tried in this phase, and refused:'),
+    ...refused.flatMap((one) =>
+      counted(page, one, `${own(one, 'what')}: ${own(one, 'message')} [${own(one, 'code')}]`),
+    ),
+  ];
+}
+
+function question(page: CardPage): readonly string[] {
+  const options = page.list('options').map((option) => {
+    const approves = own(option, 'approves');
+    const means = approves === true ? ', approves' : approves === false ? ', does not approve' : '';
+    const needs = own(option, 'requires_input') === true ? ', needs a text' : '';
+    const leads = own(option, 'leads_to');
+    const way = own(option, 'way') ?? (leads === undefined ? undefined : `leads to ${word(leads)}`);
+    return `- ${word(own(option, 'label'))}: ${word(way)}${means}${needs}`;
+  });
+  return [
+    ...page.heading('To decide'),
+    ...page.line(`prompt: ${word(page.take('prompt'))}`),
+    ...options.flatMap(page.line),
+  ];
+}
+
+const SHOWN_DIGITS = 12;
+
+/** What is seldom asked, and the hashes, short: the JSON has all of them. */
+function details(page: CardPage): readonly string[] {
+  const { paint, shown } = page.screen;
+  const started = page.take('started');
+  const [ring, epoch, workflow] = [page.take('ring'), page.take('epoch'), page.take('workflow_hash')];
+  const params = page.take('params');
+  const others = page
+    .others()
+    .flatMap(([key, value]) => [...page.line(`${word(key)}:`), ...page.said(value)]);
+  const hashes = [
+    ...(workflow === undefined ? [] : [`workflow ${word(workflow).slice(0, SHOWN_DIGITS)}`]),
+    ...(shown === undefined ? [] : [`this card ${shown.slice(0, SHOWN_DIGITS)}`]),
+  ];
+  return [
+    ...(params === undefined
+      ? []
+      : [...page.line('params that differ from their defaults:'), ...page.said(params)]),
+    ...others,
+    ...page
+      .line(
+        `run started ${started === undefined ? 'by unknown' : byAndAt(started)}; ring ${word(ring)}, epoch ${word(epoch)}`,
+      )
+      .map(paint.dim),
+    ...(hashes.length === 0 ? [] : page.line(`hashes: ${hashes.join(', ')}`).map(paint.dim)),
+  ];
+}
+
+function isEmpty(value: Json): boolean {
+  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }

@@ -26,21 +26,24 @@ export function foreignRest(text: string, { before, width }: { before: string; w
   return [`${before}${head}`, ...lines].join('\n');
 }
 
-function broken(line: string, room: number): readonly string[] {
+/** A line in parts that fit the room, behind a blank where one is near; nothing of it is left out. */
+export function broken(line: string, room: number): readonly string[] {
   const lines: string[] = [];
-  let current = '';
-  let taken = 0;
+  let current: string[] = [];
   for (const character of line) {
-    const columns = columnsOf(character);
-    if (taken + columns > room) {
-      lines.push(current);
-      current = '';
-      taken = 0;
+    if (columnsIn(current) + columnsOf(character) > room) {
+      const blank = current.lastIndexOf(' ') + 1;
+      const end = blank > current.length / 2 ? blank : current.length;
+      lines.push(current.slice(0, end).join(''));
+      current = current.slice(end);
     }
-    current += character;
-    taken += columns;
+    current.push(character);
   }
-  return [...lines, current];
+  return [...lines, current.join('')];
+}
+
+function columnsIn(characters: readonly string[]): number {
+  return characters.reduce((sum, character) => sum + columnsOf(character), 0);
 }
 
 /** Terminals do not agree on the width of what is not ASCII: none is wider than two. */

@@ -1,0 +1,20 @@
+import { broken } from './foreignLines.ts';
+
+/** A text of ours on lines no longer than the screen, broken between words; further lines are indented. */
+export function wrapped(text: string, width: number, indent = ''): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  // One column stays free: some terminals break a line that fills the last.
+  const room = Math.max(20, width - 1);
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line.trim() !== '' && longer.length > room) {
+      lines.push(line);
+      line = `${indent}${word}`;
+    } else {
+      line = longer;
+    }
+  }
+  // A word that no line has room for is broken all the same.
+  return [...lines, line].flatMap((one) => (one.length > room ? broken(one, room) : [one]));
+}
