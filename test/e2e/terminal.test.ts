@@ -9,9 +9,11 @@ const [ENTER, DOWN] = ['\r', '\u001b[B'];
 
 test.concurrent('on a terminal `decide` asks for the passphrase without echo, shows the card and lets the human choose', async () => {
   const { project, run } = waiting();
-  const terminal = onTerminal(project, ['decide', run]);
+  const terminal = onTerminal(project, ['decide']);
 
   await terminal.sees('Passphrase of maria');
+  // Which run it is stands there before the passphrase is given.
+  expect(terminal.text()).toContain(run);
   terminal.types(`${SECRET}${ENTER}`);
   await terminal.sees('Do it as proposed?');
   await terminal.sees('to navigate');
@@ -206,7 +208,9 @@ test.concurrent('on a terminal `trust` shows what changed and asks', async () =>
   declining.types(ENTER);
 
   expect(await declining.ends()).toBe(1);
-  expect(declining.text()).toContain('agent_workflow.yaml');
+  expect(declining.text()).toContain('agent_workflow.yaml (changed)');
+  expect(declining.text()).toContain('| +   ONLY: { writes: [] }');
+  expect(declining.text()).toContain('| - title: Propose, then do');
   const refused = await phasegate(project, ['start', 'minimal', '--json']);
   expect(refused.json).toMatchObject({ error: 'untrusted_workflow' });
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { lazy, lazyPort } from './lazyPort.ts';
-import type { GuardedFiles, Seal } from './runtime/ports.ts';
+import type { AcceptedFiles, GuardedFiles, Seal } from './runtime/ports.ts';
 import type { FileChange } from './workspace/guardedFiles.ts';
 
 /** Where the guard's own files are, and where what is known of them is kept. */
@@ -27,4 +27,16 @@ export function lazyGuardedFiles({ root, stateDir, seal }: GuardedPlace): Guarde
     keepMeasure: async (measure) => (await room()).keepMeasure(await keeping(), measure),
     putBack: async (change) => (await files.get()).putBack(change as FileChange),
   };
+}
+
+/** Files of workflows and what was accepted of them, read when somebody asks. */
+export function lazyAcceptedFiles({
+  root,
+  stateDir,
+}: Pick<GuardedPlace, 'root' | 'stateDir'>): AcceptedFiles {
+  const keptIn = () => join(stateDir, 'accepted');
+  const files = lazy(async () =>
+    (await import('./workspace/acceptedFiles.ts')).createAcceptedFiles({ root, keptIn }),
+  );
+  return lazyPort(files, { calls: ['now', 'kept', 'keep'] });
 }

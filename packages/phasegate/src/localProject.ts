@@ -16,7 +16,7 @@ import { enterProject } from './enterProject.ts';
 import { lazy, lazyPort } from './lazyPort.ts';
 import { listingFile } from './listingFile.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
-import { lazyGuardedFiles } from './localGuarded.ts';
+import { lazyAcceptedFiles, lazyGuardedFiles } from './localGuarded.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type { KeyDerivation } from './runtime/humanKeys.ts';
 import type { ProjectKeys } from './runtime/keys.ts';
@@ -213,6 +213,7 @@ async function open(opening: Opening): Promise<OpenProject> {
     keys,
     tools: async () => (await import('./tools/index.ts')).TOOLS,
     guarded: lazyGuardedFiles({ root, stateDir, seal }),
+    acceptedFiles: lazyAcceptedFiles({ root, stateDir }),
     attached,
     attach: attached.read,
   });

@@ -16,6 +16,7 @@ import { lookingAgain } from './lookingAgain.ts';
 import type { MigrationParts } from './migrate.ts';
 import { createHumans } from './people.ts';
 import type {
+  AcceptedFiles,
   ConfiguredServer,
   GuardedFiles,
   Migrations,
@@ -61,6 +62,8 @@ export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'ca
   readonly servers?: () => Promise<readonly ConfiguredServer[]>;
   /** The guard's own files in the workspace. */
   readonly guarded?: GuardedFiles;
+  /** The files of workflows, and what was accepted of them; absent, no difference can be told. */
+  readonly acceptedFiles?: AcceptedFiles;
   readonly watching?: WatchSettings;
   /** How processes are told apart. Default: as this machine does. */
   readonly processes?: Processes;

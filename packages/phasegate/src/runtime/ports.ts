@@ -54,4 +54,11 @@ export type {
   TestResult,
   TestWorkflow,
 } from './ports/testing.ts';
-export type { Trust, TrustCard } from './ports/trust.ts';
+export type {
+  AcceptedFiles,
+  DifferingFile,
+  FileNow,
+  FileTexts,
+  Trust,
+  TrustCard,
+} from './ports/trust.ts';

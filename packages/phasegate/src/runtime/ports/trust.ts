@@ -6,6 +6,10 @@ export interface Trust {
     /** What would be accepted, with the difference to what was accepted last. */
     card(name: string): Promise<TrustCard>;
     accept(name: string, closure: string, human: UnlockedHuman): Promise<TrustRecord>;
+    /** What a file of a card says now and said when it was last accepted. */
+    texts(file: TrustCard['files'][number]): Promise<FileTexts>;
+    /** Files that are not as a human last accepted them, without running anything; null where none was accepted. */
+    differing(workflow: string): Promise<readonly DifferingFile[] | null>;
   };
   readonly servers: {
     /** The servers of the config, and whether a human accepted each as it is now. */
@@ -37,5 +41,36 @@ export interface TrustCard {
     readonly change: 'added' | 'changed' | 'removed' | 'same';
     /** Null where it was removed. */
     readonly sha256: string | null;
+    /** As it was last accepted; null where it was not. */
+    readonly accepted: string | null;
   }[];
 }
+
+/** A file of an accepted workflow that is not as it was accepted. */
+export interface DifferingFile {
+  readonly path: string;
+  readonly change: 'changed' | 'removed';
+}
+
+/** A file as it was accepted and as it is now. */
+export interface FileTexts {
+  readonly before: string | null;
+  readonly after: string | null;
+  /** Why one of them cannot be shown; null where both are there. */
+  readonly missing: string | null;
+}
+
+/** The files of workflows, and copies of what humans accepted. */
+export interface AcceptedFiles {
+  now(path: string): Promise<FileNow>;
+  /** What was accepted under this SHA-256; null where no copy of it is kept. */
+  kept(sha256: string): Promise<Uint8Array | null>;
+  /** Keeps copies of files (path to SHA-256) that are still so. */
+  keep(files: Readonly<Record<string, string>>): Promise<void>;
+}
+
+/** A file of the project as it is now. */
+export type FileNow =
+  | { readonly kind: 'file'; readonly sha256: string; readonly content: Uint8Array }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unreadable'; readonly reason: string };

@@ -2,6 +2,7 @@ import { PhasegateError } from '@phasegate/core';
 import { trustText } from '@phasegate/core/contract';
 import type { Unaccepted } from '@phasegate/core/model';
 import type {
+  AcceptedFiles,
   Catalog,
   ConfiguredServer,
   GuardedFiles,
@@ -12,6 +13,7 @@ import type {
   UnlockedHuman,
 } from '../ports.ts';
 import { isAccepted, isLastAccepted } from './acceptance.ts';
+import { createDifferences } from './differences.ts';
 import { createGuardedTrust, type GuardedTrust } from './guardedTrust.ts';
 import { createNestedTrust } from './nestedTrust.ts';
 import { createServerTrust } from './serverTrust.ts';
@@ -22,6 +24,7 @@ export interface ProjectTrustParts {
   readonly catalog: Catalog;
   readonly servers?: () => Promise<readonly ConfiguredServer[]>;
   readonly guarded?: GuardedFiles;
+  readonly acceptedFiles?: AcceptedFiles;
   /** SHA-256, hex. */
   hash(text: string): string;
   /** ISO time. */
@@ -80,6 +83,7 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
           path: file,
           change: changeOf(before[file], files[file]),
           sha256: files[file] ?? null,
+          accepted: before[file] ?? null,
         }));
         return { workflow, path, closure, trusted, files: shown };
       },
@@ -94,8 +98,12 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
             },
           );
         }
-        return keep(human, { hash: closure, workflow, files });
+        const trust = await keep(human, { hash: closure, workflow, files });
+        // Accepted is accepted: without a copy only the next difference cannot be shown.
+        await parts.acceptedFiles?.keep(files).catch(() => undefined);
+        return trust;
       },
+      ...createDifferences({ store, files: parts.acceptedFiles }),
     },
     servers: createServerTrust({
       store,

@@ -2,6 +2,7 @@ import { type JsonObject, own, type Submitted } from '@phasegate/core';
 import { shellWord } from '@phasegate/core/model';
 import type { Gates, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
+import { notesOn } from '../notesOn.ts';
 import { refuse } from '../refuse.ts';
 import { reportRun } from '../reportSubmitted.ts';
 import { humanAndRun } from '../runOf.ts';
@@ -61,11 +62,13 @@ export const decide: CliCommand = {
       });
     }
     if (prompts !== null) {
+      const notes = await notesOn(invocation, card.card);
       const screen = {
         width: out.width,
         paint: out.paint,
         utf8: showsUtf8(invocation.env),
         shown: card.shown,
+        notes,
       };
       await out.log(cardText(card.card, screen));
     }

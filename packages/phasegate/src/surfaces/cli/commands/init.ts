@@ -43,6 +43,11 @@ export const init: CliCommand = {
     client: { type: 'texts', value: 'NAME', summary: 'not in this release' },
     port: { type: 'text', value: 'N', summary: 'where `phasegate serve` listens (default 8000)' },
     ...HUMAN_OPTIONS,
+    as: {
+      type: 'text',
+      value: 'NAME',
+      summary: 'whose passphrase to ask for where humans are set up; where none is, the same as --name',
+    },
   },
   anywhere: true,
   positionals: [],

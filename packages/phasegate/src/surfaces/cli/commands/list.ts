@@ -1,4 +1,9 @@
-import type { CliCommand } from '../command.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { PhasegateError } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
+import type { CatalogEntry, DifferingFile, Project } from '../../../runtime/ports.ts';
+import type { CliCommand, Invocation } from '../command.ts';
 import { problemLine } from '../failure.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
 import { table } from '../text/table.ts';
@@ -12,27 +17,33 @@ export const list: CliCommand = {
   options: {},
   positionals: [],
   server: 'ignored',
-  async run({ out, project }) {
-    const { root, catalog } = await project();
+  async run(invocation) {
+    const { out } = invocation;
+    const { root, catalog } = await invocation.project();
     const entries = await catalog.list();
-    const workflows = entries.map(({ id, title, path, format, phases, problems }) => ({
+    const standing = await standingOf(invocation, entries);
+    const workflows = entries.map(({ id, title, path, format, phases, problems }, place) => ({
       id,
       title,
       path,
       format,
       phases: phases?.map(phaseIdOf) ?? null,
       problems,
+      // Only where there is something to say: what is as it was accepted needs no word.
+      ...(standing[place] ?? {}),
     }));
     await out.result({ workflows }, () => {
       if (entries.length === 0) return `no workflow found in ${root}; make one with \`phasegate init\``;
       return table([
         ['workflow', 'format', 'phases', 'file', ''].map((title) => out.paint.dim(title)),
-        ...entries.map(({ id, format, phases, path, problems }) => [
+        ...entries.map(({ id, format, phases, path, problems }, place) => [
           id,
           format,
           phases === null ? '?' : phases.join(' '),
           path,
-          problems.some(({ severity }) => severity === 'error') ? out.paint.red('has problems') : '',
+          problems.some(({ severity }) => severity === 'error')
+            ? out.paint.red('has problems')
+            : out.paint.yellow(standingText(standing[place])),
         ]),
       ]);
     });
@@ -42,3 +53,41 @@ export const list: CliCommand = {
     return 0;
   },
 };
+
+/** How a workflow stands to what humans accepted, where it is not the same. */
+type Standing = { readonly accepted: false; readonly differs?: readonly DifferingFile[] };
+
+/** By the files alone: nothing is run, and no state is made to look at it. Nothing before a human is set up. */
+async function standingOf(
+  invocation: Invocation,
+  entries: readonly CatalogEntry[],
+): Promise<readonly (Standing | null)[]> {
+  try {
+    if (!hasState(await invocation.project())) return [];
+    const { humans, trust } = await invocation.open();
+    if ((await humans.list()).length === 0) return [];
+    return await Promise.all(
+      entries.map(async ({ id }): Promise<Standing | null> => {
+        const differs = await trust.workflows.differing(id);
+        if (differs === null) return { accepted: false };
+        return differs.length === 0 ? null : { accepted: false, differs };
+      }),
+    );
+  } catch (error) {
+    // The workflows are there all the same.
+    if (!(error instanceof PhasegateError)) throw error;
+    await invocation.out.log(`note: what was accepted is not looked at: ${error.message}`);
+    return [];
+  }
+}
+
+function standingText(standing: Standing | null | undefined): string {
+  if (standing === null || standing === undefined) return '';
+  if (standing.differs === undefined) return 'not accepted';
+  const names = standing.differs.map(({ path, change }) => `${oneLine(path)} ${change}`).join(', ');
+  return `differs from what was accepted: ${names}`;
+}
+
+function hasState(project: Project): boolean {
+  return ['state.db', 'made'].some((name) => existsSync(join(project.stateDir, name)));
+}

@@ -1,6 +1,7 @@
 import type { RunView } from '@phasegate/core';
 import { encodeRun } from '@phasegate/wire';
 import type { CliCommand } from '../command.ts';
+import { notesOn } from '../notesOn.ts';
 import { runOf } from '../runOf.ts';
 import { SHELL } from '../spell.ts';
 import { showsUtf8 } from '../text/asAscii.ts';
@@ -37,6 +38,7 @@ export const status: CliCommand = {
     const screen = card !== null && human ? view : seen;
     // The card holds the agent's evidence and the gate's context: for humans only.
     const told = card !== null && human ? card : null;
+    const notes = told === null ? [] : await notesOn(invocation, told.card);
     const more = told === null ? {} : { gate_card: told.card, shown: told.shown };
     await out.result({ ...encodeRun(view, SHELL), ...more }, () =>
       [
@@ -50,6 +52,7 @@ export const status: CliCommand = {
                 paint: out.paint,
                 utf8: showsUtf8(invocation.env),
                 shown: told.shown,
+                notes,
               }),
             ]),
       ].join('\n'),

@@ -4,6 +4,7 @@ import { oneLine, shellWord } from '@phasegate/core/model';
 import type { People, TrustCard, TrustRecord, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
+import { fileDiff } from '../text/fileDiff.ts';
 import { table } from '../text/table.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -11,7 +12,7 @@ import { usageError } from '../usage.ts';
 /** `phasegate trust`: a human accepts the files a workflow is made of. */
 export const trust: CliCommand = {
   usage: [
-    'trust [WORKFLOW] [--yes] [--as NAME] [--passphrase-fd N]',
+    'trust [WORKFLOW] [--full] [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --servers [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --guarded [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --nested FOLDER [--yes] [--as NAME] [--passphrase-fd N]',
@@ -19,8 +20,8 @@ export const trust: CliCommand = {
   ],
   details:
     'Once a human is set up, only accepted workflows start. Without WORKFLOW all of the project are gone through.\n' +
-    'Shows which files changed since they were last accepted, and asks; `--yes` accepts without asking. Code is read and\n' +
-    'hashed for it, with all it imports, and not run before it is accepted.\n' +
+    'Shows what changed in each file since it was last accepted, line by line, and new files whole, and asks; `--yes`\n' +
+    'accepts without asking. Code is read and hashed for it, with all it imports, and not run before it is accepted.\n' +
     'The servers that the config attaches are started only when they are accepted: --servers goes through them alone.\n' +
     'Config, contracts, settings and hooks of clients that changed while no process of Phasegate was looking keep programs\n' +
     'from being run until they are accepted: --guarded goes through them, and nothing else does.\n' +
@@ -35,6 +36,7 @@ export const trust: CliCommand = {
   ],
   options: {
     yes: { type: 'flag', summary: 'accept without asking' },
+    full: { type: 'flag', summary: 'show every line of every difference, however long' },
     servers: { type: 'flag', summary: 'only the servers that the config attaches' },
     guarded: { type: 'flag', summary: 'the guarded files that changed while nobody looked' },
     nested: {
@@ -133,7 +135,7 @@ export function cardText({ workflow, path, closure, files }: TrustCard, paint: P
     file,
     paint.dim((sha256 ?? '').slice(0, SHOWN_DIGITS)),
   ]);
-  return `${paint.bold(workflow)} (${path}), closure ${closure}\n${table(rows)}`;
+  return `${paint.bold(workflow)} (${path}), closure ${closure.slice(0, SHOWN_DIGITS)}\n${table(rows)}`;
 }
 
 const SHOWN_DIGITS = 12;
@@ -149,7 +151,7 @@ async function namesOf({ args, project }: Invocation): Promise<readonly string[]
 
 /** Whether the human accepts what the card shows, or did before. */
 async function acceptCard(
-  { args, out, prompts }: Invocation,
+  invocation: Invocation,
   card: TrustCard,
   {
     project,
@@ -157,11 +159,15 @@ async function acceptCard(
     outcome,
   }: { readonly project: People; readonly human: UnlockedHuman; readonly outcome: Outcome },
 ): Promise<boolean> {
+  const { args, out, prompts } = invocation;
   if (card.trusted) {
     outcome.already.push(card.workflow);
     return true;
   }
-  if (!out.json || prompts !== null) await out.log(cardText(card, out.paint));
+  if (!out.json || prompts !== null) {
+    await out.log(cardText(card, out.paint));
+    await showFiles(invocation, card, project);
+  }
   if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(`Accept ${card.workflow}?`))) {
     outcome.declined.push(card.workflow);
     return false;
@@ -170,6 +176,31 @@ async function acceptCard(
   const { workflow, closure, path } = card;
   outcome.trusted.push({ workflow, path, closure, by: record.by, at: record.at });
   return true;
+}
+
+/** Lines of a file that are shown without `--full`. */
+const MOST_LINES = 200;
+
+/** What is new in each file. Where nobody is asked, new files are named only: their text would fill a log. */
+async function showFiles(
+  { args, out }: Invocation,
+  { workflow, files }: TrustCard,
+  { trust }: People,
+): Promise<void> {
+  const full = args.flag('full');
+  const most = full ? Number.POSITIVE_INFINITY : MOST_LINES;
+  const rest = `\`phasegate trust ${shellWord(workflow)} --full\` shows them, or read the file`;
+  const own = files.filter(({ path }) => !path.split('/').includes('node_modules'));
+  for (const file of own) {
+    if (file.change === 'same' || file.change === 'removed') continue;
+    if (file.change === 'added' && args.flag('yes') && !full) continue;
+    const { path, change } = file;
+    const { paint, width } = out;
+    const texts = await trust.workflows.texts(file);
+    await out.log(fileDiff({ path, change, ...texts }, { paint, width, most, rest }));
+  }
+  const packaged = files.filter((file) => file.change !== 'same' && !own.includes(file)).length;
+  if (packaged > 0) await out.log(`files of packages that differ, and are not shown: ${packaged}`);
 }
 
 /** What the config starts is accepted by what it says, and by the files of the project that it names. */

@@ -1,0 +1,55 @@
+import type { AcceptedFiles, DifferingFile, FileTexts, Store, Trust } from '../ports.ts';
+
+/** What differences are told from. */
+export interface DifferenceParts {
+  readonly store: Pick<Store, 'trustedBefore'>;
+  /** Absent where there are no files to look at. */
+  readonly files: AcceptedFiles | undefined;
+}
+
+/** How files of a workflow differ from what a human accepted. Nothing of them is run. */
+export function createDifferences({
+  store,
+  files,
+}: DifferenceParts): Pick<Trust['workflows'], 'texts' | 'differing'> {
+  /** INVARIANT: what is shown is what the hash says, on both sides: another text would be accepted unseen. */
+  async function texts({
+    path,
+    sha256,
+    accepted,
+  }: Parameters<Trust['workflows']['texts']>[0]): Promise<FileTexts> {
+    if (files === undefined) return { before: null, after: null, missing: 'no file can be read here' };
+    const kept = accepted === null ? null : await files.kept(accepted);
+    const found = sha256 === null ? null : await files.now(path);
+    const content = found?.kind === 'file' && found.sha256 === sha256 ? found.content : null;
+    return {
+      before: textOf(kept),
+      after: textOf(content),
+      missing:
+        sha256 !== null && content === null
+          ? (found?.kind === 'unreadable' && found.reason) || 'it changed while it was looked at'
+          : accepted !== null && kept === null
+            ? 'no copy of what was accepted is kept'
+            : null,
+    };
+  }
+
+  async function differing(workflow: string): Promise<readonly DifferingFile[] | null> {
+    const last = await store.trustedBefore(workflow);
+    if (last === undefined) return null;
+    const looked = await Promise.all(
+      Object.entries(last.files).map(async ([path, sha256]): Promise<readonly DifferingFile[]> => {
+        const found = (await files?.now(path)) ?? { kind: 'unreadable' };
+        if (found.kind === 'missing') return [{ path, change: 'removed' }];
+        return found.kind === 'file' && found.sha256 !== sha256 ? [{ path, change: 'changed' }] : [];
+      }),
+    );
+    return looked.flat();
+  }
+
+  return { texts, differing };
+}
+
+function textOf(content: Uint8Array | null): string | null {
+  return content === null ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(content);
+}
