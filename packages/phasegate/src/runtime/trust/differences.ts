@@ -7,6 +7,8 @@ export interface DifferenceParts {
   readonly files: AcceptedFiles | undefined;
 }
 
+const TOGETHER = 64;
+
 /** How files of a workflow differ from what a human accepted. Nothing of them is run. */
 export function createDifferences({
   store,
@@ -18,7 +20,8 @@ export function createDifferences({
     sha256,
     accepted,
   }: Parameters<Trust['workflows']['texts']>[0]): Promise<FileTexts> {
-    if (files === undefined) return { before: null, after: null, missing: 'no file can be read here' };
+    if (files === undefined)
+      return { before: null, after: null, missing: 'it is not shown: no file can be read here' };
     const kept = accepted === null ? null : await files.kept(accepted);
     const found = sha256 === null ? null : await files.now(path);
     const content = found?.kind === 'file' && found.sha256 === sha256 ? found.content : null;
@@ -27,24 +30,28 @@ export function createDifferences({
       after: textOf(content),
       missing:
         sha256 !== null && content === null
-          ? (found?.kind === 'unreadable' && found.reason) || 'it changed while it was looked at'
+          ? `it is not shown: ${found?.kind === 'unreadable' ? found.reason : 'it changed while it was looked at'}`
           : accepted !== null && kept === null
-            ? 'no copy of what was accepted is kept'
+            ? 'no copy of what was accepted is kept, so all of it is shown'
             : null,
     };
+  }
+
+  async function lookAt([path, sha256]: readonly [string, string]): Promise<readonly DifferingFile[]> {
+    const found = (await files?.now(path)) ?? { kind: 'unreadable' };
+    if (found.kind === 'missing') return [{ path, change: 'removed' }];
+    return found.kind === 'file' && found.sha256 !== sha256 ? [{ path, change: 'changed' }] : [];
   }
 
   async function differing(workflow: string): Promise<readonly DifferingFile[] | null> {
     const last = await store.trustedBefore(workflow);
     if (last === undefined) return null;
-    const looked = await Promise.all(
-      Object.entries(last.files).map(async ([path, sha256]): Promise<readonly DifferingFile[]> => {
-        const found = (await files?.now(path)) ?? { kind: 'unreadable' };
-        if (found.kind === 'missing') return [{ path, change: 'removed' }];
-        return found.kind === 'file' && found.sha256 !== sha256 ? [{ path, change: 'changed' }] : [];
-      }),
-    );
-    return looked.flat();
+    const paths = Object.entries(last.files);
+    const found: DifferingFile[] = [];
+    // A workflow in code may have thousands of files: not all of them are open at once.
+    for (let at = 0; at < paths.length; at += TOGETHER)
+      found.push(...(await Promise.all(paths.slice(at, at + TOGETHER).map(lookAt))).flat());
+    return found;
   }
 
   return { texts, differing };

@@ -3,6 +3,7 @@ import { goalAuthor } from '@phasegate/core/engine';
 import { oneLine } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
 import type { Invocation } from './command.ts';
+import { foreignLines } from './text/foreignLines.ts';
 import { table } from './text/table.ts';
 import { LOCAL_AGENT, unlockHuman } from './unlockHuman.ts';
 import { usageError } from './usage.ts';
@@ -39,7 +40,7 @@ export async function chooseRun(invocation: Invocation, caller: Principal, wante
     if (wanted.word !== '') return wanted.word;
     throw none(wanted.among);
   }
-  if (wanted.word === '' && !invocation.out.json) await invocation.out.log(lineOf(found));
+  if (wanted.word === '' && !invocation.out.json) await invocation.out.log(placeOf(found).join('  '));
   return found.run;
 }
 
@@ -50,15 +51,17 @@ export async function chooseRun(invocation: Invocation, caller: Principal, wante
 export async function chooseWithHuman(invocation: Invocation, wanted: Wanted): Promise<HumanAndRun> {
   const { out, prompts, server } = invocation;
   const before = server === null ? await seenHere(invocation, wanted) : null;
-  if (before !== null) await out.log(lineOf(before));
+  // Whoever wrote the whole id knows which run it is.
+  const isNamed = (run: RunSummary) => run.run === wanted.word;
+  if (before !== null && !isNamed(before)) await out.log(announced(before, out.width));
   const human = await unlockHuman(invocation);
   const found = await find((await invocation.reach()).as(human.principal), wanted);
   if (found === null) {
     if (wanted.word !== '') return { human, runId: wanted.word };
     throw none(wanted.among);
   }
-  if (found.run !== before?.run) {
-    await out.log(lineOf(found));
+  if (found.run !== before?.run && !isNamed(found)) {
+    await out.log(announced(found, out.width));
     // A gate's card is shown and asked about anyway.
     const asks = prompts !== null && wanted.among !== 'at a gate';
     if (asks && !(await prompts.confirm('Is it this run?')))
@@ -168,15 +171,21 @@ function unclear(what: string, runs: readonly RunSummary[]): Error {
   return usageError(`${what}: say which`, `one of\n${table(rows.map((row) => ['', ...row]))}${more}`);
 }
 
-function lineOf(run: RunSummary): string {
-  return cellsOf(run)
-    .filter((cell) => cell !== '')
-    .join('  ');
+/** The run a human is about to act on, with its goal behind a mark: it may be an agent's words. */
+function announced(run: RunSummary, width: number): string {
+  const { goal } = run;
+  const said = goal === undefined ? [] : [`goal, ${goalAuthor(goal)}:`, ...foreignLines(goal.text, width)];
+  return [placeOf(run).join('  '), ...said].join('\n');
 }
 
-function cellsOf({ run, workflow, status, phase, target, goal }: RunSummary): readonly string[] {
+function placeOf({ run, workflow, status, phase }: RunSummary): readonly string[] {
+  return [run, workflow, phase === null ? status : `${status} in ${phase}`];
+}
+
+function cellsOf(run: RunSummary): readonly string[] {
+  const { target, goal } = run;
   const said = goal === undefined ? (target ?? '') : `goal, ${goalAuthor(goal)}: ${goal.text}`;
-  return [run, workflow, phase === null ? status : `${status} in ${phase}`, brief(oneLine(said))];
+  return [...placeOf(run), brief(oneLine(said))];
 }
 
 const BRIEF = 60;

@@ -61,7 +61,7 @@ test('where no copy of what was accepted is kept, that is said and the file is s
 
   const { stderr } = await shell.callAs('open sesame', ['trust', '--yes']);
 
-  expect(stderr).toContain('not shown in full: no copy of what was accepted is kept');
+  expect(stderr).toContain('note: no copy of what was accepted is kept, so all of it is shown');
   expect(stderr).toContain('| +     instructions: Look twice.');
 });
 

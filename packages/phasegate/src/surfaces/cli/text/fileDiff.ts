@@ -26,7 +26,7 @@ export function fileDiff(file: ShownFile, screen: DiffScreen): string {
   const more = lines.length - shown.length;
   return [
     paint.bold(`${oneLine(file.path)} (${file.change})`),
-    ...(file.missing === null ? [] : [`not shown in full: ${file.missing}`]),
+    ...(file.missing === null ? [] : [`note: ${file.missing}`]),
     ...shown,
     ...(more === 0 ? [] : [paint.yellow(`${more} more lines are not shown: ${rest}`)]),
   ].join('\n');
