@@ -32,10 +32,13 @@ export function createAcceptedFiles({
       const { content } = await readBeneath(await realpath(root), path, LARGEST_SHOWN);
       return { kind: 'file', sha256: hash('sha256', content), content };
     } catch (error) {
-      if (!(error instanceof PathRefused)) throw error;
-      return error.code === 'path_not_found'
-        ? { kind: 'missing' }
-        : { kind: 'unreadable', reason: error.message };
+      if (error instanceof PathRefused) {
+        return error.code === 'path_not_found'
+          ? { kind: 'missing' }
+          : { kind: 'unreadable', reason: error.message };
+      }
+      if (!(error instanceof Error && 'code' in error)) throw error;
+      return { kind: 'unreadable', reason: `\`${path}\` cannot be read: ${error.code}` };
     }
   }
 
