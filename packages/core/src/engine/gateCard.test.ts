@@ -126,6 +126,10 @@ describe('a gate card tells', () => {
       opened_at: NOW,
       checks: [{ check: 'the tests pass', needs: 'claimed', looked_at: NOW }],
     });
+    const warning = [{ check: 'asked', label: 'the links work', severity: 'warning' as const }];
+    expect(gateCard(atGate({}, {}, undefined, warning))).toMatchObject({
+      checks: [{ check: 'the links work', warns: true }],
+    });
   });
 
   test('warnings of this phase and of those before, where there are any [adv.N14]', () => {

@@ -165,9 +165,11 @@ function checksOf({ work }: Run, phase: Phase, { since, outcome }: GateWait): re
 }
 
 /** A check that is looked at again looks at the world, also where its author did not say what it needs. */
-function askedBy({ label, needs, recheck }: Phase['blockers'][number]): JsonObject {
+function askedBy({ label, needs, recheck, severity }: Phase['blockers'][number]): JsonObject {
   const looks = needs === 'claimed' && recheck === true ? { looks: true } : {};
-  return { check: label, needs, ...looks };
+  // It may not have held: that it is on the card says only that it was looked at.
+  const warns = severity === 'warning' ? { warns: true } : {};
+  return { check: label, needs, ...looks, ...warns };
 }
 
 function itemsLookedAt({ work }: Run, phase: Phase, { itemsJudged = [] }: GateCardFacts): JsonObject {

@@ -120,6 +120,17 @@ test('a page to judge by: what was seen and what is claimed are told apart, hash
   expect(text).not.toContain('a'.repeat(13));
 });
 
+test('only what had to hold is marked as held: not what warns, and nothing in permissive mode', () => {
+  const check = { check: 'the links work', needs: 'verified', warns: true, looked_at: 'T3' };
+
+  expect(page({ ...CARD, checks: [check] })).toContain(
+    '- the links work (only warns, looked at T3; see the warnings)',
+  );
+  expect(page({ ...CARD, mode: 'permissive' })).toContain(
+    '- the tests pass (looked at T3; see the warnings)',
+  );
+});
+
 test.each([40, 80])('no line is wider than %i columns', (width) => {
   const lines = page(CARD, width).split('\n');
 

@@ -17,7 +17,7 @@ export function cardText(card: JsonObject, screen: CardScreen): string {
     head(page),
     aim(page),
     context(page),
-    seen(page, checks.filter(looksItself)),
+    seen(page, checks.filter(looksItself), { permissive: own(card, 'mode') === 'permissive' }),
     claimed(
       page,
       checks.filter((check) => !looksItself(check)),
@@ -72,12 +72,20 @@ function looksItself(check: Json): boolean {
   return own(check, 'looks') === true || own(check, 'needs') !== 'claimed';
 }
 
-function seen(page: CardPage, checks: readonly Json[]): readonly string[] {
+function seen(
+  page: CardPage,
+  checks: readonly Json[],
+  { permissive }: { readonly permissive: boolean },
+): readonly string[] {
   const { paint, utf8 } = page.screen;
   const tick = utf8 === false ? '+' : '✓';
   const looked = checks.map((check) => {
     const how = own(check, 'needs') === 'observed' ? 'observed' : 'verified';
-    return `${tick} ${word(own(check, 'check'))} (${how}, looked at ${word(own(check, 'looked_at'))})`;
+    const when = `looked at ${word(own(check, 'looked_at'))}`;
+    const name = word(own(check, 'check'));
+    // Only what had to hold for the gate to open has held.
+    if (own(check, 'warns') === true) return `- ${name} (only warns, ${when}; see the warnings)`;
+    return permissive ? `- ${name} (${when}; see the warnings)` : `${tick} ${name} (${how}, ${when})`;
   });
   const receipts = page.list('receipts').map((receipt) => {
     const failed = own(receipt, 'failed');
@@ -150,7 +158,7 @@ function claimed(page: CardPage, checks: readonly Json[]): readonly string[] {
       .heading(`What is only claimed, by agent ${word(page.take('submitted_by'))}, outcome ${word(outcome)}`)
       .map(paint.yellow),
     ...handedIn,
-    ...(checks.length === 0 ? [] : page.line('checks that held, on what was handed in:')),
+    ...(checks.length === 0 ? [] : page.line('checks that read what was handed in, and nothing else:')),
     ...checks.flatMap((check) => page.line(`- ${word(own(check, 'check'))}`)),
   ];
 }
