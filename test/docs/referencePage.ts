@@ -10,7 +10,7 @@ export function referencePage(): string {
   const app = new OpenAPIHono<RestEnv>();
   // Nothing is called: the routes only have to be there to be described.
   registerRoutes(app, { version: VERSION } as RestParts, async (_c, caller) => caller);
-  return `${NOTE}\n\n${apiReferenceMarkdown(openApiDocument(app, VERSION))}`;
+  return `${NOTE}\n\n${apiReferenceMarkdown(openApiDocument(app, { version: VERSION }))}`;
 }
 
 const NOTE = '<!-- Made by `npx node test/docs/writeApi.ts`. Change the routes, not this file. -->';

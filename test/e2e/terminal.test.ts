@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { beforeAll, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { complete, copyOf, makeProject, phasegate, startRun, TESTED, type TestProject } from './cli.ts';
 import { onTerminal } from './onTerminal.ts';
 
@@ -30,12 +33,29 @@ test.concurrent('on a terminal `decide` asks for the passphrase without echo, sh
 
 test.concurrent('on a terminal anyone who types a passphrase for a server sees which one it goes to [adv.P6]', async () => {
   const { project } = waiting();
-  const terminal = onTerminal(project, ['runs', '--url', 'http://127.0.0.1:1', '--as', 'maria']);
+  const { url, answers } = await listening('application/json');
+  const terminal = onTerminal(project, ['runs', '--url', url, '--as', 'maria']);
 
-  await terminal.sees('Passphrase of maria at 127.0.0.1:1');
+  await terminal.sees(`Passphrase of maria at ${new URL(url).host}`);
+  expect(answers).toEqual(['GET /healthz']);
   terminal.types(`${SECRET}${ENTER}`);
 
   expect(await terminal.ends()).toBe(1);
+});
+
+test.concurrent('nobody is asked for a passphrase where there is no server, or something else', async () => {
+  const { project } = waiting();
+  const { url } = await listening('text/html');
+  for (const [at, said] of [
+    ['http://127.0.0.1:1', '`http://127.0.0.1:1` does not answer'],
+    [url, `what answers at \`${url}\` is not a Phasegate server`],
+  ] as const) {
+    const terminal = onTerminal(project, ['runs', '--url', at, '--as', 'maria']);
+
+    expect(await terminal.ends()).toBe(1);
+    expect(terminal.text()).toContain(said);
+    expect(terminal.text()).not.toContain('Passphrase');
+  }
 });
 
 test.concurrent('on a terminal an option that needs words asks for them', async () => {
@@ -228,4 +248,22 @@ beforeAll(async () => {
 
 function waiting() {
   return { ...original, project: copyOf(original.project) };
+}
+
+const listeners: ReturnType<typeof createServer>[] = [];
+
+afterAll(() => {
+  for (const server of listeners) server.close();
+});
+
+/** Something that answers everything with nothing of that type. */
+async function listening(type: string) {
+  const answers: string[] = [];
+  const server = createServer((request, response) => {
+    answers.push(`${request.method} ${request.url}`);
+    response.writeHead(200, { 'content-type': type, connection: 'close' }).end('{}');
+  });
+  listeners.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, answers };
 }

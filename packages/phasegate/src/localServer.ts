@@ -23,11 +23,13 @@ export async function openLocalServer(request: ServeRequest): Promise<RunningSer
   const host = request.host ?? '127.0.0.1';
   demandSafeBinding({ host, tls: request.tls !== undefined, behindProxy: request.behindProxy === true });
   const tls = request.tls === undefined ? undefined : readTls(request.tls);
+  const metricsToken =
+    request.metricsTokenFile === undefined ? undefined : readMetricsToken(request.metricsTokenFile);
   const port = request.port ?? (await loadConfig(project.root)).port;
   mkdirSync(project.stateDir, { recursive: true, mode: 0o700 });
   const place = await takeServerPlace(project.stateDir);
   try {
-    return await serve(request, place, { host, port, tls });
+    return await serve(request, place, { host, port, tls, metricsToken });
   } catch (error) {
     place.leave();
     throw error;
@@ -38,13 +40,14 @@ interface Binding {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+  readonly metricsToken: string | undefined;
 }
 
 async function serve(request: ServeRequest, place: ServerPlace, binding: Binding): Promise<RunningServer> {
   const open = await request.project.open();
   try {
     await open.server.attachServers();
-    const { http, app, url } = await listen(request, open, binding);
+    const { http, app, url, origin } = await listen(request, open, binding);
     const watch = open.server.watch();
     await open.server.note('server_started', ENGINE, { url, pid: process.pid });
     const certificate =
@@ -63,6 +66,7 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
     };
     return {
       url,
+      origin,
       pid: process.pid,
       open,
       signInLink: (human) => app.signInLink(human),
@@ -84,6 +88,7 @@ interface Listening {
   readonly http: HttpServer;
   readonly app: RestApp;
   readonly url: string;
+  readonly origin: string;
 }
 
 async function listen(request: ServeRequest, open: OpenProject, binding: Binding): Promise<Listening> {
@@ -117,7 +122,7 @@ async function listen(request: ServeRequest, open: OpenProject, binding: Binding
     now: Date.now,
   };
   app = createRestApp({ ...parts, mcp: mountMcp(parts, () => built().project) });
-  return { http, app, url };
+  return { http, app, url, origin: settings.origin };
 }
 
 /** MCP for the callers that the door let in: a server for each agent, bound to the run where a phase token was shown. */
@@ -233,15 +238,21 @@ function certificateOf({ cert }: NonNullable<Binding['tls']>): X509Certificate {
   }
 }
 
-function settingsOf(request: ServeRequest, { host, tls }: Binding, url: string): RestSettings {
-  const { allowHosts = [], behindProxy = false, verbose = false, tracing = false } = request;
+function settingsOf(request: ServeRequest, binding: Binding, url: string): RestSettings {
+  const { host, tls, metricsToken } = binding;
+  const { allowHosts = [], behindProxy = false, publicUrl, verbose = false, tracing = false } = request;
   const [outside] = allowHosts;
+  // Behind a proxy a browser knows the server by the proxy's name.
+  const proxied = behindProxy && outside !== undefined ? `https://${outside}` : url;
+  const named = publicUrl === undefined ? [] : [new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1')];
   return {
-    // Behind a proxy a browser knows the server by the proxy's name.
-    origin: behindProxy && outside !== undefined ? `https://${outside}` : url,
-    hosts: [...new Set([...LOOPBACK, ...(EVERYWHERE.includes(host) ? [] : [host]), ...allowHosts])],
-    secure: tls !== undefined || behindProxy,
-    behindProxy,
+    origin: publicUrl ?? proxied,
+    hosts: [...new Set([...LOOPBACK, ...(EVERYWHERE.includes(host) ? [] : [host]), ...allowHosts, ...named])],
+    secure: tls !== undefined || (publicUrl?.startsWith('https:') ?? behindProxy),
+    // What comes from this machine may come from a proxy, whatever it says of itself.
+    behindProxy: behindProxy || publicUrl !== undefined,
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(metricsToken === undefined ? {} : { metricsToken }),
     maxBody: REQUEST_LIMIT,
     maxStreams: MOST_STREAMS,
     verbose,
@@ -249,20 +260,27 @@ function settingsOf(request: ServeRequest, { host, tls }: Binding, url: string):
   };
 }
 
-function readTls({
-  cert,
-  key,
-}: {
-  readonly cert: string;
-  readonly key: string;
-}): NonNullable<Binding['tls']> {
-  const read = (file: string) => {
-    try {
-      return readFileSync(file);
-    } catch (cause) {
-      const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-      throw new PhasegateError('file_unreadable', `\`${file}\` cannot be read: ${reason}`, { cause });
-    }
-  };
-  return { cert: read(cert), key: read(key) };
+const LEAST_TOKEN = 16;
+
+function readMetricsToken(file: string): string {
+  const token = readNamed(file).toString('utf8').trim();
+  if (/^[\w.~+/=-]+$/.test(token) && token.length >= LEAST_TOKEN) return token;
+  throw new PhasegateError(
+    'usage',
+    `\`${file}\` does not hold a token: one line of at least ${LEAST_TOKEN} letters, digits or any of \`-._~+/=\``,
+    { hint: `make one with \`openssl rand -hex 32 > ${file}\`` },
+  );
+}
+
+function readTls({ cert, key }: NonNullable<ServeRequest['tls']>): NonNullable<Binding['tls']> {
+  return { cert: readNamed(cert), key: readNamed(key) };
+}
+
+function readNamed(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be read: ${reason}`, { cause });
+  }
 }

@@ -108,6 +108,7 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
       after: (id, limit) =>
         told(async () => (await signedIn().audit({ after: id, limit })).records as readonly FeedRecord[]),
     },
+    lookForServer: () => lookForServer(url),
     verifyAudit: () => told(async () => (await signedIn().verifyAudit()) as AuditReport),
     declaredParams: (workflow) =>
       told(async () => {
@@ -124,6 +125,28 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
     },
   };
 }
+
+/** Nobody is to type a passphrase for an address at which there is no server, or something else. */
+async function lookForServer(url: string): Promise<void> {
+  const { origin, pathname } = new URL(url);
+  const path = pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+  const signal = AbortSignal.timeout(LOOK_MS);
+  const answer = await fetch(`${origin}${path}/healthz`, { redirect: 'error', signal }).catch(
+    (cause: unknown) => {
+      throw new PhasegateError('server_unreachable', `\`${origin}\` does not answer`, {
+        cause,
+        hint: 'start the server with `phasegate serve`, or give its address with `--url`',
+      });
+    },
+  );
+  await answer.body?.cancel();
+  if (/^application\/(?:problem\+)?json\b/.test(answer.headers.get('content-type') ?? '')) return;
+  throw new PhasegateError('server_unreachable', `what answers at \`${origin}\` is not a Phasegate server`, {
+    hint: 'give the address that `phasegate serve` prints',
+  });
+}
+
+const LOOK_MS = 5000;
 
 /** The engine's interface for the agent; what needs the run in hand takes it up first. */
 function agentGate(agent: () => Promise<PhasegateClient>): Phasegate {

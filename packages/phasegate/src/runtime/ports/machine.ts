@@ -14,6 +14,10 @@ export interface ServeRequest {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** A proxy in front speaks TLS and forwards in plain HTTP. */
   readonly behindProxy?: boolean;
+  /** Where clients find the server, an origin such as `https://build.example.com`: links name it, and `Host` may. */
+  readonly publicUrl?: string;
+  /** A file with the token that opens `/metrics`. */
+  readonly metricsTokenFile?: string;
   /** Further names that may stand in `Host`. */
   readonly allowHosts?: readonly string[];
   /** Whether every request is told, not only what went wrong. */
@@ -26,7 +30,10 @@ export interface ServeRequest {
 
 /** A server that answers. */
 export interface RunningServer {
+  /** Where this machine reaches it. */
   readonly url: string;
+  /** Where clients find it: what links begin with. */
+  readonly origin: string;
   readonly pid: number;
   readonly open: OpenProject;
   /** A link that signs a human in once; null where no human is set up. */

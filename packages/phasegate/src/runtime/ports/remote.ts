@@ -8,6 +8,8 @@ export interface ReachedProject extends Gates, Pick<RunsOf, 'as'>, Pick<Keeping,
   readonly agents: Pick<Agents, 'list' | 'add' | 'remove'>;
   readonly claims: Pick<Claims, 'claim' | 'claimRun' | 'leases'>;
   readonly feed: Pick<Feed, 'after'>;
+  /** Throws `server_unreachable` where there is a server to reach, and it is not there. */
+  lookForServer?(): Promise<void>;
 }
 
 /**

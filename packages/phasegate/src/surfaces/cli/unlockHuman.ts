@@ -104,9 +104,10 @@ function agentAtServer(env: Environment, { from }: Server): IdentifiedAgent {
 async function signIn(invocation: Invocation, given: string | undefined): Promise<UnlockedHuman> {
   const { args, prompts, server } = invocation;
   const name = args.text('as');
-  const { humans } = await invocation.reach();
+  const { humans, lookForServer } = await invocation.reach();
   if (given !== undefined) return humans.unlock(name, given);
   if (prompts !== null) {
+    await lookForServer?.();
     // Anyone who types it sees where it goes.
     const at = server === null ? '' : ` at ${new URL(server.url).host}`;
     const of = name === undefined ? '' : ` of ${name}`;

@@ -75,10 +75,9 @@ export function createRestApp(given: RestParts): RestApp {
   app.use('/api/*', inTurn, oneAtATime, guardBodies(settings));
   app.use('/mcp', callers, inTurn, oneAtATime);
 
-  for (const path of ['/healthz', '/readyz', '/metrics']) app.use(path, callers, health.guard);
   app.get('/healthz', health.alive);
   app.get('/readyz', health.ready);
-  app.get('/metrics', health.metrics);
+  app.get('/metrics', health.callerOfMetrics(callers), health.metricsGuard, health.metrics);
   registerSessionRoutes(app, parts, { sessions, signIn });
   app.get('/api/v1/events', streams.handler);
   const { mcp } = parts;

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { guardProvenance, guardResponse } from './guards.ts';
@@ -32,6 +33,25 @@ describe('where a request comes from', () => {
     expect(await statusOf('GET', { host })).toBe(403);
     expect(await statusOf('POST', { host })).toBe(403);
   });
+
+  test.each([
+    ['10.0.0.7:8000', '10.0.0.7'],
+    ['10.0.0.7', '::ffff:10.0.0.7'],
+    ['[2001:db8::1]:8000', '2001:db8::1'],
+  ])(
+    'a probe is let in by the address it reached the server at, and nothing else is: `%s`',
+    async (host, at) => {
+      const ask = async (path: string, localAddress: string) => {
+        const env = { incoming: { socket: { localAddress } } as IncomingMessage };
+        return (await app().request(path, { headers: { host } }, env)).status;
+      };
+
+      // There is no such route here; it was let in to be told so.
+      expect([await ask('/healthz', at), await ask('/readyz', at)]).toEqual([404, 404]);
+      expect([await ask('/', at), await ask('/metrics', at)]).toEqual([403, 403]);
+      expect(await ask('/healthz', '10.0.0.8')).toBe(403);
+    },
+  );
 
   test('a request line with another host than the header is turned away', async () => {
     const request = new Request('http://evil.example/', { headers: { host: '127.0.0.1:8000' } });

@@ -3,6 +3,9 @@ import { PhasegateError } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
 import { openDoor } from './fixtures/openDoor.ts';
 
+const TOKEN = 'metrics-token-0123456789';
+const FAR = { incoming: { socket: { remoteAddress: '10.0.0.7' } } as IncomingMessage };
+
 describe('the routes machines watch', () => {
   test('say on this machine that the process lives and the store answers', async () => {
     const { app } = openDoor();
@@ -29,21 +32,98 @@ describe('the routes machines watch', () => {
     expect((await stopping.app.request('/readyz')).status).toBe(503);
   });
 
-  test.each(['/healthz', '/readyz', '/metrics'])('ask for a human elsewhere: %s', async (path) => {
+  test.each(['/healthz', '/readyz'])(
+    'are open to anyone, from anywhere, and say no more: %s',
+    async (path) => {
+      const proxied = openDoor({ settings: { secure: true, behindProxy: true, metricsToken: TOKEN } });
+
+      for (const headers of [{}, { authorization: 'Bearer pgk_nobody' }, { 'x-forwarded-for': '10.0.0.7' }]) {
+        const response = await proxied.app.request(path, { headers }, FAR);
+        expect(response.status).toBe(200);
+        expect(Object.keys((await response.json()) as object)).toEqual(['status']);
+      }
+      expect(await proxied.noted('credential_failed')).toEqual([]);
+    },
+  );
+
+  test('ask the store once for all who ask at a time, and again after a second', async () => {
+    let asked = 0;
+    let answer = () => {};
+    const door = openDoor({
+      wrap: (project) => ({
+        ...project,
+        feed: {
+          ...project.feed,
+          newest: () => {
+            asked += 1;
+            return new Promise((resolve) => {
+              answer = () => resolve(0);
+            });
+          },
+        },
+      }),
+    });
+    asked = 0;
+    const many = Array.from({ length: 50 }, async () => door.app.request('/readyz'));
+    await Promise.resolve();
+    answer();
+
+    for (const { status } of await Promise.all(many)) expect(status).toBe(200);
+    await door.app.request('/readyz');
+    expect(asked).toBe(1);
+    door.pass(1000);
+    const again = door.app.request('/readyz');
+    answer();
+    await again;
+    expect(asked).toBe(2);
+  });
+});
+
+describe('who may see the metrics', () => {
+  test('is anyone on this machine and a human elsewhere, as long as no token is set', async () => {
     const local = openDoor();
     const open = openDoor({
       settings: { origin: 'https://gate.example', hosts: ['gate.example', 'localhost'], secure: true },
     });
     const proxied = openDoor({ settings: { secure: true, behindProxy: true } });
-    const far = { incoming: { socket: { remoteAddress: '10.0.0.7' } } as IncomingMessage };
+    const forwarded = { headers: { 'x-forwarded-for': '10.0.0.7' } };
 
-    expect((await local.app.request(path)).status).toBe(200);
-    expect((await local.app.request(path, {}, far)).status).toBe(401);
-    expect((await local.app.request(path, { headers: { 'x-forwarded-for': '10.0.0.7' } })).status).toBe(401);
-    expect((await proxied.app.request(path)).status).toBe(401);
-    expect((await open.app.request(path)).status).toBe(401);
-    expect((await open.app.request(path, { headers: await open.operator() })).status).toBe(200);
-    expect((await open.app.request(path, { headers: await open.agent('ada') })).status).toBe(403);
+    expect((await local.app.request('/metrics')).status).toBe(200);
+    expect((await local.app.request('/metrics', {}, FAR)).status).toBe(401);
+    expect((await local.app.request('/metrics', forwarded)).status).toBe(401);
+    expect((await proxied.app.request('/metrics')).status).toBe(401);
+    expect((await open.app.request('/metrics')).status).toBe(401);
+    expect((await open.app.request('/metrics', { headers: await open.operator() })).status).toBe(200);
+    expect((await open.app.request('/metrics', { headers: await open.agent('ada') })).status).toBe(403);
+  });
+
+  test('is the one who has the token, or a human, where one is set; being here is not enough', async () => {
+    const door = openDoor({ settings: { metricsToken: TOKEN } });
+    const ask = async (authorization: string, path = '/metrics', from = {}) =>
+      (await door.app.request(path, { headers: { authorization } }, from)).status;
+
+    expect((await door.app.request('/metrics')).status).toBe(401);
+    expect(await ask(`Bearer ${TOKEN}`)).toBe(200);
+    expect(await ask(`Bearer ${TOKEN}`, '/metrics', FAR)).toBe(200);
+    expect(await ask((await door.operator()).authorization)).toBe(200);
+    expect(await ask((await door.agent('ada')).authorization)).toBe(403);
+    for (const wrong of [TOKEN.slice(0, -1), `${TOKEN}x`, TOKEN.toUpperCase(), ''])
+      expect(await ask(`Bearer ${wrong}`), wrong).toBe(401);
+    expect(await ask('', `/metrics?token=${TOKEN}`)).toBe(401);
+  });
+
+  test('with the token is let in to nothing else, and guesses are written down and limited', async () => {
+    const door = openDoor({ settings: { metricsToken: TOKEN } });
+    const headers = { authorization: `Bearer ${TOKEN}` };
+
+    for (const path of ['/api/v1/runs', '/api/v1/agents', '/api/v1/events', '/mcp', '/metrics/x'])
+      expect([401, 404], path).toContain((await door.app.request(path, { headers })).status);
+    const guess = async () =>
+      (await door.app.request('/metrics', { headers: { authorization: 'Bearer aGuessOfAToken' } })).status;
+    const statuses = await Promise.all(Array.from({ length: 30 }, guess));
+    expect(statuses).toContain(429);
+    expect(JSON.stringify(await door.noted('credential_failed'))).not.toContain('aGuessOfAToken');
+    expect((await door.app.request('/metrics', { headers })).status).toBe(200);
   });
 });
 

@@ -1,13 +1,16 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { isLoopback } from './address.ts';
-import { humanOf } from './callers.ts';
+import { wrongKind } from './callers.ts';
 import type { Metrics } from './metrics.ts';
 import type { RestEnv, RestParts, RestSettings } from './parts.ts';
 
-/** The routes that machines watch a server by. */
+/** The routes that machines watch a server by. Who asks whether it is alive or ready needs no credential. */
 export interface Health {
-  /** Open to this machine; a human's session is asked for from elsewhere. */
-  readonly guard: MiddlewareHandler<RestEnv>;
+  /** Binds the caller, except where the token for metrics is shown: that is nobody's. */
+  callerOfMetrics(callers: MiddlewareHandler<RestEnv>): MiddlewareHandler<RestEnv>;
+  /** Open to that token and to humans; where no token is set, to this machine as well. */
+  readonly metricsGuard: MiddlewareHandler<RestEnv>;
   /** The process answers. */
   readonly alive: (c: Context<RestEnv>) => Response;
   /** The store answers, and the server is not on its way out. */
@@ -19,20 +22,25 @@ export interface Health {
 
 /** Liveness, readiness and metrics of one server. */
 export function createHealth(
-  parts: Pick<RestParts, 'project' | 'settings' | 'log'>,
+  parts: Pick<RestParts, 'project' | 'settings' | 'log' | 'now'>,
   metrics: Metrics,
 ): Health {
   let leaving = false;
+  const storeAnswers = oneLookAtATime(parts);
+  const { metricsToken } = parts.settings;
   return {
-    guard: async (c, next) => {
-      if (!isLocal(c, parts.settings)) humanOf(c);
+    callerOfMetrics: (callers) => (c, next) => (shows(c, metricsToken) ? next() : callers(c, next)),
+    metricsGuard: async (c, next) => {
+      const open = metricsToken === undefined ? isLocal(c, parts.settings) : shows(c, metricsToken);
+      if (!open && c.get('caller').kind !== 'human') throw wrongKind(c.get('caller'), METRICS_CREDENTIAL);
       await next();
     },
     alive: (c) => c.json({ status: 'ok' }),
     async ready(c) {
       if (leaving) return c.json({ status: 'stopping' }, 503);
-      const answered = await answers(parts);
-      return answered ? c.json({ status: 'ready' }) : c.json({ status: 'store_unavailable' }, 503);
+      return (await storeAnswers())
+        ? c.json({ status: 'ready' })
+        : c.json({ status: 'store_unavailable' }, 503);
     },
     async metrics(c) {
       return c.body(await metrics.text(), 200, { 'content-type': metrics.contentType });
@@ -41,6 +49,28 @@ export function createHealth(
       leaving = true;
     },
   };
+}
+
+/** Anyone may ask as often as they like: the store is asked once at a time, and its answer holds for a moment. */
+function oneLookAtATime(parts: Pick<RestParts, 'project' | 'log' | 'now'>): () => Promise<boolean> {
+  let look: { readonly answer: Promise<boolean>; until: number } | undefined;
+  return () => {
+    if (look !== undefined && parts.now() < look.until) return look.answer;
+    const begun = { answer: answers(parts), until: Number.POSITIVE_INFINITY };
+    look = begun;
+    void begun.answer.then(() => {
+      begun.until = parts.now() + KEPT_MS;
+    });
+    return begun.answer;
+  };
+}
+
+/** Compares hashes, in a time that says nothing of the token. */
+function shows(c: Context<RestEnv>, token: string | undefined): boolean {
+  if (token === undefined) return false;
+  const shown = /^bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '';
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(shown), hash(token));
 }
 
 async function answers({ project, log }: Pick<RestParts, 'project' | 'log'>): Promise<boolean> {
@@ -59,6 +89,8 @@ async function answers({ project, log }: Pick<RestParts, 'project' | 'log'>): Pr
 }
 
 const PATIENCE = 2000;
+const KEPT_MS = 1000;
+const METRICS_CREDENTIAL = "the token for metrics or a human's session";
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
 /** A proxy on this machine speaks for others: what it forwards does not come from here. */

@@ -162,7 +162,7 @@ const DOCUMENT = documentOf();
 function documentOf(): JsonObject {
   const app = new OpenAPIHono<RestEnv>();
   registerRoutes(app, { version: '1.2.3' } as RestParts, async (_c, caller) => caller);
-  return openApiDocument(app, '1.2.3');
+  return openApiDocument(app, { version: '1.2.3' });
 }
 
 function operations(): readonly (readonly [string, JsonObject])[] {

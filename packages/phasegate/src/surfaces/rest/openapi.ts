@@ -2,8 +2,15 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { JsonObject } from '@phasegate/core';
 import type { RestEnv } from './parts.ts';
 
+/** What the document says of the server that it cannot say itself. */
+export interface Described {
+  readonly version: string;
+  /** Where clients find it; left out, where the document was found. */
+  readonly url?: string | undefined;
+}
+
 /** The OpenAPI 3.1 document of everything the app serves, from the schemas that requests are read by. */
-export function openApiDocument(app: OpenAPIHono<RestEnv>, version: string): JsonObject {
+export function openApiDocument(app: OpenAPIHono<RestEnv>, { version, url = '/' }: Described): JsonObject {
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
@@ -12,7 +19,7 @@ export function openApiDocument(app: OpenAPIHono<RestEnv>, version: string): Jso
       description: INTRODUCTION,
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url }],
     tags: TAGS.map(([name, description]) => ({ name, description })),
   });
   const { components } = document;

@@ -36,6 +36,10 @@ export interface RestSettings {
   readonly secure: boolean;
   /** Whether a proxy forwards to the server: then a peer on this machine may speak for anyone. */
   readonly behindProxy?: boolean;
+  /** Opens `/metrics` and nothing else; where there is one, being on this machine does not. */
+  readonly metricsToken?: string;
+  /** Where clients find the server, if the operator has said so: the document names it. */
+  readonly publicUrl?: string;
   /** Largest body in bytes. */
   readonly maxBody: number;
   /** Most event streams at a time. */

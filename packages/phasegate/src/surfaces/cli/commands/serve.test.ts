@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { get } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -25,6 +26,87 @@ test('it prints the address and a link that signs in once, until it is asked to 
   expect(code).toBe(0);
   expect(json()).toEqual({ url, pid: process.pid, sign_in: expect.stringContaining(`${url}/sign-in?code=`) });
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
+
+test('`--public-url` is what links, the document and `Host` name; the token of its file opens the metrics', async () => {
+  const shell = makeShell({ 'good.workflow.yaml': GOOD, 'metrics-token': 'a-token-of-enough-letters\n' });
+  const serving = machine();
+  const token = join(shell.root, 'metrics-token');
+  const publicUrl = 'https://build.example.com:8443';
+  const words = ['serve', '--port', '0', '--public-url', publicUrl, '--metrics-token-file', token, '--json'];
+  const called = shell.callWith(serving.machine, words);
+  const { url } = await serving.opened;
+  const ask = (path: string, headers: Readonly<Record<string, string>> = {}) => asked(url, path, headers);
+  const bearer = { authorization: 'Bearer a-token-of-enough-letters' };
+
+  const document = JSON.parse((await ask('/openapi.json')).text) as { servers: unknown };
+  const seen = {
+    named: (await ask('/openapi.json', { host: 'build.example.com:8443' })).status,
+    forwarded: (await ask('/openapi.json', { host: 'evil.example', 'x-forwarded-host': 'build.example.com' }))
+      .status,
+    closed: (await ask('/metrics')).status,
+    metrics: (await ask('/metrics', bearer)).status,
+  };
+  serving.stop();
+  const { code, json } = await called;
+
+  expect(document.servers).toEqual([{ url: publicUrl }]);
+  expect(seen).toEqual({ named: 200, forwarded: 403, closed: 401, metrics: 200 });
+  expect(code).toBe(0);
+  expect(json()).toEqual({
+    url,
+    public_url: publicUrl,
+    pid: process.pid,
+    sign_in: expect.stringContaining(`${publicUrl}/sign-in?code=`),
+  });
+});
+
+test.each([
+  ['build.example.com', 'not a scheme and a host'],
+  ['https://build.example.com/gate', 'without a path'],
+  ['https://maria:secret@build.example.com', 'not a scheme and a host'],
+  ['https://build.example.com?a=b', 'not a scheme and a host'],
+  ['ftp://build.example.com', 'not a scheme and a host'],
+  ['http://build.example.com', 'use `https`'],
+  ['https://0.0.0.0', 'every address and none'],
+])('`--public-url %s` is refused: %s', async (given, why) => {
+  const shell = makeShell({ 'good.workflow.yaml': GOOD });
+  const serving = machine();
+  void serving.opened.then(serving.stop);
+
+  const { code, stderr } = await shell.callWith(serving.machine, [
+    'serve',
+    '--port',
+    '0',
+    '--public-url',
+    given,
+  ]);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(why);
+});
+
+test.each([
+  ['', 'does not hold a token'],
+  ['short', 'does not hold a token'],
+  ['two lines of a token\nand more', 'does not hold a token'],
+  [null, 'cannot be read'],
+])('a file that holds no token for the metrics is refused: %j', async (text, why) => {
+  const shell = makeShell({ 'good.workflow.yaml': GOOD, ...(text === null ? {} : { token: text }) });
+  const serving = machine();
+  void serving.opened.then(serving.stop);
+  const file = join(shell.root, 'token');
+
+  const { code, stderr } = await shell.callWith(serving.machine, [
+    'serve',
+    '--port',
+    '0',
+    '--metrics-token-file',
+    file,
+  ]);
+
+  expect(code).not.toBe(0);
+  expect(stderr).toContain(why);
 });
 
 test.each([
@@ -203,4 +285,17 @@ function machine() {
     },
   };
   return { machine, opened: opened.promise, stop: () => asked.abort() };
+}
+
+/** `fetch` does not let anyone say which host is meant. */
+function asked(url: string, path: string, headers: Readonly<Record<string, string>>) {
+  return new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
+    get(`${url}${path}`, { headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    }).on('error', reject);
+  });
 }

@@ -11,7 +11,7 @@ import { usageError } from '../usage.ts';
 /** `phasegate serve`: one process on one port for agents and humans. */
 export const serve: CliCommand = {
   usage: [
-    'serve [--port N] [--host H] [--tls-cert FILE --tls-key FILE] [--behind-proxy] [--allow-host NAME…] [--verbose]',
+    'serve [--port N] [--host H] [--tls-cert FILE --tls-key FILE] [--behind-proxy] [--allow-host NAME…] [--public-url URL] [--metrics-token-file FILE] [--verbose]',
   ],
   details:
     'Serves REST under /api/v1, MCP at /mcp, events, health and metrics until it is asked to end (Ctrl-C, SIGTERM):\n' +
@@ -21,6 +21,7 @@ export const serve: CliCommand = {
     'phasegate serve',
     'phasegate serve --port 0 --json',
     'phasegate serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem --allow-host build.example.com',
+    'phasegate serve --public-url https://build.example.com --metrics-token-file /etc/phasegate/metrics-token',
   ],
   options: {
     port: { type: 'text', value: 'N', summary: "0 picks a free one (default: the config's, else 8000)" },
@@ -29,6 +30,12 @@ export const serve: CliCommand = {
     'tls-key': { type: 'text', value: 'FILE', summary: 'private key, PEM' },
     'behind-proxy': { type: 'flag', summary: 'a proxy in front speaks TLS' },
     'allow-host': { type: 'texts', value: 'NAME', summary: 'a further name the server is called by' },
+    'public-url': {
+      type: 'text',
+      value: 'URL',
+      summary: 'where clients find the server, as a proxy serves it',
+    },
+    'metrics-token-file': { type: 'text', value: 'FILE', summary: 'holds the token that opens /metrics' },
     database: { type: 'text', value: 'URL', summary: 'only the embedded database in this release' },
     verbose: { type: 'flag', summary: 'log every request' },
     ...HUMAN_OPTIONS,
@@ -69,30 +76,49 @@ function requestOf(args: Arguments): Wanted {
   if ((cert === undefined) !== (key === undefined)) {
     throw usageError('`--tls-cert` and `--tls-key` belong together');
   }
-  const host = args.text('host');
+  const [host, publicUrl] = [args.text('host'), args.text('public-url')];
+  const metricsTokenFile = args.text('metrics-token-file');
   return {
     ...(port === undefined ? {} : { port: Number(port) }),
     ...(host === undefined ? {} : { host }),
     ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }),
+    ...(publicUrl === undefined ? {} : { publicUrl: publicOrigin(publicUrl) }),
+    ...(metricsTokenFile === undefined ? {} : { metricsTokenFile }),
     behindProxy: args.flag('behind-proxy'),
-    allowHosts: args.texts('allow-host').map(hostName),
+    allowHosts: args.texts('allow-host').map((name) => hostName(name)),
     verbose: args.flag('verbose'),
   };
 }
 
+/** Links, sign-in and cookies are made for the root of a host; a path before them would break every one. */
+function publicOrigin(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || `${url.origin}/` !== url.href) {
+    throw usageError(
+      `\`--public-url\`: \`${given}\` is not a scheme and a host; write it like \`https://build.example.com\`, without a path`,
+    );
+  }
+  const name = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (url.protocol === 'http:' && name !== 'localhost' && !/^(?:127\.|::1$)/.test(name)) {
+    throw usageError(
+      `\`--public-url\`: over plain \`http\` everybody on the way to \`${name}\` reads what is sent there; use \`https\``,
+    );
+  }
+  hostName(name, '--public-url');
+  return url.origin;
+}
+
 /** Agents that are started here may be sent to one of these with their keys: it must be a name or an address, and no more. */
-function hostName(given: string): string {
+function hostName(given: string, option = '--allow-host'): string {
   const bare = given.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   const isName =
     NAME.test(bare) && URL.canParse(`https://${bare}/`) && new URL(`https://${bare}/`).host === bare;
   if (isName || isIP(bare) !== 0) {
     if (!EVERYWHERE.has(bare)) return bare;
-    throw usageError(
-      `\`--allow-host\`: \`${given}\` is every address and none; name the one that clients use`,
-    );
+    throw usageError(`\`${option}\`: \`${given}\` is every address and none; name the one that clients use`);
   }
   throw usageError(
-    `\`--allow-host\`: \`${given}\` is not a host name; leave out scheme, port, path and wildcards`,
+    `\`${option}\`: \`${given}\` is not a host name; leave out scheme, port, path and wildcards`,
   );
 }
 
@@ -132,22 +158,26 @@ interface Greeting {
 
 async function greet(invocation: Invocation, server: RunningServer, greeting: Greeting): Promise<void> {
   const { out } = invocation;
-  const { url, pid } = server;
-  if (!out.json) await out.result({}, () => `serving at ${url}`);
+  const { url, origin, pid } = server;
+  const found = origin === url ? '' : `, for clients at ${origin}`;
+  if (!out.json) await out.result({}, () => `serving at ${url}${found}`);
   const { human, why } = await whoSignsIn(invocation, server, greeting);
   const sign_in = human === undefined ? null : server.signInLink(human);
-  if (out.json) return out.result({ url, pid, sign_in }, () => '');
+  if (out.json) {
+    const elsewhere = origin === url ? {} : { public_url: origin };
+    return out.result({ url, ...elsewhere, pid, sign_in }, () => '');
+  }
   await out.result({}, () => (sign_in === null ? why : `sign in, once and within ten minutes: ${sign_in}`));
 }
 
 /** Who the link is for: null before a human is set up, undefined where nobody proved who they are. */
 async function whoSignsIn(
   invocation: Invocation,
-  { open, url }: RunningServer,
+  { open, origin }: RunningServer,
   { passphrase, stopping }: Greeting,
 ): Promise<{ readonly human: UnlockedHuman | null | undefined; readonly why: string }> {
   if ((await open.humans.list()).length === 0) return { human: null, why: '' };
-  const why = `sign in with your passphrase at ${url}/sign-in`;
+  const why = `sign in with your passphrase at ${origin}/sign-in`;
   const humans = async () => open.humans;
   // A credential that was given and is wrong ends the command; a typing error at the terminal does not.
   if (passphrase !== undefined) {

@@ -92,15 +92,15 @@ export function describeBesides(app: OpenAPIHono<RestEnv>): void {
       ...failures,
     },
   });
-  for (const [path, operationId, summary, type] of PROBES) {
+  for (const { path, operationId, summary, type, who } of PROBES) {
     registry.registerPath({
       method: 'get',
       path,
       operationId,
       tags: ['server'],
       summary,
-      description: 'May be called by anyone on the loopback interface.',
-      security: [],
+      description: `May be called ${who}.`,
+      security: type === TEXT ? [{ bearerAuth: [] }] : [],
       responses: {
         200: {
           description: 'it is',
@@ -113,8 +113,27 @@ export function describeBesides(app: OpenAPIHono<RestEnv>): void {
 }
 
 const TEXT = 'text/plain';
-const PROBES: readonly (readonly [string, string, string, string])[] = [
-  ['/healthz', 'isAlive', 'Is the process alive?', 'application/json'],
-  ['/readyz', 'isReady', 'Can the server take requests?', 'application/json'],
-  ['/metrics', 'readMetrics', 'Metrics as Prometheus text', TEXT],
-];
+const BY_ANYONE = 'by anyone';
+const PROBES = [
+  {
+    path: '/healthz',
+    operationId: 'isAlive',
+    summary: 'Is the process alive?',
+    type: 'application/json',
+    who: BY_ANYONE,
+  },
+  {
+    path: '/readyz',
+    operationId: 'isReady',
+    summary: 'Can the server take requests?',
+    type: 'application/json',
+    who: BY_ANYONE,
+  },
+  {
+    path: '/metrics',
+    operationId: 'readMetrics',
+    summary: 'Metrics as Prometheus text',
+    type: TEXT,
+    who: "with the token for metrics, or with a human's session; where no such token is set, also by anyone on the loopback interface",
+  },
+] as const;

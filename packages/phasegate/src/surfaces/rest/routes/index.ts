@@ -56,7 +56,7 @@ export function registerRoutes(app: OpenAPIHono<RestEnv>, parts: RestParts, acts
   describeBesides(app);
   let made: JsonObject | undefined;
   const document = () => {
-    made ??= openApiDocument(app, parts.version);
+    made ??= openApiDocument(app, { version: parts.version, url: parts.settings.publicUrl });
     return made;
   };
   app.get('/openapi.json', (c) => c.json(document()));
