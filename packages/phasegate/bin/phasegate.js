@@ -15,8 +15,21 @@ if (process.platform !== 'linux' && process.platform !== 'darwin') {
   );
   process.exit(2);
 }
+withoutSqliteNotice();
 keepCompiled();
 await import('../dist/cli/main.js');
+
+/**
+ * Older Nodes say on every start that their SQLite is experimental, among the lines that are meant for the user.
+ * That one notice is left out; every other warning is shown.
+ */
+function withoutSqliteNotice() {
+  const { emitWarning } = process;
+  process.emitWarning = (warning, ...rest) => {
+    const isNotice = rest[0] === 'ExperimentalWarning' && /^SQLite is an experimental/.test(String(warning));
+    if (!isNotice) emitWarning.call(process, warning, ...rest);
+  };
+}
 
 /**
  * Lets Node keep what it compiled, which takes longer than completing a phase. Node runs what it finds there without

@@ -72,7 +72,7 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
   function wasAdded(): boolean {
     const head = Number(readHead().get()?.project_seq ?? 0);
     if (head < looked) looked = 0;
-    const { present, added } = readAdded().get(looked, head) ?? {};
+    const { present, added } = readAdded().get(looked, head, looked) ?? {};
     if (Number(added) > 0 || Number(present) < head - looked) return true;
     looked = head;
     return false;
@@ -104,8 +104,8 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
 
 /** Whether the project's chain says that a human was added, or has lost records that may have said so. */
 const ADDED = `SELECT
-  (SELECT count(*) FROM audit WHERE run = 0 AND seq > ?1 AND seq <= ?2) AS present,
-  EXISTS (SELECT 1 FROM audit WHERE run = 0 AND seq > ?1 AND event = 'human_added') AS added`;
+  (SELECT count(*) FROM audit WHERE run = 0 AND seq > ? AND seq <= ?) AS present,
+  EXISTS (SELECT 1 FROM audit WHERE run = 0 AND seq > ? AND event = 'human_added') AS added`;
 
 /** A human from its row, with whether the row is sealed. */
 export function storedHuman(seal: Seal, row: SqlRow): StoredHuman {

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Run } from '@phasegate/core';
 import { afterDraft, create, sampleDraft, sampleWorkflow } from '@phasegate/core/store-contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -27,7 +28,7 @@ describe('what is found and listed is read in order by an index, without going o
     ['gates that are due', GATES_DUE],
     ['quiet runs', QUIET],
     ['what was said of a stuck run', STUCK],
-    ['runs that are not over', `${NOT_OVER} target_key = ?2`],
+    ['runs that are not over', `${NOT_OVER} target_key = ?`],
     ['runs an agent holds', HELD],
     ['leases that ended', LEASES_ENDED],
   ])('%s', async (_, sql) => {
@@ -148,3 +149,12 @@ function gatedRun(): Run {
     wait,
   } as unknown as Run;
 }
+
+test('no statement numbers its parameters: the oldest Node takes `?1` for a name and binds nothing to it', () => {
+  const here = new URL('.', import.meta.url);
+  const numbered = readdirSync(here)
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .filter((name) => /\?\d/.test(readFileSync(new URL(name, here), 'utf8')));
+
+  expect(numbered).toEqual([]);
+});

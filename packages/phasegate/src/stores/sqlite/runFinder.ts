@@ -29,9 +29,9 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
   const due = lazily(database, GATES_DUE);
   const quiet = lazily(database, QUIET);
   const stuck = lazily(database, STUCK);
-  const ofWorkflow = lazily(database, `${NOT_OVER} target_key IS NOT NULL LIMIT ?2`);
-  const about = lazily(database, `${NOT_OVER} target_key = ?2`);
-  const beneath = lazily(database, `${NOT_OVER} target_key >= ?2 AND target_key < ?3`);
+  const ofWorkflow = lazily(database, `${NOT_OVER} target_key IS NOT NULL LIMIT ?`);
+  const about = lazily(database, `${NOT_OVER} target_key = ?`);
+  const beneath = lazily(database, `${NOT_OVER} target_key >= ? AND target_key < ?`);
   const held = lazily(database, HELD);
 
   function prepared(sql: string): Lazy {
@@ -44,7 +44,7 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
   function ofNeed(need: string, { limit, after }: FoundPage): readonly ClaimableRun[] {
     const { key, number } = after ?? FIRST;
     return claimable()
-      .all(need, key, number, limit)
+      .all(need, key, key, number, limit)
       .map((row) => ({
         run: text(row, 'id'),
         epoch: integer(row, 'epoch'),
@@ -77,7 +77,7 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
     quiet({ since, limit, after }) {
       const { key, number } = after ?? FIRST;
       return quiet()
-        .all(since, key, number, limit)
+        .all(since, key, key, number, limit)
         .map((row) => {
           const run = text(row, 'id');
           const said = stuck().get(integer(row, 'number'));
@@ -112,13 +112,15 @@ export function listOf({ status, workflow, holder, limit = -1 }: ListQuery): {
   readonly sql: string;
   readonly values: readonly SQLInputValue[];
 } {
-  const values: SQLInputValue[] = [limit];
+  const given: SQLInputValue[] = [];
   const conditions: string[] = [];
   for (const [column, value] of [
     ['holder', holder],
     ['workflow_id', workflow],
   ] as const) {
-    if (value !== undefined) conditions.push(`${column} = ?${values.push(value)}`);
+    if (value === undefined) continue;
+    conditions.push(`${column} = ?`);
+    given.push(value);
   }
   const index =
     holder !== undefined ? 'runs_held' : workflow !== undefined ? 'runs_by_workflow' : 'runs_by_status';
@@ -127,7 +129,10 @@ export function listOf({ status, workflow, holder, limit = -1 }: ListQuery): {
     (known) => `${LINES} INDEXED BY ${index} WHERE ${[`status = '${known}'`, ...conditions].join(' AND ')}`,
   );
   const from = selects.length === 0 ? `${LINES} WHERE FALSE` : selects.join(' UNION ALL ');
-  return { sql: `${from} ORDER BY started_at DESC, number DESC LIMIT ?1`, values };
+  return {
+    sql: `${from} ORDER BY started_at DESC, number DESC LIMIT ?`,
+    values: [...selects.flatMap(() => given), limit],
+  };
 }
 
 const LINES = `SELECT id, workflow_id, target, status, phase, holder, epoch, priority, capabilities, started_at,
@@ -146,25 +151,25 @@ export const NEEDS = `
   SELECT need FROM needs WHERE need IS NOT NULL`;
 
 export const CLAIMABLE = `SELECT id, epoch, claim_place, rowid AS number FROM runs INDEXED BY runs_claimable
-  WHERE capabilities = ?1 AND claim_place >= ?2 AND (claim_place > ?2 OR rowid > ?3)
-  ORDER BY claim_place, rowid LIMIT ?4`;
+  WHERE capabilities = ? AND claim_place >= ? AND (claim_place > ? OR rowid > ?)
+  ORDER BY claim_place, rowid LIMIT ?`;
 
-export const GATES_DUE = `SELECT id FROM runs INDEXED BY runs_gate_due WHERE gate_due <= ?1 ORDER BY gate_due, rowid`;
+export const GATES_DUE = `SELECT id FROM runs INDEXED BY runs_gate_due WHERE gate_due <= ? ORDER BY gate_due, rowid`;
 
 export const QUIET = `SELECT id, quiet_since, rowid AS number,
     (SELECT time FROM run_heads JOIN audit ON audit.run = run_heads.run AND audit.seq = run_heads.seq
       WHERE run_heads.run = runs.key) AS newest
   FROM runs INDEXED BY runs_quiet
-  WHERE quiet_since <= ?1 AND quiet_since >= ?2 AND (quiet_since > ?2 OR rowid > ?3)
-  ORDER BY quiet_since, rowid LIMIT ?4`;
+  WHERE quiet_since <= ? AND quiet_since >= ? AND (quiet_since > ? OR rowid > ?)
+  ORDER BY quiet_since, rowid LIMIT ?`;
 
 export const STUCK = `SELECT * FROM audit INDEXED BY audit_stuck
-  WHERE run = ?1 AND event = 'run_stuck' ORDER BY seq DESC LIMIT 1`;
+  WHERE run = ? AND event = 'run_stuck' ORDER BY seq DESC LIMIT 1`;
 
-export const NOT_OVER = `${LINES} INDEXED BY runs_not_over WHERE workflow_id = ?1 AND`;
+export const NOT_OVER = `${LINES} INDEXED BY runs_not_over WHERE workflow_id = ? AND`;
 
 export const HELD = `SELECT count(*) AS held FROM (SELECT 1 FROM runs INDEXED BY runs_held
-  WHERE holder = ?1 AND status IN (${UNFINISHED_STATUSES.map((status) => `'${status}'`).join(', ')}) LIMIT ?2)`;
+  WHERE holder = ? AND status IN (${UNFINISHED_STATUSES.map((status) => `'${status}'`).join(', ')}) LIMIT ?)`;
 
 const FIRST = { key: '', number: -1 };
 
