@@ -1,4 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packages, ROOT } from '../release/packPackages.ts';
@@ -38,4 +40,17 @@ test('anyone who installs phasegate gets every inner package of its version with
   for (const { manifest } of inner) {
     expect(outer?.manifest.dependencies?.[manifest.name], manifest.name).toBe(manifest.version);
   }
+});
+
+test('`npm ci` on an older Node prints no page of warnings: the repository carries its own Node', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'phasegate-engines-'));
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "engines": { "node": ">=99" } }');
+  // The npm that runs the tests tells its children how it was set, which is what is tried here.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
+  const words = ['install', '--dry-run', '--offline', '--no-audit'];
+  const install = () => spawnSync('npm', words, { cwd: folder, env, encoding: 'utf8' });
+
+  expect(install().stderr).toContain('EBADENGINE');
+  copyFileSync(join(ROOT, '.npmrc'), join(folder, '.npmrc'));
+  expect(install()).toMatchObject({ status: 0, stderr: '' });
 });
