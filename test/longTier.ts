@@ -24,6 +24,14 @@ const RUN: Readonly<Record<keyof typeof PARTS, () => Omit<LongPart, 'minutes'>>>
     const { status } = spawnSync('npm', ['run', 'conformance'], { cwd: root, stdio: 'inherit' });
     return { result: status === 0 ? 'passed' : 'failed', detail: 'against the baselines of each version' };
   },
+  clients: () => {
+    const { status } = spawnSync('npm', ['run', 'test:clients'], { cwd: root, stdio: 'inherit' });
+    if (status === 3) return { result: 'not available', detail: 'the client cannot be installed' };
+    return {
+      result: status === 0 ? 'passed' : 'failed',
+      detail: 'Claude Code, offline, with a scripted model',
+    };
+  },
 };
 
 const parts: Record<string, LongPart> = {};

@@ -2,6 +2,7 @@
 export const PARTS = {
   seeds: 'Random faults and seeds, ten times as many as before a change counts',
   conformance: 'The official conformance suite of MCP, which is a client of our server',
+  clients: 'A real client, attached by what `init` wrote, completes the first phase',
 } as const;
 
 /** How one part ended. */

@@ -10,13 +10,13 @@ test('keeps what is there and does nothing the second time', async () => {
 
   expect((await shell.call(['init', '--yes', '--json'])).json()).toMatchObject({
     // The template's contract tests say nothing about this workflow.
-    created: ['phasegate.config.yaml'],
+    created: ['phasegate.config.yaml', '.mcp.json'],
     kept: ['agent_workflow.yaml'],
     human: null,
   });
   expect((await shell.call(['init', '--yes', '--json'])).json()).toMatchObject({
     created: [],
-    kept: ['phasegate.config.yaml', 'agent_workflow.yaml'],
+    kept: ['phasegate.config.yaml', 'agent_workflow.yaml', '.mcp.json'],
   });
   expect(readFileSync(join(shell.root, 'agent_workflow.yaml'), 'utf8')).toContain('workflow: mine');
 });

@@ -6,6 +6,7 @@ import { didYouMean, shellWord } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
 import { CONFIG, configFile, DEFAULT_TEMPLATE, TEMPLATES, type Template } from '../../../templates/index.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
+import { type AttachedClient, attachClient, MCP_FILE } from '../setUp/attachClient.ts';
 import { settleOperator, setUpOperator } from '../setUp/settleOperator.ts';
 import { type SettledTests, settleTests } from '../setUp/settleTests.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -19,8 +20,9 @@ export const init: CliCommand = {
     'init --template list',
   ],
   details:
-    'Writes `phasegate.config.yaml` and a workflow with its contract tests and a README, sets up the human who decides at\n' +
-    'gates, and accepts what it wrote in their name. What is already there is kept. Over a setup that has a human it\n' +
+    'Writes `phasegate.config.yaml`, a workflow with its contract tests and a README, and `.mcp.json`, by which Claude Code\n' +
+    'finds the tools: there it adds a server `phasegate` to those that are named. Sets up the human who decides at gates,\n' +
+    'and accepts what it wrote in their name. What else is already there is kept. Over a setup that has a human it\n' +
     "needs that human's passphrase. `--yes` without a passphrase sets up no human. If it fails, nothing is left behind.\n" +
     "The engine runs the project's own tests: as `package.json`, `pyproject.toml`, `go.mod`, `Cargo.toml` or `Makefile` say,\n" +
     'or as `--test` does.\n' +
@@ -108,7 +110,8 @@ async function tell(
 ): Promise<ExitCode> {
   const { out } = invocation;
   const { root, stateDir } = await invocation.project();
-  const { created, kept } = files;
+  const { created, kept, client } = files;
+  const changed = client.change === 'changed' ? [MCP_FILE] : [];
   const startable = human === null || trusted.includes(template.workflow);
   const next_action = `phasegate ${startable ? 'start' : 'trust'} ${template.workflow}${startable ? (template.startWith ?? '') : ''}`;
   const { command, from, warning } = settled;
@@ -117,7 +120,9 @@ async function tell(
       root,
       state_dir: stateDir,
       created,
+      changed,
       kept,
+      ...(client.problem === null ? {} : { client: client.problem }),
       tests: command === null ? null : { command, from },
       ...(warning === null ? {} : { warning }),
       human: human?.principal.name ?? null,
@@ -128,7 +133,9 @@ async function tell(
       [
         `project ${out.paint.bold(root)}`,
         ...created.map((path) => `${out.paint.green('created')}  ${path}`),
+        ...changed.map((path) => `${out.paint.green('changed')}  ${path}: added the server \`phasegate\``),
         ...kept.map((path) => `${out.paint.dim('kept')}     ${path}`),
+        ...(client.problem === null ? [] : [client.problem]),
         ...(port === undefined || created.includes(CONFIG)
           ? []
           : [`the config is yours: write \`port: ${port}\` into it`]),
@@ -150,6 +157,8 @@ async function tell(
 /** What was written, and whether the workflow is, byte for byte, what the template holds. */
 interface Written extends WrittenFiles {
   readonly isOurs: boolean;
+  /** The settings of the client. */
+  readonly client: AttachedClient;
 }
 
 /** What lies beside a workflow goes with the template's own: it says nothing about one that was there before. */
@@ -162,12 +171,16 @@ async function writeFiles(
   const isOurs = definition.every(({ path }) => files.ours.includes(path));
   try {
     const beside = await writeMissing(root, isOurs ? template.beside(settled.tests) : []);
+    const client = await attachClient(root);
+    const withClient = (change: AttachedClient['change']) => (client.change === change ? [MCP_FILE] : []);
     return {
-      created: [...files.created, ...beside.created],
-      kept: [...files.kept, ...beside.kept],
+      created: [...files.created, ...beside.created, ...withClient('created')],
+      kept: [...files.kept, ...beside.kept, ...withClient('kept')],
       ours: [...files.ours, ...beside.ours],
       isOurs,
+      client,
       undo: async () => {
+        await client.undo();
         await beside.undo();
         await files.undo();
       },
