@@ -4,10 +4,12 @@ import { connect, PhasegateClientError } from '@phasegate/sdk';
  * A scripted agent: claims runs and works on each to its end, until it is told to stop. In every phase it also tries
  * a tool the phase does not have, and must be refused. Each thing that took effect is a line of JSON on stdout.
  */
-async function work(name: string): Promise<void> {
+async function work(): Promise<void> {
   const { PHASEGATE_URL: url, PHASEGATE_KEY: key } = process.env;
   if (url === undefined || key === undefined) throw new Error('PHASEGATE_URL and PHASEGATE_KEY must be set');
   const client = connect({ url, key });
+  // The key says who this is.
+  const { name } = await client.whoAmI();
   let stopping = false;
   process.stdin.on('end', () => {
     stopping = true;
@@ -80,4 +82,4 @@ function say(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-await work(process.argv[2] ?? 'agent');
+await work();

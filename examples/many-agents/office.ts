@@ -79,7 +79,7 @@ export async function openOffice(): Promise<Office> {
     },
     async hire(name, heard) {
       const { key } = await phasegate(['agents', 'add', name]);
-      const child = node([join(HERE, 'agent.ts'), name], {
+      const child = node([join(HERE, 'agent.ts')], {
         PHASEGATE_URL: String(url),
         PHASEGATE_KEY: String(key),
       });

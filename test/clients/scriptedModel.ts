@@ -79,7 +79,10 @@ function answer(response: ServerResponse, { model = '', stream }: Asked, turn: T
     ? { type: 'tool_use', id: `toolu_${calls}`, name: turn.tool, input: turn.input }
     : { type: 'text', text: turn.text };
   const stop_reason = isCall ? 'tool_use' : 'end_turn';
-  if (stream !== true) return sendJson(response, { ...message, content: [block], stop_reason, usage });
+  if (stream !== true) {
+    sendJson(response, { ...message, content: [block], stop_reason, usage });
+    return;
+  }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const send = (type: string, fields: object) =>
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);

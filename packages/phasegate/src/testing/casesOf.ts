@@ -8,7 +8,7 @@ export type PlaceOfParam = (param: string) => Promise<Pick<Problem, 'file' | 'li
 export async function casesOf(
   workflow: Workflow,
   domains: Readonly<Record<string, Domain>>,
-  placeOf: PlaceOfParam,
+  { placeOf, file }: { readonly placeOf: PlaceOfParam; readonly file: string },
 ): Promise<Iterable<TestInput>> {
   try {
     return generateInputs(workflow, { domains });
@@ -20,7 +20,10 @@ export async function casesOf(
     throw new PhasegateError('usage', `not every case of \`${workflow.id}\` can be tried, so none was`, {
       cause: error,
       problems: [problem],
-      ...(hint === undefined ? {} : { hint }),
+      // The hint is also given to programs, which have no such file.
+      ...(hint === undefined
+        ? {}
+        : { hint: hint.replace('under `domains`', `under \`domains\` in \`${file}\``) }),
     });
   }
 }

@@ -46,7 +46,10 @@ export function structureTests(workflow: Workflow): readonly PlainTest[] {
 export function domainTests(
   workflow: Workflow,
   domains: Readonly<Record<string, Domain>>,
+  { sampled, file }: { readonly sampled: readonly string[]; readonly file: string },
 ): readonly PlainTest[] {
+  const told = (name: string) =>
+    sampled.includes(name) ? ` (samples of ours; name your own under \`domains\` in \`${file}\`)` : '';
   let known: Readonly<Record<string, Domain>> = domains;
   try {
     known = Object.fromEntries(
@@ -59,7 +62,7 @@ export function domainTests(
   return Object.entries(known)
     .filter(([name]) => Object.hasOwn(workflow.params, name))
     .map(([name, domain]) => ({
-      name: `param ${name}`,
+      name: `param ${name}${told(name)}`,
       run: () => {
         const seen = new Set<string>();
         for (const value of domain) {

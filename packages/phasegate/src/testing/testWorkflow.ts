@@ -7,6 +7,7 @@ import type {
 } from '../runtime/ports.ts';
 import { casesOf, type PlaceOfParam } from './casesOf.ts';
 import { faultText, runContract } from './contractRun.ts';
+import { sampleDomains } from './sampleDomains.ts';
 import { type CaseEnd, type CaseParts, runCase, testDomains } from './stepCase.ts';
 import { domainTests, type PlainTest, structureTests } from './structureTests.ts';
 
@@ -66,7 +67,11 @@ async function* testsOf(parts: TestParts, only: TestCategory | null): AsyncGener
     );
 
   // Before anything is run: anyone who has too many cases should not wait for the others first.
-  const inputs = wanted('steps') ? await casesOf(workflow, testDomains(tests), parts.placeOf) : [];
+  const file = tests?.file ?? `${workflow.id}.contract.yaml`;
+  const named = testDomains(tests);
+  const sampled = sampleDomains(workflow, named);
+  const domains = { ...sampled, ...named };
+  const inputs = wanted('steps') ? await casesOf(workflow, domains, { placeOf: parts.placeOf, file }) : [];
   if (wanted('import')) {
     yield {
       name: `${workflow.id}: loads, and loads again to the same workflow`,
@@ -76,7 +81,9 @@ async function* testsOf(parts: TestParts, only: TestCategory | null): AsyncGener
     };
   }
   if (wanted('structure')) yield* plain('structure', structureTests(workflow));
-  if (wanted('domains')) yield* plain('domains', domainTests(workflow, testDomains(tests)));
+  if (wanted('domains')) {
+    yield* plain('domains', domainTests(workflow, domains, { sampled: Object.keys(sampled), file }));
+  }
   for (const input of inputs) {
     yield { name: input.id, category: 'steps', run: () => runCase({ ...parts, tests }, input) };
   }

@@ -257,24 +257,6 @@ describe('bad input ends with exit code 2', () => {
     expect([called.code, called.stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 
-  test('a param without end, and what to do about it', async () => {
-    const shell = makeShell({ 'o.workflow.yaml': 'workflow: o\nparams: { topic: {} }\nphases: { A: {} }\n' });
-
-    const open = await callTest(shell, ['o']);
-    shell.write(
-      'o.contract.yaml',
-      'domains: { topic: { choices: [x, y] } }\ntests: [{ name: a, agent: honest }]\n',
-    );
-    const closed = await callTest(shell, ['o', '--category', 'steps', '--json']);
-
-    expect([open.code, open.stdout, open.stderr]).toEqual([
-      2,
-      '',
-      expect.stringMatching(/o\.workflow\.yaml:2:11: param `topic` of step `A`[\s\S]*`domains`/),
-    ]);
-    expect(closed.json()).toMatchObject({ passed: 2, failed: 0 });
-  });
-
   test('a product that is too large, with its size, where it comes from, and before anything is run', async () => {
     const params = '{ a: { type: integer, min: 1, max: 9 }, b: { type: integer, min: 1, max: 50000 } }';
     const files = { 'big.workflow.yaml': `workflow: big\nparams: ${params}\nphases: { A: {} }\n` };
@@ -342,4 +324,25 @@ export default defineWorkflow({
       expect.stringContaining('`parallel` must be `true` or `false`'),
     ]);
   });
+});
+
+test('a param that can be anything is tried with samples, and it says where to name others', async () => {
+  const params = '{ topic: {}, depth: { type: integer, min: 3 }, tags: { type: list, default: [x] } }';
+  const shell = makeShell({ 'o.workflow.yaml': `workflow: o\nparams: ${params}\nphases: { A: {} }\n` });
+
+  const open = await callTest(shell, ['o', '--json']);
+  shell.write(
+    'o.contract.yaml',
+    'domains: { topic: { choices: [x, y] }, depth: { constant: 4 }, tags: { constant: [] } }\ntests: [{ name: a, agent: honest }]\n',
+  );
+  const closed = await callTest(shell, ['o', '--category', 'steps', '--json']);
+
+  expect(open.code).toBe(0);
+  const names = (open.json() as { tests: { name: string }[] }).tests.map(({ name }) => name);
+  expect(names).toContain(
+    'o: param topic (samples of ours; name your own under `domains` in `o.contract.yaml`)',
+  );
+  expect(names.filter((name) => name.startsWith('o-1.A'))).toHaveLength(2 * 2 * 3);
+  expect(names.some((name) => name.includes('depth=3'))).toBe(true);
+  expect(closed.json()).toMatchObject({ passed: 2, failed: 0 });
 });
