@@ -1,7 +1,17 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { graphOf } from '@phasegate/core/model';
 import { checkWorkflow } from '@phasegate/proofs';
 import { expect, test } from 'vitest';
@@ -115,6 +125,24 @@ test('anyone who follows the guide to agents has one that works through its queu
   const walk = (topic: string) => [`${topic} DRAFT -> REVIEW`, `${topic} REVIEW -> completed`];
   expect(lines).toEqual(['tides', 'moss', 'glass'].flatMap(walk));
   expect(statuses).toEqual(['completed', 'completed', 'completed']);
+});
+
+test('a step as text is what the guide says it is: `StepDef`, `actions`, `body` and `formatOutput`', async () => {
+  const guide = read('docs/guide/workflows.md');
+  const workflow = snippetsIn(guide).find(({ text }) => text.includes("Workflow('findings'"))?.text ?? '';
+  const [, script = '', printed = ''] =
+    /^```js\n(import \{ formatOutput[\s\S]*?)^```\n+^```text\n([\s\S]*?)^```$/m.exec(guide) ?? [];
+  const folder = mkdtempSync(join(tmpdir(), 'phasegate-docs-'));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'findings.workflow.ts'), workflow);
+  writeFileSync(join(folder, 'print.mjs'), script);
+
+  const { stdout } = await promisify(execFile)(process.execPath, ['print.mjs'], { cwd: folder });
+
+  expect(stdout).toBe(printed);
+  expect(workflow).toContain('StepDef({');
+  expect(workflow).toContain('actions: [');
 });
 
 test('the architecture is drawn: who talks to whom, and every room [S2.104]', () => {

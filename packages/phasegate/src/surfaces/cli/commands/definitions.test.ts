@@ -91,3 +91,22 @@ test('a parameter takes the type the workflow declares', async () => {
   expect((await shell.call(['start', 'w', '--param', 'cuont=3', '--json'])).code).toBe(1);
   expect((await shell.call(['start', 'w', '--param', 'count=3', '--option', 'count=4'])).code).toBe(2);
 });
+
+test('a workflow in TypeScript works in a project of CommonJS, which is what `npm init -y` makes', async () => {
+  const shell = makeShell({
+    'package.json': '{ "type": "commonjs" }',
+    'count.workflow.ts': `import { defineWorkflow } from '@phasegate/sdk';
+export default defineWorkflow({
+  type: 'count',
+  steps: [{ name: 'go', instructions: 'Count.', next: null, postconditions: [
+    { name: 'some', check: (ctx) => ctx.result.n > 1, error: 'n is too small' }] }],
+});
+`,
+  });
+  const done = (n: number, run: string) => shell.call(['done', run, '--evidence', '-'], `{"n":${n}}`);
+
+  expect((await shell.call(['validate'])).code).toBe(0);
+  const { run } = (await shell.call(['start', 'count', '--json'])).json() as { run: string };
+  expect((await done(1, run)).stdout).toContain('n is too small');
+  expect((await done(2, run)).code).toBe(0);
+});
