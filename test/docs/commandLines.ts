@@ -1,0 +1,55 @@
+/** A line of a shell block in a document. */
+export interface CommandLine {
+  readonly page: string;
+  readonly text: string;
+}
+
+/** Every line of every shell block of a page, without what it says about itself; continued lines are one. */
+export function commandLinesIn(page: string, markdown: string): readonly CommandLine[] {
+  return [...markdown.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) =>
+    block
+      .replaceAll(/\\\n\s*/g, '')
+      .split('\n')
+      .map((line) => line.replace(/ +# .*$/, '').trim())
+      .filter((line) => line !== '')
+      .map((text) => ({ page, text })),
+  );
+}
+
+const STAYS = 'it stays in its terminal: `serve.test.ts`, `readme.test.ts` and `deploy.test.ts` start it';
+const README = '`readme.test.ts` and `firstContact.test.ts` run it as it stands';
+const GUIDE = '`docs.test.ts` follows the page with its agent';
+const SERVER =
+  'it needs the server of the page, with a token of its own: `doors.test.ts` and `deploy.test.ts` do the same';
+const RUN = 'RUN stands for the id of a run in a state of its own: the tests of the command do the same';
+const OWN =
+  'it is about a workflow, a file or a program of the reader’s own: the tests of the command do the same';
+const HUMAN = 'it needs a passphrase, and what it acts on: the tests of the command do the same';
+const CHECKOUT =
+  'it is for this checkout: `pack:check`, `firstContact.test.ts` and `examples/tdd` do the same';
+const ROOT = 'it changes the machine, as root';
+const SHELL = 'it reads what the line before it wrote, with programs that are not ours';
+
+/** Lines that are not run as they stand, each with the reason. What is not here is run. */
+export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
+  [/^phasegate serve/, STAYS],
+  [/^phasegate init(?: --template bugfix)?$/, README],
+  [/^phasegate (?:run tdd ".*"|agent start --wait) --agent claude$/, README],
+  [/^phasegate agents add ada$/, README],
+  [/^(?:export PHASEGATE_KEY|for topic in|node agent\.mjs)/, GUIDE],
+  [/^(?:api=|token=|curl |openssl rand -hex 32 > metrics-token)/, SERVER],
+  [/^phasegate .*\bRUN\b/, RUN],
+  [/^phasegate agent start --wait -- /, OWN],
+  [/^phasegate (?:check|test) notes$/, OWN],
+  [/^phasegate check spec_execution_v1/, OWN],
+  [/^phasegate (?:coverage|test|graph) (?:release|change)\b/, OWN],
+  [/^phasegate import /, OWN],
+  [/^phasegate run (?:notes|tdd --agent ")/, OWN],
+  [/^phasegate simulate tdd --rates/, OWN],
+  [/^phasegate database /, OWN],
+  [/^phasegate (?:trust|restore|archive|backup \/mnt)/, HUMAN],
+  [/^phasegate audit export --as maria/, HUMAN],
+  [/^grep /, SHELL],
+  [/^npm (?:ci|install)\b/, CHECKOUT],
+  [/^(?:useradd|install|systemctl|cd \/srv|openssl rand -hex 32 > \/etc)/, ROOT],
+];
