@@ -160,6 +160,7 @@ test('the command line has exactly these commands', () => {
     'start',
     'runs',
     'status',
+    'watch',
     'next',
     'task',
     'done',

@@ -8,7 +8,7 @@ import { build } from 'rolldown';
 const everyday =
   /packages\/(?:core\/dist|wire\/dist\/(?!schemas)|phasegate\/dist\/(?:localProject|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
-  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun)|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|verify(?:Archives|Chain|Head|Project|Run|Share|Sqlite|Threads)|stores\/anchor|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
+  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch)|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|verify(?:Archives|Chain|Head|Project|Run|Share|Sqlite|Threads)|stores\/anchor|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
 const own = (...paths) => new RegExp(`packages/phasegate/dist/(?:${paths.join('|')})`);
 const commands = (...names) => `surfaces/cli/commands/(?:${names.join('|')})\\.js`;
 const npm = (...names) => new RegExp(`node_modules/(?:${names.join('|')})/`);
@@ -45,7 +45,10 @@ const FAMILIES = [
   },
   {
     name: 'agents',
-    test: own(commands('agents', 'ask', 'blocked', 'claim', 'runs', 'webhooks')),
+    test: own(
+      'surfaces/cli/watch',
+      commands('agents', 'ask', 'blocked', 'claim', 'runs', 'watch', 'webhooks'),
+    ),
   },
   {
     name: 'audit',

@@ -30,7 +30,7 @@ let current: (Surroundings & { readonly restore: () => void }) | null = null;
 let underWay = 0;
 
 /** These start processes that look for the one above them, take signals, or own the standard streams. */
-const OWN_PROCESS = new Set(['run', 'agent', 'serve', 'mcp', 'test']);
+const OWN_PROCESS = new Set(['run', 'agent', 'serve', 'mcp', 'test', 'watch']);
 
 /** Whether these words can be called here: not while a call with another folder or environment is under way. */
 export function canCallHere(words: readonly string[], surroundings: Surroundings): boolean {

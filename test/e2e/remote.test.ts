@@ -303,6 +303,23 @@ test('an agent that was started finishes its run with the shell alone, naming no
   expect(ended).toMatchObject({ code: 0, json: { run: json.run, outcome: 'completed', starts: 1 } });
 });
 
+test('a human watches a run over its server until it ends', async () => {
+  const { project } = await staffed(GATED);
+  const { url } = await serve(project);
+  const passphrase = PASSPHRASE;
+  const words = ['start', 'release', '--param', 'ticket=7', '--queue', '--url', url, '--json'];
+  const started = await phasegate(project, words, { passphrase });
+  const run = String(started.json.run);
+
+  const watched = phasegate(project, ['watch', run, '--url', url, '--json'], { passphrase });
+  await phasegate(project, ['stop', run, '--reason', 'enough', '--url', url], { passphrase });
+  const { code, stdout } = await watched;
+
+  expect(code, stdout).toBe(0);
+  const lines = stdout.trimEnd().split('\n');
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ run, status: 'stopped', workflow: 'release' });
+});
+
 test('RUN may be left out where the environment names it, here too', async () => {
   const project = makeProject({ 'agent_workflow.yaml': GATED });
   const { json } = await phasegate(project, ['start', 'release', '--param', 'ticket=1', '--json']);

@@ -46,6 +46,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   start: ['errand'],
   runs: [],
   status: ['RUN'],
+  watch: [],
   next: ['RUN'],
   task: ['RUN', '1'],
   done: ['RUN'],
@@ -73,7 +74,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   archive: ['--before', '2026-01-01'],
 };
 const NAMES = COMMANDS.map(({ name }) => name);
-const LASTING = ['mcp', 'serve'];
+const LASTING = ['mcp', 'serve', 'watch'];
 
 let original: TestProject;
 let run: string;

@@ -235,6 +235,17 @@ test.concurrent('on a terminal `trust` shows what changed and asks', async () =>
   expect(refused.json).toMatchObject({ error: 'untrusted_workflow' });
 });
 
+test.concurrent('on a terminal `watch` shows what waits, and Ctrl-C ends it without a fault', async () => {
+  const { project, run } = waiting();
+  const terminal = onTerminal(project, ['watch']);
+
+  await terminal.sees('1 run: 1 waits for a human');
+  await terminal.sees(`phasegate decide ${run}`);
+  terminal.types('\u0003');
+
+  expect(await terminal.ends()).toBe(0);
+});
+
 let original: { readonly project: TestProject; readonly run: string };
 
 beforeAll(async () => {

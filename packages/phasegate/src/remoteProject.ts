@@ -63,6 +63,8 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
 
   return {
     as: (principal) => (principal.kind === 'human' ? signedIn().asPhasegate() : agentGate(agent)),
+    // The server closes gates whose time is up by itself; only an agent's lease would be renewed.
+    look: (runId) => signedIn().asPhasegate().view(runId),
     gateCard: (runId) =>
       told(async () => {
         try {
@@ -107,6 +109,15 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
     feed: {
       after: (id, limit) =>
         told(async () => (await signedIn().audit({ after: id, limit })).records as readonly FeedRecord[]),
+      subscribe(listener, { after, signal } = {}) {
+        const stopping = new AbortController();
+        const stop = () => stopping.abort();
+        const ends = signal === undefined ? stopping.signal : AbortSignal.any([signal, stopping.signal]);
+        const from = after === undefined ? {} : { after };
+        // A server that is gone is told of to the one who asks it something.
+        void follow(signedIn().events({ ...from, signal: ends }), listener).catch(stop);
+        return stop;
+      },
     },
     lookForServer: () => lookForServer(url),
     verifyAudit: () => told(async () => (await signedIn().verifyAudit()) as AuditReport),
@@ -147,6 +158,13 @@ async function lookForServer(url: string): Promise<void> {
 }
 
 const LOOK_MS = 5000;
+
+async function follow(
+  events: AsyncIterable<object>,
+  listener: (record: FeedRecord) => void | Promise<void>,
+): Promise<void> {
+  for await (const record of events) await listener(record as FeedRecord);
+}
 
 /** The engine's interface for the agent; what needs the run in hand takes it up first. */
 function agentGate(agent: () => Promise<PhasegateClient>): Phasegate {

@@ -87,6 +87,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
   return {
     as: (principal, around) => runtime.as(principal, around),
     load,
+    look: runtime.look,
     ...createGates(runtime),
     records: {
       runs: (of) => recordingsIn(store, load, of),

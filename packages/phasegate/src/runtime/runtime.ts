@@ -4,6 +4,7 @@ import {
   PhasegateError,
   type Principal,
   type Run,
+  type RunView,
   type ToolUse,
   type Verdict,
   viewFor,
@@ -41,6 +42,8 @@ export interface Runtime extends Door {
   judge(admitted: Admitted, use: ToolUse, how?: Judging): Promise<Verdict>;
   /** The run as it is now for a principal who may see it: a gate whose time is up is closed, and its lease renewed. */
   attend(runId: string, principal: Principal): Promise<Run>;
+  /** The run as a principal may see it, by one who is not there: no lease is renewed, no gate closed, no text rendered. */
+  look(runId: string, principal: Principal): Promise<RunView>;
   /** What stands at the gate now, with the hash a human's decision must carry and the run it was made of. */
   card(runId: string): Promise<(ShownCard & { readonly of: StoredRun | undefined }) | null>;
 }
@@ -68,9 +71,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   async function attend(runId: string, principal: Principal): Promise<Attended> {
     const stored = await load(runId);
     const { run } = stored;
-    if (principal.kind === 'agent' && run.holder !== null && !isHeldBy(run, principal.name)) {
-      throw new PhasegateError('not_permitted', `run \`${runId}\` is held by another agent`);
-    }
+    demandSight(run, principal);
     hear(run, principal);
     if (run.status !== 'waiting') return { run, stored };
     const { events } = decide(run, { kind: 'expire' }, { principal: ENGINE, now: time(run), facts: {} });
@@ -141,6 +142,11 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       return found === null ? null : { ...found, of: stored };
     },
     submit,
+    async look(runId, principal) {
+      const { run } = await load(runId);
+      demandSight(run, principal);
+      return viewFor(run, principal);
+    },
     attend: async (runId, principal) => (await attend(runId, principal)).run,
     async judge(admitted, use, { call, run: loaded } = {}) {
       if (call !== undefined) return judgeCall(admitted, use, call);
@@ -199,6 +205,12 @@ interface Attended {
 
 /** How often a call is judged again while others write the same run. */
 const ROUNDS = 50;
+
+/** INVARIANT: an agent sees no run that another agent holds, whichever way it asks. */
+function demandSight(run: Run, principal: Principal): void {
+  if (principal.kind !== 'agent' || run.holder === null || isHeldBy(run, principal.name)) return;
+  throw new PhasegateError('not_permitted', `run \`${run.id}\` is held by another agent`);
+}
 
 /** An agent may see a run, and have tools judged in it, that it holds or holds an item of. */
 function isHeldBy(run: Run, agent: string): boolean {

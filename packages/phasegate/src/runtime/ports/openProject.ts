@@ -1,4 +1,4 @@
-import type { JsonObject, Phasegate, Principal, Run, Submitted } from '@phasegate/core';
+import type { JsonObject, Phasegate, Principal, Run, RunView, Submitted } from '@phasegate/core';
 import type {
   Agents,
   ArchiveRecord,
@@ -56,6 +56,8 @@ export interface RunsOf {
   as(principal: Principal, around?: Around): Phasegate;
   /** The whole run, for the one who drives it; never for what an agent is shown. Throws `run_unknown`. */
   load(runId: string): Promise<Run>;
+  /** The run as a principal may see it, by one who only watches: no lease is renewed and no gate closed for it. */
+  look(runId: string, principal: Principal): Promise<RunView>;
   readonly records: Records;
   readonly migrations: Migrations;
 }

@@ -113,6 +113,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/status.ts')).status,
   },
   {
+    name: 'watch',
+    group: 'Runs',
+    summary: 'follow runs, gates and agents live, and ring when a human is waited for',
+    load: async () => (await import('./commands/watch.ts')).watch,
+  },
+  {
     name: 'next',
     group: 'Runs',
     summary: "print the current phase's instructions",

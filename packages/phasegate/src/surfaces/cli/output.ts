@@ -1,5 +1,7 @@
 import type { Writable } from 'node:stream';
+import type { Environment } from './environment.ts';
 import type { Paint } from './paint.ts';
+import { inAscii, jsonInAscii, showsUnicode } from './text/ascii.ts';
 import { visible, visibleJson } from './text/visible.ts';
 
 /** Where a command's words go: the one result on stdout, everything else on stderr. */
@@ -16,40 +18,74 @@ export interface Output {
   line(text: string): Promise<void>;
   /** Of the terminal beside the result, in columns. */
   readonly width: number;
+  /** Whether what stands on the terminal beside the result may be drawn over: there is one, and nothing is JSON. */
+  readonly live: boolean;
+  /** The size of the terminal the result goes to, as it is now; null where that is none, or one that cannot redraw. */
+  readonly screen: Screen | null;
   /** True once the reader has gone away (`| head`): nothing more can be said. */
   readonly closed: boolean;
 }
 
+/** A terminal's size. */
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** A stream that may be a terminal. */
+export type MaybeTerminal = Writable & Partial<Screen> & { readonly isTTY?: boolean };
+
 /** What an output is made from. */
 export interface OutputOptions {
-  readonly stdout: Writable;
+  readonly stdout: MaybeTerminal;
   /** Asked for when something is said beside the result, as Node makes the stream then. */
-  stderr(): Writable & { readonly columns?: number };
+  stderr(): MaybeTerminal;
   readonly json: boolean;
   readonly paint: Paint;
   /** JSON for a human's eyes is indented. */
   readonly terminal: boolean;
+  /** What kind of terminal there is; left out, one that shows everything. */
+  readonly env?: Environment;
+  /** Whether somebody sits at the terminal beside the result, also where the stream does not say so. */
+  readonly attended?: () => boolean;
 }
 
 /** Makes the output of one call. */
-export function makeOutput({ stdout, stderr, json, paint, terminal }: OutputOptions): Output {
+export function makeOutput(options: OutputOptions): Output {
+  const { stdout, stderr, json, paint, terminal, env = {}, attended = () => false } = options;
   const out = pipeTo(stdout);
+  const besideTerminal = () => stderr().isTTY === true || attended();
+  // A file or a program gets every character; a terminal, those it can show.
+  const plain = !showsUnicode(env);
+  const shown = (text: string) => (plain && terminal ? inAscii(text) : text);
+  const said = (text: string) => (plain && besideTerminal() ? inAscii(text) : text);
   let beside: Pipe | undefined;
   const err = () => {
     beside ??= pipeTo(stderr());
     return beside;
   };
+  const jsonOf = (value: object) => {
+    const text = jsonText(value, terminal);
+    return plain && terminal ? jsonInAscii(text) : text;
+  };
   return {
     json,
     paint,
     result: (value, text) =>
-      out.write(json ? jsonText(value, terminal) : withNewline(visible(text(), paint.mark))),
+      out.write(json ? jsonOf(value) : shown(withNewline(visible(text(), paint.mark)))),
     raw: (text) => out.write(text),
-    log: (text) => err().write(withNewline(visible(text, paint.mark))),
-    line: (text) => err().write(text),
+    log: (text) => err().write(said(withNewline(visible(text, paint.mark)))),
+    line: (text) => err().write(said(text)),
     get width() {
       // A terminal that does not know says 0.
       return stderr().columns || 80;
+    },
+    get live() {
+      return !json && env.TERM !== 'dumb' && besideTerminal();
+    },
+    get screen() {
+      if (!terminal || json || env.TERM === 'dumb') return null;
+      return { columns: stdout.columns || 80, rows: stdout.rows || 24 };
     },
     get closed() {
       return out.closed();

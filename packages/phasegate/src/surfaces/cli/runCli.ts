@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { didYouMean } from '@phasegate/core/model';
 import type { OpenProject, Project, RemoteProject } from '../../runtime/ports.ts';
 import type { CliCommand, CommandEntry, ExitCode, Invocation, Machine, Server } from './command.ts';
 import { COMMANDS } from './commandTable.ts';
 import type { Environment } from './environment.ts';
-import { makeOutput, type Output } from './output.ts';
+import { type MaybeTerminal, makeOutput, type Output } from './output.ts';
 import { paintFor, wantsColour } from './paint.ts';
 import { parseArguments, splitCommand } from './parseArguments.ts';
 import { takePassphrases } from './passphrase.ts';
@@ -20,8 +20,8 @@ export interface CliRequest {
   readonly argv: readonly string[];
   readonly env: Environment;
   readonly stdin: Readable;
-  readonly stdout: Writable & { readonly isTTY?: boolean };
-  readonly stderr: Writable;
+  readonly stdout: MaybeTerminal;
+  readonly stderr: MaybeTerminal;
   /** Whether someone can be asked: stdin and stderr are terminals. */
   readonly isTty: boolean;
   openProject(options: { readonly projectDir?: string; readonly env: Environment }): Promise<Project>;
@@ -42,7 +42,15 @@ export async function runCli(request: CliRequest): Promise<ExitCode> {
   const terminal = stdout.isTTY === true;
   const paint = paintFor(wantsColour(env, terminal, words.includes('--no-color')));
   const json = words.includes('--json');
-  const out = makeOutput({ stdout, stderr: () => request.stderr, json, paint, terminal });
+  const out = makeOutput({
+    stdout,
+    stderr: () => request.stderr,
+    json,
+    paint,
+    terminal,
+    env,
+    attended: () => request.isTty,
+  });
   try {
     return await dispatch(request, out);
   } catch (error) {

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { linesOf, oneLine } from '@phasegate/core/model';
 
 /** Columns that every terminal has. */
@@ -31,7 +32,7 @@ export function broken(line: string, room: number): readonly string[] {
   const lines: string[] = [];
   let current: string[] = [];
   for (const character of line) {
-    if (columnsIn(current) + columnsOf(character) > room) {
+    if (columnsOfAll(current) + columnsOf(character) > room) {
       const blank = current.lastIndexOf(' ') + 1;
       const end = blank > current.length / 2 ? blank : current.length;
       lines.push(current.slice(0, end).join(''));
@@ -42,8 +43,22 @@ export function broken(line: string, room: number): readonly string[] {
   return [...lines, current.join('')];
 }
 
-function columnsIn(characters: readonly string[]): number {
+function columnsOfAll(characters: readonly string[]): number {
   return characters.reduce((sum, character) => sum + columnsOf(character), 0);
+}
+
+/** The beginning of a text, where all of it does not fit; how much room it takes is never more than this. */
+export function shortened(text: string, columns: number): string {
+  if (columnsIn(text) <= columns) return text;
+  const [start = ''] = broken(text, Math.max(0, columns - CUT.length));
+  return `${start}${CUT}`.slice(0, Math.max(0, columns));
+}
+
+const CUT = '...';
+
+/** How many columns a text takes at most; colours take none. */
+export function columnsIn(text: string): number {
+  return columnsOfAll([...stripVTControlCharacters(text)]);
 }
 
 /** Terminals do not agree on the width of what is not ASCII: none is wider than two. */
