@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
-import { camelCase } from '../../packages/phasegate/src/loaders/yaml/strictMap.ts';
+import { camelCase } from '../../packages/phasegate/src/loaders/yaml/spelling.ts';
 import { workflowJsonSchema } from '../../packages/phasegate/src/loaders/yaml/workflowSchema.ts';
 import { table } from './table.ts';
 import { WORKFLOW_EXAMPLES } from './workflowExamples.ts';

@@ -22,6 +22,7 @@ import type {
   CatalogWorkflow,
   Loaded,
   Loader,
+  Place,
   StartingWith,
   WorkflowPart,
 } from './ports.ts';
@@ -88,7 +89,7 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
           : paths.flatMap((path) => given(root, path, wanted));
       const problems: Problem[] = [];
       const unaccepted: Unaccepted[] = [];
-      const ids = new Map<string, string>();
+      const ids = new Map<string, Named>();
       for (const path of checked) {
         const loader = loaderFor(path) ?? loaders.find((one) => one.format === guessFormat(path));
         if (loader === undefined) {
@@ -108,7 +109,9 @@ export function createCatalog({ root, loaders, globs, index }: CatalogOptions): 
           const id = entries.find((entry) => entry.path === path)?.id ?? path;
           unaccepted.push(unacceptedOf(loaded, { id, path }));
         }
-        if (loaded.workflow !== null) ids.set(path, loaded.workflow.id);
+        // A file with problems of its own defines an id all the same.
+        const id = loaded.workflow?.id ?? entries.find((entry) => entry.path === path)?.id;
+        if (id !== undefined) ids.set(path, { id, place: loaded.places?.(['id']) ?? null });
       }
       return { checked, problems: [...problems, ...sharedIds(ids, entries)], unaccepted };
     },
@@ -147,18 +150,26 @@ function notOne(name: string, found: readonly NamedFile[], files: readonly Named
 
 /** Files that define one workflow: none of them can be started by its name. A file of elsewhere is only a draft. */
 function sharedIds(
-  checked: ReadonlyMap<string, string>,
+  checked: ReadonlyMap<string, Named>,
   entries: readonly CatalogEntry[],
 ): readonly Problem[] {
-  return [...checked].flatMap(([file, id]): readonly Problem[] => {
+  const named = [...checked].map(([path, { id }]) => [path, id] as const);
+  return [...checked].flatMap(([file, { id, place }]): readonly Problem[] => {
     const found = entries.some((entry) => entry.path === file) ? entries : [];
-    const same = [...found.map((entry) => [entry.path, entry.id] as const), ...checked]
+    const same = [...found.map((entry) => [entry.path, entry.id] as const), ...named]
       .filter(([path, other]) => other === id && path !== file)
       .map(([path]) => `\`${path}\``);
     if (same.length === 0) return [];
     const message = `the workflow id \`${id}\` is also that of ${[...new Set(same)].join(', ')}: give each its own`;
-    return [{ file, line: 1, column: 1, code: 'duplicate_workflow', message, severity: 'error' }];
+    const { line, column } = place?.file === file ? place : { line: 1, column: 1 };
+    return [{ file, line, column, code: 'duplicate_workflow', message, severity: 'error' }];
   });
+}
+
+/** The id a file defines, and where it does. */
+interface Named {
+  readonly id: string;
+  readonly place: Place | null;
 }
 
 function valid(loaded: Loaded, entry: NamedFile, root: string): CatalogWorkflow {

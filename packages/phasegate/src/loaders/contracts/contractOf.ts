@@ -8,7 +8,7 @@ import type {
   Expectation,
   HumanChoice,
 } from '../../runtime/ports.ts';
-import { camelCase } from '../yaml/strictMap.ts';
+import { camelCase } from '../yaml/spelling.ts';
 import type { YamlPath } from '../yaml/yamlTree.ts';
 
 /** Translates a file whose shape was found right. `lineOf` says where a part of it stands. */

@@ -9,7 +9,7 @@ import {
 } from '@phasegate/core';
 import { type PhaseRates, type Rates, rateProblems } from '@phasegate/proofs';
 import { shapeProblems } from '../yaml/shapeProblems.ts';
-import { camelCase } from '../yaml/strictMap.ts';
+import { camelCase } from '../yaml/spelling.ts';
 import { YamlTree } from '../yaml/yamlTree.ts';
 import { ratesSchema } from './ratesSchema.ts';
 

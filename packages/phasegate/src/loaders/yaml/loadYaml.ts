@@ -8,6 +8,7 @@ import { parseOnce } from './parseOnce.ts';
 import { readSchemaFile, type SchemaFile, type SourceReader } from './schemaFiles.ts';
 import { type ShapeProblem, shapeProblems } from './shapeProblems.ts';
 import { SourceMap } from './sourceMap.ts';
+import { spelled, spellingOf } from './spelling.ts';
 import { phaseIdOf } from './spots.ts';
 import type { YamlPath, YamlTree } from './yamlTree.ts';
 
@@ -53,6 +54,7 @@ export async function loadYaml(
   });
   for (const problem of shape) found.push(problemAt(tree, tree.offsetOf(problem.path, problem.at), problem));
 
+  const spelling = spellingOf(value);
   const wellFormed = found.length === 0;
   const meaning = meaningOf(draft, known, { shape, map });
   for (const problem of meaning.problems) {
@@ -61,7 +63,9 @@ export async function loadYaml(
       problem.offset === undefined
         ? place.tree.offsetOf(place.path, isPhase(place.path) ? 'key' : 'value')
         : place.tree.offsetInText(place.path, problem.offset);
-    found.push(problemAt(place.tree, offset, { ...problem, message: withHint(problem.message) }));
+    found.push(
+      problemAt(place.tree, offset, { ...problem, message: withHint(spelled(problem.message, spelling)) }),
+    );
   }
   return {
     workflow: wellFormed ? meaning.workflow : null,

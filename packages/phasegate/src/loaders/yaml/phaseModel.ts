@@ -6,8 +6,8 @@ import { phaseDraft } from './phaseDraft.ts';
 import { isPhaseModelKey, phaseModelSchema } from './phaseModelSchema.ts';
 import { shapeProblems } from './shapeProblems.ts';
 import { SourceMap } from './sourceMap.ts';
+import { camelCase } from './spelling.ts';
 import { type Spot, Spots } from './spots.ts';
-import { camelCase } from './strictMap.ts';
 import type { YamlPath, YamlTree } from './yamlTree.ts';
 
 /** A part of a file that may hold the keys of a phase. */

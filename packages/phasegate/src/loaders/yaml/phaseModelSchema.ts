@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { gateShape } from './gateSchema.ts';
-import { camelCase, strictMap } from './strictMap.ts';
+import { camelCase } from './spelling.ts';
+import { strictMap } from './strictMap.ts';
 import { phaseRules, phaseShape } from './workflowSchema.ts';
 
 /** Keys of a phase that a format with texts of its own takes over from the contract; the others are its texts. */

@@ -1,6 +1,7 @@
 import { type Json, own } from '@phasegate/core';
 import { didYouMean } from '@phasegate/core/model';
 import type * as z from 'zod';
+import { type Spelling, spelled, spellingOf } from './spelling.ts';
 import { conditionalNext, workflowSchema } from './workflowSchema.ts';
 import type { YamlPath } from './yamlTree.ts';
 
@@ -20,7 +21,18 @@ const MAX_PROBLEMS = 500;
 
 /** Everything wrong with the shape of a contract: keys, types, and values out of a fixed set. */
 export function shapeProblems(value: Json, schema: z.ZodType = workflowSchema): readonly ShapeProblem[] {
-  return issuesOf(schema, [], value).slice(0, MAX_PROBLEMS);
+  const spelling = spellingOf(value);
+  return issuesOf(schema, [], value)
+    .slice(0, MAX_PROBLEMS)
+    .map((problem) => ({ ...problem, message: inSpelling(problem, spelling) }));
+}
+
+/** What the author wrote is quoted as it is; only what they might have meant is put in their spelling. */
+function inSpelling({ code, message }: ShapeProblem, spelling: Spelling): string {
+  if (code === 'conflict') return message;
+  if (code !== 'unknown_key') return spelled(message, spelling);
+  const [said = '', ...meant] = message.split(' (did you mean ');
+  return [said, ...meant.map((text) => spelled(text, spelling))].join(' (did you mean ');
 }
 
 function issuesOf(schema: z.ZodType, base: YamlPath, value: Json): readonly ShapeProblem[] {

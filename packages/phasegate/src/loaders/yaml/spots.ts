@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, own, type PhaseId, type Target } from '@phasegate/core';
 import { readPhaseId } from '@phasegate/core/model';
 import type { SourceMap } from './sourceMap.ts';
-import { camelCase } from './strictMap.ts';
+import { camelCase } from './spelling.ts';
 import type { YamlPath } from './yamlTree.ts';
 
 /** A value with its place in the YAML. */

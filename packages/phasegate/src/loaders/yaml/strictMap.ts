@@ -1,6 +1,7 @@
 import { own } from '@phasegate/core';
 import { didYouMean } from '@phasegate/core/model';
 import * as z from 'zod';
+import { camelCase, knowBoth } from './spelling.ts';
 
 /** What is said of a map beside its keys; the JSON Schema says it too. */
 export interface Rules {
@@ -21,16 +22,12 @@ export interface Rules {
 
 const rulesOf = new WeakMap<z.ZodType, Rules>();
 
-/** The other spelling of a key: `allowed_tools` → `allowedTools`. */
-export function camelCase(key: string): string {
-  return key.replace(/(?<=[a-z])_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
 /** A map with known keys, each in both spellings. */
 export function strictMap(rules: Rules, shape: Readonly<Record<string, z.ZodType>>): z.ZodType {
   const both: Record<string, z.ZodType> = {};
   for (const [key, schema] of Object.entries(shape)) {
     both[key] = schema;
+    knowBoth(key);
     const twin = camelCase(key);
     if (twin !== key) both[twin] = schema.meta({ description: `The same as \`${key}\`.` });
   }
@@ -49,7 +46,7 @@ export function strictMap(rules: Rules, shape: Readonly<Record<string, z.ZodType
   }
   for (const key of rules.needed ?? []) {
     schema = refined(schema, key, 'missing_key', {
-      message: `\`${camelCase(key)}\` is missing`,
+      message: `\`${key}\` is missing`,
       holds: (value) => key in value || camelCase(key) in value,
     });
   }

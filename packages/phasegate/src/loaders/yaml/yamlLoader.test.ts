@@ -238,8 +238,8 @@ describe('a contract with mistakes', () => {
     expect(problems.map(({ line, code, message }) => [line, code, message])).toEqual([
       [3, 'wrong_type', '`next` must be text, a number, `null` or a map, not a list'],
       [4, 'unknown_key', 'unknown key `failed` (did you mean `fail`?)'],
-      [5, 'missing_key', '`onTrue` is missing'],
-      [5, 'missing_key', '`onFalse` is missing'],
+      [5, 'missing_key', '`on_true` is missing'],
+      [5, 'missing_key', '`on_false` is missing'],
       [5, 'wrong_type', '`condition` must be text, not `1`'],
       [5, 'unknown_key', 'unknown key `other`'],
     ]);

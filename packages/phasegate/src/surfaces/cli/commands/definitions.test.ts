@@ -1,3 +1,5 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
 
@@ -33,6 +35,70 @@ test('validate reports two files with one id, and a copy that only stands beside
   expect(all.stdout).toMatch(/^b\.workflow\.yaml:1:1: .*`same` is also that of `a\.workflow\.yaml`/m);
   expect(one.code).toBe(2);
   expect((await shell.call(['validate', 'draft.yaml'])).code).toBe(0);
+});
+
+test('validate shows the line with a caret under the place, whatever is in the line', async () => {
+  const shell = makeShell({
+    'a.workflow.yaml': `workflow: a\nphases:\n  A: { instructions: "漢\u202e\t", next: NOWHERE } # ${'x'.repeat(300)}\n`,
+  });
+  const line = (text: string) => (text.split('\n')[1] ?? '').trimEnd();
+  const caret = (text: string) => text.split('\n')[2] ?? '';
+
+  const { stdout } = await shell.call(['validate']);
+  expect(stdout).toMatch(/^a\.workflow\.yaml:3:\d+: /);
+  expect(line(stdout)).toContain('  3 |   A: { instructions: "漢\\u{202e} ", next: NOWHERE } # xxx');
+  expect(line(stdout).length).toBeLessThanOrEqual(120);
+  // The wide character takes two columns of a terminal and one of a string.
+  expect(caret(stdout).indexOf('^')).toBe(line(stdout).indexOf('NOWHERE') + 1);
+  expect(stdout).not.toContain('\u202e');
+
+  const coloured = await shell.call(['validate'], '', { FORCE_COLOR: '1' });
+  expect(caret(coloured.stdout)).toContain('\u001b[31m^\u001b[39m');
+});
+
+test('validate shows no line of a file that a link leads to outside of the project', async () => {
+  const shell = makeShell({ 'b.workflow.yaml': 'workflow: b\nphases: { A: {} }\n' });
+  writeFileSync(join(shell.root, '../secret'), 'my secret: [\n');
+  symlinkSync('../secret', join(shell.root, 'a.workflow.yaml'));
+
+  const { stdout, code } = await shell.call(['validate', join(shell.root, 'a.workflow.yaml')]);
+
+  expect(code).toBe(2);
+  expect(stdout).toContain('leaves the project');
+  expect(stdout).not.toContain('my secret');
+});
+
+test('validate speaks in the spelling of the file', async () => {
+  const text =
+    'workflow: w\nphases:\n  A: { next: { condition: "x", on_true: B } }\n  B: { alowedtools: [], next: { ok: A, max_iterations: 0 } }\n';
+  const shell = makeShell({ 'snake.workflow.yaml': text });
+  const camel = makeShell({
+    'camel.workflow.yaml': text.replace('on_true', 'onTrue').replace('max_iterations', 'maxIterations'),
+  });
+
+  const one = (await shell.call(['validate'])).stdout;
+  const other = (await camel.call(['validate'])).stdout;
+
+  for (const key of ['on_false', 'max_iterations', 'allowed_tools']) expect(one).toContain(`\`${key}\``);
+  for (const key of ['onFalse', 'maxIterations', 'allowedTools']) expect(other).toContain(`\`${key}\``);
+  expect(one).not.toMatch(/onFalse|maxIterations|allowedTools/);
+  expect(other).not.toMatch(/on_false|max_iterations|allowed_tools/);
+});
+
+test('validate reports two files with one id also where they have problems of their own', async () => {
+  const shell = makeShell({
+    'a.workflow.yaml': '# first\nworkflow: same\nphases: { A: { next: NOWHERE } }\n',
+    'b.workflow.yaml': 'workflow: same\nphases: { B: { next: NOWHERE } }\n',
+  });
+
+  const { problems } = (await shell.call(['validate', '--json'])).json();
+
+  expect(problems).toMatchObject([
+    { file: 'a.workflow.yaml', code: 'unknown_phase' },
+    { file: 'b.workflow.yaml', code: 'unknown_phase' },
+    { file: 'a.workflow.yaml', line: 2, code: 'duplicate_workflow' },
+    { file: 'b.workflow.yaml', line: 1, code: 'duplicate_workflow' },
+  ]);
 });
 
 test('list gives phase ids as the author wrote them: numbers where they are numbers [C2]', async () => {

@@ -1,7 +1,8 @@
 import { PhasegateError, type Problem } from '@phasegate/core';
 import type { CliCommand } from '../command.ts';
-import { problemLine } from '../failure.ts';
 import { letCodeIn } from '../letCodeIn.ts';
+import type { Output } from '../output.ts';
+import { createSources, excerpt } from '../text/excerpt.ts';
 import { unacceptedText } from '../text/unacceptedText.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 
@@ -34,11 +35,12 @@ export const validate: CliCommand = {
     const summary = errors.length === 0 ? `${count(read, 'file')} valid` : count(errors.length, 'problem');
     const untrusted = unaccepted.length === 0 ? {} : { error: 'untrusted_workflow', unaccepted };
     const value = { valid, problems: errors.map(place), notes: notes.map(place), checked, ...untrusted };
+    const shown = showing(root, out);
     await out.result(value, () =>
-      errors.length === 0 ? out.paint.green(summary) : errors.map(problemLine).join('\n'),
+      errors.length === 0 ? out.paint.green(summary) : errors.map(shown).join('\n'),
     );
     if (!out.json) {
-      for (const note of notes) await out.log(problemLine(note));
+      for (const note of notes) await out.log(shown(note));
       if (errors.length > 0) await out.log(out.paint.red(summary));
       for (const one of unaccepted) await out.log(unacceptedText(one, out.paint));
     }
@@ -46,6 +48,24 @@ export const validate: CliCommand = {
     return valid ? 0 : 1;
   },
 };
+
+/** A problem as compilers print it: its place and what is wrong, then the line with a caret. */
+function showing(root: string, out: Output): (problem: Problem) => string {
+  const sourceOf = createSources(root);
+  const { paint } = out;
+  const width = out.screen?.columns ?? PIPED;
+  return (problem) => {
+    const { file, line, column, message, severity } = problem;
+    const place = paint.bold(`${file}:${line}:${column}:`);
+    const kind = severity === 'note' ? paint.cyan('note: ') : '';
+    return [`${place} ${kind}${message}`, ...excerpt(sourceOf(problem), problem, { paint, width })].join(
+      '\n',
+    );
+  };
+}
+
+/** Where no terminal says how wide it is. */
+const PIPED = 120;
 
 function place({ file, line, column, code, message }: Problem): Omit<Problem, 'severity'> {
   return { file, line, column, code, message };
