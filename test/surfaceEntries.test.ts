@@ -197,6 +197,8 @@ test('@phasegate/core/model exports exactly these values', () => {
     'replaceUnseen',
     'sameTarget',
     'samplePattern',
+    'sampleValue',
+    'schemaAt',
     'shellWord',
     'successorsOf',
     'suggest',

@@ -66,6 +66,7 @@ export { paramProblem, readParams } from './model/params.ts';
 export { samplePattern } from './model/pattern/samplePattern.ts';
 export { KeptValues, Readings } from './model/readings.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/schema/jsonSchema.ts';
+export { sampleValue, schemaAt } from './model/schema/sampleValue.ts';
 export { matchCommand, parseCommandLine } from './model/shell/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
 export { sameTarget, targetKey, targetProblem, targetWithin } from './model/target.ts';

@@ -1,7 +1,6 @@
 import { canonicalJson, type Json, type Phase } from '@phasegate/core';
-import { type Expression, pathsOf } from '@phasegate/core/model';
+import { type Expression, pathsOf, schemaAt } from '@phasegate/core/model';
 import { type JsonPath, valueAt } from './jsonPath.ts';
-import { schemaAt } from './sampleValue.ts';
 
 /** A value a condition names: in what is submitted, in what the run has had before, or in what its handlers said. */
 export interface NamedValue {

@@ -1,8 +1,7 @@
 import type { Json, JsonObject, Phase } from '@phasegate/core';
 import { evidenceProblems } from '@phasegate/core/engine';
-import type { EvidenceField } from '@phasegate/core/model';
+import { type EvidenceField, sampleValue } from '@phasegate/core/model';
 import { type JsonPath, valueAt, withValueAt } from './jsonPath.ts';
-import { sampleValue } from './sampleValue.ts';
 
 /** Evidence that a phase takes, or what it could not be made for. */
 export type Sampled =

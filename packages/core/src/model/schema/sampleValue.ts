@@ -1,5 +1,6 @@
-import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
-import { compileSchema, samplePattern } from '@phasegate/core/model';
+import { isJsonObject, type Json, type JsonObject, own } from '../../json.ts';
+import { samplePattern } from '../pattern/samplePattern.ts';
+import { compileSchema } from './jsonSchema.ts';
 
 /** A small value that a JSON Schema allows, or undefined where none was found. What is given was tried. */
 export function sampleValue(schema: Json): Json | undefined {

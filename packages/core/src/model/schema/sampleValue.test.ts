@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from '@phasegate/core';
-import { compileSchema } from '@phasegate/core/model';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../test/tier.ts';
+import { cases } from '../../../../../test/tier.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { compileSchema } from './jsonSchema.ts';
 import { sampleValue } from './sampleValue.ts';
 
 describe('a value for a schema', () => {
