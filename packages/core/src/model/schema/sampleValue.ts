@@ -2,14 +2,17 @@ import { isJsonObject, type Json, type JsonObject, own } from '../../json.ts';
 import { samplePattern } from '../pattern/samplePattern.ts';
 import { compileSchema } from './jsonSchema.ts';
 
-/** A small value that a JSON Schema allows, or undefined where none was found. What is given was tried. */
-export function sampleValue(schema: Json): Json | undefined {
-  if (schema === null) return 'made up';
+/**
+ * A small value that a JSON Schema allows, or undefined where none was found. What is given was tried. Texts that may be
+ * any are the filler.
+ */
+export function sampleValue(schema: Json, filler = 'made up'): Json | undefined {
+  if (schema === null) return filler;
   if (typeof schema !== 'boolean' && !isJsonObject(schema)) return undefined;
   const compiled = compileSchema(schema);
   if (!compiled.ok) return undefined;
   const fits = (value: Json) => compiled.validate(value).length === 0;
-  for (const value of samples(schema, { root: schema, depth: 0, budget: { left: BUDGET } })) {
+  for (const value of samples(schema, { root: schema, depth: 0, budget: { left: BUDGET }, filler })) {
     if (fits(value)) return value;
   }
   return undefined;
@@ -30,6 +33,7 @@ interface Place {
   readonly depth: number;
   /** Schemas may name themselves in many places: how many are looked at is counted over all of them. */
   readonly budget: { left: number };
+  readonly filler: string;
 }
 
 const DEEPEST = 12;
@@ -42,7 +46,7 @@ function* samples(schema: Json, place: Place): Generator<Json> {
   if (schema === false || place.depth > DEEPEST || --place.budget.left < 0) return;
   const whole = resolved(schema, place.root);
   if (!isJsonObject(whole)) {
-    if (whole !== false) yield 'made up';
+    if (whole !== false) yield place.filler;
     return;
   }
   for (const key of ['const', 'default']) {
@@ -139,12 +143,12 @@ const FORMATS: Readonly<Record<string, string>> = {
   regex: 'a',
 };
 
-function texts(schema: JsonObject): readonly string[] {
+function texts(schema: JsonObject, { filler }: Place): readonly string[] {
   const least = count(schema, 'minLength', 0);
   const most = count(schema, 'maxLength', 10_000);
   const pattern = own(schema, 'pattern');
   const format = own(schema, 'format');
-  const plain = 'made up'.padEnd(Math.min(least, 10_000), '.').slice(0, most);
+  const plain = filler.padEnd(Math.min(least, 10_000), '.').slice(0, most);
   const patterned = typeof pattern === 'string' ? samplePattern(pattern) : null;
   return [
     ...(typeof format === 'string' && FORMATS[format] !== undefined ? [FORMATS[format]] : []),
@@ -169,7 +173,7 @@ function* lists(schema: JsonObject, place: Place): Generator<Json> {
     for (let shift = 0; shift < Math.max(others.length, 1); shift++) {
       const pool = [...others.slice(shift), ...others.slice(0, shift)];
       const filling = Array.from({ length: pool.length === 0 ? 0 : missing(size) }, (_, index) =>
-        unique ? numbered(pool[index % pool.length] as Json, index) : (pool[0] as Json),
+        unique ? numbered(pool[index % pool.length] as Json, index, place) : (pool[0] as Json),
       );
       yield [...known, ...sure, ...filling];
     }
@@ -177,9 +181,9 @@ function* lists(schema: JsonObject, place: Place): Generator<Json> {
 }
 
 /** Texts and numbers of which no two may be the same are told apart by their place. */
-function numbered(value: Json, index: number): Json {
+function numbered(value: Json, index: number, { filler }: Place): Json {
   if (typeof value === 'number' && index > 0) return value + index;
-  return value === 'made up' && index > 0 ? `${value} ${index + 1}` : value;
+  return value === filler && index > 0 ? `${value} ${index + 1}` : value;
 }
 
 function* objects(schema: JsonObject, place: Place): Generator<JsonObject> {
@@ -205,7 +209,7 @@ function* objects(schema: JsonObject, place: Place): Generator<JsonObject> {
   yield { ...filled, ...least };
   const more = Array.from({ length: Math.min(count(schema, 'minProperties', 0), 100) }, (_, index) => [
     `more_${index + 1}`,
-    first(openSchema(schema), place) ?? 'made up',
+    first(openSchema(schema), place) ?? place.filler,
   ]);
   yield { ...Object.fromEntries(more), ...filled, ...least };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Machine } from '../command.ts';
 import { makeShell } from '../fixtures/callCli.ts';
 
 test('a run that has ended is answered in the shape of every refusal, with or without a phase', async () => {
@@ -125,4 +126,65 @@ phases:
     const other = String((await shell.call(['start', 'w', '--json'])).json().run);
     expect((await shell.call(['blocked', other, '--reason', 'so', '--json'], '', env)).code).toBe(0);
   });
+});
+
+describe('what a phase asks for', () => {
+  const ASKING = `workflow: w
+phases:
+  A:
+    required_evidence:
+      built: { type: bool, description: it builds }
+      notes: { type: str, rule: optional }
+    required_artifacts:
+      - { type: plan, description: what to do, schema: { type: object, required: [summary, count], properties: { summary: { type: string, minLength: 3 }, count: { type: integer, minimum: 5 } } } }
+      - { type: odd, schema: { not: {} } }
+`;
+
+  test('--example prints a skeleton that the schemas allow, marks what it could not make, and submits nothing', async () => {
+    const { shell, run } = await asked();
+
+    const { code, stdout, stderr } = await shell.call(['done', run, '--example']);
+
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      built: true,
+      plan: { summary: 'REPLACE ME', count: 5 },
+      odd: 'REPLACE ME',
+    });
+    expect(stderr).toContain('put what is true in place of every value');
+    expect(stderr).toContain('`odd` is REPLACE ME: nothing was found that its schema allows');
+    expect((await shell.call(['done', run, '--example', '--json'])).json()).toEqual(JSON.parse(stdout));
+    expect((await shell.call(['status', run, '--json'])).json()).toMatchObject({ attempts: 0, phase: 'A' });
+    expect((await shell.call(['done', run, '--example', '--evidence', '-'])).code).toBe(2);
+  });
+
+  test('on a terminal it says so before it reads, and submits nothing where nothing is given', async () => {
+    const { shell, run } = await asked();
+    const list = [
+      'phase A waits for one JSON object with:',
+      '- built (required, bool): it builds',
+      '- notes (optional, str)',
+      '- plan (required, object with summary, count): what to do',
+    ].join('\n');
+
+    const none = await shell.callAt({} as Machine, ['done', run], []);
+    expect(none.code).toBe(2);
+    expect(none.stderr).toContain(`nothing was submitted: ${list}`);
+    expect(none.stderr).toContain(`phasegate done ${run} --example`);
+    expect((await shell.call(['status', run, '--json'])).json()).toMatchObject({ attempts: 0 });
+
+    const typed = await shell.callAt({} as Machine, ['done', run, '--evidence', '-'], ['{"built":', 'true}']);
+    expect(typed.stderr).toContain(list);
+    expect(typed.stderr).toContain('end with Ctrl-D');
+    expect(typed.stdout).toContain('Missing plan');
+
+    const piped = await shell.call(['done', run, '--evidence', '-'], '{}');
+    expect(piped.stderr).not.toContain('waits for');
+  });
+
+  async function asked() {
+    const shell = makeShell({ 'agent_workflow.yaml': ASKING });
+    const run = String((await shell.call(['start', 'w', '--json'])).json().run);
+    return { shell, run };
+  }
 });
