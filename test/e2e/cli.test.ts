@@ -92,7 +92,7 @@ describe('init', () => {
 
       expect(code, stderr).toBe(2);
       expect(stderr).toMatch(
-        /`\/sys\/kernel\/phasegate\.config\.yaml` cannot be written: (?:you may not write there|it is on a read-only file system)/,
+        /`\/sys\/kernel\/phasegate\.config\.yaml` cannot be written: (?:you do not have the permission|it is on a read-only file system)/,
       );
       expect(stderr).toContain('hint: make its folder one that you can write to');
       expect(existsSync(String(project.env.XDG_STATE_HOME))).toBe(false);

@@ -69,6 +69,7 @@ export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/sc
 export { sampleValue, schemaAt } from './model/schema/sampleValue.ts';
 export { matchCommand, parseCommandLine } from './model/shell/shellWords.ts';
 export { didYouMean, suggest } from './model/suggest.ts';
+export { reasonOf, type SystemReason, systemReason } from './model/systemReason.ts';
 export { sameTarget, targetKey, targetProblem, targetWithin } from './model/target.ts';
 export { asideRanges, fillTemplate, isWithin, placeholdersIn, type TextRange } from './model/template.ts';
 export { CONTRACT_TOOLS, coversTool, isToolName, WRITING_TOOLS } from './model/tools.ts';

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Json, type JsonObject, PhasegateError, type Problem } from '@phasegate/core';
+import { reasonOf, systemReason } from '@phasegate/core/model';
 import { faultsOf } from './config/faultsOf.ts';
 import type { ParsedText } from './config/parseWithPlaces.ts';
 
@@ -148,8 +149,11 @@ function readText(root: string, file: string): string {
     bytes = readRegularFile(path, file);
   } catch (cause) {
     if (cause instanceof PhasegateError) throw cause;
-    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new PhasegateError('config_invalid', `\`${file}\` cannot be read: ${reason}`, { cause });
+    const hint = systemReason(cause)?.hint;
+    throw new PhasegateError('config_invalid', `\`${file}\` cannot be read: ${reasonOf(cause)}`, {
+      cause,
+      ...(hint === undefined ? {} : { hint }),
+    });
   }
   if (bytes.includes(0)) throw new PhasegateError('config_invalid', `\`${file}\` holds a NUL byte`);
   try {

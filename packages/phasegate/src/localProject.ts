@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError, type Run } from '@phasegate/core';
+import { reasonOf } from '@phasegate/core/model';
 import {
   acceptingFolders,
   hasStateIn,
@@ -297,9 +298,10 @@ function makeFolders(stateDir: string): void {
   try {
     mkdirSync(join(stateDir, 'backups'), { recursive: true, mode: 0o700 });
   } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    const reason = reasonOf(cause);
     throw new PhasegateError('store_unavailable', `\`${stateDir}\` cannot be made or written: ${reason}`, {
       cause,
+      hint: 'make its folder one that you can write to, or name another with XDG_STATE_HOME',
     });
   }
   requireOwnState(stateDir);

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { PhasegateError, type Principal } from '@phasegate/core';
 import { REQUEST_LIMIT } from '@phasegate/core/contract';
+import { reasonOf } from '@phasegate/core/model';
 import { loadConfig } from './config.ts';
 import type { OpenProject, RunningServer, ServeRequest, TransitionRequest } from './runtime/ports.ts';
 import { type ServerPlace, takeServerPlace } from './serverFile.ts';
@@ -280,7 +281,6 @@ function readNamed(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be read: ${reason}`, { cause });
+    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be read: ${reasonOf(cause)}`, { cause });
   }
 }

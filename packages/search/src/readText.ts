@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { reasonOf } from '@phasegate/core/model';
 
 /** What a file holds: text, or the reason why it is left out; null when it has gone. */
 export type ReadText =
@@ -35,7 +36,7 @@ export function readText(root: string, path: string): ReadText | null {
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     return code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR'
       ? null
-      : leftOut(`cannot be read: ${code}`, true);
+      : leftOut(`cannot be read: ${reasonOf(error)}`, true);
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { frontMatterOf, type Readings } from '@phasegate/core/model';
+import { frontMatterOf, type Readings, reasonOf } from '@phasegate/core/model';
 import type { DefinitionReader, DefinitionSource, SourceFile } from '@phasegate/core/ports';
 import type { Reading } from './jsonTree.ts';
 import { linesOf, type MarkdownLine } from './markdownText.ts';
@@ -127,7 +127,9 @@ function listFolder(root: string, path: string): Listed {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     if (code === 'ENOENT' || code === 'ENOTDIR') return { problem: null };
-    return { problem: { code: 'file_unreadable', message: `\`${path}\` cannot be read (${code})` } };
+    return {
+      problem: { code: 'file_unreadable', message: `\`${path}\` cannot be read: ${reasonOf(error)}` },
+    };
   }
 }
 

@@ -1,4 +1,5 @@
 import { PhasegateError } from '@phasegate/core';
+import { reasonOf } from '@phasegate/core/model';
 import type { AgentPrincipal, Claimed, Spawned, SpawnRequest } from '../runtime/ports.ts';
 import { describeExit, type Exit } from './adapter.ts';
 import { nextRecord } from './nextRecord.ts';
@@ -32,7 +33,9 @@ export async function afterExit(ending: Ending, claimed: Claimed, exit: Exit): P
   }
   if (exit.kind === 'not_started') {
     await giveBack(ending, standing);
-    throw new PhasegateError('usage', `\`${request.argv[0]}\` cannot be started: ${exit.code}`);
+    throw new PhasegateError('usage', `\`${request.argv[0]}\` cannot be started: ${reasonOf(exit)}`, {
+      hint: 'install it, or name another program',
+    });
   }
   switch (standing.kind) {
     case 'left':

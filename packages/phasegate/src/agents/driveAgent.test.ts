@@ -272,7 +272,7 @@ test('a program that is not there is said, and the run is where it was', async (
 
   await expect(bed.drive([async () => ({ kind: 'not_started', code: 'ENOENT' })])).rejects.toMatchObject({
     code: 'usage',
-    message: '`agent` cannot be started: ENOENT',
+    message: '`agent` cannot be started: there is no such file or folder',
   });
   expect(await bed.statusOf(run)).toBe('queued');
   expect(await bed.open.agents.list()).toEqual([]);

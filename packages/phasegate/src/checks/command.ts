@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
+import { reasonOf } from '@phasegate/core/model';
 import type { CheckAnswer, CheckImplementation } from '../runtime/ports.ts';
 import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
 import type { Ended } from '../workspace/runProgram.ts';
@@ -168,7 +169,7 @@ function judge(order: Order, { how, stdout, tail, heldOpen }: Ended, signal: Abo
 function whyNotStarted(code: string, program: string): string {
   if (code === 'ENOENT') return `could not be started: there is no program \`${program}\``;
   if (code === 'EACCES') return `could not be started: \`${program}\` is not executable`;
-  return `could not be started: ${code}`;
+  return `could not be started: ${reasonOf({ code })}`;
 }
 
 /** The end of the output as text a terminal may show: no escape sequences, no control characters. */

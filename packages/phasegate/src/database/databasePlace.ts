@@ -3,6 +3,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import type { WorkflowDatabase } from '@phasegate/core/model';
+import { reasonOf } from '@phasegate/core/model';
 import { findBeneath } from '../workspace/openBeneath.ts';
 import { readBeneath } from '../workspace/readBeneath.ts';
 import { relativePath } from '../workspace/relativePath.ts';
@@ -60,7 +61,7 @@ export async function readMigrations(root: string, given: string, accepted?: Acc
     try {
       return { name, content: (await readBeneath(real, `${path}/${name}`, MAX_BYTES)).content };
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       throw new PhasegateError('file_unreadable', `the migration \`${name}\` cannot be read: ${reason}`, {
         cause: error,
       });

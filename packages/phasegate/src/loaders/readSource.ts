@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { reasonOf } from '@phasegate/core/model';
 import type { DefinitionSource } from '../runtime/ports.ts';
 
 /** No definition and no schema is larger than this. */
@@ -153,5 +154,5 @@ function reason(error: unknown): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'is not there';
   if (code === 'EACCES' || code === 'EPERM') return 'may not be read';
   if (code === 'ELOOP') return 'is a symlink';
-  return `cannot be read (${code})`;
+  return `cannot be read: ${reasonOf(error)}`;
 }

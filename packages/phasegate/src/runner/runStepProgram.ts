@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { oneLine } from '@phasegate/core/model';
+import { oneLine, reasonOf } from '@phasegate/core/model';
 import { type Ended, runProgram } from '../workspace/runProgram.ts';
 import { type OutputLines, outputLines } from './outputLines.ts';
 import type { Driving, StepAtWork } from './parts.ts';
@@ -113,5 +113,5 @@ const MOST_NAMED = 5;
 export function notStarted(name: string, code: string): string {
   if (code === 'ENOENT') return `the program ${name}, or the one its first line names, was not found`;
   if (code === 'EACCES') return `the program ${name} is not executable`;
-  return `the program ${name} could not be started: ${code}`;
+  return `the program ${name} could not be started: ${reasonOf({ code })}`;
 }

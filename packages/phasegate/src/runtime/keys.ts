@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type Json, own, PhasegateError } from '@phasegate/core';
+import { reasonOf, systemReason } from '@phasegate/core/model';
 
 /** The secrets of one project, as kept in `keys.json` outside the workspace. All values are base64url. */
 export interface ProjectKeys {
@@ -242,8 +243,11 @@ function guardingDisk<T>(file: string, act: () => T): T {
 }
 
 function unavailable(file: string, cause: unknown): PhasegateError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new PhasegateError('store_unavailable', `\`${file}\` cannot be used: ${reason}`, { cause });
+  const hint = systemReason(cause)?.hint;
+  return new PhasegateError('store_unavailable', `\`${file}\` cannot be used: ${reasonOf(cause)}`, {
+    cause,
+    ...(hint === undefined ? {} : { hint }),
+  });
 }
 
 function corrupt(file: string, reason: string, cause?: unknown): PhasegateError {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
-import { type Fact, type Look, PhasegateError, type Subject } from '@phasegate/core';
+import { type Fact, type Look, own, PhasegateError, type Subject } from '@phasegate/core';
 import type { CheckResult } from '@phasegate/core/engine';
-import { jsonProblem } from '@phasegate/core/model';
+import { jsonProblem, reasonOf, systemReason } from '@phasegate/core/model';
 import type { CheckImplementation, FunctionAnswer, Functions } from './ports.ts';
 import { withoutOurPaths } from './withoutOurPaths.ts';
 
@@ -71,9 +71,17 @@ async function answerCheck(look: Extract<Look, { kind: 'check' }>, looking: Look
     };
   } catch (error) {
     const timedOut = deadline.aborted || (error instanceof Error && error.name === 'CheckTimeout');
-    const reason = withoutOurPaths(error instanceof Error ? error.message : String(error), looking.workspace);
+    const reason = withoutOurPaths(whyErrored(error), looking.workspace);
     return { status: timedOut ? 'timed_out' : 'errored', reason, class: implementation.class };
   }
+}
+
+/** A check that met the file system says what it met, and not the system's own word for it. */
+function whyErrored(error: unknown): string {
+  const refused = systemReason(error);
+  const path = own(error, 'path');
+  if (refused === null) return reasonOf(error);
+  return `${typeof path === 'string' ? `\`${path}\`` : 'a file'} cannot be used: ${refused.reason}`;
 }
 
 function readHandler(answer: FunctionAnswer): Extract<Fact, { kind: 'handler' }>['result'] {

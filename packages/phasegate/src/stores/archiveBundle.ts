@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { canonicalJson, type Json, own, type Run, type Workflow } from '@phasegate/core';
+import { reasonOf } from '@phasegate/core/model';
 import type { AuditFinding, ChainHead, Seal } from '../runtime/ports.ts';
 import {
   type AuditKnowledge,
@@ -78,8 +79,7 @@ export async function verifyBundle(work: BundleWork, file: string): Promise<Veri
     if (signed === null) return invalid("does not have the project's signature over what it holds");
     return await verifyRuns(work, file, signed);
   } catch (error) {
-    const code = own(error, 'code');
-    if (typeof code === 'string') return invalid(`cannot be read: ${code}`);
+    if (typeof own(error, 'code') === 'string') return invalid(`cannot be read: ${reasonOf(error)}`);
     return invalid(`cannot be understood: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@phasegate/core';
-import { compileSchema } from '@phasegate/core/model';
+import { compileSchema, reasonOf } from '@phasegate/core/model';
 import type { ToolContext, ToolImplementation, ToolResult } from '../runtime/ports.ts';
 import { PathRefused } from '../workspace/pathRefused.ts';
 
@@ -48,7 +48,7 @@ export function failureOf(error: unknown): { readonly error: string; readonly me
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   // What the file system says about a file of the workspace: its code, never a path of ours.
   return typeof code === 'string' && FILE_SYSTEM.has(code)
-    ? { error: 'file_system', message: `the file system answered ${code}` }
+    ? { error: 'file_system', message: `the file system answered: ${reasonOf(error)}` }
     : null;
 }
 

@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
+import { reasonOf } from '@phasegate/core/model';
 import { unparsable } from './unparsable.ts';
 
 /** No source is larger than this. */
@@ -105,7 +106,7 @@ function isBeneath(root: string, path: string): boolean {
 function unreadable(path: string, cause: unknown): PhasegateError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
   const missing = code === 'ENOENT' || code === 'ENOTDIR';
-  const reason = missing ? 'is not there' : `cannot be read (${code})`;
+  const reason = missing ? 'is not there' : `cannot be read: ${reasonOf(cause)}`;
   return new PhasegateError('file_unreadable', `\`${path}\` ${reason}`, {
     cause,
     hint: 'name a `tasks.md`, or the folder that holds one',

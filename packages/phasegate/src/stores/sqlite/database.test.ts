@@ -139,7 +139,7 @@ test('a read-only database is refused at once, and nothing is left beside it', a
   chmodSync(state.folder, 0o555);
   asNobody(() => {
     expect(() => state.open()).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
-    expect(() => state.open()).toThrow('the permission is missing');
+    expect(() => state.open()).toThrow('you do not have the permission');
   });
   chmodSync(state.folder, 0o700);
   expect(readdirSync(state.folder).sort()).toEqual(['keys.json', 'state.db']);

@@ -1,14 +1,18 @@
 import { own, PhasegateError } from '@phasegate/core';
+import { systemReason } from '@phasegate/core/model';
 
 /** Says in Phasegate's words what SQLite or the file system refused; a fault of ours passes through. */
 export function storeFault(error: unknown, file: string): PhasegateError {
   if (error instanceof PhasegateError) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  const system = own(error, 'code');
-  if (typeof system === 'string' && system in SYSTEM_REASONS) {
-    return unavailable(file, SYSTEM_REASONS[system] ?? reason, error);
+  const refused = systemReason(error);
+  if (refused !== null) {
+    // The file itself would be made: it is its folder that is missing.
+    const missing = ['ENOENT', 'ENOTDIR'].includes(String(own(error, 'code')));
+    const why = missing ? 'its folder does not exist' : refused.reason;
+    return unavailable(file, why, { cause: error, hint: refused.hint });
   }
-  if (system !== 'ERR_SQLITE_ERROR') {
+  if (own(error, 'code') !== 'ERR_SQLITE_ERROR') {
     return new PhasegateError('internal', `the store of \`${file}\` failed: ${reason}`, { cause: error });
   }
   const code = primaryCode(error);
@@ -25,7 +29,8 @@ export function storeFault(error: unknown, file: string): PhasegateError {
       },
     );
   }
-  return unavailable(file, REASONS.get(code) ?? reason, error);
+  const [why, hint] = REASONS.get(code) ?? [reason];
+  return unavailable(file, why, { cause: error, ...(hint === undefined ? {} : { hint }) });
 }
 
 /** The fault of a file that is not an intact database of ours. */
@@ -37,8 +42,12 @@ export function corrupt(file: string, reason: string, cause?: unknown): Phasegat
 }
 
 /** The fault of a database that is there but cannot be used now. */
-export function unavailable(file: string, reason: string, cause?: unknown): PhasegateError {
-  return new PhasegateError('store_unavailable', `\`${file}\` cannot be used: ${reason}`, { cause });
+export function unavailable(
+  file: string,
+  reason: string,
+  more: { readonly cause?: unknown; readonly hint?: string } = {},
+): PhasegateError {
+  return new PhasegateError('store_unavailable', `\`${file}\` cannot be used: ${reason}`, more);
 }
 
 /** Whether another process held the database for too long. */
@@ -48,9 +57,8 @@ export function isBusy(error: unknown): boolean {
 
 /** Whether the database or its disk is at fault: then every write meets it, no matter who brought it. */
 export function isOfTheDatabase(error: unknown): boolean {
-  const system = own(error, 'code');
-  if (system === 'ERR_SQLITE_ERROR') return !OF_ONE_WRITE.has(primaryCode(error));
-  return error instanceof PhasegateError || (typeof system === 'string' && system in SYSTEM_REASONS);
+  if (own(error, 'code') === 'ERR_SQLITE_ERROR') return !OF_ONE_WRITE.has(primaryCode(error));
+  return error instanceof PhasegateError || systemReason(error) !== null;
 }
 
 const NO_SUCH_TABLE = 1;
@@ -61,24 +69,17 @@ const NOT_A_DATABASE = 26;
 /** Too big, a constraint, a type, a range: the values of one write. */
 const OF_ONE_WRITE: ReadonlySet<number> = new Set([18, CONSTRAINT, 20, 25]);
 
-const REASONS: ReadonlyMap<number, string> = new Map([
-  [BUSY, 'another process keeps it locked'],
-  [6, 'another connection keeps it locked'],
-  [8, 'it is read-only'],
-  [10, 'the disk takes no more, or reported a fault'],
-  [13, 'the disk is full'],
-  [14, 'it cannot be opened or its folder cannot be written'],
-]);
+const LOCKED = 'end the process that works with it, or wait, and try again';
+const ALLOW = 'look at the owner and the permissions of the file and of its folder with `ls -ld`';
 
-const SYSTEM_REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'the permission is missing',
-  EPERM: 'the permission is missing',
-  EROFS: 'the disk is read-only',
-  ENOENT: 'its folder does not exist',
-  ENOTDIR: 'its folder does not exist',
-  ENOSPC: 'the disk is full',
-  EISDIR: 'it is a folder',
-};
+const REASONS: ReadonlyMap<number, readonly [reason: string, hint: string]> = new Map([
+  [BUSY, ['another process keeps it locked', LOCKED]],
+  [6, ['another connection keeps it locked', LOCKED]],
+  [8, ['it is read-only', ALLOW]],
+  [10, ['the disk takes no more, or reported a fault', 'make room or look at the disk, and try again']],
+  [13, ['the disk is full', 'make room and try again']],
+  [14, ['it cannot be opened or its folder cannot be written', ALLOW]],
+]);
 
 /** The low byte is the error; the rest of SQLite's number only refines it. */
 function primaryCode(error: unknown): number {

@@ -145,7 +145,7 @@ function lockAlone(to: string): DatabaseSync | undefined {
     return database;
   } catch (error) {
     database?.close();
-    if (isBusy(error)) throw unavailable(to, 'another process has it open; stop it first', error);
+    if (isBusy(error)) throw unavailable(to, 'another process has it open; stop it first', { cause: error });
     if (storeFault(error, to).code === 'store_corrupt') return undefined;
     throw error;
   }

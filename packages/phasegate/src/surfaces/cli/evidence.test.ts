@@ -63,7 +63,7 @@ test.each([
 test('a missing file, a directory, bytes that are not text, and nesting without end are refused', async () => {
   const none = Readable.from([]);
   await expect(readEvidence('/nowhere/x.json', () => none)).rejects.toThrow('there is no such file');
-  await expect(readEvidence(tmpdir(), () => none)).rejects.toThrow('it is a directory');
+  await expect(readEvidence(tmpdir(), () => none)).rejects.toThrow('it is a folder');
   await expect(readEvidence('-', () => Readable.from([Buffer.from([0x7b, 0xff, 0x7d])]))).rejects.toThrow(
     'not UTF-8',
   );

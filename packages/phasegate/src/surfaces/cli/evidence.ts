@@ -2,7 +2,7 @@ import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { isJsonObject, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
 import { EVIDENCE_LIMIT, kindOf } from '@phasegate/core/contract';
-import { jsonProblem } from '@phasegate/core/model';
+import { jsonProblem, reasonOf } from '@phasegate/core/model';
 import { readLimited } from './readLimited.ts';
 
 /** Evidence: a JSON object from a file, or from stdin with `-`. */
@@ -15,7 +15,7 @@ export async function readEvidence(source: string, stdin: () => Readable): Promi
 /** One JSON value from a file, or from stdin with `-`. */
 export async function readJson(source: string, stdin: () => Readable): Promise<Json> {
   const name = nameOf(source);
-  const bytes = await readSource(source, stdin).catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readSource(source, stdin).catch((error: unknown) => {
     throw unreadable(`${name} cannot be read: ${reasonOf(error)}`, error);
   });
   if (bytes === undefined) throw unreadable(`${name} is over the limit of 1 MB`);
@@ -59,12 +59,6 @@ function placeOf(error: SyntaxError, text: string): string {
 
 function nameOf(source: string): string {
   return source === '-' ? 'stdin' : `\`${source}\``;
-}
-
-function reasonOf(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return 'there is no such file';
-  if (error.code === 'EISDIR') return 'it is a directory';
-  return error.code ?? error.message;
 }
 
 function unreadable(message: string, cause?: unknown): PhasegateError {

@@ -1,4 +1,5 @@
-import { type ErrorCode, PhasegateError, type Problem } from '@phasegate/core';
+import { type ErrorCode, own, PhasegateError, type Problem } from '@phasegate/core';
+import { systemReason } from '@phasegate/core/model';
 import { encodeFault } from '@phasegate/wire';
 import type { ExitCode } from './command.ts';
 import type { Environment } from './environment.ts';
@@ -36,11 +37,25 @@ export function problemLine({ file, line, column, message, severity }: Problem):
 
 function asFault(error: unknown): PhasegateError {
   if (error instanceof PhasegateError) return error;
+  const refused = systemReason(error);
+  if (refused !== null) {
+    const { reason, hint } = refused;
+    return new PhasegateError('file_unreadable', `${whatRefused(error)}: ${reason}`, { cause: error, hint });
+  }
   const message = error instanceof Error ? error.message : String(error);
   return new PhasegateError('internal', `something unexpected went wrong: ${message}`, {
     cause: error,
     hint: 'run it again with PHASEGATE_DEBUG=1 for the cause, and report it',
   });
+}
+
+/** What a failure of the system was about. */
+function whatRefused(error: unknown): string {
+  const [path, call] = [own(error, 'path'), own(error, 'syscall')];
+  const named = typeof path === 'string' ? `\`${path}\`` : 'a file';
+  return typeof call === 'string' && call.startsWith('spawn')
+    ? `the program ${named} cannot be started`
+    : `${named} cannot be used`;
 }
 
 function faultText(fault: PhasegateError, { paint }: Output): string {

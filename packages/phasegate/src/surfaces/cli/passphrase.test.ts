@@ -36,7 +36,7 @@ test('descriptor 0 is stdin', async () => {
 test('a descriptor that is not open, holds nothing, or too much is refused as wrong usage', async () => {
   await expect(readPassphrase(987, () => Readable.from([]))).rejects.toMatchObject({
     code: 'usage',
-    message: 'file descriptor `987` cannot be read: EBADF',
+    message: 'file descriptor `987` cannot be read: it is not open',
   });
   await expect(readFrom('\n')).rejects.toMatchObject({ code: 'usage' });
   await expect(readFrom('x'.repeat(5000))).rejects.toThrow('over 4096 bytes');

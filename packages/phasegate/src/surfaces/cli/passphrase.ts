@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { LEAST_PASSPHRASE } from '@phasegate/core/contract';
+import { reasonOf } from '@phasegate/core/model';
 import type { Arguments, Invocation } from './command.ts';
 import { asked, TRIES } from './prompts.ts';
 import { readLimited } from './readLimited.ts';
@@ -110,9 +111,8 @@ async function readStdin(stdin: Readable): Promise<Buffer | undefined> {
 }
 
 function unreadable(fd: number, error: unknown): Error {
-  const code = (error as NodeJS.ErrnoException).code ?? String(error);
   return usageError(
-    `file descriptor \`${fd}\` cannot be read: ${code}`,
+    `file descriptor \`${fd}\` cannot be read: ${reasonOf(error)}`,
     `open it for reading: \`${fd}<FILE\``,
   );
 }

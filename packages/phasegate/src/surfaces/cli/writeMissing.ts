@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
+import { reasonOf } from '@phasegate/core/model';
 
 /** A file to write, unless it or one that stands for it is there. */
 export interface MissingFile {
@@ -63,7 +64,7 @@ async function writeNew(file: string, text: string, folders: string[]): Promise<
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === 'EEXIST') return false;
-    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be written: ${reasonOf(code, cause)}`, {
+    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be written: ${reasonOf(cause)}`, {
       hint: 'make its folder one that you can write to, or name another with `--project DIR`',
       cause,
     });
@@ -81,19 +82,6 @@ async function makeFolders(folder: string): Promise<readonly string[]> {
   while (made[0] !== first) made.unshift(dirname(made[0] as string));
   return made;
 }
-
-/** Why a file cannot be written, in words. */
-function reasonOf(code: string | undefined, cause: unknown): string {
-  return (code === undefined ? undefined : REASONS[code]) ?? code ?? String(cause);
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'you may not write there',
-  EPERM: 'you may not write there',
-  EROFS: 'it is on a read-only file system',
-  ENOTDIR: 'a file stands where a folder is needed',
-  ENOSPC: 'there is no space left',
-};
 
 async function holds(file: string, text: string): Promise<boolean> {
   return (await readFile(file, 'utf8').catch(() => undefined)) === text;

@@ -1,12 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { AuditRecord, Principal } from '@phasegate/core';
+import { systemReason } from '@phasegate/core/model';
 import { auditRecords, feedRecords } from '../auditRecords.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import { wholeRun } from '../runOf.ts';
 import { visibleJson } from '../text/visible.ts';
 import { callerOf, HUMAN_OPTIONS, signInAtServer } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
+import { unwritable } from '../writeText.ts';
 
 /** `phasegate audit`: verify, export, tail. */
 export const audit: CliCommand = {
@@ -130,8 +132,8 @@ async function exportAudit(invocation: Invocation): Promise<ExitCode> {
         yield exportedLine(record);
       }
     }
-    await writeFile(file, lines(), { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-      throw error.code === undefined ? error : usageError(`\`${file}\` cannot be written: ${error.code}`);
+    await writeFile(file, lines(), { mode: 0o600 }).catch((error: unknown) => {
+      throw systemReason(error) === null ? error : unwritable(file, error);
     });
     await out.result({ file, records: count }, () => `wrote ${count} records to ${file}`);
   } else if (out.json) {

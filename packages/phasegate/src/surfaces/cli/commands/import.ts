@@ -1,12 +1,13 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { PhasegateError } from '@phasegate/core';
+import type { PhasegateError } from '@phasegate/core';
 import { didYouMean } from '@phasegate/core/model';
 import { IMPORT_KINDS, type Imported, type ImportedKey, type ImportKind } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand } from '../command.ts';
 import type { Output } from '../output.ts';
 import { usageError } from '../usage.ts';
+import { unwritable } from '../writeText.ts';
 
 /** `phasegate import`: a contract of ours from one of others. */
 export const importCommand: CliCommand = {
@@ -124,9 +125,8 @@ async function writeNew(file: string, text: string, force: boolean): Promise<voi
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text, { flag: force ? 'w' : 'wx' });
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    if (code === 'EEXIST') throw thereAlready(file);
-    throw new PhasegateError('file_unreadable', `\`${file}\` cannot be written: ${code}`, { cause });
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw thereAlready(file);
+    throw unwritable(file, cause);
   }
 }
 

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
-import { didYouMean, shellWord } from '@phasegate/core/model';
+import { didYouMean, reasonOf, shellWord } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
 import { CONFIG, configFile, DEFAULT_TEMPLATE, TEMPLATES, type Template } from '../../../templates/index.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
@@ -264,8 +264,7 @@ async function makeFolder(path: string | undefined): Promise<string | undefined>
   try {
     return await mkdir(path, { recursive: true });
   } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new PhasegateError('file_unreadable', `\`${path}\` cannot be made: ${reason}`, {
+    throw new PhasegateError('file_unreadable', `\`${path}\` cannot be made: ${reasonOf(cause)}`, {
       hint: 'name a folder that you can write to with `--project DIR`',
       cause,
     });

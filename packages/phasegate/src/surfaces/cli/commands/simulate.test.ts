@@ -169,7 +169,7 @@ describe('what is wrong is said at once, with exit code 2', () => {
     [['--pass', 'A=1.5'], '`--pass`: `pass` is a share from 0 to 1, not `1.5`'],
     [['--pass', 'Q=1'], '`--pass`: there is no phase `Q`'],
     [['--pass', 'A=0.1', '--pass', 'A=0.2'], '`--pass A` is given twice'],
-    [['--rates', 'nowhere.yaml'], '`nowhere.yaml` cannot be read: ENOENT'],
+    [['--rates', 'nowhere.yaml'], '`nowhere.yaml` cannot be read: there is no such file or folder'],
   ])('%j', async (words, message) => {
     const shell = makeShell({ 'agent_workflow.yaml': WORKFLOW });
 

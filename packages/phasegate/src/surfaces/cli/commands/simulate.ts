@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { PhasegateError, type Workflow } from '@phasegate/core';
+import { reasonOf } from '@phasegate/core/model';
 import {
   type PhaseRates,
   RateCounter,
@@ -148,11 +149,9 @@ async function ratesIn(
 async function textOf(file: string): Promise<string> {
   const unreadable = (why: string, cause?: unknown) =>
     new PhasegateError('file_unreadable', `\`${file}\` ${why}`, { cause });
-  const bytes = await readLimited(createReadStream(file), MAX_RATES_BYTES).catch(
-    (cause: NodeJS.ErrnoException) => {
-      throw unreadable(`cannot be read: ${cause.code ?? cause.message}`, cause);
-    },
-  );
+  const bytes = await readLimited(createReadStream(file), MAX_RATES_BYTES).catch((cause: unknown) => {
+    throw unreadable(`cannot be read: ${reasonOf(cause)}`, cause);
+  });
   if (bytes === undefined) throw unreadable(`is over the limit of ${MAX_RATES_BYTES} bytes`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
