@@ -120,6 +120,7 @@ async function planOf({ database, root, docs, now }: SyncRequest): Promise<Plan>
     }
     const read = file.read ?? readText(root, file.path);
     if (read === null) continue;
+    await breathe(puts.length);
     const document = await documentFrom(file.path, read, sameAs);
     puts.push({ ...file, sha256: read.sha256, sameAs, isNew: before === undefined, document });
   }
@@ -206,3 +207,11 @@ function countsOf({ puts, removed }: Plan): Synced {
   const added = puts.filter(({ isNew }) => isNew).length;
   return { added, changed: puts.length - added, removed: removed.length };
 }
+
+/** Someone may want to say how long it takes, and a server has others to answer. */
+async function breathe(read: number): Promise<void> {
+  if (read % DOCUMENTS_PER_BREATH === DOCUMENTS_PER_BREATH - 1)
+    await new Promise((resume) => setImmediate(resume));
+}
+
+const DOCUMENTS_PER_BREATH = 20;

@@ -12,19 +12,27 @@ import { workFindings } from './workFindings.ts';
 /** How far is looked where nobody says. */
 export const DEFAULT_BOUNDS: Bounds = { states: 200_000, params: 1000 };
 
+/** How far to look, what is known of the surroundings, and who is told how far it has come. */
+export interface CheckOptions {
+  readonly bounds?: Partial<Bounds>;
+  readonly around?: Surroundings;
+  /** Called now and then with the number of states seen. */
+  readonly progress?: ((states: number) => void) | undefined;
+}
+
 /**
  * Walks every state a workflow can be in with the engine itself, answering what depends on evidence every way, and
  * reports what cannot end, cannot be satisfied or can be bypassed, each with the shortest way there.
  */
 export function checkWorkflow(
   workflow: Workflow,
-  { bounds = {}, around = {} }: { readonly bounds?: Partial<Bounds>; readonly around?: Surroundings } = {},
+  { bounds = {}, around = {}, progress }: CheckOptions = {},
 ): CheckReport {
   const limits = { ...DEFAULT_BOUNDS, ...bounds };
   const abstraction = abstractionOf(workflow, limits.params);
   const watched = watchedIn(workflow);
   const monitor = new Monitor(workflow, watched);
-  const explored = explore(abstraction, monitor, limits.states);
+  const explored = explore(abstraction, monitor, { maxStates: limits.states, progress });
   const { states, transitions, complete } = explored;
   const firstIn = new Map<unknown, number>();
   states.forEach(({ run }, place) => {

@@ -30,8 +30,20 @@ export interface Explored {
   readonly complete: boolean;
 }
 
+/** How far to look, and who is told how far it has come. */
+export interface Exploring {
+  readonly maxStates: number;
+  readonly progress?: ((states: number) => void) | undefined;
+}
+
+const TOLD_EVERY = 200;
+
 /** Walks every state breadth first, so that the way a state was first reached is the shortest there is. */
-export function explore(abstraction: Abstraction, monitor: Monitor, maxStates: number): Explored {
+export function explore(
+  abstraction: Abstraction,
+  monitor: Monitor,
+  { maxStates, progress }: Exploring,
+): Explored {
   const states: State[] = [];
   const places = new Map<string, number>();
   let transitions = 0;
@@ -62,6 +74,7 @@ export function explore(abstraction: Abstraction, monitor: Monitor, maxStates: n
   }
   const moves = new KnownMoves(abstraction, monitor);
   for (let place = 0; place < states.length; place++) {
+    if (place % TOLD_EVERY === 0) progress?.(states.length);
     const state = states[place] as State;
     for (const known of moves.of(state.run)) {
       transitions++;

@@ -18,7 +18,7 @@ test.each([
     const abstraction = abstractionOf(workflow, 1000);
     const monitor = new Monitor(workflow);
     const known = new KnownMoves(abstraction, monitor);
-    const { states } = explore(abstraction, monitor, 100_000);
+    const { states } = explore(abstraction, monitor, { maxStates: 100_000 });
 
     for (const { run, marks } of states) {
       const decided = movesOf(run, abstraction).map(({ decision, words }) => ({
@@ -47,7 +47,7 @@ test('a loop that is exhausted behind a human gate goes to a human, and is walke
       next: { condition: 'good === true', onTrue: null, onFalse: 'A', maxIterations: 1 },
     },
   ]);
-  const { states } = explore(abstractionOf(workflow, 1000), new Monitor(workflow, []), 1000);
+  const { states } = explore(abstractionOf(workflow, 1000), new Monitor(workflow, []), { maxStates: 1000 });
 
   const exhausted = states.filter(
     ({ run }) => run.status === 'escalated' && run.escalation.reason === 'iterations',

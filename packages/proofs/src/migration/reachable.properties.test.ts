@@ -62,7 +62,7 @@ function inOtherWords(workflow: Workflow): Workflow {
 /** Every state of a workflow as the plain exploration finds them. */
 function statesOf(workflow: Workflow, run: Run): readonly string[] {
   const { monitor } = new History(workflow, run);
-  const { states } = explore(abstractionOf(workflow, DEFAULT_BOUNDS.params), monitor, 500_000);
+  const { states } = explore(abstractionOf(workflow, DEFAULT_BOUNDS.params), monitor, { maxStates: 500_000 });
   return states.map((state) => `${state.run.phase} ${keyOf({ ...state.run, params: {} }, state.marks)}`);
 }
 

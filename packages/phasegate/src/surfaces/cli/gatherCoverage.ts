@@ -1,6 +1,7 @@
 import { type Coverage, type CoverageSource, type CoverageTally, startCoverage } from '@phasegate/proofs';
 import type { CatalogWorkflow, TestRequest, TestResult } from '../../runtime/ports.ts';
 import type { Invocation } from './command.ts';
+import { working } from './showWork.ts';
 import { stateHere } from './stateHere.ts';
 import { usageError } from './usage.ts';
 
@@ -45,22 +46,26 @@ export function countingTests(tally: CoverageTally): Pick<TestRequest, 'observe'
 }
 
 async function playTests(
-  { machine, env, project }: Invocation,
+  { machine, env, out, project }: Invocation,
   tally: CoverageTally,
   found: CatalogWorkflow,
 ): Promise<Played> {
   if (machine === null) throw usageError('nothing can be tested from here', 'try `--runs`');
   const signal = machine.stopping();
-  const tests = await machine.testWorkflow({
-    project: await project(),
-    workflow: found.path,
-    category: 'contract',
-    filter: null,
-    environment: env,
-    signal,
-    report: () => undefined,
-    ...countingTests(tally),
-  });
+  const here = await project();
+  let ran = 0;
+  const tests = await working(out, 'playing contract tests', (tell) =>
+    machine.testWorkflow({
+      project: here,
+      workflow: found.path,
+      category: 'contract',
+      filter: null,
+      environment: env,
+      signal,
+      report: () => tell(`${++ran} played`),
+      ...countingTests(tally),
+    }),
+  );
   return { tests, interrupted: signal.aborted };
 }
 
@@ -71,8 +76,12 @@ async function readRuns(
 ): Promise<void> {
   const opened = await stateHere(invocation);
   if (opened === null) return;
-  for await (const { startedWith, records } of opened.records.runs({ workflow: workflow.id })) {
-    tally.add({ source: 'runs', workflow: startedWith, records });
-  }
+  let read = 0;
+  await working(invocation.out, 'reading recorded runs', async (tell) => {
+    for await (const { startedWith, records } of opened.records.runs({ workflow: workflow.id })) {
+      tally.add({ source: 'runs', workflow: startedWith, records });
+      tell(`${++read} runs`);
+    }
+  });
   for (const blockers of await opened.records.refusedStarts(closure)) tally.addRefusedStart('runs', blockers);
 }

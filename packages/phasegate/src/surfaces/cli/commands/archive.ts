@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { CliCommand } from '../command.ts';
+import { working } from '../showWork.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
@@ -26,7 +27,8 @@ export const archive: CliCommand = {
     const to = args.text('to');
     const human = await unlockHuman(invocation);
     const wanted = { before, ...(to === undefined ? {} : { file: resolve(to) }) };
-    const archived = await (await invocation.open()).archive(wanted, human);
+    const project = await invocation.open();
+    const archived = await working(out, 'archiving runs', () => project.archive(wanted, human));
     const { runs, records, file, sha256 } = archived ?? { runs: 0, records: 0, file: null, sha256: null };
     await out.result({ before, runs, records, file, sha256 }, () =>
       archived === null

@@ -5,6 +5,7 @@ import { systemReason } from '@phasegate/core/model';
 import { auditRecords, feedRecords } from '../auditRecords.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import { wholeRun } from '../runOf.ts';
+import { working } from '../showWork.ts';
 import { visibleJson } from '../text/visible.ts';
 import { callerOf, HUMAN_OPTIONS, signInAtServer } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -69,10 +70,11 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
     throw usageError('a server knows no anchors', 'verify on the machine of the project, without `--url`');
   }
   await signInAtServer(invocation);
-  const progress = showVerified(invocation);
-  const report = await (await invocation.reach())
-    .verifyAudit({ ...(since === undefined ? {} : { since }), anchor, archives, onProgress: progress.report })
-    .finally(progress.end);
+  const project = await invocation.reach();
+  const report = await working(out, 'verifying the audit', (report) => {
+    const onProgress = (records: number) => report(`${records} records`);
+    return project.verifyAudit({ ...(since === undefined ? {} : { since }), anchor, archives, onProgress });
+  });
   await out.result(report, () => {
     const checked = `${report.records} records of ${report.runs} ${report.runs === 1 ? 'run' : 'runs'}`;
     const anchored = report.anchor === undefined ? '' : `\nanchor: ${report.anchor}`;
@@ -95,29 +97,6 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
   return report.ok ? 0 : 1;
 }
 
-/** On a terminal, how many records were verified so far; it takes long where there are millions. */
-function showVerified({ out, prompts }: Invocation) {
-  const live = prompts !== null && !out.json;
-  let [written, shown]: [Promise<unknown>, boolean] = [Promise.resolve(), false];
-  // A terminal that is gone must not end the verification.
-  const write = (text: string) => {
-    written = Promise.allSettled([written, out.line(text)]);
-  };
-  return {
-    report(records: number) {
-      if (!live) return;
-      shown = true;
-      write(`${CLEAR}${records} records verified`);
-    },
-    async end() {
-      if (shown) write(CLEAR);
-      await written;
-    },
-  };
-}
-
-const CLEAR = '\r\u001B[K';
-
 async function exportAudit(invocation: Invocation): Promise<ExitCode> {
   const { args, out } = invocation;
   const caller = await callerOf(invocation);
@@ -132,7 +111,16 @@ async function exportAudit(invocation: Invocation): Promise<ExitCode> {
         yield exportedLine(record);
       }
     }
-    await writeFile(file, lines(), { mode: 0o600 }).catch((error: unknown) => {
+    const written = working(out, 'exporting the audit', async (report) => {
+      async function* reported(): AsyncGenerator<string> {
+        for await (const line of lines()) {
+          report(`${count} records`);
+          yield line;
+        }
+      }
+      await writeFile(file as string, reported(), { mode: 0o600 });
+    });
+    await written.catch((error: unknown) => {
       throw systemReason(error) === null ? error : unwritable(file, error);
     });
     await out.result({ file, records: count }, () => `wrote ${count} records to ${file}`);

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { CliCommand } from '../command.ts';
+import { working } from '../showWork.ts';
 
 /** `phasegate backup`: a consistent copy while others write. */
 export const backup: CliCommand = {
@@ -10,7 +11,10 @@ export const backup: CliCommand = {
   positionals: ['[FILE]'],
   async run({ args, out, open }) {
     const [file] = args.positionals;
-    const record = await (await open()).backup(file === undefined ? undefined : resolve(file));
+    const project = await open();
+    const record = await working(out, 'copying the state', () =>
+      project.backup(file === undefined ? undefined : resolve(file)),
+    );
     const { id, createdAt, path, sizeBytes } = record;
     await out.result({ id, created_at: createdAt, path, size_bytes: sizeBytes }, () => `wrote ${path}`);
     return 0;

@@ -4,6 +4,7 @@ import type { CatalogWorkflow, StartingWith } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { letCodeIn } from '../letCodeIn.ts';
 import { paramsOf, START_OPTIONS } from '../params.ts';
+import { working } from '../showWork.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
@@ -37,10 +38,14 @@ export const check: CliCommand = {
     const { workflow, files } = found;
     if (starting !== undefined) requireStartable(workflow, starting);
     const code = workflow.module === null ? [] : Object.keys(files).filter((file) => CODE.test(file));
-    const report = checkWorkflow(workflow, {
-      ...(states === undefined ? {} : { bounds: { states } }),
-      around: { code, standards: await standards.served() },
-    });
+    const around = { code, standards: await standards.served() };
+    const report = await working(out, 'walking every state', (tell) =>
+      checkWorkflow(workflow, {
+        ...(states === undefined ? {} : { bounds: { states } }),
+        around,
+        progress: (seen) => tell(`${seen} states`),
+      }),
+    );
     const findings = report.findings.map((finding) => placed(finding, found));
     await out.result({ ...report, findings }, () => {
       const lines = findings.map(findingText);

@@ -3,6 +3,7 @@ import { PhasegateError } from '@phasegate/core';
 import type { DatabaseBackup, People } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import { wholeRun } from '../runOf.ts';
+import { working } from '../showWork.ts';
 import { table } from '../text/table.ts';
 import { HUMAN_OPTIONS, LOCAL_AGENT, unlockHuman } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -55,7 +56,10 @@ async function backups({ open, out }: Invocation, run: string | undefined): Prom
 
 async function restore(invocation: Invocation, id: string): Promise<ExitCode> {
   const human = await unlockHuman(invocation);
-  const before = await (await invocation.open()).databaseBackups.restore(id, human);
+  const { databaseBackups } = await invocation.open();
+  const before = await working(invocation.out, 'restoring the database', () =>
+    databaseBackups.restore(id, human),
+  );
   await invocation.out.result({ restored: id, before: wire(before) }, () =>
     before.id === id ? `${id} was put back` : `${id} was put back; what was there before is ${before.id}`,
   );
@@ -67,7 +71,10 @@ async function migrate(invocation: Invocation, name: string): Promise<ExitCode> 
   if (workflow.database === undefined) throw usageError(`workflow \`${workflow.id}\` has no database`);
   const open = await invocation.open();
   await demandAccepted(open, { name, closure, path });
-  const applied = await open.databases.migrate(workflow.database);
+  const { database } = workflow;
+  const applied = await working(invocation.out, 'applying migrations', () =>
+    open.databases.migrate(database),
+  );
   await invocation.out.result({ applied }, () =>
     applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`,
   );

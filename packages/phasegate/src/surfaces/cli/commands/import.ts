@@ -6,6 +6,7 @@ import { didYouMean } from '@phasegate/core/model';
 import { IMPORT_KINDS, type Imported, type ImportedKey, type ImportKind } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand } from '../command.ts';
 import type { Output } from '../output.ts';
+import { working } from '../showWork.ts';
 import { usageError } from '../usage.ts';
 import { unwritable } from '../writeText.ts';
 
@@ -41,11 +42,13 @@ export const importCommand: CliCommand = {
     const found = existsSync(resolve(given)) ? resolve(given) : resolve(root, given);
     const path = existsSync(found) ? realpathSync(found) : found;
     const named = shownFrom(root, path);
-    const imported = await importWorkflow({
-      path,
-      named,
-      ...(kind === undefined ? {} : { kind }),
-    });
+    const imported = await working(out, 'reading', () =>
+      importWorkflow({
+        path,
+        named,
+        ...(kind === undefined ? {} : { kind }),
+      }),
+    );
     const to = args.text('to');
     const force = args.flag('force');
     const written =

@@ -1,4 +1,5 @@
 import type { CliCommand } from '../command.ts';
+import { working } from '../showWork.ts';
 import { facts } from '../text/table.ts';
 
 /** `phasegate index`: brings the documentation index up to date and says what is in it. */
@@ -13,7 +14,9 @@ export const index: CliCommand = {
   async run({ args, out, project }) {
     const { standards } = await project();
     try {
-      const report = await standards.sync({ rebuild: args.flag('rebuild') });
+      const report = await working(out, 'reading the documentation', () =>
+        standards.sync({ rebuild: args.flag('rebuild') }),
+      );
       const { files, chunks, added, changed, removed, bytes, warnings = [] } = report;
       await out.result(report, () =>
         facts([

@@ -15,6 +15,7 @@ import { reportFailure } from '../failure.ts';
 import { plain } from '../graph/label.ts';
 import { letCodeIn } from '../letCodeIn.ts';
 import { wholeRun } from '../runOf.ts';
+import { showWork, type Work } from '../showWork.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
@@ -73,7 +74,10 @@ async function replayRuns(invocation: Invocation): Promise<ExitCode> {
   const looking = await project.records.lookingAgain();
   const reports: ReplayReport[] = [];
   const lost: LostRun[] = [];
-  for await (const recorded of project.records.runs({ runs: ids })) {
+  const work = showWork(out, 'replaying');
+  let looked = 0;
+  for await (const recorded of shownWhile(project.records.runs({ runs: ids }), work)) {
+    work.report(`${++looked} of ${ids.length} runs`);
     const { run } = recorded;
     demandMine(run, caller);
     const made = await inTime(run);
@@ -284,4 +288,13 @@ function kindsText(counts: Readonly<Record<ReplayKind, number>>): string {
 
 function countOf(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** Ends the work with what it was about, however that ends. */
+async function* shownWhile<T>(values: AsyncIterable<T>, work: Work): AsyncGenerator<T> {
+  try {
+    yield* values;
+  } finally {
+    await work.end();
+  }
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { type ErrorCode, PhasegateError } from '@phasegate/core';
 import type { Humans } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
+import { working } from '../showWork.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
 
 /** `phasegate restore`: the state database as it was in a backup. */
@@ -19,7 +20,8 @@ export const restore: CliCommand = {
     }).finally(() => backup.close?.());
     // The database cannot be replaced under our own feet.
     await invocation.close();
-    await (await invocation.project()).restore(file, human);
+    const project = await invocation.project();
+    await working(invocation.out, 'restoring the state', () => project.restore(file, human));
     await invocation.out.result({ restored: file }, () => `restored from ${file}`);
     return 0;
   },

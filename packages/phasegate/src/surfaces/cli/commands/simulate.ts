@@ -11,10 +11,10 @@ import {
 } from '@phasegate/proofs';
 import type { CliCommand, Invocation } from '../command.ts';
 import { letCodeIn } from '../letCodeIn.ts';
-import type { Output } from '../output.ts';
 import { panelsOf } from '../plot/panels.ts';
 import { simulationSummary, simulationText, simulationTitle } from '../plot/simulationText.ts';
 import { readLimited } from '../readLimited.ts';
+import { working } from '../showWork.ts';
 import { stateHere } from '../stateHere.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { writeText } from '../writeText.ts';
@@ -58,11 +58,13 @@ export const simulate: CliCommand = {
     const { workflow, hash } = await catalog.load(args.positionals[0] as string);
     const wanted = await wantedOf(invocation, workflow);
     const { recorded, notes } = await recordedRates(invocation, workflow, hash);
-    const made = simulateRuns(workflow, {
-      ...wanted,
-      ...(recorded === null ? {} : { recorded }),
-      ...(invocation.prompts === null || out.json ? {} : { progress: progressOn(out, wanted.runs) }),
-    });
+    const made = await working(out, 'simulating', (report) =>
+      simulateRuns(workflow, {
+        ...wanted,
+        ...(recorded === null ? {} : { recorded }),
+        progress: (ended) => report(`${ended} of ${wanted.runs} runs`),
+      }),
+    );
     const simulation = { ...made, notes: [...notes, ...made.notes] };
     const file = args.text('plot');
     if (file !== undefined) {
@@ -186,16 +188,3 @@ async function recordedRates(
     ],
   };
 }
-
-/** Says on a terminal how far it has come, once it has taken a while. */
-function progressOn(out: Output, runs: number): (ended: number) => void {
-  const since = performance.now();
-  return (ended) => {
-    if (performance.now() - since < 1000) return;
-    // The simulation leaves no room for anything else; what cannot be written is not missed.
-    const text = ended === runs ? CLEAR : `${CLEAR}${ended} of ${runs} runs`;
-    out.line(text).catch(() => {});
-  };
-}
-
-const CLEAR = '\r\u001B[K';

@@ -7,6 +7,7 @@ import { coverageJson, coverageWords, isEnough, leastOf } from '../coverageRepor
 import { countingTests } from '../gatherCoverage.ts';
 import { junit } from '../junit.ts';
 import { letCodeIn } from '../letCodeIn.ts';
+import { working } from '../showWork.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
@@ -56,16 +57,20 @@ export const test: CliCommand = {
     await letCodeIn(invocation);
     const tally = args.flag('coverage') ? await tallyOf(invocation, workflow) : null;
     const signal = machine.stopping();
-    const results = await machine.testWorkflow({
-      project: await project(),
-      workflow,
-      category,
-      filter: args.text('filter') ?? null,
-      environment: env,
-      signal,
-      report: () => undefined,
-      ...(tally === null ? {} : countingTests(tally)),
-    });
+    const here = await project();
+    let ran = 0;
+    const results = await working(out, 'testing', (tell) =>
+      machine.testWorkflow({
+        project: here,
+        workflow,
+        category,
+        filter: args.text('filter') ?? null,
+        environment: env,
+        signal,
+        report: () => tell(`${++ran} cases`),
+        ...(tally === null ? {} : countingTests(tally)),
+      }),
+    );
     const interrupted = signal.aborted;
     // Nothing tested is not the same as nothing wrong.
     if (results.length === 0 && !interrupted)
