@@ -17,11 +17,13 @@ import { checkWorkflow } from '@phasegate/proofs';
 import { expect, test } from 'vitest';
 import { PHASE_PLACEHOLDERS, TASK_PLACEHOLDERS } from '../packages/markdown/src/folder/templates.ts';
 import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
+import { COMMANDS } from '../packages/phasegate/src/surfaces/cli/commandTable.ts';
 import { toSvg } from '../packages/phasegate/src/surfaces/cli/graph/svg.ts';
 import { checksPage } from './docs/checksPage.ts';
 import { commandsPage } from './docs/commandsPage.ts';
 import { followGuide } from './docs/followGuide.ts';
 import { type LongRecord, longPage } from './docs/longPage.ts';
+import { manPage } from './docs/manPage.ts';
 import { referencePage } from './docs/referencePage.ts';
 import { type Snippet, snippetsIn } from './docs/snippetsIn.ts';
 import { workflowPage } from './docs/workflowPage.ts';
@@ -89,6 +91,39 @@ test('docs/reference/commands.md says what the commands say of themselves', asyn
   const renew = 'docs/reference/commands.md is stale: run `npx node test/docs/writeCommands.ts`';
 
   expect(read('docs/reference/commands.md') === (await commandsPage()), renew).toBe(true);
+});
+
+test('the man page says what the commands say of themselves, and man can read it', async () => {
+  const renew = 'packages/phasegate/man/phasegate.1 is stale: run `npx node test/docs/writeMan.ts`';
+  const page = read('packages/phasegate/man/phasegate.1');
+
+  expect(page === (await manPage()), renew).toBe(true);
+  expect(page).toMatch(/^[\n -~]*$/);
+  for (const { name } of COMMANDS) expect(page).toContain(`\n.SS ${name}\n`);
+  // Every line that begins with a dot is an order that man knows.
+  const orders = page.split('\n').flatMap((line) => /^[.']\S*/.exec(line) ?? []);
+  const known = [
+    '.\\"',
+    '.TH',
+    '.SH',
+    '.SS',
+    '.PP',
+    '.TP',
+    '.IP',
+    '.B',
+    '.I',
+    '.RI',
+    '.RS',
+    '.RE',
+    '.nf',
+    '.fi',
+    '.br',
+  ];
+  expect([...new Set(orders)].filter((order) => !known.includes(order))).toEqual([]);
+  expect(JSON.parse(read('packages/phasegate/package.json'))).toMatchObject({
+    man: ['man/phasegate.1'],
+    files: expect.arrayContaining(['man']),
+  });
 });
 
 test('docs/reference/checks.md says what the checks say of themselves', () => {

@@ -28,7 +28,7 @@ export class Survey {
     this.report = report;
     this.#abstraction = abstractionOf(workflow, DEFAULT_BOUNDS.params);
     this.#monitor = new Monitor(workflow);
-    const { states } = explore(this.#abstraction, this.#monitor, report.states + 1);
+    const { states } = explore(this.#abstraction, this.#monitor, { maxStates: report.states + 1 });
     // What was answered about evidence is no part of a real run, but of the evidence itself.
     const keys = states.map(({ run, marks }) =>
       keyBefore(keeping(run, { ...keptIn(run), answers: {} }), marks, this.#abstraction),
