@@ -22,7 +22,11 @@ test('`validate` prints ten lines for ten mistakes, each with its place [S2.84]'
     ['29:3', 'phase `PLAN` is defined twice; the first is at 8:3'],
     ['31:3', 'phase `ORPHAN` cannot be reached'],
   ];
-  const lines = called.stdout.trimEnd().split('\n');
+  // Below each, the line it is in, with a caret.
+  const lines = called.stdout
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !line.startsWith(' '));
   expect(lines.map((line) => /^ten\.workflow\.yaml:(\d+:\d+): ./.exec(line)?.[1])).toEqual(
     expected.map(([place]) => place),
   );

@@ -167,7 +167,8 @@ function judge(order: Order, { how, stdout, tail, heldOpen }: Ended, signal: Abo
 }
 
 function whyNotStarted(code: string, program: string): string {
-  if (code === 'ENOENT') return `could not be started: there is no program \`${program}\``;
+  if (code === 'ENOENT')
+    return `could not be started: there is no program \`${program}\`; a human installs it, or corrects the workflow`;
   if (code === 'EACCES') return `could not be started: \`${program}\` is not executable`;
   return `could not be started: ${reasonOf({ code })}`;
 }

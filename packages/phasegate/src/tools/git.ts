@@ -116,8 +116,17 @@ async function refusePrograms(
       signal: context.signal,
     });
   const top = await ask('rev-parse', '--show-toplevel');
+  if (top.how.kind === 'not_started') {
+    throw new ToolFailure(
+      'not_started',
+      'git is not installed here; a human installs it, or work without it',
+    );
+  }
   if (top.how.kind !== 'exited' || top.how.code !== 0) {
-    throw new ToolFailure('no_repository', 'the workspace is not a git repository that git can use');
+    throw new ToolFailure(
+      'no_repository',
+      'the workspace is not a git repository that git can use; a human makes it one with `git init`',
+    );
   }
   const place = top.stdout.toString().trim();
   if ((await realpath(place).catch(() => '')) !== context.workspace) {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@phasegate/core';
+import { reasonOf } from '@phasegate/core/model';
 import { createPaced } from '../limits/paced.ts';
 import type { ToolContext, ToolResult } from '../runtime/ports.ts';
 import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
@@ -87,7 +88,7 @@ function resultOf(ended: Ended, timeoutMs: number, program: string): ToolResult 
     case 'exited':
       return { ok: how.code === 0, output: { exit_code: how.code, ...output }, exitCode: how.code };
     case 'not_started':
-      return failed('not_started', `\`${program}\` could not be started: ${how.code}`);
+      return failed('not_started', `\`${program}\` could not be started: ${reasonOf(how)}`);
     case 'timed_out':
       return stopped('timed_out', `it did not end within ${timeoutMs} ms and was killed`, output);
     case 'aborted':
