@@ -15,6 +15,7 @@ import { promisify } from 'node:util';
 import { graphOf } from '@phasegate/core/model';
 import { checkWorkflow } from '@phasegate/proofs';
 import { expect, test } from 'vitest';
+import { commandPictures } from '../docs/pictures/commandPictures.ts';
 import { PHASE_PLACEHOLDERS, TASK_PLACEHOLDERS } from '../packages/markdown/src/folder/templates.ts';
 import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
 import { COMMANDS } from '../packages/phasegate/src/surfaces/cli/commandTable.ts';
@@ -124,6 +125,19 @@ test('the man page says what the commands say of themselves, and man can read it
     man: ['man/phasegate.1'],
     files: expect.arrayContaining(['man']),
   });
+});
+
+test('the pictures of commands are what the commands print, need nothing from elsewhere, and stand in the guide', async () => {
+  const guide = GUIDES.map((name) => read(`docs/guide/${name}`)).join('\n');
+  const renew = 'is stale: run `npx node docs/pictures/writeCommands.ts`';
+
+  for (const [name, picture] of Object.entries(await commandPictures())) {
+    const svg = read(`docs/pictures/${name}`);
+    expect(svg === picture, `docs/pictures/${name} ${renew}`).toBe(true);
+    expect(svg).not.toMatch(/<script|<image|href|url\(|@import/);
+    expect(svg).toContain('@media (prefers-color-scheme:dark)');
+    expect(guide).toContain(`../pictures/${name}`);
+  }
 });
 
 test('docs/reference/checks.md says what the checks say of themselves', () => {
