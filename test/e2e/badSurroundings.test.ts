@@ -61,6 +61,14 @@ const CASES: readonly Case[] = [
     then: 'XDG_STATE_HOME',
   },
   {
+    name: 'a state folder where the system makes none',
+    call: () =>
+      phasegate(makeProject(ONE), ['start', 'one', '--json'], { env: { XDG_STATE_HOME: '/proc/nothing' } }),
+    code: 1,
+    says: 'cannot be made or written: there is no such file or folder',
+    then: 'XDG_STATE_HOME',
+  },
+  {
     name: 'a file where the state folder should be',
     call: () => {
       const project = makeProject(ONE);

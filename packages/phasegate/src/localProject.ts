@@ -11,6 +11,7 @@ import {
   requireSamePlace,
   stateOf,
 } from './acceptedFolders.ts';
+import { makeFolder } from './config/makeFolder.ts';
 import { requireOwnState } from './config/requireOwnState.ts';
 import { type Config, isMarkedProject, loadConfig, realpathOfExisting, stateDirFor } from './config.ts';
 import { enterProject } from './enterProject.ts';
@@ -296,7 +297,7 @@ function archiveFile(stateDir: string): string {
 
 function makeFolders(stateDir: string): void {
   try {
-    mkdirSync(join(stateDir, 'backups'), { recursive: true, mode: 0o700 });
+    makeFolder(join(stateDir, 'backups'));
   } catch (cause) {
     const reason = reasonOf(cause);
     throw new PhasegateError('store_unavailable', `\`${stateDir}\` cannot be made or written: ${reason}`, {
