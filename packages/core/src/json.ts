@@ -152,4 +152,5 @@ function quoted(value: string): string {
   return JSON.stringify(value.isWellFormed() ? value : value.toWellFormed());
 }
 
-const NOT_PLAIN = /["\\\p{Cc}\p{Cs}]/u;
+/** Quotes, backslashes, control characters and halves of pairs: all but the characters that JSON has as they are. */
+const NOT_PLAIN = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;

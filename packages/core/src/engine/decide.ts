@@ -54,8 +54,11 @@ export function decideOrLook(
   return 'looks' in considered ? considered : decided(run, considered);
 }
 
-function decided(run: Run, { verdict, events }: Exclude<Considered, { looks: readonly Look[] }>): Decision {
-  return { verdict, events, run: events.reduce(apply, run) };
+function decided(
+  run: Run,
+  { verdict, events, after }: Exclude<Considered, { looks: readonly Look[] }>,
+): Decision {
+  return { verdict, events, run: after ?? events.reduce(apply, run) };
 }
 
 function consider(run: Run, command: Command, circumstance: Circumstance): Considered {
@@ -70,9 +73,9 @@ function throughEmptyPhases(
   { verdict, events }: Exclude<Considered, { looks: readonly Look[] }>,
   circumstance: Circumstance,
 ): Considered {
+  if (!events.some((event) => event.type === 'phase_completed')) return { verdict, events };
   const after = events.reduce(apply, run);
-  if (!events.some((event) => event.type === 'phase_completed') || !hasNoItems(after))
-    return { verdict, events };
+  if (!hasNoItems(after)) return { verdict, events, after };
   const phase = phaseById(after.workflow, after.phase) as Phase;
   const joined = considerJoin(after, { phase, expected: undefined }, circumstance);
   if ('looks' in joined) return joined;

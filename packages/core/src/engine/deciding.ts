@@ -9,7 +9,12 @@ import type { Blocker, Verdict } from './verdict.ts';
 /** What considering a command leads to: more to look at, or an answer. */
 export type Considered =
   | { readonly looks: readonly Look[] }
-  | { readonly verdict: Verdict; readonly events: readonly RunEvent[] };
+  | {
+      readonly verdict: Verdict;
+      readonly events: readonly RunEvent[];
+      /** The run after the events, where it was made to tell. */
+      readonly after?: Run;
+    };
 
 /** The same refusal this many times running is handed to a human. */
 const SAME_REFUSALS = 5;

@@ -43,7 +43,8 @@ export function recorded(
     ...(Object.keys(facts).length === 0 ? {} : { facts: mapFacts(facts, (fact) => shortened(fact, told)) }),
     ...(database === undefined ? {} : { database }),
   };
-  if (canonicalJson(kept).length <= largest) return kept;
+  // As many characters as its canonical text has, and found faster.
+  if (JSON.stringify(kept).length <= largest) return kept;
   return { version: RECORDING_VERSION, left_out: true };
 }
 
