@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, type Json, type JsonObject } from '@phasegate/core';
+import type { Json, JsonObject } from '@phasegate/core';
 
 /**
  * A JSON text whose large values are taken out, to be stored once wherever they occur. A place stands between two
@@ -17,33 +17,47 @@ export interface Part {
   readonly digest: string;
 }
 
+const NO_PARTS: readonly Part[] = [];
+
+/** Most values are looked at more often than they are taken out, and only then it matters what they hash to. */
+class LazyPart implements Part {
+  readonly text: string;
+  #digest: string | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get digest(): string {
+    this.#digest ??= digestOfPart(this.text);
+    return this.#digest;
+  }
+}
+
 /** Cuts the texts of one write, so that a value which occurs in several of them is looked at once. */
 export interface Cutter {
   /** The JSON of a value. */
   json(value: Json): CutText;
-  /** The canonical JSON of a value, whose text is known; keys within parts keep their own order. */
+  /** The canonical JSON of a value, whose text is known; what is cut keeps its keys in their own order. */
   canonical(value: Json, text: string): CutText;
 }
 
 /** Starts cutting the texts of one write. */
 export function createCutter(): Cutter {
-  const known = new Map<object, Part>();
-  const cut = (value: Json, sorted: boolean): CutText => {
-    const parts: Part[] = [];
-    return { text: structure(value, { sorted, parts, known }), parts };
-  };
+  const cutting: Cutting = { parts: [], known: new Map() };
+  const cut = (value: Json, text: string): CutText =>
+    text.length <= LARGE
+      ? { text, parts: NO_PARTS }
+      : { text: structure(value, cutting) ?? text, parts: cutting.parts };
   return {
-    json(value) {
-      const text = JSON.stringify(value);
-      return text.length <= LARGE ? { text, parts: [] } : cut(value, false);
-    },
-    canonical: (value, text) => (text.length <= LARGE ? { text, parts: [] } : cut(value, true)),
+    json: (value) => cut(value, JSON.stringify(value)),
+    canonical: cut,
   };
 }
 
 /** The text to be stored, with the place of every part. */
 export function withPlaces({ text, parts }: CutText, placeOf: (part: Part) => string): string {
-  if (parts.length === 0) return text;
+  if (parts.length === 0 || !text.includes(MARK)) return text;
   return text
     .split(MARK)
     .map((piece, index) => (index % 2 === 0 ? piece : placeOf(parts[Number(piece)] as Part)))
@@ -125,91 +139,89 @@ const VALUES: ReadonlySet<string> = new Set([
 const NONE: ReadonlyMap<string, string> = new Map();
 
 interface Cutting {
-  readonly sorted: boolean;
+  /** Of all texts of the write; a part that no text refers to is not stored. */
   readonly parts: Part[];
-  readonly known: Map<object, Part>;
+  readonly known: Map<object, CutValue | null>;
 }
 
-/** The engine's own structure stays where it is; only values within it are taken out. */
-function structure(value: Json, cutting: Cutting): string {
-  if (typeof value !== 'object' || value === null) return scalar(value, cutting);
-  if (Array.isArray(value)) return `[${value.map((member) => structure(member, cutting)).join(',')}]`;
-  const members = Object.entries(value as JsonObject)
-    .filter(([, member]) => member !== undefined)
-    .map(
-      ([key, member]): Member => [
-        key,
-        VALUES.has(key) ? cutValue(member, cutting).stored : structure(member, cutting),
-      ],
-    );
-  return object(members, cutting.sorted);
-}
-
+/** What stands where a value was, which is JSON but for its places. */
 interface CutValue {
-  /** The JSON of the value. */
-  readonly plain: string;
   readonly stored: string;
   /** Of `stored`, with every place at its full length. */
   readonly length: number;
 }
 
-function cutValue(value: Json, cutting: Cutting): CutValue {
-  if (typeof value !== 'object' || value === null) {
-    const plain = scalar(value, { sorted: false });
-    if (plain.length > LARGE) return taken({ text: plain, digest: digestOfPart(plain) }, cutting);
-    return { plain, stored: scalar(value, cutting), length: plain.length };
+/** The engine's own structure stays where it is; only values within it are taken out. Null where there are none. */
+function structure(value: Json, cutting: Cutting): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  return compose(value, (member, key) =>
+    VALUES.has(key) ? (cutValue(member, cutting)?.stored ?? null) : structure(member, cutting),
+  );
+}
+
+/** The JSON of a list or object in which some members are written otherwise; null where none is. */
+function compose(value: object, write: (member: Json, key: string) => string | null): string | null {
+  if (Array.isArray(value)) {
+    const written = value.map((member: Json) => write(member, ''));
+    if (written.every((text) => text === null)) return null;
+    return `[${written.map((text, index) => text ?? JSON.stringify(value[index] ?? null)).join(',')}]`;
   }
-  const known = cutting.known.get(value);
-  if (known !== undefined) return taken(known, cutting);
-  const before = cutting.parts.length;
-  const cut = Array.isArray(value) ? cutList(value, cutting) : cutObject(value as JsonObject, cutting);
-  if (cut.plain.length <= LARGE || cut.length * NEARLY_ALL <= cut.plain.length) return cut;
-  cutting.parts.length = before;
-  const part = { text: cut.plain, digest: digestOfPart(cut.plain) };
-  cutting.known.set(value, part);
-  return taken(part, cutting);
+  const members = Object.entries(value as JsonObject);
+  const written = members.map(([key, member]) => write(member, key));
+  if (written.every((text) => text === null)) return null;
+  let whole = '';
+  for (const [index, [key, member]] of members.entries()) {
+    if (member === undefined) continue;
+    const text = written[index] ?? JSON.stringify(member);
+    whole += `${whole === '' ? '' : ','}${JSON.stringify(key)}:${text}`;
+  }
+  return `{${whole}}`;
 }
 
-function taken(part: Part, { parts }: Cutting): CutValue {
-  parts.push(part);
-  return { plain: part.text, stored: `${MARK}${parts.length - 1}${MARK}`, length: PLACE };
+/** Null where the value stays as it is. */
+function cutValue(value: Json, cutting: Cutting, known?: string): CutValue | null {
+  if (typeof value !== 'object' || value === null) {
+    const text = known ?? largeText(value);
+    return text === null ? null : taken(text, cutting);
+  }
+  const before = cutting.known.get(value);
+  if (before !== undefined) return before;
+  const text = known ?? largeText(value);
+  const cut = text === null ? null : (cutWithin(value, text, cutting) ?? taken(text, cutting));
+  cutting.known.set(value, cut);
+  return cut;
 }
 
-function cutList(list: readonly Json[], cutting: Cutting): CutValue {
-  const members = list.map((member) => cutValue(member ?? null, cutting));
-  return {
-    plain: `[${members.map(({ plain }) => plain).join(',')}]`,
-    stored: `[${members.map(({ stored }) => stored).join(',')}]`,
-    length: members.reduce((sum, { length }) => sum + length + 1, 1),
-  };
+function taken(text: string, { parts }: Cutting): CutValue {
+  parts.push(new LazyPart(text));
+  return { stored: `${MARK}${parts.length - 1}${MARK}`, length: PLACE };
 }
 
-function cutObject(value: JsonObject, cutting: Cutting): CutValue {
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .map(([key, member]) => [key, cutValue(member, cutting)] as const);
-  return {
-    plain: object(
-      members.map(([key, { plain }]) => [key, plain]),
-      false,
-    ),
-    stored: object(
-      members.map(([key, { stored }]) => [key, stored]),
-      cutting.sorted,
-    ),
-    length: members.reduce((sum, [key, { length }]) => sum + key.length + length + 4, 1),
-  };
+/** A value whose parts are taken out one by one; null where too much of it would be left. */
+function cutWithin(value: object, text: string, cutting: Cutting): CutValue | null {
+  const large = Object.values(value as JsonObject).map(largeText);
+  const inParts = large.reduce((sum, whole) => sum + (whole?.length ?? 0), 0);
+  if (inParts < text.length - text.length / NEARLY_ALL) return null;
+  let saved = 0;
+  let index = 0;
+  const stored = compose(value, (member) => {
+    const whole = large[index++] ?? null;
+    const cut = whole === null ? null : cutValue(member, cutting, whole);
+    if (whole === null || cut === null) return null;
+    saved += whole.length - cut.length;
+    return cut.stored;
+  });
+  const length = text.length - saved;
+  return stored === null || length * NEARLY_ALL > text.length ? null : { stored, length };
 }
 
-type Member = readonly [key: string, text: string];
-
-function object(members: readonly Member[], sorted: boolean): string {
-  const inOrder = sorted ? [...members].sort(([one], [other]) => (one < other ? -1 : 1)) : members;
-  return `{${inOrder.map(([key, text]) => `${scalar(key, { sorted })}:${text}`).join(',')}}`;
-}
-
-function scalar(value: null | boolean | number | string, { sorted }: Pick<Cutting, 'sorted'>): string {
-  return sorted ? canonicalJson(value) : JSON.stringify(value);
+/** The JSON of a value that is large enough to be taken out. */
+function largeText(member: Json | undefined): string | null {
+  // No character takes more than six of JSON.
+  if (typeof member === 'string' && member.length * 6 + 2 <= LARGE) return null;
+  if ((typeof member !== 'string' && typeof member !== 'object') || member === null) return null;
+  const text = JSON.stringify(member);
+  return text.length <= LARGE ? null : text;
 }
 
 function digestOfPart(text: string): string {

@@ -102,11 +102,16 @@ function nameOfChain(row: SqlRow): string | null {
 
 /** Milliseconds take a quarter of the room of a text, and nearly every time is one they say whole. */
 function storedTime(time: string): bigint | string {
+  if (time === lastTime.text) return lastTime.stored;
   const moment = Date.parse(time);
   const isWhole = Number.isFinite(moment) && new Date(moment).toISOString() === time;
   // A number would be stored as one with a fraction, in a column that takes anything.
-  return isWhole ? BigInt(moment) : time;
+  lastTime = { text: time, stored: isWhole ? BigInt(moment) : time };
+  return lastTime.stored;
 }
+
+/** Records that are written together most often have one time. */
+let lastTime: { readonly text: string; readonly stored: bigint | string } = { text: '', stored: '' };
 
 /** The time in a column, as a text. */
 export function timeOf(row: SqlRow, column: string): string {
