@@ -31,6 +31,32 @@ test('an agent has four starts under way at a time, and no other agent waits for
   expect(hanging.most()).toBe(4);
 });
 
+test('a start that is decided keeps no other of the same agent from being decided while it is written', async () => {
+  const hanging = gate();
+  const { parts } = openMemoryProject({ id: 'errand', phases: [{ id: 'GO', name: 'Go' }] });
+  const { store } = parts;
+  const { project } = openMemoryProject(
+    { id: 'errand', phases: [{ id: 'GO', name: 'Go' }] },
+    {
+      parts: {
+        store: {
+          ...store,
+          countHeld: async () => 988,
+          create: (...asked) => hanging.pass(() => store.create(...asked)),
+        },
+      },
+    },
+  );
+  const ada = project.as({ kind: 'agent', name: 'ada' });
+
+  const started = Array.from({ length: 12 }, () => ada.start({ workflow: 'errand' }));
+  await expect.poll(hanging.inside).toBe(12);
+  // They count as if they were there.
+  await expect(ada.start({ workflow: 'errand' })).rejects.toMatchObject({ code: 'rate_limited' });
+  hanging.open();
+  for (const { verdict } of await Promise.all(started)) expect(verdict).toEqual({ allowed: true });
+});
+
 test('an agent has eight tool calls under way at a time [adv.O5]', async () => {
   const hanging = gate();
   const slow: ToolImplementation = {

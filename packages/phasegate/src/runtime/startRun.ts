@@ -41,20 +41,27 @@ export interface Starter extends Pick<Rendering, 'renderSaved'> {
 export async function startRun(parts: RuntimeParts, starter: Starter, asked: Asked): Promise<Started> {
   const { kind, name } = asked.principal;
   if (kind !== 'agent') return startNow(parts, starter, asked);
-  const shared = starts.get(parts.store) ?? createTurns({ what: 'starts', atOnce: 4, waiting: 64 });
-  starts.set(parts.store, shared);
-  const end = await shared.take(name);
+  const { turns, saving } = sharesOf(parts.store);
+  const end = await turns.take(name);
+  let isSaving = false;
+  // What is left is one write, which all who write at the time do together.
+  const save = () => {
+    isSaving = true;
+    saving.set(name, (saving.get(name) ?? 0) + 1);
+    end();
+  };
   try {
-    if (asked.request.queue !== true) await demandRoom(parts.store, name);
-    return await startNow(parts, starter, asked);
+    if (asked.request.queue !== true) await demandRoom(parts.store, name, saving.get(name) ?? 0);
+    return await startNow(parts, { ...starter, save }, asked);
   } finally {
     end();
+    if (isSaving) tidy(saving, name);
   }
 }
 
 /** No agent begins as many as it likes: each is a run that somebody must finish or stop. */
-async function demandRoom(store: Store, agent: string): Promise<void> {
-  if ((await store.countHeld(agent, MOST_UNFINISHED)) < MOST_UNFINISHED) return;
+async function demandRoom(store: Store, agent: string, saving: number): Promise<void> {
+  if ((await store.countHeld(agent, MOST_UNFINISHED)) + saving < MOST_UNFINISHED) return;
   throw new PhasegateError(
     'rate_limited',
     `\`${agent}\` has ${MOST_UNFINISHED} runs that are not finished already`,
@@ -70,12 +77,32 @@ interface Asked {
   readonly principal: Principal;
 }
 
+/** The starts of a project: whose turn it is, and how many of each agent are decided and not on disk yet. */
+interface Shares {
+  readonly turns: Turns;
+  readonly saving: Map<string, number>;
+}
+
 /** By store: each project shares its own out. */
-const starts = new WeakMap<Store, Turns>();
+const shares = new WeakMap<Store, Shares>();
+
+function sharesOf(store: Store): Shares {
+  const known = shares.get(store);
+  if (known !== undefined) return known;
+  const made = { turns: createTurns({ what: 'starts', atOnce: 4, waiting: 64 }), saving: new Map() };
+  shares.set(store, made);
+  return made;
+}
+
+function tidy(saving: Map<string, number>, agent: string): void {
+  const left = (saving.get(agent) ?? 0) - 1;
+  if (left > 0) saving.set(agent, left);
+  else saving.delete(agent);
+}
 
 async function startNow(
   parts: RuntimeParts,
-  starter: Starter,
+  starter: Starter & { readonly save?: () => void },
   { request, principal }: Asked,
 ): Promise<Started> {
   const { store } = parts;
@@ -137,6 +164,7 @@ async function startNow(
     await lookAll(looks, found.workflow, facts);
   }
   await protectDatabase(parts, found.workflow);
+  starter.save?.();
   for (let round = 1; ; round++) {
     const listed = await besides(parts, found.workflow, starting.target);
     const others = listed.map((other) => ({ ...other, target: named(other.target) }));

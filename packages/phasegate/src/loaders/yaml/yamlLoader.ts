@@ -15,16 +15,22 @@ const CONTRACT = /(?:^|\/)(?:agent_workflow|[^/]+\.workflow)\.ya?ml$/;
 /** Loads contracts: `agent_workflow.yaml` and `*.workflow.yaml`. */
 export function createYamlLoader({ known }: YamlLoaderOptions): Loader {
   const loaded = new KeptValues<Loaded>(MOST_KEPT);
+  // Loaded late: reading YAML takes two libraries, and most processes never do it. Kept, as asking for a module that
+  // is there takes longer than finding that a file is as it was.
+  let yaml: Promise<typeof import('./loadYaml.ts')> | undefined;
+  const library = () => {
+    yaml ??= import('./loadYaml.ts');
+    return yaml;
+  };
   return {
     format: 'yaml',
     accepts: (path) => CONTRACT.test(path),
     peek: async (file, peeking) => {
-      // Loaded late: reading YAML takes two libraries, and most processes never do it.
-      const { peekYaml } = await import('./loadYaml.ts');
+      const { peekYaml } = await library();
       return peekYaml(file, peeking);
     },
     load: async (file) => {
-      const { loadYaml } = await import('./loadYaml.ts');
+      const { loadYaml } = await library();
       try {
         return await loaded.get(`${file.root}\0${file.path}`, (readings) =>
           loadYaml(file, { known, readings }),

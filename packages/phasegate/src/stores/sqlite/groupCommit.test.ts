@@ -7,17 +7,22 @@ let database: DatabaseSync;
 let commits: GroupCommit;
 /** What is written by the last step of a batch, as the real store does with rows it holds back. */
 let heldBack: string[];
+let batches: number;
 
 beforeEach(() => {
   database = new DatabaseSync(':memory:');
   database.exec('CREATE TABLE words (word TEXT PRIMARY KEY) STRICT');
   heldBack = [];
+  batches = 0;
   commits = createGroupCommit({
     begin: () => database.exec('BEGIN'),
     finish() {
       for (const word of heldBack.splice(0)) insert(word);
     },
-    commit: () => database.exec('COMMIT'),
+    commit() {
+      database.exec('COMMIT');
+      batches += 1;
+    },
     rollback() {
       heldBack = [];
       if (database.isTransaction) database.exec('ROLLBACK');
@@ -66,6 +71,47 @@ describe('a faulty member of a group', () => {
     ).toEqual(['rejected', 'rejected']);
   });
 });
+
+describe('a batch', () => {
+  test('of a lone writer is written after the turn it came in', async () => {
+    const written = commits.submit(() => insert('one'));
+    await turn();
+
+    expect(batches).toBe(1);
+    await written;
+  });
+
+  test('among many writers waits for those that are a few turns away, and not for ever', async () => {
+    await together(
+      () => insert('one'),
+      () => insert('two'),
+    );
+    batches = 0;
+
+    const early = commits.submit(() => insert('three'));
+    for (let turns = 0; turns < 3; turns++) await turn();
+    const late = commits.submit(() => insert('four'));
+    for (let turns = 0; turns < 3; turns++) await turn();
+    const last = commits.submit(() => insert('five'));
+    await Promise.all([early, late, last]);
+
+    expect(batches).toBe(1);
+    expect(words()).toEqual(['five', 'four', 'one', 'three', 'two']);
+  });
+
+  test('of very many writers is written without waiting for more', async () => {
+    const all = Array.from({ length: 600 }, (_, number) => commits.submit(() => insert(`word ${number}`)));
+    await turn();
+
+    expect(batches).toBe(1);
+    await Promise.all(all);
+  });
+});
+
+/** Until those who came in this turn had theirs. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 function insert(word: string): void {
   database.prepare('INSERT INTO words VALUES (?)').run(word);
