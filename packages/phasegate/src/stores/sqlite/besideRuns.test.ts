@@ -58,11 +58,27 @@ describe('what stands beside the runs', () => {
   test('is seen at once by another process, whatever this one had read', async () => {
     const other = state.open();
     const run = sampleRun('r1');
+    expect(await other.lease('r1', null)).toBe(undefined);
+    expect(await other.calls('r1', null)).toEqual({ under: [], begun: 0 });
     await create(store, run);
     await store.save(afterDraft(run), 1, [], { leases: [{ put: sampleLease() }] });
     await store.putAgent(sampleAgent('ada', 'key-1'), [sampleDraft('agent_added')]);
     expect(await other.lease('r1', null)).toEqual(sampleLease());
     expect(await other.agents()).toEqual([sampleAgent('ada', 'key-1')]);
+
+    const call = {
+      id: 'call-1',
+      run: 'r1',
+      item: null,
+      tool: 'bash',
+      process: 'other:1',
+      deadline: '2026-01-01T00:00:00.000Z',
+      ending: false,
+    };
+    await store.beginCall(call, 2, []);
+    await nextTurn();
+    expect(await other.calls('r1', null)).toEqual({ under: [call], begun: 1 });
+    expect(await other.calls('r1', 'a')).toEqual({ under: [], begun: 0 });
 
     await store.putLease(sampleLease({ jti: 'j2', previousJti: 'j1' }));
     await store.putAgent(sampleAgent('ada', 'key-2'), [sampleDraft('agent_added')]);

@@ -8,12 +8,14 @@ import type { RunRow, RunTable } from './runTable.ts';
 export function callParts(parts: {
   readonly commits: GroupCommit;
   readonly asking: <T>(question: () => T) => Promise<T>;
+  /** What is kept may be behind another process; to be called before it is relied on. */
+  readonly lookAround: () => void;
   readonly runs: Pick<RunTable, 'current'>;
   readonly calls: CallTable;
   /** Chains records to a run whose state stays as it is. */
   readonly grow: (before: RunRow, drafts: readonly WrittenDraft[]) => void;
 }): CallStore {
-  const { commits, asking, runs, calls, grow } = parts;
+  const { commits, asking, lookAround, runs, calls, grow } = parts;
   return {
     async beginCall(call, version, audit) {
       const drafts = writtenDrafts(audit);
@@ -33,7 +35,11 @@ export function callParts(parts: {
         if (before !== undefined) grow(before, drafts);
       });
     },
-    calls: (runId, item) => asking(() => calls.of(runId, item)),
+    calls: (runId, item) =>
+      asking(() => {
+        lookAround();
+        return calls.of(runId, item);
+      }),
     askToEnd: (runId, ids) =>
       commits.submit(() => {
         for (const id of ids) calls.askToEnd(runId, id);

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { CallRecord, CallsOver, RunCalls } from '../../runtime/ports.ts';
+import { createRowCache } from './rowCache.ts';
 import { integer, lazily, type SqlRow, text } from './statements.ts';
 
-/** The tool calls under way. They give nobody a right, so they are not sealed. */
+/** The tool calls under way. They give nobody a right, so they are not sealed. Every step asks, so they are kept. */
 export interface CallTable {
   of(run: string, item: string | null): RunCalls;
   begin(call: CallRecord): void;
@@ -10,6 +11,9 @@ export interface CallTable {
   askToEnd(run: string, id: string): void;
   /** Whether those are over that must be. */
   areOver(run: string, which: CallsOver): boolean;
+  doubt(): void;
+  committed(): void;
+  discarded(): void;
 }
 
 /** Opens the table. */
@@ -27,16 +31,29 @@ export function openCallTable(database: DatabaseSync): CallTable {
       ON CONFLICT (run, item) DO UPDATE SET count = count + 1`,
   );
   const readCounts = lazily(database, 'SELECT item, count FROM calls_begun WHERE run = ?');
+  const rows = createRowCache<KeptCalls>({
+    read: readCalls,
+    unchanged: () => false,
+    keeps: () => true,
+    most: MOST_KEPT,
+  });
+
+  function readCalls(run: string): KeptCalls {
+    const counts = readCounts().all(run);
+    return {
+      under: read().all(run).map(callOf),
+      begun: new Map(counts.map((row) => [text(row, 'item'), integer(row, 'count')])),
+    };
+  }
 
   function of(run: string, item: string | null): RunCalls {
-    const under = read().all(run).map(callOf);
-    const counts = readCounts().all(run);
-    if (item === null) return { under, begun: counts.reduce((sum, row) => sum + integer(row, 'count'), 0) };
-    const counted = counts.find((row) => text(row, 'item') === item);
-    return {
-      under: under.filter((call) => call.item === item),
-      begun: counted === undefined ? 0 : integer(counted, 'count'),
-    };
+    const { under, begun } = rows.current(run) ?? NO_CALLS;
+    if (item !== null) {
+      return { under: under.filter((call) => call.item === item), begun: begun.get(item) ?? 0 };
+    }
+    let all = 0;
+    for (const count of begun.values()) all += count;
+    return { under, begun: all };
   }
 
   return {
@@ -44,16 +61,37 @@ export function openCallTable(database: DatabaseSync): CallTable {
     begin({ run, id, item, tool, process, deadline, ending }) {
       write().run(run, id, item ?? '', tool, process, deadline, ending ? 1 : 0);
       count().run(run, item ?? '');
+      rows.change(run, readCalls(run));
     },
-    drop: (run, id) => void remove().run(run, id),
-    askToEnd: (run, id) => void mark().run(run, id),
+    drop(run, id) {
+      remove().run(run, id);
+      rows.change(run, readCalls(run));
+    },
+    askToEnd(run, id) {
+      mark().run(run, id);
+      rows.change(run, readCalls(run));
+    },
     areOver(run, which) {
       const { under, begun } = of(run, which.item);
       if (which.begun !== undefined && which.begun !== begun) return false;
       return under.every(({ id }) => which.void.includes(id));
     },
+    doubt: rows.doubt,
+    committed: rows.committed,
+    discarded: rows.discarded,
   };
 }
+
+/** The runs a server works on at a time. */
+const MOST_KEPT = 1000;
+
+interface KeptCalls {
+  readonly under: readonly CallRecord[];
+  /** How many were ever begun, by item; those of no item under the empty one. */
+  readonly begun: ReadonlyMap<string, number>;
+}
+
+const NO_CALLS: KeptCalls = { under: [], begun: new Map() };
 
 function callOf(row: SqlRow): CallRecord {
   const item = text(row, 'item');

@@ -34,6 +34,8 @@ export function openLeaseTable(database: DatabaseSync, seal: Seal): LeaseTable {
       return found !== undefined && text(found, 'mac') === mac;
     },
     keeps: () => true,
+    // Who started a run itself has none, and every step asks.
+    keepsAbsent: true,
     most: MOST_KEPT,
   });
 

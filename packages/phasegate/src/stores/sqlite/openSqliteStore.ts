@@ -65,11 +65,12 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const heads = openHeadTable(database, seal, audit);
   const leases = openLeaseTable(database, seal);
   const agents = openAgentTable(database, seal);
+  const people = openPeopleTable(database, seal);
   const calls = openCallTable(database);
   const archived = openArchiveTable(database, seal);
   const dataVersion = lazily(database, 'PRAGMA data_version');
   const [begin, commit] = [lazily(database, 'BEGIN IMMEDIATE'), lazily(database, 'COMMIT')];
-  const tables = [runs, heads, leases, agents];
+  const tables = [runs, heads, leases, agents, calls, people];
   let seenVersion = -1;
   const openedAt = now();
   let foldedAt = Number.NEGATIVE_INFINITY;
@@ -95,8 +96,12 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 
   /** Reads of one turn of the event loop need one look: what is decided on them is held against the row anyway. */
   function lookOnce(): void {
-    if (lookedThisTurn) return;
+    if (!lookedThisTurn) lookForThisTurn();
+  }
+
+  function lookForThisTurn(): void {
     lookAround();
+    if (lookedThisTurn) return;
     lookedThisTurn = true;
     setImmediate(() => {
       lookedThisTurn = false;
@@ -122,7 +127,8 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     begin() {
       if (closed) throw unavailable(file, 'it was closed');
       waitForTurn(begin(), dataVersion);
-      lookAround();
+      // Who is answered by this batch goes on in the same turn.
+      lookForThisTurn();
     },
     finish() {
       audit.settle();
@@ -295,13 +301,14 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     },
 
     ...leaseParts({ commits, asking, lookAround: lookOnce, leases }),
-    ...callParts({ commits, asking, runs, calls, grow }),
+    ...callParts({ commits, asking, lookAround: lookOnce, runs, calls, grow }),
     ...projectParts({
       commits,
       asking,
-      lookAround: lookOnce,
+      lookAround,
+      lookOnce,
       heads,
-      people: openPeopleTable(database, seal),
+      people,
       agents,
       webhooks: openWebhookTable(database, seal),
       backups: openBackupTable(database),

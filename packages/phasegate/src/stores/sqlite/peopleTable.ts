@@ -17,6 +17,10 @@ export interface PeopleTable {
   /** The newest first. */
   acceptances(): readonly TrustRecord[];
   putTrust(trust: TrustRecord): void;
+  /** To be called when another process may have written. */
+  doubt(): void;
+  committed(): void;
+  discarded(): void;
 }
 
 /** Opens the two tables. */
@@ -78,29 +82,52 @@ export function openPeopleTable(database: DatabaseSync, seal: Seal): PeopleTable
     return false;
   }
 
+  /** Answers that nobody has written past; every start asks, and people are seldom written. */
+  const kept = new Map<string, unknown>();
+
+  function keeping<T>(question: string, answer: () => T): T {
+    if (kept.has(question)) return kept.get(question) as T;
+    const found = answer();
+    if (kept.size >= MOST_KEPT) kept.clear();
+    kept.set(question, found);
+    return found;
+  }
+
+  function allHumans(): readonly HumanRecord[] {
+    const found = readHumans()
+      .all()
+      .map((row) => requireSealed(seal, row));
+    // The last human cannot be removed: where one was ever added there is one, or somebody deleted the rows.
+    if (found.length === 0 && wasAdded()) throw gone();
+    return found;
+  }
+
   return {
-    humans() {
-      const found = readHumans()
-        .all()
-        .map((row) => requireSealed(seal, row));
-      // The last human cannot be removed: where one was ever added there is one, or somebody deleted the rows.
-      if (found.length === 0 && wasAdded()) throw gone();
-      return found;
-    },
+    humans: () => keeping('humans', allHumans),
     putHuman(human) {
+      kept.clear();
       remove(human.name, human.changedAt ?? human.addedAt);
       write(human, null);
     },
-    removeHuman: remove,
-    trusted: (hash) => trust(readTrusted().get(hash)),
-    trustedBefore: (workflow) => trust(readBefore().get(workflow)),
-    acceptances: () => readAll().all().map(sealedTrust),
+    removeHuman(name, time) {
+      kept.clear();
+      return remove(name, time);
+    },
+    trusted: (hash) => keeping(`hash ${hash}`, () => trust(readTrusted().get(hash))),
+    trustedBefore: (workflow) => keeping(`workflow ${workflow}`, () => trust(readBefore().get(workflow))),
+    acceptances: () => keeping('acceptances', () => readAll().all().map(sealedTrust)),
+    doubt: () => kept.clear(),
+    committed: () => undefined,
+    discarded: () => kept.clear(),
     putTrust(record) {
+      kept.clear();
       const data = JSON.stringify(record);
       writeTrust().run(record.hash, record.workflow, data, recordMac(seal, 'trust', [data]));
     },
   };
 }
+
+const MOST_KEPT = 200;
 
 /** Whether the project's chain says that a human was added, or has lost records that may have said so. */
 const ADDED = `SELECT

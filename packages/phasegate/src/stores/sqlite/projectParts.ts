@@ -14,6 +14,8 @@ export function projectParts(parts: {
   readonly asking: <T>(question: () => T) => Promise<T>;
   /** What is kept may be behind another process; to be called before it is relied on. */
   readonly lookAround: () => void;
+  /** The same once in a turn of the event loop, which is enough for what every call asks. */
+  readonly lookOnce: () => void;
   readonly heads: HeadTable;
   readonly people: PeopleTable;
   readonly agents: AgentTable;
@@ -22,7 +24,7 @@ export function projectParts(parts: {
   /** ISO time. */
   readonly time: () => string;
 }): ProjectStore {
-  const { commits, asking, lookAround, heads, people, agents, webhooks, backups, time } = parts;
+  const { commits, asking, lookAround, lookOnce, heads, people, agents, webhooks, backups, time } = parts;
 
   /** Does the work in a transaction that goes on with the project's chain. */
   function changing<T>(work: () => T): Promise<T> {
@@ -32,8 +34,16 @@ export function projectParts(parts: {
     });
   }
 
+  /** Asks what is kept, which may be behind another process. */
+  function looking<T>(question: () => T): Promise<T> {
+    return asking(() => {
+      lookAround();
+      return question();
+    });
+  }
+
   return {
-    humans: () => asking(() => people.humans()),
+    humans: () => looking(() => people.humans()),
     putHuman: (human, drafts, among) =>
       changing(() => {
         if (among !== undefined && !sameHumans(among, people.humans())) return false;
@@ -49,9 +59,9 @@ export function projectParts(parts: {
         heads.append(withFacts(drafts, ['human_removed'], { name }));
         return true;
       }),
-    trusted: (hash) => asking(() => people.trusted(hash)),
-    acceptances: () => asking(() => people.acceptances()),
-    trustedBefore: (workflow) => asking(() => people.trustedBefore(workflow)),
+    trusted: (hash) => looking(() => people.trusted(hash)),
+    acceptances: () => looking(() => people.acceptances()),
+    trustedBefore: (workflow) => looking(() => people.trustedBefore(workflow)),
     putTrust: (trust, drafts) =>
       changing(() => {
         people.putTrust(trust);
@@ -61,7 +71,7 @@ export function projectParts(parts: {
 
     agents: () =>
       asking(() => {
-        lookAround();
+        lookOnce();
         return agents.agents();
       }),
     putAgent: (agent, drafts) =>

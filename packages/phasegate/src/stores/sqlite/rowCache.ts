@@ -19,6 +19,8 @@ export interface RowSource<Row> {
   unchanged(key: string, row: Row): boolean;
   /** Whether a row is worth keeping. */
   keeps(row: Row): boolean;
+  /** Whether it is worth keeping too that there is no row: everybody asks for some that most never have. */
+  readonly keepsAbsent?: boolean;
   /** How many rows are kept at most; those used longest ago go first. */
   readonly most: number;
 }
@@ -31,8 +33,10 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
 
   function keep(key: string, row: Row | null | undefined): void {
     kept.delete(key);
-    if (row === null || row === undefined || !source.keeps(row)) return;
-    kept.set(key, { row, generation });
+    if (row === null || row === undefined) {
+      if (source.keepsAbsent !== true) return;
+    } else if (!source.keeps(row)) return;
+    kept.set(key, { row: row ?? null, generation });
     if (kept.size <= source.most) return;
     for (const oldest of kept.keys()) {
       kept.delete(oldest);
@@ -40,15 +44,19 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
     }
   }
 
+  function stands(key: string, { row, generation: seen }: Kept<Row>): boolean {
+    return seen === generation || (row !== null && source.unchanged(key, row));
+  }
+
   return {
     current(key) {
       const changed = batch.get(key);
       if (changed !== undefined) return changed ?? undefined;
       const known = kept.get(key);
-      if (known !== undefined && (known.generation === generation || source.unchanged(key, known.row))) {
+      if (known !== undefined && stands(key, known)) {
         // Which row was used last matters only where one may have to go.
         if (known.generation !== generation || kept.size * 2 > source.most) keep(key, known.row);
-        return known.row;
+        return known.row ?? undefined;
       }
       const row = source.read(key);
       keep(key, row);
@@ -71,6 +79,7 @@ export function createRowCache<Row>(source: RowSource<Row>): RowCache<Row> {
 }
 
 interface Kept<Row> {
-  readonly row: Row;
+  /** Null where there was none. */
+  readonly row: Row | null;
   readonly generation: number;
 }
