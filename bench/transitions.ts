@@ -6,6 +6,8 @@
  *   npm run bench -- quick   a tenth of the work
  */
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { syncsPer } from './syncs.ts';
 import { bareCommits } from './transitions/bareCommits.ts';
 import { folder, median, print, ratio, seconds } from './transitions/measure.ts';
 import { memoryPerRun } from './transitions/memory.ts';
@@ -27,10 +29,10 @@ print(
 const single = await compare(1);
 const grouped = await compare(PARALLEL);
 print(
-  `\none at a time      bare ${rate(single.bare)}  phasegate ${rate(single.ours)}  ${ratio(single.ratio)} of bare (aim 75%)`,
+  `\none at a time      bare ${rate(single.bare)}  phasegate ${rate(single.ours)}  ${ratio(single.ratio)} of bare (aim 80%), ${syncs(1)}`,
 );
 print(
-  `${PARALLEL} at a time      bare ${rate(grouped.bare)}  phasegate ${rate(grouped.ours)}  ${ratio(grouped.ratio)} of bare group commits (aim 45%)`,
+  `${PARALLEL} at a time      bare ${rate(grouped.bare)}  phasegate ${rate(grouped.ours)}  ${ratio(grouped.ratio)} of bare group commits (aim 50%), ${syncs(PARALLEL)}`,
 );
 
 const memory = await memoryPerRun(quick ? 1000 : 10_000);
@@ -60,6 +62,15 @@ async function compare(parallel: number): Promise<{ bare: number; ours: number; 
   }
   const ratios = bare.map((value, index) => (ours[index] as number) / value);
   return { bare: median(bare), ours: median(ours), ratio: median(ratios) };
+}
+
+/** Of ours and of bare SQLite; a run here has five transitions. */
+function syncs(parallel: number): string {
+  const alone = join(import.meta.dirname, 'transitions/alone.ts');
+  const [ours, bare] = ['phasegate', 'bare'].map((name) =>
+    syncsPer('run', parallel * 2, (runs) => [alone, name, String(runs), String(parallel)]),
+  );
+  return `${ours} of ${payloads.length} transitions (bare: ${bare})`;
 }
 
 function rate(value: number): string {

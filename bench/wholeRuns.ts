@@ -3,21 +3,21 @@
  * Ours go through the real catalog and a workflow file. Beside us, in every round and each in a process of its own:
  * bare SQLite, LangGraph.js at both durable settings, and XState with SQLite.
  *
- *   npm run bench:runs            everything
- *   npm run bench:runs -- quick   a fifth of the work
+ *   npm run bench:runs            everything; about eight minutes
+ *   npm run bench:runs -- quick   a third of the work
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { installPeers } from './peers/install.ts';
-import { folder, median, print } from './transitions/measure.ts';
+import { syncsPer } from './syncs.ts';
+import { median, print } from './transitions/measure.ts';
 import { EVIDENCE, STEPS } from './wholeRuns/contender.ts';
 import { CONTENDERS } from './wholeRuns/contenders.ts';
 
 const quick = process.argv.includes('quick');
 const ROUNDS = quick ? 3 : 5;
-const RUNS = quick ? 60 : 300;
-const WARM = quick ? 30 : 100;
+/** As long first without being counted: a server runs for long, and code that runs often is made fast meanwhile. */
+const TIME = quick ? '1s' : '4s';
 const RACE = join(import.meta.dirname, 'wholeRuns/race.ts');
 /** A difference smaller than this is none: two rounds of the same contender differ by as much. */
 const EQUAL = 1.3;
@@ -44,10 +44,11 @@ function compare(parallel: number): void {
   for (const [name, theirs] of results) {
     const rate = `${Math.round(median(theirs.map((one) => one.rate)))} runs/s`.padStart(13);
     const bytes = `${(median(theirs.map((one) => one.bytes)) / 1024).toFixed(1)} KiB a run`.padStart(16);
-    const syncs = syncsPerRun(name, parallel).padStart(22);
+    const cpu = `${median(theirs.map((one) => one.cpu)).toFixed(2)} ms of CPU`.padStart(17);
+    const syncs = syncsPerRun(name, parallel).padStart(20);
     const share = median(ours.map((one, round) => one.rate / (theirs[round]?.rate ?? 0)));
     const compared = name === 'phasegate' ? '' : `  ours is ${inWords(share, AIMS[parallel]?.[name])}`;
-    print(`  ${name.padEnd(18)}${rate}${bytes}${syncs}${compared}`);
+    print(`  ${name.padEnd(18)}${rate}${cpu}${bytes}${syncs}${compared}`);
   }
 }
 
@@ -58,30 +59,18 @@ function inWords(share: number, aim: number | undefined): string {
 
 interface Result {
   readonly rate: number;
+  /** Milliseconds of all threads. */
+  readonly cpu: number;
   readonly bytes: number;
 }
 
 function race(name: string, parallel: number): Result {
-  const words = [RACE, name, String(RUNS), String(parallel), String(WARM)];
+  const words = [RACE, name, TIME, String(parallel), TIME];
   const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${name}: ${stderr}`);
   return JSON.parse(stdout) as Result;
 }
 
-/** Counted by `strace` over a short race and one twice as long; their difference leaves out opening and closing. */
 function syncsPerRun(name: string, parallel: number): string {
-  const [few, many] = [parallel * 2, parallel * 4].map((runs) => syncs(name, parallel, runs));
-  if (few === undefined || many === undefined) return 'fsyncs not counted';
-  return `${((many - few) / (parallel * 2)).toFixed(2)} fsyncs a run`;
-}
-
-function syncs(name: string, parallel: number, runs: number): number | undefined {
-  const at = folder();
-  const file = join(at, 'trace');
-  const words = [process.execPath, RACE, name, String(runs), String(parallel), '0'];
-  const traced = ['-f', '-qq', '-e', 'trace=fsync,fdatasync', '-e', 'signal=none', '-o', file, ...words];
-  const { status } = spawnSync('strace', traced, { stdio: 'ignore' });
-  const count = status === 0 ? (readFileSync(file, 'utf8').match(/sync\(\d+/g)?.length ?? 0) : undefined;
-  rmSync(at, { recursive: true });
-  return count;
+  return syncsPer('run', parallel * 2, (runs) => [RACE, name, String(runs), String(parallel), '0']);
 }

@@ -77,3 +77,17 @@ test.each([
   },
   60_000,
 );
+
+test.runIf(FULL).each([
+  ['profile', /^ +[\d.]+% +[\d.]+ +SQLite: commits, with the wait for the disk$/m],
+  ['serverMemory', /^each of 3 more claimed runs: -?[\d.]+ KB held/m],
+  ['verify', /^ +verified in [\d.]+ s, at most \d+ MB/m],
+])(
+  'the %s benchmark runs and prints what it found',
+  (name, found) => {
+    const program = fileURLToPath(new URL(`../bench/${name}.ts`, import.meta.url));
+
+    expect(execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' })).toMatch(found);
+  },
+  60_000,
+);

@@ -10,6 +10,7 @@ const COMMAND = join(import.meta.dirname, '../../packages/phasegate/bin/phasegat
 /** `phasegate serve` as everyone runs it, on a project of its own. */
 export interface Served {
   readonly port: number;
+  readonly pid: number;
   /** Starts and claims runs; gives the token of each. */
   claim(count: number): Promise<readonly string[]>;
   /** What one transition of a run is answered. */
@@ -21,12 +22,18 @@ export interface Served {
 }
 
 /** Starts it with the workflow. */
-export async function serve(workflow: string, flags: readonly string[] = []): Promise<Served> {
+export async function serve(
+  workflow: string,
+  {
+    flags = [],
+    env: more = {},
+  }: { readonly flags?: readonly string[]; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<Served> {
   const root = folder();
   const project = join(root, 'project');
   mkdirSync(project);
   writeFileSync(join(project, 'agent_workflow.yaml'), workflow);
-  const env = { ...process.env, XDG_STATE_HOME: join(root, 'state') };
+  const env = { ...process.env, XDG_STATE_HOME: join(root, 'state'), ...more };
   const words = [...flags, COMMAND, 'serve', '--port', '0', '--json', '--project', project];
   const server = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'inherit'], cwd: root });
   const { url, sign_in } = await greetingOf(server);
@@ -50,6 +57,7 @@ export async function serve(workflow: string, flags: readonly string[] = []): Pr
   };
   return {
     port: Number(new URL(url).port),
+    pid: server.pid ?? 0,
     async claim(count) {
       const tokens: string[] = [];
       for (let index = 0; index < count; index++) tokens.push(await claim());

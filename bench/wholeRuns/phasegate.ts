@@ -9,7 +9,7 @@ const AGENT: Principal = { kind: 'agent', name: 'bench' };
 /** A project on disk with its workflow in a file, opened as the command and the server open it. */
 export async function openPhasegate(folder: string): Promise<Contender> {
   const root = join(folder, 'project');
-  mkdirSync(root);
+  mkdirSync(root, { recursive: true });
   writeFileSync(join(root, 'agent_workflow.yaml'), workflowText());
   const project = await openLocalProject({
     projectDir: root,
