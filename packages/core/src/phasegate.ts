@@ -62,6 +62,10 @@ export interface RunQuery {
   readonly status?: Run['status'];
   readonly workflow?: string;
   readonly limit?: number;
+  /** How many of the newest are left out. */
+  readonly offset?: number;
+  /** Only those that the one who asks holds. */
+  readonly held?: boolean;
 }
 
 /** One line of the list of runs. */

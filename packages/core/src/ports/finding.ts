@@ -28,6 +28,8 @@ export interface RunFinder {
   notOver(query: NotOverQuery): Promise<readonly RunSummary[]>;
   /** How many begun runs an agent holds that are not over, counted up to `most`. */
   countHeld(agent: string, most: number): Promise<number>;
+  /** How many runs there are of each status; those of which there are none may be absent. */
+  countByStatus(): Promise<Readonly<Partial<Record<RunSummary['status'], number>>>>;
 }
 
 /** A part of what is found. */

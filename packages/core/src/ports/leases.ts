@@ -64,8 +64,8 @@ export interface Claims {
    * then, for the one who drives it; never for what an agent is shown. Throws `not_permitted` where another agent holds it.
    */
   attend(runId: string, agent: AgentPrincipal): Promise<Run>;
-  /** All leases, with what `agents` shows of them. */
-  leases(): Promise<readonly LeaseRecord[]>;
+  /** All leases, or those of one agent, with what `agents` shows of them. */
+  leases(agent?: string): Promise<readonly LeaseRecord[]>;
 }
 
 /** A principal that is an agent. */
@@ -118,7 +118,8 @@ export interface Transition extends Submitted {
 /** Where leases live. */
 export interface LeaseStore {
   lease(runId: string, item: string | null): Promise<LeaseRecord | undefined>;
-  leases(): Promise<readonly LeaseRecord[]>;
+  /** All leases, or those of one agent. */
+  leases(agent?: string): Promise<readonly LeaseRecord[]>;
   /** What the leases are on that end by then, the earliest first. One that cannot be read keeps none from being found. */
   leasesEnded(now: string): Promise<readonly LeaseKey[]>;
   /** Writes a lease over the one it replaces, if that is still held by the same agent in the same epoch; else false. */

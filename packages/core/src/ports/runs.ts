@@ -27,7 +27,7 @@ export interface RunStore {
   /** The workflow of that hash, where any run has or had it. Throws `state_tampered` when it was changed. */
   workflow(hash: string): Promise<Workflow | undefined>;
   /** Newest first. */
-  list(query: RunQuery & { readonly holder?: string }): Promise<readonly RunSummary[]>;
+  list(query: Omit<RunQuery, 'held'> & { readonly holder?: string }): Promise<readonly RunSummary[]>;
 }
 
 /** What is written in the same transaction as a run. */

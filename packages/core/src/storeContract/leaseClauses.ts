@@ -98,6 +98,8 @@ export const LEASE_CLAUSES: readonly Clause[] = [
       const leases = [null, 'a', 'b'].map((item) => sampleLease({ item, agent: `of ${item}` }));
       await store.save(afterDraft(run), 1, [], { leases: leases.map((put) => ({ put })) });
       expect(await store.leases()).toEqual(leases);
+      expect(await store.leases('of b')).toEqual([leases[2]]);
+      expect(await store.leases('nobody')).toEqual([]);
       await store.dropLease('r1', 'a');
       expect(await store.leases()).toEqual([leases[0], leases[2]]);
       expect(await store.lease('r1', 'a')).toBe(undefined);

@@ -163,6 +163,11 @@ export const RUN_CLAUSES: readonly Clause[] = [
       expect(await names({ workflow: 'other' })).toEqual(['b']);
       expect(await names({ workflow: 'sample', status: 'active' })).toEqual(['d', 'a']);
       expect(await names({ limit: 2 })).toEqual(['b', 'd']);
+      expect(await names({ limit: 2, offset: 1 })).toEqual(['d', 'c']);
+      expect(await names({ offset: 3 })).toEqual(['a']);
+      expect(await names({ workflow: 'sample', status: 'active', offset: 1, limit: 5 })).toEqual(['a']);
+      expect(await names({ offset: 9, limit: 5 })).toEqual([]);
+      expect(await store.countByStatus()).toMatchObject({ active: 3, queued: 1 });
       expect(await names({ holder: 'local', status: 'active' })).toEqual(['b', 'd', 'a']);
       expect(await names({ holder: 'local', workflow: 'other' })).toEqual(['b']);
       expect(await names({ holder: 'local', limit: 3 })).toEqual(['b', 'd', 'c']);

@@ -22,9 +22,8 @@ export async function standingOf(
   const view = await viewOf(project, agent, claimed.view.run);
   if (claimed.item !== null && (view === null || view.status === 'active')) {
     const { key } = claimed.item;
-    const held = (await project.claims.leases()).some(
-      ({ run, item, agent: holder }) => run === claimed.view.run && item === key && holder === agent.name,
-    );
+    const leases = await project.claims.leases(agent.name);
+    const held = leases.some(({ run, item }) => run === claimed.view.run && item === key);
     return { kind: held ? 'left' : 'item_done', view: view ?? claimed.view };
   }
   if (view === null) return { kind: 'taken', view };

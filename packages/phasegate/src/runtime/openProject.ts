@@ -88,6 +88,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     as: (principal, around) => runtime.as(principal, around),
     load,
     look: runtime.look,
+    countRuns: () => store.countByStatus(),
     ...createGates(runtime),
     records: {
       runs: (of) => recordingsIn(store, load, of),

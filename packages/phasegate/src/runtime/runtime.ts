@@ -174,8 +174,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
           movedLease(store, { before, after }, { principal, now: parts.now() });
         return (await submit(runId, command, { principal, beside, ...around })).submitted;
       },
-      async runs(query = {}) {
-        const all = await store.list(query);
+      async runs({ held = false, ...query } = {}) {
+        const all = await store.list(held ? { ...query, holder: principal.name } : query);
         if (principal.kind !== 'agent') return all;
         return all.filter((run) => run.holder === null || run.holder === principal.name);
       },

@@ -154,8 +154,13 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     onCommit: (listener) => listeners.add(listener),
 
     lease: (runId, item) => asking(() => leases.get(runId)?.get(item)),
-    leases: () =>
-      asking(() => [...leases.values()].flatMap((ofRun) => [...ofRun.values()]).sort(byRunAndItem)),
+    leases: (agent) =>
+      asking(() =>
+        [...leases.values()]
+          .flatMap((ofRun) => [...ofRun.values()])
+          .filter((lease) => agent === undefined || lease.agent === agent)
+          .sort(byRunAndItem),
+      ),
     leasesEnded: (now) =>
       asking(() =>
         [...leases.values()]

@@ -40,7 +40,7 @@ export function createMemoryFinder(memory: {
   }
 
   const parts: MemoryFinder['parts'] = {
-    list: ({ status, workflow, holder, limit }) =>
+    list: ({ status, workflow, holder, limit, offset = 0 }) =>
       asking(() =>
         all()
           .map(({ run }) => summaryOf(run))
@@ -49,7 +49,7 @@ export function createMemoryFinder(memory: {
           .filter((run) => holder === undefined || run.holder === holder)
           .reverse()
           .sort((one, other) => compare(other.startedAt, one.startedAt))
-          .slice(0, limit),
+          .slice(offset, limit === undefined ? undefined : offset + limit),
       ),
     claimable: ({ capabilities, ...page }) =>
       asking(() =>
@@ -100,6 +100,12 @@ export function createMemoryFinder(memory: {
         const begun: readonly Run['status'][] = UNFINISHED_STATUSES;
         const held = all().filter(({ run }) => run.holder === agent && begun.includes(run.status));
         return Math.min(most, held.length);
+      }),
+    countByStatus: () =>
+      asking(() => {
+        const counts: Partial<Record<Run['status'], number>> = {};
+        for (const { run } of all()) counts[run.status] = (counts[run.status] ?? 0) + 1;
+        return counts;
       }),
   };
 

@@ -94,9 +94,14 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
     return { verdict, view: after, outcome: decodeOutcome({ command, verdict, answer, view: after }) };
   };
 
-  const runs = async ({ limit = 100, ...query }: RunQuery = {}): Promise<readonly RunSummary[]> => {
+  const runs = async ({
+    limit = 100,
+    offset: first = 0,
+    held = false,
+    ...query
+  }: RunQuery = {}): Promise<readonly RunSummary[]> => {
     const found: RunSummary[] = [];
-    for (let offset: number | null = 0; offset !== null && found.length < limit; ) {
+    for (let offset: number | null = first; offset !== null && found.length < limit; ) {
       const page = await calls.listRuns({
         ...query,
         limit: Math.min(limit - found.length, PAGE_LIMIT),
@@ -105,7 +110,8 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
       found.push(...page.runs.map(decodeLine));
       offset = page.next_offset;
     }
-    return found;
+    // Over HTTP only humans list runs, and none of them holds one.
+    return held ? [] : found;
   };
 
   return {

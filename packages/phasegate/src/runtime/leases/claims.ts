@@ -176,7 +176,7 @@ export function createClaims(parts: ClaimParts): Claims {
     transition,
     release: parts.releases.release,
     attend: runtime.attend,
-    leases: () => store.leases(),
+    leases: (agent) => store.leases(agent),
   };
 }
 

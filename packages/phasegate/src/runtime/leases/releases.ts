@@ -59,7 +59,7 @@ export function createReleases({ store, runtime, calls, now }: ReleaseParts): Re
     },
 
     async releaseAll(agent, cause) {
-      const leased = (await store.leases()).filter((lease) => lease.agent === agent).map(({ run }) => run);
+      const leased = (await store.leases(agent)).map(({ run }) => run);
       const lists = await Promise.all(
         UNFINISHED_STATUSES.map((status) => store.list({ status, holder: agent })),
       );

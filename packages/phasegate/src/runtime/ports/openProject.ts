@@ -58,6 +58,8 @@ export interface RunsOf {
   load(runId: string): Promise<Run>;
   /** The run as a principal may see it, by one who only watches: no lease is renewed and no gate closed for it. */
   look(runId: string, principal: Principal): Promise<RunView>;
+  /** How many runs there are of each status; those of which there are none may be absent. */
+  countRuns(): Promise<Readonly<Partial<Record<Run['status'], number>>>>;
   readonly records: Records;
   readonly migrations: Migrations;
 }

@@ -22,6 +22,7 @@ export function finderParts(parts: {
         if (row?.version === version) runs.rest(row, since);
       }),
     notOver: (query) => asking(() => finding.notOver(query)),
+    countByStatus: () => asking(() => finding.countByStatus()),
     countHeld: (agent, most) => asking(() => finding.countHeld(agent, most)),
   };
 }

@@ -17,7 +17,7 @@ export function leaseParts(parts: {
         lookAround();
         return leases.current(runId, item);
       }),
-    leases: () => asking(() => leases.all()),
+    leases: (agent) => asking(() => leases.all(agent)),
     leasesEnded: (now) => asking(() => leases.ended(now)),
     putLease: (lease) =>
       commits.submit(() => {

@@ -8,7 +8,8 @@ import { integer, lazily, type SqlRow, text, textOrNull } from './statements.ts'
 export interface LeaseTable {
   /** Throws `state_tampered` when the row does not match its seal. */
   current(run: string, item: string | null): LeaseRecord | undefined;
-  all(): readonly LeaseRecord[];
+  /** All of them, or those of one agent. */
+  all(agent?: string): readonly LeaseRecord[];
   ended(now: string): readonly LeaseKey[];
   change(change: LeaseChange): void;
   doubt(): void;
@@ -21,6 +22,7 @@ export function openLeaseTable(database: DatabaseSync, seal: Seal): LeaseTable {
   const readMac = lazily(database, 'SELECT mac FROM leases WHERE run = ? AND item = ?');
   const readRow = lazily(database, 'SELECT * FROM leases WHERE run = ? AND item = ?');
   const readAll = lazily(database, 'SELECT * FROM leases ORDER BY run, item');
+  const readOf = lazily(database, 'SELECT * FROM leases WHERE agent = ? ORDER BY run, item');
   const readEnded = lazily(database, LEASES_ENDED);
   const write = lazily(database, WRITE);
   const remove = lazily(database, 'DELETE FROM leases WHERE run = ? AND item = ?');
@@ -41,10 +43,8 @@ export function openLeaseTable(database: DatabaseSync, seal: Seal): LeaseTable {
 
   return {
     current: (run, item) => rows.current(keyOf(run, item))?.lease,
-    all: () =>
-      readAll()
-        .all()
-        .map((row) => requireSealed(seal, row)),
+    all: (agent) =>
+      (agent === undefined ? readAll().all() : readOf().all(agent)).map((row) => requireSealed(seal, row)),
     ended: (now) =>
       readEnded()
         .all(now)

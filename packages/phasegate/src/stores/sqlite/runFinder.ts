@@ -17,9 +17,10 @@ export interface RunFinding {
   quiet(query: Parameters<RunFinder['quiet']>[0]): readonly QuietRun[];
   notOver(query: NotOverQuery): readonly RunSummary[];
   countHeld(agent: string, most: number): number;
+  countByStatus(): Readonly<Partial<Record<RunSummary['status'], number>>>;
 }
 
-type ListQuery = RunQuery & { readonly holder?: string };
+type ListQuery = Omit<RunQuery, 'held'> & { readonly holder?: string };
 
 /** Opens it on the table of runs. */
 export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'whole'>): RunFinding {
@@ -33,6 +34,7 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
   const about = lazily(database, `${NOT_OVER} target_key = ?`);
   const beneath = lazily(database, `${NOT_OVER} target_key >= ? AND target_key < ?`);
   const held = lazily(database, HELD);
+  const counted = lazily(database, COUNTED);
 
   function prepared(sql: string): Lazy {
     const known = lists.get(sql) ?? lazily(database, sql);
@@ -104,11 +106,17 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
       return [...found.values()].slice(0, limit < 0 ? undefined : limit);
     },
     countHeld: (agent, most) => integer(held().get(agent, most) ?? {}, 'held'),
+    countByStatus: () =>
+      Object.fromEntries(
+        counted()
+          .all()
+          .map((row) => [text(row, 'status'), integer(row, 'runs')]),
+      ),
   };
 }
 
 /** A page of runs, newest first. Those of all statuses are taken from one list for each, which stand in order. */
-export function listOf({ status, workflow, holder, limit = -1 }: ListQuery): {
+export function listOf({ status, workflow, holder, limit = -1, offset = 0 }: ListQuery): {
   readonly sql: string;
   readonly values: readonly SQLInputValue[];
 } {
@@ -126,17 +134,22 @@ export function listOf({ status, workflow, holder, limit = -1 }: ListQuery): {
     holder !== undefined ? 'runs_held' : workflow !== undefined ? 'runs_by_workflow' : 'runs_by_status';
   const statuses = RUN_STATUSES.filter((known) => status === undefined || status === known);
   const selects = statuses.map(
-    (known) => `${LINES} INDEXED BY ${index} WHERE ${[`status = '${known}'`, ...conditions].join(' AND ')}`,
+    (known) => `${PLACES} INDEXED BY ${index} WHERE ${[`status = '${known}'`, ...conditions].join(' AND ')}`,
   );
-  const from = selects.length === 0 ? `${LINES} WHERE FALSE` : selects.join(' UNION ALL ');
+  const from = selects.length === 0 ? `${PLACES} WHERE FALSE` : selects.join(' UNION ALL ');
+  // What is left out is passed over in the index, and never read.
+  const page = `${from} ORDER BY started_at DESC, number DESC LIMIT ? OFFSET ?`;
   return {
-    sql: `${from} ORDER BY started_at DESC, number DESC LIMIT ?`,
-    values: [...selects.flatMap(() => given), limit],
+    sql: `${LINES} JOIN (${page}) AS page ON page.number = runs.rowid ${IN_ORDER}`,
+    values: [...selects.flatMap(() => given), limit, offset],
   };
 }
 
-const LINES = `SELECT id, workflow_id, target, status, phase, holder, epoch, priority, capabilities, started_at,
-  updated_at, ${GOAL_COLUMN}, rowid AS number FROM runs`;
+const PLACES = 'SELECT started_at, rowid AS number FROM runs';
+const IN_ORDER = 'ORDER BY page.started_at DESC, page.number DESC';
+
+const LINES = `SELECT id, workflow_id, target, status, phase, holder, epoch, priority, capabilities, runs.started_at,
+  updated_at, ${GOAL_COLUMN} FROM runs`;
 
 /** From one need of runs to claim to the next, rather than over all of them: there are few. */
 export const NEEDS = `
@@ -170,6 +183,8 @@ export const NOT_OVER = `${LINES} INDEXED BY runs_not_over WHERE workflow_id = ?
 
 export const HELD = `SELECT count(*) AS held FROM (SELECT 1 FROM runs INDEXED BY runs_held
   WHERE holder = ? AND status IN (${UNFINISHED_STATUSES.map((status) => `'${status}'`).join(', ')}) LIMIT ?)`;
+
+export const COUNTED = 'SELECT status, count(*) AS runs FROM runs INDEXED BY runs_by_status GROUP BY status';
 
 const FIRST = { key: '', number: -1 };
 

@@ -68,7 +68,7 @@ function wireName(name: string): string {
 
 /** The run an agent means by its key alone; null where it holds none or several. */
 async function onlyRunOf(project: RunsOf & Workshop, agent: AgentPrincipal): Promise<Admitted | null> {
-  const held = (await project.claims.leases()).filter((lease) => lease.agent === agent.name);
+  const held = await project.claims.leases(agent.name);
   const runs = new Set(held.map(({ run }) => run));
   const [lease] = held;
   if (lease === undefined || runs.size > 1) return null;

@@ -18,7 +18,7 @@ export interface Metrics {
 
 /** The metrics of one server, in a registry of their own. */
 export function createMetrics(
-  project: Pick<RunsOf, 'as'> & Pick<Workshop, 'claims'> & Pick<Serving, 'feed'>,
+  project: Pick<RunsOf, 'countRuns'> & Pick<Workshop, 'claims'> & Pick<Serving, 'feed'>,
 ): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -73,10 +73,8 @@ export function createMetrics(
     labelNames: ['status'],
     registers,
     async collect() {
-      const engine = project.as({ kind: 'engine', name: 'phasegate' });
-      for (const status of LIVE) {
-        this.set({ status }, (await engine.runs({ status, limit: MOST_RUNS })).length);
-      }
+      const counts = await project.countRuns();
+      for (const status of LIVE) this.set({ status }, counts[status] ?? 0);
     },
   });
 
@@ -121,7 +119,6 @@ function createTally(pass: (labels: readonly string[], count: number) => void): 
 }
 
 const LIVE = ['queued', 'active', 'waiting', 'escalated'] as const;
-const MOST_RUNS = 10_000;
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const TOOLS: ReadonlySet<string> = new Set(CONTRACT_TOOLS);
 

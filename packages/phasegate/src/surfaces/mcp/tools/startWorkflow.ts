@@ -101,12 +101,14 @@ interface Wanted {
 
 async function unfinished(wanted: Wanted, { phasegate }: ToolCall): Promise<RunView | undefined> {
   const { workflow, target } = wanted;
-  // Not all at once: those that ended are more with every day.
-  const listed = await Promise.all(UNFINISHED_STATUSES.map((status) => phasegate.runs({ workflow, status })));
+  // Not all at once: those that ended are more with every day, and those that others hold are not the caller's.
+  const listed = await Promise.all(
+    UNFINISHED_STATUSES.map((status) => phasegate.runs({ workflow, status, held: true })),
+  );
   const newestFirst = (one: RunSummary, other: RunSummary) =>
     one.startedAt === other.startedAt ? 0 : one.startedAt < other.startedAt ? 1 : -1;
   for (const summary of listed.flat().sort(newestFirst)) {
-    // What an agent is shown is its own or nobody's, and nobody's cannot be taken up.
+    // Nobody's cannot be taken up.
     if (summary.holder === null || !sameTarget(summary.target, target)) continue;
     const view = await phasegate.view(summary.run);
     if (wanted.fits(view.params)) return view;

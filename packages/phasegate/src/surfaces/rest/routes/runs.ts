@@ -52,12 +52,13 @@ export const RUN_ROUTES: readonly Endpoint[] = [
       const { status, workflow, limit, offset } = query;
       const found = await parts.project.as(humanOf(caller)).runs({
         // One more than asked for, to know whether there is a next page.
-        limit: offset + limit + 1,
+        limit: limit + 1,
+        offset,
         ...(status === undefined ? {} : { status }),
         ...(workflow === undefined ? {} : { workflow }),
       });
-      const runs = found.slice(offset, offset + limit).map(encodeLine);
-      const next_offset = found.length > offset + limit ? offset + limit : null;
+      const runs = found.slice(0, limit).map(encodeLine);
+      const next_offset = found.length > limit ? offset + limit : null;
       return reply(200, { runs, next_offset });
     },
   }),

@@ -1,4 +1,4 @@
-import type { Principal, RunStatus } from '@phasegate/core';
+import type { Principal, RunStatus, RunSummary } from '@phasegate/core';
 import { RUN_STATUSES } from '@phasegate/core/contract';
 import { withoutRecording } from '@phasegate/core/engine';
 import { encodeGate, encodeLease, encodeLine, encodeTask } from '@phasegate/wire';
@@ -36,10 +36,12 @@ export const STATE_ROUTES: readonly Endpoint[] = [
 const MOST_LINES = 100;
 const MOST_GATES = 20;
 const MOST_EVENTS = 50;
-/** Most runs of one status that are counted. */
-const MOST_COUNTED = 100_000;
+const OPEN: readonly RunStatus[] = ['active', 'waiting', 'escalated', 'queued'];
 
-const OPEN: ReadonlySet<RunStatus> = new Set<RunStatus>(['active', 'waiting', 'escalated', 'queued']);
+function newestFirst(one: RunSummary, other: RunSummary): number {
+  if (one.startedAt === other.startedAt) return 0;
+  return one.startedAt < other.startedAt ? 1 : -1;
+}
 
 async function ofAgent(
   { principal, runId }: Admitted,
@@ -53,12 +55,11 @@ async function ofHuman(
   project: RunsOf & Serving & Workshop,
 ): Promise<Omit<HumanSnapshotAnswer, 'time' | 'truncated'>> {
   const phasegate = project.as(human);
-  const all = await phasegate.runs({ limit: MOST_COUNTED });
-  const runs = Object.fromEntries(
-    RUN_STATUSES.map((status) => [status, all.filter((run) => run.status === status).length]),
-  );
-  const open = all.filter(({ status }) => OPEN.has(status)).slice(0, MOST_LINES);
-  const waiting = all.filter(({ status }) => status === 'waiting').slice(0, MOST_GATES);
+  const counts = await project.countRuns();
+  const runs = Object.fromEntries(RUN_STATUSES.map((status) => [status, counts[status] ?? 0]));
+  const lists = await Promise.all(OPEN.map((status) => phasegate.runs({ status, limit: MOST_LINES })));
+  const open = lists.flat().sort(newestFirst).slice(0, MOST_LINES);
+  const waiting = await phasegate.runs({ status: 'waiting', limit: MOST_GATES });
   const views = await Promise.all(waiting.map(({ run }) => phasegate.view(run)));
   const newest = await project.feed.newest();
   const events = await project.feed.after(Math.max(0, newest - MOST_EVENTS), MOST_EVENTS);
