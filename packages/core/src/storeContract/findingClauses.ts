@@ -135,6 +135,24 @@ export const FINDING_CLAUSES: readonly Clause[] = [
       expect(await store.countHeld('nobody', 10)).toBe(0);
     },
   },
+  {
+    name: 'counts what an agent holds as runs are begun, change hands and end, also several at a time',
+    async body(store, expect, { sampleRun }) {
+      const held = async () => [await store.countHeld('local', 10), await store.countHeld('ada', 10)];
+      expect(await held()).toEqual([0, 0]);
+      const [one, two] = [sampleRun('r1'), sampleRun('r2')];
+      await Promise.all([create(store, one), create(store, two)]);
+      expect(await held()).toEqual([2, 0]);
+      const taken = { ...one, holder: 'ada', epoch: 2 } as Run;
+      const over = { ...two, status: 'completed', phase: null, epoch: 2 } as Run;
+      expect(await Promise.all([store.save(taken, 1, []), store.save(over, 1, [])])).toEqual([true, true]);
+      expect(await held()).toEqual([0, 1]);
+      expect(await store.save({ ...taken, epoch: 3 } as Run, 1, [])).toBe(false);
+      expect(await held()).toEqual([0, 1]);
+      await store.save({ ...taken, holder: null, status: 'queued', epoch: 3 } as Run, 2, []);
+      expect(await held()).toEqual([0, 0]);
+    },
+  },
 ];
 
 const [EARLY, LATE] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'] as const;

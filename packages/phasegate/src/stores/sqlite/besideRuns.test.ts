@@ -60,6 +60,7 @@ describe('what stands beside the runs', () => {
     const run = sampleRun('r1');
     expect(await other.lease('r1', null)).toBe(undefined);
     expect(await other.calls('r1', null)).toEqual({ under: [], begun: 0 });
+    expect([await store.countHeld('local', 9), await other.countHeld('local', 9)]).toEqual([0, 0]);
     await create(store, run);
     await store.save(afterDraft(run), 1, [], { leases: [{ put: sampleLease() }] });
     await store.putAgent(sampleAgent('ada', 'key-1'), [sampleDraft('agent_added')]);
@@ -77,6 +78,7 @@ describe('what stands beside the runs', () => {
     };
     await store.beginCall(call, 2, []);
     await nextTurn();
+    expect([await store.countHeld('local', 9), await other.countHeld('local', 9)]).toEqual([1, 1]);
     expect(await other.calls('r1', null)).toEqual({ under: [call], begun: 1 });
     expect(await other.calls('r1', 'a')).toEqual({ under: [], begun: 0 });
 

@@ -1,5 +1,6 @@
 import type { RunFinder, RunStore } from '../../runtime/ports.ts';
 import type { GroupCommit } from './groupCommit.ts';
+import type { HeldCounts } from './heldCounts.ts';
 import type { RunFinding } from './runFinder.ts';
 import type { RunTable } from './runTable.ts';
 
@@ -9,8 +10,11 @@ export function finderParts(parts: {
   readonly asking: <T>(question: () => T) => Promise<T>;
   readonly runs: Pick<RunTable, 'current' | 'rest'>;
   readonly finding: RunFinding;
+  readonly held: HeldCounts;
+  /** What is kept may be behind another process; to be called before it is relied on. */
+  readonly lookAround: () => void;
 }): RunFinder & Pick<RunStore, 'list'> {
-  const { commits, asking, runs, finding } = parts;
+  const { commits, asking, runs, finding, held, lookAround } = parts;
   return {
     list: (query) => asking(() => finding.list(query)),
     claimable: (query) => asking(() => finding.claimable(query)),
@@ -23,6 +27,10 @@ export function finderParts(parts: {
       }),
     notOver: (query) => asking(() => finding.notOver(query)),
     countByStatus: () => asking(() => finding.countByStatus()),
-    countHeld: (agent, most) => asking(() => finding.countHeld(agent, most)),
+    countHeld: (agent, most) =>
+      asking(() => {
+        lookAround();
+        return held.of(agent, most);
+      }),
   };
 }

@@ -27,6 +27,7 @@ import { isOfTheDatabase, storeFault, unavailable } from './faults.ts';
 import { finderParts } from './finderParts.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { openHeadTable } from './headTable.ts';
+import { createHeldCounts } from './heldCounts.ts';
 import { leaseParts } from './leaseParts.ts';
 import { openLeaseTable } from './leaseTable.ts';
 import { openPeopleTable } from './peopleTable.ts';
@@ -67,10 +68,11 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   const agents = openAgentTable(database, seal);
   const people = openPeopleTable(database, seal);
   const calls = openCallTable(database);
+  const held = createHeldCounts(finding.countHeld);
   const archived = openArchiveTable(database, seal);
   const dataVersion = lazily(database, 'PRAGMA data_version');
   const [begin, commit] = [lazily(database, 'BEGIN IMMEDIATE'), lazily(database, 'COMMIT')];
-  const tables = [runs, heads, leases, agents, calls, people];
+  const tables = [runs, heads, leases, agents, calls, people, held];
   let seenVersion = -1;
   const openedAt = now();
   let foldedAt = Number.NEGATIVE_INFINITY;
@@ -216,6 +218,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     const stored = write.drafts.map((draft) => withPlaces(draft, placeOf));
     const head = chain({ key, id: run.id, head: before?.head ?? FIRST_LINK }, write.written, stored);
     runs.place({ key, run, version, head, cut, placeOf }, before);
+    held.placed(before?.run, run);
     for (const change of beside.leases ?? []) leases.change(change);
     for (const id of beside.calls?.void ?? []) calls.drop(run.id, id);
     heads.append(withFacts(project, ['run_started', 'run_ended'], { run: run.id, ...head }));
@@ -291,7 +294,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         return key === undefined ? [] : audit.page({ key, run: runId }, page);
       }),
     workflow: (hash) => asking(() => workflows.find(hash)),
-    ...finderParts({ commits, asking, runs, finding }),
+    ...finderParts({ commits, asking, runs, finding, held, lookAround: lookOnce }),
 
     feed: (after, limit) => asking(() => audit.feed(after, limit)),
     feedEnd: () => asking(() => audit.feedEnd()),
