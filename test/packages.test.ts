@@ -25,9 +25,9 @@ describe.each(packages().map(({ folder, manifest }) => [manifest.name, folder] a
       const files = read(join(folder, 'package.json')).files as readonly string[];
 
       expect(files).toEqual(expect.arrayContaining(['dist/**/*.js', 'dist/**/*.d.ts']));
-      expect(files.filter((file) => !['bin', 'schemas'].includes(file) && !file.startsWith('dist/'))).toEqual(
-        [],
-      );
+      expect(
+        files.filter((file) => !['bin', 'man', 'schemas'].includes(file) && !file.startsWith('dist/')),
+      ).toEqual([]);
     });
   },
 );

@@ -30,6 +30,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'database.js': 45,
   'definitions.js': 530,
   'everyday.js': 680,
+  'exampleEvidence.js': 5,
   'graph.js': 95,
   'help.js': 4,
   'humans.js': 60,

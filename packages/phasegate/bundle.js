@@ -6,9 +6,9 @@ import { build } from 'rolldown';
 // loads. Commands that need the same things share a file, their family; what they need of npm packages lies in it.
 // Families are in the order of how often they are loaded, and a module two of them need lies in the first.
 const everyday =
-  /packages\/(?:core\/dist|wire\/dist\/(?!schemas)|phasegate\/dist\/(?:localProject|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
+  /packages\/(?:core\/dist|wire\/dist\/(?!schemas)|phasegate\/dist\/(?:localProject|localDatabases|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
-  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch)|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|verify(?:Archives|Chain|Head|Project|Run|Share|Sqlite|Threads)|stores\/anchor|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
+  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|exampleEvidence|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|verify(?:Archives|Chain|Head|Project|Run|Share|Sqlite|Threads)|stores\/anchor|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
 const own = (...paths) => new RegExp(`packages/phasegate/dist/(?:${paths.join('|')})`);
 const commands = (...names) => `surfaces/cli/commands/(?:${names.join('|')})\\.js`;
 const npm = (...names) => new RegExp(`node_modules/(?:${names.join('|')})/`);
@@ -27,6 +27,7 @@ const FAMILIES = [
       own(
         'runtime/catalog',
         'loaders/(?:yaml|readSource|typescript/typeScriptLoader)',
+        'surfaces/cli/text/excerpt',
         commands('start', 'list', 'validate'),
       ),
     ),
@@ -39,7 +40,7 @@ const FAMILIES = [
   {
     name: 'humans',
     test: own(
-      'surfaces/cli/chooseRun',
+      'surfaces/cli/(?:chooseRun|text/(?:card|fileDiff|lineDiff))',
       commands('answer', 'decide', 'doctor', 'humans', 'migrate', 'resume', 'stop', 'tokens', 'trust'),
     ),
   },

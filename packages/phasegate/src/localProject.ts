@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { fold, PhasegateError, type Run } from '@phasegate/core';
+import { fold, PhasegateError } from '@phasegate/core';
 import { reasonOf } from '@phasegate/core/model';
 import {
   acceptingFolders,
@@ -18,6 +18,7 @@ import { enterProject } from './enterProject.ts';
 import { lazy, lazyPort } from './lazyPort.ts';
 import { listingFile } from './listingFile.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
+import { lazyDatabases } from './localDatabases.ts';
 import { lazyAcceptedFiles, lazyGuardedFiles } from './localGuarded.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type { KeyDerivation } from './runtime/humanKeys.ts';
@@ -26,7 +27,6 @@ import type { ListingIndex } from './runtime/listing/listingIndex.ts';
 import type {
   Catalog,
   CodeGate,
-  Databases,
   Functions,
   OpenProject,
   Project,
@@ -229,29 +229,6 @@ async function open(opening: Opening): Promise<OpenProject> {
       await attached.close();
     },
   };
-}
-
-/** The authors' databases, loaded and recovered when a workflow that has one is first worked on. */
-function lazyDatabases(
-  { root, stateDir }: Pick<Where, 'root' | 'stateDir'>,
-  load: (runId: string) => Promise<Run | undefined>,
-): { readonly port: Databases; open(): Promise<Databases> } {
-  const databases = lazy<Databases>(async () => {
-    const { createDatabases } = await import('./database/index.ts');
-    const newId = () => `db-${randomBytes(8).toString('hex')}`;
-    const made = createDatabases({ root, stateDir, now: Date.now, newId, busyMs: 5000 });
-    await made.recover(load);
-    return made;
-  });
-  const port: Databases = {
-    ...lazyPort(databases, {
-      calls: ['begin', 'waiting', 'drop', 'recover', 'backup', 'restore', 'migrate', 'protect'],
-    }),
-    // Asked for every tool call: a project without databases pays for none.
-    protection: async () =>
-      existsSync(join(stateDir, 'protected')) ? (await databases.get()).protection() : () => false,
-  };
-  return { port, open: databases.get };
 }
 
 async function openStore(

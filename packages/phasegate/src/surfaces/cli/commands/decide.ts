@@ -6,7 +6,7 @@ import { notesOn } from '../notesOn.ts';
 import { refuse } from '../refuse.ts';
 import { reportRun } from '../reportSubmitted.ts';
 import { humanAndRun } from '../runOf.ts';
-import { showsUtf8 } from '../text/asAscii.ts';
+import { showsUnicode } from '../text/ascii.ts';
 import { cardText } from '../text/cardText.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -66,7 +66,7 @@ export const decide: CliCommand = {
       const screen = {
         width: out.width,
         paint: out.paint,
-        utf8: showsUtf8(invocation.env),
+        utf8: showsUnicode(invocation.env),
         shown: card.shown,
         notes,
       };

@@ -1,11 +1,11 @@
 import type { RunView } from '@phasegate/core';
 import { encodeRun } from '@phasegate/wire';
-import type { CliCommand } from '../command.ts';
+import type { GateCard } from '../../../runtime/ports.ts';
+import type { CliCommand, Invocation } from '../command.ts';
 import { notesOn } from '../notesOn.ts';
 import { runOf } from '../runOf.ts';
 import { SHELL } from '../spell.ts';
-import { showsUtf8 } from '../text/asAscii.ts';
-import { cardText } from '../text/cardText.ts';
+import { showsUnicode } from '../text/ascii.ts';
 import { describeRun } from '../text/describeRun.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 
@@ -39,23 +39,10 @@ export const status: CliCommand = {
     // The card holds the agent's evidence and the gate's context: for humans only.
     const told = card !== null && human ? card : null;
     const notes = told === null ? [] : await notesOn(invocation, told.card);
+    const lines = told === null ? [] : await cardLines(invocation, { ...told, notes });
     const more = told === null ? {} : { gate_card: told.card, shown: told.shown };
     await out.result({ ...encodeRun(view, SHELL), ...more }, () =>
-      [
-        describeRun(screen, out),
-        ...(told === null
-          ? []
-          : [
-              '',
-              cardText(told.card, {
-                width: out.width,
-                paint: out.paint,
-                utf8: showsUtf8(invocation.env),
-                shown: told.shown,
-                notes,
-              }),
-            ]),
-      ].join('\n'),
+      [describeRun(screen, out), ...lines].join('\n'),
     );
     return 0;
   },
@@ -63,4 +50,13 @@ export const status: CliCommand = {
 
 function withShown(view: RunView, shown: string): RunView {
   return view.gate === null ? view : { ...view, gate: { ...view.gate, shown } };
+}
+
+/** Only a human at a gate is shown a card, so what draws it is loaded only then. */
+async function cardLines(
+  { out, env }: Invocation,
+  { card, shown, notes }: GateCard & { readonly notes: readonly string[] },
+): Promise<readonly string[]> {
+  const { cardText } = await import('../text/cardText.ts');
+  return ['', cardText(card, { width: out.width, paint: out.paint, utf8: showsUnicode(env), shown, notes })];
 }

@@ -8,7 +8,16 @@ export function showsUnicode({ LC_ALL, LC_CTYPE, LANG }: Environment): boolean {
 
 /** The text in ASCII: our own signs as one would type them, and what others wrote by its number. */
 export function inAscii(text: string): string {
-  return text.replaceAll(NOT_ASCII, (sign) => TYPED[sign] ?? `\\u{${sign.codePointAt(0)?.toString(16)}}`);
+  return text.replaceAll(NOT_ASCII, (sign) => TYPED[sign] ?? byNumber(sign));
+}
+
+/** Words of others in ASCII. No sign of theirs becomes one of ours, which say that something was seen to hold. */
+export function othersInAscii(text: string): string {
+  return text.replaceAll(NOT_ASCII, byNumber);
+}
+
+function byNumber(sign: string): string {
+  return `\\u{${sign.codePointAt(0)?.toString(16)}}`;
 }
 
 /** JSON text in ASCII; the value stays the same. */

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import type { Paint } from '../paint.ts';
-import { asAscii } from './asAscii.ts';
+import { othersInAscii } from './ascii.ts';
 import { describeJson } from './describeJson.ts';
 import { foreignLines } from './foreignLines.ts';
 import { wrapped } from './wrapped.ts';
@@ -38,7 +38,7 @@ export interface CardPage {
 export function pageFor(card: JsonObject, screen: CardScreen): CardPage {
   const { width, paint, utf8 } = screen;
   const left = new Map(Object.entries(card));
-  const written = (text: string) => (utf8 === false ? asAscii(text) : text);
+  const written = (text: string) => (utf8 === false ? othersInAscii(text) : text);
   const line = (text: string) => wrapped(written(text), width, '  ');
   const take = (key: string) => {
     const value = left.get(key);
