@@ -205,6 +205,20 @@ describe('a lease', () => {
     expect(await later(end)).toBe('2026-11-15T12:07:30.000Z');
   });
 
+  test('is not renewed by one who only watches the run, and another agent may not even do that', async () => {
+    const it = openWith();
+    const run = await queue(it);
+    await claim(it, ADA);
+    const end = async () => (await it.store.lease(run, null))?.expiresAt;
+    it.pass(150);
+
+    expect(await it.project.look(run, ADA)).toMatchObject({ run, phase: 'PLAN', holder: 'ada' });
+    expect(await it.project.look(run, EVE)).toMatchObject({ run, phase: 'PLAN' });
+    await expect(it.project.look(run, BOB)).rejects.toMatchObject({ code: 'not_permitted' });
+
+    expect(await later(end)).toBe('2026-11-15T12:05:00.000Z');
+  });
+
   test('that is given back puts the run into the queue, and counts as no crash', async () => {
     const it = openWith();
     const run = await queue(it);

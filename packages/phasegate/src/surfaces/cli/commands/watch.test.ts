@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
@@ -80,7 +81,7 @@ test('a terminal that cannot redraw gets lines', async () => {
   expect(watched.text()).not.toContain('\u001b');
 });
 
-test('it changes nothing: no record, no lease, and no state where there is none', async () => {
+test('it changes nothing: no record, and no state where there is none', async () => {
   const { shell, run } = await begun();
   const before = await records(shell);
   const watched = watching(shell, ['watch', run]);
@@ -92,6 +93,7 @@ test('it changes nothing: no record, no lease, and no state where there is none'
   const fresh = makeShell({ 'two.workflow.yaml': TWO });
   const waiting = watching(fresh, ['watch']);
   await waiting.saysBeside('no run was ever started here');
+  expect(existsSync(String(fresh.env.XDG_STATE_HOME))).toBe(false);
   await fresh.call(['start', 'two']);
   await waiting.sees('phase PLAN');
   waiting.stop();
