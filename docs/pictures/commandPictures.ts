@@ -18,10 +18,12 @@ export async function commandPictures(): Promise<Readonly<Record<string, string>
   await shell.call(['done', String(run), '--evidence', '-'], evidence);
 
   const watched = await onTerminal(shell, ['watch', '--passphrase-fd', passphrase(shell)], 'active');
+  const card = await onTerminal(shell, ['status', String(run), '--passphrase-fd', passphrase(shell)]);
   const flawed = makeShell({ 'release.workflow.yaml': FLAWED });
   const validated = await onTerminal(flawed, ['validate']);
   return {
     'watch.svg': terminalPicture({ title: 'phasegate watch', text: alike(lastFrame(watched)) }),
+    'gate.svg': terminalPicture({ title: 'phasegate decide', text: alike(cardOf(card)) }),
     'validate.svg': terminalPicture({ title: 'phasegate validate', text: validated }),
   };
 }
@@ -86,6 +88,11 @@ async function onTerminal(shell: Shell, words: readonly string[], until?: string
   return text;
 }
 
+/** The gate's card, as `decide` shows it before it asks; `status` prints lines about the run above it. */
+function cardOf(text: string): string {
+  return text.slice(text.indexOf('Gate '));
+}
+
 /** What stood on the screen last. */
 function lastFrame(text: string): string {
   const frames = text.split('\u001b[H').filter((frame) => frame.includes('run-'));
@@ -103,5 +110,5 @@ function alike(text: string): string {
   return named
     .replaceAll(/\b\d+ (?:s|min)\b/g, '2 min')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-11-17T12:00:00.000Z')
-    .replaceAll(/\b[0-9a-f]{64}\b/g, (hash) => '5f'.repeat(hash.length / 2));
+    .replaceAll(/\b(?:[0-9a-f]{64}|[0-9a-f]{12})\b/g, (hash) => '5f'.repeat(hash.length / 2));
 }
