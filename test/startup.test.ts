@@ -26,6 +26,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'attachedServers.js': 9,
   'audit.js': 68,
   'checks.js': 112,
+  'sandbox.js': 40,
   'code.js': 240,
   'database.js': 45,
   'definitions.js': 530,

@@ -166,6 +166,7 @@ test('the command line has exactly these commands', () => {
     'done',
     'ask',
     'blocked',
+    'exec',
     'mcp',
     'serve',
     'run',

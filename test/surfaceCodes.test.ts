@@ -37,6 +37,7 @@ test('faults have exactly these codes', () => {
     'database_busy',
     'database_changed',
     'database_refused',
+    'sandbox_unavailable',
     'tool_unavailable',
     'evidence_unreadable',
     'function_failed',

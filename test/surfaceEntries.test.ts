@@ -200,6 +200,7 @@ test('@phasegate/core/model exports exactly these values', () => {
     'samplePattern',
     'sampleValue',
     'schemaAt',
+    'segmentsOfGlob',
     'shellWord',
     'successorsOf',
     'suggest',

@@ -8,7 +8,7 @@ import { build } from 'rolldown';
 const everyday =
   /packages\/(?:core\/dist|wire\/dist\/(?!schemas)|phasegate\/dist\/(?:localProject|localDatabases|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
-  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|exampleEvidence|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|verify(?:Archives|Chain|Head|Project|Run|Share|Sqlite|Threads)|stores\/anchor|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
+  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|exampleEvidence|runHere|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|verify(?:Archives|Chain|Head|Project|Run|Share|Sqlite|Threads)|stores\/anchor|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
 const own = (...paths) => new RegExp(`packages/phasegate/dist/(?:${paths.join('|')})`);
 const commands = (...names) => `surfaces/cli/commands/(?:${names.join('|')})\\.js`;
 const npm = (...names) => new RegExp(`node_modules/(?:${names.join('|')})/`);
@@ -32,7 +32,8 @@ const FAMILIES = [
       ),
     ),
   },
-  { name: 'checks', test: own('checks/', 'workspace/', 'tools/(?!attached|connect)') },
+  { name: 'checks', test: own('checks/', 'workspace/(?!leftOpen)', 'tools/(?!attached|connect)') },
+  { name: 'sandbox', test: own('sandbox/') },
   { name: 'database', test: own('database/') },
   { name: 'jose', test: npm('jose') },
   { name: 'markdown', test: /packages\/markdown\/dist/ },
@@ -61,7 +62,15 @@ const FAMILIES = [
   },
   {
     name: 'runner',
-    test: own('runner/', 'agents/', 'launch/', 'localRunner', 'spawnLocalAgent', commands('run', 'agent')),
+    test: own(
+      'runner/',
+      'agents/',
+      'launch/',
+      'localRunner',
+      'spawnLocalAgent',
+      'surfaces/cli/runHere',
+      commands('run', 'agent', 'exec'),
+    ),
   },
   {
     name: 'setUp',

@@ -52,6 +52,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   done: ['RUN'],
   ask: ['RUN', '--question', 'Which?', '--option', 'This', '--option', 'That'],
   blocked: ['RUN', '--reason', 'x'],
+  exec: ['RUN', '--', 'true'],
   mcp: [],
   serve: ['--port', '0'],
   run: ['RUN'],

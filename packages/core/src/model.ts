@@ -38,7 +38,7 @@ export type { Expression, ExpressionError, Scope } from './model/expression/expr
 export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/expression/expression.ts';
 export { type FittedJson, fitJson } from './model/fitJson.ts';
 export { type FrontMatterPlace, frontMatterOf } from './model/frontMatter.ts';
-export { compileGlob, globProblem, matchGlob } from './model/glob/glob.ts';
+export { compileGlob, globProblem, matchGlob, segmentsOfGlob } from './model/glob/glob.ts';
 export { GOAL_LIMIT, goalProblem, normaliseGoal } from './model/goal.ts';
 export {
   type GraphCheck,

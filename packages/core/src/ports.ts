@@ -97,6 +97,14 @@ export type {
 } from './ports/loaders.ts';
 export type { MigrationCard, Migrations } from './ports/migrations.ts';
 export type { Beside, RunStore, StoredRun } from './ports/runs.ts';
+export type {
+  Enclose,
+  EnclosedProgram,
+  FreeProgram,
+  Sandbox,
+  SandboxScope,
+  SandboxState,
+} from './ports/sandbox.ts';
 export type { ConfiguredServer, ServerCard } from './ports/servers.ts';
 export type {
   ParsedSource,

@@ -1,4 +1,5 @@
-import { closeSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync } from 'node:fs';
+import { leftOpen } from './workspace/leftOpen.ts';
 
 /**
  * Closes what this process was left with and nobody named: a descriptor that a shell opened for an earlier command would
@@ -10,8 +11,8 @@ export function closeInherited(
   env: Readonly<Record<string, string | undefined>>,
 ): void {
   const named = namedDescriptors(argv, env);
-  for (const fd of openDescriptors()) {
-    if (fd > 2 && !named.has(fd) && isLeftOpen(fd)) closeSync(fd);
+  for (const fd of leftOpen(3)) {
+    if (!named.has(fd)) closeSync(fd);
   }
 }
 
@@ -27,24 +28,3 @@ function namedDescriptors(
   const files = argv.flatMap((word) => /\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(word)?.[1] ?? []);
   return new Set([...options, ...files, handed].filter((text) => /^\d{1,4}$/.test(text)).map(Number));
 }
-
-function openDescriptors(): readonly number[] {
-  try {
-    return readdirSync('/proc/self/fd').map(Number);
-  } catch {
-    return [];
-  }
-}
-
-/** Whether programs we start would get it. Node opens nothing that way itself, and shuts what it is given up to 15. */
-function isLeftOpen(fd: number): boolean {
-  try {
-    const [, flags = ''] = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
-    return flags !== '' && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
-  } catch {
-    // The one the folder was listed by is gone again.
-    return false;
-  }
-}
-
-const CLOSE_ON_EXEC = 0o2000000;

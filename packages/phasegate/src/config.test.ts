@@ -15,6 +15,7 @@ const DEFAULTS = {
   checks: {},
   clients: [],
   servers: {},
+  sandbox: 'off',
 };
 
 test('without a file everything is at its default', async () => {

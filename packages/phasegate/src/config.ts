@@ -35,7 +35,19 @@ export interface Config {
   readonly clients: readonly string[];
   /** MCP servers whose tools go through the gate as `mcp:NAME/TOOL`, by name. */
   readonly servers: Readonly<Record<string, ServerConfig>>;
+  /** Whether programs that Phasegate runs are in a sandbox, and what they see there beside the workspace. */
+  readonly sandbox: SandboxConfig;
 }
+
+/** `on`: every program is; `off`: those of workflows that ask for it. Places are folders from `/` or `~/`. */
+export type SandboxConfig =
+  | 'on'
+  | 'off'
+  | {
+      readonly programs?: 'on' | 'off';
+      readonly read?: readonly string[];
+      readonly write?: readonly string[];
+    };
 
 /** An MCP server: a program to start, or a URL. Secrets of headers come from the environment, never from the file. */
 export type ServerConfig =
@@ -61,6 +73,7 @@ const DEFAULTS: Config = {
   checks: {},
   clients: [],
   servers: {},
+  sandbox: 'off',
 };
 
 /** Reads the project's config; every problem is reported at once, with its place. */

@@ -20,6 +20,7 @@ import { listingFile } from './listingFile.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
 import { lazyDatabases } from './localDatabases.ts';
 import { lazyAcceptedFiles, lazyGuardedFiles } from './localGuarded.ts';
+import { lazySandbox } from './localSandbox.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type { KeyDerivation } from './runtime/humanKeys.ts';
 import type { ProjectKeys } from './runtime/keys.ts';
@@ -216,6 +217,7 @@ async function open(opening: Opening): Promise<OpenProject> {
     tools: async () => (await import('./tools/index.ts')).TOOLS,
     guarded: lazyGuardedFiles({ root, stateDir, seal }),
     acceptedFiles: lazyAcceptedFiles({ root, stateDir }),
+    sandboxing: lazySandbox({ root, stateDir, env }),
     attached,
     attach: attached.read,
   });

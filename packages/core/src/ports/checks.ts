@@ -3,6 +3,7 @@ import type { KnownNames } from '../engine/knownNames.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { EvidenceClass } from '../model/workflow.ts';
 import type { UnlockedHuman } from './humans.ts';
+import type { Enclose } from './sandbox.ts';
 import type { Signal } from './signal.ts';
 
 /** A check on the shelf. */
@@ -30,6 +31,8 @@ export interface CheckInput {
   /** Absolute path of the workspace. */
   readonly workspace: string;
   readonly signal: Signal;
+  /** Programs are run in this sandbox; absent: in none. */
+  readonly enclose?: Enclose;
 }
 
 /** A check's own answer, before the runtime adds class and the author's message. */

@@ -1,6 +1,7 @@
 import type { Verdict } from '../engine/verdict.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Admitted } from './leases.ts';
+import type { Enclose } from './sandbox.ts';
 import type { Signal } from './signal.ts';
 
 /** Something an agent can have done through the gate. */
@@ -33,6 +34,8 @@ export interface ToolContext {
   readonly signal: Signal;
   /** What programs that are started for the call must have in their environment: what they ask for is known by it. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Programs are run in this sandbox; absent: in none. */
+  readonly enclose?: Enclose;
 }
 
 /** What came of a tool. */

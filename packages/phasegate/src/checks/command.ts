@@ -62,7 +62,7 @@ export const command: CheckImplementation = {
       },
     },
   },
-  async run({ with: parameters, workspace, signal }) {
+  async run({ with: parameters, workspace, signal, enclose }) {
     const order = orderFrom(parameters);
     const root = await realpath(workspace);
     const cwd = await folderInside(root, order.cwd);
@@ -70,8 +70,8 @@ export const command: CheckImplementation = {
       return { passed: false, reason: `\`cwd\` \`${order.cwd}\` is not a folder inside the workspace` };
     const environment = cleanEnvironment(process.env, root, order.env);
     // Loaded when a command is run: most processes run none, and every one pays for what it loads.
-    const { runProgram } = await import('../workspace/runProgram.ts');
-    const ended = await runProgram({ ...order, cwd, environment, signal });
+    const { runEnclosed } = await import('../workspace/runEnclosed.ts');
+    const ended = await runEnclosed({ ...order, cwd, environment, signal }, enclose);
     return judge(order, ended, signal);
   },
 };

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json } from '@phasegate/core';
 import { didYouMean } from '@phasegate/core/model';
 import type { ConfigFault } from './configFault.ts';
+import { sandboxFaults } from './sandboxFaults.ts';
 import { serverFaults } from './serverFaults.ts';
 
 type Rule = (value: Json, key: string) => readonly ConfigFault[];
@@ -39,6 +40,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     isJsonObject(value) ? [] : [fault([key], '`checks` must be a map from a check to its settings')],
   clients: (value, key) => texts(value, [key]),
   servers: serverFaults,
+  sandbox: sandboxFaults,
 };
 
 function globs(value: Json, key: string): readonly ConfigFault[] {

@@ -12,12 +12,14 @@ import {
   type Workflow,
 } from '@phasegate/core';
 import type { Recording } from '@phasegate/core/engine';
+import type { Ring } from '@phasegate/core/model';
 import { ENGINE } from './engine.ts';
 import { guardedFunctions } from './guard/guardedFunctions.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
 import type { CheckImplementation } from './ports.ts';
 import { modulePath } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
+import { encloseFor } from './sandboxing.ts';
 import { shownCard } from './shownCard.ts';
 import type { StagedCopy } from './stagedCopy.ts';
 import { timeFor } from './timeFor.ts';
@@ -29,7 +31,7 @@ export interface Judging {
     looks: readonly Look[],
     workflow: Workflow,
     facts: Record<string, Fact>,
-    copy?: string | null,
+    around?: LookingAround,
   ): Promise<void>;
   /** The decision, with the author's database prepared for it. */
   judge(
@@ -37,6 +39,14 @@ export interface Judging {
     command: Command,
     how: { readonly principal: Principal; readonly copy: StagedCopy },
   ): Promise<Judged>;
+}
+
+/** What is looked at for a run beside its workflow. */
+export interface LookingAround {
+  /** The copy of the author's database that an attempt works on. */
+  readonly copy?: string | null;
+  /** Of the run, where there is one yet. */
+  readonly ring?: Ring;
 }
 
 /** A decision with the command it answers, for whom, and what it was made from. */
@@ -54,25 +64,33 @@ export function createJudging(parts: RuntimeParts): Judging {
     return shelf;
   };
 
+  let root: Promise<string> | undefined;
+  const workspace = () => {
+    root ??= import('node:fs/promises').then(({ realpath }) => realpath(parts.workspace));
+    return root;
+  };
+
   const functions =
     parts.guard === undefined ? parts.functions : guardedFunctions(parts.functions, parts.guard);
 
-  const looking = (workflow: Workflow, copy: string | null): Looking => ({
+  const looking = (workflow: Workflow, { copy = null, ...ring }: LookingAround): Looking => ({
     checks,
     functions,
     workspace: parts.workspace,
     module: modulePath(parts.workspace, workflow.module),
     database: copy ?? modulePath(parts.workspace, workflow.database?.file ?? null),
+    enclose: async (phase) =>
+      encloseFor({ workflow, phase, ...ring }, { ...parts, workspace: await workspace() }),
   });
 
   async function lookAll(
     looks: readonly Look[],
     workflow: Workflow,
     facts: Record<string, Fact>,
-    copy: string | null = null,
+    around: LookingAround = {},
   ): Promise<void> {
-    const around = looking(workflow, copy);
-    const answers = await Promise.all(looks.map((look) => lookAt(look, around)));
+    const shelves = looking(workflow, around);
+    const answers = await Promise.all(looks.map((look) => lookAt(look, shelves)));
     looks.forEach((look, index) => {
       facts[look.id] = answers[index] as Fact;
     });
@@ -94,7 +112,10 @@ export function createJudging(parts: RuntimeParts): Judging {
       for (;;) {
         const step = decideOrLook(run, command, { ...bare, ...copy.known(), facts });
         if ('looks' in step)
-          await lookAll(step.looks, run.workflow, facts, await copy.fileFor(step.looks, facts));
+          await lookAll(step.looks, run.workflow, facts, {
+            copy: await copy.fileFor(step.looks, facts),
+            ring: run.ring,
+          });
         else if (!(await copy.sealFor(step, facts)))
           return { ...step, command, by: principal, recording: { command, facts, ...copy.known() } };
       }

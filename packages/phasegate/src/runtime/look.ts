@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { type Fact, type Look, own, PhasegateError, type Subject } from '@phasegate/core';
 import type { CheckResult } from '@phasegate/core/engine';
-import { jsonProblem, reasonOf, systemReason } from '@phasegate/core/model';
-import type { CheckImplementation, FunctionAnswer, Functions } from './ports.ts';
+import { jsonProblem, type PhaseId, reasonOf, systemReason } from '@phasegate/core/model';
+import type { CheckImplementation, Enclose, FunctionAnswer, Functions } from './ports.ts';
 import { withoutOurPaths } from './withoutOurPaths.ts';
 
 /** What looking needs: the shelf, the function host, and where to look. */
@@ -15,6 +15,8 @@ export interface Looking {
   readonly module: string | null;
   /** The workflow's own database, or the copy an attempt works on; null where it has none. */
   readonly database: string | null;
+  /** The sandbox for what a check of a phase runs; undefined: it is run in none. */
+  readonly enclose?: (phase: PhaseId) => Promise<Enclose | undefined>;
 }
 
 /** Functions are small questions; one that takes longer is taken to hang. */
@@ -63,7 +65,14 @@ async function answerCheck(look: Extract<Look, { kind: 'check' }>, looking: Look
   const deadline = AbortSignal.timeout(CHECK_DEADLINE_MS);
   try {
     const { workspace } = looking;
-    const answer = await implementation.run({ with: check.with, subject, workspace, signal: deadline });
+    const enclose = await looking.enclose?.(subject.phase);
+    const answer = await implementation.run({
+      with: check.with,
+      subject,
+      workspace,
+      signal: deadline,
+      ...(enclose === undefined ? {} : { enclose }),
+    });
     return {
       status: answer.passed === true ? 'passed' : 'failed',
       reason: answer.reason,

@@ -29,6 +29,7 @@ import { recordingsIn, refusedStartsIn } from './recordings.ts';
 import { createRefusalNotes } from './refusalNotes.ts';
 import { createRuntime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
+import { createSandboxes } from './sandboxes.ts';
 import { createServerDuties } from './serverDuties.ts';
 import type { Tokens } from './tokens/tokens.ts';
 import { type AttachedTools, createToolbox } from './toolbox.ts';
@@ -114,6 +115,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
         await store.note(runId, drafts);
       },
     }),
+    sandboxes: createSandboxes(parts, load),
     feed,
     answers: createKeptAnswers(parts.newId),
     webhooks: createWebhooks({ store, now }),

@@ -23,6 +23,7 @@ export type {
   OpenProject,
   People,
   RunsOf,
+  Sandboxes,
   ServerDuties,
   Serving,
   Workshop,

@@ -2,6 +2,7 @@ import type { Command, Principal, Run } from '@phasegate/core';
 import type { CallsUnderWay, CallWaits } from './callsUnderWay.ts';
 import type { Guard } from './guard/guard.ts';
 import type { Catalog, CheckImplementation, Databases, Functions, Store } from './ports.ts';
+import type { Sandboxing } from './sandboxing.ts';
 
 /** What the runtime is built from; `main.ts` chooses. */
 export interface RuntimeParts {
@@ -14,6 +15,8 @@ export interface RuntimeParts {
   readonly databases?: Databases;
   /** Absolute path of the workspace. */
   readonly workspace: string;
+  /** Holds programs that are run; absent where none are, or none can be held. */
+  readonly sandboxing?: Sandboxing;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly newId: () => string;

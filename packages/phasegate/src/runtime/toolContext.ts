@@ -1,10 +1,12 @@
 import { judgeTool, phaseById, type Run } from '@phasegate/core';
 import { isGuardedIn, mayWrite } from '@phasegate/core/engine';
-import type { ToolContext } from './ports.ts';
+import type { Enclose, ToolContext } from './ports.ts';
 import { CALL_VARIABLE } from './processes.ts';
 
 /** What a tool is carried out in. */
 interface Surroundings extends Pick<ToolContext, 'workspace' | 'signal'> {
+  /** The sandbox for programs of the run's phase; undefined: they are run in none. */
+  readonly enclose: Enclose | undefined;
   /** Whether a path belongs to a database of the project's, of whichever workflow. */
   isProtected(path: string): boolean;
   /** The call's id, by which what it starts is known. */
@@ -15,7 +17,7 @@ interface Surroundings extends Pick<ToolContext, 'workspace' | 'signal'> {
 export function contextFor(
   run: Run,
   tool: string,
-  { workspace, signal, isProtected, call }: Surroundings,
+  { workspace, signal, isProtected, call, enclose }: Surroundings,
 ): ToolContext {
   const phase = run.status === 'active' ? phaseById(run.workflow, run.phase) : undefined;
   const permissive = run.workflow.enforcement.mode === 'permissive';
@@ -23,6 +25,7 @@ export function contextFor(
     workspace,
     signal,
     environment: { [CALL_VARIABLE]: call },
+    ...(enclose === undefined ? {} : { enclose }),
     // INVARIANT: the guard's own files are outside every scope, in permissive mode too.
     mayWrite: (path) =>
       phase !== undefined &&

@@ -29,6 +29,7 @@ import type {
 } from './ports.ts';
 import { makeReceipt } from './receipts.ts';
 import { notOk, runTool } from './runTool.ts';
+import { encloseFor, heldOf, type Sandboxing } from './sandboxing.ts';
 import { contextFor } from './toolContext.ts';
 
 /** What the toolbox is built from. */
@@ -47,6 +48,8 @@ export interface ToolboxParts {
   readonly workspace: string;
   /** The authors' databases, which no tool writes; absent where there can be none. */
   readonly databases?: Pick<Databases, 'protection'>;
+  /** Holds the programs that tools run; absent where none can be held. */
+  readonly sandboxing?: Sandboxing;
   /** The contract tools that can be carried out, asked for when the first call comes. */
   tools(): Promise<readonly ToolImplementation[]>;
   /** Tools of attached servers; asked when such a tool is called, or all tools are listed. */
@@ -254,10 +257,14 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     // What a phase opens by its path is written with the guard's knowledge, or it would be found as a stranger's later.
     const changesMore = runsProgram(call.tool) || opensGuarded(run);
     if (changesMore) await parts.guard?.hold(run.id);
+    const enclose = runsProgram(call.tool)
+      ? await encloseFor(heldOf(run), { ...parts, workspace: root })
+      : undefined;
     const ran = await parts.calls.carryOut(record, (ending) => {
       const signals = [ending, AbortSignal.timeout(timeoutMs)];
       const signal = AbortSignal.any(parts.signal === undefined ? signals : [...signals, parts.signal]);
-      const context = contextFor(run, call.tool, { workspace: root, signal, isProtected, call: record.id });
+      const around = { workspace: root, signal, isProtected, call: record.id, enclose };
+      const context = contextFor(run, call.tool, around);
       return runTool(tool, call.input, { ...context, agent: admitted.principal.name });
     });
     const found = changesMore ? await parts.guard?.settle(run.id) : undefined;

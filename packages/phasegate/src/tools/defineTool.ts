@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@phasegate/core';
 import { compileSchema, reasonOf } from '@phasegate/core/model';
 import type { ToolContext, ToolImplementation, ToolResult } from '../runtime/ports.ts';
 import { PathRefused } from '../workspace/pathRefused.ts';
+import { SandboxUnavailable } from '../workspace/sandboxUnavailable.ts';
 
 /** A failure of the thing asked for, in words for the agent. */
 export class ToolFailure extends Error {
@@ -43,7 +44,7 @@ export function failed(error: string, message: string, more: JsonObject = {}): T
 
 /** The words of a failure that an agent can act on; null for a fault. */
 export function failureOf(error: unknown): { readonly error: string; readonly message: string } | null {
-  if (error instanceof PathRefused || error instanceof ToolFailure)
+  if (error instanceof PathRefused || error instanceof SandboxUnavailable || error instanceof ToolFailure)
     return { error: error.code, message: error.message };
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   // What the file system says about a file of the workspace: its code, never a path of ours.

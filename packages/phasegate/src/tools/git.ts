@@ -105,16 +105,19 @@ async function refusePrograms(
   cwd: string,
   fixed: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const { runProgram } = await import('../workspace/runProgram.ts');
+  const { runEnclosed } = await import('../workspace/runEnclosed.ts');
   const ask = (...argv: string[]) =>
-    runProgram({
-      argv: ['git', ...argv],
-      cwd,
-      environment: cleanEnvironment(process.env, context.workspace, fixed),
-      timeoutMs: 10_000,
-      maxOutputBytes: 1024 * 1024,
-      signal: context.signal,
-    });
+    runEnclosed(
+      {
+        argv: ['git', ...argv],
+        cwd,
+        environment: cleanEnvironment(process.env, context.workspace, fixed),
+        timeoutMs: 10_000,
+        maxOutputBytes: 1024 * 1024,
+        signal: context.signal,
+      },
+      context.enclose,
+    );
   const top = await ask('rev-parse', '--show-toplevel');
   if (top.how.kind === 'not_started') {
     throw new ToolFailure(

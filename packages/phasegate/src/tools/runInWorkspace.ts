@@ -36,7 +36,7 @@ export async function runInWorkspace(order: Order, context: ToolContext): Promis
   const timeoutMs = typeof order.input.timeout_ms === 'number' ? order.input.timeout_ms : DEFAULT_TIMEOUT_MS;
   const clean = cleanEnvironment(process.env, context.workspace, order.environment ?? {});
   const environment = { ...clean, ...context.environment };
-  const { runProgram } = await import('../workspace/runProgram.ts');
+  const { runEnclosed } = await import('../workspace/runEnclosed.ts');
   const { signal, agent = '' } = context;
   const program = {
     argv: order.argv,
@@ -48,7 +48,7 @@ export async function runInWorkspace(order: Order, context: ToolContext): Promis
     signal,
   };
   const started = await starts.act(agent, async () =>
-    signal.aborted ? null : { ended: runProgram(program) },
+    signal.aborted ? null : { ended: runEnclosed(program, context.enclose) },
   );
   return started === null ? NOT_BEGUN : resultOf(await started.ended, timeoutMs, order.argv[0]);
 }

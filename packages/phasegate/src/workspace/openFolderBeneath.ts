@@ -6,6 +6,7 @@ import { PathRefused } from './pathRefused.ts';
 
 /** A folder of the workspace that is held open, so that what stands at its path may change without moving it. */
 export interface OpenFolder {
+  readonly descriptor: number;
   /** Where an entry of this very folder is reached. */
   at(name: string): string;
   /** Throws `path_changed` unless this folder still stands at its path, reached through no link. */
@@ -79,6 +80,7 @@ async function openFolder(at: string, shown: string): Promise<FileHandle> {
 function heldFolder(handle: FileHandle, place: string, path: string): OpenFolder {
   const same = (one: Stats, other: Stats) => one.ino === other.ino && one.dev === other.dev;
   return {
+    descriptor: handle.fd,
     at: (name) => `${reached(handle, place)}/${name}`,
     async recheck() {
       const now = await lstatIfThere(place);

@@ -18,6 +18,8 @@ export interface Program {
   /** Told what is printed as it comes; standard output is then not kept, only the tail. */
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
   readonly signal: AbortSignal;
+  /** What it inherits behind standard error, in order; null: nothing. */
+  readonly descriptors?: readonly (number | null)[];
 }
 
 /** How a program ended, and what it printed. */
@@ -70,7 +72,12 @@ function start(program: Program): { readonly child: ChildProcess } | Ended {
     const child = spawn(file, rest, {
       cwd: program.cwd,
       env: { ...program.environment, ...markOfDriver() },
-      stdio: [program.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [
+        program.input === undefined ? 'ignore' : 'pipe',
+        'pipe',
+        'pipe',
+        ...(program.descriptors ?? []).map((descriptor) => descriptor ?? 'ignore'),
+      ],
       shell: false,
       detached: true,
     });

@@ -8,10 +8,12 @@ import type {
   Claims,
   DatabaseBackup,
   Databases,
+  Enclose,
   Feed,
   Humans,
   KeptAnswers,
   Migrations,
+  SandboxState,
   Toolbox,
   UnlockedHuman,
   VerifyOptions,
@@ -85,6 +87,7 @@ export interface People {
 export interface Workshop {
   readonly claims: Claims;
   readonly toolbox: Toolbox;
+  readonly sandboxes: Sandboxes;
   /** Answers to agents that were too large to be given at once. */
   readonly answers: KeptAnswers;
   readonly databases: Databases;
@@ -120,6 +123,16 @@ export interface Keeping {
 /** A project with its store open: all of it, for the one who puts a process together. Others take the part they need. */
 export interface OpenProject extends RunsOf, Gates, People, Workshop, Serving, Keeping {
   close(): Promise<void>;
+}
+
+/** Sandboxes of runs, for anyone who runs programs for one by other ways than the toolbox. */
+export interface Sandboxes {
+  /** Whether there can be any here. */
+  state(): Promise<SandboxState>;
+  /** The sandbox of the phase a run is in now; null where neither its workflow nor the project asks for one. */
+  asked(runId: string): Promise<Enclose | null>;
+  /** The same, whether it is asked for or not. */
+  forRun(runId: string): Promise<Enclose>;
 }
 
 /** Backups of authors' databases, each on the project's chain with its hash. */

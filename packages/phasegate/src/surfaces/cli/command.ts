@@ -18,6 +18,9 @@ import type { Prompts } from './prompts.ts';
 /** 0 done, 1 refused or failed, 2 wrong usage or invalid definition. */
 export type ExitCode = 0 | 1 | 2;
 
+/** How a program ended that a command ran in its own place. */
+export type ProgramCode = number;
+
 /** What one command is: how it is called, and what it does. Its name and summary stand in the command table. */
 export interface CliCommand {
   /** How it is called, without `phasegate`; one line for each form. */
@@ -41,7 +44,7 @@ export interface CliCommand {
    * files or programs here, and only PHASEGATE_URL may be set then; left out, the command refuses both.
    */
   readonly server?: 'used' | 'ignored';
-  run(invocation: Invocation): Promise<ExitCode>;
+  run(invocation: Invocation): Promise<ExitCode | ProgramCode>;
 }
 
 /** A command's line in the list of commands, and how its file is loaded. */

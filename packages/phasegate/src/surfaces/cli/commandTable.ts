@@ -149,6 +149,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/blocked.ts')).blocked,
   },
   {
+    name: 'exec',
+    group: 'Runs',
+    summary: 'run a program in the sandbox of the phase a run is in',
+    load: async () => (await import('./commands/exec.ts')).exec,
+  },
+  {
     name: 'mcp',
     group: 'Runs',
     summary: "serve an agent's client over MCP on stdin and stdout",

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { didYouMean } from '@phasegate/core/model';
 import type { OpenProject, Project, RemoteProject } from '../../runtime/ports.ts';
-import type { CliCommand, CommandEntry, ExitCode, Invocation, Machine, Server } from './command.ts';
+import type { CliCommand, CommandEntry, Invocation, Machine, Server } from './command.ts';
 import { COMMANDS } from './commandTable.ts';
 import type { Environment } from './environment.ts';
 import { type MaybeTerminal, makeOutput, type Output } from './output.ts';
@@ -36,7 +36,7 @@ export interface CliRequest {
 }
 
 /** Runs one command line and gives its exit code; resolves when all output is written, and never rejects. */
-export async function runCli(request: CliRequest): Promise<ExitCode> {
+export async function runCli(request: CliRequest): Promise<number> {
   const { argv, env, stdout } = request;
   const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
   const terminal = stdout.isTTY === true;
@@ -59,12 +59,12 @@ export async function runCli(request: CliRequest): Promise<ExitCode> {
   }
 }
 
-async function report(error: unknown, out: Output, env: Environment): Promise<ExitCode> {
+async function report(error: unknown, out: Output, env: Environment): Promise<number> {
   const { reportFailure } = await import('./failure.ts');
   return reportFailure(error, out, env);
 }
 
-async function dispatch(request: CliRequest, out: Output): Promise<ExitCode> {
+async function dispatch(request: CliRequest, out: Output): Promise<number> {
   const { name, rest } = splitCommand(request.argv);
   if (name === undefined) return withoutCommand(rest, out);
   if (name === 'version') return withoutCommand(['--version'], out);
@@ -176,7 +176,7 @@ async function demandProject(found: Project): Promise<Project> {
   );
 }
 
-async function withoutCommand(words: readonly string[], out: Output): Promise<ExitCode> {
+async function withoutCommand(words: readonly string[], out: Output): Promise<number> {
   if (words.some((word) => VERSION_WORDS.includes(word))) {
     await out.result({ version: VERSION }, () => VERSION);
     return 0;
@@ -199,14 +199,14 @@ async function withoutCommand(words: readonly string[], out: Output): Promise<Ex
   return 2;
 }
 
-async function help(words: readonly string[], out: Output): Promise<ExitCode> {
+async function help(words: readonly string[], out: Output): Promise<number> {
   const name = words.find((word) => !word.startsWith('-'));
   if (name === undefined) return withoutCommand(['--help'], out);
   const entry = findCommand(name);
   return printHelp(entry, await entry.load(), out);
 }
 
-async function printHelp(entry: CommandEntry, command: CliCommand, out: Output): Promise<ExitCode> {
+async function printHelp(entry: CommandEntry, command: CliCommand, out: Output): Promise<number> {
   const { commandHelp } = await import('./help.ts');
   const { usage, examples } = command;
   await out.result({ name: entry.name, summary: entry.summary, usage, examples }, () =>

@@ -1,0 +1,52 @@
+/** Runs programs behind walls that the operating system holds. */
+export interface Sandbox {
+  /** Whether it works here. Asked once: what it stands on does not change while a process lives. */
+  state(): Promise<SandboxState>;
+  /** Prepares a program. Throws where it cannot be held as the scope says, with the reason for the one who asked. */
+  enclose(program: FreeProgram, scope: SandboxScope): Promise<EnclosedProgram>;
+}
+
+/** Whether programs can be held here. */
+export type SandboxState =
+  | { readonly works: true; readonly by: string }
+  | { readonly works: false; readonly reason: string; readonly nextStep: string };
+
+/** What a program in a sandbox may touch. */
+export interface SandboxScope {
+  /** Real path of the workspace, which it may read. */
+  readonly workspace: string;
+  /** Globs of what it may write, relative to the workspace. */
+  readonly writes: readonly string[];
+  /** Whether a path, relative to the workspace, may be written. It decides where globs and guarded files overlap. */
+  mayWrite(path: string): boolean;
+  /** Whether it may add to the repository: objects, index and refs, and never its config or hooks. */
+  readonly commits: boolean;
+}
+
+/** A program as it would be run without a sandbox. */
+export interface FreeProgram {
+  readonly argv: readonly [string, ...string[]];
+  /** Absolute, in the workspace. */
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** How many descriptors beyond standard error it is given already; they stay where they are. */
+  readonly given?: number;
+}
+
+/** The same program in its sandbox. */
+export interface EnclosedProgram {
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** What it inherits, in order, behind those it was given; null: nothing. */
+  readonly descriptors: readonly (number | null)[];
+  /** What of the scope the operating system does not hold, in words; empty where it holds all of it. */
+  readonly loose: readonly string[];
+  /** Whether the program itself began. If it did not, the sandbox could not be made, and its exit code says nothing. */
+  begun(): boolean;
+  /** Closes what was opened for it, after it has ended. */
+  close(): Promise<void>;
+}
+
+/** A sandbox for one scope. */
+export type Enclose = (program: FreeProgram) => Promise<EnclosedProgram>;

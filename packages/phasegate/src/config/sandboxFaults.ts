@@ -1,0 +1,32 @@
+import { isJsonObject, type Json } from '@phasegate/core';
+import type { ConfigFault } from './configFault.ts';
+
+/** What is wrong with the config's `sandbox`: `on` or `off`, or a map that says more. */
+export function sandboxFaults(value: Json, key: string): readonly ConfigFault[] {
+  if (value === 'on' || value === 'off') return [];
+  if (!isJsonObject(value)) {
+    return [{ path: [key], code: 'bad_value', message: '`sandbox` must be `on`, `off` or a map' }];
+  }
+  return Object.entries(value).flatMap(([name, member]) => memberFaults(key, name, member as Json));
+}
+
+function memberFaults(key: string, name: string, member: Json): readonly ConfigFault[] {
+  const path = [key, name];
+  if (name === 'programs') {
+    if (member === 'on' || member === 'off') return [];
+    return [{ path, code: 'bad_value', message: '`sandbox.programs` must be `on` or `off`' }];
+  }
+  if (name !== 'read' && name !== 'write') {
+    const message = `unknown key \`${name}\`: \`sandbox\` has \`programs\`, \`read\` and \`write\``;
+    return [{ path, code: 'unknown_key', message }];
+  }
+  const isPlace = (item: Json) => typeof item === 'string' && /^(?:\/|~\/)[^\0]/.test(item);
+  if (Array.isArray(member) && member.every((item: Json) => isPlace(item) && !isTooMuch(String(item))))
+    return [];
+  const message = `\`sandbox.${name}\` must be a list of folders, each from \`/\` or \`~/\`, without \`..\``;
+  return [{ path, code: 'bad_value', message }];
+}
+
+function isTooMuch(place: string): boolean {
+  return place.split('/').includes('..') || ['/', '/proc', '/sys', '/dev', '/run'].includes(place);
+}

@@ -1,0 +1,38 @@
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { loadConfig } from './config.ts';
+import { lazy, lazyPort } from './lazyPort.ts';
+import type { Sandbox } from './runtime/ports.ts';
+import type { Sandboxing } from './runtime/sandboxing.ts';
+
+/** Where a project is, and what is not to be seen of it. */
+export interface SandboxPlace {
+  readonly root: string;
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Sandboxes on this machine, made when a program is first to be held. */
+export function lazySandbox({ root, stateDir, env }: SandboxPlace): Sandboxing {
+  const settings = async () => {
+    const { sandbox } = await loadConfig(root);
+    const home = env.HOME;
+    const place = (path: string) =>
+      path.startsWith('~/') && home !== undefined && isAbsolute(home)
+        ? join(home, path.slice(2))
+        : resolve(root, path);
+    const { read = [], write = [] } = typeof sandbox === 'string' ? {} : sandbox;
+    // The folder around it: there the state of other projects is too.
+    const hidden = [dirname(stateDir), stateDir];
+    return { hidden, home, read: read.map(place), write: write.map(place) };
+  };
+  const sandbox = lazy<Sandbox>(async () =>
+    (await import('./sandbox/bubblewrap.ts')).createBubblewrap(settings),
+  );
+  return {
+    sandbox: lazyPort(sandbox, { calls: ['state', 'enclose'] }),
+    async always() {
+      const { sandbox: set } = await loadConfig(root);
+      return (typeof set === 'string' ? set : (set.programs ?? 'off')) === 'on';
+    },
+  };
+}

@@ -1,0 +1,295 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createBubblewrap } from './bubblewrap.ts';
+import { findBubblewrap } from './bubblewrapState.ts';
+import { folderWith, SANDBOXES, scopeOf, shell } from './fixtures/enclosing.ts';
+
+const ENCLOSING = join(import.meta.dirname, 'fixtures/enclosing.ts');
+
+/** Runs a program of Node as a user that has nothing but the folder of a test. */
+function asOrdinary(program: string) {
+  const words = ['--reuid', '12345', '--regid', '12345', '--clear-groups', process.execPath];
+  return spawnSync('setpriv', [...words, '--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin', TMPDIR: '/tmp' },
+  });
+}
+
+/** Only root can become somebody else, who must be able to read these sources. */
+const ORDINARY = (() => {
+  if (process.getuid?.() !== 0) return false;
+  // Others may pass through the folder of all tests, to the one that is made for them.
+  chmodSync(realpathSync(tmpdir()), 0o711);
+  return asOrdinary(`await import(${JSON.stringify(ENCLOSING)})`).status === 0;
+})();
+
+describe.runIf(SANDBOXES)('a program in a sandbox (bubblewrap)', () => {
+  test('writes in its scope, and nowhere else by any route [adv.A1 adv.A8 adv.B2]', async () => {
+    const workspace = folderWith({ 'src/a.ts': 'a', 'plan.md': 'the plan', 'docs/b.md': 'b' });
+    writeFileSync(join(workspace, '../outside/c.txt'), 'c');
+    const tries = [
+      'echo x > plan.md',
+      'tee docs/b.md < /dev/null',
+      'sed -i s/b/x/ docs/b.md',
+      'rm -f plan.md',
+      'mv docs documents',
+      'cp src/a.ts new.txt',
+      'ln src/a.ts docs/hard',
+      'ln docs/b.md src/hard',
+      'ln -s ../plan.md src/link && echo x > src/link',
+      `echo x > ${join(workspace, '../outside/c.txt')}`,
+      `python3 -c 'open("plan.md", "w").write("x")'`,
+      'echo ZWNobyB4ID4gcGxhbi5tZA== | base64 -d | bash -e',
+      'mount -o remount,rw .',
+      'chmod -R a+w docs',
+    ];
+
+    const { stdout } = await shell(
+      scopeOf(workspace, ['src/**']),
+      `echo inside > src/a.ts; mkdir src/deep; echo new > src/deep/new.ts; ${tries
+        .map((line, place) => `( ${line} ) 2>/dev/null && echo "${place} went through"`)
+        .join('; ')}; true`,
+    );
+
+    expect(stdout).toBe('');
+    expect(readFileSync(join(workspace, 'src/a.ts'), 'utf8')).toBe('inside\n');
+    expect(readFileSync(join(workspace, 'src/deep/new.ts'), 'utf8')).toBe('new\n');
+    expect(readFileSync(join(workspace, 'plan.md'), 'utf8')).toBe('the plan');
+    expect(readFileSync(join(workspace, 'docs/b.md'), 'utf8')).toBe('b');
+    expect(readFileSync(join(workspace, '../outside/c.txt'), 'utf8')).toBe('c');
+    expect(readdirSync(workspace).sort()).toEqual(['docs', 'plan.md', 'src']);
+  });
+
+  test('sees the workspace and the system, and nothing of the machine [adv.H8]', async () => {
+    const workspace = folderWith({ 'src/a.ts': 'a' });
+    const state = join(workspace, '../outside/state');
+    mkdirSync(state);
+    writeFileSync(join(state, 'keys.json'), 'the keys');
+    vi.stubEnv('GITHUB_TOKEN', 'a-secret-of-ours');
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+
+    const { stdout } = await shell(
+      scopeOf(workspace, []),
+      `ls /; echo -; ls /run ${state} ~ 2>&1; echo -; env; cat /etc/shadow /proc/1/environ 2>&1; echo -; ls /proc | grep -c '^[0-9]'; grep Cap /proc/self/status; unshare --user true 2>&1; ls /proc/self/fd`,
+      { hidden: [state], read: [join(workspace, '../outside')] },
+    );
+
+    expect(stdout).not.toContain('a-secret-of-ours');
+    expect(stdout).not.toContain('the keys');
+    expect(stdout).not.toContain('keys.json');
+    expect(stdout).toContain("cannot access '/run'");
+    expect(stdout).not.toMatch(/^(?:boot|home|mnt|opt|root|run|srv|sys|var)$/m);
+    expect(stdout).toMatch(/^CapEff:\s0+$/m);
+    expect(stdout).toMatch(/^CapBnd:\s0+$/m);
+    expect(stdout).toContain('unshare failed');
+    expect(Number(/^-\n(\d+)$/m.exec(stdout.slice(stdout.lastIndexOf('-\n')))?.[1])).toBeLessThan(10);
+  });
+
+  test('has no network, not even that of this machine [adv.A9]', async () => {
+    const workspace = folderWith({});
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as { readonly port: number };
+
+    const { stdout } = await shell(
+      scopeOf(workspace, []),
+      `(echo > /dev/tcp/127.0.0.1/${port}) 2>&1; ls /sys/class/net 2>&1; cat /proc/net/dev | tail -n +3`,
+    );
+
+    expect(stdout).toContain('Connection refused');
+    expect(stdout.trim().split('\n').at(-1)).toMatch(/^\s*lo:/);
+  });
+
+  test('reaches no socket through a read-only mount', async () => {
+    const workspace = folderWith({});
+    const path = join(workspace, 'engine.sock');
+    let reached = 0;
+    const server = createServer(() => reached++);
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    onTestFinished(() => void server.close());
+
+    const { stdout } = await shell(
+      scopeOf(workspace, []),
+      `node -e 'require("net").connect("engine.sock").on("error", (e) => console.log(e.code))'`,
+      { environment: { PATH: `${process.execPath.replace(/\/node$/, '')}:/usr/bin:/bin` } },
+    );
+
+    expect(stdout).toBe('EPERM\n');
+    expect(reached).toBe(0);
+  });
+
+  test('inherits no descriptor that nobody gave it', async () => {
+    const workspace = folderWith({});
+    writeFileSync(join(workspace, '../outside/key'), 'the key');
+    const program = `
+      import { scopeOf, shell } from ${JSON.stringify(ENCLOSING)};
+      const seen = await shell(scopeOf(${JSON.stringify(workspace)}, []), 'cat <&7 2>&1; cat <&40 2>&1; ls /proc/self/fd');
+      console.log(seen.stdout);`;
+
+    const run = spawnSync(
+      'bash',
+      [
+        '-c',
+        'exec 7<"$1" 40<"$1"; exec "$2" --input-type=module -e "$3"',
+        'bash',
+        join(workspace, '../outside/key'),
+        process.execPath,
+        program,
+      ],
+      { encoding: 'utf8' },
+    );
+
+    expect(run.stderr).not.toContain('Error');
+    expect(run.stdout).not.toContain('the key');
+    expect(run.stdout).toContain('0\n1\n2\n');
+  });
+
+  test('leaves nothing running behind [adv.D4]', async () => {
+    const workspace = folderWith({ 'src/a': '' });
+
+    const line =
+      '(setsid bash -c "exec -a left-behind-$$ sleep 300" >/dev/null 2>&1 &) ; echo $$ > src/a; true';
+    expect((await shell(scopeOf(workspace, ['src/**']), line)).code).toBe(0);
+
+    await vi.waitFor(() => expect(spawnSync('pgrep', ['-f', 'left-behind']).stdout.toString()).toBe(''), {
+      timeout: 10_000,
+      interval: 20,
+    });
+  });
+
+  test('keeps to a file among others that are held, and makes folders of its scope', async () => {
+    const workspace = folderWith({ 'CHANGES.md': 'old', 'package.json': '{}', 'src/a': 'a' });
+
+    const seen = await shell(
+      scopeOf(workspace, ['CHANGES.md', 'build/out/**']),
+      'echo new > tmp && mv tmp CHANGES.md; echo x > build/out/x; for f in package.json src/a; do echo x > $f; rm -f $f; mv src gone; done; true',
+    );
+
+    expect(seen.code).toBe(0);
+    expect(readFileSync(join(workspace, 'CHANGES.md'), 'utf8')).toBe('new\n');
+    expect(readFileSync(join(workspace, 'package.json'), 'utf8')).toBe('{}');
+    expect(readFileSync(join(workspace, 'src/a'), 'utf8')).toBe('a');
+    expect(existsSync(join(workspace, 'build/out/x'))).toBe(true);
+  });
+
+  test('leaves no folder behind that it was given and did not use', async () => {
+    const workspace = folderWith({});
+
+    await shell(scopeOf(workspace, ['build/out/**']), 'true');
+
+    expect(existsSync(join(workspace, 'build'))).toBe(false);
+  });
+
+  test('does not write the repository, or all of it but config and hooks where its phase commits', async () => {
+    const workspace = folderWith({ 'src/a': 'a' });
+    execFileSync('git', ['init', '-q', workspace]);
+    const hook = join(workspace, '.git/hooks/pre-commit');
+    mkdirSync(join(workspace, '.git/hooks'), { recursive: true });
+    writeFileSync(hook, '#!/bin/sh\n');
+    const config = readFileSync(join(workspace, '.git/config'), 'utf8');
+    const commit =
+      'git -c user.name=a -c user.email=a@b add -A && git -c core.hooksPath=/dev/null -c user.name=a -c user.email=a@b commit -qm x; git config user.name x; echo x >> .git/hooks/pre-commit; git log --oneline | wc -l';
+
+    const without = await shell(scopeOf(workspace, ['**']), commit);
+    const withCommits = await shell(scopeOf(workspace, ['**'], { commits: true }), commit);
+
+    expect(without.stdout.trim()).toBe('0');
+    expect(withCommits.stdout.trim()).toBe('1');
+    expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\n');
+    expect(readFileSync(join(workspace, '.git/config'), 'utf8')).toBe(config);
+  });
+
+  test('is not begun where a folder of the scope is a link, or a file in it has a second name [adv.C2]', async () => {
+    const workspace = folderWith({ 'real/a': 'a', 'src/a': 'a', 'plan.md': 'p' });
+    symlinkSync('real', join(workspace, 'linked'));
+    linkSync(join(workspace, 'plan.md'), join(workspace, 'src/plan.md'));
+
+    await expect(shell(scopeOf(workspace, ['linked/**']), 'true')).rejects.toMatchObject({
+      code: 'path_is_link',
+    });
+    await expect(shell(scopeOf(workspace, ['src/**']), 'echo x > src/plan.md')).rejects.toMatchObject({
+      code: 'path_is_link',
+      message: expect.stringContaining('src/plan.md'),
+    });
+    expect((await shell(scopeOf(workspace, ['real/**']), 'true')).code).toBe(0);
+  });
+
+  test.runIf(ORDINARY)('is held for an ordinary user too', () => {
+    const workspace = folderWith({ 'src/a': 'a', 'plan.md': 'p' });
+    execFileSync('chown', ['-R', '12345:12345', join(workspace, '..')]);
+    const line =
+      'id -u; echo x > src/a; echo x > plan.md; cat /proc/1/environ; grep CapEff /proc/self/status';
+
+    const seen = asOrdinary(`
+      import { scopeOf, shell } from ${JSON.stringify(ENCLOSING)};
+      const seen = await shell(scopeOf(${JSON.stringify(workspace)}, ['src/**']), ${JSON.stringify(line)});
+      console.log(seen.stdout, seen.stderr);`);
+
+    expect(seen.stdout).toContain('12345\n');
+    expect(seen.stdout).toMatch(/^CapEff:\s0+$/m);
+    expect(readFileSync(join(workspace, 'src/a'), 'utf8')).toBe('x\n');
+    expect(readFileSync(join(workspace, 'plan.md'), 'utf8')).toBe('p');
+  });
+
+  test('that could not be put into a sandbox has not ended: its exit code says nothing', async () => {
+    const workspace = folderWith({});
+    const seen = await shell(scopeOf(workspace, []), 'exit 1', { write: ['/proc/1/root'] });
+    expect([seen.how.kind, seen.code]).not.toEqual(['exited', 1]);
+  });
+});
+
+describe('where there is no bubblewrap', () => {
+  test('it is said what to do, and no program is run', async () => {
+    const missing = await findBubblewrap(['/nowhere/bwrap']);
+    expect(missing.state).toMatchObject({ works: false, reason: 'bubblewrap is not installed' });
+    const sandbox = createBubblewrap(
+      async () => ({ hidden: [], read: [], write: [], home: undefined }),
+      async () => missing,
+    );
+
+    const asked = sandbox.enclose({ argv: ['true'], cwd: '/', environment: {} }, scopeOf('/', []));
+
+    await expect(asked).rejects.toMatchObject({ code: 'sandbox_unavailable' });
+    await expect(asked).rejects.toThrow('apt-get install bubblewrap');
+  });
+
+  test('one that may make no namespaces, is too old, or is for another system is not taken', async () => {
+    const folder = join(folderWith({}), '..');
+    const program = (name: string, text: string) => {
+      const place = join(folder, name);
+      writeFileSync(place, `#!/bin/sh\n${text}\n`);
+      chmodSync(place, 0o755);
+      return place;
+    };
+    const old = program('old', 'echo "--bind SRC DEST"');
+    const refused = program(
+      'refused',
+      'case "$1" in --help) echo "--bind-fd --disable-userns";; *) echo "bwrap: No permissions to create new namespace" >&2; exit 1;; esac',
+    );
+
+    expect((await findBubblewrap([old])).state).toMatchObject({ reason: expect.stringContaining('too old') });
+    expect((await findBubblewrap([refused])).state).toMatchObject({
+      reason: expect.stringContaining('No permissions to create new namespace'),
+      nextStep: expect.stringContaining('user namespaces'),
+    });
+    expect((await findBubblewrap(undefined, 'darwin')).state).toMatchObject({ works: false });
+  });
+});

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import type { ScopeMounts } from './scopeMounts.ts';
+
+/** Paths of files that have more names than one, below folders that may be written. Null where nobody could say. */
+export async function severalLinks(writable: ScopeMounts['writable']): Promise<readonly string[] | null> {
+  if (writable.length === 0) return [];
+  const roots = writable.map((_, index) => `/proc/self/fd/${index + FIRST}/`);
+  const child = spawn('/usr/bin/find', ['-P', ...roots, '-xdev', ...QUESTION], {
+    cwd: '/',
+    env: { LC_ALL: 'C' },
+    stdio: ['ignore', 'pipe', 'ignore', ...writable.map(({ descriptor }) => descriptor)],
+    timeout: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+  });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  child.stdout?.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > MOST_BYTES) child.kill('SIGKILL');
+    else chunks.push(chunk);
+  });
+  const ended = await new Promise<boolean>((resolve) => {
+    child.once('error', () => resolve(false));
+    // A folder that nobody may read makes it end with 1, and nobody can write there either.
+    child.once('close', (code) => resolve(code === 0 || code === 1));
+  });
+  if (!ended) return null;
+  return Buffer.concat(chunks)
+    .toString()
+    .split('\0')
+    .flatMap((line) => {
+      const [, place = '', path = ''] = /^\/proc\/self\/fd\/(\d+)\/\t(.*)$/s.exec(line) ?? [];
+      const root = writable[Number(place) - FIRST];
+      if (root === undefined) return [];
+      return [root.path === '' ? path : `${root.path}/${path}`];
+    });
+}
+
+const FIRST = 3;
+const TIMEOUT_MS = 20_000;
+const MOST_BYTES = 1024 * 1024;
+/** Package managers link the packages they install, and git its objects; neither is where work is done. */
+const QUESTION = [
+  ...['-type', 'd', '(', '-name', 'node_modules', '-o', '-name', '.git', ')', '-prune'],
+  ...['-o', '-type', 'f', '-links', '+1', '-printf', '%H\\t%P\\0'],
+];

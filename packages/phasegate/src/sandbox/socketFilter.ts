@@ -1,0 +1,56 @@
+/**
+ * A program for the kernel (classic BPF, read by seccomp) that refuses sockets with a name in the file system: they
+ * answer through read-only mounts too, and whoever listens there is outside. Pairs of sockets without a name stay.
+ * System calls of another architecture and `io_uring`, which would make sockets unseen, are refused too.
+ * Null on an architecture it is not written for.
+ */
+export function socketFilter(arch: string): Buffer | null {
+  const machine = MACHINES[arch];
+  if (machine === undefined) return null;
+  const { audit, socket, most } = machine;
+  const words: Instruction[] = [
+    [LOAD, 0, 0, ARCH],
+    [IF_EQUAL, 1, 0, audit],
+    [RETURN, 0, 0, REFUSE],
+    [LOAD, 0, 0, NUMBER],
+    // The other numbering of x86, where the same calls have other numbers.
+    [IF_GREATER, 0, 1, most],
+    [RETURN, 0, 0, REFUSE],
+    [IF_EQUAL, 2, 0, IO_URING_SETUP],
+    [IF_EQUAL, 2, 0, socket],
+    [RETURN, 0, 0, ALLOW],
+    [RETURN, 0, 0, REFUSE],
+    [LOAD, 0, 0, FIRST_ARGUMENT],
+    [IF_EQUAL, 0, 1, AF_UNIX],
+    [RETURN, 0, 0, REFUSE],
+    [RETURN, 0, 0, ALLOW],
+  ];
+  const program = Buffer.alloc(words.length * 8);
+  for (const [place, [code, whenTrue, whenFalse, value]] of words.entries()) {
+    program.writeUInt16LE(code, place * 8);
+    program.writeUInt8(whenTrue, place * 8 + 2);
+    program.writeUInt8(whenFalse, place * 8 + 3);
+    program.writeUInt32LE(value, place * 8 + 4);
+  }
+  return program;
+}
+
+type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, value: number];
+
+const MACHINES: Readonly<Record<string, { audit: number; socket: number; most: number }>> = {
+  x64: { audit: 0xc000003e, socket: 41, most: 0x3fffffff },
+  arm64: { audit: 0xc00000b7, socket: 198, most: 0x3fffffff },
+};
+
+const LOAD = 0x20;
+const IF_EQUAL = 0x15;
+const IF_GREATER = 0x25;
+const RETURN = 0x06;
+const NUMBER = 0;
+const ARCH = 4;
+const FIRST_ARGUMENT = 16;
+const AF_UNIX = 1;
+const IO_URING_SETUP = 425;
+const ALLOW = 0x7fff0000;
+/** An error of the call, EPERM. */
+const REFUSE = 0x00050001;

@@ -1,0 +1,52 @@
+import { PhasegateError } from '@phasegate/core';
+import type { CliCommand } from '../command.ts';
+import { runHere } from '../runHere.ts';
+import { agentOf } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+
+/** `phasegate exec`: one program in the sandbox of the phase a run is in. */
+export const exec: CliCommand = {
+  usage: ['exec RUN -- PROGRAM [WORD…]'],
+  details:
+    'PROGRAM sees the workspace and may write what the phase may write; it has no network, no home and no `/run`, and\n' +
+    'neither the state nor the keys of Phasegate. A run that waits or has ended may write nothing. The exit code is that\n' +
+    'of PROGRAM; without a sandbox here nothing is run.',
+  examples: ['phasegate exec RUN -- npm test', 'phasegate exec RUN -- bash -c "make && git status"'],
+  options: {},
+  positionals: ['RUN'],
+  takesCommand: true,
+  runFromEnvironment: true,
+  async run(invocation) {
+    const { args, env } = invocation;
+    const [program, ...words] = args.command;
+    if (program === undefined) {
+      throw usageError('which program?', 'name it after `--`: `phasegate exec RUN -- npm test`');
+    }
+    const runId = args.positionals[0] as string;
+    const agent = await agentOf(invocation);
+    const [project, open] = [await invocation.project(), await invocation.open()];
+    await open.claims.attend(runId, agent);
+    const environment = { ...namedIn(env), PHASEGATE_RUN: runId };
+    const enclose = await open.sandboxes.forRun(runId);
+    const enclosed = await enclose({ argv: [program, ...words], cwd: project.root, environment });
+    try {
+      await open.guardedFiles.hold(runId);
+      const code = await runHere(enclosed);
+      if (enclosed.begun()) return code;
+      throw new PhasegateError('sandbox_unavailable', 'the sandbox could not be made', {
+        hint: 'phasegate doctor',
+      });
+    } finally {
+      await enclosed.close();
+      await open.guardedFiles.settle(runId);
+    }
+  },
+};
+
+/** What a program is told of the machine. Names are listed, never excluded: a new secret has a new name. */
+function namedIn(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const named = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TERM'].map((name) => [name, env[name]] as const);
+  return Object.fromEntries(
+    named.filter((entry): entry is readonly [string, string] => entry[1] !== undefined),
+  );
+}

@@ -1,0 +1,83 @@
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { findBubblewrap } from '../../packages/phasegate/src/sandbox/bubblewrapState.ts';
+import { asProcess, makeProject, phasegate, startRun } from './cli.ts';
+
+const { works } = (await findBubblewrap()).state;
+
+const WORKFLOW = `workflow: build
+phases:
+  WRITE:
+    instructions: Write src/.
+    writes: ["src/**"]
+    gate:
+      blockers:
+        - check: command
+          with: { shell: "echo seen > src/seen; echo seen > outside; ls $HOME/state; true" }
+          message: it does not run
+`;
+
+const files = { 'build.workflow.yaml': WORKFLOW, 'src/a.ts': 'a', 'plan.md': 'the plan' };
+
+describe.runIf(works)('phasegate exec (bubblewrap)', () => {
+  test('runs a program in the sandbox of the phase, on its own streams, and ends as it did', async () => {
+    const project = makeProject(files);
+    const run = await startRun(project, 'build');
+    const line = `cat > src/b.ts; echo x > plan.md; ls ${project.stateDir}; exit 7`;
+
+    const done = await asProcess(project, ['exec', run, '--', 'bash', '-c', line], { stdin: 'typed' });
+
+    expect(done.code).toBe(7);
+    expect(done.stderr).toContain('plan.md: Read-only file system');
+    expect(done.stderr).toContain('No such file or directory');
+    expect(readFileSync(join(project.root, 'src/b.ts'), 'utf8')).toBe('typed');
+    expect(readFileSync(join(project.root, 'plan.md'), 'utf8')).toBe('the plan');
+  });
+
+  test('runs nothing where the scope is a link, or no program is named', async () => {
+    const project = makeProject(files);
+    const run = await startRun(project, 'build');
+    rmSync(join(project.root, 'src'), { recursive: true });
+    symlinkSync('/tmp', join(project.root, 'src'));
+
+    const linked = await phasegate(project, ['exec', run, '--json', '--', 'touch', 'src/planted']);
+    const unnamed = await phasegate(project, ['exec', run]);
+
+    expect([linked.code, unnamed.code]).toEqual([1, 2]);
+    expect(linked.json).toMatchObject({ error: 'sandbox_unavailable' });
+    expect(existsSync('/tmp/planted')).toBe(false);
+  });
+});
+
+describe.runIf(works)('a project whose config says `sandbox: on` (bubblewrap)', () => {
+  test('has its checks in the sandbox of the phase', async () => {
+    const project = makeProject({ ...files, 'phasegate.config.yaml': 'sandbox: on\n' });
+    const free = makeProject(files);
+
+    for (const one of [project, free]) {
+      const run = await startRun(one, 'build');
+      const done = await phasegate(one, ['done', run, '--json']);
+      expect(done.code).toBe(0);
+      expect(existsSync(join(one.root, 'src/seen'))).toBe(true);
+    }
+
+    expect(existsSync(join(project.root, 'outside'))).toBe(false);
+    expect(existsSync(join(free.root, 'outside'))).toBe(true);
+  });
+});
+
+test('a config whose `sandbox` cannot be read is invalid, with each place', async () => {
+  const config = 'sandbox:\n  programs: maybe\n  read: [relative]\n  write: [/]\n  extra: 1\n';
+  const project = makeProject({ ...files, 'phasegate.config.yaml': config });
+
+  const listed = await phasegate(project, ['list', '--json']);
+
+  expect(listed.code).toBe(2);
+  expect(listed.json.problems).toMatchObject([
+    { line: 2, code: 'bad_value' },
+    { line: 3, code: 'bad_value' },
+    { line: 4, code: 'bad_value' },
+    { line: 5, code: 'unknown_key' },
+  ]);
+});
