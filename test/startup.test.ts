@@ -46,7 +46,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'proofs.js': 250,
   'remote.js': 48,
   'rolldown-runtime.js': 3,
-  'runner.js': 112,
+  'runner.js': 118,
   'search.js': 60,
   'server.js': 190,
   'setUp.js': 110,

@@ -100,7 +100,9 @@ export type { Beside, RunStore, StoredRun } from './ports/runs.ts';
 export type {
   Enclose,
   EnclosedProgram,
+  EngineProgram,
   FreeProgram,
+  McpCommand,
   Sandbox,
   SandboxScope,
   SandboxState,

@@ -47,6 +47,8 @@ export type SandboxConfig =
       readonly programs?: 'on' | 'off';
       readonly read?: readonly string[];
       readonly write?: readonly string[];
+      /** What whole clients may reach; `host`, `*.domain` or `host:port`. */
+      readonly hosts?: readonly string[];
     };
 
 /** An MCP server: a program to start, or a URL. Secrets of headers come from the environment, never from the file. */

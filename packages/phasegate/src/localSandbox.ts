@@ -20,16 +20,16 @@ export function lazySandbox({ root, stateDir, env }: SandboxPlace): Sandboxing {
       path.startsWith('~/') && home !== undefined && isAbsolute(home)
         ? join(home, path.slice(2))
         : resolve(root, path);
-    const { read = [], write = [] } = typeof sandbox === 'string' ? {} : sandbox;
+    const { read = [], write = [], hosts = [] } = typeof sandbox === 'string' ? {} : sandbox;
     // The folder around it: there the state of other projects is too.
     const hidden = [dirname(stateDir), stateDir];
-    return { hidden, home, read: read.map(place), write: write.map(place) };
+    return { hidden, home, read: read.map(place), write: write.map(place), hosts };
   };
   const sandbox = lazy<Sandbox>(async () =>
     (await import('./sandbox/bubblewrap.ts')).createBubblewrap(settings),
   );
   return {
-    sandbox: lazyPort(sandbox, { calls: ['state', 'enclose'] }),
+    sandbox: lazyPort(sandbox, { calls: ['state', 'enclose', 'mcp'] }),
     async always() {
       const { sandbox: set } = await loadConfig(root);
       return (typeof set === 'string' ? set : (set.programs ?? 'off')) === 'on';

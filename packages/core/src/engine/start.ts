@@ -76,7 +76,11 @@ function considerStart(
     : read.problems.map((problem) => blocker('param_invalid', problem, START));
   if (RINGS.indexOf(starting.ring) < RINGS.indexOf(workflow.enforcement.ring)) {
     const message = `workflow \`${workflow.id}\` needs the ring \`${workflow.enforcement.ring}\`, and this is \`${starting.ring}\``;
-    blockers.push(blocker('ring_too_low', message, START));
+    const text =
+      workflow.enforcement.ring === 'sandboxed'
+        ? `have it driven with its agent in a sandbox: \`phasegate run ${workflow.id} --sandbox\``
+        : START.text;
+    blockers.push(blocker('ring_too_low', message, { act: 'start', text }));
   }
   blockers.push(
     ...goalBlockers(starting.goal),

@@ -102,11 +102,11 @@ export function readPhaseId(text: string | number): PhaseId {
 
 function checkEnforcement(draft: WorkflowDraft, problems: Problems): void {
   const { ring, tokenSeconds, leaseSeconds, maxReclaims } = draft.enforcement ?? {};
-  if (ring !== undefined && ring !== 'served') {
+  if (ring === 'hooked' || ring === 'isolated') {
     problems.error(
       ['enforcement', 'ring'],
       'not_enforceable',
-      `this release cannot enforce the ring \`${ring}\`; \`served\` is the ring it has`,
+      `this release cannot enforce the ring \`${ring}\`; \`served\` and \`sandboxed\` are the rings it has`,
     );
   }
   if (tokenSeconds !== undefined && !isWithin(tokenSeconds, 60, 86_400)) {

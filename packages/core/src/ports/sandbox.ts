@@ -1,9 +1,14 @@
+/** What a client in a sandbox starts to speak MCP with the engine. */
+export type McpCommand = readonly [string, ...string[]];
+
 /** Runs programs behind walls that the operating system holds. */
 export interface Sandbox {
   /** Whether it works here. Asked once: what it stands on does not change while a process lives. */
   state(): Promise<SandboxState>;
   /** Prepares a program. Throws where it cannot be held as the scope says, with the reason for the one who asked. */
   enclose(program: FreeProgram, scope: SandboxScope): Promise<EnclosedProgram>;
+  /** For programs with an `engine`. */
+  mcp(): Promise<McpCommand>;
 }
 
 /** Whether programs can be held here. */
@@ -31,6 +36,18 @@ export interface FreeProgram {
   readonly environment: Readonly<Record<string, string>>;
   /** How many descriptors beyond standard error it is given already; they stay where they are. */
   readonly given?: number;
+  /** Absolute paths that it may read, and that it may write, beside its scope. */
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
+  /** For a whole client: it reaches the engine by this program, and the hosts that the project names. */
+  readonly engine?: EngineProgram;
+}
+
+/** A program outside the sandbox that speaks MCP for the engine. */
+export interface EngineProgram {
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** The same program in its sandbox. */
@@ -42,6 +59,8 @@ export interface EnclosedProgram {
   readonly descriptors: readonly (number | null)[];
   /** What of the scope the operating system does not hold, in words; empty where it holds all of it. */
   readonly loose: readonly string[];
+  /** A pipe in both directions that the program is to have behind `descriptors`, and who serves its other end. */
+  readonly channel?: { serve(pipe: unknown): void };
   /** Whether the program itself began. If it did not, the sandbox could not be made, and its exit code says nothing. */
   begun(): boolean;
   /** Closes what was opened for it, after it has ended. */

@@ -16,8 +16,14 @@ function memberFaults(key: string, name: string, member: Json): readonly ConfigF
     if (member === 'on' || member === 'off') return [];
     return [{ path, code: 'bad_value', message: '`sandbox.programs` must be `on` or `off`' }];
   }
+  if (name === 'hosts') {
+    const isHost = (item: Json) => typeof item === 'string' && HOST.test(item);
+    if (Array.isArray(member) && member.every(isHost)) return [];
+    const message = '`sandbox.hosts` must be a list of hosts: `host`, `*.domain` or `host:port`';
+    return [{ path, code: 'bad_value', message }];
+  }
   if (name !== 'read' && name !== 'write') {
-    const message = `unknown key \`${name}\`: \`sandbox\` has \`programs\`, \`read\` and \`write\``;
+    const message = `unknown key \`${name}\`: \`sandbox\` has \`programs\`, \`read\`, \`write\` and \`hosts\``;
     return [{ path, code: 'unknown_key', message }];
   }
   const isPlace = (item: Json) => typeof item === 'string' && /^(?:\/|~\/)[^\0]/.test(item);
@@ -26,6 +32,8 @@ function memberFaults(key: string, name: string, member: Json): readonly ConfigF
   const message = `\`sandbox.${name}\` must be a list of folders, each from \`/\` or \`~/\`, without \`..\``;
   return [{ path, code: 'bad_value', message }];
 }
+
+const HOST = /^(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?$/;
 
 function isTooMuch(place: string): boolean {
   return place.split('/').includes('..') || ['/', '/proc', '/sys', '/dev', '/run'].includes(place);

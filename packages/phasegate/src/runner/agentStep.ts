@@ -29,7 +29,7 @@ export async function agentStep(driving: Driving, step: StepAtWork): Promise<Ste
   }
   await makeStateFolder(request.project.stateDir, folder.state);
   await writeStateFile(request.project.stateDir, folder.promptFile, prompt);
-  const { argv, environment, onInput } = await agentLaunch(driving, step, folder);
+  const { argv, environment, onInput, held } = await agentLaunch(driving, step, folder);
   const ended: ProgramEnd =
     request.adapter === 'tmux'
       ? await runInTerminal(driving, step, { argv, environment })
@@ -38,6 +38,7 @@ export async function agentStep(driving: Driving, step: StepAtWork): Promise<Ste
           environment,
           input: onInput ? prompt : '',
           holdResult: false,
+          held,
         });
   if (ended.kind === 'aborted') return ended;
   const now = await request.open.load(run.id);

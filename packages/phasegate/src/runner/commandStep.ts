@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { stepInputFor } from '@phasegate/core/engine';
 import { commandEnvironment } from './childEnvironment.ts';
 import { fillWords, itemProblem, splitCommand } from './commandWords.ts';
@@ -18,6 +19,7 @@ export async function commandStep(driving: Driving, step: StepAtWork, command: s
     environment: commandEnvironment(driving, step),
     input: `${JSON.stringify(stepInputFor(run, item === null ? {} : { item }))}\n`,
     holdResult: true,
+    held: { write: step.attempt === null ? [] : [dirname(step.attempt.file)] },
   });
   if (ended.kind !== 'ended') return ended;
   return readStepOutput(ended.last, { workflow: run.workflow, phase });

@@ -51,12 +51,13 @@ export async function dispatchStep(
     request.report({ event: 'prompt', phase: step.phase.id, text });
     return { kind: 'awaited' };
   }
-  const { argv, environment, onInput } = await agentLaunch(driving, step, folder);
+  const { argv, environment, onInput, held } = await agentLaunch(driving, step, folder);
   const ended = await runStepProgram(driving, step, {
     argv,
     environment,
     input: onInput ? prompt : '',
     holdResult: true,
+    held,
   });
   if (ended.kind !== 'ended') return ended;
   const answer = readAnswer(ended, step, work.supportsQuestions);

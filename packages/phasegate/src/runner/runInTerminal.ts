@@ -3,18 +3,25 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { markOfDriver } from '../workspace/startGuard.ts';
 import type { Driving, StepAtWork } from './parts.ts';
-import { milliseconds, notStarted, type ProgramEnd } from './runStepProgram.ts';
+import { encloseFor, milliseconds, notStarted, type ProgramEnd } from './runStepProgram.ts';
 import { makeStateFolder } from './stateFiles.ts';
 
 /** Runs an agent in a terminal of its own for as long as the step may take. What it prints is read there. */
 export async function runInTerminal(
-  { request, parts, signal }: Driving,
-  { run, phase, item }: StepAtWork,
+  driving: Driving,
+  step: StepAtWork,
   program: {
     readonly argv: readonly [string, ...string[]];
     readonly environment: Readonly<Record<string, string>>;
   },
 ): Promise<ProgramEnd> {
+  const { request, parts, signal } = driving;
+  const { run, phase, item } = step;
+  if ((await encloseFor(driving, step)) !== null) {
+    const reason =
+      'a terminal of its own is outside the sandbox that this run has; use `--adapter subprocess`';
+    return { kind: 'failed', reason };
+  }
   const seconds = phase.timeoutSeconds ?? request.stepTimeout;
   const suffix = randomBytes(3).toString('hex');
   const folder = join(request.project.stateDir, 'runs', `terminal-${suffix}`);

@@ -1,6 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { oneLine, reasonOf } from '@phasegate/core/model';
-import { type Ended, runProgram } from '../workspace/runProgram.ts';
+import type { Enclose, FreeProgram } from '../runtime/ports.ts';
+import { runEnclosed } from '../workspace/runEnclosed.ts';
+import type { Ended } from '../workspace/runProgram.ts';
 import { type OutputLines, outputLines } from './outputLines.ts';
 import type { Driving, StepAtWork } from './parts.ts';
 import { keepTail, stepFolder } from './stepFolder.ts';
@@ -18,6 +20,8 @@ export interface StepProgram {
   readonly input: string;
   /** Whether its last line is a result and not for reading. */
   readonly holdResult: boolean;
+  /** What it has in a sandbox beside the scope of its phase. */
+  readonly held?: Pick<FreeProgram, 'read' | 'write' | 'engine'>;
 }
 
 /** What came of it: that it ended well, with what it printed, or why not. */
@@ -41,23 +45,27 @@ export async function runStepProgram(
   const seconds = phase.timeoutSeconds ?? request.stepTimeout;
   let whole: string[] | null = [];
   let length = 0;
-  const ended = await runProgram({
-    argv: program.argv,
-    cwd: request.project.root,
-    environment: program.environment,
-    input: program.input,
-    timeoutMs: milliseconds(seconds),
-    maxOutputBytes: OUTPUT_LIMIT,
-    // One of its own: many steps wait for the same interruption.
-    signal: AbortSignal.any([driving.signal]),
-    onOutput(stream, chunk) {
-      if (stream === 'stderr') return stderr.push(chunk);
-      stdout.push(chunk);
-      length += chunk.length;
-      if (length > WHOLE_LIMIT) whole = null;
-      whole?.push(chunk.toString('latin1'));
+  const enclose = await encloseFor(driving, step);
+  const ended = await runEnclosed(
+    {
+      argv: program.argv,
+      cwd: request.project.root,
+      environment: program.environment,
+      input: program.input,
+      timeoutMs: milliseconds(seconds),
+      maxOutputBytes: OUTPUT_LIMIT,
+      // One of its own: many steps wait for the same interruption.
+      signal: AbortSignal.any([driving.signal]),
+      onOutput(stream, chunk) {
+        if (stream === 'stderr') return stderr.push(chunk);
+        stdout.push(chunk);
+        length += chunk.length;
+        if (length > WHOLE_LIMIT) whole = null;
+        whole?.push(chunk.toString('latin1'));
+      },
     },
-  });
+    enclose === null ? undefined : (free) => enclose({ ...free, ...program.held }),
+  );
   stdout.end();
   stderr.end();
   const { stateDir } = request.project;
@@ -69,6 +77,12 @@ export async function runStepProgram(
     return { kind: 'failed', reason: heldOpen(program.argv[0], ended) };
   const text = whole === null ? null : Buffer.from(whole.join(''), 'latin1').toString('utf8');
   return { kind: 'ended', last: stdout.last(), whole: text };
+}
+
+/** The sandbox of a step's programs; null where they have none. */
+export async function encloseFor({ request }: Driving, { run }: StepAtWork): Promise<Enclose | null> {
+  const { sandboxes } = request.open;
+  return request.sandbox === true ? sandboxes.forRun(run.id) : sandboxes.asked(run.id);
 }
 
 /** A time limit as a timer takes it: one that is too long for a timer would fire at once. */

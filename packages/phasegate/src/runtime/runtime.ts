@@ -26,7 +26,7 @@ import type { Admitted, Around, CallRecord, StoredRun } from './ports.ts';
 import { createRendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { type ShownCard, shownCard } from './shownCard.ts';
-import { startRun } from './startRun.ts';
+import { RING, startRun } from './startRun.ts';
 import { timeFor } from './timeFor.ts';
 import { tokenRefused } from './tokens/tokenFaults.ts';
 import type { Judging } from './toolbox.ts';
@@ -157,7 +157,15 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     },
     as: (principal, around = {}) => ({
       start: (request) =>
-        startRun(parts, { timeFor: time, lookAll: judging.lookAll, renderSaved }, { request, principal }),
+        startRun(
+          parts,
+          { timeFor: time, lookAll: judging.lookAll, renderSaved },
+          {
+            request,
+            principal,
+            ring: around.ring ?? RING,
+          },
+        ),
       async view(runId) {
         const { run } = await attend(runId, principal);
         return viewFor(run, principal, await render(run, principal));

@@ -18,18 +18,24 @@ export function createSandboxes(
         reason: 'programs of this project are not run here',
         nextStep: 'open the project on its own machine',
       },
+    async mcp() {
+      if (sandboxing === undefined) throw notHere();
+      return sandboxing.sandbox.mcp();
+    },
     async asked(runId) {
       if (sandboxing === undefined) return null;
       const enclose = await encloseFor(heldOf(await load(runId)), { sandboxing, ...(await place()) });
       return enclose === undefined ? null : withFaults(enclose);
     },
     async forRun(runId) {
-      if (sandboxing === undefined) {
-        throw new PhasegateError('sandbox_unavailable', 'programs of this project are not run here');
-      }
+      if (sandboxing === undefined) throw notHere();
       return withFaults(await encloseAlways(heldOf(await load(runId)), { sandboxing, ...(await place()) }));
     },
   };
+}
+
+function notHere(): PhasegateError {
+  return new PhasegateError('sandbox_unavailable', 'programs of this project are not run here');
 }
 
 /** Why a sandbox cannot be made, as a fault for the one who asked for it. */

@@ -25,7 +25,7 @@ import type { Rendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { isLastAccepted } from './trust/acceptance.ts';
 
-/** The ring every run here has: the agent is served by us and nothing more is known of it. */
+/** The ring of a run where nothing more is known of its agent than that it is served by us. */
 export const RING: Ring = 'served';
 
 /** What starting needs of the runtime beside its parts. */
@@ -75,6 +75,8 @@ const MOST_UNFINISHED = 1000;
 interface Asked {
   readonly request: StartRequest;
   readonly principal: Principal;
+  /** How the agent that starts is attached. */
+  readonly ring: Ring;
 }
 
 /** The starts of a project: whose turn it is, and how many of each agent are decided and not on disk yet. */
@@ -103,7 +105,7 @@ function tidy(saving: Map<string, number>, agent: string): void {
 async function startNow(
   parts: RuntimeParts,
   starter: Starter & { readonly save?: () => void },
-  { request, principal }: Asked,
+  { request, principal, ring }: Asked,
 ): Promise<Started> {
   const { store } = parts;
   const { timeFor, lookAll, renderSaved } = starter;
@@ -150,7 +152,7 @@ async function startNow(
     target: named(request.target ?? null),
     ...(request.goal === undefined ? {} : { goal: request.goal }),
     params: request.params ?? {},
-    ring: RING,
+    ring,
     trusted,
     queued: request.queue ?? false,
     queue: { priority: request.priority ?? 0, capabilities: request.capabilities ?? [] },

@@ -1,4 +1,8 @@
-import { closeSync, constants, openSync, realpathSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { PhasegateError } from '@phasegate/core';
 import { isOwnVariable } from '@phasegate/core/contract';
 import type { EnclosedProgram, FreeProgram, Sandbox, SandboxScope } from '@phasegate/core/ports';
 import { leftOpen } from '../workspace/leftOpen.ts';
@@ -6,10 +10,12 @@ import { PathRefused } from '../workspace/pathRefused.ts';
 import { SandboxUnavailable } from '../workspace/sandboxUnavailable.ts';
 import { APART, type Found, findBubblewrap } from './bubblewrapState.ts';
 import { type HeldText, holdText } from './heldText.ts';
+import { HOSTS, PORTS } from './ports.ts';
 import { openScope, type ScopeMounts } from './scopeMounts.ts';
+import { serveChannel } from './serveChannel.ts';
 import { severalLinks } from './severalLinks.ts';
 import { socketFilter } from './socketFilter.ts';
-import { pathFolders, programFolders, readable, systemMounts } from './systemMounts.ts';
+import { isSystem, pathFolders, programFolders, readable, systemMounts } from './systemMounts.ts';
 
 /** What sandboxes of a project have beside the scope of their phase. */
 export interface SandboxSettings {
@@ -19,6 +25,8 @@ export interface SandboxSettings {
   readonly read: readonly string[];
   /** Absolute paths that programs may write too. */
   readonly write: readonly string[];
+  /** Hosts that whole clients may reach. */
+  readonly hosts: readonly string[];
   /** The real home, of which nothing is shown. */
   readonly home: string | undefined;
 }
@@ -35,6 +43,7 @@ export function createBubblewrap(
   };
   return {
     state: async () => (await look()).state,
+    mcp: async () => [process.execPath, relayFile(), 'connect'],
     async enclose(program, scope) {
       const { state, program: wrapper } = await look();
       if (!state.works || wrapper === null) {
@@ -94,18 +103,28 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
       place,
     ]),
     ...settings.hidden.filter((place) => isShown(place, program, { scope, settings })).flatMap(covered),
-    ...environmentWords(program.environment),
+    ...(program.read ?? []).flatMap(readable),
+    ...(program.write ?? []).flatMap(writable),
+    ...environmentWords(program, settings),
     ...['--chdir', program.cwd],
   ];
   const orders = inherit(hold(`${words.join('\0')}\0`).descriptor);
   const blank = coverInherited(first, descriptors);
+  const { engine } = program;
+  // It stands behind all others, whose number is known only now.
+  const led =
+    engine === undefined ? [] : [process.execPath, relayFile(), String(first + descriptors.length), '--'];
+  const inside = ['/bin/sh', '-c', LIMITED, String(first), ...led, ...program.argv];
   return {
-    argv: [wrapper, '--args', orders, '--', '/bin/sh', '-c', LIMITED, String(first), ...program.argv],
+    argv: [wrapper, '--args', orders, '--', ...inside],
     cwd: '/',
     environment: Object.fromEntries(
       Object.entries(program.environment).filter(([name]) => isOwnVariable(name)),
     ),
     descriptors,
+    ...(engine === undefined
+      ? {}
+      : { channel: { serve: (pipe) => serveChannel(pipe as Duplex, { engine, hosts: settings.hosts }) } }),
     loose: mounts.loose,
     begun: () => begun.size() > 0,
     async close() {
@@ -137,6 +156,7 @@ function viewOf(program: FreeProgram, settings: SandboxSettings): readonly strin
     ...pathFolders(path, settings),
     ...programFolders(program.argv[0], path),
     ...programFolders(process.execPath, path),
+    ...(program.engine === undefined ? [] : relayPlaces()),
     ...settings.read,
   ];
   return [
@@ -144,18 +164,36 @@ function viewOf(program: FreeProgram, settings: SandboxSettings): readonly strin
     ...['--proc', '/proc'],
     ...['--dev', '/dev'],
     ...['--perms', '1777', '--size', String(TMP_BYTES), '--tmpfs', '/tmp'],
-    ...['--dir', HOME],
+    ...['--size', String(TMP_BYTES), '--tmpfs', homeOf(settings)],
     ...[...new Set(folders)].flatMap(readable),
-    ...settings.write.flatMap((place) => ['--bind-try', place, place]),
+    ...settings.write.flatMap(writable),
   ];
 }
 
 const TMP_BYTES = 2 * 1024 ** 3;
-const HOME = '/tmp/home';
 
-function environmentWords(environment: Readonly<Record<string, string>>): readonly string[] {
+/** Where the home is too, and nothing of it: what a program finds by its home it finds if the project shows it. */
+function homeOf({ home }: SandboxSettings): string {
+  return home === undefined || !isAbsolute(home) || isSystem(home) || home === '/' ? '/tmp/home' : home;
+}
+
+function writable(place: string): readonly string[] {
+  return ['--bind-try', place, place];
+}
+
+function environmentWords(
+  { environment, engine }: FreeProgram,
+  settings: SandboxSettings,
+): readonly string[] {
   const { TMPDIR: _, ...kept } = environment;
-  const inside = { ...kept, HOME };
+  const proxy = `http://127.0.0.1:${PORTS[HOSTS]}`;
+  const inside = {
+    ...kept,
+    HOME: homeOf(settings),
+    ...(engine === undefined || settings.hosts.length === 0
+      ? {}
+      : { HTTPS_PROXY: proxy, https_proxy: proxy, NODE_USE_ENV_PROXY: '1' }),
+  };
   return ['--clearenv', ...Object.entries(inside).flatMap(([name, value]) => ['--setenv', name, value])];
 }
 
@@ -178,7 +216,7 @@ function isShown(
 }
 
 function covered(place: string): readonly string[] {
-  return ['--tmpfs', place, '--remount-ro', place];
+  return ['--tmpfs', place];
 }
 
 function realpathOf(place: string): string | null {
@@ -199,4 +237,20 @@ function coverInherited(first: number, descriptors: (number | null)[]): number |
     descriptors.push(left.includes(first + descriptors.length) ? blank : null);
   }
   return blank;
+}
+
+/** With the file by which Node knows how its modules are written. */
+function relayPlaces(): readonly string[] {
+  const folder = dirname(relayFile());
+  return [folder, join(dirname(dirname(folder)), 'package.json')];
+}
+
+/** The program that runs beside a whole client: beside this file, or where the build left it. */
+function relayFile(): string {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const candidates = [`./relay.${extension}`, '../sandbox/relay.js'];
+  const files = candidates.map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  const found = files.find((file) => existsSync(file));
+  if (found === undefined) throw new PhasegateError('internal', 'the program that leads out is missing');
+  return found;
 }

@@ -70,7 +70,8 @@ function systemFolder(place: string): readonly string[] {
   return stats.isSymbolicLink() ? ['--symlink', readlinkSync(place), place] : readable(place);
 }
 
-function isSystem(place: string): boolean {
+/** Whether a path is one of the system's own, which every sandbox shows. */
+export function isSystem(place: string): boolean {
   return SYSTEM.some((folder) => place === folder || place.startsWith(`${folder}/`));
 }
 

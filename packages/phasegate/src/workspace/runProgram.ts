@@ -20,6 +20,8 @@ export interface Program {
   readonly signal: AbortSignal;
   /** What it inherits behind standard error, in order; null: nothing. */
   readonly descriptors?: readonly (number | null)[];
+  /** A pipe in both directions behind those, and who serves our end of it. */
+  readonly channel?: { serve(pipe: unknown): void };
 }
 
 /** How a program ended, and what it printed. */
@@ -77,10 +79,12 @@ function start(program: Program): { readonly child: ChildProcess } | Ended {
         'pipe',
         'pipe',
         ...(program.descriptors ?? []).map((descriptor) => descriptor ?? 'ignore'),
+        ...(program.channel === undefined ? [] : (['pipe'] as const)),
       ],
       shell: false,
       detached: true,
     });
+    program.channel?.serve(child.stdio.at(-1));
     return { child };
   } catch (error) {
     const printed = { stdout: 0, stderr: 0 };

@@ -1,4 +1,5 @@
 import type { JsonObject, Phasegate, Principal, Run, RunView, Submitted } from '@phasegate/core';
+import type { Ring } from '@phasegate/core/model';
 import type {
   Agents,
   ArchiveRecord,
@@ -12,6 +13,7 @@ import type {
   Feed,
   Humans,
   KeptAnswers,
+  McpCommand,
   Migrations,
   SandboxState,
   Toolbox,
@@ -30,6 +32,8 @@ export interface Around {
   readonly workflowHash?: string;
   /** Of the phase token it comes with: a run that moved on since refuses it with `token_dead`. */
   readonly epoch?: number;
+  /** How the agent that acts is attached, established by the one who started it; absent: `served`. */
+  readonly ring?: Ring;
 }
 
 /** A gate as a human is shown it. */
@@ -133,6 +137,8 @@ export interface Sandboxes {
   asked(runId: string): Promise<Enclose | null>;
   /** The same, whether it is asked for or not. */
   forRun(runId: string): Promise<Enclose>;
+  /** What a whole client in a sandbox starts to speak with the engine. */
+  mcp(): Promise<McpCommand>;
 }
 
 /** Backups of authors' databases, each on the project's chain with its hash. */

@@ -18,6 +18,8 @@ export interface DriveRequest {
   /** The name of a client that Phasegate knows how to start, in place of a command. */
   readonly agentPreset?: string;
   readonly adapter: 'subprocess' | 'tmux';
+  /** Has every program in a sandbox of its phase, also where nobody asks for it. */
+  readonly sandbox?: boolean;
   /** How many items of a parallel step at a time. */
   readonly workers: number;
   /** For steps that say nothing themselves, in seconds. */

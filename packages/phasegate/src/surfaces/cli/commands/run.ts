@@ -1,6 +1,6 @@
 import { PhasegateError, type Run, type StartRequest } from '@phasegate/core';
-import { oneLine, shellWord } from '@phasegate/core/model';
-import type { AgentPrincipal, Driven, DriveRequest, OpenProject } from '../../../runtime/ports.ts';
+import { oneLine, type Ring, shellWord } from '@phasegate/core/model';
+import type { AgentPrincipal, Driven, DriveRequest, OpenProject, Workshop } from '../../../runtime/ports.ts';
 import {
   demandInstalled,
   demandNoTerminal,
@@ -20,8 +20,8 @@ import { usageError } from '../usage.ts';
 /** `phasegate run`: drives a run to its end, or to where a human must act. */
 export const run: CliCommand = {
   usage: [
-    'run WORKFLOW [GOAL] [--param k=v…] [--target FILE] [--agent NAME|COMMAND] [--workers N]',
-    'run [RUN] [--retry] [--agent NAME|COMMAND] [--workers N]',
+    'run WORKFLOW [GOAL] [--param k=v…] [--target FILE] [--agent NAME|COMMAND] [--sandbox] [--workers N]',
+    'run [RUN] [--retry] [--agent NAME|COMMAND] [--sandbox] [--workers N]',
   ],
   details:
     'Starts a run of WORKFLOW (with GOAL, as `phasegate start` does), or goes on with RUN: executes command steps, starts the agent for steps of an agent and\n' +
@@ -32,6 +32,9 @@ export const run: CliCommand = {
     'COMMAND is split into words without a shell; `{prompt}` in them becomes the path of the prompt file, and without it the prompt is on standard input.\n' +
     'Without --agent the prompt is printed and the run pauses. Ctrl-C leaves a run that can be continued: the step\n' +
     'that was interrupted is done again from its beginning.\n\n' +
+    'With --sandbox the agent and all other programs run in a sandbox of their phase: they write what it may write, see\n' +
+    'the workspace and the system, and reach the engine by MCP and the hosts that the config names (`sandbox.hosts`).\n' +
+    'COMMAND finds the program that speaks MCP in PHASEGATE_MCP.\n\n' +
     'Progress goes to stderr, with --json as one JSON object a line. The exit code is 0 where the run is completed, or\n' +
     'paused for a human or an agent; 1 where it is escalated, stopped or interrupted.',
   examples: [
@@ -46,6 +49,10 @@ export const run: CliCommand = {
       summary: `the program for agent steps and sub-agents: ${PRESET_NAMES}, or a command`,
     },
     adapter: { type: 'text', value: 'NAME', summary: 'subprocess (default) or tmux' },
+    sandbox: {
+      type: 'flag',
+      summary: 'have the agent and every other program in a sandbox of its phase (bubblewrap)',
+    },
     workers: { type: 'text', value: 'N', summary: 'items of a parallel step at a time (default 4)' },
     'step-timeout': { type: 'text', value: 'SECONDS', summary: 'for steps without a limit (default 1800)' },
     'wait-for-human': { type: 'flag', summary: 'at a gate, wait for the human and go on' },
@@ -70,6 +77,7 @@ export const run: CliCommand = {
     const { principal: agent, capabilities } = await identifyAgent(invocation);
     const able = capabilities ?? args.texts('capability');
     const open = await invocation.open();
+    if (wanted.sandbox === true) await demandSandbox(open);
     const found = await findOrStart(invocation, open, { agent, goal });
     if (found === null) return 1;
     const { id, snapshot } = found;
@@ -99,7 +107,7 @@ const EXIT_CODES: Readonly<Record<Driven['outcome'], ExitCode>> = {
 
 type Wanted = Pick<
   DriveRequest,
-  'agentCommand' | 'agentPreset' | 'adapter' | 'workers' | 'stepTimeout' | 'waitForHuman'
+  'agentCommand' | 'agentPreset' | 'adapter' | 'workers' | 'stepTimeout' | 'waitForHuman' | 'sandbox'
 >;
 
 function agentOf(
@@ -117,12 +125,19 @@ function wantedOf(args: Arguments, agent: NamedAgent | null): Wanted {
   if (adapter !== 'subprocess' && adapter !== 'tmux') {
     throw usageError(`there is no adapter \`${adapter}\``, 'adapters: subprocess, tmux');
   }
+  if (adapter === 'tmux' && args.flag('sandbox')) {
+    throw usageError(
+      '`--sandbox` holds what this process starts, and tmux is not started by it',
+      'leave one out',
+    );
+  }
   return {
     adapter,
     ...agentOf(agent, adapter),
     workers: wholeNumber(args, 'workers', { preset: 4, most: 64 }),
     stepTimeout: wholeNumber(args, 'step-timeout', { preset: 1800, most: 86_400 }),
     waitForHuman: args.flag('wait-for-human'),
+    sandbox: args.flag('sandbox'),
   };
 }
 
@@ -170,7 +185,8 @@ async function findOrStart(
   }
   const params = await paramsOf(invocation, word);
   const capabilities = args.texts('capability');
-  const { verdict, view } = await open.as(agent).start({
+  const ring: Ring = args.flag('sandbox') ? 'sandboxed' : 'served';
+  const { verdict, view } = await open.as(agent, { ring }).start({
     workflow: word,
     params,
     ...goal,
@@ -191,6 +207,15 @@ async function meant(invocation: Invocation, agent: AgentPrincipal): Promise<str
   if (word === undefined) return runOf(invocation, agent, 'held');
   // A workflow may be called like the beginning of an id.
   return word.startsWith('run-') ? wholeRun(invocation, agent, word) : word;
+}
+
+/** INVARIANT: a run that was to be held never starts without what holds it. */
+async function demandSandbox(open: Pick<Workshop, 'sandboxes'>): Promise<void> {
+  const state = await open.sandboxes.state();
+  if (state.works) return;
+  throw new PhasegateError('sandbox_unavailable', `there can be no sandbox here: ${state.reason}`, {
+    hint: state.nextStep,
+  });
 }
 
 /** What failed once is tried again only when a human says so, here or by `--retry`. */
