@@ -52,6 +52,17 @@ test.runIf(FULL)('what new processes cost is measured next to empty ones, by a p
     expect(printed).toMatch(new RegExp(`^(?:phasegate )?${name} +[\\d.]+ ms .* [\\d.]+$`, 'm'));
 });
 
+test.runIf(FULL)(
+  'what a sandbox adds to a program is measured next to a bare one, by a program that runs',
+  () => {
+    const program = fileURLToPath(new URL('../bench/sandbox.ts', import.meta.url));
+
+    const printed = execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' });
+
+    expect(printed).toMatch(/^no sandbox can be made here|^sandbox .* ms over bare .* times bare$/m);
+  },
+);
+
 test.each([
   ['check', 'verdicts'],
   ['transitionHttp', 'transitions'],

@@ -1,4 +1,5 @@
 // Prints every trick of the adversary, the ring it is held in and the tests that prove it: `npm run adversary [-- --json]`.
+import { SANDBOX_ROWS } from '../adversary/sandboxRows.ts';
 import { type Citation, type Requirement, readCitations, readLedger, unknownCitations } from './ledger.ts';
 
 /** One trick, and how it stands. */
@@ -42,7 +43,8 @@ const rows: readonly Row[] = readLedger()
     return { id, state: tests.length > 0 ? 'proven' : 'open', ring, text, tests };
   });
 
-if (process.argv.includes('--json')) console.log(JSON.stringify({ rows, unknown }, null, 2));
+if (process.argv.includes('--json'))
+  console.log(JSON.stringify({ rows, sandbox: SANDBOX_ROWS, unknown }, null, 2));
 else print();
 for (const { id, file, line } of unknown)
   console.error(`${file}:${line}: cites \`${id}\`, which does not exist`);
@@ -62,5 +64,9 @@ function print(): void {
   }
   const proven = rows.filter(({ state }) => state === 'proven').length;
   console.log(`\n${rows.length} tricks: ${proven} proven, ${rows.length - proven} open`);
+  console.log('\nTried for real by programs in a sandbox (test/adversary/sandbox.test.ts):');
+  for (const { trick, refusedIn } of SANDBOX_ROWS)
+    console.log(`  refused in ${refusedIn.padEnd(11)}${trick}`);
+  console.log(`\n${SANDBOX_ROWS.length} routes, each refused by the operating system`);
   console.log('The ring is the weakest one in which a trick fails, or has to once it is proven.');
 }

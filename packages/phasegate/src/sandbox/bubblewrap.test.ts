@@ -55,6 +55,7 @@ describe.runIf(SANDBOXES)('a program in a sandbox (bubblewrap)', () => {
       `echo x > ${join(workspace, '../outside/c.txt')}`,
       `python3 -c 'open("plan.md", "w").write("x")'`,
       'echo ZWNobyB4ID4gcGxhbi5tZA== | base64 -d | bash -e',
+      'echo "echo x > plan.md" > src/run.sh && bash -e src/run.sh',
       'mount -o remount,rw .',
       'chmod -R a+w docs',
     ];

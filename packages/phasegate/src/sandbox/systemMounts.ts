@@ -1,9 +1,14 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 
 /** Words for bubblewrap that give a program its system: programs and libraries, and no more of `/etc` than they need. */
 export function systemMounts(): readonly string[] {
-  return [...SYSTEM.flatMap(systemFolder), ...ETC.flatMap((name) => readable(`/etc/${name}`))];
+  return [
+    ...SYSTEM.flatMap(systemFolder),
+    ...ETC.map((name) => `/etc/${name}`)
+      .filter((place) => existsSync(place))
+      .flatMap(readable),
+  ];
 }
 
 /** Folders of the search path that lie outside the system, with the libraries beside them. */
@@ -40,28 +45,17 @@ const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', 
 /** What programs read to find libraries, names, times and certificates. No keys, no passwords, no services. */
 const ETC = [
   'alternatives',
-  'ca-certificates.conf',
-  'debian_version',
-  'fonts',
   'group',
-  'java-17-openjdk',
   'ld.so.cache',
-  'ld.so.conf',
-  'ld.so.conf.d',
-  'locale.alias',
   'localtime',
-  'magic',
   'mime.types',
   'nsswitch.conf',
-  'os-release',
   'passwd',
   'pki/tls/certs',
   'protocols',
-  'python3',
   'services',
   'ssl/certs',
   'ssl/openssl.cnf',
-  'terminfo',
 ] as const;
 
 function systemFolder(place: string): readonly string[] {

@@ -33,6 +33,7 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   if (opened?.ok) {
     const { value } = opened;
     findings.push(...(await servers(value)), ...(await guarded(value)), ...(await webhooks(value)));
+    findings.push(await sandbox(value));
   }
   findings.push({ name: 'ring', status: 'ok', message: 'served: only what goes through Phasegate is held' });
   return findings;
@@ -126,6 +127,19 @@ async function servers(open: People): Promise<readonly Finding[]> {
     const message = 'in the config, not accepted by a human: it is not started';
     return { name, status: 'optional', message, next_step: 'phasegate trust --servers' };
   });
+}
+
+/** Whether programs can be held; tried out, as what is installed is often not allowed to work. */
+async function sandbox(open: OpenProject): Promise<Finding> {
+  const name = 'sandbox';
+  const looked = await attempt(() => open.sandboxes.state());
+  if (!looked.ok) return broken(name, looked.error);
+  const state = looked.value;
+  if (state.works) {
+    return { name, status: 'ok', message: `${state.by}: \`phasegate run --sandbox\` holds whole clients` };
+  }
+  const message = `${state.reason}: workflows that need the ring \`sandboxed\` do not start`;
+  return { name, status: 'missing', message, next_step: state.nextStep };
 }
 
 /** Files that changed while nobody looked. */

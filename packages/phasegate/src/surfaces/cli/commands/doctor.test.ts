@@ -29,6 +29,8 @@ test('doctor says what is missing, and that a broken definition is broken', asyn
   expect(ready.ok).toBe(true);
   expect(ready.checks).toContainEqual(expect.objectContaining({ name: 'workflow tdd', status: 'ok' }));
   expect(ready.checks).toContainEqual(expect.objectContaining({ name: 'human', message: 'maria' }));
+  const sandbox = (ready.checks as JsonObject[]).find(({ name }) => name === 'sandbox');
+  expect(sandbox?.status === 'ok' || typeof sandbox?.next_step === 'string').toBe(true);
 
   shell.write('agent_workflow.yaml', 'workflow: tdd\nphases: {}\n');
   expect((await shell.call(['doctor'])).code).toBe(1);

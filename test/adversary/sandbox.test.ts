@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  folderWith,
+  SANDBOXES,
+  scopeOf,
+  shell,
+} from '../../packages/phasegate/src/sandbox/fixtures/enclosing.ts';
+import { SANDBOX_ROWS } from './sandboxRows.ts';
+
+describe.runIf(SANDBOXES)('in the ring `sandboxed` (bubblewrap)', () => {
+  let reached = 0;
+  const server = createServer(() => reached++);
+  beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+  afterAll(() => void server.close());
+
+  test.each(SANDBOX_ROWS)('$trick: no effect outside the scope', async ({ line }) => {
+    const workspace = folderWith({ 'src/a.ts': 'a', 'plan.md': 'the plan' });
+    const secret = join(workspace, '../outside/secret');
+    writeFileSync(secret, 'the secret');
+    const socket = createServer(() => reached++);
+    await new Promise<void>((resolve) => socket.listen(join(workspace, 'engine.sock'), resolve));
+    const before = statSync(join(workspace, 'plan.md'), { bigint: true });
+    const { port } = server.address() as AddressInfo;
+    const tried = line.replaceAll('SECRET', secret).replaceAll('PORT', String(port));
+
+    const seen = await shell(scopeOf(workspace, ['src/**']), `${tried}; true`);
+    socket.close();
+
+    // It was begun: a sandbox that could not be made would refuse everything.
+    expect(seen.how.kind).toBe('exited');
+    expect(seen.stdout).not.toContain('the secret');
+    expect(readFileSync(join(workspace, 'plan.md'), 'utf8')).toBe('the plan');
+    const { ino, mtimeNs, ctimeNs, nlink } = statSync(join(workspace, 'plan.md'), { bigint: true });
+    expect({ ino, mtimeNs, ctimeNs, nlink }).toEqual({
+      ino: before.ino,
+      mtimeNs: before.mtimeNs,
+      ctimeNs: before.ctimeNs,
+      nlink: before.nlink,
+    });
+    expect(readFileSync(secret, 'utf8')).toBe('the secret');
+    expect(reached).toBe(0);
+  });
+
+  test('a phase that only reads changes nothing by git, rm or mv [adv.A7]', async () => {
+    const workspace = folderWith({ 'a.txt': 'a' });
+    const git = (...words: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], {
+        cwd: workspace,
+        encoding: 'utf8',
+      });
+    git('init', '-q');
+    git('add', '-A');
+    git('commit', '-qm', 'first');
+    const head = git('rev-parse', 'HEAD');
+    const lines =
+      'git commit --amend -m x --allow-empty; git checkout -b other; git reset --hard; git gc; git config a.b c; rm -rf a.txt .git; mv a.txt b.txt';
+
+    const { stderr } = await shell(scopeOf(workspace, []), lines, {
+      environment: {
+        GIT_AUTHOR_NAME: 'a',
+        GIT_AUTHOR_EMAIL: 'a@b',
+        GIT_COMMITTER_NAME: 'a',
+        GIT_COMMITTER_EMAIL: 'a@b',
+      },
+    });
+
+    expect(stderr).toContain('Read-only file system');
+    expect(git('rev-parse', 'HEAD')).toBe(head);
+    expect(git('status', '--porcelain')).toBe('');
+  });
+});
