@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RINGS, type Ring } from '@phasegate/core/model';
 import { expect, test } from 'vitest';
-import { RING } from '../../packages/phasegate/src/runtime/startRun.ts';
 import { readHouse } from '../layers/layers.ts';
 import { commentsOf } from '../layers/tokensOf.ts';
 import { citationsIn } from './citationsIn.ts';
@@ -42,11 +41,15 @@ test('every trick of the adversary names its ring, and what is proven holds in o
     readLedger().filter(({ design }) => (design === 'adv') === wanted),
   );
   const cited = new Set(readCitations(root).map(({ id }) => id));
+  // `hooked` and `isolated` are still to come; what holds in `sandboxed` is proven by real sandboxes.
+  const there: readonly Ring[] = ['served', 'sandboxed'];
   const heldIn = (ring: Ring | undefined) => (ring === undefined ? -1 : RINGS.indexOf(ring));
 
   expect(tricks?.filter(({ ring }) => heldIn(ring) < 0)).toEqual([]);
   expect(others?.filter(({ ring }) => ring !== undefined)).toEqual([]);
-  expect(tricks?.filter(({ id, ring }) => cited.has(id) && heldIn(ring) > heldIn(RING))).toEqual([]);
+  expect(
+    tricks?.filter(({ id, ring }) => cited.has(id) && ring !== undefined && !there.includes(ring)),
+  ).toEqual([]);
 });
 
 test('every requirement a test cites exists', () => {

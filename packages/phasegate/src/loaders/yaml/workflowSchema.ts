@@ -265,7 +265,7 @@ export const workflowSchema = strictMap(
           ),
           ring: maybe(
             z.enum(['served', 'hooked', 'sandboxed', 'isolated']),
-            'How an agent must be attached; only `served` is in this release.',
+            'How an agent must be attached; `served` and `sandboxed` are in this release.',
             'served',
           ),
           phase_tokens: maybe(
