@@ -16,6 +16,7 @@ const DEFAULTS = {
   clients: [],
   servers: {},
   sandbox: 'off',
+  secrets: [],
 };
 
 test('without a file everything is at its default', async () => {

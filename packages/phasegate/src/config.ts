@@ -35,6 +35,8 @@ export interface Config {
   readonly clients: readonly string[];
   /** MCP servers whose tools go through the gate as `mcp:NAME/TOOL`, by name. */
   readonly servers: Readonly<Record<string, ServerConfig>>;
+  /** Regular expressions of what is masked like a key, beside what looks like one. */
+  readonly secrets: readonly string[];
   /** Whether programs that Phasegate runs are in a sandbox, and what they see there beside the workspace. */
   readonly sandbox: SandboxConfig;
 }
@@ -63,7 +65,8 @@ export type ServerConfig =
       readonly headers_from_env?: Readonly<Record<string, string>>;
     };
 
-const FILES = ['phasegate.config.json', 'phasegate.config.yaml'] as const;
+/** What the config of a project is called. */
+export const CONFIG_FILES = ['phasegate.config.json', 'phasegate.config.yaml'] as const;
 const SIZE_LIMIT = 1024 * 1024;
 const DEFAULTS: Config = {
   file: null,
@@ -76,11 +79,12 @@ const DEFAULTS: Config = {
   clients: [],
   servers: {},
   sandbox: 'off',
+  secrets: [],
 };
 
 /** Reads the project's config; every problem is reported at once, with its place. */
 export async function loadConfig(root: string): Promise<Config> {
-  const [file, second] = FILES.filter((name) => exists(join(root, name)));
+  const [file, second] = CONFIG_FILES.filter((name) => exists(join(root, name)));
   if (file === undefined) return DEFAULTS;
   if (second !== undefined) {
     throw new PhasegateError('config_invalid', `both \`${file}\` and \`${second}\` are there`, {

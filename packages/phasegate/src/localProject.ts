@@ -12,14 +12,16 @@ import {
   stateOf,
 } from './acceptedFolders.ts';
 import { makeFolder } from './config/makeFolder.ts';
+import { refuseUnsupported } from './config/refuseUnsupported.ts';
 import { requireOwnState } from './config/requireOwnState.ts';
-import { type Config, isMarkedProject, loadConfig, realpathOfExisting, stateDirFor } from './config.ts';
+import { isMarkedProject, loadConfig, realpathOfExisting, stateDirFor } from './config.ts';
 import { enterProject } from './enterProject.ts';
 import { lazy, lazyPort } from './lazyPort.ts';
 import { listingFile } from './listingFile.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
 import { lazyDatabases } from './localDatabases.ts';
 import { lazyAcceptedFiles, lazyGuardedFiles } from './localGuarded.ts';
+import { maskingFor } from './localMasking.ts';
 import { lazySandbox } from './localSandbox.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type { KeyDerivation } from './runtime/humanKeys.ts';
@@ -187,12 +189,13 @@ interface Opening extends Where {
 
 async function open(opening: Opening): Promise<OpenProject> {
   const { root, env, stateDir, catalog, functions, opened, keys } = opening;
-  const [{ createOpenProject }, { createTokens }, { tokenSecretsOf }, { store, seal }] = await Promise.all([
-    import('./runtime/openProject.ts'),
-    import('./runtime/tokens/tokens.ts'),
-    import('./runtime/keys.ts'),
-    openStore(stateDir, join(stateDir, DATABASE)),
-  ]);
+  const [{ createOpenProject }, { createTokens }, { tokenSecretsOf }, { store, seal, keys: sealing }] =
+    await Promise.all([
+      import('./runtime/openProject.ts'),
+      import('./runtime/tokens/tokens.ts'),
+      import('./runtime/keys.ts'),
+      openStore(stateDir, join(stateDir, DATABASE)),
+    ]);
   // Asked when the first tool of a server is: by then the project is open.
   const attached = lazyServers({ root, env }, () => project.trust.servers.cards());
   const databases = lazyDatabases({ root, stateDir }, async (runId) => (await store.load(runId))?.run);
@@ -218,6 +221,7 @@ async function open(opening: Opening): Promise<OpenProject> {
     guarded: lazyGuardedFiles({ root, stateDir, seal }),
     acceptedFiles: lazyAcceptedFiles({ root, stateDir }),
     sandboxing: lazySandbox({ root, stateDir, env }),
+    masking: await maskingFor(root, sealing),
     attached,
     attach: attached.read,
   });
@@ -236,7 +240,7 @@ async function open(opening: Opening): Promise<OpenProject> {
 async function openStore(
   stateDir: string,
   file: string,
-): Promise<{ readonly store: Store; readonly seal: Seal }> {
+): Promise<{ readonly store: Store; readonly seal: Seal; readonly keys: ProjectKeys }> {
   makeFolders(stateDir);
   const [{ openSqliteStore }, { decisionIsSigned }, { seal, keys }] = await Promise.all([
     import('./stores/sqlite/openSqliteStore.ts'),
@@ -255,7 +259,7 @@ async function openStore(
     threads,
   });
   if (basename(file) === DATABASE && !existsSync(made)) writeFileSync(made, '', { mode: 0o600 });
-  return { store, seal };
+  return { store, seal, keys };
 }
 
 /** A database that was there and is gone must not be made anew: all runs and humans would be gone with it, unsaid. */
@@ -361,22 +365,4 @@ async function makeCatalog(
     createMarkdownLoader({ known, sources, standards, reader: definitionReader }),
   ];
   return createCatalog({ root, loaders, globs: config.workflows, index });
-}
-
-/** A setting that would be ignored is worse than one that is refused. */
-function refuseUnsupported(config: Config): void {
-  const unsupported = [
-    config.database === null ? '' : 'database',
-    Object.keys(config.tools).length === 0 ? '' : 'tools',
-    Object.keys(config.checks).length === 0 ? '' : 'checks',
-  ].filter((key) => key !== '');
-  if (unsupported.length === 0) return;
-  const keys = unsupported.map((key) => `\`${key}\``).join(', ');
-  throw new PhasegateError(
-    'config_invalid',
-    `\`${config.file}\` sets ${keys}, which this release cannot do yet`,
-    {
-      hint: 'remove it; groups of tools can stand in a workflow',
-    },
-  );
 }

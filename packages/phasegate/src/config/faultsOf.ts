@@ -41,7 +41,25 @@ const RULES: Readonly<Record<string, Rule>> = {
   clients: (value, key) => texts(value, [key]),
   servers: serverFaults,
   sandbox: sandboxFaults,
+  secrets: expressions,
 };
+
+function expressions(value: Json, key: string): readonly ConfigFault[] {
+  const faults = texts(value, [key]);
+  if (faults.length > 0) return faults;
+  return (value as readonly string[]).flatMap((pattern, index) => {
+    const problem = expressionProblem(pattern);
+    return problem === null ? [] : [fault([key, index], `\`${pattern}\` ${problem}`)];
+  });
+}
+
+function expressionProblem(pattern: string): string | null {
+  try {
+    return new RegExp(pattern, 'u').test('') ? 'matches the empty text, so it would mask everything' : null;
+  } catch {
+    return 'is not a regular expression';
+  }
+}
 
 function globs(value: Json, key: string): readonly ConfigFault[] {
   const faults = texts(value, [key]);

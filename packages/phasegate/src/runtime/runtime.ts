@@ -22,6 +22,7 @@ import { ENGINE } from './engine.ts';
 import { judgeProtected } from './judgeProtected.ts';
 import { createJudging } from './judging.ts';
 import { movedLease } from './leases/leaseTerms.ts';
+import { maskedCommand } from './masking.ts';
 import type { Admitted, Around, CallRecord, StoredRun } from './ports.ts';
 import { createRendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
@@ -65,7 +66,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     if (parts.hear !== undefined && principal.kind === 'agent') parts.hear(run, principal.name);
   }
 
-  const { submit } = createDoor({ ...parts, load, judging, renderSaved, hear });
+  const door = createDoor({ ...parts, load, judging, renderSaved, hear });
+  const submit: typeof door.submit = (runId, asked, how) =>
+    door.submit(runId, how.principal.kind === 'agent' ? masked(asked) : asked, how);
+  /** INVARIANT: masked before the engine sees it, so that run, audit, card and answer hold the same. */
+  function masked(asked: Parameters<typeof door.submit>[1]): typeof asked {
+    const { masking } = parts;
+    return masking === undefined || 'make' in asked ? asked : maskedCommand(asked, masking);
+  }
 
   /** A gate whose time is up is closed by the one who looks next. */
   async function attend(runId: string, principal: Principal): Promise<Attended> {
@@ -95,7 +103,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     const mine = run === null || principal.kind !== 'agent' || isHeldBy(run, principal.name);
     const verdict = await judgeProtected(parts.databases, mine ? run : null, use);
     const permissive = run?.workflow.enforcement.mode === 'permissive';
-    const data = judgedData(run, use, verdict);
+    const told = judgedData(run, use, verdict);
+    const data = parts.masking?.mask(told) ?? told;
     // Which token it was asked with is the start of any inquiry.
     const known = jti === undefined ? data : { ...data, token: jti };
     const event = 'tool_judged' as const;

@@ -1,6 +1,7 @@
 import type { Command, Principal, Run } from '@phasegate/core';
 import type { CallsUnderWay, CallWaits } from './callsUnderWay.ts';
 import type { Guard } from './guard/guard.ts';
+import type { Masking } from './masking.ts';
 import type { Catalog, CheckImplementation, Databases, Functions, Store } from './ports.ts';
 import type { Sandboxing } from './sandboxing.ts';
 
@@ -15,6 +16,8 @@ export interface RuntimeParts {
   readonly databases?: Databases;
   /** Absolute path of the workspace. */
   readonly workspace: string;
+  /** Masks secrets in what agents hand in and in what is recorded of their calls; absent: nothing is masked. */
+  readonly masking?: Masking;
   /** Holds programs that are run; absent where none are, or none can be held. */
   readonly sandboxing?: Sandboxing;
   /** Milliseconds since the epoch. */

@@ -11,9 +11,11 @@ import {
 } from '@phasegate/core';
 import { guardOf, isToolName, jsonProblem } from '@phasegate/core/model';
 import { createTurns } from '../limits/turns.ts';
+import { calledWrongly } from './calledWrongly.ts';
 import type { CallsUnderWay } from './callsUnderWay.ts';
 import { type Guard, withRestored } from './guard/guard.ts';
 import { createInputRules } from './inputRules.ts';
+import type { Masking } from './masking.ts';
 import type {
   Admitted,
   AuditDraft,
@@ -48,6 +50,8 @@ export interface ToolboxParts {
   readonly workspace: string;
   /** The authors' databases, which no tool writes; absent where there can be none. */
   readonly databases?: Pick<Databases, 'protection'>;
+  /** Masks secrets in what is recorded of calls and in what programs print; absent: nothing is masked. */
+  readonly masking?: Masking;
   /** Holds the programs that tools run; absent where none can be held. */
   readonly sandboxing?: Sandboxing;
   /** The contract tools that can be carried out, asked for when the first call comes. */
@@ -164,7 +168,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       const [first, ...others] = verdict.allowed ? (verdict.wouldRefuse ?? []) : verdict.blockers;
       if (first !== undefined) return { allowed: false, blockers: [first, ...others] };
     }
-    const blocker = constraint(run, use.tool, message);
+    const blocker = calledWrongly(run, use.tool, message);
     await note(admitted, 'tool_judged', {
       tool: use.tool,
       phase: run.phase,
@@ -185,7 +189,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     event: AuditDraft['event'],
     data: AuditDraft['data'],
   ): Promise<void> {
-    await parts.note(admitted.runId, [draftOf(admitted, event, data)]);
+    await parts.note(admitted.runId, [draftOf(admitted, event, parts.masking?.mask(data) ?? data)]);
   }
 
   async function executeOne(admitted: Admitted, asked: ToolCallRequest): Promise<ExecutedCall> {
@@ -269,7 +273,10 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     });
     const found = changesMore ? await parts.guard?.settle(run.id) : undefined;
     const restored = [...work.restored, ...(found ?? [])];
-    const result = withRestored(ran, [...new Set(restored)]);
+    // What a file tool reads is the agent's work, and a mask in it would be written back.
+    const shown = runsProgram(call.tool) && parts.masking !== undefined;
+    const clean = shown ? { ...ran, output: parts.masking.mask(ran.output) } : ran;
+    const result = withRestored(clean, [...new Set(restored)]);
     const receipt = makeReceipt(
       {
         id: `receipt-${parts.newId().replace(/^run-/, '')}`,
@@ -370,17 +377,6 @@ function opensGuarded({ workflow, phase }: Run): boolean {
 
 function runsProgram(tool: string): boolean {
   return tool === 'bash' || tool === 'git' || tool.startsWith('mcp:');
-}
-
-/** What cannot be judged for certain is refused, with what the phase allows instead. */
-function constraint(run: Run, tool: string, message: string): Blocker {
-  const allowed = (run.phase === null ? undefined : phaseById(run.workflow, run.phase))?.tools.allowed ?? [];
-  const text = `call it as its schema says, or use what the phase allows: ${allowed.join(', ') || 'no tools'}`;
-  return {
-    code: 'tool_constraint',
-    message: `\`${tool}\` was called wrongly: ${message}`,
-    nextAction: { act: 'use_allowed_tool', ...(run.phase === null ? {} : { phase: run.phase }), text },
-  };
 }
 
 function dead(): PhasegateError {

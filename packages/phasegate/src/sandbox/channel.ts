@@ -91,7 +91,7 @@ const END = 3;
 const RESET = 4;
 const HEAD = 9;
 const MOST = 1024 * 1024;
-const PIECE = 64 * 1024;
+const FRAME_BYTES = 64 * 1024;
 const MOST_CONNECTIONS = 256;
 const NOTHING = Buffer.alloc(0);
 
@@ -122,9 +122,9 @@ class Connection extends Duplex {
   }
 
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
-    for (let at = 0; at < chunk.length; at += PIECE) {
-      const isLast = at + PIECE >= chunk.length;
-      this.#way.send(DATA, chunk.subarray(at, at + PIECE), isLast ? done : undefined);
+    for (let at = 0; at < chunk.length; at += FRAME_BYTES) {
+      const isLast = at + FRAME_BYTES >= chunk.length;
+      this.#way.send(DATA, chunk.subarray(at, at + FRAME_BYTES), isLast ? done : undefined);
     }
     if (chunk.length === 0) done();
   }
