@@ -67,6 +67,39 @@ describe.runIf(works)('a project whose config says `sandbox: on` (bubblewrap)', 
   });
 });
 
+describe.runIf(works)('functions of a workflow in TypeScript (bubblewrap)', () => {
+  const CODE = `
+import { existsSync, writeFileSync } from 'node:fs';
+import { defineWorkflow } from '@phasegate/sdk';
+const tried = (act) => { try { act(); return true; } catch { return false; } };
+export default defineWorkflow({
+  type: 'coded',
+  name: 'Coded',
+  initialStep: 'a',
+  steps: [{ name: 'a', instructions: 'Work.', postconditions: [{
+    name: 'held',
+    check: (ctx) => ctx.result.n === 1 && !tried(() => writeFileSync('planted', 'x')) && !existsSync(ctx.result.state),
+    error: 'it is not held',
+  }] }],
+});`;
+
+  test('write nothing and see no state where the project has its programs in a sandbox', async () => {
+    for (const [config, expected] of [
+      ['sandbox: on\n', 0],
+      ['sandbox: off\n', 1],
+    ] as const) {
+      const project = makeProject({ 'coded.workflow.ts': CODE, 'phasegate.config.yaml': config });
+      const run = await startRun(project, 'coded');
+      const evidence = JSON.stringify({ n: 1, state: join(project.stateDir, 'state.db') });
+
+      const done = await phasegate(project, ['done', run, '--evidence', '-', '--json'], { stdin: evidence });
+
+      expect([config, done.code, done.stdout.slice(0, 400)]).toEqual([config, expected, expect.any(String)]);
+      expect(existsSync(join(project.root, 'planted'))).toBe(expected === 1);
+    }
+  });
+});
+
 test('a config whose `sandbox` cannot be read is invalid, with each place', async () => {
   const config = 'sandbox:\n  programs: maybe\n  read: [relative]\n  write: [/]\n  extra: 1\n';
   const project = makeProject({ ...files, 'phasegate.config.yaml': config });

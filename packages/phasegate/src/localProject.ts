@@ -77,7 +77,12 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
   const codeGate = given.codeGate ?? gate;
   const functions: Functions = lazyPort(
     lazy(async () =>
-      (await import('./loaders/typescript/functionHost.ts')).createFunctions({ root, gate: codeGate }),
+      (await import('./loaders/typescript/functionHost.ts')).createFunctions({
+        root,
+        gate: codeGate,
+        // In a folder that can have no state, nothing has to be hidden either.
+        sandboxing: lazySandbox({ root, env, stateDir: stateOf(root, env) }),
+      }),
     ),
     { calls: ['call'], ends: ['close'] },
   );

@@ -7,7 +7,8 @@ import type { Sandboxing } from './runtime/sandboxing.ts';
 /** Where a project is, and what is not to be seen of it. */
 export interface SandboxPlace {
   readonly root: string;
-  readonly stateDir: string;
+  /** Null where there can be no state. */
+  readonly stateDir: string | null;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -22,7 +23,7 @@ export function lazySandbox({ root, stateDir, env }: SandboxPlace): Sandboxing {
         : resolve(root, path);
     const { read = [], write = [], hosts = [] } = typeof sandbox === 'string' ? {} : sandbox;
     // The folder around it: there the state of other projects is too.
-    const hidden = [dirname(stateDir), stateDir];
+    const hidden = stateDir === null ? [] : [dirname(stateDir), stateDir];
     return { hidden, home, read: read.map(place), write: write.map(place), hosts };
   };
   const sandbox = lazy<Sandbox>(async () =>

@@ -75,6 +75,8 @@ export interface FunctionCall {
   /** The names that may be read though nothing is there yet. */
   readonly known?: KnownNames;
   readonly timeoutMs: number;
+  /** To be held by a sandbox, also where the project does not ask for it. */
+  readonly held?: true;
   /** What `ctx.db` opens; absent where the workflow has no database. */
   readonly database?: { readonly file: string; readonly writable: boolean };
 }

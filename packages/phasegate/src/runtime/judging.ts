@@ -19,7 +19,7 @@ import { CodeChanged, type Looking, lookAt } from './look.ts';
 import type { CheckImplementation } from './ports.ts';
 import { modulePath } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
-import { encloseFor } from './sandboxing.ts';
+import { encloseFor, needsSandbox } from './sandboxing.ts';
 import { shownCard } from './shownCard.ts';
 import type { StagedCopy } from './stagedCopy.ts';
 import { timeFor } from './timeFor.ts';
@@ -79,6 +79,7 @@ export function createJudging(parts: RuntimeParts): Judging {
     workspace: parts.workspace,
     module: modulePath(parts.workspace, workflow.module),
     database: copy ?? modulePath(parts.workspace, workflow.database?.file ?? null),
+    held: needsSandbox({ workflow, ...ring }),
     enclose: async (phase) =>
       encloseFor({ workflow, phase, ...ring }, { ...parts, workspace: await workspace() }),
   });

@@ -15,6 +15,8 @@ export interface Looking {
   readonly module: string | null;
   /** The workflow's own database, or the copy an attempt works on; null where it has none. */
   readonly database: string | null;
+  /** Whether functions are to be held by a sandbox, also where the project does not ask for it. */
+  readonly held?: boolean;
   /** The sandbox for what a check of a phase runs; undefined: it is run in none. */
   readonly enclose?: (phase: PhaseId) => Promise<Enclose | undefined>;
 }
@@ -126,6 +128,7 @@ async function call(
     context: { ...subject.scope, runId, phase, target, attempt },
     ...(known && { known }),
     timeoutMs: FUNCTION_TIMEOUT_MS,
+    ...(looking.held === true ? { held: true } : {}),
     ...(looking.database === null ? {} : { database: { file: looking.database, writable } }),
   });
   if (!answer.ok && answer.kind === 'code_changed') throw new CodeChanged(answer.reason);

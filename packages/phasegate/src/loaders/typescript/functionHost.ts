@@ -1,10 +1,18 @@
 import { realpath } from 'node:fs/promises';
-import { isAbsolute, relative, sep } from 'node:path';
-import type { AskedCode, CodeGate, FunctionAnswer, FunctionCall, Functions } from '../../runtime/ports.ts';
+import { dirname, isAbsolute, relative, sep } from 'node:path';
+import type {
+  AskedCode,
+  CodeGate,
+  EnclosedProgram,
+  FunctionAnswer,
+  FunctionCall,
+  Functions,
+  Sandbox,
+} from '../../runtime/ports.ts';
 import { hashOfFile } from '../readSource.ts';
 import { type ClosureFile, closureOf } from './closureOf.ts';
 import { workflowIdIn } from './findWorkflow.ts';
-import { HostProcess } from './hostProcess.ts';
+import { HostProcess, hostProgram } from './hostProcess.ts';
 
 const MAX_HOSTS = 8;
 
@@ -15,6 +23,15 @@ export interface FunctionHostOptions {
   /** Asked before a module is loaded, and before each further call. */
   readonly gate: Pick<CodeGate, 'refusal'>;
   readonly loadTimeoutMs?: number;
+  /** Holds the processes; absent where there can be no sandbox, and then nothing that must be held is called. */
+  readonly sandboxing?: FunctionSandbox;
+}
+
+/** What holds the processes of functions. */
+export interface FunctionSandbox {
+  readonly sandbox: Pick<Sandbox, 'enclose'>;
+  /** Whether the project has every program in a sandbox. */
+  always(): Promise<boolean>;
 }
 
 /** A module that is loaded in a process of its own. */
@@ -28,7 +45,12 @@ interface OpenHost {
  * Runs the code of TypeScript workflows, in processes of their own that have no keys. A process is kept for the next
  * call; it answers only while every file of the module is still the one that was accepted.
  */
-export function createFunctions({ root, gate, loadTimeoutMs = 10_000 }: FunctionHostOptions): Functions {
+export function createFunctions({
+  root,
+  gate,
+  loadTimeoutMs = 10_000,
+  sandboxing,
+}: FunctionHostOptions): Functions {
   const hosts = new Map<string, Promise<OpenHost | FunctionAnswer>>();
 
   return {
@@ -36,8 +58,10 @@ export function createFunctions({ root, gate, loadTimeoutMs = 10_000 }: Function
       const file = isAbsolute(request.file)
         ? relative(root, request.file).split(sep).join('/')
         : request.file;
-      const key = `${file}\0${request.code}`;
-      const host = await find(key, file, request.code);
+      const held = request.held === true || ((await sandboxing?.always()) ?? false);
+      const written = held ? writtenBy(root, request) : [];
+      const key = [file, request.code, held, ...written].join('\0');
+      const host = await find(key, { file, code: request.code, held, written });
       if (!('process' in host)) return host;
       if (!unchanged(host.files)) {
         drop(key, 'its process was ended because its code changed');
@@ -61,15 +85,15 @@ export function createFunctions({ root, gate, loadTimeoutMs = 10_000 }: Function
     },
   };
 
-  async function find(key: string, file: string, code: string): Promise<OpenHost | FunctionAnswer> {
+  async function find(key: string, wanted: Wanted): Promise<OpenHost | FunctionAnswer> {
     const known = hosts.get(key);
     if (known !== undefined) {
       const opened = await known;
       if (!('process' in opened) || opened.process.alive) return opened;
       // Someone else who found it dead may be loading it anew already.
-      if (hosts.get(key) !== known) return find(key, file, code);
+      if (hosts.get(key) !== known) return find(key, wanted);
     }
-    const host = openHost({ root, gate, loadTimeoutMs }, file, code).catch(broken);
+    const host = openHost({ root, gate, loadTimeoutMs, sandboxing }, wanted).catch(broken);
     hosts.set(key, host);
     const opened = await host;
     if (!('process' in opened)) hosts.delete(key);
@@ -87,12 +111,45 @@ export function createFunctions({ root, gate, loadTimeoutMs = 10_000 }: Function
   }
 }
 
+/** A module as it is asked for. */
+interface Wanted {
+  readonly file: string;
+  readonly code: string;
+  /** Whether its process is to be in a sandbox. */
+  readonly held: boolean;
+  /** Folders that it may write there. */
+  readonly written: readonly string[];
+}
+
+/** The copy of the database that a handler writes lies outside the workspace; one inside is read there. */
+function writtenBy(root: string, { database }: FunctionCall): readonly string[] {
+  if (database === undefined || !database.writable) return [];
+  const folder = dirname(database.file);
+  return `${folder}${sep}`.startsWith(`${root}${sep}`) ? [] : [folder];
+}
+
+type Opened = Pick<FunctionHostOptions, 'root' | 'gate'> & {
+  readonly loadTimeoutMs: number;
+  readonly sandboxing: FunctionSandbox | undefined;
+};
+
+/** Its process in a sandbox that reads the workspace and writes nothing of it; null where it is to be in none. */
+async function enclosedFor(
+  { root, sandboxing }: Opened,
+  { held, written }: Wanted,
+): Promise<EnclosedProgram | null> {
+  if (!held) return null;
+  if (sandboxing === undefined)
+    throw new Error('its process must be held by a sandbox, and there is none here');
+  const scope = { workspace: await realpath(root), writes: [], mayWrite: () => false, commits: false };
+  const { places, ...program } = hostProgram(root);
+  return sandboxing.sandbox.enclose({ ...program, read: places, write: written, given: 1 }, scope);
+}
+
 /** Loads a module, if it is still the code it is asked for by. */
-async function openHost(
-  { root, gate, loadTimeoutMs }: Required<FunctionHostOptions>,
-  file: string,
-  code: string,
-): Promise<OpenHost | FunctionAnswer> {
+async function openHost(opened: Opened, wanted: Wanted): Promise<OpenHost | FunctionAnswer> {
+  const { root, gate, loadTimeoutMs } = opened;
+  const { file, code } = wanted;
   const closure = await closureOf(root, file);
   const module = closure.files.find((candidate) => candidate.path === file);
   if (closure.code !== code || module === undefined) return changed(file);
@@ -102,7 +159,7 @@ async function openHost(
   };
   const refusal = await gate.refusal(asked);
   if (refusal !== null) return untrusted(file, refusal);
-  const process = new HostProcess(root);
+  const process = new HostProcess(root, await enclosedFor(opened, wanted));
   const opening = {
     root: await realpath(root),
     module: module.real,

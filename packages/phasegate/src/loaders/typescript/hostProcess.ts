@@ -1,9 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type Json, PhasegateError } from '@phasegate/core';
-import type { FunctionCall } from '../../runtime/ports.ts';
+import type { EnclosedProgram, FreeProgram, FunctionCall } from '../../runtime/ports.ts';
 import type { HostAnswer, HostFailure, HostRequest, Opening } from './hostProtocol.ts';
 
 /** An answer, or why there is none. */
@@ -44,18 +44,8 @@ export class HostProcess {
   #errors = '';
   #nextId = 1;
 
-  constructor(root: string) {
-    const kept = ENVIRONMENT.flatMap((name) => {
-      const value = process.env[name];
-      return value === undefined ? [] : [[name, value]];
-    });
-    this.#child = fork(childFile(), [], {
-      cwd: root,
-      env: Object.fromEntries(kept),
-      execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=512'],
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      serialization: 'json',
-    });
+  constructor(root: string, enclosed: EnclosedProgram | null = null) {
+    this.#child = enclosed === null ? startFree(root) : startEnclosed(enclosed);
     this.#child.once('exit', (code, signal) => {
       this.#ended ??=
         signal === null ? `its process ended with exit code ${code}` : `its process was ended by ${signal}`;
@@ -143,6 +133,58 @@ export class HostProcess {
     this.#child.channel?.[act]();
     for (const stream of [this.#child.stdout, this.#child.stderr]) (stream as Socket | null)?.[act]();
   }
+}
+
+const OPTIONS = ['--disable-warning=ExperimentalWarning', '--max-old-space-size=512'] as const;
+
+function startFree(root: string): ChildProcess {
+  return fork(childFile(), [], {
+    cwd: root,
+    env: keptEnvironment(),
+    execArgv: [...OPTIONS],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    serialization: 'json',
+  });
+}
+
+/** The same program for a sandbox, and where its own files are. The first descriptor it is given is its channel. */
+export function hostProgram(root: string): FreeProgram & { readonly places: readonly string[] } {
+  return {
+    argv: [process.execPath, ...OPTIONS, childFile()],
+    cwd: realpathSync(root),
+    environment: { ...keptEnvironment(), NODE_CHANNEL_FD: '3', NODE_CHANNEL_SERIALIZATION_MODE: 'json' },
+    places: ownPlaces(),
+  };
+}
+
+function startEnclosed({ argv, cwd, environment, descriptors, close }: EnclosedProgram): ChildProcess {
+  const [file, ...words] = argv;
+  const given = descriptors.map((descriptor) => descriptor ?? 'ignore');
+  const child = spawn(file, words, {
+    cwd,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...given],
+    serialization: 'json',
+  });
+  // It has its own by now.
+  void close();
+  return child;
+}
+
+function keptEnvironment(): Record<string, string> {
+  const kept = ENVIRONMENT.map((name) => [name, process.env[name]] as const);
+  return Object.fromEntries(
+    kept.filter((entry): entry is readonly [string, string] => entry[1] !== undefined),
+  );
+}
+
+/** The packages this program is one of, or the checkout it lies in. */
+function ownPlaces(): readonly string[] {
+  const file = realpathSync(childFile());
+  const packages = file.indexOf('/node_modules/');
+  if (packages >= 0) return [file.slice(0, packages + '/node_modules'.length)];
+  const folders = file.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'));
+  return folders.filter((folder) => folder !== '' && existsSync(`${folder}/node_modules`)).slice(0, 1);
 }
 
 /** The program the child runs: beside this file, or where the build left it when this file is part of a bundle. */
