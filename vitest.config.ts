@@ -22,6 +22,7 @@ export default defineConfig({
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
     globalSetup: './test/scratch.ts',
+    reporters: ['default', './test/leftOut.ts'],
     env: { TMPDIR: SCRATCH, NODE_COMPILE_CACHE: COMPILED },
     // One more than there are cores, as some tests wait: for a lease that ends, for an answer that is held back.
     maxWorkers: availableParallelism() + 1,

@@ -1,0 +1,55 @@
+/**
+ * Programs of the system that some tests need: `node test/programs.ts` installs those that are missing from Debian's
+ * packages where it may, and says what it cannot do. Tests that need one name it in their title or in that of their
+ * group, and are left out where it does not work; the end of a test run names and counts them.
+ */
+import { spawnSync } from 'node:child_process';
+import { findBubblewrap } from '../packages/phasegate/src/sandbox/bubblewrapState.ts';
+
+/** A program of the system. */
+export interface SystemProgram {
+  readonly name: string;
+  /** How its tests are known by their full title. */
+  readonly inTitle: RegExp;
+  /** Why it does not work here; null where it does. */
+  trouble(): Promise<string | null>;
+}
+
+/** All that tests need, each the name of its Debian package. */
+export const PROGRAMS: readonly SystemProgram[] = [
+  {
+    name: 'bubblewrap',
+    inTitle: /\(bubblewrap\)/,
+    async trouble() {
+      const { state } = await findBubblewrap();
+      return state.works ? null : `${state.reason}; ${state.nextStep}`;
+    },
+  },
+  {
+    name: 'tmux',
+    inTitle: /\btmux\b|\blauncher that is killed\b/,
+    trouble: async () => (spawnSync('tmux', ['-V']).status === 0 ? null : 'tmux is not installed'),
+  },
+];
+
+if (process.argv[1] === import.meta.filename) await install();
+
+async function install(): Promise<void> {
+  for (const { name, trouble } of PROGRAMS) {
+    const before = await trouble();
+    if (before === null) {
+      console.log(`${name}: works`);
+      continue;
+    }
+    const isDebian = spawnSync('apt-get', ['--version']).status === 0;
+    if (!isDebian || process.getuid?.() !== 0) {
+      console.log(`${name}: ${before}; not installed here, as that takes root and apt-get`);
+      process.exitCode = 1;
+      continue;
+    }
+    spawnSync('apt-get', ['install', '-y', '--no-install-recommends', name], { stdio: 'inherit' });
+    const after = await trouble();
+    console.log(`${name}: ${after ?? 'installed, and works'}`);
+    if (after !== null) process.exitCode = 1;
+  }
+}
