@@ -118,13 +118,17 @@ function judgePaths(run: Run, phase: Phase, use: ToolUse): Verdict {
   for (const given of paths) {
     const path = normalise(given);
     if (path === null) {
-      return no('outside_write_scope', `\`${given}\` is not a path inside the workspace`, actionFor(run));
+      return no(
+        'outside_write_scope',
+        `\`${shown(given)}\` is not a path inside the workspace`,
+        actionFor(run),
+      );
     }
     for (const tool of use.tool === 'edit_file' ? ['edit_file', 'write_files'] : [use.tool]) {
       if (!mayTouch(phase, tool, path)) {
         return no(
           'tool_constraint',
-          `\`${use.tool}\` may not touch \`${path}\` in phase \`${phase.id}\``,
+          `\`${use.tool}\` may not touch \`${shown(path)}\` in phase \`${phase.id}\``,
           actionFor(run),
         );
       }
@@ -133,7 +137,7 @@ function judgePaths(run: Run, phase: Phase, use: ToolUse): Verdict {
     const scope = phase.writes.length === 0 ? 'nothing' : phase.writes.join(', ');
     return no(
       'outside_write_scope',
-      `phase \`${phase.id}\` may not write \`${path}\`; it may write ${scope}`,
+      `phase \`${phase.id}\` may not write \`${shown(path)}\`; it may write ${scope}`,
       actionFor(run),
     );
   }
@@ -155,13 +159,13 @@ function judgeCommands(run: Run, phase: Phase, use: ToolUse, commands: Commands 
   }
   for (const words of commands.commands) {
     if (use.tool === 'git' && words[0] !== 'git') {
-      return no('tool_not_allowed', `\`${words[0]}\` is not git`, actionFor(run));
+      return no('tool_not_allowed', `\`${shown(words[0] ?? '')}\` is not git`, actionFor(run));
     }
     const applying = (programOf(words) === 'git' ? ['bash', 'git'] : ['bash']).filter(isConstrained);
     if (applying.every((tool) => mayRun(phase, tool, words))) continue;
     return no(
       'tool_constraint',
-      `\`${words.join(' ')}\` is not among the commands of phase \`${phase.id}\``,
+      `\`${shown(words.join(' '))}\` is not among the commands of phase \`${phase.id}\``,
       actionFor(run),
     );
   }
@@ -196,6 +200,13 @@ function actionFor(run: Run | null): NextAction {
     text: `use what phase \`${phase.id}\` allows: ${tools}; or complete it`,
   };
 }
+
+/** The caller's own words, as many as it takes to know them again: a denial has to stay readable. */
+function shown(words: string): string {
+  return words.length > MOST_SHOWN ? `${words.slice(0, MOST_SHOWN)}…` : words;
+}
+
+const MOST_SHOWN = 200;
 
 function no(code: BlockerCode, message: string, nextAction: NextAction): Verdict {
   return refused([blocker(code, message, nextAction)]);

@@ -25,6 +25,7 @@ import { movedLease } from './leases/leaseTerms.ts';
 import { maskedCommand } from './masking.ts';
 import type { Admitted, Around, CallRecord, StoredRun } from './ports.ts';
 import { createRendering } from './rendering.ts';
+import { createRepeatedDenials } from './repeatedDenials.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { type ShownCard, shownCard } from './shownCard.ts';
 import { RING, startRun } from './startRun.ts';
@@ -54,6 +55,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const { store } = parts;
   const { render, renderSaved } = createRendering(parts);
   const judging = createJudging(parts);
+  const denials = createRepeatedDenials();
   const time = (run: Run | null) => timeFor(parts.now, run);
 
   async function load(runId: string): Promise<StoredRun> {
@@ -94,6 +96,14 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     await store.note(run.id, [{ time: time(run), principal: nameOf(by), event, data }]);
   }
 
+  /** Hands a run to a human whose agent asks for the same again and again. Nobody waits for it: a call is under way. */
+  function park(run: Run, use: ToolUse, verdict: Verdict): void {
+    const message = denials.heard(run, use, verdict);
+    if (message === null || run.status !== 'active') return;
+    const command = { kind: 'escalate', reason: 'refusals', message } as const;
+    submit(run.id, command, { principal: ENGINE }).catch(() => undefined);
+  }
+
   /** The verdict on one call, in the run or in none, and the note of it. On the path of every tool call. */
   async function judged(
     run: Run | null,
@@ -110,6 +120,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     const event = 'tool_judged' as const;
     const note = { time: time(run), principal: nameOf(principal), event, data: known };
     const through: Verdict = verdict.allowed || !permissive ? verdict : letThrough(verdict);
+    // Let through, it is not a denial to anyone.
+    if (run !== null && mine) park(run, use, through);
     return { verdict: through, note };
   }
 

@@ -22,6 +22,27 @@ const POLICY: Partial<PhaseDraft> = {
   writes: ['docs/**'],
 };
 
+test('the same denied call again and again hands the run to a human, and other calls do not [adv.L2]', async () => {
+  const { execute, project, run } = await working(POLICY);
+  const denied = { tool: 'write_files', input: { path: 'src/a', content: '' } };
+  const other = { tool: 'write_files', input: { path: 'src/b', content: '' } };
+
+  for (let time = 0; time < 6; time++) await execute([denied, other]);
+  expect((await project.load(run)).status).toBe('active');
+  for (let time = 0; time < 9; time++) await execute([denied]);
+  await execute([{ tool: 'list_files', input: {} }]);
+  for (let time = 0; time < 9; time++) await execute([denied]);
+  expect((await project.load(run)).status).toBe('active');
+  await execute([denied]);
+
+  await expect
+    .poll(() => project.load(run))
+    .toMatchObject({
+      status: 'escalated',
+      escalation: { reason: 'refusals', message: expect.stringContaining('10 times running') },
+    });
+});
+
 describe('a call', () => {
   test('is judged, recorded, carried out and signed, in this order [S2.14 S2.17 S2.40 S2.53 S2.56]', async () => {
     const { execute, workspace, history, publicKey } = await working(POLICY);
