@@ -2,13 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import type { FreeProgram } from '@phasegate/core/ports';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createBubblewrap } from '../../packages/phasegate/src/sandbox/bubblewrap.ts';
 import {
   folderWith,
   SANDBOXES,
   scopeOf,
   shell,
 } from '../../packages/phasegate/src/sandbox/fixtures/enclosing.ts';
+import { bash } from '../../packages/phasegate/src/tools/bash.ts';
 import { SANDBOX_ROWS } from './sandboxRows.ts';
 
 describe.runIf(SANDBOXES)('in the ring `sandboxed` (bubblewrap)', () => {
@@ -71,5 +74,33 @@ describe.runIf(SANDBOXES)('in the ring `sandboxed` (bubblewrap)', () => {
     expect(stderr).toContain('Read-only file system');
     expect(git('rev-parse', 'HEAD')).toBe(head);
     expect(git('status', '--porcelain')).toBe('');
+  });
+
+  test('`bash` is held too, and says what of its scope is not', async () => {
+    const workspace = folderWith({ 'docs/a.md': 'a', 'docs/b.txt': 'b', 'plan.md': 'the plan' });
+    const sandbox = createBubblewrap(async () => ({
+      hidden: [],
+      read: [],
+      write: [],
+      hosts: [],
+      home: '/root',
+    }));
+    const context = {
+      workspace,
+      mayWrite: () => true,
+      mayRead: () => true,
+      signal: new AbortController().signal,
+      environment: {},
+      enclose: (program: FreeProgram) => sandbox.enclose(program, scopeOf(workspace, ['docs/*.md'])),
+    };
+    const command = 'echo x > docs/a.md; echo x > docs/b.txt; echo x > plan.md; echo x > docs/new.md';
+
+    const done = await bash.run({ command }, context);
+
+    expect(done.output).toMatchObject({ not_held: ['new names in `docs`'] });
+    expect(readFileSync(join(workspace, 'docs/a.md'), 'utf8')).toBe('x\n');
+    expect(readFileSync(join(workspace, 'docs/new.md'), 'utf8')).toBe('x\n');
+    expect(readFileSync(join(workspace, 'docs/b.txt'), 'utf8')).toBe('b');
+    expect(readFileSync(join(workspace, 'plan.md'), 'utf8')).toBe('the plan');
   });
 });

@@ -3,13 +3,21 @@ import type { JsonObject } from '@phasegate/core';
 import { loadConfig } from './config.ts';
 import { lazy, lazyPort } from './lazyPort.ts';
 import { namedFiles, type StartedWith } from './namedFiles.ts';
-import type { ConfiguredServer, ServerCard } from './runtime/ports.ts';
+import type { ConfiguredServer, Enclose, ServerCard } from './runtime/ports.ts';
+import type { Sandboxing } from './runtime/sandboxing.ts';
 import type { AttachedServers, AttachedServersParts } from './tools/attachedServers.ts';
 import type { AttachedServer } from './tools/connectServer.ts';
 
 /** The servers the config names that a human accepted, attached when a tool of theirs is first asked for. */
 export function lazyServers(
-  { root, env }: Pick<AttachedServersParts, 'env'> & { readonly root: string },
+  {
+    root,
+    env,
+    sandboxing,
+  }: Pick<AttachedServersParts, 'env'> & {
+    readonly root: string;
+    readonly sandboxing: Sandboxing;
+  },
   cards: () => Promise<readonly ServerCard[]>,
 ): AttachedServers & { read(): Promise<void> } {
   let known: AttachedServers | undefined;
@@ -20,6 +28,7 @@ export function lazyServers(
       demandSame: (name) => demandSameFiles(root, found, name),
       workspace: realpathSync(root),
       env,
+      enclose: () => encloseServers(realpathSync(root), sandboxing),
     });
     return known;
   });
@@ -30,6 +39,13 @@ export function lazyServers(
     start: () => void read(),
     trouble: (tool) => known?.trouble(tool) ?? null,
   };
+}
+
+/** Servers serve every phase, so they may read the workspace and write nothing of it. */
+async function encloseServers(workspace: string, { sandbox, always }: Sandboxing): Promise<Enclose | null> {
+  if (!(await always())) return null;
+  const scope = { workspace, writes: [], mayWrite: () => false, commits: false };
+  return (program) => sandbox.enclose(program, scope);
 }
 
 /** INVARIANT: a server that no human accepted is not started, whatever stands in the config. */

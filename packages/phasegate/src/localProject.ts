@@ -202,7 +202,8 @@ async function open(opening: Opening): Promise<OpenProject> {
       openStore(stateDir, join(stateDir, DATABASE)),
     ]);
   // Asked when the first tool of a server is: by then the project is open.
-  const attached = lazyServers({ root, env }, () => project.trust.servers.cards());
+  const sandboxing = lazySandbox({ root, stateDir, env });
+  const attached = lazyServers({ root, env, sandboxing }, () => project.trust.servers.cards());
   const databases = lazyDatabases({ root, stateDir }, async (runId) => (await store.load(runId))?.run);
   // What a crash left between a run and its database is finished before anyone looks at either.
   if (existsSync(join(stateDir, 'attempts'))) await databases.open();
@@ -225,7 +226,7 @@ async function open(opening: Opening): Promise<OpenProject> {
     tools: async () => (await import('./tools/index.ts')).TOOLS,
     guarded: lazyGuardedFiles({ root, stateDir, seal }),
     acceptedFiles: lazyAcceptedFiles({ root, stateDir }),
-    sandboxing: lazySandbox({ root, stateDir, env }),
+    sandboxing,
     masking: await maskingFor(root, sealing),
     attached,
     attach: attached.read,

@@ -154,7 +154,19 @@ describe('the folder of a command', () => {
     await symlink(outside, join(workspace, 'link'));
     await writeFile(join(workspace, 'file'), '');
 
-    for (const cwd of ['..', '../..', 'link', '/', outside, 'missing', 'file', `../${workspace}-other`]) {
+    await mkdir(join(workspace, 'inner'));
+    await symlink('inner', join(workspace, 'inside'));
+    for (const cwd of [
+      '..',
+      '../..',
+      'link',
+      'inside',
+      '/',
+      outside,
+      'missing',
+      'file',
+      `../${workspace}-other`,
+    ]) {
       const answer = await run({ argv: [NODE, '-e', ''], cwd }, workspace);
       expect(answer.passed, cwd).toBe(false);
       expect(answer.reason).toContain('is not a folder inside the workspace');

@@ -1,10 +1,11 @@
-import { realpath, stat } from 'node:fs/promises';
-import { resolve, sep } from 'node:path';
+import { realpath } from 'node:fs/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
 import { reasonOf } from '@phasegate/core/model';
 import type { CheckAnswer, CheckImplementation } from '../runtime/ports.ts';
 import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
+import { findBeneath } from '../workspace/openBeneath.ts';
+import { relativePath } from '../workspace/relativePath.ts';
 import type { Ended } from '../workspace/runProgram.ts';
 
 /** Runs a command in the workspace and judges how it ended. The engine runs it itself, so its answer is `verified`. */
@@ -183,15 +184,11 @@ function ending(tail: Buffer): string {
   return text === '' ? '' : `; its output ends with:\n${text}`;
 }
 
-/** The folder's real path, or null where it is none or lies outside the workspace. */
+/** The folder, or null where it is none, lies outside the workspace, or a link leads to it: it may lead elsewhere next. */
 async function folderInside(root: string, cwd: string): Promise<string | null> {
-  try {
-    const folder = await realpath(resolve(root, cwd));
-    const inside = `${folder}${sep}`.startsWith(`${root}${sep}`);
-    return inside && (await stat(folder)).isDirectory() ? folder : null;
-  } catch {
-    return null;
-  }
+  const path = relativePath(cwd);
+  if (path === null || (await findBeneath(root, path)).kind !== 'folder') return null;
+  return path === '' ? root : `${root}/${path}`;
 }
 
 function quotedWord(word: string): string {

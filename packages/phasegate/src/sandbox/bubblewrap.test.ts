@@ -218,6 +218,26 @@ describe.runIf(SANDBOXES)('a program in a sandbox (bubblewrap)', () => {
     expect(readFileSync(join(workspace, '.git/config'), 'utf8')).toBe(config);
   });
 
+  test('commits as the user, and knows nothing else that the user told git', async () => {
+    const workspace = folderWith({ 'src/a': 'a' });
+    const home = join(workspace, '../outside');
+    writeFileSync(
+      join(home, '.gitconfig'),
+      '[user]\n\tname = Ada "the" Example\n  email = ada@example.org\n[credential]\n\thelper = "!echo planted"\n',
+    );
+    execFileSync('git', ['init', '-q', workspace]);
+
+    const { stdout } = await shell(
+      scopeOf(workspace, ['src/**'], { commits: true }),
+      'git add -A && git commit -qm x; git log --format="%an <%ae>"; git config --list --global',
+      { home },
+    );
+
+    expect(stdout).toBe(
+      'Ada the Example <ada@example.org>\nuser.name=Ada the Example\nuser.email=ada@example.org\n',
+    );
+  });
+
   test('is not begun where a folder of the scope is a link, or a file in it has a second name [adv.C2]', async () => {
     const workspace = folderWith({ 'real/a': 'a', 'src/a': 'a', 'plan.md': 'p' });
     symlinkSync('real', join(workspace, 'linked'));

@@ -9,6 +9,7 @@ import { leftOpen } from '../workspace/leftOpen.ts';
 import { PathRefused } from '../workspace/pathRefused.ts';
 import { SandboxUnavailable } from '../workspace/sandboxUnavailable.ts';
 import { APART, type Found, findBubblewrap } from './bubblewrapState.ts';
+import { identityIn } from './gitIdentity.ts';
 import { type HeldText, holdText } from './heldText.ts';
 import { HOSTS, PORTS } from './ports.ts';
 import { openScope, type ScopeMounts } from './scopeMounts.ts';
@@ -105,6 +106,7 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
     ...settings.hidden.filter((place) => isShown(place, program, { scope, settings })).flatMap(covered),
     ...(program.read ?? []).flatMap(readable),
     ...(program.write ?? []).flatMap(writable),
+    ...(scope.commits ? identityWords(settings, (text) => inherit(hold(text).descriptor)) : []),
     ...environmentWords(program, settings),
     ...['--chdir', program.cwd],
   ];
@@ -175,6 +177,12 @@ const TMP_BYTES = 2 * 1024 ** 3;
 /** Where the home is too, and nothing of it: what a program finds by its home it finds if the project shows it. */
 function homeOf({ home }: SandboxSettings): string {
   return home === undefined || !isAbsolute(home) || isSystem(home) || home === '/' ? '/tmp/home' : home;
+}
+
+/** Who commits, and nothing else of what the user told git: there may be credentials and programs in it. */
+function identityWords(settings: SandboxSettings, inherit: (text: string) => string): readonly string[] {
+  const identity = settings.home === undefined ? null : identityIn(settings.home);
+  return identity === null ? [] : ['--file', inherit(identity), join(homeOf(settings), '.gitconfig')];
 }
 
 function writable(place: string): readonly string[] {

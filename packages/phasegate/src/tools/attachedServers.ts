@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type Json, type JsonObject } from '@phasegate/core';
-import type { ToolContext, ToolImplementation, ToolResult } from '../runtime/ports.ts';
+import type { Enclose, ToolContext, ToolImplementation, ToolResult } from '../runtime/ports.ts';
 import { type AttachedServer, type Connection, connectServer, type OfferedTool } from './connectServer.ts';
 import { failed } from './defineTool.ts';
 
@@ -27,6 +27,8 @@ export interface AttachedServersParts {
   readonly patienceMs?: number;
   /** Asked each time before a server is connected to: throws where it is no longer the one that was accepted. */
   readonly demandSame?: (name: string) => void;
+  /** The sandbox for servers' programs; null where they are to be in none. */
+  readonly enclose?: () => Promise<Enclose | null>;
   /** Servers of the config that are not attached, with the reason. */
   readonly refused?: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,6 @@
 import type { JsonSchemaValidator, jsonSchemaValidator } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@phasegate/core';
-import type { ToolResult } from '../runtime/ports.ts';
+import type { Enclose, ToolResult } from '../runtime/ports.ts';
 import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
 import { failed } from './defineTool.ts';
 
@@ -36,6 +36,8 @@ export interface Connecting {
   readonly timeoutMs: number;
   /** Aborted when nobody wants the connection any more. */
   readonly signal: AbortSignal;
+  /** The sandbox for a server's program; null where it is to be in none. */
+  readonly enclose?: () => Promise<Enclose | null>;
 }
 
 /** Connects to a server. It is told nothing of us but what the config says: no keys, no tokens, no roots. */
@@ -99,15 +101,21 @@ const ANYTHING: jsonSchemaValidator = {
     (input) => ({ valid: true, data: input as T, errorMessage: undefined }),
 };
 
-async function transportTo(server: AttachedServer, { name, workspace, env }: Connecting) {
+async function transportTo(server: AttachedServer, { name, workspace, env, enclose }: Connecting) {
   if ('command' in server) {
+    const environment = cleanEnvironment(env, workspace, server.env ?? {});
+    const held = (await enclose?.()) ?? null;
+    if (held !== null) {
+      const { enclosedTransport } = await import('./enclosedTransport.ts');
+      return enclosedTransport(await held({ argv: server.command, cwd: workspace, environment }));
+    }
     const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
     const [command, ...args] = server.command;
     return new StdioClientTransport({
       command,
       args,
       cwd: workspace,
-      env: cleanEnvironment(env, workspace, server.env ?? {}),
+      env: environment,
       stderr: 'ignore',
     });
   }

@@ -78,11 +78,12 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 const TAIL_BYTES = 64 * 1024;
 
 function resultOf(ended: Ended, timeoutMs: number, program: string): ToolResult {
-  const { how, stdout, stderr, printed } = ended;
+  const { how, stdout, stderr, printed, notHeld } = ended;
   const output = {
     stdout: textOf(stdout),
     stderr: textOf(stderr),
     truncated: printed.stdout > stdout.length || printed.stderr > stderr.length,
+    ...(notHeld === undefined ? {} : { not_held: [...notHeld] }),
   };
   switch (how.kind) {
     case 'exited':

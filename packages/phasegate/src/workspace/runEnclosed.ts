@@ -7,7 +7,9 @@ export async function runEnclosed(program: Program, enclose: Enclose | undefined
   const enclosed = await enclose(program);
   try {
     const ended = await runProgram({ ...program, ...enclosed });
-    if (enclosed.begun() || ended.how.kind === 'not_started') return ended;
+    const { loose } = enclosed;
+    if (enclosed.begun() || ended.how.kind === 'not_started')
+      return loose.length === 0 ? ended : { ...ended, notHeld: loose };
     if (ended.how.kind !== 'exited' && ended.how.kind !== 'killed') return ended;
     return { ...ended, how: { kind: 'not_started', code: `the sandbox could not be made${saidIn(ended)}` } };
   } finally {

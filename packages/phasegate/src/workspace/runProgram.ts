@@ -45,6 +45,8 @@ export interface Ended {
   readonly heldOpen: boolean;
   /** Those processes by name and number, where the system says. */
   readonly heldBy: readonly string[];
+  /** What a sandbox did not hold of the program's scope; absent where it held all, or there was none. */
+  readonly notHeld?: readonly string[];
   /** How much was printed on each stream, kept or not. */
   readonly printed: { readonly stdout: number; readonly stderr: number };
 }

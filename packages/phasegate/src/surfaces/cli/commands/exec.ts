@@ -30,6 +30,8 @@ export const exec: CliCommand = {
     const enclose = await open.sandboxes.forRun(runId);
     const enclosed = await enclose({ argv: [program, ...words], cwd: project.root, environment });
     try {
+      const { loose } = enclosed;
+      if (loose.length > 0) await invocation.out.log(`not held by the sandbox: ${loose.join('; ')}`);
       await open.guardedFiles.hold(runId);
       const code = await runHere(enclosed);
       if (enclosed.begun()) return code;
