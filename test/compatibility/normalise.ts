@@ -41,11 +41,17 @@ export function normaliseFor(place: Place, made: Made): Normalise {
       return fresh || BY_CHANCE.has(key) ? `<${key}>` : inText(value);
     }
     if (typeof value === 'number') return MEASURED.has(key) ? `<${key}>` : value;
-    if (Array.isArray(value)) return value.map((item) => walk(item, key));
+    if (Array.isArray(value))
+      return value.filter((item) => !isOfMachine(item)).map((item) => walk(item, key));
     if (value === null || typeof value !== 'object') return value;
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [inText(name), walk(item, name)]));
   };
   return (value) => walk(value, '');
+}
+
+/** What `doctor` finds about the machine and not about the project: whether bubblewrap works here. */
+function isOfMachine(item: unknown): boolean {
+  return item !== null && typeof item === 'object' && 'status' in item && Object(item).name === 'sandbox';
 }
 
 /** Another each time it is asked for. */
