@@ -12,6 +12,7 @@ const FILES = [
   'agent_workflow.yaml',
   'agent_workflow.contract.yaml',
   'agent_workflow.md',
+  '.mcp.json',
 ];
 
 describe('init', () => {

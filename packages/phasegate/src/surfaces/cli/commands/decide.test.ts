@@ -11,6 +11,7 @@ test('walks through the example workflow, and a human decides', async () => {
       'agent_workflow.yaml',
       'agent_workflow.contract.yaml',
       'agent_workflow.md',
+      '.mcp.json',
     ],
     kept: [],
     tests: { command: 'test -f done.txt', from: null },
