@@ -15,7 +15,7 @@ export interface SeatbeltSettings {
  * A profile for macOS's Seatbelt that holds a program as bubblewrap does on Linux: a list of what is there, and writing
  * only in the scope. Globs that are not folders become regular expressions, so there new names are held too.
  * NOT RUN: no test has ever started a program under it, and nothing uses it yet. Its text is compared with a recorded
- * one, so that whoever tries it on a Mac knows what they try.
+ * one, so that anyone who tries it on a Mac knows what they try.
  */
 export function seatbeltProfile(
   { workspace, writes, commits }: Omit<SandboxScope, 'mayWrite'>,

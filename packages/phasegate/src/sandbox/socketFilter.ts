@@ -1,6 +1,6 @@
 /**
  * A program for the kernel (classic BPF, read by seccomp) that refuses sockets with a name in the file system: they
- * answer through read-only mounts too, and whoever listens there is outside. Pairs of sockets without a name stay.
+ * answer through read-only mounts too, and anyone who listens there is outside. Pairs of sockets without a name stay.
  * System calls of another architecture and `io_uring`, which would make sockets unseen, are refused too.
  * Null on an architecture it is not written for.
  */
