@@ -42,7 +42,18 @@ const FAMILIES = [
     name: 'humans',
     test: own(
       'surfaces/cli/(?:chooseRun|text/(?:card|fileDiff|lineDiff))',
-      commands('answer', 'decide', 'doctor', 'humans', 'migrate', 'resume', 'stop', 'tokens', 'trust'),
+      commands(
+        'answer',
+        'decide',
+        'doctor',
+        'fence',
+        'humans',
+        'migrate',
+        'resume',
+        'stop',
+        'tokens',
+        'trust',
+      ),
     ),
   },
   {

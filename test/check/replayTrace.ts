@@ -81,6 +81,7 @@ function worldOf(step: string): World {
         : { kind: 'handler', result: { ok: true, outcome, state: {} } };
     if (look.kind === 'condition')
       return { kind: 'condition', result: { ok: true, value: step.includes('its condition is true') } };
+    if (look.kind === 'tree') throw new Error('no run here has a workspace');
     const status = step.includes(`\`${look.check.label}\` does not hold`) ? 'failed' : 'passed';
     return { kind: 'check', result: { status, reason: '', class: 'verified' } };
   };

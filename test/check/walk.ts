@@ -97,6 +97,8 @@ export function anyWorld(random: Random): World {
         return random.chance(0.05)
           ? { kind: 'condition', result: { ok: false, reason: 'threw' } }
           : { kind: 'condition', result: { ok: true, value: random.chance(0.5) } };
+      case 'tree':
+        throw new Error('no run here has a workspace');
     }
   };
 }

@@ -9,6 +9,7 @@ export type {
   Command,
   Fact,
   Facts,
+  FenceAction,
   Look,
   Reachability,
   Subject,
@@ -20,6 +21,7 @@ export { type DenyRule, denyRulesOf, rulesAgainst } from './engine/denyRules.ts'
 export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
 export { evidenceProblems, requiredEvidence, validateCheckpoint } from './engine/evidence.ts';
+export { changeText, TREE_LOOK } from './engine/fence.ts';
 export { quoteRest } from './engine/foreignText.ts';
 export { gateDueAt } from './engine/gate.ts';
 export {
@@ -33,7 +35,7 @@ export type { AllowedProgram, ReceiptCount, RefusedTry, WorkFacts } from './engi
 export { type Goal, goalAuthor, goalOf, goalText } from './engine/goal.ts';
 export { holds, holdsAnItem } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
-export { judgeTool } from './engine/judgeTool.ts';
+export { judgeTool, normalise, pathsOf } from './engine/judgeTool.ts';
 export { type KnownNames, knownNames } from './engine/knownNames.ts';
 export { type OtherRun, runInTheWay, type WantedRun } from './engine/oneRun.ts';
 export { type CommandOutcome, outcomeOf } from './engine/outcome.ts';
@@ -59,6 +61,7 @@ export type {
   CheckResult,
   Completion,
   Escalation,
+  FenceAct,
   GateDecision,
   GateWait,
   Item,
@@ -70,6 +73,7 @@ export type {
   Run,
   RunCore,
   RunStatus,
+  TreeChange,
   Wait,
 } from './engine/run.ts';
 export { timesOf } from './engine/run.ts';

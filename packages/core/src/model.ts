@@ -116,7 +116,9 @@ export {
   type Templates,
   type ToolConstraint,
   type ToolPolicy,
+  WORKSPACE_USES,
   type Work,
   type Workflow,
   type WorkflowDatabase,
+  type WorkspaceUse,
 } from './model/workflow.ts';

@@ -63,6 +63,7 @@ export type {
   Place,
 } from './ports/definitions.ts';
 export type { Feed, FeedRecord, FeedStore } from './ports/feed.ts';
+export type { Compared, Fence, FenceChange, FenceFiles } from './ports/fence.ts';
 export type { ClaimableRun, FoundAt, FoundPage, NotOverQuery, QuietRun, RunFinder } from './ports/finding.ts';
 export type {
   GuardedCard,

@@ -20,6 +20,7 @@ import { lazy, lazyPort } from './lazyPort.ts';
 import { listingFile } from './listingFile.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
 import { lazyDatabases } from './localDatabases.ts';
+import { lazyFence } from './localFence.ts';
 import { lazyAcceptedFiles, lazyGuardedFiles } from './localGuarded.ts';
 import { maskingFor } from './localMasking.ts';
 import { lazySandbox } from './localSandbox.ts';
@@ -228,6 +229,7 @@ async function open(opening: Opening): Promise<OpenProject> {
     acceptedFiles: lazyAcceptedFiles({ root, stateDir }),
     sandboxing,
     masking: await maskingFor(root, sealing),
+    measuring: lazyFence({ root, stateDir, env, databases: databases.port }),
     attached,
     attach: attached.read,
   });

@@ -6,6 +6,7 @@ import {
   type ParamDraft,
   type PropertyDraft,
   RINGS,
+  WORKSPACE_USES,
 } from '@phasegate/core/model';
 import { Compilation, defined, type FunctionKind, type Path, type WorkflowFunction } from './compilation.ts';
 import { compileDatabase } from './compileDatabase.ts';
@@ -164,7 +165,7 @@ function compileSchema(
 
 function compileEnforcement(compilation: Compilation, value: unknown): WorkflowDraft['enforcement'] {
   const path = ['enforcement'];
-  const known = ['mode', 'ring', 'phaseTokens', 'leaseSeconds', 'maxReclaims'];
+  const known = ['mode', 'ring', 'workspace', 'phaseTokens', 'leaseSeconds', 'maxReclaims'];
   const fields = compilation.fields(value, path, known);
   if (fields === undefined) return undefined;
   const mode = compilation.choice(fields.mode, [...path, 'mode'], ['strict', 'permissive', 'advisory']);
@@ -172,6 +173,7 @@ function compileEnforcement(compilation: Compilation, value: unknown): WorkflowD
   return defined({
     mode: mode === 'advisory' ? ('permissive' as const) : mode,
     ring: compilation.choice(fields.ring, [...path, 'ring'], RINGS),
+    workspace: compilation.choice(fields.workspace, [...path, 'workspace'], WORKSPACE_USES),
     tokenSeconds: compilation.number(tokens?.expirySeconds, [...path, 'tokenSeconds']),
     leaseSeconds: compilation.number(fields.leaseSeconds, [...path, 'leaseSeconds']),
     maxReclaims: compilation.number(fields.maxReclaims, [...path, 'maxReclaims']),

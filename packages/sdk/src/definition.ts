@@ -6,6 +6,7 @@ import type {
   Mode,
   OneRunPer,
   Ring,
+  WorkspaceUse,
 } from '@phasegate/core/model';
 import type { Arg } from './arg.ts';
 import type { Dispatch } from './dispatch.ts';
@@ -30,6 +31,8 @@ export interface WorkflowDefinition {
   readonly enforcement?: {
     readonly mode?: Mode | 'advisory';
     readonly ring?: Ring;
+    /** Whether runs that write share the workspace, or wait for each other. */
+    readonly workspace?: WorkspaceUse;
     readonly phaseTokens?: { readonly expirySeconds?: number };
     /** How long an agent may be silent before its run goes to another, from 1 to 86400. */
     readonly leaseSeconds?: number;

@@ -89,6 +89,7 @@ const STEP: Fields<WorkflowStep> = {
 const ENFORCEMENT: Fields<NonNullable<WorkflowDefinition['enforcement']>> = {
   mode: 'text',
   ring: 'text',
+  workspace: 'text',
   phaseTokens: 'object',
   leaseSeconds: 'number',
   maxReclaims: 'number',

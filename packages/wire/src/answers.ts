@@ -1,5 +1,5 @@
 import type { AuditRecord, Json, JsonObject, NextAction, PhaseId, RunStatus, Warning } from '@phasegate/core';
-import type { Progress } from '@phasegate/core/engine';
+import type { Progress, TreeChange } from '@phasegate/core/engine';
 import type { Mode, Ring } from '@phasegate/core/model';
 import type { WireBlocker } from './blockers.ts';
 import type { GoalFields } from './goal.ts';
@@ -40,6 +40,8 @@ export type RunFields = GoalFields &
     readonly attempts: number;
     /** Why the attempt before failed. */
     readonly feedback: string | null;
+    /** What the fence last refused the phase for; absent where there is nothing. */
+    readonly violations?: readonly Violation[];
     readonly gate: Gate | null;
     readonly questions: readonly { readonly text: string; readonly options: readonly string[] }[];
     readonly answers: readonly GivenAnswer[];
@@ -53,6 +55,14 @@ export type RunFields = GoalFields &
     /** The same in parts, for programs. */
     readonly next_step?: NextAction;
   };
+
+/** A path that was changed outside the phase's scope. */
+export type Violation = {
+  readonly path: string;
+  readonly how: TreeChange['how'];
+  /** Which tool call did it, where the audit knows. */
+  readonly by?: string;
+};
 
 /** One run as its reader may see it. */
 export type Run = RunFields & {

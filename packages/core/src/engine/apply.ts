@@ -48,7 +48,7 @@ export function begin(workflow: Workflow, event: Started): Run {
     state: {},
     visits: { [String(event.phase)]: 1 },
     iterations: {},
-    work: freshWork(event.at, event.items),
+    work: { ...freshWork(event.at, event.items), ...treeOf(event) },
     decisions: [],
     ...(event.rules === undefined ? {} : { rules: event.rules }),
     status: event.queued ? 'queued' : 'active',
@@ -63,7 +63,14 @@ export function apply(run: Run, event: RunEvent): Run {
     case 'run_started':
       throw new TypeError('a run starts once');
     case 'run_claimed':
-      return { ...core, holder: event.holder, epoch: run.epoch + 1, status: 'active', phase: here(run) };
+      return {
+        ...core,
+        holder: event.holder,
+        epoch: run.epoch + 1,
+        work: { ...core.work, ...treeOf(event) },
+        status: 'active',
+        phase: here(run),
+      };
     case 'run_released':
       return afterRelease(run, core, event);
     case 'item_claimed':
@@ -86,6 +93,7 @@ export function apply(run: Run, event: RunEvent): Run {
     case 'gate_opened':
       return {
         ...core,
+        work: withinScope(core.work),
         ...(event.instance === undefined ? {} : { gates: event.instance }),
         status: 'waiting',
         phase: event.phase,
@@ -101,6 +109,8 @@ export function apply(run: Run, event: RunEvent): Run {
     }
     case 'phase_completed':
       return afterCompletion(run, core, event);
+    case 'fence_settled':
+      return afterFence(run, event);
     case 'question_asked':
       return {
         ...core,
@@ -168,6 +178,7 @@ function coreOf(run: Run): RunCore {
     ...(run.gates === undefined ? {} : { gates: run.gates }),
     ...(run.settled === undefined ? {} : { settled: run.settled }),
     ...(run.owed === undefined ? {} : { owed: run.owed }),
+    ...(run.fenced === undefined ? {} : { fenced: run.fenced }),
   };
 }
 
@@ -277,6 +288,7 @@ function afterCompletion(
     visits: { ...run.visits, [to]: timesOf(run.visits, to) + 1 },
     work: {
       ...freshWork(event.at, event.items),
+      ...treeOf(event),
       attempts,
       note: event.note === undefined ? newestNote(run) : event.note,
     },
@@ -326,6 +338,29 @@ function afterResume({ crashes: _, ...work }: PhaseWork, note: string | null): P
 
 function tryAgain({ crashes: _, refusal: __, ...item }: Item): Item {
   return item.status === 'failed' ? { ...item, status: 'pending', attempts: 0 } : item;
+}
+
+function treeOf({ tree }: { readonly tree?: string }): Pick<PhaseWork, 'tree'> {
+  return tree === undefined ? {} : { tree };
+}
+
+function withinScope(work: PhaseWork): PhaseWork {
+  if (work.outside === undefined) return work;
+  const { outside: _, ...inside } = work;
+  return inside;
+}
+
+/** What was settled is no longer in the way, and the same refusal is a new one: somebody has looked at it. */
+function afterFence(run: Run, event: Extract<RunEvent, { type: 'fence_settled' }>): Run {
+  const { at, action, phase, paths, reason, by } = event;
+  const { outside = [], ...work } = run.work;
+  const left = outside.filter(({ path }) => !paths.includes(path));
+  return {
+    ...run,
+    updatedAt: at,
+    work: { ...work, refusal: null, ...(left.length === 0 ? {} : { outside: left }), ...treeOf(event) },
+    fenced: [...(run.fenced ?? []), { action, phase, paths, reason, by, at }],
+  };
 }
 
 /** The visit goes on with its attempts; what was read is another text now, and what was refused another rule. */

@@ -9,6 +9,7 @@ import {
   KNOWN,
   result,
   started,
+  subjectOf,
   submit,
   workflowOf,
 } from './fixtures/walks.ts';
@@ -95,7 +96,7 @@ test('an item that hands in something called `items` speaks for itself only', ()
   const evidence = { review: { approved: false }, items: { approved: { review: true } } };
   submit(run, complete(run, evidence, { item: 'a' }), {
     answer: (look) => {
-      seen.push((look.subject.scope.artifacts as JsonObject).review);
+      seen.push((subjectOf(look).scope.artifacts as JsonObject).review);
       return result('passed');
     },
   });

@@ -4,6 +4,7 @@ import { ALLOWED, blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { type Considered, escalation, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { measuredIn } from './fence.ts';
 import { holds, itemOf } from './holding.ts';
 import { failedItems } from './items.ts';
 import type { Run } from './run.ts';
@@ -26,7 +27,10 @@ export function considerClaim(run: Run, command: Claim, circumstance: Circumstan
   const open = run.status === 'queued' || (run.status === 'active' && item !== undefined);
   if (!open)
     return turnAway([blocker('run_not_queued', `run \`${run.id}\` is ${run.status}, not queued`, ANOTHER)]);
-  const events: RunEvent[] = run.status === 'queued' ? [{ at: now, type: 'run_claimed', holder }] : [];
+  const events: RunEvent[] =
+    run.status === 'queued'
+      ? [{ at: now, type: 'run_claimed', holder, ...measuredFor(run, circumstance) }]
+      : [];
   if (item === undefined) return { verdict: ALLOWED, events };
   const wrong = itemProblem(run, item);
   if (wrong !== null) return turnAway([wrong]);
@@ -34,6 +38,11 @@ export function considerClaim(run: Run, command: Claim, circumstance: Circumstan
     verdict: ALLOWED,
     events: [...events, { at: now, type: 'item_claimed', phase: run.phase, item, holder }],
   };
+}
+
+/** What another agent changed in this visit stays to be answered for: a phase is measured once. */
+function measuredFor(run: Run, circumstance: Circumstance): { readonly tree?: string } {
+  return run.work.tree === undefined ? measuredIn(circumstance) : {};
 }
 
 /**

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 import type { Check, FunctionRef, Outcome, PhaseId, Workflow } from '../model/workflow.ts';
 import type { ReleaseCause } from './events.ts';
 import type { KnownNames } from './knownNames.ts';
-import type { CheckResult, Escalation, Principal, Question } from './run.ts';
+import type { CheckResult, Escalation, Principal, Question, TreeChange } from './run.ts';
 
 /** What someone asks of a run. */
 export type Command =
@@ -57,6 +57,18 @@ export type Command =
       readonly trusted: boolean;
       readonly proof: Reachability;
     }
+  /**
+   * A human settles what was changed outside the scope. Only the runtime makes one: it has moved the files, or measured
+   * the workspace again.
+   */
+  | {
+      readonly kind: 'fence';
+      readonly action: FenceAction;
+      readonly paths: readonly string[];
+      readonly reason: string;
+      /** The measure from now on, where something was accepted. */
+      readonly tree?: string;
+    }
   /** An agent takes a queued run, or an open item of a parallel phase. */
   | { readonly kind: 'claim'; readonly item?: string }
   /** The engine's own, and for `given_back` the holder's: who holds the run, or one item of it, no longer does. */
@@ -82,6 +94,9 @@ export interface WorkedAt {
   readonly visit?: number;
 }
 
+/** What a human can do about a change outside the scope. */
+export type FenceAction = 'accept' | 'restore' | 'quarantine';
+
 /** Whether a run could be where it is under another workflow: by which way, or why not. */
 export type Reachability =
   | { readonly reachable: true; readonly trace: readonly string[] }
@@ -100,6 +115,8 @@ export interface Circumstance {
    * there, and only where it can still be installed.
    */
   readonly database?: string;
+  /** Hash of the workspace as it was measured for this command; absent where there is no fence, or a look says it. */
+  readonly tree?: string;
 }
 
 /** What was established, by the id of the look that asked for it. */
@@ -119,13 +136,38 @@ export type Fact =
       readonly result:
         | { readonly ok: true; readonly value: boolean }
         | { readonly ok: false; readonly reason: string };
+    }
+  | {
+      readonly kind: 'tree';
+      readonly result:
+        | {
+            readonly ok: true;
+            /** Hash of the workspace as it is now. */
+            readonly tree: string;
+            /** What changed outside the phase's scope since it was entered. */
+            readonly outside: readonly TreeChange[];
+            /** How many more there are. */
+            readonly more?: number;
+            /** What is on record and refuses nothing. */
+            readonly noticed?: readonly TreeChange[];
+          }
+        | { readonly ok: false; readonly code: 'tree_moved' | 'tree_unknown'; readonly reason: string };
     };
 
 /** Something that must be established before deciding: the engine asks, it does not look. */
 export type Look =
   | { readonly kind: 'check'; readonly id: string; readonly check: Check; readonly subject: Subject }
   | { readonly kind: 'handler'; readonly id: string; readonly ref: FunctionRef; readonly subject: Subject }
-  | { readonly kind: 'condition'; readonly id: string; readonly ref: FunctionRef; readonly subject: Subject };
+  | { readonly kind: 'condition'; readonly id: string; readonly ref: FunctionRef; readonly subject: Subject }
+  /** The workspace compared with what it was when the phase was entered. */
+  | {
+      readonly kind: 'tree';
+      readonly id: string;
+      readonly run: string;
+      readonly phase: PhaseId;
+      /** Hash of the measure it is compared with. */
+      readonly tree: string;
+    };
 
 /** What a look is about: the run as it is, or as it would be, in data. */
 export interface Subject {

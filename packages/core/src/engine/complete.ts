@@ -6,6 +6,7 @@ import { blocker, completeAction, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import { evidenceProblems, unusableSchemas } from './evidence.ts';
+import { type Fenced, fenceOf } from './fence.ts';
 import { considerItem, considerJoin, readItem, withFailedItems } from './items.ts';
 import { type Completing, considerLeaving, leaveFailed, outcomeBlocker } from './leaving.ts';
 import type { Item, Run } from './run.ts';
@@ -40,7 +41,14 @@ export function considerComplete(run: Run, command: Complete, circumstance: Circ
   if (typeof outcome !== 'string') return refuse(outcome);
 
   const item = readItem(run, phase, command);
-  if (item === 'all') return considerJoin(run, { phase, expected: command.target }, circumstance);
+  if (item === 'all') {
+    const asking = new Asking(circumstance);
+    const fenced = fenceOf(run, phase, asking);
+    if (asking.missing.length > 0) return { looks: asking.missing };
+    if (fenced.blockers.length > 0 && !isPermissive(run))
+      return refuseFenced(run, fenced, { item: command.item, now: circumstance.now });
+    return considerJoin(run, { phase, expected: command.target }, circumstance);
+  }
   if (item !== null && 'code' in item) return refuse(item);
   const submitted: Submitted = { phase, command, submission, item };
   if (outcome === 'fail' && phase.work.kind !== 'handler') return considerFail(run, submitted, circumstance);
@@ -77,6 +85,10 @@ function considerWork(
   if (formal.length > 0 && !permissive) return refuse(formal, false);
 
   const asking = new Asking(circumstance);
+  const fenced = fenceOf(run, phase, asking);
+  if (asking.missing.length > 0) return { looks: asking.missing };
+  if (fenced.blockers.length > 0 && !permissive)
+    return refuseFenced(run, fenced, { item: command.item, now: circumstance.now });
   const judged = { phase, evidence, ...(item === null ? {} : { item }) };
   const handled = runHandler(run, judged, asking);
   if (asking.missing.length > 0) return { looks: asking.missing };
@@ -88,7 +100,7 @@ function considerWork(
   const outcome = handled.outcome ?? submitted.outcome;
   const looking = { judged, checks: checksOn(phase, outcome, item), asking, stage: 'leave' };
   const failed = checkBlockers(worked, looking);
-  const warnings = checkWarnings(worked, looking);
+  const warnings = [...fenced.warnings, ...checkWarnings(worked, looking)];
   if (asking.missing.length > 0) return { looks: asking.missing };
   if (failed.length > 0 && !permissive) return refuse(failed, true);
 
@@ -96,15 +108,24 @@ function considerWork(
     phase,
     evidence,
     ...wordOf(submission),
-    ...(formal.length + failed.length > 0 ? { letThrough: true } : {}),
+    ...(formal.length + failed.length + fenced.blockers.length > 0 ? { letThrough: true } : {}),
     outcome,
     state: handled.state,
-    would: [...undeclared, ...formal, ...failed],
+    would: [...undeclared, ...formal, ...fenced.blockers, ...failed],
     warnings,
     expected: command.target,
   };
   if (item !== null) return considerItem(run, command.item as string, done, circumstance);
   return outcome === 'fail' ? leaveFailed(run, done, circumstance) : considerLeaving(run, done, circumstance);
+}
+
+/** What the fence refuses is no attempt: the work itself was not judged. */
+function refuseFenced(
+  run: Run,
+  { blockers, outside }: Fenced,
+  { item, now }: { readonly item: string | undefined; readonly now: string },
+): Considered {
+  return withFailedItems(run, now, refuseWork(run, now, { blockers, outside, counted: false, item }));
 }
 
 /**
@@ -170,13 +191,20 @@ function considerFail(
     const refusal = refuseWork(run, circumstance.now, uncounted(found, command.item));
     return withFailedItems(run, circumstance.now, refusal);
   }
+  // What was changed outside the scope would be the measure of the phase that this leads to.
+  const asking = new Asking(circumstance);
+  const fenced = fenceOf(run, phase, asking);
+  if (asking.missing.length > 0) return { looks: asking.missing };
+  if (fenced.blockers.length > 0 && !isPermissive(run))
+    return refuseFenced(run, fenced, { item: command.item, now: circumstance.now });
   const done: Completing = {
     phase,
     evidence: { ...submission.evidence, failure_reason: reason },
     ...wordOf(submission),
     outcome: 'fail',
     state: {},
-    would: submission.undeclared,
+    would: [...submission.undeclared, ...fenced.blockers],
+    warnings: fenced.warnings,
     expected: command.target,
   };
   if (item !== null) return considerItem(run, command.item as string, done, circumstance);

@@ -3,7 +3,16 @@ import type { JsonObject } from '../json.ts';
 import type { PhaseDraft } from '../model/draft.ts';
 import type { Outcome } from '../model/workflow.ts';
 import type { Look } from './command.ts';
-import { ADA, type Circumstances, complete, result, started, submit, workflowOf } from './fixtures/walks.ts';
+import {
+  ADA,
+  type Circumstances,
+  complete,
+  result,
+  started,
+  subjectOf,
+  submit,
+  workflowOf,
+} from './fixtures/walks.ts';
 import type { Run } from './run.ts';
 
 const WAYS = { outcomes: { ok: 'DONE', fail: 'FIX', iterate: 'ROUND', skip: 'PAST' } } as const;
@@ -138,7 +147,7 @@ describe('paying with `fail`', () => {
     }
     const visits: unknown[] = [];
     const answer = (look: Look) => {
-      visits.push(look.subject.reviews, look.subject.scope.iteration);
+      visits.push(subjectOf(look).reviews, subjectOf(look).scope.iteration);
       return result('failed');
     };
     const judged = submit(run, complete(run, { review: 1 }), { answer }).run;

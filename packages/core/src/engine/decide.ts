@@ -7,6 +7,7 @@ import { considerComplete } from './complete.ts';
 import { type Considered, NOT_LOOKED_AT } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { considerFailure } from './failure.ts';
+import { considerFence } from './fenceAct.ts';
 import { considerDecide, considerExpiry } from './gate.ts';
 import {
   considerAnswer,
@@ -107,6 +108,8 @@ function considerCommand(run: Run, command: Command, circumstance: Circumstance)
       return considerStop(run, command, circumstance);
     case 'migrate':
       return considerMigrate(run, command, circumstance);
+    case 'fence':
+      return considerFence(run, command, circumstance);
     case 'claim':
       return considerClaim(run, command, circumstance);
     case 'release':
@@ -142,5 +145,9 @@ function unknown(look: Look): Fact {
       return { kind: 'handler', result: { ok: false, reason: NOT_LOOKED_AT.reason, timedOut: false } };
     case 'condition':
       return { kind: 'condition', result: { ok: false, reason: NOT_LOOKED_AT.reason } };
+    case 'tree': {
+      const reason = 'nobody compared the workspace with what it was';
+      return { kind: 'tree', result: { ok: false, code: 'tree_unknown', reason } };
+    }
   }
 }

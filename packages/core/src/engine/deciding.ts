@@ -1,9 +1,10 @@
 import { refused } from './blockers.ts';
 import type { Circumstance, Fact, Look } from './command.ts';
 import type { RunEvent } from './events.ts';
+import { measuredIn } from './fence.ts';
 import { itemOf } from './holding.ts';
 import { repeatedRefusal } from './repeatedRefusal.ts';
-import type { CheckResult, Run } from './run.ts';
+import type { CheckResult, Run, TreeChange } from './run.ts';
 import type { Blocker, Verdict } from './verdict.ts';
 
 /** What considering a command leads to: more to look at, or an answer. */
@@ -29,6 +30,11 @@ export class Asking {
 
   constructor(circumstance: Circumstance) {
     this.#circumstance = circumstance;
+  }
+
+  /** The measure of the workspace that was taken with this command, if any was. */
+  tree(): { readonly tree?: string } {
+    return measuredIn(this.#circumstance);
   }
 
   /** The fact, or undefined and the look is noted as missing. */
@@ -61,9 +67,11 @@ export function refuseWork(
     readonly counted: boolean;
     /** As the agent named it. */
     readonly item?: string | undefined;
+    /** What was changed outside the scope, where that is the reason. */
+    readonly outside?: readonly TreeChange[];
   },
 ): Considered {
-  const { blockers, counted } = refusal;
+  const { blockers, counted, outside = [] } = refusal;
   const item = openItem(run, refusal.item);
   const { count: same, all = 1 } = repeatedRefusal(run, blockers, item);
   const tooMany = counted ? null : tooManyRefusals(same, all);
@@ -76,6 +84,7 @@ export function refuseWork(
     counted,
     ...(item === undefined ? {} : { ofItem: true as const }),
     ...(item === undefined || tooMany === null ? {} : { setAside: tooMany }),
+    ...(outside.length === 0 ? {} : { outside }),
   };
   const attempts = counted && item === undefined ? run.work.attempts + 1 : 0;
   const events: RunEvent[] = [refusing];

@@ -3,6 +3,7 @@ import type { Ending, Outcome, PhaseId, Ring, Target, Workflow } from '../model/
 import type {
   Answer,
   Escalation,
+  FenceAct,
   GateDecision,
   GateWait,
   Item,
@@ -11,6 +12,7 @@ import type {
   QueuePlace,
   Result,
   SettledGate,
+  TreeChange,
 } from './run.ts';
 import type { Blocker, Warning } from './verdict.ts';
 
@@ -42,8 +44,15 @@ export type RunEvent = { readonly at: string } & (
       readonly by?: Pick<Principal, 'kind' | 'name'>;
       /** What would have been refused, in permissive mode; absent where there is nothing. */
       readonly wouldRefuse?: readonly Blocker[];
+      /** Hash of the workspace as the first phase was entered; absent where there is no fence. */
+      readonly tree?: string;
     }
-  | { readonly type: 'run_claimed'; readonly holder: string }
+  | {
+      readonly type: 'run_claimed';
+      readonly holder: string;
+      /** Hash of the workspace, where the phase is worked on from now on and nobody has measured it before. */
+      readonly tree?: string;
+    }
   /** The agent is gone or gave the run back; it stands at its last checkpoint, for another to claim. */
   | {
       readonly type: 'run_released';
@@ -74,6 +83,8 @@ export type RunEvent = { readonly at: string } & (
       readonly ofItem?: true;
       /** Why the item is set aside for a human: it was refused too often. */
       readonly setAside?: string;
+      /** What was changed outside the scope, where the fence refused it. */
+      readonly outside?: readonly TreeChange[];
     }
   | ({
       readonly type: 'item_completed';
@@ -127,9 +138,17 @@ export type RunEvent = { readonly at: string } & (
       readonly judged?: true;
       /** SHA-256 of the copy of the author's database that is installed with it. */
       readonly database?: string;
+      /** Hash of the workspace that the next phase begins with; absent where there is no fence. */
+      readonly tree?: string;
       /** What the humans who won wrote; absent where it is the newest note of them all. */
       readonly note?: string | null;
     } & Result)
+  /** A human settled what was changed outside the scope. */
+  | ({
+      readonly type: 'fence_settled';
+      /** The measure from now on, where something was accepted. */
+      readonly tree?: string;
+    } & Omit<FenceAct, 'at'>)
   | { readonly type: 'question_asked'; readonly questions: readonly Question[] }
   | { readonly type: 'question_answered'; readonly answer: Answer; readonly final: boolean }
   | { readonly type: 'run_escalated'; readonly escalation: Escalation }
@@ -170,6 +189,7 @@ const RUN_EVENTS: Readonly<Record<RunEventType, true>> = {
   gate_timed_out: true,
   gate_closed: true,
   phase_completed: true,
+  fence_settled: true,
   question_asked: true,
   question_answered: true,
   run_escalated: true,

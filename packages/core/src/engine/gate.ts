@@ -6,6 +6,7 @@ import type { Circumstance, Command } from './command.ts';
 import { doneAnew, needsMovedDatabase } from './databaseMoved.ts';
 import { Asking, type Considered, escalation, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { fenceOf } from './fence.ts';
 import { contextValues, visitOf } from './gateContext.ts';
 import { AT_THE_GATE, meaningOf } from './gateMeaning.ts';
 import { followRoute, passed } from './leaving.ts';
@@ -59,6 +60,9 @@ export function considerDecide(run: Run, command: Decide, circumstance: Circumst
   const moved = meaning === 'approves' ? recheckBlockers(run, { wait, phase }, asking) : [];
   if (asking.missing.length > 0) return { looks: asking.missing };
   if (moved.length > 0 && run.workflow.enforcement.mode !== 'permissive') return turnAway(moved);
+  const outside = option.next === null ? [] : fencedAtGate(run, phase, asking);
+  if (asking.missing.length > 0) return { looks: asking.missing };
+  if (outside.length > 0 && run.workflow.enforcement.mode !== 'permissive') return turnAway(outside);
   const settles: SettledGate = {
     gate: gate.id,
     phase: phase.id,
@@ -101,6 +105,15 @@ function recheckBlockers(
     ...one,
     message: `looked at again before the yes, this no longer holds: ${one.message}`,
     nextAction: AT_THE_GATE,
+  }));
+}
+
+/** Whatever is chosen, the next phase must not begin with what was changed outside the scope while nobody looked. */
+function fencedAtGate(run: Run, phase: Phase, asking: Asking): readonly Blocker[] {
+  const text = `settle it with \`phasegate fence ${run.id}\`, look again and decide`;
+  return fenceOf(run, phase, asking).blockers.map((found) => ({
+    ...found,
+    nextAction: { act: 'wait_for_human', text },
   }));
 }
 

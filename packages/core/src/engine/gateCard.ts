@@ -7,7 +7,7 @@ import { contextValues, gateContext, visitOf } from './gateContext.ts';
 import { meaningOf } from './gateMeaning.ts';
 import { type WorkFacts, workSections } from './gateWork.ts';
 import { routeFrom } from './route.ts';
-import type { GateWait, Run } from './run.ts';
+import type { GateWait, Run, TreeChange } from './run.ts';
 
 /**
  * What bears on a decision and is not in the run itself: anyone who shows a card looks it up. All of it lies before the
@@ -22,6 +22,11 @@ export interface GateCardFacts {
   readonly itemsJudged?: readonly JudgedItem[];
   /** What was done with tools, and what was refused. */
   readonly work?: WorkFacts;
+  /**
+   * What of the workspace is not as it was when the gate opened, each with a hash of what stands there now. It may
+   * change while the gate is open, and a decision on the card from before is then one on what is gone.
+   */
+  readonly movedSince?: readonly (TreeChange & { readonly content: string | null })[];
 }
 
 /** An item's postconditions are looked at when it is handed in, which may be long before the gate opens. */
@@ -101,6 +106,14 @@ export function gateCard(run: Run, facts: GateCardFacts = NOTHING): JsonObject |
     outcome: wait.outcome,
     ...section('would_refuse', distinct(through.map(letThrough))),
     ...section('warnings', distinct(warningsOf(run, wait, phase))),
+    ...section(
+      'fence',
+      (run.fenced ?? []).map((act) => ({ ...act })),
+    ),
+    ...section(
+      'changed_since',
+      (facts.movedSince ?? []).map((change) => ({ ...change })),
+    ),
     options: gate.options.map((option) => ({
       label: option.label,
       requires_input: option.requiresInput,

@@ -10,7 +10,7 @@ export function afterRefusal(run: Run, event: Extract<RunEvent, { type: 'phase_r
   const refusal = repeatedRefusal(run, event.blockers);
   const items = event.reopens === true && run.work.items !== null ? run.work.items : null;
   const work: PhaseWork = {
-    ...run.work,
+    ...withOutside(run.work, event),
     refusal,
     ...(items === null ? {} : { items: mapItems(items, reopened(event.blockers)) }),
   };
@@ -23,21 +23,31 @@ export function afterRefusal(run: Run, event: Extract<RunEvent, { type: 'phase_r
   return withItem(work, event.item, { attempts, error, status: 'pending' });
 }
 
+/** Work is judged behind the fence: where it was, nothing is outside any more. */
+function withOutside(work: PhaseWork, event: Extract<RunEvent, { type: 'phase_refused' }>): PhaseWork {
+  if (event.outside !== undefined) return { ...work, outside: event.outside };
+  if (!event.counted || work.outside === undefined) return work;
+  const { outside: _, ...inside } = work;
+  return inside;
+}
+
 function afterItemRefusal(
   run: Run,
   key: string,
-  { blockers, counted, setAside }: Extract<RunEvent, { type: 'phase_refused' }>,
+  event: Extract<RunEvent, { type: 'phase_refused' }>,
 ): PhaseWork {
+  const { blockers, counted, setAside } = event;
   const refusal = repeatedRefusal(run, blockers, key);
+  const before = withOutside(run.work, event);
   if (setAside !== undefined)
-    return withItem(run.work, key, { refusal, error: setAside, status: 'failed' }, 'holder');
-  if (!counted) return withItem(run.work, key, { refusal });
+    return withItem(before, key, { refusal, error: setAside, status: 'failed' }, 'holder');
+  if (!counted) return withItem(before, key, { refusal });
   const error = blockers.map((blocker) => blocker.message).join('; ');
   const attempts = (run.work.items?.[key]?.attempts ?? 0) + 1;
   const change = { refusal, attempts, error };
   return attempts > 1
-    ? withItem(run.work, key, { ...change, status: 'failed' }, 'holder')
-    : withItem(run.work, key, { ...change, status: 'pending' });
+    ? withItem(before, key, { ...change, status: 'failed' }, 'holder')
+    : withItem(before, key, { ...change, status: 'pending' });
 }
 
 /** The work with one item changed; `holder` where nobody holds it any more. */

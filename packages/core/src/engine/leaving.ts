@@ -6,6 +6,7 @@ import type { Circumstance, Command } from './command.ts';
 import { installable } from './databaseHash.ts';
 import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { measuredIn } from './fence.ts';
 import { contextProblems } from './gateContext.ts';
 import { shutWays } from './gateWays.ts';
 import { routeFrom } from './route.ts';
@@ -68,6 +69,7 @@ function openGateOf(run: Run, done: Completing, circumstance: Circumstance): Con
     wouldRefuse: would,
     // Of a parallel phase each item brought its own, with its completion.
     ...(run.work.items === null ? installable(outcome, circumstance.database) : {}),
+    ...measuredIn(circumstance),
   };
   const asking = new Asking(circumstance);
   const visit = { ...done, by: principal.name, at: now };

@@ -12,6 +12,8 @@ export interface Recording {
   readonly facts: Facts;
   /** Of the copy of the author's database that came with it. */
   readonly database?: string;
+  /** Hash of the workspace as it was measured for it. */
+  readonly tree?: string;
 }
 
 /** A record of a run's chain, as far as reading it needs. */
@@ -32,7 +34,7 @@ export const LARGEST_RECORDING = 65_536;
 
 /** A recording as it is kept with the first of the events it led to. What the event says itself is not said twice. */
 export function recorded(
-  { command, facts, database }: Recording,
+  { command, facts, database, tree }: Recording,
   events: readonly RunEvent[],
   largest = LARGEST_RECORDING,
 ): JsonObject {
@@ -42,6 +44,7 @@ export function recorded(
     ...(command === null ? {} : { command: withoutTold(command, told) }),
     ...(Object.keys(facts).length === 0 ? {} : { facts: mapFacts(facts, (fact) => shortened(fact, told)) }),
     ...(database === undefined ? {} : { database }),
+    ...(tree === undefined ? {} : { tree }),
   };
   // As many characters as its canonical text has, and found faster.
   if (JSON.stringify(kept).length <= largest) return kept;
@@ -80,10 +83,12 @@ export function readRecording(
   const command = own(kept, 'command');
   const facts = own(kept, 'facts') ?? {};
   const database = own(kept, 'database');
+  const tree = own(kept, 'tree');
   return {
     command: command === undefined ? null : ({ ...restored(command, told) } as unknown as Command),
     facts: mapFacts(facts as unknown as Facts, (fact) => lengthened(fact, told)),
     ...(typeof database === 'string' ? { database } : {}),
+    ...(typeof tree === 'string' ? { tree } : {}),
   };
 }
 

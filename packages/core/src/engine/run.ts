@@ -68,8 +68,38 @@ export interface RunCore {
   readonly gates?: number;
   /** Final decisions, oldest first, of phases that were not entered again since; absent while there is none. */
   readonly settled?: readonly SettledGate[];
+  /** What humans did about changes outside a scope, oldest first; absent while there is nothing. */
+  readonly fenced?: readonly FenceAct[];
   /** Attempts that failed in visits which ended in `fail`, by phase id as text; absent while there are none. */
   readonly owed?: Readonly<Record<string, number>>;
+}
+
+/** A path of the workspace that is not as it was when the phase was entered. */
+export interface TreeChange {
+  readonly path: string;
+  readonly how:
+    | 'added'
+    | 'changed'
+    | 'removed'
+    | 'mode'
+    | 'type'
+    /** The same file has another name that the phase may not write. */
+    | 'linked'
+    /** One of the guard's own files: its content is as before, and somebody wrote it. */
+    | 'rewritten'
+    | 'unreadable';
+  /** Which tool call did it, where the audit knows. */
+  readonly by?: string;
+}
+
+/** What a human did about changes outside a scope. */
+export interface FenceAct {
+  readonly action: 'accept' | 'restore' | 'quarantine';
+  readonly phase: PhaseId;
+  readonly paths: readonly string[];
+  readonly reason: string;
+  readonly by: string;
+  readonly at: string;
 }
 
 /** What came of a gate. */
@@ -108,6 +138,10 @@ export interface PhaseWork {
   readonly answers: readonly Answer[];
   /** How often an agent was lost in this visit; absent while none was. */
   readonly crashes?: number;
+  /** Hash of the workspace when the phase was entered; absent where there is no fence. */
+  readonly tree?: string;
+  /** What the last completion was refused for by the fence; absent while there is nothing. */
+  readonly outside?: readonly TreeChange[];
 }
 
 /** Refusals that come again and again. Ones that take turns count as one. */
@@ -195,6 +229,8 @@ export interface GateWait extends Result {
   readonly wouldRefuse: readonly Blocker[];
   /** SHA-256 of the copy of the author's database that waits for the decision; absent where none does. */
   readonly database?: string;
+  /** Hash of the workspace as it was judged; absent where there is no fence. */
+  readonly tree?: string;
 }
 
 /** An agent asked; a human must answer every question. */

@@ -10,6 +10,7 @@ import { startCapabilityBlocker } from './capabilities.ts';
 import type { Circumstance, Look } from './command.ts';
 import { Asking } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { measuredIn } from './fence.ts';
 import { passed } from './leaving.ts';
 import { type OtherRun, runExistsBlocker, runInTheWay } from './oneRun.ts';
 import { itemsFor } from './route.ts';
@@ -115,6 +116,7 @@ function considerStart(
     ...placeIn(starting.queue),
     rules: 2,
     by: { kind: principal.kind, name: principal.name },
+    ...(queued ? {} : measuredIn(circumstance)),
   };
   const bare = begin(workflow, event);
   const items = itemsFor(bare, entry);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { successorsOf } from '../model/edges.ts';
-import { ADA, complete, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
+import { ADA, complete, phases, result, started, subjectOf, submit, workflowOf } from './fixtures/walks.ts';
 import type { Run } from './run.ts';
 import { resumeContextOf, stepInputFor } from './stepInput.ts';
 import { overviewOf, viewFor } from './viewFor.ts';
@@ -161,7 +161,7 @@ test('steps are counted in one place, and an iteration is the one the run is in 
   for (const outcome of ['iterate', 'iterate', 'ok'] as const) {
     run = submit(run, complete(run, {}, { outcome }), {
       answer: (look) => {
-        seen.push(look.subject.scope.iteration);
+        seen.push(subjectOf(look).scope.iteration);
         return result('passed');
       },
     }).run;

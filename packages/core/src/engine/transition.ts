@@ -66,6 +66,7 @@ export function cross(
     ...(leaving.outcome === 'fail' ? owedBy(run, leaving.phase) : {}),
     ...installable(leaving.outcome, leaving.database),
     ...noteIn(run),
+    ...(way.target === null ? {} : way.asking.tree()),
   };
   const target = phaseById(run.workflow, way.target);
   if (target === undefined) return { ok: true, event };

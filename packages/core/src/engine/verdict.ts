@@ -52,6 +52,8 @@ export type BlockerCode =
   | 'incomplete_checkpoint'
   | 'tasks_not_fetched'
   | 'scope_violation'
+  | 'tree_moved'
+  | 'tree_unknown'
   | 'check_failed'
   | 'check_errored'
   | 'check_timed_out'

@@ -14,7 +14,16 @@ import { gateContext, visitOf } from './gateContext.ts';
 import { type Goal, goalOf } from './goal.ts';
 import { over } from './history.ts';
 import { feedbackOf, phaseText, type RenderedText } from './phaseText.ts';
-import type { Answer, Completion, Escalation, Principal, Question, Run, RunStatus } from './run.ts';
+import type {
+  Answer,
+  Completion,
+  Escalation,
+  Principal,
+  Question,
+  Run,
+  RunStatus,
+  TreeChange,
+} from './run.ts';
 import type { NextAction } from './verdict.ts';
 
 /** All a principal may see of a run. Later phases are absent from the value, so no surface can leak them. */
@@ -39,6 +48,8 @@ export interface RunView {
   readonly progress: Progress;
   readonly attempts: number;
   readonly feedback: string | null;
+  /** What the fence last refused the phase for; absent where there is nothing. */
+  readonly violations?: readonly TreeChange[];
   readonly gate: GateView | null;
   readonly questions: readonly Question[];
   readonly answers: readonly Answer[];
@@ -132,6 +143,7 @@ export function viewFor(run: Run, principal: Principal, rendered?: RenderedText)
     progress: progressOf(run),
     attempts: run.work.attempts,
     feedback: run.phase === null ? null : feedbackOf(run.work),
+    ...(run.phase === null || run.work.outside === undefined ? {} : { violations: run.work.outside }),
     gate: gateView(run, principal),
     questions: run.status === 'waiting' && run.wait.for === 'questions' ? run.wait.questions : [],
     answers: run.work.answers,

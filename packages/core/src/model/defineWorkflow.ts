@@ -138,8 +138,9 @@ function isWithin(value: number, least: number, most: number): boolean {
 
 /** Only what was written: a workflow from before there were leases keeps its hash. */
 function leasesOf({ enforcement = {} }: WorkflowDraft): Partial<Workflow['enforcement']> {
-  const { leaseSeconds, maxReclaims } = enforcement;
+  const { leaseSeconds, maxReclaims, workspace } = enforcement;
   return {
+    ...(workspace === undefined ? {} : { workspace }),
     ...(leaseSeconds === undefined ? {} : { leaseSeconds }),
     ...(maxReclaims === undefined ? {} : { maxReclaims }),
   };

@@ -12,6 +12,7 @@ import type {
   Ring,
   Target,
   Templates,
+  WorkspaceUse,
 } from './workflow.ts';
 
 /**
@@ -32,6 +33,7 @@ export interface WorkflowDraft {
     readonly mode?: Mode;
     readonly ring?: Ring;
     readonly tokenSeconds?: number;
+    readonly workspace?: WorkspaceUse;
     readonly leaseSeconds?: number;
     readonly maxReclaims?: number;
   };

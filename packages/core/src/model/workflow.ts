@@ -112,11 +112,19 @@ export type Content =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'template'; readonly values: Readonly<Record<string, string>> };
 
+/** Whether a run that writes has the workspace to itself. */
+export type WorkspaceUse = 'exclusive' | 'shared';
+
+/** Every use of a workspace, in the order they are documented. */
+export const WORKSPACE_USES: readonly WorkspaceUse[] = ['exclusive', 'shared'];
+
 /** How strictly a workflow is held, and in which ring. */
 export interface Enforcement {
   readonly mode: Mode;
   readonly ring: Ring;
   readonly tokenSeconds: number;
+  /** Whether runs that write share the workspace; absent where nothing was said. */
+  readonly workspace?: WorkspaceUse;
   /** How long an agent may be silent before its run goes to another; absent: `LEASE_SECONDS`. */
   readonly leaseSeconds?: number;
   /** How often a run is handed out again after its agent was lost; absent: `MAX_RECLAIMS`. */

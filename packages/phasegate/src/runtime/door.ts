@@ -83,6 +83,9 @@ export function createDoor(parts: DoorParts): Door {
     // INVARIANT: what a migration was proven by is nobody's word but `createMigrations`'s.
     if ('kind' in asked && asked.kind === 'migrate')
       throw new PhasegateError('not_permitted', 'a run is migrated by `migrate` only');
+    // INVARIANT: nor is what the workspace is measured by.
+    if ('kind' in asked && asked.kind === 'fence')
+      throw new PhasegateError('not_permitted', 'changes outside the scope are settled by `fence` only');
     // Counted from here: who has to wait for others that wait does not wait anew after them.
     const until = uptimeMs() + (parts.waits?.completionMs ?? COMPLETION_MS);
     try {
@@ -211,6 +214,8 @@ export function createDoor(parts: DoorParts): Door {
     const beside = await how.beside?.(run, judged);
     if (!(await keep(run, version, { decision: judged, beside, over }))) return null;
     await copy.settle(judged);
+    if (run.work.tree !== undefined || judged.run.work.tree !== undefined)
+      await parts.fence?.settle(judged.run);
     // From now on no call begins that the run allowed before; those that did are ended, wherever they go on.
     if (how.manner === 'ends' && judged.verdict.allowed) {
       if (moves(run, judged.run)) await calls.end(run.id, null);

@@ -14,6 +14,7 @@ import {
 import type { Recording } from '@phasegate/core/engine';
 import type { Ring } from '@phasegate/core/model';
 import { ENGINE } from './engine.ts';
+import { createStillness } from './fence/stillness.ts';
 import { guardedFunctions } from './guard/guardedFunctions.ts';
 import { CodeChanged, type Looking, lookAt } from './look.ts';
 import type { CheckImplementation } from './ports.ts';
@@ -107,18 +108,26 @@ export function createJudging(parts: RuntimeParts): Judging {
     }: { readonly principal: Principal; readonly copy: StagedCopy; readonly known?: Facts },
   ): Promise<Judged> {
     const now = timeFor(parts.now, run);
-    const bare: Circumstance = { principal, now, facts: {}, ...(await shownFor(run, command)) };
+    const measured = (await parts.fence?.measuredFor(run, command)) ?? {};
+    const bare: Circumstance = { principal, now, facts: {}, ...measured, ...(await shownFor(run, command)) };
+    const still = createStillness(parts.fence, run);
     try {
       const facts: Record<string, Fact> = { ...known };
       for (;;) {
         const step = decideOrLook(run, command, { ...bare, ...copy.known(), facts });
-        if ('looks' in step)
-          await lookAll(step.looks, run.workflow, facts, {
-            copy: await copy.fileFor(step.looks, facts),
+        if ('looks' in step) {
+          const others = await still.look(step.looks, facts);
+          await lookAll(others, run.workflow, facts, {
+            copy: await copy.fileFor(others, facts),
             ring: run.ring,
           });
-        else if (!(await copy.sealFor(step, facts)))
-          return { ...step, command, by: principal, recording: { command, facts, ...copy.known() } };
+        } else if (!(await copy.sealFor(step, facts)) && (await still.holds(step, facts)))
+          return {
+            ...step,
+            command,
+            by: principal,
+            recording: { command, facts, ...measured, ...copy.known() },
+          };
       }
     } catch (error) {
       if (!(error instanceof CodeChanged)) throw error;

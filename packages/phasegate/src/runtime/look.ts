@@ -43,6 +43,10 @@ export async function lookAt(look: Look, looking: Looking): Promise<Fact> {
         return { kind: 'condition', result: { ok: true, value: answer.value } };
       return { kind: 'condition', result: { ok: false, reason: 'it returned neither true nor false' } };
     }
+    case 'tree': {
+      const reason = 'the workspace cannot be compared with what it was: nothing here measures it';
+      return { kind: 'tree', result: { ok: false, code: 'tree_unknown', reason } };
+    }
   }
 }
 

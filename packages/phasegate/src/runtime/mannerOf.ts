@@ -26,6 +26,7 @@ export function mannerOf({ kind }: Command): Manner {
     case 'answer':
     case 'resume':
     case 'migrate':
+    case 'fence':
     case 'expire':
     case 'escalate':
       return 'clears';

@@ -5,6 +5,8 @@ import { archiveRuns } from './archiveRuns.ts';
 import { createCallsUnderWay } from './callsUnderWay.ts';
 import { createDatabaseBackups, NO_DATABASES } from './databaseBackups.ts';
 import { createFeed } from './feed/feed.ts';
+import { createFencing } from './fence/fencing.ts';
+import { createWorkspaceFence } from './fence/workspaceFence.ts';
 import { createGates, createSignatures } from './gates.ts';
 import { createGuard, restoredMessage } from './guard/guard.ts';
 import { guardedChecks } from './guard/guardedChecks.ts';
@@ -18,6 +20,7 @@ import { createHumans } from './people.ts';
 import type {
   AcceptedFiles,
   ConfiguredServer,
+  Fence,
   GuardedFiles,
   Migrations,
   OpenProject,
@@ -42,7 +45,7 @@ export { decisionIsSigned } from './gates.ts';
 export { createHumans } from './people.ts';
 
 /** What an open project is built from: the runtime's parts, tokens, tools, and where backups go. */
-export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'calls'> {
+export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'calls' | 'fence'> {
   /** Absolute path for a backup made without naming a file. */
   readonly backupFile: () => string;
   /** Absolute path for an archive made without naming a file. Default: one has to be named. */
@@ -65,6 +68,8 @@ export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'ca
   readonly guarded?: GuardedFiles;
   /** The files of workflows, and what was accepted of them; absent, no difference can be told. */
   readonly acceptedFiles?: AcceptedFiles;
+  /** Measures the workspace; absent where runs have none. */
+  readonly measuring?: Fence;
   readonly watching?: WatchSettings;
   /** How processes are told apart. Default: as this machine does. */
   readonly processes?: Processes;
@@ -76,7 +81,7 @@ export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'ca
 export function createOpenProject(parts: ProjectParts): OpenProject {
   const { store, tokens } = parts;
   const works = createWorks(parts);
-  const { load, now, means, runtime, calls, guard, trust, renewals } = works;
+  const { load, now, means, runtime, calls, guard, trust, renewals, fence } = works;
   const refusals = createRefusalNotes(means);
   const stopping = new AbortController();
   const releases = createReleases({ store, runtime, calls, now: parts.now });
@@ -97,6 +102,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       lookingAgain: () => lookingAgain(parts),
     },
     migrations: lateMigrations({ ...parts, runtime }),
+    fencing: createFencing({ fence: parts.measuring, judged: fence, runtime, load }),
     databases,
     databaseBackups: createDatabaseBackups({ store, databases, load, now }),
     trust,
@@ -166,15 +172,19 @@ function createWorks(parts: ProjectParts) {
     note: async (runId, drafts) => void (await store.note(runId, drafts)),
     now: parts.now,
   });
+  const { measuring: files } = parts;
+  const accepted = trust.guarded.isAccepted;
+  const fence = files === undefined ? undefined : createWorkspaceFence({ fence: files, store, accepted });
   const runtime = createRuntime({
     ...parts,
+    ...(fence === undefined ? {} : { fence }),
     ...createSignatures(store),
     checks: async () => guardedChecks(await parts.checks(), guard),
     calls,
     guard,
     hear: renewals.hear,
   });
-  return { load, now, means, runtime, calls, guard, trust, renewals };
+  return { load, now, means, runtime, calls, guard, trust, renewals, fence };
 }
 
 /** Loaded when asked for: the proof needs all of `check`, and few processes migrate a run. */

@@ -2,6 +2,7 @@
 // in core, so that a shelf can be a package.
 
 export type * from '@phasegate/core/ports';
+export type { FenceOrder, FenceReport, Fencing } from './ports/fencing.ts';
 export type { Imported, ImportedKey, ImportKind, ImportRequest } from './ports/importing.ts';
 export { IMPORT_KINDS } from './ports/importing.ts';
 export type {

@@ -1,5 +1,6 @@
 import type { Command, Principal, Run } from '@phasegate/core';
 import type { CallsUnderWay, CallWaits } from './callsUnderWay.ts';
+import type { WorkspaceFence } from './fence/workspaceFence.ts';
 import type { Guard } from './guard/guard.ts';
 import type { Masking } from './masking.ts';
 import type { Catalog, CheckImplementation, Databases, Functions, Store } from './ports.ts';
@@ -36,6 +37,8 @@ export interface RuntimeParts {
   readonly waits?: CallWaits;
   /** Keeps the guard's own files; absent where no programs are run. */
   readonly guard?: Pick<Guard, 'hold' | 'settle' | 'release'>;
+  /** Compares the workspace with what it was; absent where runs have none. */
+  readonly fence?: WorkspaceFence;
   /** Places of the votes at the gate a run waits at that no human of today signed. Left out: all are good. */
   readonly voided?: (run: Run) => Promise<readonly number[]>;
   /** An agent acted on what it holds: the one who keeps leases renews its. */

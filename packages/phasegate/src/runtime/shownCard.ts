@@ -28,10 +28,11 @@ export interface ShownCard {
 
 /** What stands at the gate of a run now; null where it waits at none. */
 export async function shownCard(
-  { store, hash, workspace }: Pick<RuntimeParts, 'store' | 'hash' | 'workspace'>,
+  { store, hash, workspace, fence }: Pick<RuntimeParts, 'store' | 'hash' | 'workspace' | 'fence'>,
   run: Run,
 ): Promise<ShownCard | null> {
-  const card = gateCard(run, await factsOf({ store, workspace }, run));
+  const movedSince = (await fence?.movedAtGate(run)) ?? [];
+  const card = gateCard(run, { ...(await factsOf({ store, workspace }, run)), movedSince });
   return card === null ? null : { card, shown: hash(canonicalJson(card)) };
 }
 

@@ -166,11 +166,12 @@ async function startNow(
     await lookAll(looks, found.workflow, facts);
   }
   await protectDatabase(parts, found.workflow);
+  const measured = await measuredFor(parts, starting, principal);
   starter.save?.();
   for (let round = 1; ; round++) {
     const listed = await besides(parts, found.workflow, starting.target);
     const others = listed.map((other) => ({ ...other, target: named(other.target) }));
-    const decision = decideStart({ ...starting, others }, { ...bare, facts });
+    const decision = decideStart({ ...starting, others }, { ...bare, ...measured, facts });
     const note = { time: bare.now, principal: nameOf(principal) };
     if (decision.run === null) return refused(decision.verdict);
     const data = { run: starting.id, workflow, workflow_hash: found.hash };
@@ -195,6 +196,15 @@ async function besides(
   if (oneRunPer === undefined) return [];
   if (oneRunPer === 'workflow') return store.notOver({ workflow, limit: 1 });
   return store.notOver({ workflow, targets: [target ?? ''], beneath: waysInto(workspace) });
+}
+
+/** The workspace as it is when the run begins; a run that waits in the queue is measured when it is claimed. */
+async function measuredFor(
+  { fence }: RuntimeParts,
+  { id, queued }: Starting,
+  { kind }: Principal,
+): Promise<{ readonly tree?: string }> {
+  return fence === undefined || queued || kind !== 'agent' ? {} : { tree: await fence.measure(id) };
 }
 
 /** Before the run is there: from its first moment on no other workflow's agent may write it. */

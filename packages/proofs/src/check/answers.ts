@@ -23,7 +23,8 @@ export interface Asked {
  */
 export function answersTo(looks: readonly Look[], asked: Asked): readonly Answered[] {
   const checks = looks.filter((look) => look.kind === 'check');
-  const others = looks.filter((look) => look.kind !== 'check');
+  // No run that is only thought through has a workspace.
+  const others = looks.filter((look) => look.kind === 'handler' || look.kind === 'condition');
   let ways: readonly Answered[] =
     checks.length === 0 ? [{ facts: {}, words: [] }] : checkAnswers(checks, asked);
   for (const look of others) {

@@ -11,7 +11,7 @@ export type Answers = Readonly<Record<string, boolean>>;
  * otherwise the next time. On the run as it would be, an option of a gate has answers of its own.
  */
 export function rememberedAs(look: Look, command: Command, from: Phase | undefined): string | null {
-  if (look.kind === 'handler') return null;
+  if (look.kind === 'handler' || look.kind === 'tree') return null;
   if (look.kind === 'condition') return look.id;
   const { check, id } = look;
   const [stage = ''] = id.split(':', 1);

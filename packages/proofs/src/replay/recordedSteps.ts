@@ -30,6 +30,8 @@ export type RecordedStep = {
       readonly facts: Facts;
       /** Of the copy of the author's database that came with it. */
       readonly database?: string;
+      /** Hash of the workspace as it was measured for it. */
+      readonly tree?: string;
       /** Codes of a refusal that changed nothing and so has no events. */
       readonly turnedAway?: readonly string[];
     }

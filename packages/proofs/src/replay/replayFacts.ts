@@ -33,7 +33,7 @@ export async function settle<T extends object>(
     const step = deciding(facts);
     if (!('looks' in step)) return { decision: step, answered, open };
     for (const look of step.looks) {
-      const fact = await answer(look);
+      const fact = (await answer(look)) ?? asItWas(look);
       if (fact !== null) answered.push({ look, fact });
       else open.push(look);
       if (fact === null && look.kind !== 'check') return { decision: null, answered, open };
@@ -57,11 +57,15 @@ export function answersFrom(
 
 /** Whether the question was answered then, by code that is not the changed workflow's. */
 export function answeredByOtherCode(look: Look, then: readonly Answered[]): boolean {
+  if (look.kind === 'tree') return false;
   const asked = look.subject;
   if (asked.code === null || (look.kind === 'check' && !isFunction(look))) return false;
   return then.some(
     ({ look: one }) =>
-      one.subject.code !== asked.code && sameName(look, one) && sameSubject(asked, one.subject),
+      one.kind !== 'tree' &&
+      one.subject.code !== asked.code &&
+      sameName(look, one) &&
+      sameSubject(asked, one.subject),
   );
 }
 
@@ -69,8 +73,14 @@ export function answeredByOtherCode(look: Look, then: readonly Answered[]): bool
 export function lookName(look: Look): string {
   if (look.kind === 'handler') return `the handler \`${look.ref}\``;
   if (look.kind === 'condition') return `the condition \`${look.ref}\``;
+  if (look.kind === 'tree') return 'the workspace';
   const { label, use } = look.check;
   return label === use ? `the check \`${use}\`` : `the check \`${label}\` (${use})`;
+}
+
+/** Nobody compared the workspace where something else was refused first, and no workflow changes what it was. */
+function asItWas(look: Look): Fact | null {
+  return look.kind === 'tree' ? { kind: 'tree', result: { ok: true, tree: look.tree, outside: [] } } : null;
 }
 
 const TAKEN_AS_PASSED: Fact = {
@@ -90,12 +100,15 @@ function recall(look: Look, then: readonly Answered[], reads: Replaying['reads']
 }
 
 function sameQuestion(asked: Look, then: Look, reads: Replaying['reads']): boolean {
+  // What the workspace was is a fact whoever asks; what was outside the scope then is judged by the scope of now.
+  if (asked.kind === 'tree' || then.kind === 'tree') return asked.kind === then.kind;
   if (!sameName(asked, then)) return false;
   if (asked.kind !== 'check' || isFunction(asked)) return sameCode(asked.subject, then.subject);
   return reads(asked.check.use) === 'workspace' || sameSubject(asked.subject, then.subject);
 }
 
 function sameName(asked: Look, then: Look): boolean {
+  if (asked.kind === 'tree' || then.kind === 'tree') return asked.kind === then.kind;
   if (asked.kind !== 'check') return asked.kind === then.kind && asked.ref === then.ref;
   return (
     then.kind === 'check' &&

@@ -64,6 +64,7 @@ const WORDS = {
   resume: 'resume the run',
   stop: 'stop the run',
   migrate: 'migrate the run',
+  fence: 'settle what was changed outside the scope',
   claim: 'claim the run',
   release: 'release the run',
   expire: 'close a gate whose time is up',

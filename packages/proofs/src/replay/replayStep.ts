@@ -138,7 +138,14 @@ function circumstance(step: Step<'start' | 'command'>, facts: Facts): Circumstan
   const asked = step.kind === 'command' ? step.command : null;
   const shown = asked?.kind === 'decide' ? { shown: asked.shown } : {};
   const database = step.kind === 'command' ? databaseOf(step) : {};
-  return { principal: step.by, now: step.at, facts, ...shown, ...database };
+  return { principal: step.by, now: step.at, facts, ...shown, ...database, ...treeOf(step) };
+}
+
+/** The measure of the workspace that came with it; that of a start stands in its event. */
+function treeOf(step: Step<'start' | 'command'>): { readonly tree?: string } {
+  const [first] = step.events;
+  const tree = step.kind === 'command' ? step.tree : first?.type === 'run_started' ? first.tree : undefined;
+  return tree === undefined ? {} : { tree };
 }
 
 /** INVARIANT: only where the run's own workflow still gives what is on record can a difference be the change's. */

@@ -86,6 +86,9 @@ const runFields = {
   progress: z.object({ completed: z.int(), current: z.number().nullable(), total: z.int() }),
   attempts: z.int(),
   feedback: z.string().nullable(),
+  violations: listOf(z.object({ path: z.string(), how: z.string(), by: z.string().optional() }))
+    .optional()
+    .openapi({ description: "what was changed outside the phase's scope, where the fence refused it" }),
   gate: orNull(gate),
   questions: listOf(z.object({ text: z.string(), options: listOf(z.string()) })),
   answers: listOf(

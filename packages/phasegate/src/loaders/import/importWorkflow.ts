@@ -38,6 +38,7 @@ export async function importWorkflow(request: ImportRequest, shelves: ImportShel
   demandEvidence(draft);
   if (draft.phases.every(({ tools }) => Object.keys(tools).length === 0)) {
     draft.added.push('no tools: the source names none; add `allowed_tools` and `writes` to serve some');
+    if (kind !== 'orchestrator-contract') addOpenScope(draft);
   }
   const text = contractText(draft, `Imported by \`phasegate import\` from ${request.named} (${kind}).`);
   await requireValid(draft.id, { text, named: request.named, known: shelves.known });
@@ -51,6 +52,12 @@ export async function importWorkflow(request: ImportRequest, shelves: ImportShel
     keys,
     added: draft.added,
   };
+}
+
+/** Where nobody was held to a scope: without one nothing may be written here. */
+function addOpenScope(draft: Awaited<ReturnType<typeof convert>>['draft']): void {
+  for (const phase of draft.phases) phase.tools = { writes: ['**'] };
+  draft.added.push('`writes: ["**"]` in every phase: the source limits nothing; name what each may write');
 }
 
 /** What was found at the path. */

@@ -13,6 +13,7 @@ import {
   type PropertyDraft,
   RINGS,
   readPhaseId,
+  WORKSPACE_USES,
 } from '@phasegate/core/model';
 import { gateDraft } from './gateDraft.ts';
 import { phaseDraft } from './phaseDraft.ts';
@@ -78,6 +79,7 @@ function enforcementDraft(spots: Spots, spot: Spot): WorkflowDraft['enforcement'
   return defined({
     mode: mode === 'advisory' ? ('permissive' as const) : mode,
     ring: spots.choice(spot, 'ring', ['enforcement', 'ring'], RINGS),
+    workspace: spots.choice(spot, 'workspace', ['enforcement', 'workspace'], WORKSPACE_USES),
     tokenSeconds: spots.number(tokens, 'expiry_seconds', ['enforcement', 'tokenSeconds']),
     leaseSeconds: spots.number(spot, 'lease_seconds', ['enforcement', 'leaseSeconds']),
     maxReclaims: spots.number(spot, 'max_reclaims', ['enforcement', 'maxReclaims']),

@@ -268,6 +268,10 @@ export const workflowSchema = strictMap(
             'How an agent must be attached; `served` and `sandboxed` are in this release.',
             'served',
           ),
+          workspace: maybe(
+            z.enum(['exclusive', 'shared']),
+            '`exclusive`: a run that may write waits until no other one works in the workspace. `shared`: several work in it, and each answers for its own changes.',
+          ),
           phase_tokens: maybe(
             strictMap(
               { name: 'phase_tokens', description: 'Phase tokens.' },

@@ -21,6 +21,7 @@ import type {
   VerifyOptions,
   Webhooks,
 } from '@phasegate/core/ports';
+import type { Fencing } from './fencing.ts';
 import type { Records } from './records.ts';
 import type { Trust } from './trust.ts';
 
@@ -68,6 +69,8 @@ export interface RunsOf {
   countRuns(): Promise<Readonly<Partial<Record<Run['status'], number>>>>;
   readonly records: Records;
   readonly migrations: Migrations;
+  /** What was changed outside a phase's scope; throws `fence_failed` where runs have no workspace. */
+  readonly fencing: Fencing;
 }
 
 /** The gates at which humans decide. */

@@ -221,6 +221,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/stop.ts')).stop,
   },
   {
+    name: 'fence',
+    group: 'For humans',
+    summary: "show what was changed outside a phase's scope; restore it, move it aside or accept it",
+    load: async () => (await import('./commands/fence.ts')).fence,
+  },
+  {
     name: 'migrate',
     group: 'For humans',
     summary: 'put a run in flight under its workflow as the files have it now, where that is proven possible',

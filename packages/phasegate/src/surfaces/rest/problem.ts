@@ -42,6 +42,7 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   function_failed: 409,
   file_unreadable: 422,
   guarded_changed: 409,
+  fence_failed: 409,
   path_outside: 422,
   too_large: 413,
   source_parse_failed: 422,

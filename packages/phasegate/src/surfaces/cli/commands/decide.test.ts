@@ -1,10 +1,12 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeShell, type Shell, TESTED_PROJECT } from '../fixtures/callCli.ts';
 
 test('walks through the example workflow, and a human decides', async () => {
   const shell = makeShell();
   // The tests of this project pass once there is a file.
-  const init = ['init', '--test', 'test -f done.txt', '--json'];
+  const init = ['init', '--test', 'test -f src/done.txt', '--json'];
   expect((await shell.callAs('open sesame', init)).json()).toMatchObject({
     created: [
       'phasegate.config.yaml',
@@ -14,7 +16,7 @@ test('walks through the example workflow, and a human decides', async () => {
       '.mcp.json',
     ],
     kept: [],
-    tests: { command: 'test -f done.txt', from: null },
+    tests: { command: 'test -f src/done.txt', from: null },
     human: 'maria',
     trusted: ['tdd'],
   });
@@ -36,7 +38,7 @@ test('walks through the example workflow, and a human decides', async () => {
   const waiting = await done('PLAN', {
     plan: {
       summary: 'Make the file that is missing',
-      scope: ['done.txt'],
+      scope: ['src/done.txt'],
       acceptance_criteria: [{ id: 'AC-1', text: 'the file is there' }],
     },
   });
@@ -54,7 +56,7 @@ test('walks through the example workflow, and a human decides', async () => {
   expect(decided.code).toBe(0);
   expect(decided.json()).toMatchObject({ run, ok: true, status: 'active', current_phase: 'TDD' });
 
-  const green = { command: 'test -f done.txt', total: 1, passed: 1, failed: 0, skipped: 0 };
+  const green = { command: 'test -f src/done.txt', total: 1, passed: 1, failed: 0, skipped: 0 };
   const tests = [{ name: 'it is there', file: 'test/done', criterion: 'AC-1' }];
   const refused = await done('TDD', { tests, test_run_result: green });
   expect(refused.code).toBe(1);
@@ -65,15 +67,20 @@ test('walks through the example workflow, and a human decides', async () => {
   });
   expect((await shell.call(['next', run])).stdout).toContain('Previous attempt failed');
   expect((await done('TDD', { tests, test_run_result: { ...green, passed: 0, failed: 1 } })).code).toBe(0);
-  const made = { changes: ['done.txt'], test_run_result: green, commands_executed: ['test -f done.txt'] };
+  const made = {
+    changes: ['src/done.txt'],
+    test_run_result: green,
+    commands_executed: ['test -f src/done.txt'],
+  };
   expect((await done('IMPL', made)).json()).toMatchObject({ error: 'check_failed' });
-  shell.write('done.txt', 'here\n');
+  mkdirSync(join(shell.root, 'src'));
+  shell.write('src/done.txt', 'here\n');
   expect((await done('IMPL', made)).code).toBe(0);
   await shell.call(['task', run, 'REVIEW', '1']);
   const review = {
     decision: 'approved',
     summary: 'The file is there now, as planned',
-    files_read: ['done.txt'],
+    files_read: ['src/done.txt'],
     findings: [],
   };
   expect((await done('REVIEW', { review })).code).toBe(0);

@@ -31,6 +31,7 @@ export default defineWorkflow({
   name: data.title,
   steps: [{
     name: 'a',
+    writes: ['**'],
     requiredArtifacts: [{ type: 'plan', schema: plan }],
     postconditions: [{ name: 'c', check: async () => (await import('late')).late && dep && help }],
   }],

@@ -1,5 +1,5 @@
 import type { GateView, RunStatus, RunView } from '@phasegate/core';
-import { goalAuthor, type Progress } from '@phasegate/core/engine';
+import { changeText, goalAuthor, type Progress } from '@phasegate/core/engine';
 import { linesOf, oneLine, shellWord } from '@phasegate/core/model';
 import { spellNext } from '@phasegate/wire';
 import type { Output } from '../output.ts';
@@ -34,6 +34,7 @@ export function describeRun(view: RunView, { paint, width }: Pick<Output, 'paint
         .map((line) => said(line))
         .join('\n'),
     ]);
+  if (view.violations !== undefined) rows.push(['outside', describeViolations(view)]);
   if (view.gate !== null) rows.push(['gate', describeGate(view.gate, view.run)]);
   if (view.questions.length > 0) rows.push(['questions', describeQuestions(view, said)]);
   if (view.escalation !== null) rows.push(['escalated', describeEscalation(view, said)]);
@@ -91,6 +92,17 @@ export function describeGate(gate: GateView, runId: string): string {
   lines.push(`a human answers with: phasegate decide ${shellWord(runId)}${exact}`);
   return lines.join('\n');
 }
+
+/** What the fence refused, each path on its line; names of files are quoted, since an agent chose them. */
+function describeViolations({ run, violations = [] }: RunView): string {
+  const lines = violations.slice(0, MOST_PATHS).map((one) => changeText({ ...one, path: oneLine(one.path) }));
+  const more = violations.length - lines.length;
+  if (more > 0) lines.push(`and ${more} more`);
+  lines.push(`a human looks with: phasegate fence ${shellWord(run)}`);
+  return lines.join('\n');
+}
+
+const MOST_PATHS = 20;
 
 function describeQuestions({ run, questions, answers }: RunView, say: Said): string {
   const lines = questions.flatMap(({ text, options }, index) => {

@@ -1,0 +1,98 @@
+import type { Phase } from '../model/workflow.ts';
+import { blocker } from './blockers.ts';
+import type { Circumstance, Look } from './command.ts';
+import type { Asking } from './deciding.ts';
+import type { Run, TreeChange } from './run.ts';
+import { mayWrite } from './toolPolicy.ts';
+import type { Blocker, NextAction, Warning } from './verdict.ts';
+
+/** The id of the look at the workspace: one for a command, whatever else is asked. */
+export const TREE_LOOK = 'tree';
+
+/** What the fence says of a phase that is about to be left. */
+export interface Fenced {
+  readonly blockers: readonly Blocker[];
+  /** Changes outside the scope, for the run to keep. */
+  readonly outside: readonly TreeChange[];
+  readonly warnings: readonly Warning[];
+}
+
+const OPEN: Fenced = { blockers: [], outside: [], warnings: [] };
+
+/**
+ * Whether the workspace was changed only where the phase may write. Asked of phases that were measured when they were
+ * entered: a run in memory has no workspace, and one from before the fence has no measure.
+ */
+export function fenceOf(run: Run, phase: Phase, asking: Asking): Fenced {
+  const { tree } = run.work;
+  if (tree === undefined) return OPEN;
+  const look: Look & { kind: 'tree' } = { kind: 'tree', id: TREE_LOOK, run: run.id, phase: phase.id, tree };
+  const result = asking.fact(look)?.result;
+  if (result === undefined) return OPEN;
+  if (!result.ok) {
+    const text = `complete phase \`${phase.id}\` again; if this comes again, report that you are blocked`;
+    const action: NextAction = { act: 'complete_phase', phase: phase.id, text };
+    return { ...OPEN, blockers: [blocker(result.code, result.reason, action)] };
+  }
+  const outside = result.outside.filter(
+    ({ path }) => !mayWrite(phase, path) || isNeverIn(path, result.outside),
+  );
+  const warnings = (result.noticed ?? []).map((change) => ({
+    code: 'scope_violation' as const,
+    message: `${changeText(change)}; it is on record and refuses nothing`,
+  }));
+  if (outside.length === 0) return { ...OPEN, warnings };
+  return { blockers: outsideBlockers(run, phase, { outside, more: result.more ?? 0 }), outside, warnings };
+}
+
+/** The measure that was taken with a command, if any was: what comes after it is compared with it. */
+export function measuredIn({ facts, tree }: Pick<Circumstance, 'facts' | 'tree'>): {
+  readonly tree?: string;
+} {
+  const fact = Object.hasOwn(facts, TREE_LOOK) ? facts[TREE_LOOK] : undefined;
+  if (fact?.kind === 'tree' && fact.result.ok) return { tree: fact.result.tree };
+  return tree === undefined ? {} : { tree };
+}
+
+/** What happened to a path, in a few words. */
+export function changeText({ path, how, by }: TreeChange): string {
+  return `\`${path}\` ${HOW[how]}${by === undefined ? '' : ` (${by})`}`;
+}
+
+const HOW: Readonly<Record<TreeChange['how'], string>> = {
+  added: 'was added',
+  changed: 'was changed',
+  removed: 'was removed',
+  mode: 'has other permissions',
+  type: 'is another kind of file',
+  linked: 'has a second name outside of what the phase may write',
+  rewritten: 'was written and put back',
+  unreadable: 'cannot be read or compared',
+};
+
+/** A second name for a file is wrong wherever it is. */
+function isNeverIn(path: string, outside: readonly TreeChange[]): boolean {
+  return outside.some(
+    (change) => change.path === path && (change.how === 'linked' || change.how === 'unreadable'),
+  );
+}
+
+function outsideBlockers(
+  run: Run,
+  phase: Phase,
+  { outside, more }: { readonly outside: readonly TreeChange[]; readonly more: number },
+): readonly Blocker[] {
+  const scope = phase.writes.length === 0 ? 'nothing' : phase.writes.join(', ');
+  const text = `undo what is outside the scope and complete phase \`${phase.id}\` again, or report that you are blocked: a human decides about it with \`phasegate fence ${run.id}\``;
+  const action: NextAction = { act: 'complete_phase', phase: phase.id, text };
+  const named = outside.slice(0, MOST_NAMED).map((change) => {
+    const message = `${changeText(change)}, and phase \`${phase.id}\` may write ${scope}`;
+    return blocker('scope_violation', message, action);
+  });
+  const rest = outside.length - named.length + more;
+  if (rest === 0) return named;
+  return [...named, blocker('scope_violation', `${rest} more paths were changed outside the scope`, action)];
+}
+
+/** No refusal grows with what a program can do to a tree. */
+const MOST_NAMED = 20;

@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { lazy, lazyPort } from './lazyPort.ts';
+import type { Databases, Fence } from './runtime/ports.ts';
+
+/** Where a workspace is, and where its measures are kept. */
+export interface FencedPlace {
+  readonly root: string;
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly databases: Pick<Databases, 'protection'>;
+}
+
+/** The fence of a workspace on this machine, loaded when a run is first measured. */
+export function lazyFence({ root, stateDir, env, databases }: FencedPlace): Fence {
+  const fence = lazy(async () => {
+    const { createFence } = await import('./workspace/fence/fence.ts');
+    const guardsOtherwise = () => databases.protection();
+    return createFence({ root, stateDir, env, folder: join(stateDir, 'fence'), guardsOtherwise });
+  });
+  return lazyPort(fence, {
+    calls: ['measure', 'compare', 'moved', 'accept', 'restore', 'quarantine', 'diff', 'settle'],
+  });
+}

@@ -1,0 +1,193 @@
+import { type Command, type Fact, type Look, type Phase, phaseById, type Run } from '@phasegate/core';
+import { type GateCardFacts, isGuardedIn, mayWrite, type TreeChange } from '@phasegate/core/engine';
+import { guardOf } from '@phasegate/core/model';
+import type { Fence, FenceChange, GuardedChange, Store } from '../ports.ts';
+import { type CarriedOut, callsSince, isWithin } from './callsInAudit.ts';
+
+/** What the runtime's fence is built from. */
+export interface WorkspaceFenceParts {
+  readonly fence: Fence;
+  readonly store: Pick<Store, 'history' | 'list'>;
+  /** Whether a human has accepted exactly what stands in the place of one of the guard's own files. */
+  accepted(change: GuardedChange): Promise<boolean>;
+}
+
+/** Answers what the engine asks about the workspace. */
+export interface WorkspaceFence {
+  /** A measure for a command that may enter a phase, where no look gives one; nothing where none is needed. */
+  measuredFor(run: Run, command: Command): Promise<{ readonly tree?: string }>;
+  look(run: Run, look: Extract<Look, { kind: 'tree' }>): Promise<Extract<Fact, { kind: 'tree' }>>;
+  /** Paths that changed while a command was looked at. */
+  movedSince(run: Run, tree: string): Promise<readonly string[]>;
+  /** What is not as it was when the gate opened at which a run waits. */
+  movedAtGate(run: Run): Promise<NonNullable<GateCardFacts['movedSince']>>;
+  /** The measure of a workspace in which a function of the workflow has worked since. */
+  measureAgain(run: Run, tree: string): Promise<string>;
+  /** For a run that is about to be made. */
+  measure(runId: string): Promise<string>;
+  /** What of these changes lies outside the phase's scope, with what the audit knows about it. */
+  sortOut(run: Run, phase: Phase, changes: readonly FenceChange[]): Promise<Sorted>;
+  /** The run was saved: measures it does not have any more are dropped. */
+  settle(run: Run): Promise<void>;
+}
+
+/** So many changes are told and recorded; the others are counted. */
+const MOST_TOLD = 200;
+
+/** Builds it over the fence of a workspace and the audit. */
+export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence {
+  const { fence, store } = parts;
+
+  return {
+    async measuredFor(run, command) {
+      if (run.work.tree !== undefined || run.phase === null) return {};
+      const begins = command.kind === 'claim' && run.status === 'queued';
+      const leaves = command.kind === 'complete' || command.kind === 'decide';
+      return begins || leaves ? { tree: await fence.measure(run.id) } : {};
+    },
+
+    async look(run, { tree, phase: id }) {
+      const compared = await fence.compare(run.id, tree);
+      if (!compared.ok) {
+        const reason = `${compared.reason}; a human looks at the workspace and takes a new measure with \`phasegate fence ${run.id} accept --all --reason TEXT\``;
+        return { kind: 'tree', result: { ok: false, code: 'tree_unknown', reason } };
+      }
+      const phase = phaseById(run.workflow, id) as Phase;
+      const found = await sortOut(run, phase, compared.changes);
+      const outside = found.outside.slice(0, MOST_TOLD);
+      const more = found.outside.length - outside.length;
+      const noticed = found.noticed.slice(0, MOST_TOLD);
+      return {
+        kind: 'tree',
+        result: {
+          ok: true,
+          tree: compared.tree,
+          outside,
+          ...(more === 0 ? {} : { more }),
+          ...(noticed.length === 0 ? {} : { noticed }),
+        },
+      };
+    },
+
+    sortOut,
+    async movedAtGate(run) {
+      const tree = treeAtGate(run);
+      if (tree === null) return [];
+      const compared = await fence.compare(run.id, tree);
+      if (!compared.ok) return [{ path: '.', how: 'unreadable', by: compared.reason, content: null }];
+      const moved = compared.changes.filter(({ noticed }) => noticed !== true);
+      return moved.slice(0, MOST_TOLD).map(({ path, how, content }) => ({ path, how, content }));
+    },
+    movedSince: (run, tree) => fence.moved(run.id, tree),
+    measureAgain: (run, tree) => fence.measure(run.id, tree),
+    measure: (runId) => fence.measure(runId),
+    async settle(run) {
+      const { tree } = run.work;
+      const atGate = treeAtGate(run);
+      const trees = [...(tree === undefined ? [] : [tree]), ...(atGate === null ? [] : [atGate])];
+      // What is left behind costs room and nothing else.
+      await fence.settle(run.id, run.phase === null ? [] : trees).catch(() => undefined);
+    },
+  };
+
+  async function sortOut(run: Run, phase: Phase, changes: readonly FenceChange[]): Promise<Sorted> {
+    const outside: FenceChange[] = [];
+    const noticed: FenceChange[] = [];
+    for (const change of changes) {
+      if (change.noticed === true) noticed.push(change);
+      else if (isOutside(phase, change) && !(await isAccepted(change))) outside.push(change);
+      else if (isLinkedOut(phase, change)) outside.push({ ...change, how: 'linked' });
+    }
+    if (outside.length === 0) return { outside: [], noticed: noticed.map(toldOf) };
+    const since = run.work.enteredAt;
+    const others = run.workflow.enforcement.workspace === 'exclusive' ? [] : await callsOfOthers(run, since);
+    const left = outside.filter((change) => phaseHolds(phase, change) || !others.some(wrote(change)));
+    const own = left.length === 0 ? [] : await callsSince(store, run.id, since);
+    return {
+      outside: left.map((change) => ({ ...toldOf(change), ...byOf(change, own) })),
+      noticed: noticed.map(toldOf),
+    };
+  }
+
+  /** A file of the guard's own that a human accepted, by itself or with a workflow. */
+  async function isAccepted({ path, content, mode, how }: FenceChange): Promise<boolean> {
+    if (guardOf(path) === null) return false;
+    const after =
+      content === null || mode === null ? null : ({ kind: 'file', digest: content, mode } as const);
+    if (after === null && how !== 'removed') return false;
+    return parts.accepted({ path, before: null, after }).catch(() => false);
+  }
+
+  /**
+   * What agents of other runs did since then. INVARIANT: an agent that holds both runs excuses nothing with the other: it
+   * would only have to start one with a wider scope.
+   */
+  async function callsOfOthers(run: Run, since: string): Promise<readonly CarriedOut[]> {
+    const mine = new Set(agentsOf(run).map((name) => `agent:${name}`));
+    const others = (await store.list({})).filter(
+      (other) =>
+        other.run !== run.id &&
+        other.status !== 'queued' &&
+        (isOpen(other.status) || other.updatedAt >= since),
+    );
+    const calls: CarriedOut[] = [];
+    for (const other of others) {
+      if (other.holder !== null && mine.has(`agent:${other.holder}`)) continue;
+      for (const call of await callsSince(store, other.run, since)) {
+        if (call.wrote.length > 0 && !mine.has(call.principal)) calls.push(call);
+      }
+    }
+    return calls;
+  }
+}
+
+/** Changes of a workspace as a phase's scope sorts them. */
+export interface Sorted {
+  readonly outside: readonly TreeChange[];
+  readonly noticed: readonly TreeChange[];
+}
+
+function treeAtGate(run: Run): string | null {
+  return run.status === 'waiting' && run.wait.for === 'gate' ? (run.wait.tree ?? null) : null;
+}
+
+function isOpen(status: Run['status']): boolean {
+  return status === 'active' || status === 'waiting' || status === 'escalated';
+}
+
+function agentsOf(run: Run): readonly string[] {
+  const held = Object.values(run.work.items ?? {}).flatMap(({ holder }) => holder ?? []);
+  return run.holder === null ? held : [run.holder, ...held];
+}
+
+function isOutside(phase: Phase, { path, how }: FenceChange): boolean {
+  return how === 'unreadable' || !mayWrite(phase, path);
+}
+
+/** No other run may write the guard's own files either. */
+function phaseHolds(phase: Phase, { path, how }: FenceChange): boolean {
+  return how === 'linked' || how === 'unreadable' || isGuardedIn(phase, path);
+}
+
+/** Inside the scope, and the same file as one that is not: what is written to it is written there. */
+function isLinkedOut(phase: Phase, { names = [] }: FenceChange): boolean {
+  return names.some((name) => name === null || !mayWrite(phase, name));
+}
+
+/** By the path it named, and at the time at which the file changed last. */
+function wrote({ path, at }: FenceChange): (call: CarriedOut) => boolean {
+  return (call) => call.wrote.includes(path) && (at === null || isWithin(call, at));
+}
+
+function toldOf({ path, how }: FenceChange): TreeChange {
+  return { path, how };
+}
+
+function byOf({ path, at }: FenceChange, calls: readonly CarriedOut[]): Pick<TreeChange, 'by'> {
+  const call =
+    calls.findLast(({ wrote: paths }) => paths.includes(path)) ??
+    (at === null ? undefined : calls.findLast((one) => one.wrote.length === 0 && isWithin(one, at)));
+  if (call === undefined) return {};
+  const what = call.what === '' ? '' : ` \`${call.what}\``;
+  return { by: `during \`${call.tool}\`${what}, record ${call.seq}` };
+}

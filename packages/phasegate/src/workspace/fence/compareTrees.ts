@@ -1,0 +1,107 @@
+import { guardOf } from '@phasegate/core/model';
+import { weightySettings } from './gitConfig.ts';
+import type { Manifest, TreeEntry } from './manifest.ts';
+
+/** A path that is not as it was. */
+export interface PathChange {
+  readonly path: string;
+  readonly how: 'added' | 'changed' | 'removed' | 'mode' | 'type' | 'linked' | 'rewritten' | 'unreadable';
+  readonly before: TreeEntry | null;
+  readonly after: TreeEntry | null;
+  /** It is on record and refuses nothing. */
+  readonly noticed?: true;
+  /** Of `linked`: the other names it has, as far as they are in the workspace. */
+  readonly names?: readonly string[];
+}
+
+/** What differs between two measures of a workspace, in the order of the paths. */
+export function compareTrees(
+  before: Pick<Manifest, 'entries'>,
+  after: Pick<Manifest, 'entries'>,
+  contentOf: (content: string) => Buffer | null,
+): readonly PathChange[] {
+  const changes: PathChange[] = [];
+  for (const [path, was] of before.entries) {
+    const is = after.entries.get(path);
+    if (is === was) continue;
+    if (is === undefined) changes.push({ path, how: 'removed', before: was, after: null });
+    else {
+      const found = changeOf(path, was, is, contentOf);
+      if (found !== null) changes.push({ path, before: was, after: is, ...found });
+    }
+  }
+  for (const [path, is] of after.entries) {
+    if (before.entries.has(path)) continue;
+    const bad = is.type === 'other' || is.type === 'closed';
+    const noticed = /^\.git\/worktrees\/[^/]+\/(?:gitdir|commondir)$/.test(path)
+      ? { noticed: true as const }
+      : {};
+    changes.push({ path, how: bad ? 'unreadable' : 'added', before: null, after: is, ...noticed });
+  }
+  return changes.sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+/**
+ * Files that came or changed and have a second name: what is written through one name is written to all. Given with the
+ * names in the workspace; `null` among them stands for one that is not in it.
+ */
+export function secondNames(
+  changes: readonly PathChange[],
+  { entries }: Pick<Manifest, 'entries'>,
+): readonly { readonly change: PathChange; readonly names: readonly (string | null)[] }[] {
+  const linked = changes.filter(
+    ({ after, how }) => after?.type === 'file' && after.links > 1 && how !== 'removed',
+  );
+  if (linked.length === 0) return [];
+  const wanted = new Set(linked.map(({ after }) => after?.inode));
+  const byInode = new Map<string, string[]>();
+  for (const [path, { inode, links }] of entries) {
+    if (links < 2 || !wanted.has(inode)) continue;
+    const names = byInode.get(inode) ?? [];
+    names.push(path);
+    byInode.set(inode, names);
+  }
+  return linked.map((change) => {
+    const { inode, links } = change.after as TreeEntry;
+    const names = byInode.get(inode) ?? [];
+    const others: (string | null)[] = names.filter((name) => name !== change.path);
+    if (names.length < links) others.push(null);
+    return { change, names: others };
+  });
+}
+
+/** Null where nothing that counts is different: the same bytes with the same permissions are no change. */
+function changeOf(
+  path: string,
+  was: TreeEntry,
+  is: TreeEntry,
+  contentOf: (content: string) => Buffer | null,
+): Pick<PathChange, 'how' | 'noticed'> | null {
+  if (is.type === 'closed') return isSameClosed(was, is) ? null : { how: 'unreadable' };
+  if (was.type !== is.type) return { how: is.type === 'other' ? 'unreadable' : 'type' };
+  if (is.type === 'other')
+    return was.inode === is.inode && was.mode === is.mode ? null : { how: 'unreadable' };
+  if (was.content !== is.content) {
+    return isConfig(path) && sameWeight(was, is, contentOf)
+      ? { how: 'changed', noticed: true }
+      : { how: 'changed' };
+  }
+  if (is.type === 'file' && was.mode !== is.mode) return { how: 'mode' };
+  const isRewritten = was.inode !== is.inode || was.ctime !== is.ctime;
+  return isRewritten && guardOf(path) !== null ? { how: 'rewritten', noticed: true } : null;
+}
+
+function isSameClosed(was: TreeEntry, is: TreeEntry): boolean {
+  return was.type === 'closed' && was.inode === is.inode && was.ctime === is.ctime;
+}
+
+/** Only of the workspace's own repository: further down such a file is one like any other. */
+function isConfig(path: string): boolean {
+  return path === '.git/config' || path === '.git/config.worktree';
+}
+
+function sameWeight(was: TreeEntry, is: TreeEntry, contentOf: (content: string) => Buffer | null): boolean {
+  const [one, other] = [contentOf(was.content), contentOf(is.content)];
+  if (one === null || other === null) return false;
+  return weightySettings(one.toString('utf8')) === weightySettings(other.toString('utf8'));
+}

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Contents } from './contents.ts';
+import type { Manifest } from './manifest.ts';
+
+/** Where contents for a comparison come from. */
+export interface Differing {
+  readonly root: string;
+  readonly contents: Contents;
+  readonly paths: readonly string[];
+  readonly before: Manifest;
+  /** Where copies may be made for a moment, outside of the workspace. */
+  readonly folder: string;
+}
+
+/**
+ * How files differ from what they were, as `git diff` writes it. Git compares two folders of copies, outside of the
+ * workspace and of every repository, so that no config, attribute or filter of the workspace has a say.
+ */
+export function diffText({ root, contents, paths, before, folder }: Differing): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const place = mkdtempSync(join(folder, 'diff-'));
+  try {
+    const missing: string[] = [];
+    for (const path of paths) {
+      const was = before.entries.get(path);
+      const old =
+        was === undefined
+          ? undefined
+          : was.type === 'link'
+            ? Buffer.from(was.content)
+            : contents.read(was.content);
+      if (old === null) missing.push(path);
+      else if (old !== undefined) write(join(place, 'before', path), old);
+      const now = contentNow(join(root, path));
+      if (now !== null) write(join(place, 'after', path), now);
+    }
+    mkdirSync(join(place, 'before'), { recursive: true });
+    mkdirSync(join(place, 'after'), { recursive: true });
+    const notes = missing.map(
+      (path) => `the content of \`${path}\` was not kept, so only what it is now is shown\n`,
+    );
+    return `${notes.join('')}${runDiff(place)}`;
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function write(file: string, bytes: Buffer): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, bytes, { mode: 0o600 });
+}
+
+function contentNow(place: string): Buffer | null {
+  const stats = lstatSync(place, { throwIfNoEntry: false });
+  if (stats === undefined) return null;
+  if (stats.isSymbolicLink()) return Buffer.from(readlinkSync(place));
+  return stats.isFile() ? readFileSync(place) : null;
+}
+
+function runDiff(place: string): string {
+  const env = {
+    PATH: process.env.PATH ?? '',
+    LC_ALL: 'C.UTF-8',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_CEILING_DIRECTORIES: dirname(place),
+  };
+  const words = [
+    '--no-pager',
+    '-c',
+    'core.quotePath=false',
+    'diff',
+    '--no-index',
+    '--no-ext-diff',
+    '--no-textconv',
+  ];
+  try {
+    return execFileSync('git', [...words, '--no-color', '--no-prefix', 'before', 'after'], {
+      cwd: place,
+      env,
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  } catch (error) {
+    const { status, stdout, code } = error as { status?: number; stdout?: string; code?: string };
+    if (status === 1 && typeof stdout === 'string') return stdout;
+    if (code === 'ENOENT') return 'git is not installed, so differences are not shown\n';
+    throw error;
+  }
+}

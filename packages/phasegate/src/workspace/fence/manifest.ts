@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto';
+import type { RuleFile } from './ignoreRules.ts';
+
+/** What a path of the workspace is: `other` is a pipe, a socket or a device, `closed` is what cannot be read. */
+export type EntryType = 'file' | 'link' | 'other' | 'closed';
+
+/** One path of the workspace as it was measured. */
+export interface TreeEntry {
+  readonly type: EntryType;
+  readonly mode: number;
+  readonly inode: string;
+  readonly size: number;
+  /** In nanoseconds, as text. */
+  readonly mtime: string;
+  readonly ctime: string;
+  readonly links: number;
+  /** SHA-256 of the content of a file, the text of a link; empty for anything else. */
+  readonly content: string;
+}
+
+/** The workspace as it was measured: what decides whether anything changed. */
+export interface Manifest {
+  /** Real path of the workspace. */
+  readonly root: string;
+  /** When the measuring began, in nanoseconds as text, by the clock that files are dated with. */
+  readonly started: string;
+  /** Ignore rules as they were then: what is written to such files later hides nothing. */
+  readonly rules: readonly RuleFile[];
+  /** Paths that count though the rules leave them out, as git has them in its index. */
+  readonly tracked: readonly string[];
+  /** What could not be taken into account, in words. */
+  readonly notes: readonly string[];
+  readonly entries: ReadonlyMap<string, TreeEntry>;
+}
+
+type Row = readonly [string, EntryType, number, string, number, string, string, number, string];
+
+/** The text of a manifest, and the hash it is known by. */
+export function writeManifest(manifest: Manifest): { readonly text: string; readonly tree: string } {
+  const rows: Row[] = [];
+  for (const [path, entry] of manifest.entries) {
+    const { type, mode, inode, size, mtime, ctime, links, content } = entry;
+    rows.push([path, type, mode, inode, size, mtime, ctime, links, content]);
+  }
+  const { root, started, rules, tracked, notes } = manifest;
+  const text = JSON.stringify({ version: 1, root, started, rules, tracked, notes, rows });
+  return { text, tree: hash('sha256', text, 'hex') };
+}
+
+/** The manifest of a text; throws where it is none. */
+export function readManifest(text: string): Manifest {
+  const read = JSON.parse(text) as Manifest & { readonly version: number; readonly rows: readonly Row[] };
+  if (read.version !== 1) throw new Error('it was written by another version of Phasegate');
+  const entries = new Map<string, TreeEntry>();
+  for (const [path, type, mode, inode, size, mtime, ctime, links, content] of read.rows)
+    entries.set(path, { type, mode, inode, size, mtime, ctime, links, content });
+  const { root, started, rules, tracked, notes } = read;
+  return { root, started, rules, tracked, notes, entries };
+}

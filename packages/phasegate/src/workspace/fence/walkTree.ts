@@ -1,0 +1,255 @@
+import { hash as digest } from 'node:crypto';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { guardOf, isGuardedFolder } from '@phasegate/core/model';
+import { digestLarge } from './digestLarge.ts';
+import type { IgnoreRules } from './ignoreRules.ts';
+import type { Manifest, TreeEntry } from './manifest.ts';
+
+/** How a workspace is walked. */
+export interface Walking {
+  /** Real path. */
+  readonly root: string;
+  readonly rules: IgnoreRules;
+  readonly tracked: readonly string[];
+  /** A measure whose content hashes still hold where nothing about a file changed. */
+  readonly before: Manifest | null;
+  /** What is not the workspace's: the state of Phasegate, and databases that it guards in other ways. */
+  readonly leaveOut: (path: string) => boolean;
+  /** Told the content of every file that had to be read. */
+  readonly keep: (content: string, bytes: Buffer) => void;
+  /** Told a file of ignore rules that is part of the workspace, before anything it could be about is walked. */
+  readonly foundRules?: (folder: string) => IgnoreRules;
+}
+
+/** There is more than can be compared. */
+export class TooMany extends Error {}
+
+/** A file within this time of the start of a measure, or newer, may have changed without another date. */
+const COARSE_NS = 50_000_000n;
+/** So many questions to the file system are asked before others get their turn. */
+const STRIDE = 1000;
+/** The same in bytes that are read. */
+const BYTES_AT_ONCE = 8 * 1024 * 1024;
+const MOST_ENTRIES = 1_000_000;
+/** Files that are read at once; larger ones are read in pieces. */
+const WHOLE = 16 * 1024 * 1024;
+
+/** Every path of the workspace that counts, with what it is now. */
+export async function walkTree(walking: Walking): Promise<Map<string, TreeEntry>> {
+  const { root, tracked, before } = walking;
+  let { rules } = walking;
+  const entries = new Map<string, TreeEntry>();
+  const open: Open[] = [{ folder: '', guardedOnly: false }];
+  const settledBefore = before === null ? 0n : BigInt(before.started) - COARSE_NS;
+  let [asked, bytes] = [0, 0];
+
+  function isLong(): boolean {
+    asked += 1;
+    if (asked % STRIDE !== 0 && bytes < BYTES_AT_ONCE) return false;
+    bytes = 0;
+    return true;
+  }
+
+  function measure(path: string): void {
+    const place = join(root, path);
+    const stats = statsOf(place);
+    if (entries.size >= MOST_ENTRIES) throw new TooMany(`it has more than ${MOST_ENTRIES} files`);
+    if (stats === null || stats === 'closed') {
+      // A name that cannot be spelled cannot be asked about either.
+      if (stats === 'closed' || path.includes('\uFFFD')) entries.set(path, NOTHING);
+      return;
+    }
+    const known = before?.entries.get(path);
+    const bare = bareEntry(stats);
+    if (known !== undefined && stats.ctimeNs < settledBefore && isSameStat(known, bare)) {
+      entries.set(path, known);
+      return;
+    }
+    const read = readEntry(place, bare, walking.keep);
+    bytes += read.type === 'file' ? Math.min(read.size, BYTES_AT_ONCE) : 0;
+    entries.set(path, read);
+  }
+
+  function list({ folder, guardedOnly }: Open): readonly Dirent[] {
+    const listed = listOf(join(root, folder));
+    if (listed === null) {
+      if (folder === '') throw new Error('its root cannot be listed');
+      entries.set(folder, closedEntry(join(root, folder)));
+      return [];
+    }
+    if (!guardedOnly && walking.foundRules !== undefined && listed.some(isRuleFile))
+      rules = walking.foundRules(folder);
+    return listed;
+  }
+
+  function take(path: string, isFolder: boolean, guardedOnly: boolean): void {
+    if (walking.leaveOut(path)) return;
+    if (path === '.git' && isFolder) {
+      for (const inner of guardedInGit(root)) measure(inner);
+      return;
+    }
+    const ignored = path !== '.git' && (guardedOnly || rules.ignores(path, isFolder));
+    if (!isFolder) {
+      if (!ignored || guardOf(path) !== null) measure(path);
+    } else if (!ignored) open.push({ folder: path, guardedOnly: false });
+    else if (isGuardedFolder(path) || leadsToGuarded(path)) open.push({ folder: path, guardedOnly: true });
+  }
+
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const prefix = next.folder === '' ? '' : `${next.folder}/`;
+    for (const entry of list(next)) {
+      if (isLong()) await nextTurn();
+      take(`${prefix}${entry.name}`, entry.isDirectory(), next.guardedOnly);
+    }
+  }
+  for (const path of tracked) if (!entries.has(path) && !isBeyondLink(root, path)) measure(path);
+  return entries;
+}
+
+interface Open {
+  readonly folder: string;
+  /** The folder is left out by the rules, and only the guard's own files in it count. */
+  readonly guardedOnly: boolean;
+}
+
+function isRuleFile(entry: Dirent): boolean {
+  return entry.name === '.gitignore' && !entry.isDirectory();
+}
+
+/** Folders on the way to guarded ones, as `.github` is to `.github/hooks`. */
+function leadsToGuarded(path: string): boolean {
+  return ['.github', '.praxis-os', '.opencode', '.codex'].includes(path);
+}
+
+/** Of git's own folder: what makes git run programs, or says where it keeps its things. */
+function guardedInGit(root: string): readonly string[] {
+  const found: string[] = ['.git/config', '.git/config.worktree', '.git/commondir'];
+  const walk = (folder: string, counts: (name: string) => boolean, depth: number): void => {
+    for (const entry of listOf(join(root, folder)) ?? []) {
+      const path = `${folder}/${entry.name}`;
+      if (!entry.isDirectory()) {
+        if (counts(entry.name)) found.push(path);
+      } else if (depth > 0 && !GITS_OWN.has(entry.name)) {
+        const all = entry.name === 'hooks' || entry.name === 'info';
+        walk(path, all ? () => true : counts, depth - 1);
+      }
+    }
+  };
+  walk('.git/hooks', () => true, 3);
+  walk('.git/info', () => true, 1);
+  walk('.git/modules', (name) => name.startsWith('config') || name === 'commondir', 8);
+  walk('.git/worktrees', (name) => WORKTREE_FILES.has(name), 1);
+  return found;
+}
+
+/** What changes with every commit. */
+const GITS_OWN: ReadonlySet<string> = new Set(['objects', 'refs', 'logs', 'lfs']);
+const WORKTREE_FILES: ReadonlySet<string> = new Set(['gitdir', 'commondir', 'config.worktree']);
+
+/** What git has in its index below a folder that became a link is somewhere else now. */
+function isBeyondLink(root: string, path: string): boolean {
+  const names = path.split('/').slice(0, -1);
+  return names.some((_, index) => {
+    const stats = statsOf(join(root, ...names.slice(0, index + 1)));
+    return stats === null || stats === 'closed' || !stats.isDirectory();
+  });
+}
+
+/** Null where it is gone, `closed` where we may not ask. */
+function statsOf(place: string): BigIntStats | null | 'closed' {
+  try {
+    return lstatSync(place, { bigint: true, throwIfNoEntry: false }) ?? null;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOTDIR' ? null : 'closed';
+  }
+}
+
+/** Null where it cannot be listed. */
+function listOf(folder: string): readonly Dirent[] | null {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    // Gone since, or never there: that shows by the paths that are missing.
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? [] : null;
+  }
+}
+
+function bareEntry(stats: BigIntStats): TreeEntry {
+  return {
+    type: stats.isFile() ? 'file' : stats.isSymbolicLink() ? 'link' : 'other',
+    mode: Number(stats.mode) & 0o7777,
+    inode: `${stats.dev}:${stats.ino}`,
+    size: Number(stats.size),
+    mtime: String(stats.mtimeNs),
+    ctime: String(stats.ctimeNs),
+    links: Number(stats.nlink),
+    content: '',
+  };
+}
+
+function closedEntry(place: string): TreeEntry {
+  const stats = statsOf(place);
+  const bare = stats === null || stats === 'closed' ? NOTHING : bareEntry(stats);
+  return { ...bare, type: 'closed' };
+}
+
+const NOTHING: TreeEntry = {
+  type: 'closed',
+  mode: 0,
+  inode: '',
+  size: 0,
+  mtime: '',
+  ctime: '',
+  links: 0,
+  content: '',
+};
+
+/** Whether nothing that is asked of the file system is different; what could not be read is tried again. */
+export function isSameStat(one: TreeEntry, other: TreeEntry): boolean {
+  return (
+    one.ctime === other.ctime &&
+    one.mtime === other.mtime &&
+    one.size === other.size &&
+    one.inode === other.inode &&
+    one.mode === other.mode &&
+    one.links === other.links &&
+    one.type === other.type
+  );
+}
+
+/** What stands there with its content. Never follows a link, and waits for no pipe. */
+function readEntry(place: string, bare: TreeEntry, keep: Walking['keep']): TreeEntry {
+  if (bare.type === 'other') return bare;
+  try {
+    if (bare.type === 'link') return { ...bare, content: readlinkSync(place) };
+    const file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      // What was opened is what is read: another file may have come in its place.
+      const opened = bareEntry(fstatSync(file, { bigint: true }));
+      if (opened.type !== 'file') return opened;
+      if (opened.size > WHOLE) return { ...opened, content: digestLarge(file) };
+      const bytes = readFileSync(file);
+      const content = digest('sha256', bytes, 'hex');
+      keep(content, bytes);
+      return { ...opened, content };
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return { ...bare, type: 'closed' };
+  }
+}

@@ -1,0 +1,204 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { JsonObject } from '@phasegate/core';
+import { expect, test } from 'vitest';
+import { type Called, makeProject, phasegate, type TestProject, withShown } from './cli.ts';
+
+const PASSPHRASE = 'correct horse battery';
+const FILES = {
+  'agent_workflow.yaml': `
+workflow: lab
+phases:
+  SRC:
+    allowed_tools: [read_files, write_files]
+    writes: ["src/**"]
+    gate:
+      blockers:
+        - { check: files, with: { absent: [src/bad.txt] }, message: src/bad.txt must go }
+      human: { prompt: Good?, options: [{ label: Yes }, { label: Again, next: SRC }, { label: Drop, next: null }] }
+  AFTER:
+    instructions: more
+`,
+  'package.json': '{}\n',
+  'docs/d.md': 'one\n',
+};
+
+test('a human restores, moves aside and accepts, each on record, and the phase passes', async () => {
+  const { project, run } = await begun();
+  appendFileSync(join(project.root, 'package.json'), 'x');
+  rmSync(join(project.root, 'docs'), { recursive: true });
+  project.write('stray/deep/s.txt', 's');
+  project.write('notes.md', 'n');
+  expect(await done(project, run)).toMatchObject({ error: 'scope_violation', attempt: 0 });
+
+  const restored = await act(project, [run, 'restore', 'package.json', 'docs']);
+  const aside = await act(project, [run, 'quarantine', 'stray']);
+  const accepted = await act(project, [run, 'accept', 'notes.md', '--reason', 'I wrote it']);
+
+  expect([restored.code, aside.code, accepted.code]).toEqual([0, 0, 0]);
+  expect(readFileSync(join(project.root, 'package.json'), 'utf8')).toBe('{}\n');
+  expect(readFileSync(join(project.root, 'docs/d.md'), 'utf8')).toBe('one\n');
+  expect(existsSync(join(project.root, 'stray/deep/s.txt'))).toBe(false);
+  const [moved] = aside.json.paths as readonly JsonObject[];
+  expect(readFileSync(String(moved?.what).replace('moved to ', ''), 'utf8')).toBe('s');
+  expect(await done(project, run)).toMatchObject({ checkpoint_passed: true, status: 'waiting' });
+  const records = await events(project, run);
+  expect(
+    records.filter(({ event }) => event === 'fence_settled').map(({ principal, data }) => [principal, data]),
+  ).toMatchObject([
+    ['human:maria', { action: 'restore', paths: ['docs/d.md', 'package.json'] }],
+    ['human:maria', { action: 'quarantine', paths: ['stray/deep/s.txt'] }],
+    ['human:maria', { action: 'accept', paths: ['notes.md'], reason: 'I wrote it' }],
+  ]);
+});
+
+test('only a human settles anything, with a reason where a change stays', async () => {
+  const { project, run } = await begun();
+  project.write('notes.md', 'n');
+
+  const noHuman = await phasegate(project, ['fence', run, 'accept', 'notes.md', '--reason', 'mine']);
+  const wrong = await phasegate(project, ['fence', run, 'accept', 'notes.md', '--reason', 'mine'], {
+    passphrase: 'guess',
+  });
+  const noReason = await act(project, [run, 'accept', 'notes.md']);
+  const unchanged = await act(project, [run, 'restore', 'package.json']);
+  const outside = await act(project, [run, 'restore', '../other']);
+
+  expect(noHuman.stderr).toContain('passphrase');
+  expect(wrong.stderr).toContain('credential_invalid');
+  expect(noReason.stdout).toContain('needs a reason');
+  expect(unchanged.stdout).toContain('is as it was');
+  expect([noHuman.code, wrong.code, noReason.code, unchanged.code, outside.code]).toEqual([2, 1, 2, 2, 2]);
+  expect(await done(project, run)).toMatchObject({ error: 'scope_violation' });
+});
+
+test('nothing is restored through a link that stands in the way', async () => {
+  const { project, run } = await begun();
+  const elsewhere = join(project.base, 'elsewhere');
+  mkdirSync(elsewhere);
+  rmSync(join(project.root, 'docs'), { recursive: true });
+  symlinkSync(elsewhere, join(project.root, 'docs'));
+
+  const through = await act(project, [run, 'restore', 'docs/d.md']);
+  const whole = await act(project, [run, 'restore', 'docs']);
+
+  expect(through.stdout).toMatch(/`docs` is not a folder/);
+  expect(whole.code).toBe(0);
+  expect(readFileSync(join(project.root, 'docs/d.md'), 'utf8')).toBe('one\n');
+  expect(readdirSync(elsewhere)).toEqual([]);
+});
+
+test('what the fence refuses is no attempt, and the same five times running is for a human', async () => {
+  const { project, run } = await begun();
+  project.write('stray.txt', 's');
+  const answers: JsonObject[] = [];
+
+  for (let time = 0; time < 5; time += 1) answers.push(await done(project, run));
+
+  expect(answers.map(({ status }) => status)).toEqual(['active', 'active', 'active', 'active', 'escalated']);
+  expect((await status(project, run)).attempts).toBe(0);
+  await act(project, [run, 'quarantine', 'stray.txt']);
+  await phasegate(project, ['resume', run], { passphrase: PASSPHRASE });
+  expect(await done(project, run)).toMatchObject({ checkpoint_passed: true });
+});
+
+test('`status` shows the ring and every violation, and forgets what was undone', async () => {
+  const { project, run } = await begun();
+  project.write('stray.txt', 's');
+  await done(project, run);
+
+  const refused = await status(project, run);
+  rmSync(join(project.root, 'stray.txt'));
+  project.write('src/bad.txt', 'b');
+  await done(project, run);
+  const failed = await status(project, run);
+
+  expect(refused).toMatchObject({ ring: 'served', violations: [{ path: 'stray.txt', how: 'added' }] });
+  expect(failed).toMatchObject({ attempts: 1 });
+  expect(failed.violations).toBe(undefined);
+});
+
+test.each([
+  ['missing', (file: string) => rmSync(file)],
+  ['altered', (file: string) => appendFileSync(file, ' ')],
+])('a measure that is %s refuses, and a human takes a new one', async (what, change) => {
+  const { project, run } = await begun();
+  const folder = join(project.stateDir, 'fence/runs', run);
+  change(join(folder, readdirSync(folder)[0] as string));
+
+  const refused = await done(project, run);
+  const listed = await phasegate(project, ['fence', run]);
+  const one = await act(project, [run, 'accept', 'package.json', '--reason', 'r']);
+  const all = await act(project, [run, 'accept', '--all', '--reason', 'I looked at all of it']);
+
+  expect(refused).toMatchObject({ error: 'tree_unknown' });
+  expect(JSON.stringify(refused)).toContain(
+    `is missing; a human`.replace('missing', what).replace('is altered', 'was altered'),
+  );
+  expect(listed).toMatchObject({ code: 1 });
+  expect([one.code, all.code]).toEqual([1, 0]);
+  expect(await done(project, run)).toMatchObject({ checkpoint_passed: true });
+});
+
+test('a change while a gate is open makes the card another one, and outside the scope it refuses the decision', async () => {
+  const { project, run } = await begun();
+  project.write('src/a.txt', 'a');
+  await done(project, run);
+  const old = await withShown(project, ['decide', run, '--option', 'Yes']);
+
+  project.write('src/a.txt', 'b');
+  const stale = await phasegate(project, [...old, '--json'], { passphrase: PASSPHRASE });
+  project.write('stray.txt', 's');
+  const fresh = await withShown(project, ['decide', run, '--option', 'Again']);
+  const outside = await phasegate(project, [...fresh, '--json'], { passphrase: PASSPHRASE });
+  rmSync(join(project.root, 'stray.txt'));
+  const last = await withShown(project, ['decide', run, '--option', 'Yes']);
+  const card = await phasegate(project, ['status', run, '--json', '--as', 'maria'], {
+    passphrase: PASSPHRASE,
+  });
+  const decided = await phasegate(project, [...last, '--json'], { passphrase: PASSPHRASE });
+
+  expect(stale.json).toMatchObject({ error: 'shown_changed' });
+  expect(outside.json).toMatchObject({ error: 'scope_violation' });
+  expect(card.json).toMatchObject({
+    gate_card: { ring: 'served', changed_since: [{ path: 'src/a.txt', how: 'changed' }] },
+  });
+  expect(decided.json).toMatchObject({ status: 'active' });
+});
+
+async function begun(): Promise<{ readonly project: TestProject; readonly run: string }> {
+  const project = makeProject(FILES);
+  await phasegate(project, ['humans', 'add', 'maria'], { newPassphrase: PASSPHRASE });
+  await phasegate(project, ['trust', 'lab', '--yes'], { passphrase: PASSPHRASE });
+  const { json, stderr } = await phasegate(project, ['start', 'lab', '--json']);
+  expect(stderr).toBe('');
+  return { project, run: String(json.run) };
+}
+
+async function done(project: TestProject, run: string): Promise<JsonObject> {
+  return (await phasegate(project, ['done', run, '--evidence', '-', '--json'], { stdin: '{}' })).json;
+}
+
+async function status(project: TestProject, run: string): Promise<JsonObject> {
+  return (await phasegate(project, ['status', run, '--json'])).json;
+}
+
+function act(project: TestProject, words: readonly string[]): Promise<Called> {
+  return phasegate(project, ['fence', ...words, '--json'], { passphrase: PASSPHRASE });
+}
+
+async function events(project: TestProject, run: string): Promise<readonly JsonObject[]> {
+  const { stdout } = await phasegate(project, ['audit', 'export', '--run', run]);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as JsonObject);
+}
