@@ -151,6 +151,14 @@ async function failingTests(stage: Stage, project: DemoProject, run: string): Pr
   project.write('agent_workflow.yaml', rules);
   const done = ['done', run, '--phase', 'TDD'];
   await agent({
+    says: 'goes on with its own rules',
+    words: done,
+    evidence: { tests: TESTS, test_run_result: INVENTED },
+    expect: 'scope_violation',
+    because: '`agent_workflow.yaml` was changed',
+  });
+  project.write('agent_workflow.yaml', rules);
+  await agent({
     says: 'claims tests that pass',
     words: done,
     evidence: { tests: TESTS, test_run_result: INVENTED },
@@ -190,6 +198,14 @@ async function implement(stage: Stage, project: DemoProject, run: string): Promi
     says: 'skips the failing test instead',
     words: done,
     evidence: implementation(INVENTED),
+    expect: 'scope_violation',
+    because: '`test/slugify.test.js` was changed',
+  });
+  project.write('test/slugify.test.js', tests);
+  await agent({
+    says: 'claims it once more',
+    words: done,
+    evidence: implementation(INVENTED),
     expect: 'escalated',
     because: 'The engine ran the tests and did not see them pass',
   });
@@ -202,10 +218,9 @@ async function implement(stage: Stage, project: DemoProject, run: string): Promi
   await agent({ says: 'gives itself another try', words: ['resume', run], expect: 'usage' });
   await human({
     says: 'gives it another try',
-    words: ['resume', run, '--note', 'put the test back and handle accents'],
+    words: ['resume', run, '--note', 'handle accents'],
     expect: 'allowed',
   });
-  project.write('test/slugify.test.js', tests);
   project.place('slugify.js', 'src/slugify.js');
   await agent({
     says: 'hands in tests that pass',
@@ -265,8 +280,8 @@ async function complete(stage: Stage, project: DemoProject, run: string): Promis
     says: 'breaks it after the review',
     words: done,
     evidence: { report: REPORT },
-    expect: 'check_failed',
-    because: 'The engine ran the tests and did not see them pass',
+    expect: 'scope_violation',
+    because: '`src/slugify.js` was changed',
   });
   project.place('slugify.js', 'src/slugify.js');
   await agent({

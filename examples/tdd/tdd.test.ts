@@ -31,7 +31,7 @@ describe('the demo', () => {
   test('in the ring served, an agent that cheats at every phase is refused at each, and the audit verifies [S0.1 S0.15 S0.44 S0.67 S0.68 S2.6 S2.32 C3 C5 C18 adv.G9 adv.H1 adv.I1 adv.I2 adv.J1 adv.K6]', () => {
     const { code, text } = poor;
 
-    expect(text).toContain('25 cheats refused, 26 acts allowed, 0 not as they must be');
+    expect(text).toContain('27 cheats refused, 26 acts allowed, 0 not as they must be');
     expect(code).toBe(0);
     for (const refusal of REFUSALS) expect(text).toMatch(refusal);
     expect(text).toMatch(/reports what was done +All phases complete/);
@@ -42,8 +42,8 @@ describe('the demo', () => {
     const lines = poor.text.trimEnd().split('\n');
 
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
-    expect(lines.length).toBeLessThanOrEqual(52);
-    expect(lines.filter((line) => /^.{9}x agent /.test(line))).toHaveLength(25);
+    expect(lines.length).toBeLessThanOrEqual(54);
+    expect(lines.filter((line) => /^.{9}x agent /.test(line))).toHaveLength(27);
     expect(lines.slice(-3).map((line) => line.trim().split(' ').slice(0, 2).join(' '))).toEqual([
       'phasegate init',
       'phasegate start',
@@ -54,7 +54,7 @@ describe('the demo', () => {
 
   test('cheats are red with a cross and work is green with a tick; without colour or UTF-8, in letters alone', () => {
     expect(demo.code).toBe(0);
-    expect(demo.text.split('\u001b[31m✗\u001b[0m agent ')).toHaveLength(26);
+    expect(demo.text.split('\u001b[31m✗\u001b[0m agent ')).toHaveLength(28);
     expect(demo.text).toContain('\u001b[32m✓\u001b[0m human approves the plan');
     const plain = demo.text.replaceAll(CODES, '').replaceAll('✗', 'x').replaceAll('✓', '+');
     const trimmed = plain.replaceAll(/ +$/gm, '');
@@ -147,14 +147,16 @@ const REFUSALS: readonly RegExp[] = [
   /approves its own plan +usage$/m,
   /guesses the passphrase +credential_invalid$/m,
   /edits the rules and starts over +untrusted_workflow$/m,
+  /goes on with its own rules +scope_violation$/m,
   /claims tests that pass +check_failed$/m,
   /writes half, claims tests pass +check_failed$/m,
-  /skips the failing test instead +escalated$/m,
+  /skips the failing test instead +scope_violation$/m,
+  /claims it once more +escalated$/m,
   /gives itself another try +usage$/m,
   /approves without reading +tasks_not_fetched$/m,
   /approves what must be fixed +precondition_failed$/m,
   /says the review is done +phase_sequence_violation$/m,
-  /breaks it after the review +check_failed$/m,
+  /breaks it after the review +scope_violation$/m,
   /reports it once more +run_ended$/m,
 ];
 

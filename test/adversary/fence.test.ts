@@ -45,6 +45,8 @@ interface Trick {
   /** Before the run is started. */
   readonly before?: (root: string) => void;
   act(root: string): void | Promise<void>;
+  /** Whether a human is set up, who could accept the guard's own files as they are now. */
+  readonly human?: true;
   /** Path and how it changed; null where nothing was done that counts. */
   readonly found: readonly [path: string, how: string] | null;
 }
@@ -187,24 +189,28 @@ const TRICKS: readonly Trick[] = [
   },
   {
     name: 'a hook of git [adv.G6]',
+    human: true,
     before: repository,
     act: (root) => sh(root, 'echo "#!/bin/sh" > .git/hooks/post-commit'),
     found: ['.git/hooks/post-commit', 'added'],
   },
   {
     name: 'a setting that makes git run a program [adv.G6]',
+    human: true,
     before: repository,
     act: (root) => sh(root, 'git config core.hooksPath src/hooks'),
     found: ['.git/config', 'changed'],
   },
   {
     name: "a client's settings, which an ignore rule names [adv.G1 adv.G6]",
+    human: true,
     before: (root) => appendFileSync(join(root, '.gitignore'), '.claude\n'),
     act: (root) => sh(root, `echo '{"disableAllHooks":true}' > .claude/settings.json`),
     found: ['.claude/settings.json', 'changed'],
   },
   {
     name: 'the contract itself [adv.G6]',
+    human: true,
     act: (root) => appendFileSync(join(root, 'agent_workflow.yaml'), '# more\n'),
     found: ['agent_workflow.yaml', 'changed'],
   },
@@ -232,9 +238,10 @@ const TRICKS: readonly Trick[] = [
 ];
 
 describe('whatever wrote it, a change outside the scope refuses the phase and is named', () => {
-  test.each(TRICKS)('$name', async ({ before, act, found }) => {
+  test.each(TRICKS)('$name', async ({ before, act, found, human }) => {
     const project = makeProject(FILES);
     before?.(project.root);
+    if (human) await setUpHuman(project);
     const run = await start(project);
 
     await act(project.root);
@@ -344,6 +351,23 @@ test("the user's repository is bit for bit as git left it", async () => {
   await phasegate(project, ['fence', run, '--diff']);
 
   expect(sum()).toBe(before);
+});
+
+async function setUpHuman(project: TestProject): Promise<void> {
+  const passphrase = 'correct horse battery';
+  await phasegate(project, ['humans', 'add', 'maria'], { newPassphrase: passphrase });
+  await phasegate(project, ['trust', 'lab', '--yes'], { passphrase });
+}
+
+test("without a human the guard's own files are taken as they are, and it is on record [adv.G1]", async () => {
+  const project = makeProject(FILES);
+  const run = await start(project);
+
+  writeFileSync(join(project.root, '.claude/settings.json'), '{"disableAllHooks":true}');
+  const answer = await complete(project, run);
+
+  expect(answer).toMatchObject({ checkpoint_passed: true });
+  expect(JSON.stringify(answer.warnings)).toMatch(/settings\.json.*was changed/);
 });
 
 async function start(project: TestProject): Promise<string> {

@@ -32,7 +32,14 @@ export function copyTrusted(project: TestProject): TestProject {
 /** The project of examples/w1-editing, with a human who trusts it. */
 export async function makeBook(): Promise<TestProject> {
   const project = await makeTrusted();
-  for (const path of ['w1.workflow.ts', 'analysis.json', 'commands', 'migrations', 'scenarios']) {
+  for (const path of [
+    '.gitignore',
+    'w1.workflow.ts',
+    'analysis.json',
+    'commands',
+    'migrations',
+    'scenarios',
+  ]) {
     cpSync(join(EXAMPLE, path), join(project.root, path), { recursive: true });
   }
   await asHuman(project, ['trust', 'w1_editing', '--yes']);

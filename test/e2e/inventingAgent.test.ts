@@ -11,6 +11,10 @@ const PASSES = "import { test } from 'node:test';\n\ntest('one is one', () => {}
 const FAILS =
   "import { test } from 'node:test';\n\ntest('one is two', () => {\n  throw new Error('it is not');\n});\n";
 
+/** Passes once the code is there. */
+const WANTS =
+  "import { test } from 'node:test';\n\ntest('it is there', async () => {\n  await import('../src/new.js');\n});\n";
+
 /** Gates at which a human is shown words alone, and believes them. */
 const PLANS: readonly string[] = ['PLAN', 'PROPOSE', 'PREPARE', '0'];
 
@@ -28,8 +32,8 @@ const HELD: Readonly<Record<string, { readonly green: readonly string[]; readonl
 
 /** What an agent that does its work writes before it completes a phase. */
 const WORK: Readonly<Record<string, Readonly<Record<string, readonly [path: string, text: string]>>>> = {
-  tdd: { TDD: ['test/new.test.js', FAILS], IMPL: ['test/new.test.js', PASSES] },
-  bugfix: { REPRODUCE: ['test/new.test.js', FAILS], FIX: ['test/new.test.js', PASSES] },
+  tdd: { TDD: ['test/new.test.js', WANTS], IMPL: ['src/new.js', ''] },
+  bugfix: { REPRODUCE: ['test/new.test.js', WANTS], FIX: ['src/new.js', ''] },
   release: { PREPARE: ['CHANGELOG.md', '## 1.2.0\n'] },
 };
 

@@ -30,6 +30,7 @@ export default defineWorkflow({
     {
       name: 'each',
       command: 'sh item.sh {item}',
+      writes: ['**'],
       parallel: true,
       parallelKey: 'items',
       postconditions: [{ name: 'its_own', check: 'result.done === item', error: 'Another item was done' }],

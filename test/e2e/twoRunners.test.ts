@@ -43,7 +43,7 @@ const WORKFLOW = `
 workflow: publishing
 database: { file: data/effects.db, migrations: migrations }
 phases:
-${STEPS.map((step) => `  ${step}: { instructions: ${step}, command: "${process.execPath} --no-warnings step.cjs ${step}" }`).join('\n')}
+${STEPS.map((step) => `  ${step}: { instructions: ${step}, writes: [log, at-work, "kill-*"], command: "${process.execPath} --no-warnings step.cjs ${step}" }`).join('\n')}
 `;
 
 const MOMENTS = STEPS.flatMap((step) => [`kill-${step}-before`, `kill-${step}-after`]);

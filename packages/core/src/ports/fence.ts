@@ -6,7 +6,7 @@ export interface FenceChange extends Pick<TreeChange, 'path' | 'how'> {
   readonly noticed?: boolean;
   /** Other names of the same file; null for one that is outside of the workspace. */
   readonly names?: readonly (string | null)[];
-  /** SHA-256 of what stands there now; null where that is no file, or nothing. */
+  /** SHA-256 of what stands there now; null where that is not a file, or nothing. */
   readonly content: string | null;
   /** Who may do what with what stands there now. */
   readonly mode: number | null;
@@ -41,8 +41,8 @@ export interface Fence {
   /** Measures the workspace for a run. Ignore rules are those of the measure `like`, else those that stand there now. */
   measure(runId: string, like?: string): Promise<string>;
   compare(runId: string, tree: string): Promise<Compared>;
-  /** Paths that changed since a measure was taken a moment ago. */
-  moved(runId: string, tree: string): Promise<readonly string[]>;
+  /** What changed since a measure was taken a moment ago. Nothing is kept of it. */
+  moved(runId: string, tree: string): Promise<readonly FenceChange[]>;
   /** A measure in which these paths are as they are now. */
   accept(runId: string, tree: string, paths: readonly string[]): Promise<string>;
   /** Makes paths what they were in the measure. */

@@ -164,17 +164,19 @@ function createWorks(parts: ProjectParts) {
     return stored.run;
   }
 
+  const asksHuman = async () => (await store.humans()).length > 0;
   const guard = createGuard({
     files: parts.guarded,
     load,
     accepted: trust.guarded.isAccepted,
-    asksHuman: async () => (await store.humans()).length > 0,
+    asksHuman,
     note: async (runId, drafts) => void (await store.note(runId, drafts)),
     now: parts.now,
   });
   const { measuring: files } = parts;
   const accepted = trust.guarded.isAccepted;
-  const fence = files === undefined ? undefined : createWorkspaceFence({ fence: files, store, accepted });
+  const fence =
+    files === undefined ? undefined : createWorkspaceFence({ fence: files, store, accepted, asksHuman });
   const runtime = createRuntime({
     ...parts,
     ...(fence === undefined ? {} : { fence }),

@@ -100,7 +100,7 @@ function recall(look: Look, then: readonly Answered[], reads: Replaying['reads']
 }
 
 function sameQuestion(asked: Look, then: Look, reads: Replaying['reads']): boolean {
-  // What the workspace was is a fact whoever asks; what was outside the scope then is judged by the scope of now.
+  // What the workspace was is a fact for anyone; what was outside the scope then is judged by the scope of now.
   if (asked.kind === 'tree' || then.kind === 'tree') return asked.kind === then.kind;
   if (!sameName(asked, then)) return false;
   if (asked.kind !== 'check' || isFunction(asked)) return sameCode(asked.subject, then.subject);

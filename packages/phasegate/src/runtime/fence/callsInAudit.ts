@@ -3,10 +3,10 @@ import { normalise, pathsOf } from '@phasegate/core/engine';
 import { WRITING_TOOLS } from '@phasegate/core/model';
 import type { AuditRecord, Store } from '../ports.ts';
 
-/** A tool call that was carried out, as the audit has it. */
-export interface CarriedOut {
+/** A tool call that was allowed, as the audit has it. */
+export interface AllowedCall {
   readonly run: string;
-  /** Place in the run's chain. */
+  /** Place of the verdict in the run's chain. */
   readonly seq: number;
   readonly principal: string;
   readonly tool: string;
@@ -16,52 +16,63 @@ export interface CarriedOut {
   readonly wrote: readonly string[];
   /** Milliseconds since the epoch. */
   readonly started: number;
+  /** When it was over; infinite for one that is under way, or that the agent's client carries out itself. */
   readonly ended: number;
+  /** Whether Phasegate carried it out. */
+  readonly carriedOut: boolean;
 }
 
 const PAGE = 1000;
 
-/** The calls of a run that ended since then, in their order. */
+/** A call that Phasegate does not carry out has no end on record, and does not last longer than this. */
+const LONGEST_MS = 600_000;
+
+/** The allowed calls of a run that may have gone on since then, in their order. */
 export async function callsSince(
   store: Pick<Store, 'history'>,
   runId: string,
   since: string,
-): Promise<readonly CarriedOut[]> {
-  const calls: CarriedOut[] = [];
-  const judged = new Map<string, AuditRecord>();
+): Promise<readonly AllowedCall[]> {
+  const calls: AllowedCall[] = [];
+  const begun = new Map<string, number>();
   for (let after = 0; ; ) {
     const page = await store.history(runId, { after, limit: PAGE });
     for (const record of page) {
-      if (record.event === 'tool_judged' && own(record.data, 'allowed') === true)
-        judged.set(keyOf(record), record);
-      if (record.event !== 'tool_executed' || record.time < since) continue;
-      const call = callOf(record, judged.get(keyOf(record)));
-      if (call !== null) calls.push(call);
+      if (record.event === 'tool_judged' && own(record.data, 'allowed') === true) {
+        begun.set(keyOf(record), calls.push(callOf(record)) - 1);
+      }
+      const place = record.event === 'tool_executed' ? begun.get(keyOf(record)) : undefined;
+      if (place === undefined) continue;
+      const ended = timeOf(own(own(record.data, 'receipt') ?? null, 'ended_at'));
+      calls[place] = { ...(calls[place] as AllowedCall), ended, carriedOut: true };
     }
-    if (page.length < PAGE) return calls;
+    if (page.length < PAGE) return calls.filter((call) => lastsUntil(call) >= Date.parse(since) - COARSE_MS);
     after = page.at(-1)?.seq ?? after;
   }
+}
+
+function lastsUntil({ started, ended }: AllowedCall): number {
+  return Math.min(ended, started + LONGEST_MS);
 }
 
 function keyOf({ principal, data }: AuditRecord): string {
   return `${principal} ${String(own(data, 'tool'))}`;
 }
 
-function callOf(record: AuditRecord, judged: AuditRecord | undefined): CarriedOut | null {
-  const receipt = own(record.data, 'receipt');
-  const tool = own(record.data, 'tool');
-  if (typeof tool !== 'string' || !isJsonObject(receipt)) return null;
-  const input = judged === undefined ? undefined : own(judged.data, 'input');
+function callOf(judged: AuditRecord): AllowedCall {
+  const tool = String(own(judged.data, 'tool'));
+  const input = own(judged.data, 'input');
   const writes = isJsonObject(input) && WRITING_TOOLS.includes(tool) ? (pathsOf(input) ?? []) : [];
   return {
-    run: record.run ?? '',
-    seq: record.seq,
-    principal: record.principal,
+    run: judged.run ?? '',
+    seq: judged.seq,
+    principal: judged.principal,
     tool,
     what: whatOf(input),
     wrote: writes.flatMap((path) => normalise(path) ?? []),
-    started: timeOf(own(receipt, 'started_at')),
-    ended: timeOf(own(receipt, 'ended_at')),
+    started: Date.parse(judged.time),
+    ended: Number.POSITIVE_INFINITY,
+    carriedOut: false,
   };
 }
 
@@ -79,6 +90,6 @@ function timeOf(text: Json | undefined): number {
 const COARSE_MS = 50;
 
 /** Whether something that changed then may have changed in the time of a call. */
-export function isWithin({ started, ended }: CarriedOut, at: number): boolean {
+export function isWithin({ started, ended }: AllowedCall, at: number): boolean {
   return at >= started - COARSE_MS && at <= ended + COARSE_MS;
 }

@@ -1,8 +1,17 @@
-import { type Command, type Fact, type Look, type Phase, phaseById, type Run } from '@phasegate/core';
+import {
+  type Command,
+  type Fact,
+  type Look,
+  own,
+  type Phase,
+  phaseById,
+  type Run,
+  type RunSummary,
+} from '@phasegate/core';
 import { type GateCardFacts, isGuardedIn, mayWrite, type TreeChange } from '@phasegate/core/engine';
 import { guardOf } from '@phasegate/core/model';
 import type { Fence, FenceChange, GuardedChange, Store } from '../ports.ts';
-import { type CarriedOut, callsSince, isWithin } from './callsInAudit.ts';
+import { type AllowedCall, callsSince, isWithin } from './callsInAudit.ts';
 
 /** What the runtime's fence is built from. */
 export interface WorkspaceFenceParts {
@@ -10,6 +19,8 @@ export interface WorkspaceFenceParts {
   readonly store: Pick<Store, 'history' | 'list'>;
   /** Whether a human has accepted exactly what stands in the place of one of the guard's own files. */
   accepted(change: GuardedChange): Promise<boolean>;
+  /** Whether there is a human who can accept anything. */
+  asksHuman(): Promise<boolean>;
 }
 
 /** Answers what the engine asks about the workspace. */
@@ -78,7 +89,12 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
       const moved = compared.changes.filter(({ noticed }) => noticed !== true);
       return moved.slice(0, MOST_TOLD).map(({ path, how, content }) => ({ path, how, content }));
     },
-    movedSince: (run, tree) => fence.moved(run.id, tree),
+    async movedSince(run, tree) {
+      const moved = (await fence.moved(run.id, tree)).filter(({ noticed }) => noticed !== true);
+      if (moved.length === 0) return [];
+      const isExcused = await excuses(run);
+      return moved.filter((change) => !isExcused(change)).map(({ path }) => path);
+    },
     measureAgain: (run, tree) => fence.measure(run.id, tree),
     measure: (runId) => fence.measure(runId),
     async settle(run) {
@@ -93,20 +109,29 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
   async function sortOut(run: Run, phase: Phase, changes: readonly FenceChange[]): Promise<Sorted> {
     const outside: FenceChange[] = [];
     const noticed: FenceChange[] = [];
+    const asksHuman = changes.some(({ path }) => guardOf(path) !== null) && (await parts.asksHuman());
     for (const change of changes) {
-      if (change.noticed === true) noticed.push(change);
+      // Without a human nobody could accept the guard's own files as they are now: then it is on record (ADR 24).
+      const isOnRecord = change.noticed === true || (!asksHuman && isLaw(change.path));
+      if (isOnRecord) noticed.push(change);
       else if (isOutside(phase, change) && !(await isAccepted(change))) outside.push(change);
       else if (isLinkedOut(phase, change)) outside.push({ ...change, how: 'linked' });
     }
     if (outside.length === 0) return { outside: [], noticed: noticed.map(toldOf) };
-    const since = run.work.enteredAt;
-    const others = run.workflow.enforcement.workspace === 'exclusive' ? [] : await callsOfOthers(run, since);
-    const left = outside.filter((change) => phaseHolds(phase, change) || !others.some(wrote(change)));
-    const own = left.length === 0 ? [] : await callsSince(store, run.id, since);
+    const isExcused = await excuses(run);
+    const left = outside.filter((change) => phaseHolds(phase, change) || !isExcused(change));
+    const mine = left.length === 0 ? [] : await callsSince(store, run.id, run.work.enteredAt);
     return {
-      outside: left.map((change) => ({ ...toldOf(change), ...byOf(change, own) })),
+      outside: left.map((change) => ({ ...toldOf(change), ...byOf(change, mine) })),
       noticed: noticed.map(toldOf),
     };
+  }
+
+  /** Whether another run answers for a change. */
+  async function excuses(run: Run): Promise<(change: FenceChange) => boolean> {
+    if (run.workflow.enforcement.workspace === 'exclusive') return isDraftGone;
+    const others = await callsOfOthers(run, run.work.enteredAt);
+    return (change) => isDraftGone(change) || others.some(wrote(change));
   }
 
   /** A file of the guard's own that a human accepted, by itself or with a workflow. */
@@ -119,26 +144,40 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
   }
 
   /**
-   * What agents of other runs did since then. INVARIANT: an agent that holds both runs excuses nothing with the other: it
-   * would only have to start one with a wider scope.
+   * What agents of other runs did since then. INVARIANT: an agent that holds this run excuses nothing with another one of
+   * its own: it would only have to start one with a wider scope. What it did elsewhere before it took this one up counts.
    */
-  async function callsOfOthers(run: Run, since: string): Promise<readonly CarriedOut[]> {
+  async function callsOfOthers(run: Run, since: string): Promise<readonly AllowedCall[]> {
     const mine = new Set(agentsOf(run).map((name) => `agent:${name}`));
     const others = (await store.list({})).filter(
-      (other) =>
-        other.run !== run.id &&
-        other.status !== 'queued' &&
-        (isOpen(other.status) || other.updatedAt >= since),
+      (other) => other.run !== run.id && mayHaveWorked(other, since),
     );
-    const calls: CarriedOut[] = [];
-    for (const other of others) {
-      if (other.holder !== null && mine.has(`agent:${other.holder}`)) continue;
-      for (const call of await callsSince(store, other.run, since)) {
-        if (call.wrote.length > 0 && !mine.has(call.principal)) calls.push(call);
-      }
-    }
-    return calls;
+    const found = (await Promise.all(others.map((other) => callsSince(store, other.run, since)))).flat();
+    const writing = found.filter(({ wrote: paths }) => paths.length > 0);
+    if (!writing.some(({ principal }) => mine.has(principal))) return writing;
+    const taken = Date.parse(await takenUpAt(run, since));
+    return writing.filter(({ principal, ended }) => !mine.has(principal) || ended < taken);
   }
+
+  /** When the one who holds the run now took it up, where that was after its phase was entered. */
+  async function takenUpAt({ id, holder }: Run, entered: string): Promise<string> {
+    let taken = entered;
+    for (let after = 0; ; ) {
+      const page = await store.history(id, { after, limit: PAGE });
+      for (const { event, time, data } of page)
+        if (event === 'run_claimed' && own(data, 'holder') === holder && time > taken) taken = time;
+      if (page.length < PAGE) return taken;
+      after = page.at(-1)?.seq ?? after;
+    }
+  }
+}
+
+const PAGE = 1000;
+
+/** A run that nobody has begun has done nothing, and one that ended before cannot have since. */
+function mayHaveWorked({ status, epoch, updatedAt }: RunSummary, since: string): boolean {
+  if (status === 'queued') return epoch > 1;
+  return isOpen(status) || updatedAt >= since;
 }
 
 /** Changes of a workspace as a phase's scope sorts them. */
@@ -160,6 +199,11 @@ function agentsOf(run: Run): readonly string[] {
   return run.holder === null ? held : [run.holder, ...held];
 }
 
+/** One of the guard's own files; a repository further down is nobody's law. */
+function isLaw(path: string): boolean {
+  return guardOf(path) !== null && !/\/\.git(?:\/|$)/i.test(path);
+}
+
 function isOutside(phase: Phase, { path, how }: FenceChange): boolean {
   return how === 'unreadable' || !mayWrite(phase, path);
 }
@@ -175,18 +219,31 @@ function isLinkedOut(phase: Phase, { names = [] }: FenceChange): boolean {
 }
 
 /** By the path it named, and at the time at which the file changed last. */
-function wrote({ path, at }: FenceChange): (call: CarriedOut) => boolean {
-  return (call) => call.wrote.includes(path) && (at === null || isWithin(call, at));
+function wrote({ path, at }: FenceChange): (call: AllowedCall) => boolean {
+  const isThere = (one: string) =>
+    one === path ||
+    (DRAFT.test(path) && one.slice(0, one.lastIndexOf('/')) === path.slice(0, path.lastIndexOf('/')));
+  return (call) => call.wrote.some(isThere) && (at === null || isWithin(call, at));
+}
+
+/** What our own tools write to before they put it in its place. */
+const DRAFT = /(?:^|\/)\.phasegate-[0-9a-f]{16}\.tmp$/;
+
+/** It was there when the phase was entered, in the midst of somebody's call, and went to its place. */
+function isDraftGone({ path, how }: FenceChange): boolean {
+  return how === 'removed' && DRAFT.test(path);
 }
 
 function toldOf({ path, how }: FenceChange): TreeChange {
   return { path, how };
 }
 
-function byOf({ path, at }: FenceChange, calls: readonly CarriedOut[]): Pick<TreeChange, 'by'> {
+function byOf({ path, at }: FenceChange, calls: readonly AllowedCall[]): Pick<TreeChange, 'by'> {
   const call =
     calls.findLast(({ wrote: paths }) => paths.includes(path)) ??
-    (at === null ? undefined : calls.findLast((one) => one.wrote.length === 0 && isWithin(one, at)));
+    (at === null
+      ? undefined
+      : calls.findLast((one) => one.carriedOut && one.wrote.length === 0 && isWithin(one, at)));
   if (call === undefined) return {};
   const what = call.what === '' ? '' : ` \`${call.what}\``;
   return { by: `during \`${call.tool}\`${what}, record ${call.seq}` };

@@ -50,24 +50,28 @@ export function secondNames(
   { entries }: Pick<Manifest, 'entries'>,
 ): readonly { readonly change: PathChange; readonly names: readonly (string | null)[] }[] {
   const linked = changes.filter(
-    ({ after, how }) => after?.type === 'file' && after.links > 1 && how !== 'removed',
+    ({ after, how }) => after?.type === 'file' && after.links > 1n && how !== 'removed',
   );
   if (linked.length === 0) return [];
-  const wanted = new Set(linked.map(({ after }) => after?.inode));
+  const wanted = new Set(linked.map(({ after }) => identityOf(after as TreeEntry)));
   const byInode = new Map<string, string[]>();
-  for (const [path, { inode, links }] of entries) {
-    if (links < 2 || !wanted.has(inode)) continue;
-    const names = byInode.get(inode) ?? [];
+  for (const [path, entry] of entries) {
+    if (entry.links < 2n || !wanted.has(identityOf(entry))) continue;
+    const names = byInode.get(identityOf(entry)) ?? [];
     names.push(path);
-    byInode.set(inode, names);
+    byInode.set(identityOf(entry), names);
   }
   return linked.map((change) => {
-    const { inode, links } = change.after as TreeEntry;
-    const names = byInode.get(inode) ?? [];
+    const after = change.after as TreeEntry;
+    const names = byInode.get(identityOf(after)) ?? [];
     const others: (string | null)[] = names.filter((name) => name !== change.path);
-    if (names.length < links) others.push(null);
+    if (names.length < Number(after.links)) others.push(null);
     return { change, names: others };
   });
+}
+
+function identityOf({ device, inode }: TreeEntry): string {
+  return `${device}:${inode}`;
 }
 
 /** Null where nothing that counts is different: the same bytes with the same permissions are no change. */

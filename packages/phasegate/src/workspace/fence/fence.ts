@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
@@ -27,6 +28,7 @@ export interface FencePlace {
 /** Builds the fence of a workspace on this machine. */
 export function createFence(place: FencePlace): Fence {
   const root = realpathSync(place.root);
+  const name = nameOf(root, place.stateDir);
   const contents = createContents(join(place.folder, 'contents'));
   const kept = createKeptManifests(place.folder);
 
@@ -55,7 +57,7 @@ export function createFence(place: FencePlace): Fence {
     if (like !== null) {
       const { rules, tracked, notes } = like;
       const entries = await walkTree({ ...walking, rules: compileIgnoreRules(rules), tracked });
-      return { root, started, rules, tracked, notes, entries };
+      return { root: name, started, rules, tracked, notes, entries };
     }
     const files: RuleFile[] = [...rulesAround(root, place.env)];
     const foundRules = (folder: string): IgnoreRules => {
@@ -67,8 +69,8 @@ export function createFence(place: FencePlace): Fence {
     const { paths, notes } = trackedIn(root);
     const final = compileIgnoreRules(files);
     const tracked = paths.filter((path) => final.ignoresWithin(path));
-    if (tracked.length === 0) return { root, started, rules: files, tracked, notes, entries };
-    const first: Manifest = { root, started, rules: files, tracked, notes, entries };
+    if (tracked.length === 0) return { root: name, started, rules: files, tracked, notes, entries };
+    const first: Manifest = { root: name, started, rules: files, tracked, notes, entries };
     return { ...first, entries: await walkTree({ ...walking, before: first, rules: final, tracked }) };
   }
 
@@ -76,9 +78,9 @@ export function createFence(place: FencePlace): Fence {
   function measured(runId: string, tree: string): Manifest | string {
     const found = kept.read(runId, tree);
     if (typeof found === 'string') return found;
-    return found.root === root
-      ? found
-      : `the phase was entered in \`${found.root}\`, and this is \`${root}\``;
+    if (found.root === name) return found;
+    const there = found.root === '' ? 'the main folder of the project' : `\`${found.root}\``;
+    return `the phase was entered in ${there}, and this is \`${root}\``;
   }
 
   function demand(runId: string, tree: string): Manifest {
@@ -100,7 +102,11 @@ export function createFence(place: FencePlace): Fence {
   return {
     async measure(runId, like) {
       const from = like === undefined ? null : demand(runId, like);
-      return keep(runId, await take(from, from ?? kept.newest()));
+      const newest = from ?? kept.newest();
+      const taken = await take(from, newest);
+      const isKnown =
+        newest !== null && like === undefined && isSame(newest, taken) && isRuledAlike(newest, taken);
+      return (isKnown ? kept.adopt(runId, newest) : null) ?? keep(runId, taken);
     },
 
     async compare(runId, tree): Promise<Compared> {
@@ -109,7 +115,7 @@ export function createFence(place: FencePlace): Fence {
       const after = await take(before, before);
       return {
         ok: true,
-        tree: await keep(runId, after),
+        tree: isSame(before, after) ? tree : await keep(runId, after),
         changes: changesBetween(before, after, contents),
         notes: after.notes,
       };
@@ -118,7 +124,7 @@ export function createFence(place: FencePlace): Fence {
     async moved(runId, tree) {
       const before = demand(runId, tree);
       const after = await take(before, before);
-      return changesBetween(before, after, contents).map(({ path }) => path);
+      return changesBetween(before, after, contents);
     },
 
     async accept(runId, tree, paths) {
@@ -148,6 +154,14 @@ export function createFence(place: FencePlace): Fence {
   };
 }
 
+/**
+ * Empty for the folder whose state it is, which may be copied with its state; else the path: worktrees share a state, and
+ * a run is compared in the one it was begun in.
+ */
+function nameOf(root: string, stateDir: string): string {
+  return stateDir.endsWith(hash('sha256', root, 'hex').slice(0, 16)) ? '' : root;
+}
+
 /** So much stays on disk when no run needs it any more: the next run begins sooner with it. */
 const MOST_KEPT = 256 * 1024 * 1024;
 
@@ -156,6 +170,23 @@ interface Taking {
   readonly before: Manifest | null;
   readonly leaveOut: (path: string) => boolean;
   readonly keep: (content: string, bytes: Buffer) => void;
+}
+
+function isRuledAlike(one: Manifest, other: Manifest): boolean {
+  const said = ({ root, rules, tracked, notes }: Manifest) => JSON.stringify({ root, rules, tracked, notes });
+  return said(one) === said(other);
+}
+
+/** Whether a new measure would say the same; then the old one serves, which may only look more often. */
+function isSame(before: Manifest, after: Manifest): boolean {
+  if (before.entries.size !== after.entries.size) return false;
+  for (const [path, is] of after.entries) {
+    const was = before.entries.get(path);
+    if (was === is) continue;
+    if (was === undefined || was.ctime !== is.ctime || was.content !== is.content || was.inode !== is.inode)
+      return false;
+  }
+  return true;
 }
 
 function changesBetween(before: Manifest, after: Manifest, contents: Contents): readonly FenceChange[] {
@@ -174,7 +205,7 @@ function changeFacts({ path, how, after, noticed }: PathChange): FenceChange {
     ...(noticed === undefined ? {} : { noticed }),
     content: after?.type === 'file' ? after.content : null,
     mode: after?.mode ?? null,
-    at: after === null ? null : Number(BigInt(after.ctime || '0') / 1_000_000n),
+    at: after === null ? null : Number(after.ctime / 1_000_000n),
   };
 }
 

@@ -66,11 +66,12 @@ export function compileIgnoreRules(files: readonly RuleFile[]): IgnoreRules {
 /** Undefined where no pattern says anything. */
 function verdictOf(patterns: readonly Pattern[], path: string, isFolder: boolean): boolean | undefined {
   if (patterns.length === 0) return undefined;
-  const names = path.split('/');
-  const last = [names.at(-1) as string];
+  let names: readonly string[] | undefined;
+  const last = [path.slice(path.lastIndexOf('/') + 1)];
   for (const { negated, onlyFolders, anchored, segments } of patterns) {
     if (onlyFolders && !isFolder) continue;
-    if (matches(segments, anchored ? names : last)) return !negated;
+    if (anchored) names ??= path.split('/');
+    if (matches(segments, anchored ? (names as readonly string[]) : last)) return !negated;
   }
   return undefined;
 }

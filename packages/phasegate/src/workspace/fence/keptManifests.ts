@@ -1,17 +1,16 @@
 import { hash } from 'node:crypto';
 import {
-  closeSync,
+  constants,
+  copyFileSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Manifest, readManifest, writeManifest } from './manifest.ts';
 
 /** The measures of runs on disk, by run and hash. */
@@ -19,6 +18,8 @@ export interface KeptManifests {
   /** The manifest, or why there is none that can be trusted. */
   read(runId: string, tree: string): Manifest | string;
   write(runId: string, manifest: Manifest): string;
+  /** Gives a run a measure that another one has; null where it is not there any more. */
+  adopt(runId: string, manifest: Manifest): string | null;
   /** The newest of any run, to take content hashes from; null where there is none. */
   newest(): Manifest | null;
   keepOnly(runId: string, trees: readonly string[]): void;
@@ -32,10 +33,12 @@ export function createKeptManifests(folder: string): KeptManifests {
   const last = join(folder, 'last.json');
   /** What this process read or wrote: the same measure is asked for again and again. */
   const known = new Map<string, Manifest>();
+  const files = new WeakMap<Manifest, string>();
   const fileOf = (runId: string, tree: string) => join(runs, runId, `${tree}.json`);
 
   function remember(tree: string, manifest: Manifest): Manifest {
     if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value as string);
+    known.delete(tree);
     known.set(tree, manifest);
     return manifest;
   }
@@ -54,7 +57,9 @@ export function createKeptManifests(folder: string): KeptManifests {
       }
       if (hash('sha256', text, 'hex') !== tree)
         return 'the measure of the workspace that was taken when the phase was entered was altered';
-      return remember(tree, readManifest(text));
+      const manifest = remember(tree, readManifest(text));
+      files.set(manifest, file);
+      return manifest;
     },
     write(runId, manifest) {
       const { text, tree } = writeManifest(manifest);
@@ -62,17 +67,27 @@ export function createKeptManifests(folder: string): KeptManifests {
       mkdirSync(join(runs, runId), { recursive: true, mode: 0o700 });
       const draft = `${file}.${process.pid}.part`;
       try {
-        writeFileSync(draft, text, { mode: 0o600 });
-        const opened = openSync(draft, 'r+');
-        fsyncSync(opened);
-        closeSync(opened);
+        writeFileSync(draft, text, { mode: 0o600, flush: true });
         renameSync(draft, file);
       } catch (error) {
         rmSync(draft, { force: true });
         throw error;
       }
-      remember(tree, manifest);
+      files.set(remember(tree, manifest), file);
       return tree;
+    },
+    adopt(runId, manifest) {
+      const from = files.get(manifest);
+      if (from === undefined) return null;
+      const name = basename(from);
+      try {
+        mkdirSync(join(runs, runId), { recursive: true, mode: 0o700 });
+        // Never a second name of the same file: what is done to one would be done to both.
+        copyFileSync(from, join(runs, runId, name), constants.COPYFILE_EXCL);
+      } catch {
+        return null;
+      }
+      return name.slice(0, -'.json'.length);
     },
     newest() {
       const held = [...known.values()].at(-1);

@@ -8,19 +8,20 @@ export type EntryType = 'file' | 'link' | 'other' | 'closed';
 export interface TreeEntry {
   readonly type: EntryType;
   readonly mode: number;
-  readonly inode: string;
-  readonly size: number;
-  /** In nanoseconds, as text. */
-  readonly mtime: string;
-  readonly ctime: string;
-  readonly links: number;
+  readonly device: bigint;
+  readonly inode: bigint;
+  readonly size: bigint;
+  /** In nanoseconds. */
+  readonly mtime: bigint;
+  readonly ctime: bigint;
+  readonly links: bigint;
   /** SHA-256 of the content of a file, the text of a link; empty for anything else. */
   readonly content: string;
 }
 
 /** The workspace as it was measured: what decides whether anything changed. */
 export interface Manifest {
-  /** Real path of the workspace. */
+  /** Which of the folders that share a state it is of; empty for the one whose state it is. */
   readonly root: string;
   /** When the measuring began, in nanoseconds as text, by the clock that files are dated with. */
   readonly started: string;
@@ -33,15 +34,14 @@ export interface Manifest {
   readonly entries: ReadonlyMap<string, TreeEntry>;
 }
 
-type Row = readonly [string, EntryType, number, string, number, string, string, number, string];
+/** Path, type, mode, then device, inode, size, dates and links as text, and the content. */
+type Row = readonly [string, EntryType, number, string, string];
 
 /** The text of a manifest, and the hash it is known by. */
 export function writeManifest(manifest: Manifest): { readonly text: string; readonly tree: string } {
   const rows: Row[] = [];
-  for (const [path, entry] of manifest.entries) {
-    const { type, mode, inode, size, mtime, ctime, links, content } = entry;
-    rows.push([path, type, mode, inode, size, mtime, ctime, links, content]);
-  }
+  for (const [path, { type, mode, device, inode, size, mtime, ctime, links, content }] of manifest.entries)
+    rows.push([path, type, mode, `${device} ${inode} ${size} ${mtime} ${ctime} ${links}`, content]);
   const { root, started, rules, tracked, notes } = manifest;
   const text = JSON.stringify({ version: 1, root, started, rules, tracked, notes, rows });
   return { text, tree: hash('sha256', text, 'hex') };
@@ -52,8 +52,12 @@ export function readManifest(text: string): Manifest {
   const read = JSON.parse(text) as Manifest & { readonly version: number; readonly rows: readonly Row[] };
   if (read.version !== 1) throw new Error('it was written by another version of Phasegate');
   const entries = new Map<string, TreeEntry>();
-  for (const [path, type, mode, inode, size, mtime, ctime, links, content] of read.rows)
-    entries.set(path, { type, mode, inode, size, mtime, ctime, links, content });
+  for (const [path, type, mode, facts, content] of read.rows) {
+    const [device, inode, size, mtime, ctime, links] = facts.split(' ').map(BigInt) as Numbers;
+    entries.set(path, { type, mode, device, inode, size, mtime, ctime, links, content });
+  }
   const { root, started, rules, tracked, notes } = read;
   return { root, started, rules, tracked, notes, entries };
 }
+
+type Numbers = [bigint, bigint, bigint, bigint, bigint, bigint];

@@ -16,7 +16,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { guardOf, isGuardedFolder } from '@phasegate/core/model';
 import { digestLarge } from './digestLarge.ts';
 import type { IgnoreRules } from './ignoreRules.ts';
-import type { Manifest, TreeEntry } from './manifest.ts';
+import type { EntryType, Manifest, TreeEntry } from './manifest.ts';
 
 /** How a workspace is walked. */
 export interface Walking {
@@ -73,13 +73,12 @@ export async function walkTree(walking: Walking): Promise<Map<string, TreeEntry>
       return;
     }
     const known = before?.entries.get(path);
-    const bare = bareEntry(stats);
-    if (known !== undefined && stats.ctimeNs < settledBefore && isSameStat(known, bare)) {
+    if (known !== undefined && stats.ctimeNs < settledBefore && isSameStat(known, stats)) {
       entries.set(path, known);
       return;
     }
-    const read = readEntry(place, bare, walking.keep);
-    bytes += read.type === 'file' ? Math.min(read.size, BYTES_AT_ONCE) : 0;
+    const read = readEntry(place, bareEntry(stats), walking.keep);
+    bytes += read.type === 'file' ? Math.min(Number(read.size), BYTES_AT_ONCE) : 0;
     entries.set(path, read);
   }
 
@@ -190,15 +189,20 @@ function listOf(folder: string): readonly Dirent[] | null {
 
 function bareEntry(stats: BigIntStats): TreeEntry {
   return {
-    type: stats.isFile() ? 'file' : stats.isSymbolicLink() ? 'link' : 'other',
+    type: typeOf(stats),
     mode: Number(stats.mode) & 0o7777,
-    inode: `${stats.dev}:${stats.ino}`,
-    size: Number(stats.size),
-    mtime: String(stats.mtimeNs),
-    ctime: String(stats.ctimeNs),
-    links: Number(stats.nlink),
+    device: stats.dev,
+    inode: stats.ino,
+    size: stats.size,
+    mtime: stats.mtimeNs,
+    ctime: stats.ctimeNs,
+    links: stats.nlink,
     content: '',
   };
+}
+
+function typeOf(stats: BigIntStats): EntryType {
+  return stats.isFile() ? 'file' : stats.isSymbolicLink() ? 'link' : 'other';
 }
 
 function closedEntry(place: string): TreeEntry {
@@ -210,24 +214,26 @@ function closedEntry(place: string): TreeEntry {
 const NOTHING: TreeEntry = {
   type: 'closed',
   mode: 0,
-  inode: '',
-  size: 0,
-  mtime: '',
-  ctime: '',
-  links: 0,
+  device: 0n,
+  inode: 0n,
+  size: 0n,
+  mtime: 0n,
+  ctime: 0n,
+  links: 0n,
   content: '',
 };
 
 /** Whether nothing that is asked of the file system is different; what could not be read is tried again. */
-export function isSameStat(one: TreeEntry, other: TreeEntry): boolean {
+function isSameStat(one: TreeEntry, stats: BigIntStats): boolean {
   return (
-    one.ctime === other.ctime &&
-    one.mtime === other.mtime &&
-    one.size === other.size &&
-    one.inode === other.inode &&
-    one.mode === other.mode &&
-    one.links === other.links &&
-    one.type === other.type
+    one.ctime === stats.ctimeNs &&
+    one.mtime === stats.mtimeNs &&
+    one.size === stats.size &&
+    one.inode === stats.ino &&
+    one.device === stats.dev &&
+    one.links === stats.nlink &&
+    one.mode === (Number(stats.mode) & 0o7777) &&
+    one.type === typeOf(stats)
   );
 }
 
@@ -241,7 +247,7 @@ function readEntry(place: string, bare: TreeEntry, keep: Walking['keep']): TreeE
       // What was opened is what is read: another file may have come in its place.
       const opened = bareEntry(fstatSync(file, { bigint: true }));
       if (opened.type !== 'file') return opened;
-      if (opened.size > WHOLE) return { ...opened, content: digestLarge(file) };
+      if (opened.size > BigInt(WHOLE)) return { ...opened, content: digestLarge(file) };
       const bytes = readFileSync(file);
       const content = digest('sha256', bytes, 'hex');
       keep(content, bytes);
