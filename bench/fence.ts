@@ -38,7 +38,9 @@ async function measure(size: number): Promise<void> {
     await past();
     // Contents are known from here on, and nothing is newer than the measure.
     let tree = await fence.measure('run');
-    const again = await middle(async () => void (tree = await fence.measure('run')));
+    const again = await middle(async () => {
+      tree = await fence.measure('run');
+    });
     const clean = await middle(() => fence.compare('run', tree));
     const gitClean = await middle(async () => git(root, ['status', '--porcelain']));
     for (let file = 0; file < CHANGES; file += 1)

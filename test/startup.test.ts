@@ -32,6 +32,8 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'definitions.js': 530,
   'everyday.js': 680,
   'exampleEvidence.js': 5,
+  'fence.js': 40,
+  'fenceActs.js': 9,
   'graph.js': 95,
   'help.js': 4,
   'humans.js': 60,
@@ -88,7 +90,8 @@ describe('what a command loads is what it needs', async () => {
   test.each([['status'], ['next'], ['done']])('`%s` needs one family and no npm package', async (name) => {
     const { files, builtins } = await loadedBy(project, [name, id]);
 
-    expect(files).toEqual(['phasegate.js', 'main.js', 'everyday.js', 'rolldown-runtime.js']);
+    const fence = name === 'done' ? ['fence.js'] : [];
+    expect(files).toEqual(['phasegate.js', 'main.js', 'everyday.js', 'rolldown-runtime.js', ...fence]);
     expect(builtins.filter((module) => /^(?:fs\/promises|perf_hooks|child_process)$/.test(module))).toEqual(
       [],
     );
@@ -104,6 +107,7 @@ describe('what a command loads is what it needs', async () => {
       'rolldown-runtime.js',
       'everyday.js',
       'checks.js',
+      'fence.js',
     ]);
   });
 });

@@ -178,6 +178,7 @@ test('the command line has exactly these commands', () => {
     'answer',
     'resume',
     'stop',
+    'fence',
     'migrate',
     'trust',
     'humans',

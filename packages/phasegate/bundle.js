@@ -32,6 +32,8 @@ const FAMILIES = [
       ),
     ),
   },
+  { name: 'fenceActs', test: own('workspace/fence/(?:diffText|putBackPaths)') },
+  { name: 'fence', test: own('workspace/fence/') },
   { name: 'checks', test: own('checks/', 'workspace/(?!leftOpen)', 'tools/(?!attached|connect)') },
   { name: 'sandbox', test: own('sandbox/') },
   { name: 'database', test: own('database/') },

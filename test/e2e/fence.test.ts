@@ -202,3 +202,23 @@ async function events(project: TestProject, run: string): Promise<readonly JsonO
     .split('\n')
     .map((line) => JSON.parse(line) as JsonObject);
 }
+
+test('a run of an exclusive workflow waits in the queue while another one that may write is under way', async () => {
+  const project = makeProject({
+    'alone.workflow.yaml': `workflow: alone\nenforcement: { workspace: exclusive }\nphases: { A: { writes: ["src/**"] } }\n`,
+    'reading.workflow.yaml': 'workflow: reading\nphases: { A: {} }\n',
+  });
+  await phasegate(project, ['start', 'reading']);
+  const first = await phasegate(project, ['start', 'alone', '--json']);
+  const second = await phasegate(project, ['start', 'alone', '--json']);
+  const claimed = await phasegate(project, ['claim', String(second.json.run)]);
+  await phasegate(project, ['done', String(first.json.run), '--evidence', '-'], { stdin: '{}' });
+  const later = await phasegate(project, ['claim', String(second.json.run), '--json']);
+
+  expect([first.json.status, second.json.status]).toEqual(['active', 'queued']);
+  expect(JSON.stringify(second.json.warnings)).toContain(
+    `run \`${first.json.run}\` of \`alone\` works in this workspace`,
+  );
+  expect(claimed.stderr).toContain('waits in the queue');
+  expect(later.code).toBe(0);
+});

@@ -22,6 +22,7 @@ const WORKFLOW = `
 workflow: errand
 phases:
   GO:
+    writes: [begun, go]
     postconditions: [{ check: command, with: { argv: [node, -e, ${JSON.stringify(WAIT)}] }, message: it must end well }]
   RETURN: {}
 `;
@@ -64,6 +65,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   answer: ['RUN', '--question', '1', '--text', 'this'],
   resume: ['RUN'],
   stop: ['RUN', '--reason', 'x'],
+  fence: ['RUN'],
   migrate: ['RUN'],
   trust: ['--yes'],
   humans: ['remove', 'maria'],

@@ -21,7 +21,7 @@ export { type DenyRule, denyRulesOf, rulesAgainst } from './engine/denyRules.ts'
 export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
 export { evidenceProblems, requiredEvidence, validateCheckpoint } from './engine/evidence.ts';
-export { changeText, TREE_LOOK } from './engine/fence.ts';
+export { changeText } from './engine/fence.ts';
 export { quoteRest } from './engine/foreignText.ts';
 export { gateDueAt } from './engine/gate.ts';
 export {
@@ -37,6 +37,7 @@ export { holds, holdsAnItem } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool, normalise, pathsOf } from './engine/judgeTool.ts';
 export { type KnownNames, knownNames } from './engine/knownNames.ts';
+export { TREE_LOOK } from './engine/measuredIn.ts';
 export { type OtherRun, runInTheWay, type WantedRun } from './engine/oneRun.ts';
 export { type CommandOutcome, outcomeOf } from './engine/outcome.ts';
 export { phaseText, previousAttempt, type RenderedText, type Told, taskText } from './engine/phaseText.ts';

@@ -4,9 +4,9 @@ import { ALLOWED, blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { type Considered, escalation, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
-import { measuredIn } from './fence.ts';
 import { holds, itemOf } from './holding.ts';
 import { failedItems } from './items.ts';
+import { measuredIn } from './measuredIn.ts';
 import type { Run } from './run.ts';
 import type { Blocker, NextAction } from './verdict.ts';
 

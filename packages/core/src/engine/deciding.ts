@@ -1,8 +1,8 @@
 import { refused } from './blockers.ts';
 import type { Circumstance, Fact, Look } from './command.ts';
 import type { RunEvent } from './events.ts';
-import { measuredIn } from './fence.ts';
 import { itemOf } from './holding.ts';
+import { measuredIn } from './measuredIn.ts';
 import { repeatedRefusal } from './repeatedRefusal.ts';
 import type { CheckResult, Run, TreeChange } from './run.ts';
 import type { Blocker, Verdict } from './verdict.ts';

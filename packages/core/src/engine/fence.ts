@@ -1,13 +1,11 @@
 import type { Phase } from '../model/workflow.ts';
 import { blocker } from './blockers.ts';
-import type { Circumstance, Look } from './command.ts';
+import type { Look } from './command.ts';
 import type { Asking } from './deciding.ts';
+import { TREE_LOOK } from './measuredIn.ts';
 import type { Run, TreeChange } from './run.ts';
 import { mayWrite } from './toolPolicy.ts';
 import type { Blocker, NextAction, Warning } from './verdict.ts';
-
-/** The id of the look at the workspace: one for a command, whatever else is asked. */
-export const TREE_LOOK = 'tree';
 
 /** What the fence says of a phase that is about to be left. */
 export interface Fenced {
@@ -43,15 +41,6 @@ export function fenceOf(run: Run, phase: Phase, asking: Asking): Fenced {
   }));
   if (outside.length === 0) return { ...OPEN, warnings };
   return { blockers: outsideBlockers(run, phase, { outside, more: result.more ?? 0 }), outside, warnings };
-}
-
-/** The measure that was taken with a command, if any was: what comes after it is compared with it. */
-export function measuredIn({ facts, tree }: Pick<Circumstance, 'facts' | 'tree'>): {
-  readonly tree?: string;
-} {
-  const fact = Object.hasOwn(facts, TREE_LOOK) ? facts[TREE_LOOK] : undefined;
-  if (fact?.kind === 'tree' && fact.result.ok) return { tree: fact.result.tree };
-  return tree === undefined ? {} : { tree };
 }
 
 /** What happened to a path, in a few words. */

@@ -80,12 +80,12 @@ export function createDoor(parts: DoorParts): Door {
   /** One call is one transaction with the expected version; on a conflict it is decided once more on fresh state. */
   async function submit(runId: string, asked: Asked, how: Submitting): Promise<Kept> {
     if ('kind' in asked) demandFit(asked);
-    // INVARIANT: what a migration was proven by is nobody's word but `createMigrations`'s.
-    if ('kind' in asked && asked.kind === 'migrate')
-      throw new PhasegateError('not_permitted', 'a run is migrated by `migrate` only');
-    // INVARIANT: nor is what the workspace is measured by.
-    if ('kind' in asked && asked.kind === 'fence')
-      throw new PhasegateError('not_permitted', 'changes outside the scope are settled by `fence` only');
+    // INVARIANT: what a migration was proven by, and a workspace measured by, is nobody's word but that of those who did.
+    if ('kind' in asked && (asked.kind === 'migrate' || asked.kind === 'fence'))
+      throw new PhasegateError(
+        'not_permitted',
+        `a run is migrated by \`migrate\` only, and fenced by \`fence\``,
+      );
     // Counted from here: who has to wait for others that wait does not wait anew after them.
     const until = uptimeMs() + (parts.waits?.completionMs ?? COMPLETION_MS);
     try {

@@ -19,6 +19,7 @@ import { type Ring, targetProblem, type Unaccepted } from '@phasegate/core/model
 import { createTurns, type Turns } from '../limits/turns.ts';
 import { drafts, nameOf } from './auditDrafts.ts';
 import { demandFit } from './demandFit.ts';
+import { waitsFor, workspaceHolder } from './fence/workspaceHolder.ts';
 import type { Store } from './ports.ts';
 import { projectTarget, waysInto } from './projectTarget.ts';
 import type { Rendering } from './rendering.ts';
@@ -145,8 +146,11 @@ async function startNow(
   if (problem !== null) return refused(wrongTarget(problem));
   const named = (target: string | null) =>
     target === null || oneRunPer === undefined ? target : projectTarget(parts.workspace, target);
+  const id = parts.newId();
+  const begins = request.queue !== true && principal.kind === 'agent';
+  const holder = begins ? await workspaceHolder(store, found.workflow, id) : null;
   const starting: Starting = {
-    id: parts.newId(),
+    id,
     workflow: found.workflow,
     workflowHash: found.hash,
     target: named(request.target ?? null),
@@ -154,7 +158,7 @@ async function startNow(
     params: request.params ?? {},
     ring,
     trusted,
-    queued: request.queue ?? false,
+    queued: request.queue === true || holder !== null,
     queue: { priority: request.priority ?? 0, capabilities: request.capabilities ?? [] },
     able: await ableOf(principal, request, store),
   };
@@ -178,7 +182,7 @@ async function startNow(
     const audit = drafts(decision.events, principal, { command: null, facts });
     if (await store.create(decision.run, audit, [{ ...note, event: 'run_started', data }])) {
       const view = viewFor(decision.run, principal, await renderSaved(decision.run, principal));
-      return { verdict: decision.verdict, view };
+      return { verdict: withHolder(decision.verdict, holder), view };
     }
     // Somebody else started one in between: what is refused now has that run's name in it.
     if (oneRunPer === undefined || round === ROUNDS) {
@@ -196,6 +200,13 @@ async function besides(
   if (oneRunPer === undefined) return [];
   if (oneRunPer === 'workflow') return store.notOver({ workflow, limit: 1 });
   return store.notOver({ workflow, targets: [target ?? ''], beneath: waysInto(workspace) });
+}
+
+/** It was made, and whoever started it is told why it does not begin. */
+function withHolder<V extends Verdict>(verdict: V, holder: RunSummary | null): V {
+  if (holder === null) return verdict;
+  const warning = { code: 'run_exists', message: waitsFor(holder) } as const;
+  return { ...verdict, warnings: [...(verdict.warnings ?? []), warning] };
 }
 
 /** The workspace as it is when the run begins; a run that waits in the queue is measured when it is claimed. */

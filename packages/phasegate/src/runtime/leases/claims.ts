@@ -8,6 +8,7 @@ import {
   openItems,
 } from '@phasegate/core/engine';
 import type { Companions, Kept } from '../door.ts';
+import { waitsFor, workspaceHolder } from '../fence/workspaceHolder.ts';
 import type {
   AgentPrincipal,
   ClaimableRun,
@@ -78,6 +79,11 @@ export function createClaims(parts: ClaimParts): Claims {
     return claimedOf(kept, handed as Handed, item);
   }
 
+  /** A run that would begin in a workspace which another one has to itself waits for that. */
+  async function isHeldUp(run: Run): Promise<boolean> {
+    return run.status === 'queued' && (await workspaceHolder(store, run.workflow, run.id)) !== null;
+  }
+
   /** Null where somebody else was quicker, or it is not for this agent. */
   async function tryTake(
     found: ClaimableRun,
@@ -88,6 +94,7 @@ export function createClaims(parts: ClaimParts): Claims {
       const stored = await store.load(found.run);
       if (stored === undefined || claimability(stored.run) === null) return null;
       if (capabilityBlocker(stored.run, capabilities) !== null) return null;
+      if (await isHeldUp(stored.run)) return null;
       const taken = await take(stored.run, agent);
       return 'token' in taken ? taken : null;
     } catch (error) {
@@ -166,6 +173,8 @@ export function createClaims(parts: ClaimParts): Claims {
           `run \`${runId}\` is parked until it has the ring \`${ring}\``,
         );
       }
+      const holder = run.status === 'queued' ? await workspaceHolder(store, run.workflow, runId) : null;
+      if (holder !== null) throw new PhasegateError('not_permitted', waitsFor(holder));
       const taken = await take(run, agent);
       if ('token' in taken) return taken;
       throw new PhasegateError('not_permitted', taken.message);

@@ -5,11 +5,9 @@ import { PhasegateError } from '@phasegate/core';
 import type { Compared, Fence, FenceChange } from '@phasegate/core/ports';
 import { compareTrees, type PathChange, secondNames } from './compareTrees.ts';
 import { type Contents, createContents } from './contents.ts';
-import { diffText } from './diffText.ts';
 import { compileIgnoreRules, type IgnoreRules, type RuleFile } from './ignoreRules.ts';
 import { createKeptManifests } from './keptManifests.ts';
 import type { Manifest } from './manifest.ts';
-import { quarantinePaths, restorePaths } from './putBackPaths.ts';
 import { rulesAround, rulesIn, trackedIn } from './repository.ts';
 import { TooMany, walkTree } from './walkTree.ts';
 
@@ -140,13 +138,28 @@ export function createFence(place: FencePlace): Fence {
     },
 
     restore: async (runId, tree, paths) =>
-      restorePaths({ root, contents, paths, before: demand(runId, tree) }),
+      (await import('./putBackPaths.ts')).restorePaths({
+        root,
+        contents,
+        paths,
+        before: demand(runId, tree),
+      }),
     quarantine: async (runId, paths) => {
       const stamp = new Date().toISOString().replace(/[:.]/g, '-');
-      return quarantinePaths({ root, paths, to: join(place.folder, 'quarantine', runId, stamp) });
+      return (await import('./putBackPaths.ts')).quarantinePaths({
+        root,
+        paths,
+        to: join(place.folder, 'quarantine', runId, stamp),
+      });
     },
     diff: async (runId, tree, paths) =>
-      diffText({ root, contents, paths, before: demand(runId, tree), folder: place.folder }),
+      (await import('./diffText.ts')).diffText({
+        root,
+        contents,
+        paths,
+        before: demand(runId, tree),
+        folder: place.folder,
+      }),
     async settle(runId, trees) {
       if (trees.length > 0) kept.keepOnly(runId, trees);
       else if (kept.drop(runId) === 0 && contents.size() > MOST_KEPT) contents.drop();

@@ -96,13 +96,13 @@ function excludesFile(env: Readonly<Record<string, string | undefined>>): string
 }
 
 /** A file of rules is read up to this size; git itself reads larger ones, and nobody writes them. */
-const LARGEST = 1024 * 1024;
+const LARGEST_RULES = 512 * 1024;
 
 function linesOf(file: string): readonly string[] {
   if (file === '') return [];
   try {
     const stats = lstatSync(file);
-    if (!stats.isFile() || stats.size > LARGEST) return [];
+    if (!stats.isFile() || stats.size > LARGEST_RULES) return [];
     return readFileSync(file, 'utf8')
       .replace(/^\uFEFF/, '')
       .split('\n');

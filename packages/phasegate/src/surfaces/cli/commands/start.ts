@@ -59,7 +59,10 @@ export const start: CliCommand = {
     const caller = known ?? (await callerOf(invocation));
     const { verdict, view } = await (await invocation.reach()).as(caller).start(request);
     if (view === null) return reportNotStarted(out, verdict);
-    await out.result(encodeStarted(view, verdict, SHELL), () => describeRun(view, out));
+    const notes = (verdict.warnings ?? []).map(({ message }) => `note: ${message}`);
+    await out.result(encodeStarted(view, verdict, SHELL), () =>
+      [describeRun(view, out), ...notes].join('\n'),
+    );
     return 0;
   },
 };

@@ -1,0 +1,13 @@
+import type { Circumstance } from './command.ts';
+
+/** The id of the look at the workspace: one for a command, whatever else is asked. */
+export const TREE_LOOK = 'tree';
+
+/** The measure that was taken with a command, if any was: what comes after it is compared with it. */
+export function measuredIn({ facts, tree }: Pick<Circumstance, 'facts' | 'tree'>): {
+  readonly tree?: string;
+} {
+  const fact = Object.hasOwn(facts, TREE_LOOK) ? facts[TREE_LOOK] : undefined;
+  if (fact?.kind === 'tree' && fact.result.ok) return { tree: fact.result.tree };
+  return tree === undefined ? {} : { tree };
+}
