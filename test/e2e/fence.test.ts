@@ -222,3 +222,27 @@ test('a run of an exclusive workflow waits in the queue while another one that m
   expect(claimed.stderr).toContain('waits in the queue');
   expect(later.code).toBe(0);
 });
+
+test.each([
+  ['every time', 'head -c 8 /dev/urandom > src/noise', 'tree_moved', 'src/noise'],
+  ['once, outside the scope', 'echo x > stray.txt', 'scope_violation', 'stray.txt'],
+  ['once, in the scope', 'echo x > src/once.txt', undefined, ''],
+])('a workspace that changes %s while it is judged', async (_, command, error, path) => {
+  const project = makeProject({
+    'agent_workflow.yaml': `
+workflow: lab
+phases:
+  A:
+    writes: ["src/**"]
+    postconditions: [{ check: command, with: { shell: "${command}" }, message: it must run }]
+  B: {}
+`,
+    'src/a.txt': 'a\n',
+  });
+  const run = String((await phasegate(project, ['start', 'lab', '--json'])).json.run);
+
+  const answer = await done(project, run);
+
+  expect(answer.error).toBe(error);
+  expect(JSON.stringify(answer.blockers ?? '')).toContain(path);
+});

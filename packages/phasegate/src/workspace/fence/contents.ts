@@ -90,7 +90,8 @@ export function createContents(folder: string): Contents {
       held = 0;
     };
     const abandon = () => {
-      if (file !== null) closeSync(file);
+      if (file === null) return;
+      closeSync(file);
       file = null;
       rmSync(data, { force: true });
     };
@@ -107,20 +108,21 @@ export function createContents(folder: string): Contents {
       },
       end() {
         if (fresh.length === 0) return;
+        const index = join(folder, `${id}.index`);
         try {
           flush();
           mkdirSync(folder, { recursive: true, mode: 0o700 });
           if (file === null) file = openSync(data, 'wx', 0o600);
-          closeSync(file);
-          file = null;
-          const index = join(folder, `${id}.index`);
           const lines = fresh.map(([content, { at, length }]) => `${content} ${at} ${length}`).join('\n');
           writeFileSync(`${index}.part`, `${lines}\n`, { mode: 0o600 });
           renameSync(`${index}.part`, index);
         } catch (error) {
+          rmSync(`${index}.part`, { force: true });
           abandon();
           throw error;
         }
+        closeSync(file);
+        file = null;
         for (const [content, place] of fresh) places().set(content, place);
       },
       abandon,
