@@ -63,27 +63,27 @@ const nested = (root: string) =>
 
 const TRICKS: readonly Trick[] = [
   {
-    name: 'a file is written through the shell [adv.A1]',
+    name: 'a file is written through the shell',
     act: (root) => sh(root, 'echo x | tee -a package.json'),
     found: ['package.json', 'changed'],
   },
   {
-    name: 'a file is written by a Python one-liner [adv.A1 adv.B2]',
+    name: 'a file is written by a Python one-liner',
     act: (root) => sh(root, `python3 -c "open('package.json','a').write('x')"`),
     found: ['package.json', 'changed'],
   },
   {
-    name: 'a program that no list of writers knows writes a file [adv.B6]',
+    name: 'a program that no list of writers knows writes a file',
     act: (root) => sh(root, 'sort -o package.json package.json src/a.txt'),
     found: ['package.json', 'changed'],
   },
   {
-    name: 'a script in scope is the trampoline [adv.A8]',
+    name: 'a script in scope is the trampoline',
     act: (root) => sh(root, `echo 'rm package.json' > src/run.sh && sh src/run.sh`),
     found: ['package.json', 'removed'],
   },
   {
-    name: 'a process in the background writes before the phase is completed [adv.A1]',
+    name: 'a process in the background writes before the phase is completed',
     act: async (root) => {
       const child = spawn('sh', ['-c', 'echo x > stray.txt'], { cwd: root, detached: true });
       await new Promise((resolve) => child.on('exit', resolve));
@@ -91,7 +91,7 @@ const TRICKS: readonly Trick[] = [
     found: ['stray.txt', 'added'],
   },
   {
-    name: 'a file is renamed away, and another put in its place with its date [adv.A1]',
+    name: 'a file is renamed away, and another put in its place with its date',
     act: (root) => {
       const { atime, mtime } = statSync(join(root, 'package.json'));
       renameSync(join(root, 'package.json'), join(root, 'src/old.json'));
@@ -101,33 +101,33 @@ const TRICKS: readonly Trick[] = [
     found: ['package.json', 'changed'],
   },
   {
-    name: 'the same bytes with other permissions [adv.A1]',
+    name: 'the same bytes with other permissions',
     act: (root) => sh(root, 'chmod +x package.json'),
     found: ['package.json', 'mode'],
   },
   {
-    name: 'a symlink takes the place of a folder [adv.C2]',
+    name: 'a symlink takes the place of a folder',
     act: (root) => sh(root, 'mv test src/test && ln -s src/test test'),
     found: ['test', 'added'],
   },
   {
-    name: 'a symlink takes the place of a file [adv.C2]',
+    name: 'a symlink takes the place of a file',
     act: (root) => sh(root, 'mv package.json src/p.json && ln -s src/p.json package.json'),
     found: ['package.json', 'type'],
   },
   {
-    name: 'a hard link in scope is a second name of a file outside [adv.C2]',
+    name: 'a hard link in scope is a second name of a file outside',
     act: (root) => linkSync(join(root, 'package.json'), join(root, 'src/same.json')),
     found: ['src/same.json', 'linked'],
   },
   {
-    name: 'a hard link made before the run is written through [adv.C2]',
+    name: 'a hard link made before the run is written through',
     before: (root) => linkSync(join(root, 'package.json'), join(root, 'src/same.json')),
     act: (root) => appendFileSync(join(root, 'src/same.json'), 'x'),
     found: ['package.json', 'changed'],
   },
   {
-    name: 'a hard link leads out of the workspace [adv.C2]',
+    name: 'a hard link leads out of the workspace',
     act: (root) => {
       writeFileSync(join(root, '../outside.txt'), 'o');
       linkSync(join(root, '../outside.txt'), join(root, 'src/in.txt'));
@@ -158,7 +158,7 @@ const TRICKS: readonly Trick[] = [
     found: ['package.json', 'changed'],
   },
   {
-    name: 'it is committed, so that git shows nothing [adv.A7]',
+    name: 'it is committed, so that git shows nothing',
     before: repository,
     act: (root) => sh(root, `echo x >> package.json && ${commit}`),
     found: ['package.json', 'changed'],
@@ -188,28 +188,28 @@ const TRICKS: readonly Trick[] = [
     found: ['lib/n.txt', 'changed'],
   },
   {
-    name: 'a hook of git [adv.G6]',
+    name: 'a hook of git',
     human: true,
     before: repository,
     act: (root) => sh(root, 'echo "#!/bin/sh" > .git/hooks/post-commit'),
     found: ['.git/hooks/post-commit', 'added'],
   },
   {
-    name: 'a setting that makes git run a program [adv.G6]',
+    name: 'a setting that makes git run a program',
     human: true,
     before: repository,
     act: (root) => sh(root, 'git config core.hooksPath src/hooks'),
     found: ['.git/config', 'changed'],
   },
   {
-    name: "a client's settings, which an ignore rule names [adv.G1 adv.G6]",
+    name: "a client's settings, which an ignore rule names",
     human: true,
     before: (root) => appendFileSync(join(root, '.gitignore'), '.claude\n'),
     act: (root) => sh(root, `echo '{"disableAllHooks":true}' > .claude/settings.json`),
     found: ['.claude/settings.json', 'changed'],
   },
   {
-    name: 'the contract itself [adv.G6]',
+    name: 'the contract itself',
     human: true,
     act: (root) => appendFileSync(join(root, 'agent_workflow.yaml'), '# more\n'),
     found: ['agent_workflow.yaml', 'changed'],
@@ -238,26 +238,29 @@ const TRICKS: readonly Trick[] = [
 ];
 
 describe('whatever wrote it, a change outside the scope refuses the phase and is named', () => {
-  test.each(TRICKS)('$name', async ({ before, act, found, human }) => {
-    const project = makeProject(FILES);
-    before?.(project.root);
-    if (human) await setUpHuman(project);
-    const run = await start(project);
+  test.each(TRICKS)(
+    '$name [adv.A1 adv.A8 adv.B2 adv.B6 adv.C2 adv.G6]',
+    async ({ before, act, found, human }) => {
+      const project = makeProject(FILES);
+      before?.(project.root);
+      if (human) await setUpHuman(project);
+      const run = await start(project);
 
-    await act(project.root);
-    const answer = await complete(project, run);
+      await act(project.root);
+      const answer = await complete(project, run);
 
-    if (found === null) {
-      expect(answer).toMatchObject({ checkpoint_passed: true });
-      return;
-    }
-    const [path, how] = found;
-    expect(answer).toMatchObject({ checkpoint_passed: false, error: 'scope_violation', status: 'active' });
-    expect(messages(answer)).toContain(`\`${path}\``);
-    const { json } = await phasegate(project, ['fence', run, '--json']);
-    expect(json.outside).toContainEqual({ path, how, by: null });
-    expect((await phasegate(project, ['status', run])).stdout).toContain(path);
-  });
+      if (found === null) {
+        expect(answer).toMatchObject({ checkpoint_passed: true });
+        return;
+      }
+      const [path, how] = found;
+      expect(answer).toMatchObject({ checkpoint_passed: false, error: 'scope_violation', status: 'active' });
+      expect(messages(answer)).toContain(`\`${path}\``);
+      const { json } = await phasegate(project, ['fence', run, '--json']);
+      expect(json.outside).toContainEqual({ path, how, by: null });
+      expect((await phasegate(project, ['status', run])).stdout).toContain(path);
+    },
+  );
 });
 
 test('a filter program in the config of a nested repository is not run', async () => {
@@ -279,7 +282,7 @@ test('a filter program in the config of a nested repository is not run', async (
   expect(existsSync(ran)).toBe(false);
 });
 
-test("a client's settings changed and put back, with their date, are on record [adv.G1]", async () => {
+test("a client's settings changed and put back, with their date, are on record", async () => {
   const project = makeProject(FILES);
   const file = join(project.root, '.claude/settings.json');
   const { atime, mtime } = statSync(file);
@@ -308,7 +311,7 @@ test('a write after the last look belongs to the next phase and is found there [
   expect(messages(answer)).toContain('`src/late.txt` was added');
 });
 
-test('a phase that may write nothing lets nothing be written [adv.C7 adv.A7]', async () => {
+test('a phase that may write nothing lets nothing be written [adv.C7]', async () => {
   const project = makeProject(FILES);
   const run = await start(project);
   await complete(project, run);
@@ -359,7 +362,7 @@ async function setUpHuman(project: TestProject): Promise<void> {
   await phasegate(project, ['trust', 'lab', '--yes'], { passphrase });
 }
 
-test("without a human the guard's own files are taken as they are, and it is on record [adv.G1]", async () => {
+test("without a human the guard's own files are taken as they are, and it is on record", async () => {
   const project = makeProject(FILES);
   const run = await start(project);
 

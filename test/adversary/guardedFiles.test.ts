@@ -282,7 +282,7 @@ test('a function of a workflow that starts what an agent wrote does not pass, an
 import { defineWorkflow } from '@phasegate/sdk';
 export default defineWorkflow({
   type: 'gate',
-  steps: [{ name: 'test', postconditions: [{ name: 'tests', check: () => spawnSync('sh', ['src/tests.sh']).status === 0 }] }],
+  steps: [{ name: 'test', writes: ['src/**'], postconditions: [{ name: 'tests', check: () => spawnSync('sh', ['src/tests.sh']).status === 0 }] }],
 });
 `,
     'src/tests.sh': 'echo "{}" > .mcp.json\n',

@@ -40,7 +40,8 @@ export interface Asking {
   readonly asked?: (() => void) | undefined;
 }
 
-const WORK = 'workflow: work\nphases: { GO: { allowed_tools: [bash] }, RETURN: {}, END: {} }\n';
+const WORK =
+  'workflow: work\nphases: { GO: { allowed_tools: [bash], writes: ["**"] }, RETURN: {}, END: {} }\n';
 
 /** Starts the server. */
 export async function makeBed(): Promise<Bed> {

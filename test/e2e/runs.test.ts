@@ -243,8 +243,11 @@ describe('state', () => {
       event: 'database_restored',
       principal: 'human:maria',
     });
-    const arrived = await complete(project, run, { phase: 'GO', evidence: { arrived: { there: true } } });
-    expect(arrived.code).toBe(0);
+    // What the workspace was then is not in a backup: a human looks at it.
+    const evidence = { arrived: { there: true } };
+    expect((await complete(project, run, { phase: 'GO', evidence })).json.error).toBe('tree_unknown');
+    await phasegate(project, ['fence', run, 'accept', '--all', '--reason', 'restored'], SECRET);
+    expect((await complete(project, run, { phase: 'GO', evidence })).code).toBe(0);
   });
 
   test('is not brought back from a file that is not a backup of this project', async () => {

@@ -13,6 +13,7 @@ const SLOW = `
 workflow: slow
 phases:
   GO:
+    writes: [begun, go]
     postconditions:
       - check: command
         with: { argv: [node, -e, "const fs=require('fs');fs.writeFileSync('begun','');setInterval(()=>fs.existsSync('go')&&process.exit(0),10)"] }

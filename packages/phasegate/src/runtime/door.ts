@@ -214,8 +214,7 @@ export function createDoor(parts: DoorParts): Door {
     const beside = await how.beside?.(run, judged);
     if (!(await keep(run, version, { decision: judged, beside, over }))) return null;
     await copy.settle(judged);
-    if (run.work.tree !== undefined || judged.run.work.tree !== undefined)
-      await parts.fence?.settle(judged.run);
+    await parts.fence?.settle(run, judged.run);
     // From now on no call begins that the run allowed before; those that did are ended, wherever they go on.
     if (how.manner === 'ends' && judged.verdict.allowed) {
       if (moves(run, judged.run)) await calls.end(run.id, null);
@@ -362,7 +361,6 @@ interface Past {
 
 /** More has to be closed than was. */
 class WholeRun extends Error {}
-
 const NOTHING: Seen = { under: [], void: [], begun: 0 };
 /** The calls that must be over for a decision to be written. */
 function overFor(before: Run, after: Run, { scope, seen, manner }: Scoped & Past): CallsOver | undefined {

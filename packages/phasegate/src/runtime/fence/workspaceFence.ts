@@ -39,7 +39,7 @@ export interface WorkspaceFence {
   /** What of these changes lies outside the phase's scope, with what the audit knows about it. */
   sortOut(run: Run, phase: Phase, changes: readonly FenceChange[]): Promise<Sorted>;
   /** The run was saved: measures it does not have any more are dropped. */
-  settle(run: Run): Promise<void>;
+  settle(before: Run, run: Run): Promise<void>;
 }
 
 /** So many changes are told and recorded; the others are counted. */
@@ -97,8 +97,9 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
     },
     measureAgain: (run, tree) => fence.measure(run.id, tree),
     measure: (runId) => fence.measure(runId),
-    async settle(run) {
+    async settle(before, run) {
       const { tree } = run.work;
+      if (tree === undefined && before.work.tree === undefined) return;
       const atGate = treeAtGate(run);
       const trees = [...(tree === undefined ? [] : [tree]), ...(atGate === null ? [] : [atGate])];
       // What is left behind costs room and nothing else.

@@ -118,7 +118,7 @@ export function createKeptManifests(folder: string): KeptManifests {
   };
 }
 
-const MOST_KNOWN = 8;
+const MOST_KNOWN = 4;
 
 function namesIn(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
