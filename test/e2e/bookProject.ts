@@ -42,6 +42,8 @@ export async function makeBook(): Promise<TestProject> {
   ]) {
     cpSync(join(EXAMPLE, path), join(project.root, path), { recursive: true });
   }
+  // What tests change under a run is no step's work.
+  project.write('.gitignore', 'data/\nscenarios/\n');
   await asHuman(project, ['trust', 'w1_editing', '--yes']);
   return project;
 }
