@@ -126,16 +126,16 @@ class Opening implements ScopeMounts {
   ): Promise<void> {
     const folder = await openFolderBeneath(this.#scope.workspace, path, { make: false });
     this.#folders.push(folder);
-    for (const name of readdirSync(`/proc/self/fd/${folder.descriptor}`)) {
+    for (const dirent of readdirSync(`/proc/self/fd/${folder.descriptor}`, { withFileTypes: true })) {
+      const { name } = dirent;
       const entry = path === '' ? name : `${path}/${name}`;
-      const found = this.#openEntry(folder.at(name));
-      if (found === null) continue;
-      const isWhole = this.#roots.whole.some((root) => lies(entry, root));
-      let act = judge(entry, found.isFolder);
-      if (act === 'pin' && found.isFolder && !isWhole && guardOf(entry) === null && this.#holdsScope(entry))
+      const isFolder = dirent.isDirectory();
+      let act = dirent.isSymbolicLink() ? 'leave' : judge(entry, isFolder);
+      const isWhole = () => this.#roots.whole.some((root) => lies(entry, root));
+      if (act === 'pin' && isFolder && !isWhole() && guardOf(entry) === null && this.#holdsScope(entry))
         act = 'enter';
       if (act === 'enter') await this.#pin(entry, judge);
-      else if (act === 'pin') this.#pinOne(entry, found.descriptor);
+      else if (act === 'pin') this.#pinOne(entry, this.#openEntry(folder.at(name)));
     }
   }
 
@@ -143,7 +143,8 @@ class Opening implements ScopeMounts {
     return this.#roots.mayHold(folder) || this.#roots.whole.some((root) => lies(root, folder));
   }
 
-  #pinOne(path: string, descriptor: number): void {
+  #pinOne(path: string, descriptor: number | null): void {
+    if (descriptor === null) return;
     this.#pinned++;
     if (this.#pinned === MOST_PINNED + 1) this.loose.push(`names beyond the first ${MOST_PINNED} outside it`);
     if (this.#pinned > MOST_PINNED) return;
@@ -151,7 +152,7 @@ class Opening implements ScopeMounts {
   }
 
   /** The name itself and not where it leads. Null for a link, which cannot be mounted on, and for what is gone. */
-  #openEntry(place: string): { readonly descriptor: number; readonly isFolder: boolean } | null {
+  #openEntry(place: string): number | null {
     let descriptor: number;
     try {
       descriptor = openSync(place, O_PATH | constants.O_NOFOLLOW);
@@ -159,8 +160,7 @@ class Opening implements ScopeMounts {
       return null;
     }
     this.#entries.push(descriptor);
-    const stats = fstatSync(descriptor);
-    return stats.isSymbolicLink() ? null : { descriptor, isFolder: stats.isDirectory() };
+    return fstatSync(descriptor).isSymbolicLink() ? null : descriptor;
   }
 
   /** What a commit writes, and nothing that git starts or is told by. */
@@ -170,10 +170,10 @@ class Opening implements ScopeMounts {
     const folder = await this.#mount('.git', true);
     this.writable.pop();
     for (const name of NOT_FOR_COMMITS) {
-      const found = this.#openEntry(folder.at(name));
-      if (found === null) continue;
+      const descriptor = this.#openEntry(folder.at(name));
+      if (descriptor === null) continue;
       const place = join(this.#scope.workspace, '.git', name);
-      this.mounts.push({ descriptor: found.descriptor, place, writable: false });
+      this.mounts.push({ descriptor, place, writable: false });
     }
   }
 }
