@@ -202,7 +202,7 @@ async function besides(
   return store.notOver({ workflow, targets: [target ?? ''], beneath: waysInto(workspace) });
 }
 
-/** It was made, and whoever started it is told why it does not begin. */
+/** It was made, and the one who started it is told why it does not begin. */
 function withHolder<V extends Verdict>(verdict: V, holder: RunSummary | null): V {
   if (holder === null) return verdict;
   const warning = { code: 'run_exists', message: waitsFor(holder) } as const;

@@ -51,7 +51,7 @@ export async function chooseRun(invocation: Invocation, caller: Principal, wante
 export async function chooseWithHuman(invocation: Invocation, wanted: Wanted): Promise<HumanAndRun> {
   const { out, prompts, server } = invocation;
   const before = server === null ? await seenHere(invocation, wanted) : null;
-  // Whoever wrote the whole id knows which run it is.
+  // The one who wrote the whole id knows which run it is.
   const isNamed = (run: RunSummary) => run.run === wanted.word;
   if (before !== null && !isNamed(before)) await out.log(announced(before, out.width));
   const human = await unlockHuman(invocation);
