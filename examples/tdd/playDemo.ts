@@ -147,8 +147,6 @@ async function failingTests(stage: Stage, project: DemoProject, run: string): Pr
     after.json.phase_content === before.json.phase_content,
     'the run must keep the workflow it was started with',
   );
-  // No program runs over rules that nobody accepted: the human puts them back.
-  project.write('agent_workflow.yaml', rules);
   const done = ['done', run, '--phase', 'TDD'];
   await agent({
     says: 'goes on with its own rules',
@@ -157,6 +155,7 @@ async function failingTests(stage: Stage, project: DemoProject, run: string): Pr
     expect: 'scope_violation',
     because: '`agent_workflow.yaml` was changed',
   });
+  // No program runs over rules that nobody accepted: the human puts them back.
   project.write('agent_workflow.yaml', rules);
   await agent({
     says: 'claims tests that pass',
