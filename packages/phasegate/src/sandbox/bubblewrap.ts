@@ -166,7 +166,7 @@ function viewOf(program: FreeProgram, settings: SandboxSettings): readonly strin
     ...['--proc', '/proc'],
     ...['--dev', '/dev'],
     ...['--perms', '1777', '--size', String(TMP_BYTES), '--tmpfs', '/tmp'],
-    ...['--size', String(TMP_BYTES), '--tmpfs', homeOf(settings)],
+    ...['--dir', homeOf(settings)],
     ...[...new Set(folders)].flatMap(readable),
     ...settings.write.flatMap(writable),
   ];
