@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { FreeProgram } from '@phasegate/core/ports';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createBubblewrap } from '../../packages/phasegate/src/sandbox/bubblewrap.ts';
 import {
   folderWith,
@@ -12,7 +13,10 @@ import {
   shell,
 } from '../../packages/phasegate/src/sandbox/fixtures/enclosing.ts';
 import { bash } from '../../packages/phasegate/src/tools/bash.ts';
+import { cases } from '../tier.ts';
 import { SANDBOX_ROWS } from './sandboxRows.ts';
+
+const FLIP = fileURLToPath(new URL('./flip.ts', import.meta.url));
 
 describe.runIf(SANDBOXES)('in the ring `sandboxed` (bubblewrap)', () => {
   let reached = 0;
@@ -46,6 +50,22 @@ describe.runIf(SANDBOXES)('in the ring `sandboxed` (bubblewrap)', () => {
     });
     expect(readFileSync(secret, 'utf8')).toBe('the secret');
     expect(reached).toBe(0);
+  });
+
+  test('a scope that is a folder and a link by turns is written where it is a folder, or not at all [adv.C2]', async () => {
+    const workspace = folderWith({ 'src/a': 'a' });
+    const outside = join(workspace, '../outside');
+    symlinkSync(outside, join(workspace, 'link'));
+    const names = ['src', 'folder', 'link'].map((name) => join(workspace, name));
+    const flipping = spawn(process.execPath, [FLIP, ...names], { stdio: 'ignore' });
+    onTestFinished(() => void flipping.kill());
+    const tries = cases({ quick: 15, full: 150 });
+
+    for (let time = 0; time < tries; time++) {
+      await shell(scopeOf(workspace, ['src/**']), 'echo x > src/planted').catch(() => null);
+    }
+
+    expect(readdirSync(outside)).toEqual([]);
   });
 
   test('a phase that only reads changes nothing by git, rm or mv [adv.A7]', async () => {
