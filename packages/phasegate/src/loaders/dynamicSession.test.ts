@@ -19,6 +19,8 @@ const PHASE_TEMPLATE = '# [PHASE_NUMBER]: [PHASE_NAME]\n\nMUST-DO [PHASE_DESCRIP
 const TASK_TEMPLATE = '# [TASK_ID]: [TASK_NAME]\n\nMUST-DO [TASK_DESCRIPTION]\n\n[ACCEPTANCE_CRITERIA]\n';
 const STATICS = ['test_generation_v3', 'production_code_v2'];
 const FILES: Readonly<Record<string, string>> = {
+  // What others write while a run is under way is not held against it.
+  '.gitignore': 'specs/\ndocs/\n',
   'workflows/spec_execution_v1/metadata.json': metadata('spec_tasks_parser'),
   'workflows/spec_execution_v1/phases/0/phase.md': '# Phase 0: Plan\n\nMust provide `phase_count`\n',
   'workflows/spec_execution_v1/phases/0/task-1-read.md': '# Read\n\nRead the spec.\n',

@@ -40,6 +40,8 @@ const SPEC = `# Tasks
     - [ ] It is published
 `;
 const FILES = {
+  // What others write while a run is under way is not held against it.
+  '.gitignore': 'specs/\ndocs/\n',
   'workflows/spec_execution_v1/metadata.json': JSON.stringify({
     workflow_type: 'spec_execution_v1',
     dynamic_phases: true,

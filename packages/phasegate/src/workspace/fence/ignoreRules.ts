@@ -34,9 +34,9 @@ interface Compiled extends RuleFile {
 /** Compiles files of rules; later ones count before earlier ones, as deeper folders do in git. */
 export function compileIgnoreRules(files: readonly RuleFile[]): IgnoreRules {
   const compiled = files.map((file): Compiled => ({ ...file, patterns: patternsOf(file.lines) }));
-  const global = compiled.filter(({ base }) => base === '').reverse();
+  const global = compiled.filter(({ base, patterns }) => base === '' && patterns.length > 0).reverse();
   const byFolder = new Map<string, Compiled>();
-  for (const one of compiled) if (one.base !== '') byFolder.set(one.base, one);
+  for (const one of compiled) if (one.base !== '' && one.patterns.length > 0) byFolder.set(one.base, one);
 
   function ignores(path: string, isFolder: boolean): boolean {
     for (let at = path.lastIndexOf('/'); at > 0 && byFolder.size > 0; at = path.lastIndexOf('/', at - 1)) {

@@ -64,7 +64,8 @@ export async function walkTree(walking: Walking): Promise<Map<string, TreeEntry>
   }
 
   function measure(path: string): void {
-    const place = join(root, path);
+    // Not `join`, which would take a good part of the whole walk.
+    const place = `${root}/${path}`;
     const stats = statsOf(place);
     if (entries.size >= MOST_ENTRIES) throw new TooMany(`it has more than ${MOST_ENTRIES} files`);
     if (stats === null || stats === 'closed') {

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import type { Facts } from './command.ts';
+import { checksFor, decide } from './decide.ts';
+import { AGENT, complete, started, workflowOf } from './fixtures/walks.ts';
+import type { Run, TreeChange } from './run.ts';
+
+const NOW = '2026-11-17T10:00:00.000Z';
+
+test('only a phase that was measured is asked about, and what nobody looked at is refused', () => {
+  const bare = started(workflow());
+  const measured = withTree(bare);
+  const circumstance = { principal: AGENT, now: NOW, facts: {} };
+
+  expect(checksFor(bare, complete(bare, {}), circumstance)).toEqual([]);
+  expect(checksFor(measured, complete(measured, {}), circumstance)).toEqual([
+    { kind: 'tree', id: 'tree', run: measured.id, phase: 'A', tree: 'before' },
+  ]);
+  expect(decide(measured, complete(measured, {}), circumstance).verdict).toMatchObject({
+    allowed: false,
+    blockers: [{ code: 'tree_unknown' }],
+  });
+});
+
+test('a change outside the scope refuses, names the path and counts as no attempt', () => {
+  const { verdict, run } = submit(withTree(started(workflow())), [
+    { path: 'package.json', how: 'changed', by: 'during `bash` `npm i`, record 4' },
+  ]);
+
+  expect(verdict).toMatchObject({
+    allowed: false,
+    blockers: [
+      {
+        code: 'scope_violation',
+        message:
+          '`package.json` was changed (during `bash` `npm i`, record 4), and phase `A` may write src/**',
+      },
+    ],
+  });
+  expect(run.work).toMatchObject({ attempts: 0, outside: [{ path: 'package.json' }] });
+});
+
+test('what the scope holds passes, whatever the fact says, and the next phase begins with the new measure', () => {
+  const { verdict, run } = submit(withTree(started(workflow())), [{ path: 'src/a.ts', how: 'changed' }]);
+
+  expect(verdict.allowed).toBe(true);
+  expect(run).toMatchObject({ phase: 'B', work: { tree: 'after' } });
+});
+
+test('a second name of a file refuses inside the scope too', () => {
+  const { verdict } = submit(withTree(started(workflow())), [{ path: 'src/a.ts', how: 'linked' }]);
+
+  expect(verdict.allowed).toBe(false);
+});
+
+test('reporting `fail` does not make a change outside the scope the measure of the next phase', () => {
+  const run = withTree(started(workflow()));
+  const command = complete(run, {}, { outcome: 'fail', reason: 'it does not work' });
+  const facts = factsWith([{ path: 'package.json', how: 'changed' }]);
+
+  const { verdict } = decide(run, command, { principal: AGENT, now: NOW, facts });
+
+  expect(verdict).toMatchObject({ allowed: false, blockers: [{ code: 'scope_violation' }] });
+});
+
+test('only a human settles, with a reason where a change stays; the measure is the new one then', () => {
+  const run = withTree(started(workflow()));
+  const accept = { kind: 'fence', action: 'accept', paths: ['x'], reason: 'mine', tree: 'accepted' } as const;
+  const by = (principal: Parameters<typeof decide>[2]['principal']) => ({ principal, now: NOW, facts: {} });
+  const human = { kind: 'human', name: 'maria' } as const;
+
+  expect(decide(run, accept, by(AGENT)).verdict).toMatchObject({ blockers: [{ code: 'not_a_human' }] });
+  expect(decide(run, { ...accept, reason: ' ' }, by(human)).verdict).toMatchObject({
+    blockers: [{ code: 'reason_required' }],
+  });
+  const settled = decide(run, accept, by(human));
+  expect(settled.run.work.tree).toBe('accepted');
+  expect(settled.run.fenced).toMatchObject([{ action: 'accept', by: 'maria', paths: ['x'] }]);
+});
+
+function workflow() {
+  const next = { outcomes: { ok: 'B', fail: 'B' } };
+  return workflowOf([
+    { id: 'A', writes: ['src/**'], next },
+    { id: 'B', next: { to: null } },
+  ]);
+}
+
+function withTree(run: Run): Run {
+  return { ...run, work: { ...run.work, tree: 'before' } };
+}
+
+function factsWith(outside: readonly TreeChange[]): Facts {
+  return { tree: { kind: 'tree', result: { ok: true, tree: 'after', outside } } };
+}
+
+function submit(run: Run, outside: readonly TreeChange[]) {
+  return decide(run, complete(run, {}), { principal: AGENT, now: NOW, facts: factsWith(outside) });
+}
