@@ -55,13 +55,13 @@ describe.runIf(works)('a project whose config says `sandbox: on` (bubblewrap)', 
     const project = makeProject({ ...files, 'phasegate.config.yaml': 'sandbox: on\n' });
     const free = makeProject(files);
 
-    for (const one of [project, free]) {
-      const run = await startRun(one, 'build');
-      const done = await phasegate(one, ['done', run, '--json']);
-      expect(done.code).toBe(0);
-      expect(existsSync(join(one.root, 'src/seen'))).toBe(true);
-    }
+    const done = async (one: typeof project) =>
+      phasegate(one, ['done', await startRun(one, 'build'), '--json']);
 
+    expect(await done(project)).toMatchObject({ code: 0 });
+    // What is not held is noticed: the fence looks after the checks, too.
+    expect(await done(free)).toMatchObject({ code: 1, json: { error: 'scope_violation' } });
+    for (const { root } of [project, free]) expect(existsSync(join(root, 'src/seen'))).toBe(true);
     expect(existsSync(join(project.root, 'outside'))).toBe(false);
     expect(existsSync(join(free.root, 'outside'))).toBe(true);
   });
