@@ -54,13 +54,15 @@ test('what was planted between `init` and the first program is not what was alwa
   const init = ['init', '--name', 'maria', '--template', 'minimal'];
   expect(await phasegate(project, init, { passphrase: PASSPHRASE })).toMatchObject({ code: 0 });
   expect(await trust(project, ['lab'])).toMatchObject({ code: 0 });
-  writeFileSync(join(project.root, '.mcp.json'), '{"mcpServers":{}}\n');
+  const place = join(project.root, '.mcp.json');
+  const written = readFileSync(place);
+  writeFileSync(place, '{"mcpServers":{}}\n');
 
   const refused = await run(project);
 
   expect(refused).toMatchObject({ code: 1, json: { error: 'guarded_changed' } });
   expect(existsSync(join(project.root, 'ran'))).toBe(false);
-  rmSync(join(project.root, '.mcp.json'));
+  writeFileSync(place, written);
   expect(await run(project)).toMatchObject({ code: 0 });
 });
 

@@ -28,6 +28,8 @@ const HUMAN = 'it needs a passphrase, and what it acts on: the tests of the comm
 const CHECKOUT =
   'it is for this checkout: `pack:check`, `firstContact.test.ts` and `examples/tdd` do the same';
 const ROOT = 'it changes the machine, as root';
+const SANDBOX = 'it needs the client and bubblewrap: `runSandboxed.test.ts` does the same with a scripted one';
+const DOCTOR = 'it ends with 1 until a human is set up: `doctor.test.ts` runs it';
 const SHELL = 'it reads what the line before it wrote, with programs that are not ours';
 
 /** Lines that are not run as they stand, each with the reason. What is not here is run. */
@@ -35,6 +37,8 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^phasegate serve/, STAYS],
   [/^phasegate init(?: --template bugfix)?$/, README],
   [/^phasegate (?:run tdd ".*"|agent start --wait) --agent claude$/, README],
+  [/^phasegate run tdd ".*" --agent claude --sandbox$/, SANDBOX],
+  [/^phasegate doctor$/, DOCTOR],
   [/^phasegate agents add ada$/, README],
   [/^(?:export PHASEGATE_KEY|for topic in|node agent\.mjs)/, GUIDE],
   [/^(?:api=|token=|curl |openssl rand -hex 32 > metrics-token)/, SERVER],
@@ -51,5 +55,5 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^phasegate audit export --as maria/, HUMAN],
   [/^grep /, SHELL],
   [/^npm (?:ci|install)\b/, CHECKOUT],
-  [/^(?:useradd|install|systemctl|cd \/srv|openssl rand -hex 32 > \/etc)/, ROOT],
+  [/^(?:apt-get install|useradd|install|systemctl|cd \/srv|openssl rand -hex 32 > \/etc)/, ROOT],
 ];

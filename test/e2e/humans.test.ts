@@ -21,9 +21,10 @@ describe('the first human', () => {
       ),
     );
 
-    expect(called.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
+    expect(called.filter(({ code }) => code === 0)).toHaveLength(1);
+    // One that begins when the first is there already is asked for that one's passphrase beside the new one.
     for (const { code, json } of called)
-      if (code === 1) expect(json).toMatchObject({ error: 'not_permitted' });
+      if (code !== 0) expect(json).toMatchObject({ error: code === 1 ? 'not_permitted' : 'usage' });
     expect((await phasegate(project, ['humans', 'list', '--json'])).json.humans).toHaveLength(1);
   });
 

@@ -103,7 +103,8 @@ test('list and the gate card say that a file differs from what was accepted', as
   expect(after.stdout.replaceAll('\n  ', ' ')).toContain(
     '! `w.workflow.yaml` differs from what was accepted',
   );
-  expect(await shell.shown(run)).toBe(shown);
+  // The workspace moved since the gate opened: what was shown before is no longer what is decided on.
+  expect(await shell.shown(run)).not.toBe(shown);
 });
 
 async function staffed(): Promise<Shell> {
