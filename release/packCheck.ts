@@ -41,6 +41,7 @@ try {
   for (const tarball of tarballs) await lint(tarball);
   const published = tarballs.filter((tarball) => tarball.published);
   await useAlone(tarballs.filter(({ name }) => name === 'phasegate'));
+  await useGlobally(tarballs.filter(({ name }) => name === 'phasegate'));
   await useTogether(published);
   for (const { name, files } of tarballs) console.log(`${name}: ${files.length} files`);
   console.log('the packages install and work');
@@ -75,6 +76,21 @@ async function useAlone(tarballs: readonly Tarball[]): Promise<void> {
   await phasegate(project, ['validate']);
   await phasegate(project, ['check', 'tdd']);
   await phasegate(project, ['list', '--json']);
+}
+
+/** `npm install --global phasegate-X.tgz`: npm puts the same files elsewhere, and has left folders empty there. */
+async function useGlobally(tarballs: readonly Tarball[]): Promise<void> {
+  const prefix = join(place, 'global');
+  const args = ['install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', '--prefer-offline'];
+  await run('npm', [...args, ...tarballs.map(({ path }) => path)], { cwd: place });
+  const installed = join(prefix, 'lib/node_modules/phasegate');
+  const project = join(place, 'globally');
+  mkdirSync(project);
+  const node = nodeOf(join(place, 'alone'));
+  for (const words of [['init', '--template', 'minimal', '--yes'], ['validate'], ['completion', 'bash']])
+    await phasegate(project, words, { node, installed });
+  // What serves loads the most; without a client it ends at once.
+  await phasegate(project, ['mcp'], { node, installed });
 }
 
 /** With the SDK: a workflow in code is loaded (in JavaScript: this Node is too old for types), and its types are right. */
@@ -114,11 +130,15 @@ function nodeOf(project: string): string {
   return join(project, 'node_modules/node/bin/node');
 }
 
-async function phasegate(project: string, args: readonly string[]): Promise<void> {
-  const command = join(project, 'node_modules/phasegate/bin/phasegate.js');
+async function phasegate(
+  project: string,
+  args: readonly string[],
+  { node = nodeOf(project), installed = join(project, 'node_modules/phasegate') } = {},
+): Promise<void> {
+  const command = join(installed, 'bin/phasegate.js');
   // State in the workspace would be in an agent's reach, and is refused.
   const home = `${project}-home`;
   const env = { ...process.env, HOME: home, XDG_STATE_HOME: join(home, 'state') };
-  const printed = await run(nodeOf(project), [command, ...args], { cwd: project, env });
+  const printed = await run(node, [command, ...args], { cwd: project, env });
   console.log(`phasegate ${args.join(' ')}: ${printed.trim().split('\n').at(-1)}`);
 }

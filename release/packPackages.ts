@@ -71,15 +71,38 @@ async function packWith(
   const stage = mkdtempSync(join(tmpdir(), 'phasegate-pack-'));
   try {
     await unpack(tarball, stage);
-    for (const { name, path } of inner) await unpack(path, join(stage, 'node_modules', name));
     const file = join(stage, 'package.json');
-    const manifest = { ...readJson<object>(file), bundleDependencies: inner.map(({ name }) => name) };
+    const outer = readJson<Manifest>(file);
+    for (const { name, path } of inner) {
+      await unpack(path, join(stage, 'node_modules', name));
+      leaveToOuter(join(stage, 'node_modules', name, 'package.json'), outer);
+    }
+    const manifest = { ...outer, bundleDependencies: inner.map(({ name }) => name) };
     writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
     rmSync(tarball);
     return (await pack(stage, to)).path;
   } finally {
     rmSync(stage, { recursive: true, force: true });
   }
+}
+
+/**
+ * What a carried package needs of the registry is named by the one that carries it. npm takes all that a carried package
+ * names for carried too, and for a global install makes its folder and puts nothing in it.
+ */
+function leaveToOuter(file: string, outer: Manifest): void {
+  const manifest = readJson<Manifest>(file);
+  const own = Object.entries(manifest.dependencies ?? {});
+  const missing = own.filter(([name, version]) => outer.dependencies?.[name] !== version);
+  if (missing.length > 0) {
+    const names = missing.map(([name, version]) => `${name}@${version}`).join(', ');
+    throw new Error(`\`${manifest.name}\` needs ${names}, which \`${outer.name}\` does not name`);
+  }
+  const kept = own.filter(([name]) => name.startsWith('@phasegate/'));
+  writeFileSync(
+    file,
+    `${JSON.stringify({ ...manifest, dependencies: Object.fromEntries(kept) }, null, 2)}\n`,
+  );
 }
 
 async function unpack(tarball: string, into: string): Promise<void> {
