@@ -1,4 +1,4 @@
-import { oneLine } from '@phasegate/core/model';
+import { oneLine, replaceUnseen } from '@phasegate/core/model';
 import type { FileTexts, TrustCard } from '../../../runtime/ports.ts';
 import type { Output } from '../output.ts';
 import { broken } from './foreignLines.ts';
@@ -17,48 +17,116 @@ export interface DiffScreen extends Pick<Output, 'paint' | 'width'> {
 
 /**
  * What of a file is new to the human who accepts it: the lines that differ, or all of a new file. An agent may have
- * written it, so every line stands behind a mark, none is broken by the terminal, and nothing in it is obeyed.
+ * written it, so every line stands behind a mark, none is broken by the terminal, and nothing in it is obeyed. Only what
+ * we say of a line stands at the left edge.
  */
 export function fileDiff(file: ShownFile, screen: DiffScreen): string {
   const { paint, most, rest } = screen;
   const lines = linesFor(file, screen);
-  const shown = lines.slice(0, most);
-  const more = lines.length - shown.length;
+  const shown = cut(lines, most);
+  const more = lines.length - shown.filter(({ rank }) => rank !== 'gap').length;
   return [
     paint.bold(`${oneLine(file.path)} (${file.change})`),
-    ...(file.missing === null ? [] : [`note: ${file.missing}`]),
-    ...shown,
+    ...(file.missing === null ? [] : [`note: ${oneLine(file.missing)}`]),
+    ...endNotes(file, paint),
+    ...shown.map(({ text }) => text),
     ...(more === 0 ? [] : [paint.yellow(`${more} more lines are not shown: ${rest}`)]),
   ].join('\n');
 }
 
-function linesFor({ before, after }: ShownFile, screen: DiffScreen): readonly string[] {
+/** A line on the screen, and what it belongs to. */
+interface ScreenLine {
+  readonly text: string;
+  readonly rank: DiffLine['kind'] | 'head' | 'gap';
+}
+
+function linesFor({ before, after }: ShownFile, screen: DiffScreen): readonly ScreenLine[] {
   if (after === null) return [];
   const fresh = linesIn(after);
   if (before === null) return fresh.flatMap((text) => printed({ kind: 'added', text }, screen));
   const diff = lineDiff(linesIn(before), fresh);
   const parts = partsOf(diff);
-  if (parts.length === 0) return ['the bytes differ, and the text does not'];
+  if (parts.length === 0) return [{ text: 'the bytes differ, and the text does not', rank: 'head' }];
   return parts.flatMap(({ line, lines }) => [
-    screen.paint.dim(`line ${line}:`),
+    { text: screen.paint.dim(`line ${line}:`), rank: 'head' as const },
     ...lines.flatMap((one) => printed(one, screen)),
   ]);
 }
 
-/** The lines of a file; one without an end says so. */
+/** As many lines as there may be: what was added is what a human accepts, so it goes before what is gone. */
+function cut(lines: readonly ScreenLine[], most: number): readonly ScreenLine[] {
+  if (lines.length <= most) return lines;
+  const chosen = new Set<ScreenLine>();
+  for (const ranks of [['added', 'head'], ['same'], ['removed']])
+    for (const line of lines) if (ranks.includes(line.rank) && chosen.size < most) chosen.add(line);
+  let left = 0;
+  return lines.flatMap((line): readonly ScreenLine[] => {
+    if (!chosen.has(line)) {
+      left += 1;
+      return [];
+    }
+    const gap = left === 0 ? [] : [{ text: `(lines left out here: ${left})`, rank: 'gap' as const }];
+    left = 0;
+    return [...gap, line];
+  });
+}
+
+// Everything that ends a line in JavaScript or in a version of YAML.
+const LINES = /(?:\r\n|[\n\r\u0085\u2028\u2029])/;
+const LINES_WITH_ENDS = new RegExp(`(?<=${LINES.source})(?<!\\r(?=\\n))`);
+const END = new RegExp(`${LINES.source}$`);
+
+/** The lines of a file, each with what ends it. */
 function linesIn(text: string): readonly string[] {
-  return text.endsWith('\n')
-    ? text.slice(0, -1).split('\n')
-    : [...text.split('\n'), '(no line break at the end)'];
+  return text === '' ? [] : text.split(LINES_WITH_ENDS);
+}
+
+function endOf(line: string): string {
+  return END.exec(line)?.[0] ?? '';
+}
+
+/** What is to be known of the line ends of the whole file. */
+function endNotes({ after }: ShownFile, paint: DiffScreen['paint']): readonly string[] {
+  const ends = new Set(linesIn(after ?? '').map(endOf));
+  const unusual = [...ends].filter((end) => !USUAL.has(end));
+  return [
+    ...(unusual.length === 0
+      ? []
+      : [paint.red(`warning: contains unusual line ends (${unusual.map(nameOf).join(', ')})`)]),
+    ...(ends.has('\r\n') ? [`note: ${ends.has('\n') ? 'some lines end' : 'lines end'} with CR LF`] : []),
+  ];
+}
+
+const USUAL: ReadonlySet<string> = new Set(['', '\n', '\r\n']);
+
+function nameOf(end: string): string {
+  return end === '\r' ? 'CR' : `U+${end.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 const SIGNS = { same: ' ', removed: '-', added: '+' } as const;
+const GOES_ON = '| . ';
 
-function printed({ kind, text }: DiffLine, { paint, width }: DiffScreen): readonly string[] {
+function printed({ kind, text }: DiffLine, { paint, width }: DiffScreen): readonly ScreenLine[] {
   const mark = `| ${SIGNS[kind]} `;
   const colour = kind === 'same' ? (line: string) => line : kind === 'added' ? paint.green : paint.red;
+  const end = endOf(text);
+  const words = replaceUnseen(text.slice(0, text.length - end.length), escapeOf);
   // One column stays free: some terminals break a line that fills the last.
-  return broken(oneLine(text), Math.max(20, width - mark.length - 1)).map((part) => colour(`${mark}${part}`));
+  const parts = broken(words, Math.max(20, width - mark.length - 1));
+  const lines = parts.map((part, place) => colour(`${place === 0 ? mark : GOES_ON}${part}`));
+  return [...lines, ...signOf(end, paint)].map((line) => ({ text: line, rank: kind }));
+}
+
+/** Under a line that does not end as lines do. */
+function signOf(end: string, paint: DiffScreen['paint']): readonly string[] {
+  if (end === '') return ['^ no line break at the end'];
+  return USUAL.has(end)
+    ? []
+    : [paint.red(`^ ends with ${nameOf(end)}, which some programs take for a line break`)];
+}
+
+function escapeOf(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
 /** Lines around a difference that are shown with it. */
