@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
+import { oneLine } from '@phasegate/core/model';
 import { PathRefused } from './pathRefused.ts';
 import { readBeneath } from './readBeneath.ts';
 
@@ -9,11 +10,11 @@ import { readBeneath } from './readBeneath.ts';
 export type FileNow =
   | { readonly kind: 'file'; readonly sha256: string; readonly content: Uint8Array }
   | { readonly kind: 'missing' }
-  /** It cannot be read by its path: a link, too large, or outside of the project. */
+  /** No file, too large, swapped while it was opened, or outside of the project. */
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** No file that a person reads is larger, in bytes. */
-const LARGEST_SHOWN = 1_000_000;
+/** No file of a workflow is larger, in bytes: a definition has its own limit, below that of a migration. */
+const LARGEST = 10_000_000;
 const MOST_KEPT = 5_000;
 
 /**
@@ -29,7 +30,10 @@ export function createAcceptedFiles({
 }) {
   async function now(path: string): Promise<FileNow> {
     try {
-      const { content } = await readBeneath(await realpath(root), path, LARGEST_SHOWN);
+      // As the loaders find it: by a link too, as long as that stays in the project.
+      const base = await realpath(root);
+      const place = relative(base, await realpath(resolve(base, path)));
+      const { content } = await readBeneath(base, place.split(sep).join('/'), LARGEST);
       return { kind: 'file', sha256: hash('sha256', content), content };
     } catch (error) {
       if (error instanceof PathRefused) {
@@ -38,7 +42,8 @@ export function createAcceptedFiles({
           : { kind: 'unreadable', reason: error.message };
       }
       if (!(error instanceof Error && 'code' in error)) throw error;
-      return { kind: 'unreadable', reason: `\`${path}\` cannot be read: ${error.code}` };
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { kind: 'missing' };
+      return { kind: 'unreadable', reason: `\`${oneLine(path)}\` cannot be read: ${error.code}` };
     }
   }
 

@@ -1,6 +1,8 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { oneLine } from '@phasegate/core/model';
+import { PathRefused } from './pathRefused.ts';
 
 /** What stands at a path of the workspace. */
 export type Found =
@@ -42,7 +44,7 @@ export async function openBeneath(
     const opened = await file.stat();
     const same = opened.isFile() && opened.ino === found.stats.ino && opened.dev === found.stats.dev;
     if (!same || (await placeOf(file, place)) !== place)
-      throw new Error(`\`${path}\` changed while it was opened`);
+      throw new PathRefused('path_changed', `\`${oneLine(path)}\` changed while it was opened`);
     return { found, file };
   } catch (error) {
     await file.close();

@@ -1,3 +1,4 @@
+import { oneLine } from '@phasegate/core/model';
 import { openBeneath } from './openBeneath.ts';
 import { PathRefused } from './pathRefused.ts';
 import { relativePath } from './relativePath.ts';
@@ -10,20 +11,21 @@ export async function readBeneath(
 ): Promise<{ readonly path: string; readonly content: Buffer }> {
   const path = relativePath(given);
   if (path === null || path === '') {
-    throw new PathRefused('path_outside', `\`${given}\` is not a path inside the workspace`);
+    throw new PathRefused('path_outside', `\`${oneLine(given)}\` is not a path inside the workspace`);
   }
   const { found, file } = await openBeneath(root, path);
-  if (found.kind === 'missing') throw new PathRefused('path_not_found', `there is no file \`${path}\``);
+  const name = oneLine(path);
+  if (found.kind === 'missing') throw new PathRefused('path_not_found', `there is no file \`${name}\``);
   if (found.kind === 'link') {
     throw new PathRefused(
       'path_is_link',
-      `\`${path}\` leads through the link \`${found.at}\`, which is not followed`,
+      `\`${name}\` leads through the link \`${oneLine(found.at)}\`, which is not followed`,
     );
   }
-  if (file === null) throw new PathRefused('path_not_a_file', `\`${path}\` is not a file`);
+  if (file === null) throw new PathRefused('path_not_a_file', `\`${name}\` is not a file`);
   try {
     const { size } = await file.stat();
-    if (size > maxBytes) throw new PathRefused('too_large', `\`${path}\` is larger than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new PathRefused('too_large', `\`${name}\` is larger than ${maxBytes} bytes`);
     // No more than was looked at: the file may grow while it is read.
     const content = Buffer.alloc(size);
     let read = 0;

@@ -6,7 +6,7 @@ export interface Trust {
     /** What would be accepted, with the difference to what was accepted last. */
     card(name: string): Promise<TrustCard>;
     accept(name: string, closure: string, human: UnlockedHuman): Promise<TrustRecord>;
-    /** What a file of a card says now and said when it was last accepted. */
+    /** What a file of a card says now and said when it was last accepted; throws where it is not what the card holds. */
     texts(file: TrustCard['files'][number]): Promise<FileTexts>;
     /** Files that are not as a human last accepted them, without running anything; null where none was accepted. */
     differing(workflow: string): Promise<readonly DifferingFile[] | null>;
@@ -49,7 +49,9 @@ export interface TrustCard {
 /** A file of an accepted workflow that is not as it was accepted. */
 export interface DifferingFile {
   readonly path: string;
-  readonly change: 'changed' | 'removed';
+  readonly change: 'changed' | 'removed' | 'unreadable';
+  /** Why it cannot be compared, where it is unreadable. */
+  readonly reason?: string;
 }
 
 /** A file as it was accepted and as it is now. */

@@ -1,4 +1,6 @@
-import type { AcceptedFiles, DifferingFile, FileTexts, Store, Trust } from '../ports.ts';
+import { PhasegateError } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
+import type { AcceptedFiles, DifferingFile, FileNow, FileTexts, Store, Trust } from '../ports.ts';
 
 /** What differences are told from. */
 export interface DifferenceParts {
@@ -25,22 +27,24 @@ export function createDifferences({
     const kept = accepted === null ? null : await files.kept(accepted);
     const found = sha256 === null ? null : await files.now(path);
     const content = found?.kind === 'file' && found.sha256 === sha256 ? found.content : null;
+    if (sha256 !== null && content === null) throw changedMeanwhile(path, found);
     return {
       before: textOf(kept),
       after: textOf(content),
       missing:
-        sha256 !== null && content === null
-          ? `it is not shown: ${found?.kind === 'unreadable' ? found.reason : 'it changed while it was looked at'}`
-          : accepted !== null && kept === null
-            ? 'no copy of what was accepted is kept, so all of it is shown'
-            : null,
+        accepted !== null && kept === null
+          ? 'no copy of what was accepted is kept, so all of it is shown'
+          : null,
     };
   }
 
   async function lookAt([path, sha256]: readonly [string, string]): Promise<readonly DifferingFile[]> {
-    const found = (await files?.now(path)) ?? { kind: 'unreadable' };
+    const found = await files?.now(path);
+    if (found === undefined) return [];
     if (found.kind === 'missing') return [{ path, change: 'removed' }];
-    return found.kind === 'file' && found.sha256 !== sha256 ? [{ path, change: 'changed' }] : [];
+    // INVARIANT: nothing that somebody puts in a file's place makes this fall silent.
+    if (found.kind === 'unreadable') return [{ path, change: 'unreadable', reason: found.reason }];
+    return found.sha256 === sha256 ? [] : [{ path, change: 'changed' }];
   }
 
   async function differing(workflow: string): Promise<readonly DifferingFile[] | null> {
@@ -55,6 +59,16 @@ export function createDifferences({
   }
 
   return { texts, differing };
+}
+
+/** It was read and hashed a moment ago, so whatever stands there now was put there since. */
+function changedMeanwhile(path: string, found: FileNow | null): PhasegateError {
+  const why = found?.kind === 'unreadable' ? ` (${found.reason})` : '';
+  return new PhasegateError(
+    'untrusted_workflow',
+    `\`${oneLine(path)}\` changed since it was looked at; look again${why}`,
+    { hint: 'phasegate trust' },
+  );
 }
 
 function textOf(content: Uint8Array | null): string | null {

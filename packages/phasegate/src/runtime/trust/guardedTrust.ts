@@ -1,4 +1,5 @@
 import { canonicalJson, PhasegateError } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import { guardedChanges, measureOf, withAccepted } from '../guard/guardedChanges.ts';
 import type {
   GuardedCard,
@@ -72,7 +73,7 @@ export function createGuardedTrust(parts: GuardedTrustParts): GuardedTrust {
     async accept(path, hash, human) {
       const change = (await changes()).find((one) => one.path === path);
       if (files === undefined || change === undefined || hashOf(change) !== hash) {
-        throw new PhasegateError('usage', `\`${path}\` changed since it was shown; look again`, {
+        throw new PhasegateError('usage', `\`${oneLine(path)}\` changed since it was shown; look again`, {
           hint: 'phasegate trust --guarded',
         });
       }

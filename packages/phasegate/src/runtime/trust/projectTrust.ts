@@ -1,6 +1,6 @@
 import { PhasegateError } from '@phasegate/core';
 import { trustText } from '@phasegate/core/contract';
-import type { Unaccepted } from '@phasegate/core/model';
+import { oneLine, type Unaccepted } from '@phasegate/core/model';
 import type {
   AcceptedFiles,
   Catalog,
@@ -92,7 +92,7 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
         if (closure !== shown) {
           throw new PhasegateError(
             'untrusted_workflow',
-            `\`${path}\` changed since it was shown; look again`,
+            `\`${oneLine(path)}\` changed since it was shown; look again`,
             {
               hint: `phasegate trust ${workflow}`,
             },

@@ -1,5 +1,5 @@
 import { type ErrorCode, own, PhasegateError, type Problem } from '@phasegate/core';
-import { systemReason } from '@phasegate/core/model';
+import { linesOf, oneLine, systemReason } from '@phasegate/core/model';
 import { encodeFault } from '@phasegate/wire';
 import type { ExitCode } from './command.ts';
 import type { Environment } from './environment.ts';
@@ -32,7 +32,7 @@ export async function reportFailure(error: unknown, out: Output, env: Environmen
 
 /** One problem as compilers print them. */
 export function problemLine({ file, line, column, message, severity }: Problem): string {
-  return `${file}:${line}:${column}: ${severity === 'note' ? 'note: ' : ''}${message}`;
+  return `${oneLine(file)}:${line}:${column}: ${severity === 'note' ? 'note: ' : ''}${oneLine(message)}`;
 }
 
 function asFault(error: unknown): PhasegateError {
@@ -59,7 +59,9 @@ function whatRefused(error: unknown): string {
 }
 
 function faultText(fault: PhasegateError, { paint }: Output): string {
-  const lines = [`${paint.red('error:')} ${fault.message} ${paint.dim(`[${fault.code}]`)}`];
+  // A path in it may hold a line break: what follows must not read like a line of ours.
+  const message = linesOf(fault.message).join('\n| ');
+  const lines = [`${paint.red('error:')} ${message} ${paint.dim(`[${fault.code}]`)}`];
   for (const problem of fault.problems) lines.push(`  ${problemLine(problem)}`);
   if (fault.unaccepted !== undefined) lines.push(closureText(fault.unaccepted));
   if (fault.hint !== undefined) lines.push(`${paint.cyan('hint:')} ${fault.hint}`);

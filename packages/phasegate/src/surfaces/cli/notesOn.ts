@@ -9,8 +9,9 @@ import type { Invocation } from './command.ts';
 export async function notesOn({ server, open }: Invocation, card: JsonObject): Promise<readonly string[]> {
   if (server !== null) return [];
   const differs = await (await open()).trust.workflows.differing(String(own(card, 'workflow')));
-  return (differs ?? []).map(
-    ({ path, change }) =>
-      `\`${oneLine(path)}\` differs from what was accepted (${change}); this run keeps what it was started with`,
+  return (differs ?? []).map(({ path, change, reason }) =>
+    reason !== undefined
+      ? `\`${oneLine(path)}\` cannot be compared with what was accepted: ${oneLine(reason)}`
+      : `\`${oneLine(path)}\` differs from what was accepted (${change}); this run keeps what it was started with`,
   );
 }

@@ -1,4 +1,5 @@
 import { decideStart, type Workflow } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import { type CheckReport, checkWorkflow, type Finding } from '@phasegate/proofs';
 import type { CatalogWorkflow, StartingWith } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
@@ -101,7 +102,7 @@ function placed(finding: Finding, { path, placeOf }: CatalogWorkflow): Placed {
 
 function findingText({ code, severity, message, trace, file, line, column }: Placed): string {
   const steps = trace.map((step, index) => `  ${index + 1}. ${step}`);
-  const place = line === null ? file : `${file}:${line}:${column}`;
+  const place = line === null ? oneLine(file) : `${oneLine(file)}:${line}:${column}`;
   return [`${place}: ${severity} ${code}: ${message}`, ...steps].join('\n');
 }
 

@@ -1,3 +1,4 @@
+import { oneLine } from '@phasegate/core/model';
 import type { CliCommand } from '../command.ts';
 import { working } from '../showWork.ts';
 import { facts } from '../text/table.ts';
@@ -29,7 +30,8 @@ export const index: CliCommand = {
         ]),
       );
       if (!out.json) {
-        for (const { file, line, message } of warnings) await out.log(`${file}:${line}: ${message}`);
+        for (const { file, line, message } of warnings)
+          await out.log(`${oneLine(file)}:${line}: ${oneLine(message)}`);
       }
     } finally {
       await standards.close();

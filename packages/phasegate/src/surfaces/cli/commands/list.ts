@@ -84,8 +84,12 @@ async function standingOf(
 function standingText(standing: Standing | null | undefined): string {
   if (standing === null || standing === undefined) return '';
   if (standing.differs === undefined) return 'not accepted';
-  const names = standing.differs.map(({ path, change }) => `${oneLine(path)} ${change}`).join(', ');
+  const names = standing.differs.map(differenceText).join(', ');
   return `differs from what was accepted: ${names}`;
+}
+
+function differenceText({ path, change, reason }: DifferingFile): string {
+  return reason === undefined ? `${oneLine(path)} ${change}` : `cannot be compared: ${oneLine(reason)}`;
 }
 
 function hasState(project: Project): boolean {

@@ -1,3 +1,4 @@
+import { oneLine } from '@phasegate/core/model';
 import { encodePassages } from '@phasegate/wire';
 import type { StandardsAnswer, StandardsResult } from '../../../runtime/ports.ts';
 import type { CliCommand } from '../command.ts';
@@ -77,6 +78,6 @@ function passage(
 ): string {
   const changed = changedSinceAccepted === true ? `  ${paint.yellow('changed since accepted')}` : '';
   const place = section === title ? title : `${title} > ${section}`;
-  const head = `${paint.cyan(`${file}:${line}`)}  ${place}  ${paint.dim(relevanceScore.toFixed(2))}${changed}`;
+  const head = `${paint.cyan(`${oneLine(file)}:${line}`)}  ${place}  ${paint.dim(relevanceScore.toFixed(2))}${changed}`;
   return `${head}\n${content.replaceAll(/^(?=.)/gm, '  ')}`;
 }

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import { encodeSource } from '@phasegate/wire';
 import type { ParsedSource, SourcePhase, SourceTask } from '../../../runtime/ports.ts';
 import type { CliCommand } from '../command.ts';
@@ -33,7 +34,8 @@ export const tasks: CliCommand = {
     const parsed = await parser.parse(...placeOf(root, file));
     await out.result(encodeSource(parsed), () => tree(parsed, out));
     if (!out.json)
-      for (const { line, message } of parsed.warnings) await out.log(`${file}:${line}: ${message}`);
+      for (const { line, message } of parsed.warnings)
+        await out.log(`${oneLine(file)}:${line}: ${oneLine(message)}`);
     return 0;
   },
 };

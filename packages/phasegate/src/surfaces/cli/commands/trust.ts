@@ -132,10 +132,10 @@ interface Outcome {
 export function cardText({ workflow, path, closure, files }: TrustCard, paint: Paint): string {
   const rows = files.map(({ path: file, change, sha256 }) => [
     `  ${change === 'same' ? paint.dim(change) : paint.yellow(change)}`,
-    file,
+    oneLine(file),
     paint.dim((sha256 ?? '').slice(0, SHOWN_DIGITS)),
   ]);
-  return `${paint.bold(workflow)} (${path}), closure ${closure.slice(0, SHOWN_DIGITS)}\n${table(rows)}`;
+  return `${paint.bold(workflow)} (${oneLine(path)}), closure ${closure.slice(0, SHOWN_DIGITS)}\n${table(rows)}`;
 }
 
 const SHOWN_DIGITS = 12;
@@ -267,7 +267,7 @@ async function acceptDocuments({
   try {
     const changed = (await standards.acceptance?.changed()) ?? [];
     if (changed.length === 0) return null;
-    const rows = changed.map((file) => [`  ${out.paint.yellow('changed')}`, file]);
+    const rows = changed.map((file) => [`  ${out.paint.yellow('changed')}`, oneLine(file)]);
     if (!out.json || prompts !== null) await out.log(`${out.paint.bold('documents')}\n${table(rows)}`);
     const accepted =
       args.flag('yes') || prompts === null || (await prompts.confirm('Accept these documents as standards?'));

@@ -1,4 +1,5 @@
 import { PhasegateError, type Problem } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import type { CliCommand } from '../command.ts';
 import { letCodeIn } from '../letCodeIn.ts';
 import type { Output } from '../output.ts';
@@ -56,11 +57,12 @@ function showing(root: string, out: Output): (problem: Problem) => string {
   const width = out.screen?.columns ?? PIPED;
   return (problem) => {
     const { file, line, column, message, severity } = problem;
-    const place = paint.bold(`${file}:${line}:${column}:`);
+    const place = paint.bold(`${oneLine(file)}:${line}:${column}:`);
     const kind = severity === 'note' ? paint.cyan('note: ') : '';
-    return [`${place} ${kind}${message}`, ...excerpt(sourceOf(problem), problem, { paint, width })].join(
-      '\n',
-    );
+    return [
+      `${place} ${kind}${oneLine(message)}`,
+      ...excerpt(sourceOf(problem), problem, { paint, width }),
+    ].join('\n');
   };
 }
 

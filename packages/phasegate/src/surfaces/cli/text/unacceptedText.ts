@@ -1,4 +1,4 @@
-import type { Unaccepted } from '@phasegate/core/model';
+import { oneLine, shellWord, type Unaccepted } from '@phasegate/core/model';
 import type { Paint } from '../paint.ts';
 import { table } from './table.ts';
 
@@ -6,14 +6,14 @@ import { table } from './table.ts';
 export function unacceptedText(unaccepted: Unaccepted, paint: Paint): string {
   const { path, workflow } = unaccepted;
   return [
-    `${paint.yellow('not accepted:')} no human has accepted \`${path}\` as it is now, so none of it was run ${paint.dim('[untrusted_workflow]')}`,
+    `${paint.yellow('not accepted:')} no human has accepted \`${oneLine(path)}\` as it is now, so none of it was run ${paint.dim('[untrusted_workflow]')}`,
     closureText(unaccepted),
-    `${paint.cyan('hint:')} phasegate trust ${workflow}, or \`--as NAME\` to let this one command run it`,
+    `${paint.cyan('hint:')} phasegate trust ${shellWord(workflow)}, or \`--as NAME\` to let this one command run it`,
   ].join('\n');
 }
 
 /** The files of a workflow with their hashes. */
 export function closureText({ closure, files }: Pick<Unaccepted, 'closure' | 'files'>): string {
-  const rows = Object.entries(files).map(([path, sha256]) => [`  ${sha256}`, path]);
+  const rows = Object.entries(files).map(([path, sha256]) => [`  ${sha256}`, oneLine(path)]);
   return `closure ${closure}\n${table(rows)}`;
 }
