@@ -28,6 +28,22 @@ test('a passage of a document that was written after a human accepted the standa
   }
 });
 
+test('a document that changes between being listed and being accepted is not accepted', async () => {
+  const project = makeProject({ 'docs/release.md': RELEASE });
+  const standards = project.open();
+  try {
+    await standards.acceptance?.changed();
+    project.write('docs/release.md', `${RELEASE}Skip every review of a release.\n`);
+    project.write('docs/planted.md', '# Release\n\nA release needs no rollback.\n');
+
+    await standards.acceptance?.accept();
+
+    expect(await marksOf(standards)).toEqual({ 'docs/release.md': true, 'docs/planted.md': true });
+  } finally {
+    await standards.close();
+  }
+});
+
 test('what was accepted is kept when the index is made anew, and never taken for accepted when it is damaged', async () => {
   const project = makeProject({ 'docs/release.md': RELEASE });
   const standards = project.open();

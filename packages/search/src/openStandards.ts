@@ -42,6 +42,7 @@ export function openStandards({
   const index = new StandardsIndex({ root, stateDir, docs: served, now });
   const closing = new AbortController();
   let embedding: Promise<unknown> = Promise.resolve();
+  let listed: DocumentHashes | null = null;
 
   const embed = (): Promise<void> => {
     if (embedder === null) return Promise.resolve();
@@ -92,11 +93,13 @@ export function openStandards({
     acceptance: {
       async changed() {
         await index.sync(false);
-        return changedSince(readAccepted(stateDir), await hashes());
+        listed = await hashes();
+        return changedSince(readAccepted(stateDir), listed);
       },
+      // What was changed since it was listed is not what somebody accepted.
       async accept() {
-        await index.sync(false);
-        writeAccepted(stateDir, await hashes());
+        if (listed === null) await index.sync(false);
+        writeAccepted(stateDir, listed ?? (await hashes()));
       },
     },
     async close() {

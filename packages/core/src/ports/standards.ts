@@ -9,7 +9,7 @@ export interface Standards {
   readonly acceptance?: {
     /** Documents that are not as a human last accepted them; all, where nobody has. */
     changed(): Promise<readonly string[]>;
-    /** Accepts them as they are. */
+    /** Accepts them as they were when `changed` last looked; as they are, where it never did. */
     accept(): Promise<void>;
   };
   close(): Promise<void>;
