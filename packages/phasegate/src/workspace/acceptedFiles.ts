@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { oneLine } from '@phasegate/core/model';
+import { LARGEST } from './guardedEntry.ts';
 import { PathRefused } from './pathRefused.ts';
 import { readBeneath } from './readBeneath.ts';
 
@@ -13,8 +14,6 @@ export type FileNow =
   /** No file, too large, swapped while it was opened, or outside of the project. */
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** No file of a workflow is larger, in bytes: a definition has its own limit, below that of a migration. */
-const LARGEST = 10_000_000;
 const MOST_KEPT = 5_000;
 
 /**
@@ -33,6 +32,7 @@ export function createAcceptedFiles({
       // As the loaders find it: by a link too, as long as that stays in the project.
       const base = await realpath(root);
       const place = relative(base, await realpath(resolve(base, path)));
+      // No definition, no migration and no guarded file whose content counts is larger.
       const { content } = await readBeneath(base, place.split(sep).join('/'), LARGEST);
       return { kind: 'file', sha256: hash('sha256', content), content };
     } catch (error) {

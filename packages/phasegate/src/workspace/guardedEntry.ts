@@ -23,7 +23,7 @@ export interface SeenEntry {
 }
 
 /** Content beyond this is not kept: of such a file only its size and times are known. */
-const LARGEST = 10 * 1024 * 1024;
+export const LARGEST = 10 * 1024 * 1024;
 /**
  * Up to here a file is read each time. What is written through a mapping of it into memory need not change its times,
  * and reading so little costs hardly more than asking for them.

@@ -19,6 +19,8 @@ export interface Trust {
   readonly guarded: {
     /** Guarded files that changed while no process looked; with a human set up, no program is run before they are accepted. */
     cards(): Promise<readonly GuardedCard[]>;
+    /** What the file of a card says now, and said when it was last accepted; throws where it is not what the card holds. */
+    texts(card: Pick<GuardedCard, 'path' | 'hash'>): Promise<FileTexts>;
     accept(path: string, hash: string, human: UnlockedHuman): Promise<TrustRecord>;
   };
   readonly folders: {

@@ -71,6 +71,7 @@ function changedMeanwhile(path: string, found: FileNow | null): PhasegateError {
   );
 }
 
-function textOf(content: Uint8Array | null): string | null {
+/** A file's bytes as text, with all that is in them. */
+export function textOf(content: Uint8Array | null): string | null {
   return content === null ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(content);
 }

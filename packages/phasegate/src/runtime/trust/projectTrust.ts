@@ -66,6 +66,7 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
   const guarded = createGuardedTrust({
     store,
     files: parts.guarded,
+    copies: parts.acceptedFiles,
     keep,
     isSigned: accepted,
     hash,

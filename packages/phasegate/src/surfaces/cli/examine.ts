@@ -4,6 +4,7 @@ import { PhasegateError } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import type { OpenProject, People, Project, Serving } from '../../runtime/ports.ts';
 import type { Invocation } from './command.ts';
+import { foreignEntry } from './setUp/attachClient.ts';
 
 /** One thing `doctor` looked at. Without what is missing not everything works; what is optional may stay as it is. */
 export interface Finding {
@@ -35,6 +36,7 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
     findings.push(...(await servers(value)), ...(await guarded(value)), ...(await webhooks(value)));
     findings.push(await sandbox(value));
   }
+  findings.push(...(await client(root)));
   findings.push({ name: 'ring', status: 'ok', message: 'served: only what goes through Phasegate is held' });
   return findings;
 }
@@ -140,6 +142,12 @@ async function sandbox(open: OpenProject): Promise<Finding> {
   }
   const message = `${state.reason}: workflows that need the ring \`sandboxed\` do not start`;
   return { name, status: 'missing', message, next_step: state.nextStep };
+}
+
+/** What a client starts under our name. */
+async function client(root: string): Promise<readonly Finding[]> {
+  const foreign = await foreignEntry(root);
+  return foreign === null ? [] : [{ name: 'client', status: 'optional', message: foreign }];
 }
 
 /** Files that changed while nobody looked. */

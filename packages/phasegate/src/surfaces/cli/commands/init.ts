@@ -6,12 +6,13 @@ import { didYouMean, reasonOf, shellWord } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
 import { CONFIG, configFile, DEFAULT_TEMPLATE, TEMPLATES, type Template } from '../../../templates/index.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
+import { acceptWritten } from '../setUp/acceptWritten.ts';
 import { type AttachedClient, attachClient, MCP_FILE } from '../setUp/attachClient.ts';
 import { settleOperator, setUpOperator } from '../setUp/settleOperator.ts';
 import { type SettledTests, settleTests } from '../setUp/settleTests.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
-import { type WrittenFiles, writeMissing } from '../writeMissing.ts';
+import { type MissingFile, type WrittenFiles, writeMissing } from '../writeMissing.ts';
 
 /** `phasegate init`: what a project needs to begin, keeping all that is there. */
 export const init: CliCommand = {
@@ -80,12 +81,18 @@ async function setUp(
   const hadState = existsSync(stateDir);
   const open = async () => (hasRecords(stateDir) ? invocation.open() : null);
   const operator = await settleOperator(invocation, open);
-  const files = await writeFiles(root, { template, settled, port });
+  const cards = (await (await open())?.trust.guarded.cards()) ?? [];
+  const changed = cards.some(({ path, change }) => path === MCP_FILE && change !== 'removed');
+  const files = await writeFiles(root, { template, settled, port, changed });
   try {
     const human = await setUpOperator(invocation, operator);
     const trusted = human === null ? [] : await acceptTemplate(invocation, { template, human, files });
     // What is changed between now and the first program is then a change, and not what was always there.
-    if (human !== null) await (await invocation.open()).guardedFiles.keepFirst();
+    if (human !== null) {
+      const project = await invocation.open();
+      await project.guardedFiles.keepFirst();
+      await acceptWritten(project, human, files.written);
+    }
     return await tell(invocation, { template, settled, port, files, human, trusted });
   } catch (error) {
     await files.undo();
@@ -157,6 +164,8 @@ async function tell(
 /** What was written, and whether the workflow is, byte for byte, what the template holds. */
 interface Written extends WrittenFiles {
   readonly isOurs: boolean;
+  /** What now stands as it was written here. */
+  readonly written: readonly MissingFile[];
   /** The settings of the client. */
   readonly client: AttachedClient;
 }
@@ -164,19 +173,32 @@ interface Written extends WrittenFiles {
 /** What lies beside a workflow goes with the template's own: it says nothing about one that was there before. */
 async function writeFiles(
   root: string,
-  { template, settled, port }: Pick<Done, 'template' | 'settled' | 'port'>,
+  {
+    template,
+    settled,
+    port,
+    changed,
+  }: Pick<Done, 'template' | 'settled' | 'port'> & { readonly changed: boolean },
 ): Promise<Written> {
   const definition = template.definition(settled.tests);
-  const files = await writeMissing(root, [configFile(port), ...definition]);
+  const first = [configFile(port), ...definition];
+  const files = await writeMissing(root, first);
   const isOurs = definition.every(({ path }) => files.ours.includes(path));
   try {
-    const beside = await writeMissing(root, isOurs ? template.beside(settled.tests) : []);
-    const client = await attachClient(root);
+    const second = isOurs ? template.beside(settled.tests) : [];
+    const beside = await writeMissing(root, second);
+    const client = await attachClient(root, { changed });
     const withClient = (change: AttachedClient['change']) => (client.change === change ? [MCP_FILE] : []);
     return {
       created: [...files.created, ...beside.created, ...withClient('created')],
       kept: [...files.kept, ...beside.kept, ...withClient('kept')],
       ours: [...files.ours, ...beside.ours],
+      written: [
+        ...[...first, ...second].filter(
+          ({ path }) => files.created.includes(path) || beside.created.includes(path),
+        ),
+        ...(client.text === null ? [] : [{ path: MCP_FILE, text: client.text }]),
+      ],
       isOurs,
       client,
       undo: async () => {

@@ -2,9 +2,9 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { oneLine, shellWord } from '@phasegate/core/model';
 import type { People, TrustCard, TrustRecord, UnlockedHuman } from '../../../runtime/ports.ts';
-import type { CliCommand, ExitCode, Invocation } from '../command.ts';
+import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
-import { fileDiff } from '../text/fileDiff.ts';
+import { type DiffScreen, fileDiff } from '../text/fileDiff.ts';
 import { table } from '../text/table.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -14,7 +14,7 @@ export const trust: CliCommand = {
   usage: [
     'trust [WORKFLOW] [--full] [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --servers [--yes] [--as NAME] [--passphrase-fd N]',
-    'trust --guarded [--yes] [--as NAME] [--passphrase-fd N]',
+    'trust --guarded [--full] [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --nested FOLDER [--yes] [--as NAME] [--passphrase-fd N]',
     'trust --worktree FOLDER [--yes] [--as NAME] [--passphrase-fd N]',
   ],
@@ -24,7 +24,7 @@ export const trust: CliCommand = {
     'accepts without asking. Code is read and hashed for it, with all it imports, and not run before it is accepted.\n' +
     'The servers that the config attaches are started only when they are accepted: --servers goes through them alone.\n' +
     'Config, contracts, settings and hooks of clients that changed while no process of Phasegate was looking keep programs\n' +
-    'from being run until they are accepted: --guarded goes through them, and nothing else does.\n' +
+    'from being run until they are accepted: --guarded shows what is in them and asks, and nothing else does.\n' +
     'A folder of the project that is a project of its own is entered only when it is accepted: --nested names it.\n' +
     'A git worktree of the project shares its runs, humans and acceptances only when it is accepted: --worktree names it.\n' +
     'The documents that agents are served as standards are accepted with them; passages of one that changed afterwards say so.',
@@ -181,23 +181,31 @@ async function acceptCard(
 /** Lines of a file that are shown without `--full`. */
 const MOST_LINES = 200;
 
-/** What is new in each file. Where nobody is asked, new files are named only: their text would fill a log. */
+function screenFor({ args, out }: Pick<Invocation, 'args' | 'out'>, command: string): DiffScreen {
+  const most = args.flag('full') ? Number.POSITIVE_INFINITY : MOST_LINES;
+  const rest = `\`phasegate ${command} --full\` shows them, or read the file`;
+  return { paint: out.paint, width: out.width, most, rest };
+}
+
+/** Where nobody is asked, new files are named only: their text would fill a log. */
+function isNamedOnly(change: TrustCard['files'][number]['change'], args: Arguments): boolean {
+  return change === 'added' && args.flag('yes') && !args.flag('full');
+}
+
+/** What is new in each file. */
 async function showFiles(
   { args, out }: Invocation,
   { workflow, files }: TrustCard,
   { trust }: People,
 ): Promise<void> {
-  const full = args.flag('full');
-  const most = full ? Number.POSITIVE_INFINITY : MOST_LINES;
-  const rest = `\`phasegate trust ${shellWord(workflow)} --full\` shows them, or read the file`;
+  const screen = screenFor({ args, out }, `trust ${shellWord(workflow)}`);
   const own = files.filter(({ path }) => !path.split('/').includes('node_modules'));
   for (const file of own) {
     if (file.change === 'same' || file.change === 'removed') continue;
-    if (file.change === 'added' && args.flag('yes') && !full) continue;
+    if (isNamedOnly(file.change, args)) continue;
     const { path, change } = file;
-    const { paint, width } = out;
     const texts = await trust.workflows.texts(file);
-    await out.log(fileDiff({ path, change, ...texts }, { paint, width, most, rest }));
+    await out.log(fileDiff({ path, change, ...texts }, screen));
   }
   const packaged = files.filter((file) => file.change !== 'same' && !own.includes(file)).length;
   if (packaged > 0) await out.log(`files of packages that differ, and are not shown: ${packaged}`);
@@ -243,10 +251,17 @@ async function acceptGuarded(
     outcome,
   }: { readonly project: People; readonly human: UnlockedHuman; readonly outcome: Outcome },
 ): Promise<void> {
+  const screen = screenFor({ args, out }, 'trust --guarded');
   for (const { path, change, hash } of await project.trust.guarded.cards()) {
     const title = oneLine(path);
     const card = `${out.paint.bold(title)} (guarded): ${out.paint.yellow(change)} while nobody looked`;
-    if (!out.json || prompts !== null) await out.log(card);
+    if (!out.json || prompts !== null) {
+      await out.log(card);
+      if (change !== 'removed' && !isNamedOnly(change, args)) {
+        const texts = await project.trust.guarded.texts({ path, hash });
+        await out.log(fileDiff({ path, change, ...texts }, screen));
+      }
+    }
     if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(`Accept ${title}?`))) {
       outcome.declined.push(title);
       continue;

@@ -18,7 +18,7 @@ const PUT: Readonly<Record<string, (place: string) => void>> = {
   'a folder': (place) => mkdirSync(place),
   'a pipe': (place) => void execFileSync('mkfifo', [place]),
   'a link out of the project': (place) => symlinkSync('/etc/hostname', place),
-  'a large file': (place) => writeFileSync(place, Buffer.alloc(10_000_001, '#')),
+  'a large file': (place) => writeFileSync(place, Buffer.alloc(10 * 1024 * 1024 + 1, '#')),
 };
 
 test.each(Object.keys(PUT))(

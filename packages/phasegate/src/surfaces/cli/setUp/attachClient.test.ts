@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { guardOf } from '@phasegate/core/model';
 import { expect, test } from 'vitest';
@@ -87,6 +97,64 @@ test('what was written is taken back with everything else of an `init` that fail
 
   expect(existsSync(join(empty.root, '.mcp.json'))).toBe(false);
   expect(read(shell.root)).toBe('{"mcpServers":{}}');
+});
+
+test('a server of our name that is another is told, by `init` and by `doctor`, and kept', async () => {
+  const text = '{"mcpServers":{"phasegate":{"command":"mi\\nne"}}}';
+  const shell = makeShell({ ...TESTED_PROJECT, '.mcp.json': text });
+  const ours = makeShell(TESTED_PROJECT);
+  const said = 'the server `phasegate` in `.mcp.json` is not the one that `init` writes';
+
+  expect((await shell.call(['init', '--yes'])).stdout).toContain(said);
+  expect((await shell.call(['doctor'])).stdout).toContain(said);
+  await ours.call(['init', '--yes']);
+
+  expect(read(shell.root)).toBe(text);
+  expect((await ours.call(['init', '--yes'])).stdout).not.toContain(said);
+  expect((await ours.call(['doctor'])).stdout).not.toContain(said);
+});
+
+test('the file keeps its mode', async () => {
+  const shell = makeShell({ ...TESTED_PROJECT, '.mcp.json': '{}' });
+  const file = join(shell.root, '.mcp.json');
+  chmodSync(file, 0o600);
+
+  await shell.call(['init', '--yes']);
+
+  expect(read(shell.root)).toContain('phasegate');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test('a file that changed since it was measured is not written to, and shown before it is accepted', async () => {
+  const shell = makeShell({
+    ...TESTED_PROJECT,
+    '.mcp.json': '{"mcpServers":{"phasegate":{"command":"mine"}}}',
+  });
+  await shell.callAs('open sesame', ['init', '--yes']);
+  const planted = '{"mcpServers":{"tickets":{"command":"planted"}}}\n';
+  shell.write('.mcp.json', planted);
+
+  const { stdout } = await shell.callAs('open sesame', ['init', '--yes']);
+
+  expect(stdout).toContain('`phasegate trust --guarded`');
+  expect(read(shell.root)).toBe(planted);
+  const trusted = await shell.callAs('open sesame', ['trust', '--guarded', '--yes']);
+  expect(trusted.stderr).toContain(`| + ${planted}`);
+  // From then on there is a copy to compare with.
+  shell.write('.mcp.json', planted.replace('planted', 'other'));
+  const again = await shell.callAs('open sesame', ['trust', '--guarded', '--yes']);
+  expect(again.stderr).toContain(`| - ${planted}`);
+});
+
+test('after `init` nothing that it wrote is left to be accepted', async () => {
+  const shell = makeShell({ ...TESTED_PROJECT, 'phasegate.config.json': '{}\n', '.mcp.json': '{}\n' });
+  await shell.callAs('open sesame', ['init', '--template', 'minimal', '--yes']);
+  rmSync(join(shell.root, '.mcp.json'));
+
+  await shell.callAs('open sesame', ['init', '--template', 'bugfix', '--yes']);
+
+  const left = await shell.callAs('open sesame', ['trust', '--guarded', '--yes', '--json']);
+  expect(left.json()).toMatchObject({ trusted: [] });
 });
 
 function read(root: string): string {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, constants, lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 
 /** The file in which Claude Code finds the MCP servers of a project. */
 export const MCP_FILE = '.mcp.json';
@@ -9,18 +10,23 @@ export const MCP_FILE = '.mcp.json';
 /** What became of the file. */
 export interface AttachedClient {
   readonly change: 'created' | 'changed' | 'kept';
-  /** Why Phasegate is not in it, with what to do; null where it is. */
+  /** Why Phasegate is not in it, or not as it is written here, with what to do; null where it is. */
   readonly problem: string | null;
+  /** What was written; null where nothing was. */
+  readonly text: string | null;
   /** Puts back what was there. */
   undo(): Promise<void>;
 }
 
 /**
  * Names Phasegate's tools in the file, for Claude Code to find them without being told. Other servers, and whatever else
- * is in it, stay as they are; an entry of our name is the user's own.
+ * is in it, stay as they are; an entry of our name is the user's own. One that `changed` since the guard measured it is
+ * not written to.
  */
-export async function attachClient(root: string): Promise<AttachedClient> {
+export async function attachClient(root: string, { changed = false } = {}): Promise<AttachedClient> {
   const entry = await serverEntry(root);
+  // What somebody planted must not become part of what is written, and accepted, here.
+  if (changed) return kept(NOT_ACCEPTED);
   try {
     return await attach(join(root, MCP_FILE), entry);
   } catch {
@@ -32,46 +38,82 @@ export async function attachClient(root: string): Promise<AttachedClient> {
 async function attach(file: string, entry: JsonObject): Promise<AttachedClient> {
   const found = await lstat(file).catch(() => undefined);
   if (found === undefined) {
-    await writeFile(file, textOf({ mcpServers: { phasegate: entry } }, 2), { flag: 'wx' });
-    return { change: 'created', problem: null, undo: () => rm(file, { force: true }) };
+    const text = textOf({ mcpServers: { phasegate: entry } }, 2);
+    await writeFile(file, text, { flag: 'wx' });
+    return { change: 'created', problem: null, text, undo: () => rm(file, { force: true }) };
   }
-  const text = found.isFile() ? await readFile(file, 'utf8') : '';
+  const text = found.isFile() ? await readText(file) : '';
   const value = found.isFile() ? jsonOf(text) : undefined;
   const servers = isJsonObject(value) ? (own(value, 'mcpServers') ?? {}) : undefined;
   if (!isJsonObject(value) || !isJsonObject(servers)) {
     return left('is not a file that can be added to', entry);
   }
-  if (own(servers, 'phasegate') !== undefined) {
-    return { change: 'kept', problem: null, undo: async () => undefined };
-  }
-  const added = { ...value, mcpServers: { ...servers, phasegate: entry } };
-  await replace(file, textOf(added, indentOf(text)));
-  return { change: 'changed', problem: null, undo: () => replace(file, text) };
+  const named = own(servers, 'phasegate');
+  if (named !== undefined) return kept(isOurs(named) ? null : otherEntry(named, entry));
+  const added = textOf({ ...value, mcpServers: { ...servers, phasegate: entry } }, indentOf(text));
+  const mode = found.mode & 0o777;
+  await replace(file, added, mode);
+  return { change: 'changed', problem: null, text: added, undo: () => replace(file, text, mode) };
+}
+
+/** What the file starts under our name, where that is not what we would; null where it is, or names nothing so. */
+export async function foreignEntry(root: string): Promise<string | null> {
+  const file = join(root, MCP_FILE);
+  const found = await lstat(file).catch(() => undefined);
+  const value = found?.isFile() ? jsonOf(await readText(file).catch(() => '')) : undefined;
+  const named = own(own(value, 'mcpServers'), 'phasegate');
+  return named === undefined || isOurs(named) ? null : otherEntry(named, await serverEntry(root));
+}
+
+const NOT_ACCEPTED = `\`${MCP_FILE}\` changed while no process of Phasegate was looking, and is left alone: look at it with \`phasegate trust --guarded\`, then run \`phasegate init\` again`;
+
+function otherEntry(named: unknown, entry: JsonObject): string {
+  const words = oneLine(JSON.stringify(named)).slice(0, MOST_QUOTED);
+  return `the server \`phasegate\` in \`${MCP_FILE}\` is not the one that \`init\` writes, which is ${JSON.stringify(entry)}; it is kept: ${words}`;
+}
+
+const MOST_QUOTED = 300;
+
+function kept(problem: string | null): AttachedClient {
+  return { change: 'kept', problem, text: null, undo: async () => undefined };
 }
 
 function left(why: string, entry: JsonObject): AttachedClient {
   const todo = `write \`"phasegate": ${JSON.stringify(entry)}\` under its \`mcpServers\``;
-  return { change: 'kept', problem: `\`${MCP_FILE}\` ${why}: ${todo}`, undo: async () => undefined };
+  return kept(`\`${MCP_FILE}\` ${why}: ${todo}`);
 }
 
 /** Where the command is installed in the project, no other is meant. */
 async function serverEntry(root: string): Promise<JsonObject> {
   const inProject = await lstat(join(root, 'node_modules/phasegate')).catch(() => undefined);
-  return inProject === undefined
-    ? { command: 'phasegate', args: ['mcp'] }
-    : { command: 'npx', args: ['phasegate', 'mcp'] };
+  return inProject === undefined ? INSTALLED : IN_PROJECT;
+}
+
+const INSTALLED: JsonObject = { command: 'phasegate', args: ['mcp'] };
+const IN_PROJECT: JsonObject = { command: 'npx', args: ['phasegate', 'mcp'] };
+
+function isOurs(entry: unknown): boolean {
+  return [INSTALLED, IN_PROJECT].some((ours) => canonicalJson(ours) === canonicalJson(entry as Json));
 }
 
 /** A client drops the whole file where half of it is missing: it is there as it was, or as it is to be. */
-async function replace(file: string, text: string): Promise<void> {
+async function replace(file: string, text: string, mode: number): Promise<void> {
   const draft = `${file}.${randomUUID()}`;
   try {
-    await writeFile(draft, text, { flag: 'wx' });
+    // Not by more than before, not even for a moment; the mask of the process may take away more.
+    await writeFile(draft, text, { flag: 'wx', mode: mode & 0o700 });
+    await chmod(draft, mode);
     await rename(draft, file);
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
   }
+}
+
+/** Through no link, and without waiting for the one who writes to a pipe that was put in its place. */
+function readText(file: string): Promise<string> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  return readFile(file, { encoding: 'utf8', flag: O_RDONLY | O_NOFOLLOW | O_NONBLOCK });
 }
 
 function jsonOf(text: string): Json | undefined {
