@@ -68,6 +68,8 @@ test.each([
   ['https://build.example.com?a=b', 'not a scheme and a host'],
   ['ftp://build.example.com', 'not a scheme and a host'],
   ['http://build.example.com', 'use `https`'],
+  ['http://127.evil.example.com', 'use `https`'],
+  ['http://127.0.0.1.example.com', 'use `https`'],
   ['https://0.0.0.0', 'every address and none'],
 ])('`--public-url %s` is refused: %s', async (given, why) => {
   const shell = makeShell({ 'good.workflow.yaml': GOOD });

@@ -99,13 +99,18 @@ function publicOrigin(given: string): string {
     );
   }
   const name = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (url.protocol === 'http:' && name !== 'localhost' && !/^(?:127\.|::1$)/.test(name)) {
+  if (url.protocol === 'http:' && !isThisMachine(name)) {
     throw usageError(
       `\`--public-url\`: over plain \`http\` everybody on the way to \`${name}\` reads what is sent there; use \`https\``,
     );
   }
   hostName(name, '--public-url');
   return url.origin;
+}
+
+/** A name that begins like an address of this machine is anybody's. */
+function isThisMachine(name: string): boolean {
+  return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
 }
 
 /** Agents that are started here may be sent to one of these with their keys: it must be a name or an address, and no more. */
