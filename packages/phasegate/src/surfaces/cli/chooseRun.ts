@@ -1,4 +1,11 @@
-import { type Phasegate, PhasegateError, type Principal, type RunSummary } from '@phasegate/core';
+import {
+  type Phasegate,
+  PhasegateError,
+  type Principal,
+  type RunQuery,
+  type RunSummary,
+} from '@phasegate/core';
+import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { goalAuthor } from '@phasegate/core/engine';
 import { oneLine } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
@@ -79,22 +86,34 @@ async function seenHere(invocation: Invocation, wanted: Wanted): Promise<RunSumm
   return found;
 }
 
-/** More than anyone has open; a prefix is looked for among the newest of them. */
-const MOST = 10_000;
-
 /** The one run whose id begins like this, with or without `run-`; null where there is none. */
 export async function runByPrefix(gate: Pick<Phasegate, 'runs'>, word: string): Promise<RunSummary | null> {
-  const runs = word === '' ? [] : ((await listed(gate)) ?? []);
-  const exact = runs.find(({ run }) => run === word);
-  if (exact !== undefined) return exact;
-  const matches = runs.filter(({ run }) => run.startsWith(word) || run.startsWith(`run-${word}`));
+  const found = new Map<string, RunSummary>();
+  for (let offset = 0; word !== ''; offset += PAGE) {
+    const runs = await listed(gate, { limit: PAGE, offset });
+    const exact = runs?.find(({ run }) => run === word);
+    if (exact !== undefined) return exact;
+    for (const line of runs ?? []) {
+      const begins = line.run.startsWith(word) || line.run.startsWith(`run-${word}`);
+      // By id: between two pages a run may have been made, and then one is on both.
+      if (begins) found.set(line.run, line);
+    }
+    if ((runs?.length ?? 0) < PAGE) break;
+  }
+  const matches = [...found.values()];
   if (matches.length > 1) throw unclear(`\`${word}\` is the beginning of ${matches.length} runs`, matches);
   return matches[0] ?? null;
 }
 
+/** So many are looked through at a time. */
+const PAGE = 10_000;
+
+/** Of those that are not over, all: one that is left out would make the choice look clear. */
+const ALL = 1_000_000;
+
 /** The runs the caller may see; null where they may see no list, as an agent at a server. */
-async function listed(gate: Pick<Phasegate, 'runs'>): Promise<readonly RunSummary[] | null> {
-  return gate.runs({ limit: MOST }).catch((error: unknown) => {
+async function listed(gate: Pick<Phasegate, 'runs'>, query: RunQuery): Promise<readonly RunSummary[] | null> {
+  return gate.runs(query).catch((error: unknown) => {
     if (error instanceof PhasegateError && error.code === 'not_permitted') return null;
     throw error;
   });
@@ -109,30 +128,46 @@ async function find(gate: Phasegate, { word, among }: Wanted): Promise<RunSummar
   throw unclear(`RUN is missing, and ${candidates.length} runs ${WORDS[among]}`, candidates);
 }
 
-async function candidatesFor(gate: Phasegate, among: Among): Promise<readonly RunSummary[]> {
-  const runs = await listed(gate);
-  if (runs === null) throw usageError('RUN is missing, and this server lists its runs to humans only');
-  const open = runs.filter(({ status }) => status !== 'completed' && status !== 'stopped');
-  const waiting = () => open.filter(({ status }) => status === 'waiting');
+/** The runs that can be meant where none is named. */
+export async function candidatesFor(
+  gate: Pick<Phasegate, 'runs' | 'view'>,
+  among: Among,
+): Promise<readonly RunSummary[]> {
   switch (among) {
     case 'held':
-      return open.filter(({ holder }) => holder !== null);
+      return (await unfinished(gate, NOT_OVER)).filter(({ holder }) => holder !== null);
     case 'unfinished':
     case 'any unfinished':
-      return open;
+      return unfinished(gate, NOT_OVER);
     case 'escalated':
-      return open.filter(({ status }) => status === 'escalated');
+      return unfinished(gate, ['escalated']);
     case 'at a gate':
-      return whereSeen(gate, waiting(), (view) => view.gate !== null);
+      return whereSeen(gate, await unfinished(gate, ['waiting']), (view) => view.gate !== null);
     case 'with questions':
-      return whereSeen(gate, waiting(), (view) => view.questions.length > 0);
+      return whereSeen(gate, await unfinished(gate, ['waiting']), (view) => view.questions.length > 0);
   }
+}
+
+const NOT_OVER: readonly RunSummary['status'][] = ['queued', ...UNFINISHED_STATUSES];
+
+/** The runs of these statuses, newest first. */
+async function unfinished(
+  gate: Pick<Phasegate, 'runs'>,
+  statuses: readonly RunSummary['status'][],
+): Promise<readonly RunSummary[]> {
+  const found: RunSummary[] = [];
+  for (const status of statuses) {
+    const runs = await listed(gate, { status, limit: ALL });
+    if (runs === null) throw usageError('RUN is missing, and this server lists its runs to humans only');
+    found.push(...runs);
+  }
+  return found.sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
 }
 
 type View = Awaited<ReturnType<Phasegate['view']>>;
 
 async function whereSeen(
-  gate: Phasegate,
+  gate: Pick<Phasegate, 'view'>,
   runs: readonly RunSummary[],
   holds: (view: View) => boolean,
 ): Promise<readonly RunSummary[]> {

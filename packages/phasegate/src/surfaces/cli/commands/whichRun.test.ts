@@ -1,5 +1,6 @@
-import type { JsonObject } from '@phasegate/core';
+import type { JsonObject, RunQuery, RunSummary } from '@phasegate/core';
 import { expect, test } from 'vitest';
+import { candidatesFor, runByPrefix } from '../chooseRun.ts';
 import { makeShell, type Shell } from '../fixtures/callCli.ts';
 
 const GATED = `
@@ -88,6 +89,25 @@ test('the beginning of an id is enough where one run begins so, with or without 
   expect(await shell.call(['stop', '', '--reason', 'x'])).toMatchObject({ code: 2 });
 });
 
+test('neither the beginning of an id nor the only unfinished run is lost behind ten thousand newer ones', async () => {
+  const lines = Array.from({ length: 10_050 }, (_, at) =>
+    lineOf(`run-b${String(at).padStart(19, '0')}`, 'stopped'),
+  );
+  const old = lineOf(`run-a${'0'.repeat(19)}`, 'waiting');
+  const gate = {
+    runs: async ({ status, limit = 100, offset = 0 }: RunQuery = {}) =>
+      [...lines, old]
+        .filter((line) => status === undefined || line.status === status)
+        .slice(offset, offset + limit),
+    view: () => Promise.reject(new Error('no run has to be looked at')),
+  };
+
+  expect((await runByPrefix(gate, 'run-a'))?.run).toBe(old.run);
+  expect((await runByPrefix(gate, 'a0'))?.run).toBe(old.run);
+  expect((await candidatesFor(gate, 'unfinished')).map(({ run }) => run)).toEqual([old.run]);
+  await expect(runByPrefix(gate, 'run-')).rejects.toThrow('the beginning of 10051 runs');
+});
+
 test("another agent's runs are neither found nor listed for an agent, and a human sees them", async () => {
   const shell = await staffed();
   const key = String((await shell.callAs('open sesame', ['agents', 'add', 'ada', '--json'])).json().key);
@@ -120,4 +140,10 @@ async function staffed(): Promise<Shell> {
 
 async function start(shell: Shell): Promise<string> {
   return String((await shell.call(['start', 'gated', '--json'])).json().run);
+}
+
+function lineOf(run: string, status: RunSummary['status']): RunSummary {
+  const at = '2026-01-01T00:00:00.000Z';
+  const common = { workflow: 'gated', target: null, phase: null, holder: null, epoch: 1, priority: 0 };
+  return { run, status, ...common, capabilities: [], startedAt: at, updatedAt: at };
 }
