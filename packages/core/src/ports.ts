@@ -97,7 +97,7 @@ export type {
   StartingWith,
 } from './ports/loaders.ts';
 export type { MigrationCard, Migrations } from './ports/migrations.ts';
-export type { Beside, RunStore, StoredRun } from './ports/runs.ts';
+export type { Beside, RunListQuery, RunStore, StoredRun } from './ports/runs.ts';
 export type {
   Enclose,
   EnclosedProgram,

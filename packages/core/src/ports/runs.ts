@@ -27,7 +27,14 @@ export interface RunStore {
   /** The workflow of that hash, where any run has or had it. Throws `state_tampered` when it was changed. */
   workflow(hash: string): Promise<Workflow | undefined>;
   /** Newest first. */
-  list(query: Omit<RunQuery, 'held'> & { readonly holder?: string }): Promise<readonly RunSummary[]>;
+  list(query: RunListQuery): Promise<readonly RunSummary[]>;
+}
+
+/** Which runs a store lists. */
+export interface RunListQuery extends Omit<RunQuery, 'held'> {
+  readonly holder?: string;
+  /** Only those that nobody holds, or this agent: what others hold takes no place of the `limit`. */
+  readonly seenBy?: string;
 }
 
 /** What is written in the same transaction as a run. */

@@ -173,7 +173,13 @@ export const RUN_CLAUSES: readonly Clause[] = [
       expect(await names({ holder: 'local', limit: 3 })).toEqual(['b', 'd', 'c']);
       expect(await names({ holder: 'somebody' })).toEqual([]);
       expect(await names({ workflow: 'none' })).toEqual([]);
-      expect(await store.list({ limit: 1 })).toEqual([
+      await create(store, sampleRun('e', { startedAt: '2026-01-04T00:00:00.000Z', holder: 'ada' }));
+      await create(store, sampleRun('f', { startedAt: '2026-01-05T00:00:00.000Z', holder: null }));
+      expect(await names({ seenBy: 'local', limit: 2 })).toEqual(['f', 'b']);
+      expect(await names({ seenBy: 'ada', status: 'active', limit: 2 })).toEqual(['f', 'e']);
+      expect(await names({ seenBy: 'local', limit: 2, offset: 1 })).toEqual(['b', 'd']);
+      expect(await names({ seenBy: 'ada', workflow: 'sample' })).toEqual(['f', 'e']);
+      expect(await store.list({ workflow: 'other' })).toEqual([
         {
           run: 'b',
           workflow: 'other',

@@ -204,9 +204,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         return (await submit(runId, command, { principal, beside, ...around })).submitted;
       },
       async runs({ held = false, ...query } = {}) {
-        const all = await store.list(held ? { ...query, holder: principal.name } : query);
-        if (principal.kind !== 'agent') return all;
-        return all.filter((run) => run.holder === null || run.holder === principal.name);
+        const wanted = held ? { ...query, holder: principal.name } : query;
+        if (principal.kind !== 'agent') return store.list(wanted);
+        return store.list({ ...wanted, seenBy: principal.name });
       },
       async judgeTool(runId, use) {
         const stored = runId === null ? null : await load(runId);

@@ -40,13 +40,14 @@ export function createMemoryFinder(memory: {
   }
 
   const parts: MemoryFinder['parts'] = {
-    list: ({ status, workflow, holder, limit, offset = 0 }) =>
+    list: ({ status, workflow, holder, seenBy, limit, offset = 0 }) =>
       asking(() =>
         all()
           .map(({ run }) => summaryOf(run))
           .filter((run) => status === undefined || run.status === status)
           .filter((run) => workflow === undefined || run.workflow === workflow)
           .filter((run) => holder === undefined || run.holder === holder)
+          .filter((run) => seenBy === undefined || run.holder === null || run.holder === seenBy)
           .reverse()
           .sort((one, other) => compare(other.startedAt, one.startedAt))
           .slice(offset, limit === undefined ? undefined : offset + limit),

@@ -1,9 +1,16 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { RunQuery, RunSummary } from '@phasegate/core';
+import type { RunSummary } from '@phasegate/core';
 import { RUN_STATUSES, UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { canClaim } from '@phasegate/core/engine';
 import { targetKey } from '@phasegate/core/model';
-import type { ClaimableRun, FoundPage, NotOverQuery, QuietRun, RunFinder } from '../../runtime/ports.ts';
+import type {
+  ClaimableRun,
+  FoundPage,
+  NotOverQuery,
+  QuietRun,
+  RunFinder,
+  RunListQuery,
+} from '../../runtime/ports.ts';
 import { auditRecord, timeOf } from './auditTable.ts';
 import { integer, type Lazy, lazily, type SqlRow, text } from './statements.ts';
 import { GOAL_COLUMN, summary } from './summary.ts';
@@ -11,7 +18,7 @@ import type { TextTable } from './textTable.ts';
 
 /** What is read of runs by index, and never their state. */
 export interface RunFinding {
-  list(query: ListQuery): readonly RunSummary[];
+  list(query: RunListQuery): readonly RunSummary[];
   claimable(query: Parameters<RunFinder['claimable']>[0]): readonly ClaimableRun[];
   gatesDue(now: string): readonly string[];
   quiet(query: Parameters<RunFinder['quiet']>[0]): readonly QuietRun[];
@@ -19,8 +26,6 @@ export interface RunFinding {
   countHeld(agent: string, most: number): number;
   countByStatus(): Readonly<Partial<Record<RunSummary['status'], number>>>;
 }
-
-type ListQuery = Omit<RunQuery, 'held'> & { readonly holder?: string };
 
 /** Opens it on the table of runs. */
 export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'whole'>): RunFinding {
@@ -116,7 +121,7 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
 }
 
 /** A page of runs, newest first. Those of all statuses are taken from one list for each, which stand in order. */
-export function listOf({ status, workflow, holder, limit = -1, offset = 0 }: ListQuery): {
+export function listOf({ status, workflow, holder, seenBy, limit = -1, offset = 0 }: RunListQuery): {
   readonly sql: string;
   readonly values: readonly SQLInputValue[];
 } {
@@ -129,6 +134,10 @@ export function listOf({ status, workflow, holder, limit = -1, offset = 0 }: Lis
     if (value === undefined) continue;
     conditions.push(`${column} = ?`);
     given.push(value);
+  }
+  if (seenBy !== undefined) {
+    conditions.push('(holder IS NULL OR holder = ?)');
+    given.push(seenBy);
   }
   const index =
     holder !== undefined ? 'runs_held' : workflow !== undefined ? 'runs_by_workflow' : 'runs_by_status';

@@ -56,19 +56,25 @@ export function createLook({ project, caller, run }: Watching): () => Promise<re
 
   async function all(leases: readonly LeaseRecord[]): Promise<readonly WatchedRun[]> {
     const found: RunSummary[] = [];
-    for (const status of STATUSES) found.push(...(await gate.runs({ status, limit: MOST })));
+    for (const status of STATUSES) {
+      const limit = hasEnded({ status }) ? MOST_ENDED : ALL;
+      found.push(...(await gate.runs({ status, limit })));
+    }
     const lines = new Map(found.map((line) => [line.run, line]));
+    const leasesOf = Map.groupBy(leases, (lease) => lease.run);
     const watched: WatchedRun[] = [];
-    for (const line of lines.values()) watched.push(watchedOf(line, leases, await waitsOf(line)));
+    for (const line of lines.values())
+      watched.push(watchedOf(line, leasesOf.get(line.run) ?? [], await waitsOf(line)));
     for (const id of known.keys()) if (!lines.has(id)) known.delete(id);
-    return watched;
+    return watched.sort(longestWaitFirst);
   }
 
   return async () => {
     const leases = await project.claims.leases();
     if (run === undefined) return all(leases);
     const view = await project.look(run, caller);
-    return [watchedOf(view, leases, waitsIn(view))];
+    const held = leases.filter((lease) => lease.run === view.run);
+    return [watchedOf(view, held, waitsIn(view))];
   };
 }
 
@@ -85,16 +91,25 @@ const STATUSES: readonly RunStatus[] = [
   'stopped',
 ];
 
-/** Of each status, the newest; nobody reads more on one screen. */
-const MOST = 100;
+/** By status; among those that wait for a human the one that waits longest, and the others as they were listed. */
+function longestWaitFirst(one: WatchedRun, other: WatchedRun): number {
+  const [first, second] = [one.waits?.since ?? '', other.waits?.since ?? ''];
+  const byStatus = STATUSES.indexOf(one.status) - STATUSES.indexOf(other.status);
+  if (byStatus !== 0 || first === second) return byStatus;
+  return first < second ? -1 : 1;
+}
+
+/** Of those that ended, the newest. */
+const MOST_ENDED = 100;
+/** INVARIANT: a run that has not ended is never left out: one that waits must not be hidden by newer ones. */
+const ALL = 1_000_000;
 
 function watchedOf(
   line: Pick<RunView, 'run' | 'workflow' | 'target' | 'goal' | 'status' | 'phase' | 'holder' | 'updatedAt'>,
-  leases: readonly LeaseRecord[],
+  held: readonly LeaseRecord[],
   waits: Waits | null,
 ): WatchedRun {
   const { run, workflow, target, goal, status, phase, holder, updatedAt } = line;
-  const held = leases.filter((lease) => lease.run === run);
   const agents = [...new Set([...(holder === null ? [] : [holder]), ...held.map(({ agent }) => agent)])];
   const [leaseUntil = null] = held.map(({ expiresAt }) => expiresAt).sort();
   return {
