@@ -64,6 +64,7 @@ test('@phasegate/core/engine exports exactly these values', () => {
     'dependsOnWorkflow',
     'eventOfRecord',
     'evidenceProblems',
+    'fewOfEach',
     'findPhase',
     'fold',
     'forAnyone',

@@ -21,7 +21,6 @@ export { type DenyRule, denyRulesOf, rulesAgainst } from './engine/denyRules.ts'
 export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
 export { evidenceProblems, requiredEvidence, validateCheckpoint } from './engine/evidence.ts';
-export { changeText } from './engine/fence.ts';
 export { quoteRest } from './engine/foreignText.ts';
 export { gateDueAt } from './engine/gate.ts';
 export {
@@ -40,6 +39,7 @@ export { type KnownNames, knownNames } from './engine/knownNames.ts';
 export { TREE_LOOK } from './engine/measuredIn.ts';
 export { type OtherRun, runInTheWay, type WantedRun } from './engine/oneRun.ts';
 export { type CommandOutcome, outcomeOf } from './engine/outcome.ts';
+export { changeText, fewOfEach } from './engine/outsideTexts.ts';
 export { phaseText, previousAttempt, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';
 export {

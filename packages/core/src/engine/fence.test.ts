@@ -39,6 +39,39 @@ test('a change outside the scope refuses, names the path and counts as no attemp
   expect(run.work).toMatchObject({ attempts: 0, outside: [{ path: 'package.json' }] });
 });
 
+test('what a program leaves behind by the thousand is told in a few lines, with the way out', () => {
+  const left: TreeChange[] = [
+    ...Array.from({ length: 150 }, (_, at) => ({ path: `node_modules/a/${at}.js`, how: 'added' as const })),
+    { path: 'package-lock.json', how: 'changed' },
+    { path: 'tests/__pycache__/a.pyc', how: 'added' },
+    { path: '.pytest_cache/README.md', how: 'added' },
+    { path: '.pytest_cache/v/nodeids', how: 'changed' },
+  ];
+
+  const { verdict } = submit(withTree(started(workflow())), left);
+
+  expect(verdict.allowed === false && verdict.blockers.map(({ message }) => message)).toEqual([
+    '`package-lock.json` was changed, and phase `A` may write src/**',
+    '150 files in `node_modules/` were added, and phase `A` may write src/**',
+    '`tests/__pycache__/a.pyc` was added, and phase `A` may write src/**',
+    '2 files in `.pytest_cache/` were added or changed, and phase `A` may write src/**; what a program leaves behind is left out with `.gitignore`, before a run is started, or named in the `writes` of the phase',
+  ]);
+});
+
+test('of many changes of one folder a few are named, so that others are too', () => {
+  const many: TreeChange[] = [
+    ...Array.from({ length: 100 }, (_, at) => ({ path: `docs/${at}.md`, how: 'added' as const })),
+    { path: 'package.json', how: 'changed' },
+  ];
+
+  const { verdict } = submit(withTree(started(workflow())), many);
+
+  const messages = verdict.allowed ? [] : verdict.blockers.map(({ message }) => message);
+  expect(messages).toHaveLength(16);
+  expect(messages).toContain('`package.json` was changed, and phase `A` may write src/**');
+  expect(messages.at(-1)).toBe('86 more paths were changed outside the scope');
+});
+
 test('what the scope holds passes, whatever the fact says, and the next phase begins with the new measure', () => {
   const { verdict, run } = submit(withTree(started(workflow())), [{ path: 'src/a.ts', how: 'changed' }]);
 

@@ -3,6 +3,7 @@ import { blocker } from './blockers.ts';
 import type { Look } from './command.ts';
 import type { Asking } from './deciding.ts';
 import { TREE_LOOK } from './measuredIn.ts';
+import { changeText, outsideTexts } from './outsideTexts.ts';
 import type { Run, TreeChange } from './run.ts';
 import { mayWrite } from './toolPolicy.ts';
 import type { Blocker, NextAction, Warning } from './verdict.ts';
@@ -43,22 +44,6 @@ export function fenceOf(run: Run, phase: Phase, asking: Asking): Fenced {
   return { blockers: outsideBlockers(run, phase, { outside, more: result.more ?? 0 }), outside, warnings };
 }
 
-/** What happened to a path, in a few words. */
-export function changeText({ path, how, by }: TreeChange): string {
-  return `\`${path}\` ${HOW[how]}${by === undefined ? '' : ` (${by})`}`;
-}
-
-const HOW: Readonly<Record<TreeChange['how'], string>> = {
-  added: 'was added',
-  changed: 'was changed',
-  removed: 'was removed',
-  mode: 'has other permissions',
-  type: 'is another kind of file',
-  linked: 'has a second name outside of what the phase may write',
-  rewritten: 'was written and put back',
-  unreadable: 'cannot be read or compared',
-};
-
 /** A second name for a file is wrong wherever it is. */
 function isNeverIn(path: string, outside: readonly TreeChange[]): boolean {
   return outside.some(
@@ -74,14 +59,6 @@ function outsideBlockers(
   const scope = phase.writes.length === 0 ? 'nothing' : phase.writes.join(', ');
   const text = `undo what is outside the scope and complete phase \`${phase.id}\` again, or report that you are blocked: a human decides about it with \`phasegate fence ${run.id}\``;
   const action: NextAction = { act: 'complete_phase', phase: phase.id, text };
-  const named = outside.slice(0, MOST_NAMED).map((change) => {
-    const message = `${changeText(change)}, and phase \`${phase.id}\` may write ${scope}`;
-    return blocker('scope_violation', message, action);
-  });
-  const rest = outside.length - named.length + more;
-  if (rest === 0) return named;
-  return [...named, blocker('scope_violation', `${rest} more paths were changed outside the scope`, action)];
+  const texts = outsideTexts({ outside, more }, `phase \`${phase.id}\` may write ${scope}`);
+  return texts.map((message) => blocker('scope_violation', message, action));
 }
-
-/** No refusal grows with what a program can do to a tree. */
-const MOST_NAMED = 20;

@@ -8,7 +8,13 @@ import {
   type Run,
   type RunSummary,
 } from '@phasegate/core';
-import { type GateCardFacts, isGuardedIn, mayWrite, type TreeChange } from '@phasegate/core/engine';
+import {
+  fewOfEach,
+  type GateCardFacts,
+  isGuardedIn,
+  mayWrite,
+  type TreeChange,
+} from '@phasegate/core/engine';
 import { guardOf } from '@phasegate/core/model';
 import type { Fence, FenceChange, GuardedChange, Store } from '../ports.ts';
 import { type AllowedCall, callsSince, isWithin } from './callsInAudit.ts';
@@ -65,7 +71,8 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
       }
       const phase = phaseById(run.workflow, id) as Phase;
       const found = await sortOut(run, phase, compared.changes);
-      const outside = found.outside.slice(0, MOST_TOLD);
+      const isLong = found.outside.length > MOST_TOLD;
+      const outside = (isLong ? fewOfEach(found.outside) : found.outside).slice(0, MOST_TOLD);
       const more = found.outside.length - outside.length;
       const noticed = found.noticed.slice(0, MOST_TOLD);
       return {
