@@ -135,4 +135,4 @@ function evidenceOf(project: TestProject, template: Template): Readonly<Record<s
   return parse(readFileSync(join(project.root, path?.path ?? ''), 'utf8')).evidence;
 }
 
-const LAYOUT = { tests: [], code: [], testsAmongCode: {}, sample: { test: '', code: '' } };
+const LAYOUT = { tests: [], code: [], caches: [], testsAmongCode: {}, sample: { test: '', code: '' } };

@@ -1,4 +1,13 @@
-import { deniedTests, greenCheck, listOf, redCheck, schemaLine, testsAreDenied, yamlWord } from './pieces.ts';
+import {
+  deniedTests,
+  greenCheck,
+  listOf,
+  redCheck,
+  schemaLine,
+  scopeOf,
+  testsAreDenied,
+  yamlWord,
+} from './pieces.ts';
 import { readme } from './readme.ts';
 import type { ProjectTests, Template } from './template.ts';
 
@@ -84,7 +93,7 @@ phases:
     forbidden_tools: [git]
     tool_constraints:
       bash: { allowed: ${listOf([command])} }
-    writes: ${listOf(layout.tests)}
+    writes: ${listOf(scopeOf(layout.tests, layout))}
     preconditions:
 ${greenCheck(tests, 6, 'a test that fails shows a bug only where the others pass')}
     required_artifacts:
@@ -112,7 +121,7 @@ ${greenCheck(tests, 6, 'a test that fails shows a bug only where the others pass
     tool_constraints:
       bash: { allowed: ${listOf([command])} }
 ${deniedTests(layout)}
-    writes: ${listOf(layout.code)}
+    writes: ${listOf(scopeOf(layout.code, layout))}
     required_artifacts:
       - type: changes
         description: paths that were changed
@@ -127,7 +136,7 @@ ${deniedTests(layout)}
 
       \`fix\` holds the \`cause\`, the \`change\` and \`elsewhere\`, which may be empty.
     allowed_tools: [reading]
-    writes: []
+    writes: ${listOf(scopeOf([], layout))}
     required_artifacts:
       - type: fix
         description: the cause, the change, and where else the same mistake may be

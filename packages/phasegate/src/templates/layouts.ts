@@ -11,12 +11,15 @@ export const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
     tests: ['tests/**', 'test/**', '**/test_*.py', '**/*_test.py'],
     code: ['src/**'],
     testsAmongCode: { '**/test_*.py': 'src/test_slugify.py', '**/*_test.py': 'src/slugify_test.py' },
+    caches: ['.pytest_cache', '.mypy_cache', '.ruff_cache'],
+    cacheInEach: '__pycache__',
     sample: { test: 'tests/test_slugify.py', code: 'src/slugify.py' },
   },
   go: {
     tests: ['**/*_test.go'],
     code: ['**/*.go'],
     testsAmongCode: { '**/*_test.go': 'slugify/slugify_test.go' },
+    caches: [],
     sample: { test: 'slugify/slugify_test.go', code: 'slugify/slugify.go' },
   },
   // Tests that stand in the files they test cannot be told apart from them.
@@ -24,12 +27,14 @@ export const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
     tests: ['tests/**'],
     code: ['src/**'],
     testsAmongCode: {},
+    caches: ['target'],
     sample: { test: 'tests/slugify.rs', code: 'src/slugify.rs' },
   },
   other: {
     tests: ['test/**', 'tests/**'],
     code: ['src/**', 'lib/**'],
     testsAmongCode: {},
+    caches: [],
     sample: { test: 'test/slugify', code: 'src/slugify' },
   },
 };
@@ -50,6 +55,7 @@ function nodeLayout(ending: string): Layout {
       [`**/*.test.${ending}`]: `src/slugify.test.${ending}`,
       [`**/*.spec.${ending}`]: `src/slugify.spec.${ending}`,
     },
+    caches: ['coverage', '.nyc_output', 'node_modules/.cache', 'node_modules/.vite'],
     sample: { test: `test/slugify.test.${ending}`, code: `src/slugify.${ending}` },
   };
 }

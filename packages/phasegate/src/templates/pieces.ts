@@ -11,6 +11,22 @@ export function listOf(words: readonly (string | number)[]): string {
   return `[${words.map((word) => (typeof word === 'number' ? String(word) : yamlWord(word))).join(', ')}]`;
 }
 
+/** A write scope in which tests are run: what is said, and what the tools that run them leave behind. */
+export function scopeOf(globs: readonly string[], layout: Layout): readonly string[] {
+  const { caches, cacheInEach, code, tests } = layout;
+  const isHeld = (folder: string) => globs.some((glob) => glob === `${folder}/**`);
+  // Folder by folder rather than anywhere: what a sandbox holds back is then as much as before.
+  const folders = [...new Set([...code, ...tests])].flatMap((glob) => {
+    const folder = /^([^*?[{]+)\/\*\*$/u.exec(glob)?.[1];
+    return folder === undefined || isHeld(folder) ? [] : [folder];
+  });
+  const inEach =
+    cacheInEach === undefined
+      ? []
+      : [`${cacheInEach}/**`, ...folders.map((folder) => `${folder}/**/${cacheInEach}/**`)];
+  return [...new Set([...globs, ...caches.map((folder) => `${folder}/**`), ...inEach])];
+}
+
 /** The words of a command line that needs no shell, or null. */
 export function plainWords(command: string): readonly string[] | null {
   const words = command.trim().split(/\s+/u);

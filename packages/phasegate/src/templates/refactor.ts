@@ -1,4 +1,4 @@
-import { deniedTests, greenCheck, listOf, schemaLine, testsAreDenied, yamlWord } from './pieces.ts';
+import { deniedTests, greenCheck, listOf, schemaLine, scopeOf, testsAreDenied, yamlWord } from './pieces.ts';
 import { readme } from './readme.ts';
 import type { ProjectTests, Template } from './template.ts';
 
@@ -84,7 +84,7 @@ phases:
 
       \`plan\` holds a \`summary\`, the \`scope\` (every path you will change) and what is \`untested\`, which may be empty.
     allowed_tools: [reading]
-    writes: []
+    writes: ${listOf(scopeOf([], layout))}
     required_artifacts:
       - type: plan
         description: summary, scope and what no test looks at
@@ -110,7 +110,7 @@ phases:
     tool_constraints:
       bash: { allowed: ${listOf([command])} }
 ${deniedTests(layout)}
-    writes: ${listOf(layout.code)}
+    writes: ${listOf(scopeOf(layout.code, layout))}
     required_artifacts:
       - type: changes
         description: paths that were changed
@@ -125,7 +125,7 @@ ${deniedTests(layout)}
 
       \`summary\` is a text.
     allowed_tools: [reading]
-    writes: []
+    writes: ${listOf(scopeOf([], layout))}
     required_artifacts:
       - { type: summary, schema: { type: string, minLength: 20 }, description: "what is better now, and what is uncertain" }
     gates: [green, accepted]

@@ -1,4 +1,4 @@
-import { greenCheck, schemaLine, yamlWord } from './pieces.ts';
+import { greenCheck, listOf, schemaLine, scopeOf, yamlWord } from './pieces.ts';
 import { readme } from './readme.ts';
 import type { ProjectTests, Template } from './template.ts';
 
@@ -38,6 +38,7 @@ agent does not have.`,
 };
 
 function workflow(tests: ProjectTests): string {
+  const { layout } = tests;
   return `${schemaLine(1)}
 # Write the notes, have a human say go, tag it, have a human look. release.md beside this file tells what the engine sees for
 # itself here and what is only claimed.
@@ -82,7 +83,7 @@ phases:
     allowed_tools: [reading, write_files, git]
     tool_constraints:
       git: { allowed: [git log --oneline, git diff, git tag --list] }
-    writes: [CHANGELOG.md]
+    writes: ${listOf(scopeOf(['CHANGELOG.md'], layout))}
     required_artifacts:
       - type: release
         description: the version and its notes
@@ -111,7 +112,7 @@ phases:
     allowed_tools: [reading, git]
     tool_constraints:
       git: { allowed: [git log --oneline, git status, git tag --list, "git tag *"] }
-    writes: []
+    writes: ${listOf(scopeOf([], layout))}
     required_artifacts:
       - type: published
         description: the tag, and what is left to do for the human

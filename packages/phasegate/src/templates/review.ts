@@ -1,4 +1,4 @@
-import { greenCheck, reviewSchema, schemaLine, yamlWord } from './pieces.ts';
+import { greenCheck, listOf, reviewSchema, schemaLine, scopeOf, yamlWord } from './pieces.ts';
 import { readme } from './readme.ts';
 import type { ProjectTests, Template } from './template.ts';
 
@@ -42,6 +42,7 @@ READ and the gate \`green\` of JUDGE out of the workflow.`,
 };
 
 function workflow(tests: ProjectTests): string {
+  const { layout } = tests;
   return `${schemaLine(1)}
 # Read a change and judge it; nothing is written. review.md beside this file tells what the engine sees for itself here and
 # what is only claimed.
@@ -98,7 +99,7 @@ ${reviewSchema(10)}
 
       \`recommendation\` is a text.
     allowed_tools: [reading]
-    writes: []
+    writes: ${listOf(scopeOf([], layout))}
     required_artifacts:
       - { type: recommendation, schema: { type: string, minLength: 20 }, description: "what to do with the change" }
     gates: [green, judged]

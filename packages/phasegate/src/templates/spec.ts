@@ -1,4 +1,4 @@
-import { plainWords } from './pieces.ts';
+import { plainWords, scopeOf } from './pieces.ts';
 import { readme } from './readme.ts';
 import { specTexts } from './specTexts.ts';
 import type { ProjectTests, Template } from './template.ts';
@@ -95,7 +95,7 @@ function metadata({ command, layout }: ProjectTests): object {
         allowed_tools: ['read_files', 'list_files', 'grep', 'write_files', 'bash'],
         forbidden_tools: ['git'],
         tool_constraints: { bash: { allowed: [command] } },
-        writes: [...new Set([...layout.code, ...layout.tests])],
+        writes: scopeOf([...new Set([...layout.code, ...layout.tests])], layout),
         gates: [
           {
             blockers: [

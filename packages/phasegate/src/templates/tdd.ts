@@ -1,4 +1,4 @@
-import { deniedTests, greenCheck, listOf, redCheck, reviewSchema, schemaLine } from './pieces.ts';
+import { deniedTests, greenCheck, listOf, redCheck, reviewSchema, schemaLine, scopeOf } from './pieces.ts';
 import { readme } from './readme.ts';
 import { tddContract } from './tddContract.ts';
 import type { ProjectTests, Template } from './template.ts';
@@ -182,7 +182,7 @@ phases:
     forbidden_tools: [git, away]
     tool_constraints:
       ${bash}
-    writes: ${listOf(layout.tests)}
+    writes: ${listOf(scopeOf(layout.tests, layout))}
     required_artifacts:
       - type: tests
         description: the tests written, each with the criterion it is for
@@ -214,7 +214,7 @@ phases:
     tool_constraints:
       ${bash}
 ${deniedTests(layout)}
-    writes: ${listOf(layout.code)}
+    writes: ${listOf(scopeOf(layout.code, layout))}
     required_evidence:
       commands_executed: { type: list, rule: non_empty, description: The commands that were run }
     required_artifacts:
@@ -265,7 +265,7 @@ ${deniedTests(layout)}
       \`report\` holds a \`summary\` and the \`follow_ups\`, which may be empty. The engine runs the tests a last time.
     allowed_tools: [reading]
     forbidden_tools: [write_files, bash, away]
-    writes: []
+    writes: ${listOf(scopeOf([], layout))}
     preconditions:
       - check: no_blocking_findings
         with: { severities: [MUST] }

@@ -40,6 +40,10 @@ export interface Layout {
   readonly code: readonly string[];
   /** Globs of tests that lie among code, each with a path it matches: kept out where code is written. */
   readonly testsAmongCode: Readonly<Record<string, string>>;
+  /** Folders in which tools leave something behind where tests are run: no phase that runs them changes nothing. */
+  readonly caches: readonly string[];
+  /** The same, of a folder that lies in every folder of tests and code. */
+  readonly cacheInEach?: string;
   /** A path of each kind, for the contract tests. */
   readonly sample: { readonly test: string; readonly code: string };
 }

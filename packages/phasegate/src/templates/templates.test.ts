@@ -93,6 +93,25 @@ test('the default is the five phases of a test-driven change, the same as in the
   expect(phasesOf(readFileSync(demo, 'utf8'))).toEqual(phasesOf(text));
 });
 
+test.each(['python', 'rust', 'javascript'] as const)(
+  'what tests leave behind is in the scope of every phase that runs them: %s',
+  (kind) => {
+    const tests = { command: 'run tests', red: [1], layout: LAYOUTS[kind] };
+    const cache = { python: 'tests/**/__pycache__/**', rust: 'target/**', javascript: 'coverage/**' }[kind];
+
+    for (const template of TEMPLATES.filter(({ runsTests }) => runsTests)) {
+      const [{ text = '' } = {}] = template.definition(tests).filter((file) => file.text.includes('run'));
+      const phases = text.split(/^ {2}(?=[A-Z]+:$)/mu).filter((part) => /gates?:.*(?:red|green)/u.test(part));
+      for (const phase of phases) {
+        const writes = /^ {4}writes: (.*)$/mu.exec(phase)?.[1] ?? '';
+        expect(`${template.name} ${phase.slice(0, 12)} ${writes}`).toMatch(
+          writes.includes('tests/**"') && kind === 'python' ? '.pytest_cache/**' : cache,
+        );
+      }
+    }
+  },
+);
+
 const NODE = { command: 'npm test', red: [1, 2], layout: LAYOUTS.javascript };
 
 async function begun(

@@ -82,8 +82,10 @@ async function useTools(bed: Bed, { run, phase, tests }: PrankScene): Promise<st
   const demanded = tests.demands.forbidden[String(phase.id)] ?? [];
   for (const tool of new Set([...phase.tools.forbidden, ...demanded])) {
     for (const input of inputsFor(tool, phase)) {
-      if (!passes(await agent.judgeTool(run.id, { tool, input }))) continue;
-      return `the forbidden tool \`${tool}\` was allowed in \`${phase.id}\` with ${JSON.stringify(input)}`;
+      if (passes(await agent.judgeTool(run.id, { tool, input })))
+        return `the forbidden tool \`${tool}\` was allowed in \`${phase.id}\` with ${JSON.stringify(input)}`;
+      // A scope of many globs is tried more often than a run bears.
+      await forgive(bed, run.id);
     }
   }
   const guarded = (GUARDED_PATHS[0] ?? '.phasegate/**').replace(/\*.*$/, 'x');
