@@ -36,6 +36,7 @@ test('@phasegate/core exports exactly these values', () => {
 test('@phasegate/core/engine exports exactly these values', () => {
   expect(Object.keys(coreEngine).sort()).toEqual([
     'LARGEST_RECORDING',
+    'MOST_PATHS',
     'QUESTION_RELAY_HANDLER',
     'RECORDING_VERSION',
     'RUN_EVENT_TYPES',
@@ -67,6 +68,7 @@ test('@phasegate/core/engine exports exactly these values', () => {
     'fewOfEach',
     'findPhase',
     'fold',
+    'foldPaths',
     'forAnyone',
     'freeItem',
     'gateCard',

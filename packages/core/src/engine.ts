@@ -21,6 +21,7 @@ export { type DenyRule, denyRulesOf, rulesAgainst } from './engine/denyRules.ts'
 export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
 export { evidenceProblems, requiredEvidence, validateCheckpoint } from './engine/evidence.ts';
+export { type FoldedPaths, type FolderCount, foldPaths } from './engine/foldPaths.ts';
 export { quoteRest } from './engine/foreignText.ts';
 export { gateDueAt } from './engine/gate.ts';
 export {
@@ -30,7 +31,15 @@ export {
   type LetThrough,
   type StoppedRun,
 } from './engine/gateCard.ts';
-export type { AllowedProgram, ReceiptCount, RefusedTry, WorkFacts } from './engine/gateWork.ts';
+export {
+  type AllowedCalls,
+  type AllowedProgram,
+  MOST_PATHS,
+  type PhaseCount,
+  type ReceiptCount,
+  type RefusedTry,
+  type WorkFacts,
+} from './engine/gateWork.ts';
 export { type Goal, goalAuthor, goalOf, goalText } from './engine/goal.ts';
 export { holds, holdsAnItem } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
@@ -63,6 +72,7 @@ export type {
   Completion,
   Escalation,
   FenceAct,
+  FilesChanged,
   GateDecision,
   GateWait,
   Item,

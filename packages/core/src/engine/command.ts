@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 import type { Check, FunctionRef, Outcome, PhaseId, Workflow } from '../model/workflow.ts';
 import type { ReleaseCause } from './events.ts';
 import type { KnownNames } from './knownNames.ts';
-import type { CheckResult, Escalation, Principal, Question, TreeChange } from './run.ts';
+import type { CheckResult, Escalation, FilesChanged, Principal, Question, TreeChange } from './run.ts';
 
 /** What someone asks of a run. */
 export type Command =
@@ -150,6 +150,8 @@ export type Fact =
             readonly more?: number;
             /** What is on record and refuses nothing. */
             readonly noticed?: readonly TreeChange[];
+            /** What changed within the scope; absent in facts from before it was told. */
+            readonly inside?: FilesChanged;
           }
         | { readonly ok: false; readonly code: 'tree_moved' | 'tree_unknown'; readonly reason: string };
     };

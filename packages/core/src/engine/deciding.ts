@@ -2,9 +2,9 @@ import { refused } from './blockers.ts';
 import type { Circumstance, Fact, Look } from './command.ts';
 import type { RunEvent } from './events.ts';
 import { itemOf } from './holding.ts';
-import { measuredIn } from './measuredIn.ts';
+import { filesIn, measuredIn } from './measuredIn.ts';
 import { repeatedRefusal } from './repeatedRefusal.ts';
-import type { CheckResult, Run, TreeChange } from './run.ts';
+import type { CheckResult, FilesChanged, Run, TreeChange } from './run.ts';
 import type { Blocker, Verdict } from './verdict.ts';
 
 /** What considering a command leads to: more to look at, or an answer. */
@@ -35,6 +35,11 @@ export class Asking {
   /** The measure of the workspace that was taken with this command, if any was. */
   tree(): { readonly tree?: string } {
     return measuredIn(this.#circumstance);
+  }
+
+  /** What the fence found changed within the scope, where it was asked. */
+  files(): { readonly files?: FilesChanged } {
+    return filesIn(this.#circumstance);
   }
 
   /** The fact, or undefined and the look is noted as missing. */

@@ -4,6 +4,7 @@ import type {
   Answer,
   Escalation,
   FenceAct,
+  FilesChanged,
   GateDecision,
   GateWait,
   Item,
@@ -106,6 +107,8 @@ export type RunEvent = { readonly at: string } & (
       readonly wait: GateWait;
       /** The how-manieth gate of the run it is; absent in runs from before gates were counted. */
       readonly instance?: number;
+      /** What changed in the phase; absent where there is no fence. */
+      readonly files?: FilesChanged;
     }
   | {
       readonly type: 'gate_decided';
@@ -140,6 +143,8 @@ export type RunEvent = { readonly at: string } & (
       readonly database?: string;
       /** Hash of the workspace that the next phase begins with; absent where there is no fence. */
       readonly tree?: string;
+      /** What changed in the phase; absent where there is no fence. */
+      readonly files?: FilesChanged;
       /** What the humans who won wrote; absent where it is the newest note of them all. */
       readonly note?: string | null;
     } & Result)

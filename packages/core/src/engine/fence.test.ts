@@ -79,6 +79,23 @@ test('what the scope holds passes, whatever the fact says, and the next phase be
   expect(run).toMatchObject({ phase: 'B', work: { tree: 'after' } });
 });
 
+test('what changed within the scope is in the history: where a gate opens, and where a phase is left', () => {
+  const inside = { changes: [{ path: 'src/a.ts', how: 'added' as const }] };
+  const facts: Facts = { tree: { kind: 'tree', result: { ok: true, tree: 'after', outside: [], inside } } };
+  const human = { prompt: 'Good?', options: [{ label: 'Yes' }] };
+  const left = withTree(started(workflow()));
+  const gated = withTree(started(workflowOf([{ id: 'A', writes: ['src/**'], gates: [{ id: 'g', human }] }])));
+
+  for (const [run, type] of [
+    [left, 'phase_completed'],
+    [gated, 'gate_opened'],
+  ] as const) {
+    const { events } = decide(run, complete(run, {}), { principal: AGENT, now: NOW, facts });
+
+    expect(events).toMatchObject([{ type, files: inside }]);
+  }
+});
+
 test('a second name of a file refuses inside the scope too', () => {
   const { verdict } = submit(withTree(started(workflow())), [{ path: 'src/a.ts', how: 'linked' }]);
 

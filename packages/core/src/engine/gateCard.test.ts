@@ -5,6 +5,16 @@ import type { Principal, Run } from './run.ts';
 import { decideStart } from './start.ts';
 
 const LATER = '2026-11-15T13:00:00.000Z';
+const NO_WORK = {
+  changed: [],
+  files: [],
+  unnamed: [],
+  programs: [],
+  programsUnnamed: [],
+  calls: [],
+  receipts: [],
+  refused: [],
+};
 const human = {
   prompt: 'Ship it?',
   options: [
@@ -97,26 +107,58 @@ describe('a gate card tells', () => {
   });
 
   test('what was done with tools and what was refused, of many a few and how many more', () => {
+    const crowd = Array.from({ length: 120 }, (_, at) => `src/many/${at}.ts`);
     const work = {
-      changed: [{ phase: 2, paths: Array.from({ length: 120 }, (_, at) => `src/${at}.ts`) }],
-      unnamed: 1,
-      programs: Array.from({ length: 21 }, (_, at) => ({ tool: 'bash', command: `echo ${at}`, times: 1 })),
-      receipts: [{ tool: 'bash', times: 21, failed: 1 }],
-      refused: [{ what: 'completion', code: 'check_failed', message: 'x'.repeat(600), times: 2 }],
+      ...NO_WORK,
+      changed: [{ phase: 2, paths: [...crowd, 'src/zeal/one.ts', 'top.ts'] }],
+      files: [{ phase: 1, changes: [{ path: 'a.ts', how: 'added' as const }] }],
+      unnamed: [{ phase: 1, times: 1 }],
+      programs: Array.from({ length: 25 }, (_, at) => ({
+        phase: 2,
+        tool: 'bash',
+        command: `echo ${at}`,
+        times: 1,
+      })),
+      programsUnnamed: [{ phase: 1, times: 3 }],
+      calls: [{ phase: 1, tool: 'mcp:db/drop', times: 1 }],
+      receipts: [{ phase: 2, tool: 'bash', times: 21, failed: 1 }],
+      refused: [
+        { phase: 2, what: 'completion', code: 'check_failed', message: `x${'y'.repeat(600)}z`, times: 2 },
+      ],
     };
 
     const card = gateCard(atGate(), { letThrough: [], stoppedBefore: [], work });
 
     expect(card).toMatchObject({
-      changed: [{ phase: 2, more: 20 }],
-      changed_unnamed: 1,
-      receipts: [{ tool: 'bash', times: 21, failed: 1 }],
+      changed: [
+        {
+          phase: 2,
+          more: 22,
+          folders: [
+            { folder: 'src/', count: 121 },
+            { folder: './', count: 1 },
+          ],
+        },
+      ],
+      files: [{ phase: 1, files: [{ path: 'a.ts', how: 'added' }] }],
+      changed_unnamed: [{ phase: 1, times: 1 }],
+      programs_unnamed: [{ phase: 1, times: 3 }],
+      calls: [{ phase: 1, tool: 'mcp:db/drop', times: 1 }],
+      receipts: [{ phase: 2, tool: 'bash', times: 21, failed: 1 }],
       refused: [
-        { what: 'completion', times: 2, message: expect.stringMatching(/^x{500}… \(600 characters\)$/) },
+        { what: 'completion', times: 2, message: expect.stringMatching(/^xy+ … \(602 characters\) … y+z$/) },
       ],
     });
-    const programs = card?.programs as readonly object[] | undefined;
-    expect(programs?.at(-1)).toEqual({ more: 1 });
+    const [changed] = (card?.changed ?? []) as readonly { readonly paths: readonly string[] }[];
+    expect(changed?.paths).toHaveLength(100);
+    expect(changed?.paths).toContain('top.ts');
+    const programs = card?.programs as readonly { readonly command?: string }[] | undefined;
+    expect(programs?.map(({ command }) => command)).toEqual([
+      ...Array.from({ length: 10 }, (_, at) => `echo ${at}`),
+      undefined,
+      ...Array.from({ length: 10 }, (_, at) => `echo ${at + 15}`),
+    ]);
+    expect(programs?.[10]).toEqual({ phase: 2, more: 5 });
   });
 
   test('when its checks were looked at [adv.N14]', () => {

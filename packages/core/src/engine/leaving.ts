@@ -8,7 +8,7 @@ import { Asking, type Considered, escalation, refuseWork, turnAway } from './dec
 import type { RunEvent } from './events.ts';
 import { contextProblems } from './gateContext.ts';
 import { shutWays } from './gateWays.ts';
-import { measuredIn } from './measuredIn.ts';
+import { filesIn, measuredIn } from './measuredIn.ts';
 import { routeFrom } from './route.ts';
 import { type GateWait, type Result, type Run, resultOf } from './run.ts';
 import { cross, type Leaving } from './transition.ts';
@@ -78,7 +78,7 @@ function openGateOf(run: Run, done: Completing, circumstance: Circumstance): Con
   if (shut.length > 0) return refuseWork(run, now, { blockers: shut, counted: false });
   return {
     verdict: passed(would, done.warnings),
-    events: [{ at: now, type: 'gate_opened', phase: phase.id, wait, instance }],
+    events: [{ at: now, type: 'gate_opened', phase: phase.id, wait, instance, ...filesIn(circumstance) }],
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Circumstance } from './command.ts';
+import type { FilesChanged } from './run.ts';
 
 /** The id of the look at the workspace: one for a command, whatever else is asked. */
 export const TREE_LOOK = 'tree';
@@ -10,4 +11,11 @@ export function measuredIn({ facts, tree }: Pick<Circumstance, 'facts' | 'tree'>
   const fact = Object.hasOwn(facts, TREE_LOOK) ? facts[TREE_LOOK] : undefined;
   if (fact?.kind === 'tree' && fact.result.ok) return { tree: fact.result.tree };
   return tree === undefined ? {} : { tree };
+}
+
+/** What the fence found changed within the scope, where it was asked with a command. */
+export function filesIn({ facts }: Pick<Circumstance, 'facts'>): { readonly files?: FilesChanged } {
+  const fact = Object.hasOwn(facts, TREE_LOOK) ? facts[TREE_LOOK] : undefined;
+  if (fact?.kind !== 'tree' || !fact.result.ok || fact.result.inside === undefined) return {};
+  return { files: fact.result.inside };
 }

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { Ending, EvidenceClass, Outcome, PhaseId, Ring, Workflow } from '../model/workflow.ts';
+import type { FoldedPaths } from './foldPaths.ts';
 import type { Blocker, Warning } from './verdict.ts';
 import { warned } from './warnings.ts';
 
@@ -90,6 +91,11 @@ export interface TreeChange {
     | 'unreadable';
   /** Which tool call did it, where the audit knows. */
   readonly by?: string;
+}
+
+/** What changed within a phase's scope; of many some, with a count for every folder. */
+export interface FilesChanged extends Omit<FoldedPaths, 'paths'> {
+  readonly changes: readonly TreeChange[];
 }
 
 /** What a human did about changes outside a scope. */

@@ -67,6 +67,7 @@ export function cross(
     ...installable(leaving.outcome, leaving.database),
     ...noteIn(run),
     ...(way.target === null ? {} : way.asking.tree()),
+    ...way.asking.files(),
   };
   const target = phaseById(run.workflow, way.target);
   if (target === undefined) return { ok: true, event };

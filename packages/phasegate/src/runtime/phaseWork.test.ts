@@ -44,12 +44,65 @@ test('the card tells which paths calls were allowed to write, what was run, and 
   expect((await project.gateCard(run))?.shown).toBe(before?.shown);
 });
 
+test('what was allowed in earlier phases stays on the card, named or not, until a human has decided', async () => {
+  const human = {
+    prompt: 'Good?',
+    options: [{ label: 'Yes' }, { label: 'Again', next: 'TWO' }],
+  };
+  const tools = { allowedTools: ['write_files', 'bash', 'mcp:own/*'], writes: ['docs/**'] };
+  const { project, run, execute } = await working(tools, [], {
+    second: { ...tools, gates: [{ id: 'good', human }] },
+  });
+  await project.humans.add('maria', 'a long passphrase', null);
+  const maria = await project.humans.unlock('maria', 'a long passphrase');
+  await project.trust.workflows.accept('work', 'closure-1', maria);
+  const agent = project.as(ADA);
+  const long = { tool: 'bash', input: { command: `true ${'x'.repeat(4200)}` } };
+  const [ran] = await execute([long]);
+  expect(ran).toMatchObject({ verdict: { allowed: true }, result: { ok: true } });
+  await agent.judgeTool(run, { tool: 'write_files', input: { path: `docs/${'x/'.repeat(2100)}a.md` } });
+  await agent.judgeTool(run, { tool: 'mcp:own/drop', input: { table: 'users' } });
+  await agent.judgeTool(run, { tool: 'write_files', input: { path: 'src/a.ts' } });
+  await agent.submit(run, { kind: 'complete', phase: 'ONE', evidence: {} });
+  await agent.judgeTool(run, { tool: 'bash', input: { command: 'ls' } });
+  await agent.submit(run, { kind: 'complete', phase: 'TWO', evidence: {} });
+
+  const first = await project.gateCard(run);
+
+  expect(first?.card).toMatchObject({
+    changed_unnamed: [{ phase: 'ONE', times: 1 }],
+    programs_unnamed: [{ phase: 'ONE', times: 1 }],
+    programs: [{ phase: 'TWO', tool: 'bash', command: 'ls', times: 1 }],
+    calls: [{ phase: 'ONE', tool: 'mcp:own/drop', times: 1 }],
+    receipts: [{ phase: 'ONE', tool: 'bash', times: 1, failed: 0 }],
+    refused: [{ phase: 'ONE', what: 'write_files', code: 'outside_write_scope', times: 1 }],
+  });
+  const { gate, shown, card } = first ?? expect.fail('there is no gate');
+  await agent.judgeTool(run, { tool: 'write_files', input: { path: 'docs/late.md' } });
+  await project.decide(run, { gate, option: 'Again', shown, card }, maria);
+  await agent.submit(run, { kind: 'complete', phase: 'TWO', evidence: {} });
+
+  const second = (await project.gateCard(run))?.card ?? {};
+  for (const key of ['changed_unnamed', 'programs_unnamed', 'programs', 'calls', 'receipts'])
+    expect(second).not.toHaveProperty(key);
+  // Tried while the first gate was open, it was not on its card.
+  expect(second.refused).toMatchObject([{ what: 'write_files', phase: 'TWO' }]);
+});
+
 test('where no tool was called and nothing refused, the card says nothing of it', async () => {
   const { project, run } = await working({ gates: [GATE] });
   await project.as(ADA).submit(run, { kind: 'complete', phase: 'ONE', evidence: {} });
 
   const card = (await project.gateCard(run))?.card ?? {};
 
-  for (const key of ['changed', 'changed_unnamed', 'programs', 'receipts', 'refused'])
+  for (const key of [
+    'changed',
+    'changed_unnamed',
+    'programs',
+    'programs_unnamed',
+    'calls',
+    'receipts',
+    'refused',
+  ])
     expect(card).not.toHaveProperty(key);
 });

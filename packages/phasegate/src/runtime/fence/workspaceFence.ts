@@ -9,9 +9,12 @@ import {
   type RunSummary,
 } from '@phasegate/core';
 import {
+  type FilesChanged,
   fewOfEach,
+  foldPaths,
   type GateCardFacts,
   isGuardedIn,
+  MOST_PATHS,
   mayWrite,
   type TreeChange,
 } from '@phasegate/core/engine';
@@ -83,6 +86,7 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
           outside,
           ...(more === 0 ? {} : { more }),
           ...(noticed.length === 0 ? {} : { noticed }),
+          inside: insideOf(compared.changes, found),
         },
       };
     },
@@ -240,6 +244,15 @@ const DRAFT = /(?:^|\/)\.phasegate-[0-9a-f]{16}\.tmp$/;
 /** It was there when the phase was entered, in the midst of somebody's call, and went to its place. */
 function isDraftGone({ path, how }: FenceChange): boolean {
   return how === 'removed' && DRAFT.test(path);
+}
+
+/** What is neither outside nor only noticed, for the human at a gate: every folder of it is named. */
+function insideOf(changes: readonly FenceChange[], { outside, noticed }: Sorted): FilesChanged {
+  const elsewhere = new Set([...outside, ...noticed].map(({ path }) => path));
+  const inside = changes.filter(({ path }) => !elsewhere.has(path));
+  const { paths, ...rest } = foldPaths(inside.map(({ path }) => path).sort(), MOST_PATHS);
+  const told = new Set(paths);
+  return { changes: inside.filter(({ path }) => told.has(path)).map(toldOf), ...rest };
 }
 
 function toldOf({ path, how }: FenceChange): TreeChange {

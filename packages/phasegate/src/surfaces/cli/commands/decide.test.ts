@@ -178,6 +178,42 @@ test('`status` shows a human the card beside its hash, and an agent the hash alo
   expect((await shell.call(['status', run, '--json'])).json()).not.toHaveProperty('gate_card');
 });
 
+test('the card lists the files that changed in the phases before, by a call or not, and they are signed', async () => {
+  const gate = '{ human: { prompt: Good?, options: [{ label: Approve }] } }';
+  const shell = makeShell({
+    'lab.workflow.yaml': `workflow: lab\nphases:\n  DO: { writes: ["src/**"] }\n  SEE: { writes: [], gate: ${gate} }\n`,
+  });
+  mkdirSync(join(shell.root, 'src'));
+  shell.write('src/old.ts', 'old');
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+  await shell.callAs('open sesame', ['trust', '--yes']);
+  const run = String((await shell.call(['start', 'lab', '--json'])).json().run);
+  shell.write('src/old.ts', 'new');
+  shell.write('src/a.ts', 'a');
+  expect((await shell.call(['done', run, '--phase', 'DO'])).code).toBe(0);
+  await shell.call(['done', run, '--phase', 'SEE']);
+
+  const { gate_card: card } = (await shell.callAs('open sesame', ['status', run, '--json'])).json();
+  const { stdout } = await shell.callAs('open sesame', ['status', run]);
+
+  expect(card).toMatchObject({
+    files: [
+      {
+        phase: 'DO',
+        files: [
+          { path: 'src/a.ts', how: 'added' },
+          { path: 'src/old.ts', how: 'changed' },
+        ],
+      },
+      { phase: 'SEE', files: [] },
+    ],
+  });
+  expect(stdout).toContain('| added src/a.ts\n| changed src/old.ts\n');
+  const approve = ['decide', run, '--option', 'Approve', '--shown', await shell.shown(run)];
+  expect((await shell.callAs('open sesame', approve)).code).toBe(0);
+  expect(await shell.call(['audit', 'verify'])).toMatchObject({ code: 0 });
+});
+
 test('an option that needs words is refused without them, and the flag is named [adv.M5]', async () => {
   const shell = makeShell();
   await shell.callAs('open sesame', ['init', '--template', 'minimal']);

@@ -2,6 +2,7 @@ import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { paintFor } from '../paint.ts';
 import { cardText } from './cardText.ts';
+import { columnsIn } from './foreignLines.ts';
 
 test('spaces up to the edge of the screen paint no line of ours [adv.N14]', () => {
   const painted = `fine${' '.repeat(200)}prompt: Harmless?`;
@@ -143,6 +144,77 @@ test('where the terminal shows ASCII only, everything else is written as its num
   expect(text).toMatch(/^[ -~\n]+$/);
   expect(text).toContain('| report: caf\\u{e9} \\u{2713}');
   expect(text).toContain('+ the tests pass');
+});
+
+test('a long command that was not recorded, or a tool of an attached server, is no silence', () => {
+  const bare = { run: 'run-1', options: [] };
+  const none = 'no write and no program went through Phasegate';
+  const noTool = 'no check looked at the world, and no tool was carried out';
+  expect(page(bare)).toContain(none);
+  expect(page(bare)).toContain(noTool);
+  for (const [work, said] of [
+    [
+      { programs_unnamed: [{ phase: 'A', times: 2 }] },
+      'programs whose command line was too long to record: 2, in',
+    ],
+    [
+      { changed_unnamed: [{ phase: 'A', times: 1 }] },
+      'writes whose paths were too long to record: 1, in phase A',
+    ],
+    [{ calls: [{ phase: 'A', tool: 'mcp:db/drop', times: 1 }] }, '| mcp:db/drop, in phase A'],
+    [{ programs: [{ phase: 'A', tool: 'bash', command: 'ls', times: 1 }] }, '| bash: ls, in phase A'],
+  ] as const) {
+    const text = page({ ...bare, ...work });
+
+    expect(text).toContain(said);
+    expect(text).not.toContain(none);
+    expect(text).not.toContain(noTool);
+  }
+});
+
+test('the card lists what the fence found, by phase, and names every folder and the way to all of it', () => {
+  const text = page({
+    run: 'run-1',
+    files: [
+      {
+        phase: 'A',
+        files: [{ path: 'a\nb.ts', how: 'added' }],
+        more: 7,
+        folders: [{ folder: 'lib/', count: 8 }],
+      },
+      { phase: 'B', files: [] },
+    ],
+  });
+
+  expect(text).toContain(
+    'files changed in phase A, as Phasegate compared the workspace:\n| added a\\nb.ts\n',
+  );
+  expect(text).toContain('and 7 more; all of them by folder:\n| 8 in lib/\n');
+  expect(text).toContain('no file changed in phase B');
+  expect(text).toContain('phasegate audit export --run run-1');
+  expect(page({ run: 'run-1' })).toContain('the workspace was not compared:');
+  expect(page({ run: 'run-1' })).not.toContain('audit export');
+});
+
+test.each([
+  ['wide characters', `${'漢'.repeat(39)}prompt: Forged`],
+  ['one long word', `${'x'.repeat(77)}prompt:Forged`],
+])('words of others on a line of ours begin no line: %s', (_, name) => {
+  const option = { label: name, approves: true, way: `phase \`2\` (${name}), does not approve` };
+  const lines = page({ options: [option], submitted_by: name }).split('\n');
+
+  expect(lines.filter((line) => /^\s?prompt/.test(line))).toEqual(['prompt: none']);
+  expect(lines.filter((line) => columnsIn(line) >= 80)).toEqual([]);
+});
+
+test('the name of a phase says nothing about what an option means', () => {
+  const way = 'phase `2` (Tidy), does not approve (';
+  const lines = page({ options: [{ label: 'Ship', approves: true, way }] }).split('\n');
+
+  expect(lines.filter((line) => line.includes('approve'))).toEqual([
+    '- Ship, approves, and leads to:',
+    `| ${way}`,
+  ]);
 });
 
 test('what is known only now stands among the warnings', () => {

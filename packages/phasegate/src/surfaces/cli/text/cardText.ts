@@ -2,6 +2,7 @@ import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '@p
 import { goalAuthor } from '@phasegate/core/engine';
 import { decodeGoal } from '@phasegate/wire';
 import { type CardPage, type CardScreen, pageFor, word } from './cardPage.ts';
+import { type CardWork, changeLines, nothingSeen, receiptText, refusedLines, takeWork } from './cardWork.ts';
 
 const LEGEND =
   'Lines that begin with | are words of others: of an agent, of a person, or what a program printed.';
@@ -13,17 +14,18 @@ const LEGEND =
 export function cardText(card: JsonObject, screen: CardScreen): string {
   const page = pageFor(card, screen);
   const checks = page.list('checks');
+  const work = takeWork(page);
   const sections = [
     head(page),
     aim(page),
     context(page),
-    seen(page, checks.filter(looksItself), { permissive: own(card, 'mode') === 'permissive' }),
+    seen(page, checks.filter(looksItself), { card, work }),
     claimed(
       page,
       checks.filter((check) => !looksItself(check)),
     ),
     before(page),
-    warnings(page),
+    warnings(page, work),
     question(page),
     details(page),
   ];
@@ -75,8 +77,9 @@ function looksItself(check: Json): boolean {
 function seen(
   page: CardPage,
   checks: readonly Json[],
-  { permissive }: { readonly permissive: boolean },
+  { card, work }: { readonly card: JsonObject; readonly work: CardWork },
 ): readonly string[] {
+  const permissive = own(card, 'mode') === 'permissive';
   const { paint, utf8 } = page.screen;
   const tick = utf8 === false ? '+' : '✓';
   const looked = checks.map((check) => {
@@ -87,62 +90,15 @@ function seen(
     if (own(check, 'warns') === true) return `- ${name} (only warns, ${when}; see the warnings)`;
     return permissive ? `- ${name} (${when}; see the warnings)` : `${tick} ${name} (${how}, ${when})`;
   });
-  const receipts = page.list('receipts').map((receipt) => {
-    const failed = own(receipt, 'failed');
-    const bad = failed === 0 ? '' : `, ${word(failed)} without success`;
-    return `${word(own(receipt, 'tool'))} ${word(own(receipt, 'times'))}${bad}`;
-  });
-  const told = [
-    ...looked,
-    ...(receipts.length === 0 ? [] : [`${tick} tools it carried out, with receipts: ${receipts.join('; ')}`]),
-  ];
+  const receipts = receiptText(work);
+  const told = [...looked, ...(receipts === null ? [] : [`${tick} ${receipts}`])];
   const items = page.take('items_looked_at');
   return [
     ...page.heading('What the engine saw for itself').map(paint.green),
-    ...(told.length === 0
-      ? page.line('nothing: no check looked at the world, and no tool was carried out')
-      : told.flatMap(page.line)),
+    ...(told.length === 0 ? page.line(nothingSeen(work)) : told.flatMap(page.line)),
     ...(items === undefined ? [] : [...page.line('when each item was looked at:'), ...page.said(items)]),
-    ...changes(page),
+    ...changeLines(page, work, word(own(card, 'run'))),
   ];
-}
-
-/** What the record says was changed: calls are known, and what a program does by itself is not. */
-function changes(page: CardPage): readonly string[] {
-  const changed = page.list('changed');
-  const programs = page.list('programs');
-  const unnamed = page.take('changed_unnamed');
-  const paths = changed.flatMap((one) => {
-    const named = own(one, 'paths');
-    const more = own(one, 'more');
-    return [
-      ...page.line(`paths that calls were allowed to write in phase ${word(own(one, 'phase'))}:`),
-      ...page.said((Array.isArray(named) ? named : []).join('\n')),
-      ...(more === undefined ? [] : page.line(`and ${word(more)} more`)),
-    ];
-  });
-  return [
-    ...(paths.length === 0
-      ? page.line('no write went through Phasegate; what an agent writes by itself is not seen')
-      : paths),
-    ...(unnamed === undefined
-      ? []
-      : page.line(`writes whose paths were too long to record: ${word(unnamed)}`)),
-    ...(programs.length === 0
-      ? []
-      : [
-          ...page.line('programs that were allowed here; what they changed is not recorded:'),
-          ...programs.flatMap((one) => counted(page, one, `${own(one, 'tool')}: ${own(one, 'command')}`)),
-        ]),
-  ];
-}
-
-/** One of many like it, or how many more there are. */
-function counted(page: CardPage, one: Json, text: string): readonly string[] {
-  const more = own(one, 'more');
-  if (more !== undefined) return page.line(`and ${word(more)} more`);
-  const times = own(one, 'times');
-  return page.said(times === 1 || times === undefined ? text : `${text} (${word(times)} times)`);
 }
 
 function claimed(page: CardPage, checks: readonly Json[]): readonly string[] {
@@ -181,7 +137,7 @@ function byAndAt(one: Json): string {
   return `by ${word(own(one, 'by'))}, ${word(own(one, 'at'))}`;
 }
 
-function warnings(page: CardPage): readonly string[] {
+function warnings(page: CardPage, work: CardWork): readonly string[] {
   const { paint, notes = [] } = page.screen;
   const [mode, trusted] = [page.take('mode'), page.take('trusted')];
   const lines = [
@@ -192,7 +148,7 @@ function warnings(page: CardPage): readonly string[] {
     ...notes.flatMap((note) => page.line(`! ${note}`)),
     ...told(page, 'would_refuse', '! let through, and refused in strict mode:'),
     ...told(page, 'warnings', '! checks that warned:'),
-    ...refusals(page),
+    ...refusedLines(page, work),
     ...told(page, 'stopped_before', '! runs on the same target that were stopped:'),
   ];
   if (lines.length === 0) return [...page.heading('Warnings'), ...page.line('none')];
@@ -213,32 +169,22 @@ function inWords(value: Json): string {
     .join(', ');
 }
 
-function refusals(page: CardPage): readonly string[] {
-  const refused = page.list('refused');
-  if (refused.length === 0) return [];
-  return [
-    ...page.line('! tried in this phase, and refused:'),
-    ...refused.flatMap((one) =>
-      counted(page, one, `${own(one, 'what')}: ${own(one, 'message')} [${own(one, 'code')}]`),
-    ),
-  ];
-}
-
 function question(page: CardPage): readonly string[] {
-  const options = page.list('options').map((option) => {
+  const options = page.list('options').flatMap((option) => {
     const approves = own(option, 'approves');
     const means = approves === true ? ', approves' : approves === false ? ', does not approve' : '';
     const needs = own(option, 'requires_input') === true ? ', needs a text' : '';
     const leads = own(option, 'leads_to');
-    const way = own(option, 'way') ?? (leads === undefined ? undefined : `leads to ${word(leads)}`);
-    return `- ${word(own(option, 'label'))}: ${word(way)}${means}${needs}`;
+    const way = word(own(option, 'way') ?? (leads === undefined ? undefined : `leads to ${word(leads)}`));
+    const label = word(own(option, 'label'));
+    if (OUR_WAY.test(way)) return page.line(`- ${label}: ${way}${means}${needs}`);
+    return [...page.line(`- ${label}${means}${needs}, and leads to:`), ...page.said(way)];
   });
-  return [
-    ...page.heading('To decide'),
-    ...page.line(`prompt: ${word(page.take('prompt'))}`),
-    ...options.flatMap(page.line),
-  ];
+  return [...page.heading('To decide'), ...page.line(`prompt: ${word(page.take('prompt'))}`), ...options];
 }
+
+/** A way without the name of a phase, which may be words of an agent's. */
+const OUR_WAY = /^[\w `'.-]*$/;
 
 const SHOWN_DIGITS = 12;
 
