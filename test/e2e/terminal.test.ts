@@ -20,7 +20,7 @@ test.concurrent('on a terminal `decide` asks for the passphrase without echo, sh
   terminal.types(`${SECRET}${ENTER}`);
   await terminal.sees('Do it as proposed?');
   await terminal.sees('to navigate');
-  terminal.types(ENTER);
+  terminal.types(`${DOWN}${ENTER}`);
 
   expect(await terminal.ends()).toBe(0);
   expect(terminal.text()).not.toContain('sesame');
@@ -29,6 +29,22 @@ test.concurrent('on a terminal `decide` asks for the passphrase without echo, sh
     status: 'active',
     phase: 'DO',
   });
+});
+
+test.concurrent('on a terminal keys that come before the question, or an Enter alone, decide nothing', async () => {
+  const { project, run } = waiting();
+  const terminal = onTerminal(project, ['decide', run]);
+
+  await terminal.sees('Passphrase of maria');
+  terminal.types(`${SECRET}${ENTER}`);
+  // While the passphrase is tried; taken for an answer they would choose `Approve`.
+  terminal.types(`${DOWN}${ENTER}`);
+  await terminal.sees('to navigate');
+  expect(terminal.text()).toContain('decide later');
+  terminal.types(ENTER);
+
+  expect(await terminal.ends()).toBe(2);
+  expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'waiting' });
 });
 
 test.concurrent('on a terminal anyone who types a passphrase for a server sees which one it goes to [adv.P6]', async () => {
@@ -65,7 +81,7 @@ test.concurrent('on a terminal an option that needs words asks for them', async 
   await terminal.sees('Passphrase of maria');
   terminal.types(`${SECRET}${ENTER}`);
   await terminal.sees('to navigate');
-  terminal.types(`${DOWN}${ENTER}`);
+  terminal.types(`${DOWN}${DOWN}${ENTER}`);
   await terminal.sees('what should the agent know?');
   terminal.types(`paint it green${ENTER}`);
 

@@ -42,6 +42,32 @@ test('what is exported has the same value as it had', async () => {
   expect(values.join('\n')).toContain(JSON.stringify(HIDDEN).slice(1, -1));
 });
 
+test('a choice that counts is not made by keys from before it, nor by the key that takes what stands there', async () => {
+  let written = '';
+  const output = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      written += chunk.toString('utf8');
+      done();
+    },
+  });
+  const choosing = async (early: string, keys: string) => {
+    const input = new PassThrough();
+    written = '';
+    input.write(early);
+    const chosen = makePrompts(input, output).choose('Ship it?', ['Approve', 'later'], 'later');
+    await expect.poll(() => written).toContain('Ship it?');
+    input.write(keys);
+    return chosen;
+  };
+
+  expect(await choosing('\u001b[B\r', '\r')).toBe(null);
+  expect(await choosing('', '\u001b[B\r')).toBe('Approve');
+  expect(await choosing('', '\u001b[B\u001b[B\r')).toBe('later');
+  const interrupted = new PassThrough();
+  interrupted.write('\u0003');
+  await expect(makePrompts(interrupted, output).forget()).rejects.toThrow('cancelled');
+});
+
 test('a question holds nothing that a terminal obeys', async () => {
   let written = '';
   const output = new Writable({

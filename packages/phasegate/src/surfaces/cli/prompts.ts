@@ -8,7 +8,14 @@ export interface Prompts {
   /** What stands there as a hint is taken where nothing is typed. */
   text(message: string, hint?: string): Promise<string>;
   select(message: string, options: readonly string[]): Promise<string>;
+  /**
+   * For a choice that counts: what was typed before it was asked is dropped, and the key that takes what stands there
+   * takes none of the options. Null where the one who is asked puts it off.
+   */
+  choose(message: string, options: readonly string[], later: string): Promise<string | null>;
   confirm(message: string): Promise<boolean>;
+  /** Drops what was typed before anything was asked. */
+  forget(): Promise<void>;
 }
 
 /** How often somebody is asked who makes a mistake. */
@@ -45,8 +52,39 @@ export function makePrompts(input: Readable, output: Writable): Prompts {
           options: options.map((value) => ({ value, label: visible(value, null) })),
         }),
       ),
+    async choose(message, options, later) {
+      await dropTyped(input);
+      // By place: an option may be labelled like the words for none.
+      const places = options.map((label, place) => ({ value: place, label: visible(label, null) }));
+      const place = await ask((clack) =>
+        clack.select<number>({ ...of(message), options: [{ value: -1, label: later }, ...places] }),
+      );
+      return options[place] ?? null;
+    },
+    forget: () => dropTyped(input),
     confirm: (message) => ask((clack) => clack.confirm({ ...of(message), initialValue: false })),
   };
 }
+
+/** Keys that were pressed at something else, or at nothing yet, answer no question. */
+async function dropTyped(input: Readable): Promise<void> {
+  const terminal = input as Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
+  let isCancelled = false;
+  const drop = (typed: Buffer | string) => {
+    isCancelled ||= typed.includes(INTERRUPT);
+  };
+  // Without it a terminal keeps a line to itself until it is ended.
+  if (terminal.isTTY === true) terminal.setRawMode?.(true);
+  input.on('data', drop);
+  await new Promise((resolve) => setTimeout(resolve, TYPED_MS));
+  input.off('data', drop);
+  input.pause();
+  if (terminal.isTTY === true) terminal.setRawMode?.(false);
+  if (isCancelled) throw usageError('cancelled: nothing was changed');
+}
+
+/** What a terminal holds is here within this time, and nobody has read a question in it. */
+const TYPED_MS = 100;
+const INTERRUPT = '\u0003';
 
 type Clack = typeof import('@clack/prompts');

@@ -121,6 +121,7 @@ function statusCall({ args, server }: Invocation, runId: string): string {
 /** An option from the command line was chosen before the card was on the screen. */
 async function confirmGiven({ args, prompts }: Invocation, option: string): Promise<void> {
   if (prompts === null || args.text('option') === undefined) return;
+  await prompts.forget();
   if (!(await prompts.confirm(`Choose ${option}?`))) throw usageError('cancelled: nothing was changed');
 }
 
@@ -141,12 +142,17 @@ function choiceOf(card: JsonObject): Choice {
   };
 }
 
+/** Stands first, so that an Enter that comes too early decides nothing. */
+const LATER = 'decide later: nothing is signed';
+
 async function chooseOption({ args, prompts }: Invocation, gate: Choice): Promise<string> {
   const given = args.text('option');
   if (given !== undefined) return given;
   const labels = gate.options.map(({ label }) => label);
   if (prompts === null) throw usageError('`--option LABEL` is missing', `options: ${labels.join(', ')}`);
-  return prompts.select(gate.prompt, labels);
+  const chosen = await prompts.choose(gate.prompt, labels, LATER);
+  if (chosen === null) throw usageError('cancelled: nothing was changed');
+  return chosen;
 }
 
 async function chooseInput(
