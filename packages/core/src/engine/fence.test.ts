@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Facts } from './command.ts';
 import { checksFor, decide } from './decide.ts';
 import { AGENT, complete, started, workflowOf } from './fixtures/walks.ts';
+import { readRecording, recorded } from './recording.ts';
 import type { Run, TreeChange } from './run.ts';
 
 const NOW = '2026-11-17T10:00:00.000Z';
@@ -93,6 +94,11 @@ test('what changed within the scope is in the history: where a gate opens, and w
     const { events } = decide(run, complete(run, {}), { principal: AGENT, now: NOW, facts });
 
     expect(events).toMatchObject([{ type, files: inside }]);
+    // A decision can be made again, and the list is not kept twice.
+    const kept = recorded({ command: complete(run, {}), facts }, events);
+    expect(JSON.stringify(kept)).not.toContain('src/a.ts');
+    const record = { time: NOW, event: type, data: { recorded: kept } };
+    expect(readRecording(record, events)).toMatchObject({ facts });
   }
 });
 

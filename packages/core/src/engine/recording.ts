@@ -3,6 +3,7 @@ import { PATH_TOOLS } from '../model/tools.ts';
 import type { Command, Fact, Facts } from './command.ts';
 import { isRunEvent, type RunEvent } from './events.ts';
 import type { ToolUse } from './judgeTool.ts';
+import type { FilesChanged } from './run.ts';
 import type { Blocker } from './verdict.ts';
 
 /** What a decision was made from, kept with its first event so that the same can be decided again. */
@@ -141,10 +142,17 @@ interface Told {
   readonly state: JsonObject | undefined;
   readonly signature: string | undefined;
   readonly workflow?: JsonObject;
+  readonly files?: FilesChanged;
 }
 
 function toldBy(events: readonly RunEvent[]): Told {
-  const nothing: Told = { evidence: undefined, state: undefined, signature: undefined };
+  const files = events.flatMap((event) => ('files' in event ? (event.files ?? []) : []))[0];
+  const nothing: Told = {
+    evidence: undefined,
+    state: undefined,
+    signature: undefined,
+    ...(files === undefined ? {} : { files }),
+  };
   for (const event of events) {
     if (event.type === 'gate_decided') return { ...nothing, signature: event.decision.signature };
     if (event.type === 'item_completed') return { ...nothing, evidence: event.evidence, state: event.state };
@@ -180,12 +188,19 @@ function shortened(fact: Fact, told: Told): Fact {
   if (fact.kind === 'check' && fact.result.status === 'passed') {
     return { kind: 'check', result: { ...fact.result, reason: '' } };
   }
+  if (fact.kind === 'tree' && fact.result.ok) {
+    // Nothing is decided by it, and where it is told the event has it.
+    const { inside: _, ...result } = fact.result;
+    return { kind: 'tree', result };
+  }
   if (fact.kind !== 'handler' || !fact.result.ok || fact.result.state !== told.state) return fact;
   const { state: _, ...result } = fact.result;
   return { kind: 'handler', result } as unknown as Fact;
 }
 
 function lengthened(fact: Fact, told: Told): Fact {
+  if (fact.kind === 'tree' && fact.result.ok && told.files !== undefined)
+    return { kind: 'tree', result: { ...fact.result, inside: told.files } };
   if (fact.kind !== 'handler' || !fact.result.ok || Object.hasOwn(fact.result, 'state')) return fact;
   return { kind: 'handler', result: { ...fact.result, state: told.state ?? {} } };
 }
