@@ -121,6 +121,20 @@ test('a page to judge by: what was seen and what is claimed are told apart, hash
   expect(text).not.toContain('a'.repeat(13));
 });
 
+test('what a human rejected names that human, and the agent as the one who handed it in', () => {
+  const text = page({
+    ...CARD,
+    path: [{ phase: 'PLAN', outcome: 'rejected', by: 'local', at: 'T2' }],
+    decisions: [
+      { gate: 'plan#1', option: 'Approve', by: 'ada', at: 'T1' },
+      { gate: 'plan#1', option: 'Reject', by: 'maria', at: 'T2' },
+    ],
+  });
+
+  expect(text).toContain('- phase PLAN: handed in by local, rejected by maria, T2');
+  expect(text).toContain('- gate plan#1: Reject, by maria, T2');
+});
+
 test('only what had to hold is marked as held: not what warns, and nothing in permissive mode', () => {
   const check = { check: 'the links work', needs: 'verified', warns: true, looked_at: 'T3' };
 

@@ -120,12 +120,13 @@ function claimed(page: CardPage, checks: readonly Json[]): readonly string[] {
 }
 
 function before(page: CardPage): readonly string[] {
+  const decided = page.list('decisions');
   const path = page
     .list('path')
-    .map((one) => `- phase ${word(own(one, 'phase'))}: ${word(own(one, 'outcome'))}, ${byAndAt(one)}`);
-  const decisions = page
-    .list('decisions')
-    .map((one) => `- gate ${word(own(one, 'gate'))}: ${word(own(one, 'option'))}, ${byAndAt(one)}`);
+    .map((one) => `- phase ${word(own(one, 'phase'))}: ${endingOf(one, decided)}, ${word(own(one, 'at'))}`);
+  const decisions = decided.map(
+    (one) => `- gate ${word(own(one, 'gate'))}: ${word(own(one, 'option'))}, ${byAndAt(one)}`,
+  );
   return [
     ...page.heading('Earlier in this run'),
     ...(decisions.length === 0 ? page.line('no human has decided yet') : []),
@@ -135,6 +136,15 @@ function before(page: CardPage): readonly string[] {
 
 function byAndAt(one: Json): string {
   return `by ${word(own(one, 'by'))}, ${word(own(one, 'at'))}`;
+}
+
+/** How a phase ended and by whom: an agent hands in, and a human rejects, at the moment of their decision. */
+function endingOf(one: Json, decided: readonly Json[]): string {
+  const [outcome, by] = [word(own(one, 'outcome')), word(own(one, 'by'))];
+  if (own(one, 'outcome') !== 'rejected') return `${outcome}, by ${by}`;
+  const decision = decided.find((candidate) => own(candidate, 'at') === own(one, 'at'));
+  const who = decision === undefined ? '' : ` by ${word(own(decision, 'by'))}`;
+  return `handed in by ${by}, rejected${who}`;
 }
 
 function warnings(page: CardPage, work: CardWork): readonly string[] {
