@@ -47,7 +47,7 @@ phases:
   no evidence could be made up (\`n\`): give it under \`evidence: { A: … }\` of the contract tests
 import 1, structure 6, steps 2
 8 passed, 0 failed, 1 skipped
-there are no contract tests: \`NAME.contract.yaml\` beside the workflow says what agents and humans may do
+there are no contract tests: \`o.contract.yaml\` beside the workflow says what agents and humans may do
 `,
     ]);
     expect((await callTest(shell, ['o', '-k', 'B'])).stdout).toBe(

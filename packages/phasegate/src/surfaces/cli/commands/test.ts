@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { PhasegateError } from '@phasegate/core';
 import { type CoverageTally, startCoverage } from '@phasegate/proofs';
-import type { TestCategory, TestResult } from '../../../runtime/ports.ts';
+import type { Catalog, TestCategory, TestResult } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { coverageJson, coverageWords, isEnough, leastOf } from '../coverageReport.ts';
 import { countingTests } from '../gatherCoverage.ts';
@@ -20,7 +20,7 @@ export const test: CliCommand = {
   ],
   details:
     'Invokes every step with every combination of the params it reads, on the real runtime with a store in memory, and\n' +
-    'plays the contract tests of `NAME.contract.yaml` beside the workflow. Commands work on a copy of the project.\n' +
+    'plays the contract tests of `WORKFLOW.contract.yaml` beside the workflow. Commands work on a copy of the project.\n' +
     'With `--coverage` it then says what of the workflow its contract tests have shown, as `phasegate coverage` does.\n' +
     'The exit code is 1 where a test failed, less than `--min` was seen or it was interrupted, and 2 where a definition\n' +
     'or a file of tests is wrong.',
@@ -89,6 +89,9 @@ export const test: CliCommand = {
       tests: results,
       ...(report === null ? {} : { coverage: coverageJson(report) }),
     };
+    const all = category === null && args.text('filter') === undefined;
+    const hasContract = results.some((result) => result.category === 'contract');
+    const hint = all && !hasContract && !interrupted ? [await noContract(here.catalog, workflow)] : [];
     await out.result(value, () => {
       const { dim, green, red } = out.paint;
       const told = (status: TestResult['status'], word: string) =>
@@ -97,14 +100,12 @@ export const test: CliCommand = {
           .map(({ name, message }) => `${word}  ${name}\n  ${message.replaceAll('\n', '\n  ')}`);
       const skipped = summary.skipped === 0 ? '' : `, ${summary.skipped} skipped`;
       const last = `${summary.passed} passed, ${summary.failed} failed${skipped}`;
-      const all = category === null && args.text('filter') === undefined;
-      const none = !results.some((result) => result.category === 'contract');
       return [
         ...told('skipped', 'skipped'),
         ...told('failed', red('failed')),
         ...(results.length === 0 ? [] : [dim(kindsIn(results))]),
         summary.failed === 0 ? green(last) : red(last),
-        ...(interrupted ? [red(cutShort(file))] : all && none ? [dim(NO_CONTRACT)] : []),
+        ...(interrupted ? [red(cutShort(file))] : hint.map(dim)),
         ...(report === null ? [] : ['', coverageWords(report, out.paint, [])]),
       ].join('\n');
     });
@@ -113,8 +114,11 @@ export const test: CliCommand = {
   },
 };
 
-const NO_CONTRACT =
-  'there are no contract tests: `NAME.contract.yaml` beside the workflow says what agents and humans may do';
+/** Which file would hold contract tests; a workflow may have been named by its path. */
+async function noContract(catalog: Catalog, name: string): Promise<string> {
+  const { workflow } = await catalog.load(name);
+  return `there are no contract tests: \`${workflow.id}.contract.yaml\` beside the workflow says what agents and humans may do`;
+}
 
 function cutShort(file: string | undefined): string {
   const unwritten = file === undefined ? '' : `, and \`${file}\` was not written`;

@@ -13,7 +13,7 @@ export function toDot(graph: WorkflowGraph): string {
     `digraph workflow {`,
     `  label=${quoted(headingOf(graph))}; labelloc="t"; rankdir="TB";`,
     `  fontname="sans-serif"; node [fontname="sans-serif", style="filled"]; edge [fontname="sans-serif", fontsize=10];`,
-    `  begin [shape="circle", label="start", fontsize=10, fillcolor="#ffffff"];`,
+    `  begin [shape="circle", label="Start", fontsize=10, fillcolor="#ffffff"];`,
   ];
   for (const node of graph.nodes) lines.push(`  ${name(node.id)} [${nodeAttributes(node)}];`);
   lines.push(`  begin -> ${name(graph.entry)};`);

@@ -11,7 +11,7 @@ describe('Mermaid', () => {
   test('draws phases, gates, a way back and the end', () => {
     expect(toMermaid(graphOf(fivePhases))).toBe(`flowchart TD
   accTitle: Workflow Test-driven change
-  begin(("start"))
+  begin(("Start"))
   p0["1 · Plan the change<br/>PLAN<br/>claimed: plan_has_scope"]
   p1["2 · Write failing tests<br/>TDD<br/>claimed: tests_are_failing"]
   p2["3 · Make them pass<br/>IMPL<br/>claimed: tests_are_passing, no_skipped_tests"]
@@ -41,7 +41,7 @@ describe('Mermaid', () => {
     const node = `p\\d+(?:\\[${label}\\]|\\{\\{${label}\\}\\})`;
     const edge = `(?:begin|p\\d+) (?:-->|==>|-\\.->)(?:\\|${label}\\|)? (?:finish|p\\d+)`;
     const line = new RegExp(
-      `^ {2}(?:${node}|${edge}|begin\\(\\("start"\\)\\)|finish\\(\\(\\("End"\\)\\)\\))$`,
+      `^ {2}(?:${node}|${edge}|begin\\(\\("Start"\\)\\)|finish\\(\\(\\("End"\\)\\)\\))$`,
       'u',
     );
 

@@ -13,7 +13,7 @@ export function toMermaid(graph: WorkflowGraph): string {
   );
   const name = (id: PhaseId | null) => ids.get(id) ?? 'finish';
   const lines = ['flowchart TD', `  accTitle: ${entities(plain(`Workflow ${graph.title}`, 120))}`];
-  lines.push('  begin(("start"))');
+  lines.push('  begin(("Start"))');
   for (const node of graph.nodes) lines.push(`  ${name(node.id)}${shape(node)}`);
   lines.push(`  begin --> ${name(graph.entry)}`);
   for (const edge of graph.edges) lines.push(`  ${name(edge.from)} ${arrow(edge)} ${name(edge.to)}`);
