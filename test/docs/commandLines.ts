@@ -28,7 +28,8 @@ const HUMAN = 'it needs a passphrase, and what it acts on: the tests of the comm
 const CHECKOUT =
   'it is for this checkout: `pack:check`, `firstContact.test.ts` and `examples/tdd` do the same';
 const ROOT = 'it changes the machine, as root';
-const SANDBOX = 'it needs the client and bubblewrap: `runSandboxed.test.ts` does the same with a scripted one';
+const SANDBOX =
+  'it needs the client and bubblewrap: `runSandboxed.test.ts` does the same with a scripted one';
 const DOCTOR = 'it ends with 1 until a human is set up: `doctor.test.ts` runs it';
 const SHELL = 'it reads what the line before it wrote, with programs that are not ours';
 

@@ -4,11 +4,7 @@ import type {
   OptionSpecs,
 } from '../../packages/phasegate/src/surfaces/cli/command.ts';
 import { COMMANDS } from '../../packages/phasegate/src/surfaces/cli/commandTable.ts';
-import {
-  RUN_BY_DEFAULT,
-  RUN_FROM_ENVIRONMENT,
-  SERVER_REFUSED,
-} from '../../packages/phasegate/src/surfaces/cli/help.ts';
+import { notesOnUse } from '../../packages/phasegate/src/surfaces/cli/help.ts';
 import { GLOBAL_OPTIONS } from '../../packages/phasegate/src/surfaces/cli/parseArguments.ts';
 import { table } from './table.ts';
 
@@ -40,12 +36,8 @@ export async function commandsPage(): Promise<string> {
 }
 
 function commandSection({ name, summary }: CommandEntry, command: CliCommand): readonly string[] {
-  const { usage, details, options, examples, runFromEnvironment, runByDefault, server } = command;
-  const notes = [
-    ...(runFromEnvironment === true ? [RUN_FROM_ENVIRONMENT] : []),
-    ...(runByDefault === true ? [RUN_BY_DEFAULT] : []),
-    ...(server === 'used' ? [] : [SERVER_REFUSED]),
-  ];
+  const { usage, details, options, examples } = command;
+  const notes = notesOnUse(command);
   return [
     `### ${name}`,
     '',

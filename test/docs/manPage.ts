@@ -4,7 +4,7 @@ import type {
   OptionSpecs,
 } from '../../packages/phasegate/src/surfaces/cli/command.ts';
 import { COMMANDS } from '../../packages/phasegate/src/surfaces/cli/commandTable.ts';
-import { RUN_FROM_ENVIRONMENT, SERVER_REFUSED } from '../../packages/phasegate/src/surfaces/cli/help.ts';
+import { notesOnUse } from '../../packages/phasegate/src/surfaces/cli/help.ts';
 import { GLOBAL_OPTIONS } from '../../packages/phasegate/src/surfaces/cli/parseArguments.ts';
 import { VERSION } from '../../packages/phasegate/src/surfaces/cli/version.ts';
 
@@ -66,11 +66,8 @@ const STATUS = [
 ] as const;
 
 function section({ name, summary }: CommandEntry, command: CliCommand): readonly string[] {
-  const { usage, details, examples, runFromEnvironment, server } = command;
-  const notes = [
-    ...(runFromEnvironment === true ? [RUN_FROM_ENVIRONMENT] : []),
-    ...(server === 'used' ? [] : [SERVER_REFUSED]),
-  ];
+  const { usage, details, examples } = command;
+  const notes = notesOnUse(command);
   return [
     `.SS ${name}`,
     ...text(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`),

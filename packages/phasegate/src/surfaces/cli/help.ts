@@ -3,15 +3,18 @@ import { COMMANDS } from './commandTable.ts';
 import type { Paint } from './paint.ts';
 import { GLOBAL_OPTIONS } from './parseArguments.ts';
 
-/** What is said of commands whose run may be in the environment. */
-export const RUN_FROM_ENVIRONMENT = 'RUN may be left out where PHASEGATE_RUN names it.';
-
-/** What is said of commands whose run may be left out. */
-export const RUN_BY_DEFAULT =
-  'RUN may be left out where only one run can be meant; the beginning of its id is enough where no other begins so.';
-
-/** What is said of commands that use no server. */
-export const SERVER_REFUSED = 'Works where the project is, not over `--url`.';
+/** What is said of a command beside its details: where RUN may be left out, and whether it uses a server. */
+export function notesOnUse({ runFromEnvironment, runByDefault, server }: CliCommand): readonly string[] {
+  const leftOut = [
+    ...(runFromEnvironment === true ? ['PHASEGATE_RUN names it'] : []),
+    ...(runByDefault === true ? ['only one run can be meant'] : []),
+  ];
+  const short = runByDefault === true ? '; the beginning of its id is enough where no other begins so' : '';
+  return [
+    ...(leftOut.length === 0 ? [] : [`RUN may be left out where ${leftOut.join(', or where ')}${short}.`]),
+    ...(server === 'used' ? [] : ['Works where the project is, not over `--url`.']),
+  ];
+}
 
 /** The list of commands. */
 export function overview(paint: Paint): string {
@@ -34,11 +37,14 @@ export function overview(paint: Paint): string {
 /** All about one command. */
 export function commandHelp(entry: CommandEntry, command: CliCommand, paint: Paint): string {
   const lines = [capital(entry.summary), '', paint.bold('Usage:')];
-  lines.push(...command.usage.map((line) => `  phasegate ${line}`));
-  if (command.details !== undefined) lines.push('', command.details);
-  if (command.runFromEnvironment === true) lines.push('', RUN_FROM_ENVIRONMENT);
-  if (command.runByDefault === true) lines.push('', RUN_BY_DEFAULT);
-  if (command.server !== 'used') lines.push('', SERVER_REFUSED);
+  lines.push(...command.usage.flatMap((line) => folded(`  phasegate ${line}`, 6)));
+  if (command.details !== undefined) {
+    lines.push(
+      '',
+      ...command.details.split('\n').flatMap((line) => folded(line, line.startsWith('- ') ? 2 : 0)),
+    );
+  }
+  for (const note of notesOnUse(command)) lines.push('', ...folded(note, 0));
   if (Object.keys(command.options).length > 0) {
     lines.push('', paint.bold('Options:'), ...optionLines(command.options, paint));
   }
@@ -55,6 +61,15 @@ function optionLines(options: OptionSpecs, paint: Paint): readonly string[] {
   });
   const width = Math.max(...rows.map(({ word }) => word.length));
   return rows.map(({ word, summary }) => `  ${paint.cyan(word.padEnd(width))}  ${summary}`);
+}
+
+const COLUMNS = 120;
+
+/** A line that is too long for a screen as several, each but the first at this indent. */
+function folded(line: string, indent: number): readonly string[] {
+  const end = line.lastIndexOf(' ', COLUMNS);
+  if (line.length <= COLUMNS || end <= indent) return [line];
+  return [line.slice(0, end), ...folded(' '.repeat(indent) + line.slice(end + 1), indent)];
 }
 
 function capital(text: string): string {

@@ -18,6 +18,8 @@ test.each(COMMANDS.map(({ name }) => name))('%s --help has a usage and examples'
   expect(code).toBe(0);
   expect(stdout).toContain(`Usage:\n  phasegate ${name}`);
   expect(stdout).toMatch(/Examples:\n {2}\S/);
+  expect(stdout.split('\n').filter((line) => line.length > 120)).toEqual([]);
+  expect(stdout.split('RUN may be left out').length).toBeLessThanOrEqual(2);
 });
 
 test('--version prints the version of the package', async () => {

@@ -33,7 +33,7 @@ export const agent: CliCommand = {
     agent: {
       type: 'text',
       value: 'NAME',
-      summary: `a client that is started with the flags it needs, in place of COMMAND: ${PRESET_NAMES}`,
+      summary: `a client, started with the flags it needs, in place of COMMAND: ${PRESET_NAMES}`,
     },
     adapter: { type: 'text', value: 'NAME', summary: 'subprocess (default) or tmux' },
     name: {

@@ -22,7 +22,8 @@ export const audit: CliCommand = {
     'verify checks every chain, seal and head and exits with 1 when one is broken. With --anchor it prints where all\n' +
     'chains end, signed by the project: keep it elsewhere. --since takes it again, checks that all chains still go\n' +
     'through there, and reads only runs that changed since; an edit in an old record of another run is found without\n' +
-    'it. --archive verifies a file of `phasegate archive` too, and may be given several times. export prints one record per line. Without a credential export and tail show what an agent may see.',
+    'it. --archive verifies a file of `phasegate archive` too, and may be given several times. export prints one record\n' +
+    'per line. Without a credential export and tail show what an agent may see.',
   examples: [
     'phasegate audit verify',
     'phasegate audit verify --anchor --json',

@@ -20,7 +20,7 @@ export const decide: CliCommand = {
   details:
     'On a terminal it asks for the passphrase, shows the gate card, and then asks for the choice. Without a terminal\n' +
     'nobody can be shown the card: `--shown` must then name the hash of the one that was read, which\n' +
-    '`phasegate status RUN` prints. The choice is signed together with that hash.',
+    '`phasegate status RUN --as NAME` prints beside the card. The choice is signed together with that hash.',
   examples: [
     'phasegate decide RUN',
     'phasegate decide RUN --option Approve --shown HASH --passphrase-fd 3 3<~/secret',

@@ -24,12 +24,13 @@ export const run: CliCommand = {
     'run [RUN] [--retry] [--agent NAME|COMMAND] [--sandbox] [--workers N]',
   ],
   details:
-    'Starts a run of WORKFLOW (with GOAL, as `phasegate start` does), or goes on with RUN: executes command steps, starts the agent for steps of an agent and\n' +
-    'for dispatched sub-agents, and pauses where a human must decide. A step with a handler is an agent step where it\n' +
-    'has something to do (instructions, tasks, evidence): the agent works, then the handler decides. With a title alone\n' +
-    `it is done by its handler. NAME is a client that is started with the flags it needs: ${PRESET_NAMES}.\n` +
+    'Starts a run of WORKFLOW (with GOAL, as `phasegate start` does), or goes on with RUN: executes command steps, starts\n' +
+    'the agent for steps of an agent and for dispatched sub-agents, and pauses where a human must decide. A step with a\n' +
+    'handler is an agent step where it has something to do (instructions, tasks, evidence): the agent works, then the\n' +
+    `handler decides. With a title alone it is done by its handler. NAME is a client that is started with the flags\nit needs: ${PRESET_NAMES}.\n` +
     'It has Phasegate’s MCP tools and may run commands and edit files without asking: start it where that is fine.\n' +
-    'COMMAND is split into words without a shell; `{prompt}` in them becomes the path of the prompt file, and without it the prompt is on standard input.\n' +
+    'COMMAND is split into words without a shell; `{prompt}` in them becomes the path of the prompt file, and without it\n' +
+    'the prompt is on standard input.\n' +
     'Without --agent the prompt is printed and the run pauses. Ctrl-C leaves a run that can be continued: the step\n' +
     'that was interrupted is done again from its beginning.\n\n' +
     'With --sandbox the agent and all other programs run in a sandbox of their phase: they write what it may write, see\n' +
