@@ -11,7 +11,7 @@ test('`validate` prints ten lines for ten mistakes, each with its place [S2.84]'
   const { json, code } = await phasegate(project, ['validate', 'ten.workflow.yaml', '--json']);
 
   const expected: readonly (readonly [place: string, words: string])[] = [
-    ['4:9', 'schema file `schemas/missing.json` is not there'],
+    ['4:9', 'schema file `schemas/missing.json` does not exist'],
     ['5:18', '`objekt`'],
     ['6:1', 'unknown key `enforcment` (did you mean `enforcement`?)'],
     ['9:33', '`raed_files` (did you mean `read_files`?)'],
@@ -61,7 +61,7 @@ describe('a definition is refused with exit 2 and its place', () => {
     [
       'a schema file that is not there',
       only('{ writes: [], required_artifacts: [{ type: x, schema: »no.json }] }'),
-      '`no.json` is not there',
+      '`no.json` does not exist',
     ],
     [
       'a schema that is none',

@@ -49,7 +49,7 @@ async function readPhase(
   ]);
   for (const { name: task, at } of described?.files ?? []) {
     if (files.includes(task)) continue;
-    const message = `\`${folder.pathOf(`${within}/${task}`)}\` is not there`;
+    const message = `\`${folder.pathOf(`${within}/${task}`)}\` does not exist`;
     folder.report.error(at, { code: 'file_unreadable', message });
   }
   if (file === null) return null;

@@ -58,7 +58,11 @@ export class WorkflowFolder {
       return source.text;
     }
     if (source.sha256 !== undefined) this.files[path] = source.sha256;
-    if (missing !== undefined && source.code === 'file_unreadable' && source.message.endsWith('is not there'))
+    if (
+      missing !== undefined &&
+      source.code === 'file_unreadable' &&
+      source.message.endsWith('does not exist')
+    )
       this.report.error(missing.at, missing.remark);
     else this.report.error({ file: path, line: source.line, column: source.column }, source);
     return null;

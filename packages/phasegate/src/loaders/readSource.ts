@@ -151,7 +151,7 @@ function firstBadLine(bytes: Buffer): number {
 
 function reason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'is not there';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
   if (code === 'EACCES' || code === 'EPERM') return 'may not be read';
   if (code === 'ELOOP') return 'is a symlink';
   return `cannot be read: ${reasonOf(error)}`;

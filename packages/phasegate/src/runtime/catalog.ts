@@ -275,7 +275,7 @@ function given(root: string, path: string, wanted: (path: string) => boolean): r
   try {
     isFolder = statSync(resolve(root, inside)).isDirectory();
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'is not there' : 'cannot be read';
+    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read';
     throw new PhasegateError('file_unreadable', `\`${path}\` ${reason}`, { cause: error });
   }
   if (inside === '..' || inside.startsWith('../') || isAbsolute(inside)) {

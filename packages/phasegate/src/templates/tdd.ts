@@ -159,7 +159,7 @@ phases:
         acceptance_criteria:
           - You can name every file the change needs
           - You know how the tests are run
-      - name: Say how one will see that it is right
+      - name: Say how the result will be checked
         instructions: |
           Write acceptance criteria about what can be observed, not about how it is done. Think of the empty input, the
           longest one and the one nobody expects.

@@ -106,7 +106,7 @@ function isBeneath(root: string, path: string): boolean {
 function unreadable(path: string, cause: unknown): PhasegateError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
   const missing = code === 'ENOENT' || code === 'ENOTDIR';
-  const reason = missing ? 'is not there' : `cannot be read: ${reasonOf(cause)}`;
+  const reason = missing ? 'does not exist' : `cannot be read: ${reasonOf(cause)}`;
   return new PhasegateError('file_unreadable', `\`${path}\` ${reason}`, {
     cause,
     hint: 'name a `tasks.md`, or the folder that holds one',

@@ -111,7 +111,7 @@ test('a path that leaves the project is refused, by dots, absolutely or through 
 test('a file that is not there says so', async () => {
   expect(await faultOf(project({}), 'specs/tasks.md')).toMatchObject({
     code: 'file_unreadable',
-    message: '`specs/tasks.md` is not there',
+    message: '`specs/tasks.md` does not exist',
   });
 });
 

@@ -21,7 +21,7 @@ export async function importFolder(
   if (workflow === null || errors.length > 0) {
     throw new PhasegateError('workflow_invalid', `\`${namedFolder}\` cannot be read as it is`, {
       problems: errors.map((problem) => ({ ...problem, file: inReport(problem.file) })),
-      hint: 'each line says what is in the way; docs/guide/markdown-workflows.md describes the format',
+      hint: 'each line says what is in the way: correct it there, and import the folder again',
     });
   }
   const read = Object.keys(files).filter((file) => file.startsWith(`${name}/`));

@@ -78,7 +78,7 @@ const CONTRACTS = ['agent_workflow.yaml', 'agent_workflow.yml', 'workflow.yaml',
 async function openSource({ path, named }: ImportRequest): Promise<Source> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) {
-    throw new PhasegateError('file_unreadable', `\`${named}\` is not there`, {
+    throw new PhasegateError('file_unreadable', `\`${named}\` does not exist`, {
       hint: 'name a file or a folder',
     });
   }
@@ -137,7 +137,7 @@ function kindOf({ yaml, names, tasks, named }: Source, { kind }: ImportRequest):
     'usage',
     `\`${named}\` is not a format that can be imported: looked for ${LOOKED_FOR}`,
     {
-      hint: 'name the format with `--from KIND`, or write the workflow as docs/guide/workflows.md says',
+      hint: 'name the format with `--from KIND`, or begin with a template: `phasegate init --template list`',
     },
   );
 }

@@ -69,7 +69,7 @@ export class ImportResolver {
         ? resolveImport(resolve(base, within), specifier)
         : resolveImport(real, specifier, true);
     if (file === undefined) {
-      return folder === null ? wrong('import_unresolved', `\`${specifier}\` is not there`) : NOTHING;
+      return folder === null ? wrong('import_unresolved', `\`${specifier}\` does not exist`) : NOTHING;
     }
     const path = slashed(relative(base, file));
     if (path.startsWith('../')) {

@@ -51,7 +51,7 @@ test('what is not known, ambiguous, broken or not there is said with the next st
     for (const text of texts) expect(stderr).toContain(text);
   };
 
-  await failing(['strange.yaml'], 'looked for', '`items`', '--from KIND');
+  await failing(['strange.yaml'], 'looked for', '`items`', '--from KIND', 'phasegate init --template list');
   await failing(['list.yaml'], 'looked for');
   await failing(['ours.yaml'], 'a contract of ours already', 'phasegate validate');
   await failing(['empty'], 'looked for');
@@ -64,7 +64,7 @@ test('what is not known, ambiguous, broken or not there is said with the next st
   await failing(['broken.yaml'], 'broken.yaml:', 'not YAML');
   await failing(['twice.yaml'], 'twice.yaml:3:', 'defined twice');
   await failing(['loose.yaml'], 'loose.yaml:1:', '`gone.json`');
-  await failing(['gone.yaml'], 'is not there');
+  await failing(['gone.yaml'], 'does not exist');
   await failing(['map.yaml'], 'map.yaml:2:', '`gates` is not a list');
   await failing(['word.yaml'], 'word.yaml:2:', '`verification` is not a map');
   await failing(['same.yaml'], 'same.yaml:2:', 'item `a` is defined twice');

@@ -60,7 +60,7 @@ test('on a terminal it takes the screen, redraws it, rings when a gate opens, an
   expect(watched.beside()).toBe('');
 
   await shell.call(['done', run]);
-  await watched.sees('1 run: 1 waits for a human');
+  await watched.sees('1 run: 1 waiting for a human');
   await watched.sees(`phasegate decide ${run}`);
   watched.stop();
 

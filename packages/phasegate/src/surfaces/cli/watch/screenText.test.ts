@@ -11,11 +11,11 @@ test('what waits for a human comes first, with the command to decide with', () =
   const lines = drawn([waiting, working], { columns: 80, rows: 24 });
 
   expect(lines).toEqual([
-    '2 runs: 1 waits for a human, 1 active',
+    '2 runs: 1 waiting for a human, 1 active',
     '',
     '! run-1 waiting tdd',
     '  goal, by maria: add a subtract function',
-    '  phase PLAN, agent ada, waits for 2 min',
+    '  phase PLAN, agent ada, waiting for 2 min',
     '  gate plan: Is this the plan?',
     '  phasegate decide run-1',
     '',
@@ -46,7 +46,7 @@ test('in a terminal of 40 columns a goal and a place get further lines, and noth
     '  goal, by maria:',
     '  | add a subtract function',
     '  phase PLAN, agent ada',
-    '  waits for 2 min',
+    '  waiting for 2 min',
     '  gate plan: Is this the plan?',
   ]);
 });

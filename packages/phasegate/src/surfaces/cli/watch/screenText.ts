@@ -58,7 +58,7 @@ function headline(runs: readonly WatchedRun[]): string {
   const active = alive.filter(({ status }) => status === 'active').length;
   const queued = alive.filter(({ status }) => status === 'queued').length;
   const parts = [
-    ...(waiting === 0 ? [] : [waiting === 1 ? '1 waits for a human' : `${waiting} wait for a human`]),
+    ...(waiting === 0 ? [] : [`${waiting} waiting for a human`]),
     ...(active === 0 ? [] : [`${active} active`]),
     ...(queued === 0 ? [] : [`${queued} queued`]),
   ];
@@ -105,7 +105,7 @@ function placeOf(
     ...(agents.length === 0 ? [] : [`agent ${agents.map(oneLine).join(', ')}`]),
     // While a human is waited for, nobody's silence counts.
     ...(leaseUntil === null || waits !== null ? [] : [leaseText(Date.parse(leaseUntil) - now)]),
-    waits === null ? `changed ${since} ago` : `waits for ${since}`,
+    waits === null ? `changed ${since} ago` : `waiting for ${since}`,
   ];
 }
 
