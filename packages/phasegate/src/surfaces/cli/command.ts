@@ -64,6 +64,8 @@ export interface OptionSpec {
   readonly short?: string;
   /** What stands for the value in the help. */
   readonly value?: string;
+  /** The values that a shell completes, where there are only a few. */
+  readonly choices?: readonly string[];
   readonly summary: string;
 }
 

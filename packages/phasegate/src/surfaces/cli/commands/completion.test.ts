@@ -16,6 +16,21 @@ describe('in bash', () => {
     expect(complete(script, ['phasegate', 'start', '--que'])).toEqual(['--queue']);
     expect(complete(script, ['phasegate', 'start', 'a'])).toEqual(['a-workflows']);
     expect(complete(script, ['phasegate', 'status', 'a'])).toEqual(['a-runs']);
+    expect(complete(script, ['phasegate', 'run', 'a'])).toEqual(['a-runs', 'a-workflows']);
+  });
+
+  test('the words a command begins with and the templates of `init` are completed', async () => {
+    const { stdout: script } = await makeShell().call(['completion', 'bash']);
+
+    expect(complete(script, ['phasegate', 'audit', "''"])).toEqual(['export', 'tail', 'verify']);
+    expect(complete(script, ['phasegate', 'audit', '--j'])).toEqual(['--json']);
+    expect(complete(script, ['phasegate', 'completion', 'z'])).toEqual(['zsh']);
+    expect(complete(script, ['phasegate', 'init', '--template', 're'])).toEqual([
+      'refactor',
+      'release',
+      'review',
+    ]);
+    expect(complete(script, ['phasegate', 'init', '--yes', '--tem'])).toEqual(['--template']);
   });
 });
 
@@ -32,6 +47,8 @@ test.each([
   // Not every machine has every shell; what can be said without one is that the script names the commands.
   if (error === undefined) expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toContain('decide');
+  expect(stdout).toMatch(/verify.*export.*tail/);
+  expect(stdout).toMatch(/tdd bugfix .*list/);
 });
 
 test('workflows and runs are named one on each line, and only in words that no shell expands', async () => {

@@ -16,7 +16,7 @@ The script asks \`completion workflows\` and \`completion runs\` for names, one 
 workflow, and neither makes state in a folder that has none.`,
     examples: ['eval "$(phasegate completion bash)"', 'phasegate completion fish | source'],
     options: {},
-    positionals: ['SHELL'],
+    positionals: ['bash|zsh|fish'],
     anywhere: true,
     server: 'ignored',
     async run(invocation) {

@@ -38,6 +38,7 @@ export const init: CliCommand = {
     template: {
       type: 'text',
       value: 'NAME',
+      choices: [...TEMPLATES.map(({ name }) => name), 'list'],
       summary: `the workflow to begin with (default ${DEFAULT_TEMPLATE}); \`list\` shows them`,
     },
     test: { type: 'text', value: 'CMD', summary: "the command that runs the project's tests" },
