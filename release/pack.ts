@@ -12,7 +12,8 @@ try {
   for (const { name, path } of await packPackages(place)) {
     if (name !== 'phasegate') continue;
     copyFileSync(path, join(ROOT, basename(path)));
-    console.log(`wrote ${basename(path)}`);
+    console.log(`wrote ${basename(path)}; install it with`);
+    console.log(`  npm install --global ./${basename(path)}`);
   }
 } finally {
   rmSync(place, { recursive: true, force: true });

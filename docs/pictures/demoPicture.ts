@@ -9,22 +9,26 @@ const COLUMN = 7.83;
 const MARGIN = 20;
 const LINE_SECONDS = 0.35;
 const HOLD_SECONDS = 8;
+/** How many lines stand there from the beginning, and how the others look until it is their turn. */
+const FIRST_LINES = 8;
+const PALE = 0.3;
 
 /**
- * One SVG that needs nothing from elsewhere: lines appear one after another, and start over after a while. Where a page
- * is dark, so is the picture; where motion is unwelcome, all lines stand there at once.
+ * One SVG that needs nothing from elsewhere: lines light up one after another, and start over after a while. It is never
+ * empty. Where a page is dark, so is the picture; where motion is unwelcome, all lines stand there at once.
  */
 export function demoPicture(transcript: string): string {
   const lines = transcript.trimEnd().split('\n');
   const columns = Math.max(...lines.map((line) => plainText(line).length));
   const width = Math.ceil(2 * MARGIN + columns * COLUMN);
   const height = 2 * MARGIN + lines.length * STEP;
-  const total = lines.length * LINE_SECONDS + HOLD_SECONDS;
+  const total = (lines.length - FIRST_LINES) * LINE_SECONDS + HOLD_SECONDS;
   const percent = (seconds: number) => Math.round((seconds / total) * 10_000) / 100;
   const shown = lines.map((line, index) => ({ line, index })).filter(({ line }) => line !== '');
-  const frames = shown.map(({ index }) => {
-    const at = percent(index * LINE_SECONDS);
-    return `@keyframes k${index}{0%,${at}%{opacity:0}${Math.round((at + 0.3) * 100) / 100}%,100%{opacity:1}}#l${index}{animation:k${index} ${total}s infinite}`;
+  const later = shown.filter(({ index }) => index >= FIRST_LINES);
+  const frames = later.map(({ index }) => {
+    const at = percent((index - FIRST_LINES + 1) * LINE_SECONDS);
+    return `@keyframes k${index}{0%,${at}%{opacity:${PALE}}${Math.round((at + 0.3) * 100) / 100}%,100%{opacity:1}}#l${index}{animation:k${index} ${total}s infinite}`;
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace" font-size="${SIZE}">`,

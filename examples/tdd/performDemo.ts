@@ -20,12 +20,13 @@ export async function performDemo(project: DemoProject, { env, isTty, print }: S
     print('Five phases, a human, and a scripted agent that cheats wherever it can.\n');
     await playDemo(stage, project);
     const { allowed, cheats, surprises } = stage.counts;
-    print(`${cheats} cheats refused, ${allowed} acts allowed, ${surprises} not as they must be`);
+    print(`${cheats} cheats refused, ${allowed} acts allowed, ${surprises} unexpected`);
     if (surprises === 0) {
-      print('\nHold your own agent, in your own project:');
-      print('  phasegate init                       a config, a workflow, and you who decide');
-      print('  phasegate start tdd "add subtract"   a run with that goal, and its id');
-      print('  phasegate mcp                        for your agent (or: phasegate run)');
+      print('\nTo install the command, `npm run pack` makes the file and says how. Then hold');
+      print('your own agent, in your own project:');
+      print('  phasegate init                      a workflow, and you as the one who decides');
+      print('  phasegate start tdd "add subtract"  a run with that goal, and its id');
+      print('  phasegate mcp                       for your agent (or: phasegate run)');
     }
     return surprises === 0 ? 0 : 1;
   } finally {

@@ -25,7 +25,7 @@ export interface Stage {
   demand(holds: boolean, what: string): void;
   /** Phases whose text was shown, each after it was entered. */
   readonly seen: ReadonlySet<string>;
-  /** Cheats are what an agent tried and was refused. */
+  /** What was allowed and printed, what an agent tried and was refused, and what was not as it must be. */
   readonly counts: { readonly allowed: number; readonly cheats: number; readonly surprises: number };
 }
 
@@ -80,8 +80,9 @@ export function makeStage(project: DemoProject, { print, colour, unicode }: Stag
     const credential = who === 'human' && calling.passphrase === undefined ? { passphrase: PASSPHRASE } : {};
     const called = await project.phasegate(words, { ...calling, ...credential });
     const allowed = called.code === 0;
-    if (allowed) counts.allowed++;
-    else if (who === 'agent') counts.cheats++;
+    // Who counts the ticks finds as many.
+    if (allowed && says !== undefined) counts.allowed++;
+    else if (!allowed && who === 'agent') counts.cheats++;
     if (says !== undefined) show(who, says, called);
     demand(because === undefined || called.text.includes(because), `expected to be told: ${because}`);
     const code = allowed ? 'allowed' : String(called.json.error);

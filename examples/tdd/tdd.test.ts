@@ -31,7 +31,8 @@ describe('the demo', () => {
   test('in the ring served, an agent that cheats at every phase is refused at each, and the audit verifies [S0.1 S0.15 S0.44 S0.67 S0.68 S2.6 S2.32 C3 C5 C18 adv.G9 adv.H1 adv.I1 adv.I2 adv.J1 adv.K6]', () => {
     const { code, text } = poor;
 
-    expect(text).toContain('27 cheats refused, 26 acts allowed, 0 not as they must be');
+    const ticks = text.split('\n').filter((line) => /^.{9}\+ (?:agent|human) /.test(line)).length;
+    expect(text).toContain(`27 cheats refused, ${ticks} acts allowed, 0 unexpected`);
     expect(code).toBe(0);
     for (const refusal of REFUSALS) expect(text).toMatch(refusal);
     expect(text).toMatch(/reports what was done +All phases complete/);
@@ -49,6 +50,7 @@ describe('the demo', () => {
       'phasegate start',
       'phasegate mcp',
     ]);
+    expect(lines.at(-5)).toContain('`npm run pack`');
     expect(lines.at(-2)).toContain('phasegate start tdd "add subtract" ');
   });
 
@@ -77,6 +79,9 @@ describe('the demo', () => {
     expect(svg).toMatch(
       /^[^@]*@media \(prefers-color-scheme:dark\)\{[^@]*@media \(prefers-reduced-motion:no-preference\)\{@keyframes/,
     );
+    // A reader who sees the first frame alone sees the beginning as it is, and the rest pale.
+    expect(svg).toMatch(/@keyframes k8\{/);
+    expect(svg).not.toMatch(/@keyframes k[0-7]\{|opacity:0[^.]/);
     expect(svg.length).toBeLessThan(20_000);
   });
 });
