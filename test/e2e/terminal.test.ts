@@ -168,6 +168,7 @@ test.concurrent('on a terminal `init` asks again after a mistake, and a name tha
   const project = makeProject();
   const terminal = onTerminal(project, ['init']);
 
+  await terminal.sees('`phasegate init --template minimal`');
   await terminal.sees('Which command runs the tests of this project?');
   terminal.types(`no-such-program${ENTER}`);
   await terminal.sees('of this project? (try 2 of 3)');

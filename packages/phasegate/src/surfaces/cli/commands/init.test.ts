@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
 
@@ -34,6 +34,48 @@ test('accepts only what it wrote itself', async () => {
     trusted: [{ workflow: 'mine', by: 'maria' }],
   });
   expect((await shell.call(['start', 'mine', '--json'])).json()).toMatchObject({ trusted: true });
+});
+
+test('run again, it says how to start what was accepted, and what to accept where something was not', async () => {
+  const shell = makeShell(TESTED_PROJECT);
+  const initAgain = async () => (await shell.callAs('open sesame', ['init', '--json'])).json();
+  const start = { next_action: 'phasegate start tdd "GOAL"' };
+
+  // Named by hand: what `init` would find by itself the second time is another workflow.
+  const named = await shell.callAs('open sesame', ['init', '--test', 'node --test test', '--json']);
+  expect(named.json()).toMatchObject(start);
+  expect(await initAgain()).toMatchObject({ trusted: [], ...start });
+  expect((await shell.callAs('open sesame', ['init'])).stdout).toMatch(
+    /^next: phasegate run tdd "GOAL" --agent claude\n {2}or: phasegate start tdd "GOAL"\n$/m,
+  );
+
+  const file = join(shell.root, 'agent_workflow.yaml');
+  writeFileSync(file, `${readFileSync(file, 'utf8')}# changed\n`);
+  expect(await initAgain()).toMatchObject({ next_action: 'phasegate trust tdd' });
+  writeFileSync(file, 'workflow: mine\nphases: {A: {next: null}}\n');
+  expect(await initAgain()).toMatchObject({ next_action: 'phasegate trust mine' });
+  writeFileSync(file, 'workflow: [\n');
+  expect(await initAgain()).toMatchObject({ next_action: 'phasegate validate' });
+});
+
+test('an editor is told of the schema only where it is installed in the project', async () => {
+  const schema = 'node_modules/phasegate/schemas/workflow.schema.json';
+  const firstLine = async (files: Record<string, string>, template: string, path: string) => {
+    const shell = makeShell(TESTED_PROJECT);
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(shell.root, file)), { recursive: true });
+      writeFileSync(join(shell.root, file), text);
+    }
+    await shell.call(['init', '--yes', '--template', template]);
+    return readFileSync(join(shell.root, path), 'utf8').split('\n')[0];
+  };
+  const installed = { [schema]: '{}' };
+  const bugfix = 'workflows/bugfix.workflow.yaml';
+
+  expect(await firstLine({}, 'tdd', 'agent_workflow.yaml')).not.toContain('$schema');
+  expect(await firstLine({}, 'bugfix', bugfix)).not.toContain('$schema');
+  expect(await firstLine(installed, 'tdd', 'agent_workflow.yaml')).toContain(`$schema=./${schema}`);
+  expect(await firstLine(installed, 'bugfix', bugfix)).toContain(`$schema=../${schema}`);
 });
 
 test('without a terminal it names what is missing and writes nothing [adv.M5 fail.43]', async () => {
@@ -164,6 +206,25 @@ describe('the command that runs the tests', () => {
       warning:
         'package.json says `npm test`, and there is no program `npm` to start: install it, or begin again with `--test "CMD"`',
     });
+  });
+
+  test('is refused where `package.json` has no such script', async () => {
+    const shell = makeShell({
+      'package.json': '{ "scripts": { "unit": "node --test", "test": "node --test" } }',
+    });
+    const init = (command: string) => shell.call(['init', '--yes', '--test', command]);
+
+    for (const command of ['npm run nosuch', 'pnpm run-script nosuch', 'yarn run nosuch a']) {
+      expect(await init(command)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('`package.json` has no script `nosuch`'),
+      });
+    }
+    expect(readdirSync(shell.root)).toEqual(['package.json']);
+    expect((await init('npm run unit')).code).toBe(0);
+    // Which package this is about is not known here.
+    expect((await init('npm run nosuch --workspace one')).code).toBe(0);
+    expect((await makeShell().call(['init', '--yes', '--test', 'npm test'])).code).toBe(0);
   });
 
   test('is not needed where a template runs none, or a workflow is there', async () => {

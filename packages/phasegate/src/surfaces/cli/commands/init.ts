@@ -8,6 +8,8 @@ import { CONFIG, configFile, DEFAULT_TEMPLATE, TEMPLATES, type Template } from '
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
 import { acceptWritten } from '../setUp/acceptWritten.ts';
 import { type AttachedClient, attachClient, MCP_FILE } from '../setUp/attachClient.ts';
+import { withEditorSchema } from '../setUp/editorSchema.ts';
+import { nextSteps } from '../setUp/nextSteps.ts';
 import { settleOperator, setUpOperator } from '../setUp/settleOperator.ts';
 import { type SettledTests, settleTests } from '../setUp/settleTests.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -120,8 +122,11 @@ async function tell(
   const { root, stateDir } = await invocation.project();
   const { created, kept, client } = files;
   const changed = client.change === 'changed' ? [MCP_FILE] : [];
-  const startable = human === null || trusted.includes(template.workflow);
-  const next_action = `phasegate ${startable ? 'start' : 'trust'} ${template.workflow}${startable ? (template.startWith ?? '') : ''}`;
+  const { action: next_action, shown } = await nextSteps(invocation, {
+    template,
+    human,
+    isOurs: files.isOurs,
+  });
   const { command, from, warning } = settled;
   await out.result(
     {
@@ -156,7 +161,7 @@ async function tell(
           : `human    ${human.principal.name}`,
         ...trusted.map((workflow) => `accepted ${workflow}`),
         `state    ${stateDir}`,
-        `next: ${out.paint.cyan(next_action)}`,
+        ...shown.map((step, index) => `${index === 0 ? 'next:' : '  or:'} ${out.paint.cyan(step)}`),
       ].join('\n'),
   );
   return 0;
@@ -181,7 +186,7 @@ async function writeFiles(
     changed,
   }: Pick<Done, 'template' | 'settled' | 'port'> & { readonly changed: boolean },
 ): Promise<Written> {
-  const definition = template.definition(settled.tests);
+  const definition = await withEditorSchema(root, template.definition(settled.tests));
   const first = [configFile(port), ...definition];
   const files = await writeMissing(root, first);
   const isOurs = definition.every(({ path }) => files.ours.includes(path));

@@ -63,6 +63,22 @@ async function fromPackage(root: string): Promise<FoundTests | null> {
   };
 }
 
+/**
+ * The script of `package.json` that a command line names and that is not in it; null where it is, or where the words may
+ * mean another package.
+ */
+export async function missingScript(root: string, words: readonly string[]): Promise<string | null> {
+  const [program = '', verb = '', named] = words;
+  if (!['npm', 'pnpm', 'yarn'].includes(program) || words.some((word) => word.startsWith('-'))) return null;
+  const script = ['run', 'run-script'].includes(verb) ? named : verb === 'test' ? verb : undefined;
+  if (script === undefined) return null;
+  const text = await textOf(root, 'package.json');
+  // Without one, the package is a folder above, or is to come.
+  if (text === null) return null;
+  const scripts = own(jsonOf(text), 'scripts');
+  return typeof own(scripts, script) === 'string' ? null : script;
+}
+
 async function nodeKind(root: string): Promise<LayoutName> {
   return (await exists(join(root, 'tsconfig.json'))) ? 'typescript' : 'javascript';
 }

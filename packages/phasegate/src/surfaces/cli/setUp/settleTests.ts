@@ -12,7 +12,7 @@ import {
 import type { Invocation } from '../command.ts';
 import { asked, TRIES } from '../prompts.ts';
 import { usageError } from '../usage.ts';
-import { codeFolders, type FoundTests, findTests, layoutOf } from './findTests.ts';
+import { codeFolders, type FoundTests, findTests, layoutOf, missingScript } from './findTests.ts';
 
 /** How the project is tested, who says so, and what is wrong with it. */
 export interface SettledTests {
@@ -51,7 +51,12 @@ async function choose(
   const [first, ...others] = found;
   const mayAsk = prompts !== null && !args.flag('yes');
   if (first === undefined) {
-    if (mayAsk) return askUntilItStarts(invocation, root);
+    if (mayAsk) {
+      await invocation.out.log(
+        'no tests were found here; a workflow without tests: `phasegate init --template minimal`',
+      );
+      return askUntilItStarts(invocation, root);
+    }
     throw usageError(
       `no tests were found in \`${root}\`, and the template \`${template.name}\` has the engine run them`,
       'name the command with `--test "CMD"`, or take a template without tests: `--template minimal`',
@@ -92,7 +97,7 @@ async function askedFor(invocation: Invocation, root: string, named: string): Pr
   if (/[\n\r\0]/u.test(command)) throw usageError('`--test` needs one line');
   const problem = await whyNotStarted(invocation, root, command);
   if (problem !== null) {
-    throw usageError(`\`--test\`: ${problem}`, 'install it, or name another command');
+    throw usageError(`\`--test\`: ${problem}`, 'add or install it, or name another command');
   }
   return { command, layout: await layoutOf(root), from: null };
 }
@@ -131,8 +136,12 @@ async function testsOf(root: string, command: string, name: LayoutName): Promise
  * does, a bare name is looked for on the path and never inside the project.
  */
 async function whyNotStarted({ env }: Invocation, root: string, command: string): Promise<string | null> {
-  const program = plainWords(command)?.[0];
-  if (program === undefined || env.PATH === undefined) return null;
+  const words = plainWords(command) ?? [];
+  const [program] = words;
+  if (program === undefined) return null;
+  const script = await missingScript(root, words);
+  if (script !== null) return `\`package.json\` has no script \`${script}\``;
+  if (env.PATH === undefined) return null;
   const places = program.includes('/')
     ? [resolve(root, program)]
     : env.PATH.split(delimiter)
