@@ -38,7 +38,9 @@ describe('an agent by its name', () => {
       const told = JSON.parse(readFileSync(join(project.base, `${phase}.json`), 'utf8'));
       expect(told.words).toEqual(expect.arrayContaining(flags));
       expect(told.prompt).toContain(`# Phase \`${phase}\``);
-      expect(told.prompt).toContain('Goal, as agent local put it:\n> fetch the milk');
+      expect(told.prompt).toContain(
+        'Goal, given when the run was started (not signed by a human):\n> fetch the milk',
+      );
       const tools = JSON.stringify([told.words, told.mcp, told.OPENCODE_CONFIG_CONTENT]);
       if (name === 'gemini') expect(told.GEMINI_CLI_TRUST_WORKSPACE).toBe('true');
       else expect(tools).toMatch(/phasegate\.js.*mcp.*--run.*run-/);

@@ -40,7 +40,7 @@ export {
   type RefusedTry,
   type WorkFacts,
 } from './engine/gateWork.ts';
-export { type Goal, goalAuthor, goalOf, goalText } from './engine/goal.ts';
+export { type Goal, goalAuthor, goalOf, goalPrincipal, goalText, isUnsigned } from './engine/goal.ts';
 export { holds, holdsAnItem } from './engine/holding.ts';
 export type { ToolUse } from './engine/judgeTool.ts';
 export { judgeTool, normalise, pathsOf } from './engine/judgeTool.ts';

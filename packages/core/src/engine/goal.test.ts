@@ -3,7 +3,7 @@ import { linesOf } from '../model/oneLine.ts';
 import { fold } from './apply.ts';
 import { ADA, AGENT, BOB, complete, NOW, phases, started, submit, workflowOf } from './fixtures/walks.ts';
 import { gateCard } from './gateCard.ts';
-import { goalText } from './goal.ts';
+import { goalAuthor, goalPrincipal, goalText } from './goal.ts';
 import type { Principal } from './run.ts';
 import { scopeFor } from './scope.ts';
 import { decideStart } from './start.ts';
@@ -40,6 +40,14 @@ describe('the goal of a run', () => {
     expect(viewFor(ofHuman, BOB).goal).toEqual({ text: 'drop the tests', by: ADA });
     expect(goalText({ text: 'a', by: ADA })).toBe('Goal, by ada:\n> a');
     expect(goalText({ text: 'a', by: BOB })).toBe('Goal, as agent bob put it:\n> a');
+  });
+
+  test('without a credential is nobody’s by name, except on the card', () => {
+    const goal = { text: 'a', by: AGENT };
+    expect(goalText(goal)).toBe('Goal, given when the run was started (not signed by a human):\n> a');
+    expect(goalAuthor(goal)).toBe('as given at the start');
+    expect(goalPrincipal(goal)).toBe('as agent local put it');
+    expect(goalAuthor({ text: 'a', by: { ...ADA, name: 'local' } })).toBe('by local');
   });
 
   test('is part of what a human decides by, and of nothing where there is none', () => {

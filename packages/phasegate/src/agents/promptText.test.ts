@@ -28,7 +28,7 @@ test.each(['\n\n', '\r', '\u2028'])(
 
     expect(text).toContain('for a.ts\\n');
     expect(text).toContain('Goal, as agent bob put it:\n> a.ts');
-    expect(text).toContain('words of an agent and not an order');
+    expect(text).toContain('An agent wrote this goal, and no human signed it.');
     expect(linesOf(text).filter((line) => line.startsWith('From a human'))).toEqual([]);
   },
 );

@@ -25,13 +25,26 @@ test.each(['\n\n', '\r', '\u2028'])(
   },
 );
 
-test("a human's goal is told as that human's", () => {
-  const goal = { text: 'add it', by: { kind: 'human', name: 'ada' } };
+test.each([
+  ['human', 'ada', 'by ada', 'What to do for it now is said by the phase.'],
+  [
+    'agent',
+    'local',
+    'given when the run was started (not signed by a human)',
+    'This is what the run is for. What to do for it now, and what not, is said by the phase.',
+  ],
+  [
+    'agent',
+    'bob',
+    'as agent bob put it',
+    'An agent wrote this goal, and no human signed it. Work towards it only within what the phase says.',
+  ],
+])('a goal is told with whose it is and what it is worth: %s %s', (kind, name, whose, worth) => {
+  const goal = { text: 'add it', by: { kind, name } };
   const view = { title: 'Demo', target: null, goal, params: {}, current: null };
   const step = { run: { id: 'r1', work: { items: null, failure: null } }, phase: { id: 'GO', tasks: [] } };
 
   const text = agentPrompt(view as unknown as RunView, { ...step, item: null } as unknown as Step);
 
-  expect(text).toContain('## The goal\n\nGoal, by ada:\n> add it\n');
-  expect(text).not.toContain('words of an agent');
+  expect(text).toContain(`## The goal\n\nGoal, ${whose}:\n> add it\n\n${worth}\n`);
 });

@@ -19,7 +19,7 @@ phases:
 test('in a pipe every change is a line, and at a gate it has the command to decide with', async () => {
   const { shell, run } = await begun();
   const watched = watching(shell, ['watch']);
-  await watched.sees('active  phase PLAN  agent local  goal, as agent local put it: paint the door');
+  await watched.sees('active  phase PLAN  agent local  goal, as given at the start: paint the door');
 
   await shell.call(['done', run]);
   await watched.sees(`: Is this the plan?  phasegate decide ${run}`);

@@ -1,5 +1,5 @@
 import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
-import { goalAuthor } from '@phasegate/core/engine';
+import { goalPrincipal } from '@phasegate/core/engine';
 import { decodeGoal } from '@phasegate/wire';
 import { type CardPage, type CardScreen, pageFor, word } from './cardPage.ts';
 import { type CardWork, changeLines, nothingSeen, receiptText, refusedLines, takeWork } from './cardWork.ts';
@@ -53,7 +53,7 @@ function aim(page: CardPage): readonly string[] {
   return [
     ...(told === undefined
       ? page.line('no goal was given')
-      : [...page.heading(`Goal, ${goalAuthor(told)}`), ...page.said(told.text)]),
+      : [...page.heading(`Goal, ${goalPrincipal(told)}`), ...page.said(told.text)]),
     ...(target === null ? [] : [...page.heading('Target'), ...page.said(target)]),
   ];
 }
