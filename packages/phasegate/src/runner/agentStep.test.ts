@@ -126,6 +126,8 @@ describe('without an agent command', () => {
       phase: 'PLAN',
       text: expect.stringContaining('Write a plan.'),
     });
+    // Nothing was started, and nothing says so.
+    expect(bed.starts()).toEqual([]);
     expect((await bed.load()).work.attempts).toBe(0);
   });
 
@@ -159,7 +161,7 @@ describe('a step with a handler', () => {
     const bed = await handled({ id: 'read', ...HANDLED, ...more });
 
     expect(await bed.drive()).toMatchObject({ outcome: 'awaiting_agent', phase: 'read' });
-    expect(bed.reports).toContainEqual(expect.objectContaining({ event: 'step_started', kind: 'agent' }));
+    expect(bed.reports).toContainEqual(expect.objectContaining({ event: 'prompt', phase: 'read' }));
     expect((await bed.load()).completions).toEqual([]);
   });
 

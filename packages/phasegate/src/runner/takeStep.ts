@@ -1,5 +1,6 @@
 import { PhasegateError } from '@phasegate/core';
 import { workerOf } from '@phasegate/core/model';
+import { startsAgents } from './agentLaunch.ts';
 import { agentStep } from './agentStep.ts';
 import { commandStep } from './commandStep.ts';
 import { dispatchStep } from './dispatchStep.ts';
@@ -26,7 +27,9 @@ export async function takeStep(driving: Driving, step: Step): Promise<Taken> {
   await request.open.guardedFiles.hold(run.id);
   const began = performance.now();
   const kind = workerOf(phase);
-  request.report({ ...common, event: 'step_started', kind, attempt: attemptsOf(run, item) + 1 });
+  // Without an agent to start, the prompt is all there is to tell.
+  if (startsAgents(request) || (kind !== 'agent' && kind !== 'dispatch'))
+    request.report({ ...common, event: 'step_started', kind, attempt: attemptsOf(run, item) + 1 });
   const ended = (accepted: boolean, message: string) => {
     const ms = Math.round(performance.now() - began);
     request.report({ ...common, event: 'step_ended', accepted, message, ms });
