@@ -32,8 +32,18 @@ test('what is not JSON is refused with its line and column', async () => {
     message: expect.stringContaining('at line 3, column 7'),
   });
   await expect(readEvidence('-', () => Readable.from(['{"a": [1,\n']))).rejects.toThrow(
-    'stdin is not JSON at line 2, column 1',
+    'stdin is not JSON at line 1, column 10: unexpected end of JSON input',
   );
+});
+
+test.each([
+  ['{a', "stdin is not JSON at line 1, column 2: expected property name or '}'"],
+  ['{"a": 1}}', 'stdin is not JSON at line 1, column 9: unexpected non-whitespace character after JSON'],
+  ['{\n "a": tru}', "stdin is not JSON at line 2, column 10: unexpected token '}'"],
+  ['', 'stdin is not JSON at line 1, column 1: unexpected end of JSON input'],
+  [`{"a":"${'x'.repeat(99)}",\n"b": hello}`, "stdin is not JSON at line 2, column 6: unexpected token 'h'"],
+])('the place of a fault is said once: %j', async (text, message) => {
+  await expect(readEvidence('-', () => Readable.from([text]))).rejects.toMatchObject({ message });
 });
 
 test('a number no JSON has (1e999) is refused with its place [adv.O1]', async () => {

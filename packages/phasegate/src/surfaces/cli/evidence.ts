@@ -2,7 +2,7 @@ import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { isJsonObject, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
 import { EVIDENCE_LIMIT, kindOf } from '@phasegate/core/contract';
-import { jsonProblem, reasonOf } from '@phasegate/core/model';
+import { jsonFault, jsonProblem, Lines, reasonOf } from '@phasegate/core/model';
 import { readLimited } from './readLimited.ts';
 
 /** Evidence: a JSON object from a file, or from stdin with `-`. */
@@ -10,6 +10,19 @@ export async function readEvidence(source: string, stdin: () => Readable): Promi
   const value = await readJson(source, stdin);
   if (isJsonObject(value)) return value;
   throw unreadable(`${nameOf(source)} holds ${kindOf(value)}, and evidence is a JSON object`);
+}
+
+/** Stands in a skeleton of evidence where a value must be put. */
+export const REPLACE = 'REPLACE ME';
+
+/** Where the skeleton's words still stand: nobody's evidence, whatever a schema says to them. */
+export function unreplaced(value: Json, path = ''): readonly string[] {
+  if (typeof value === 'string') return value.startsWith(REPLACE) ? [path] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) => {
+    const place = Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
+    return key === REPLACE ? [place] : unreplaced(part, place);
+  });
 }
 
 /** One JSON value from a file, or from stdin with `-`. */
@@ -27,7 +40,9 @@ export async function readJson(source: string, stdin: () => Readable): Promise<J
     return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw unreadable(`${name} is not JSON${placeOf(error, text)}: ${error.message}`, error);
+    const { offset, message } = jsonFault(text) ?? { offset: 0, message: 'it cannot be parsed' };
+    const { line, column } = new Lines(text).at(offset);
+    throw unreadable(`${name} is not JSON at line ${line}, column ${column}: ${message}`, error);
   }
 }
 
@@ -45,16 +60,6 @@ function decode(bytes: Buffer, name: string): string {
   } catch (error) {
     throw unreadable(`${name} is not UTF-8 text`, error);
   }
-}
-
-/** Line and column, where the parser says them or the text simply ends too early. */
-function placeOf(error: SyntaxError, text: string): string {
-  const place = /\(line (\d+) column (\d+)\)/.exec(error.message);
-  if (place !== null) return ` at line ${place[1]}, column ${place[2]}`;
-  const position = /at position (\d+)/.exec(error.message)?.[1];
-  if (position === undefined && !error.message.includes('end of JSON')) return '';
-  const lines = text.slice(0, position === undefined ? text.length : Number(position)).split('\n');
-  return ` at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
 }
 
 function nameOf(source: string): string {

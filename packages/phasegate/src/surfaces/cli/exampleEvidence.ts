@@ -1,8 +1,6 @@
 import { type Json, type JsonObject, own } from '@phasegate/core';
 import { sampleValue } from '@phasegate/core/model';
-
-/** Stands where a value must be put. */
-export const REPLACE = 'REPLACE ME';
+import { REPLACE } from './evidence.ts';
 
 /** A skeleton of the evidence a phase asks for. */
 export interface ExampleEvidence {

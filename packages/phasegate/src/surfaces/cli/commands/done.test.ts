@@ -158,6 +158,24 @@ phases:
     expect((await shell.call(['done', run, '--example', '--evidence', '-'])).code).toBe(2);
   });
 
+  test('the skeleton as it was printed is not evidence: the places are named, and nothing is submitted', async () => {
+    const shell = makeShell({ 'agent_workflow.yaml': `${ASKING.split('      - { type: odd')[0]}` });
+    const run = String((await shell.call(['start', 'w', '--json'])).json().run);
+    const { stdout } = await shell.call(['done', run, '--example']);
+
+    const called = await shell.call(['done', run, '--evidence', '-'], stdout);
+
+    expect(called).toMatchObject({ code: 2, stdout: '' });
+    expect(called.stderr).toContain('`plan.summary` still holds `REPLACE ME` of the skeleton');
+    expect((await shell.call(['status', run, '--json'])).json()).toMatchObject({ attempts: 0, phase: 'A' });
+    const nested = '{"a":["x",{"b":"REPLACE ME..."}],"REPLACE ME":1}';
+    expect((await shell.call(['done', run, '--evidence', '-'], nested)).stderr).toContain(
+      '`a[1].b`, `REPLACE ME` still hold',
+    );
+    const filled = await shell.call(['done', run, '--evidence', '-'], stdout.replace('REPLACE ME', 'a plan'));
+    expect(filled.code).toBe(0);
+  });
+
   test('on a terminal it says so before it reads, and submits nothing where nothing is given', async () => {
     const { shell, run } = await asked();
     const list = [

@@ -1,5 +1,6 @@
 import {
   type Command,
+  type JsonObject,
   OUTCOMES,
   type Outcome,
   type Phasegate,
@@ -8,7 +9,7 @@ import {
 } from '@phasegate/core';
 import { oneLine, shellWord } from '@phasegate/core/model';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
-import { readEvidence } from '../evidence.ts';
+import { REPLACE, readEvidence, unreplaced } from '../evidence.ts';
 import { phaseIdOf } from '../phaseIdOf.ts';
 import { reportAnswer } from '../reportSubmitted.ts';
 import { runOf } from '../runOf.ts';
@@ -56,6 +57,7 @@ export const done: CliCommand = {
     if (invocation.prompts !== null && (source === '-' || (source === undefined && outcome === undefined)))
       await sayWhatIsAsked(invocation, runId);
     const evidence = source === undefined ? {} : await readEvidence(source, () => invocation.stdin);
+    demandReplaced(evidence);
     const gate = (await invocation.reach()).as(agent);
     const named = args.text('phase');
     const phase = named === undefined ? await currentPhase(gate, runId) : phaseIdOf(named);
@@ -74,13 +76,25 @@ export const done: CliCommand = {
   },
 };
 
+/** The skeleton has the right shape, so that a schema accepts it; it says nothing about the work. */
+function demandReplaced(evidence: JsonObject): void {
+  const places = unreplaced(evidence).map((place) => `\`${oneLine(place)}\``);
+  if (places.length === 0) return;
+  throw usageError(
+    `nothing was submitted: ${places.slice(0, MOST_PLACES).join(', ')} still ${places.length === 1 ? 'holds' : 'hold'} \`${REPLACE}\` of the skeleton`,
+    'put what is true in its place; where there is nothing to put, `--outcome fail --reason T` says so',
+  );
+}
+
+const MOST_PLACES = 20;
+
 /** INVARIANT: nothing is submitted, and the skeleton says of itself that it is none of the truth. */
 async function printExample(invocation: Invocation, runId: string): Promise<ExitCode> {
   const { args, out } = invocation;
   const given = ['evidence', 'outcome', 'reason'].find((name) => args.text(name) !== undefined);
   if (given !== undefined) throw usageError(`\`--example\` submits nothing: leave out \`--${given}\``);
   const phase = await askedPhase(invocation, runId);
-  const { exampleEvidence, REPLACE } = await import('../exampleEvidence.ts');
+  const { exampleEvidence } = await import('../exampleEvidence.ts');
   const { evidence, open } = exampleEvidence(phase?.requiredEvidence ?? {});
   await out.result(evidence, () => JSON.stringify(evidence, null, 2));
   if (out.json) return 0;
