@@ -1,5 +1,17 @@
-/** The known word nearest to a mistyped one, or null when none is near. */
+/** The known word that begins like one that was not finished, else the nearest to a mistyped one; null when none is near. */
 export function suggest(word: string, known: Iterable<string>): string | null {
+  const words = [...known];
+  return onlyOneThatBegins(word, words) ?? nearest(word, words);
+}
+
+function onlyOneThatBegins(word: string, known: readonly string[]): string | null {
+  if (word.replace(/^-+/, '').length < 3) return null;
+  const beginning = word.toLowerCase();
+  const [only, ...others] = known.filter((candidate) => candidate.toLowerCase().startsWith(beginning));
+  return others.length === 0 ? (only ?? null) : null;
+}
+
+function nearest(word: string, known: readonly string[]): string | null {
   // Of a word of one or two letters a single change leaves nothing of what was meant.
   const limit = word.length < 3 ? 0 : Math.max(1, Math.floor(word.length / 3));
   let best: string | null = null;
@@ -15,8 +27,8 @@ export function suggest(word: string, known: Iterable<string>): string | null {
 
 /** ` (did you mean \`x\`?)`, or nothing. */
 export function didYouMean(word: string, known: Iterable<string>): string {
-  const nearest = suggest(word, known);
-  return nearest === null ? '' : ` (did you mean \`${nearest}\`?)`;
+  const meant = suggest(word, known);
+  return meant === null ? '' : ` (did you mean \`${meant}\`?)`;
 }
 
 /** Insertions, deletions, changes and swaps of neighbours, each counted once. */

@@ -63,8 +63,8 @@ function faultText(fault: PhasegateError, { paint }: Output): string {
   const message = linesOf(fault.message).join('\n| ');
   const lines = [`${paint.red('error:')} ${message} ${paint.dim(`[${fault.code}]`)}`];
   for (const problem of fault.problems) lines.push(`  ${problemLine(problem)}`);
-  if (fault.unaccepted !== undefined) lines.push(closureText(fault.unaccepted));
   if (fault.hint !== undefined) lines.push(`${paint.cyan('hint:')} ${fault.hint}`);
+  if (fault.unaccepted !== undefined) lines.push(closureText(fault.unaccepted));
   return lines.join('\n');
 }
 

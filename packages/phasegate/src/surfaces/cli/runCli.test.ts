@@ -39,6 +39,11 @@ test('no command, an unknown one and an unknown option are wrong usage, with a s
     stdout: '',
     stderr: expect.stringContaining('there is no command `statsu` (did you mean `status`?)'),
   });
+  for (const [typed, meant] of [
+    ['stat', 'status'],
+    ['dec', 'decide'],
+  ] as const)
+    expect((await shell.call([typed])).stderr).toContain(`\`${typed}\` (did you mean \`${meant}\`?)`);
   expect(await shell.call(['list', '--jsno'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('(did you mean `--json`?)'),

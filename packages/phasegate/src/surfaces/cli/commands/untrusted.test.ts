@@ -66,9 +66,11 @@ describe('once a human is set up', () => {
       files: { 'x.workflow.ts': expect.stringMatching(/^[0-9a-f]{64}$/) },
     });
     expect(hint).toContain('phasegate trust x');
+    const refused = await call(['graph', 'x']);
+    expect(refused.stderr).toMatch(/^error: .*\nhint: .*\nclosure [0-9a-f]{12}\n {2}[0-9a-f]{12} {2}x/);
     const { stderr } = await call(['validate']);
     expect(stderr).toMatch(
-      /no human has accepted `x.workflow.ts`.*[0-9a-f]{64} {2}x.workflow.ts.*--as NAME/s,
+      /no human has accepted `x.workflow.ts`.*--as NAME.*closure [0-9a-f]{12}\n {2}[0-9a-f]{12} {2}x.workflow.ts\n/s,
     );
   });
 

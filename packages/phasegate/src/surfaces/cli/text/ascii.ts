@@ -36,4 +36,13 @@ const TYPED: Readonly<Record<string, string>> = {
   '—': '-',
   '✓': '+',
   '✗': 'x',
+  // Bars: what is less than half a sign is still seen.
+  '█': '#',
+  '▉': '#',
+  '▊': '#',
+  '▋': '#',
+  '▌': '#',
+  '▍': '-',
+  '▎': '-',
+  '▏': '-',
 };

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { quoteRest } from '@phasegate/core/engine';
-import { oneLine } from '@phasegate/core/model';
+import { linesOf, oneLine } from '@phasegate/core/model';
 import type { Paint } from '../paint.ts';
 import { evidenceLines } from './evidenceLines.ts';
 
@@ -39,7 +39,9 @@ export function describeRefusal(answer: JsonObject, paint: Paint): string {
   // The engine's message may be the reasons in one line; nobody needs to read them twice.
   const told = reasons.join('; ') === message;
   const title = told && reasons.length > 1 ? `for ${reasons.length} reasons` : quoteRest(message);
-  const lines = [`${paint.red('refused:')} ${title}${code}`];
+  // Behind the first line: the last one may be what a program printed.
+  const [first = '', ...rest] = linesOf(title);
+  const lines = [`${paint.red('refused:')} ${first}${code}`, ...rest];
   if (!told || reasons.length > 1) lines.push(...reasons.map((reason) => `  - ${quoteRest(reason)}`));
   if (typeof answer.required_action === 'string') lines.push(answer.required_action);
   if (typeof answer.attempt === 'number' && answer.attempt > 0)
