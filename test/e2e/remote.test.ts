@@ -203,6 +203,10 @@ describe('at a server', () => {
       json: { error: 'credential_invalid' },
     });
     expect(await call(['next', 'r1'], { env })).toMatchObject({ code: 1, json: { error: 'run_unknown' } });
+    expect(await call(['next'], { env })).toMatchObject({
+      code: 2,
+      json: { hint: expect.stringContaining('set PHASEGATE_RUN') },
+    });
   });
 
   test('where there are several humans, who must be said', async () => {

@@ -27,13 +27,15 @@ export function asked(message: string, mistakes: number): string {
 }
 
 /** Prompts on a terminal; the library is loaded with the first question. */
-export function makePrompts(input: Readable, output: Writable): Prompts {
+export function makePrompts(input: Readable, output: Writable & { columns?: number }): Prompts {
   const ask = async <T>(question: (clack: Clack) => Promise<T>): Promise<Exclude<T, symbol>> => {
     const clack = await import('@clack/prompts');
     const answer = await question(clack);
     if (clack.isCancel(answer)) throw usageError('cancelled: nothing was changed');
     return answer as Exclude<T, symbol>;
   };
+  // A terminal that does not know its size says 0, and every sign of a question would get a line of its own.
+  if (output.columns === 0) output.columns = 80;
   // A question may hold what is in a file that nobody has accepted yet.
   const of = (message: string) => ({ message: visible(message, null), input, output });
   return {

@@ -1,4 +1,5 @@
-import type { JsonObject, Submitted, Verdict } from '@phasegate/core';
+import type { JsonObject, RunView, Submitted, Verdict } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
 import { encodeBlockers, encodeSubmitted, spellAction } from '@phasegate/wire';
 import type { ExitCode } from './command.ts';
 import type { Output } from './output.ts';
@@ -18,9 +19,15 @@ export async function reportRun(out: Output, submitted: Submitted): Promise<Exit
   const { verdict, view } = submitted;
   const answer = { run: view.run, ...encodeSubmitted(submitted, SHELL) };
   await out.result(answer, () =>
-    verdict.allowed ? describeRun(view, out) : describeRefusal(answer, out.paint),
+    verdict.allowed ? describeRun(view, out, furtherOf(view, out)) : describeRefusal(answer, out.paint),
   );
   return verdict.allowed ? 0 : 1;
+}
+
+/** Where work goes on, the one who set it free may have an agent do it. */
+function furtherOf({ run, status }: RunView, { paint }: Output): readonly string[] {
+  if (status !== 'active') return [];
+  return [`or let an agent do it: ${paint.cyan(`phasegate run ${shellWord(run)} --agent NAME`)}`];
 }
 
 /** Prints the refusal of a run that was not made. */

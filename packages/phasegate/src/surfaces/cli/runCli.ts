@@ -4,6 +4,7 @@ import { didYouMean } from '@phasegate/core/model';
 import type { OpenProject, Project, RemoteProject } from '../../runtime/ports.ts';
 import type { CliCommand, CommandEntry, Invocation, Machine, Server } from './command.ts';
 import { COMMANDS } from './commandTable.ts';
+import { demandProject } from './demandProject.ts';
 import type { Environment } from './environment.ts';
 import { type MaybeTerminal, makeOutput, type Output } from './output.ts';
 import { paintFor, wantsColour } from './paint.ts';
@@ -165,15 +166,6 @@ function isFolder(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** State made in a folder by mistake is state nobody finds again. */
-async function demandProject(found: Project): Promise<Project> {
-  if (await found.exists()) return found;
-  throw usageError(
-    `\`${found.root}\` is not a project: it has neither a Phasegate config nor a workflow`,
-    'make it one with `phasegate init`, or name another folder with `--project DIR`',
-  );
 }
 
 async function withoutCommand(words: readonly string[], out: Output): Promise<number> {

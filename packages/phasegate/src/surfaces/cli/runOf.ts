@@ -1,7 +1,8 @@
-import type { Principal } from '@phasegate/core';
+import { PhasegateError, type Principal } from '@phasegate/core';
 import type { Among, HumanAndRun } from './chooseRun.ts';
 import type { Invocation } from './command.ts';
-import { unlockHuman } from './unlockHuman.ts';
+import { LOCAL_AGENT, unlockHuman } from './unlockHuman.ts';
+import { usageError } from './usage.ts';
 
 /** An id as it is made. Anything else may be the beginning of one, and has to be looked for. */
 const WHOLE = /^run-[0-9a-f]{20}$/;
@@ -11,7 +12,9 @@ export async function runOf(invocation: Invocation, caller: Principal, among: Am
   const word = invocation.args.positionals[0] ?? '';
   if (WHOLE.test(word)) return word;
   const { chooseRun } = await import('./chooseRun.ts');
-  return chooseRun(invocation, caller, { word, among });
+  return chooseRun(invocation, caller, { word, among }).catch((error: unknown) =>
+    withTheWayOn(invocation, { caller, word, error }),
+  );
 }
 
 /** The whole id for the beginning of one; what is not the beginning of any stays as it is. */
@@ -26,5 +29,33 @@ export async function humanAndRun(invocation: Invocation, among: Among): Promise
   const word = invocation.args.positionals[0] ?? '';
   if (WHOLE.test(word)) return { human: await unlockHuman(invocation), runId: word };
   const { chooseWithHuman } = await import('./chooseRun.ts');
-  return chooseWithHuman(invocation, { word, among });
+  return chooseWithHuman(invocation, { word, among }).catch((error: unknown) =>
+    withTheWayOn(invocation, { caller: LOCAL_AGENT, word, error }),
+  );
+}
+
+interface NotChosen {
+  readonly caller: Principal;
+  readonly word: string;
+  readonly error: unknown;
+}
+
+/** Where RUN was left out: how to begin in a project that has no run yet, and how to name one where none is listed. */
+async function withTheWayOn(invocation: Invocation, { caller, word, error }: NotChosen): Promise<never> {
+  if (word !== '' || !(error instanceof PhasegateError) || error.code !== 'usage') throw error;
+  if (invocation.server !== null) {
+    if (error.hint !== undefined) throw error;
+    throw usageError(
+      error.message,
+      'give the id that `phasegate start` or `phasegate claim` printed, or set PHASEGATE_RUN',
+    );
+  }
+  const open = await invocation.open();
+  // Runs of other agents are not seen by this one.
+  const some = (await open.as(caller).runs({ limit: 1 })).length > 0 || (await open.agents.list()).length > 0;
+  if (some) throw error;
+  throw usageError(
+    error.message,
+    'start one with `phasegate start WORKFLOW "GOAL"`; `phasegate list` shows the workflows',
+  );
 }

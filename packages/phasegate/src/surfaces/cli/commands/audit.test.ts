@@ -1,5 +1,9 @@
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { openTestProject } from '../../../runtime/fixtures/openTestProject.ts';
 import { makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
+import { runCli } from '../runCli.ts';
 
 test('export prints one record per line, and with --json one value', async () => {
   const shell = makeShell(TESTED_PROJECT);
@@ -31,3 +35,26 @@ test('verify prints an anchor, and verifies since it', async () => {
   expect(forged.code).toBe(1);
   expect(forged.stdout).toContain("the anchor does not have the project's signature");
 });
+
+test('on a terminal tail prints a short line for each record', async () => {
+  const { call, root, env } = makeShell({ 'w.workflow.yaml': WORKFLOW });
+  const run = String((await call(['start', 'w', '--json'])).json().run);
+  await call(['done', run, '--evidence', '-'], '{}');
+
+  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
+  const argv = ['audit', 'tail', '--run', run, '--no-color', '--project', root];
+  const [stdin, stderr] = [Readable.from([]), new PassThrough()];
+  await runCli({ argv, env, stdin, stdout, stderr, isTty: false, openProject: openTestProject });
+  stdout.end();
+
+  const when = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`;
+  const short = run.slice(0, 12);
+  expect((await text(stdout)).trimEnd().split('\n')).toEqual([
+    expect.stringMatching(`^${when}  ${short}  run_started A  by agent local$`),
+    expect.stringMatching(
+      `^${when}  ${short}  phase_refused A  by agent local  \\[incomplete_checkpoint\\]$`,
+    ),
+  ]);
+});
+
+const WORKFLOW = 'workflow: w\nphases:\n  A: { required_evidence: { built: { type: bool } } }\n';

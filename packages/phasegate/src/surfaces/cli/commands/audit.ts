@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { AuditRecord, Principal } from '@phasegate/core';
-import { systemReason } from '@phasegate/core/model';
+import { type AuditRecord, own, type Principal } from '@phasegate/core';
+import { oneLine, systemReason } from '@phasegate/core/model';
 import { auditRecords, feedRecords } from '../auditRecords.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
+import type { Paint } from '../paint.ts';
 import { wholeRun } from '../runOf.ts';
 import { working } from '../showWork.ts';
 import { visibleJson } from '../text/visible.ts';
@@ -23,7 +24,8 @@ export const audit: CliCommand = {
     'chains end, signed by the project: keep it elsewhere. --since takes it again, checks that all chains still go\n' +
     'through there, and reads only runs that changed since; an edit in an old record of another run is found without\n' +
     'it. --archive verifies a file of `phasegate archive` too, and may be given several times. export prints one record\n' +
-    'per line. Without a credential export and tail show what an agent may see.',
+    'per line. Without a credential export and tail show what an agent may see.\n' +
+    'On a terminal tail prints a short line for each record: when, run, event, by whom, and the code of a refusal.',
   examples: [
     'phasegate audit verify',
     'phasegate audit verify --anchor --json',
@@ -143,13 +145,14 @@ async function tailAudit(invocation: Invocation): Promise<ExitCode> {
   if (follow && out.json) throw usageError('`--follow` and `--json` exclude each other');
   const lines = args.text('lines') ?? '20';
   if (!/^\d{1,6}$/.test(lines)) throw usageError('`-n` needs a number');
+  const lineOf = out.screen === null ? recordLine : (record: AuditRecord) => shortLine(record, out.paint);
   const fresh = await freshRecords(invocation);
   const all = await fresh();
   const last = Number(lines) === 0 ? [] : all.slice(-Number(lines));
-  await out.result({ records: last }, () => last.map(recordLine).join('\n'));
+  await out.result({ records: last }, () => last.map(lineOf).join('\n'));
   while (follow && !out.closed) {
     await new Promise((resolve) => setTimeout(resolve, 500));
-    for (const record of await fresh()) await out.result({}, () => recordLine(record));
+    for (const record of await fresh()) await out.result({}, () => lineOf(record));
   }
   return 0;
 }
@@ -197,6 +200,26 @@ async function gather(records: AsyncIterable<AuditRecord>): Promise<AuditRecord[
 function exportedLine(record: AuditRecord): string {
   return `${visibleJson(JSON.stringify(record))}\n`;
 }
+
+/** For a reader at a terminal: when, in which run, what, by whom, and the code of a refusal. `--json` has all of it. */
+function shortLine({ time, run, principal, event, data }: AuditRecord, paint: Paint): string {
+  const blockers = own(data, 'blockers');
+  const code = own(data, 'code') ?? own(Array.isArray(blockers) ? (blockers[0] ?? null) : null, 'code');
+  const phase = own(data, 'phase');
+  const about = typeof phase === 'string' || typeof phase === 'number' ? ` ${oneLine(String(phase))}` : '';
+  const [kind, ...name] = principal.split(':');
+  const parts = [
+    paint.dim(time.replace('T', ' ').replace(/\.\d+Z$/, 'Z')),
+    (run ?? 'project').slice(0, SHORT_RUN).padEnd(SHORT_RUN),
+    `${event}${about}`,
+    `by ${[kind, ...(name.length === 0 ? [] : [oneLine(name.join(':'))])].join(' ')}`,
+    ...(typeof code === 'string' ? [paint.red(`[${oneLine(code)}]`)] : []),
+  ];
+  return parts.join('  ');
+}
+
+/** As much of an id as commands take in its place, where no two runs begin alike. */
+const SHORT_RUN = 'run-01234567'.length;
 
 function recordLine({ time, run, seq, principal, event, data }: AuditRecord): string {
   return `${time}  ${run ?? 'project'} #${seq}  ${principal}  ${event}  ${JSON.stringify(data)}`;

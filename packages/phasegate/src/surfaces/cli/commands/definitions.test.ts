@@ -1,7 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
+import { EMPTY_PROJECT, makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
 
 test('validate prints each problem with its place and exits 2', async () => {
   const shell = makeShell({
@@ -116,7 +116,7 @@ test('list gives phase ids as the author wrote them: numbers where they are numb
 });
 
 test('nothing to validate is not the same as nothing wrong', async () => {
-  expect((await makeShell().call(['validate', '--json'])).json()).toMatchObject({
+  expect((await makeShell(EMPTY_PROJECT).call(['validate', '--json'])).json()).toMatchObject({
     error: 'workflow_unknown',
   });
 });

@@ -7,6 +7,7 @@ test.each([
   [['start', 'tdd']],
   [['runs']],
   [['list']],
+  [['validate']],
   [['status', 'run-1']],
   [['next', 'run-1']],
   [['done', 'run-1']],

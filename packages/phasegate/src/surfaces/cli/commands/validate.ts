@@ -1,6 +1,7 @@
 import { PhasegateError, type Problem } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import type { CliCommand } from '../command.ts';
+import { demandProject } from '../demandProject.ts';
 import { letCodeIn } from '../letCodeIn.ts';
 import type { Output } from '../output.ts';
 import { createSources, excerpt } from '../text/excerpt.ts';
@@ -21,10 +22,12 @@ export const validate: CliCommand = {
   async run(invocation) {
     const { args, out, project } = invocation;
     await letCodeIn(invocation);
-    const { root, catalog } = await project();
+    const found = await project();
+    const { root, catalog } = found;
     const { checked, problems, unaccepted } = await catalog.validate(args.positionals);
     // Nothing checked is not the same as nothing wrong.
     if (checked.length === 0) {
+      await demandProject(found);
       throw new PhasegateError('workflow_unknown', `no workflow found in \`${root}\``, {
         hint: 'make one with `phasegate init`',
       });

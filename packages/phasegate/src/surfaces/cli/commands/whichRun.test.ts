@@ -58,6 +58,29 @@ test('the only active run counts before those that wait; to stop one it must be 
   expect((await shell.callAs('open sesame', ['decide'])).stderr).toContain('`--option LABEL` is missing');
 });
 
+test('in a project without runs it is said how to start one, and only there', async () => {
+  const shell = await staffed();
+  const hint = 'hint: start one with `phasegate start WORKFLOW "GOAL"`';
+  for (const word of ['status', 'next', 'decide'])
+    expect(await shell.call([word])).toMatchObject({ code: 2, stderr: expect.stringContaining(hint) });
+
+  await start(shell);
+  expect((await shell.call(['decide'])).stderr).not.toContain(hint);
+});
+
+test('after a decision it is said how an agent goes on', async () => {
+  const shell = makeShell({ 'gated.workflow.yaml': `${GATED}  SHIP: {}\n` });
+  await shell.callAs('open sesame', ['humans', 'add', 'maria']);
+  await shell.callAs('open sesame', ['trust', '--yes']);
+  const run = await start(shell);
+  await shell.call(['done', run]);
+
+  const words = ['decide', run, '--option', 'Yes', '--shown', await shell.shown(run)];
+  const { stdout } = await shell.callAs('open sesame', words);
+
+  expect(stdout).toContain(`or let an agent do it: phasegate run ${run} --agent NAME`);
+});
+
 test('where nothing waits it is said without a passphrase', async () => {
   const shell = await staffed();
   await start(shell);

@@ -9,7 +9,12 @@ import { foreignRest } from './foreignLines.ts';
 import { facts } from './table.ts';
 
 /** One run on a screen: where it is, what it waits for, what to do next. */
-export function describeRun(view: RunView, { paint, width }: Pick<Output, 'paint' | 'width'>): string {
+export function describeRun(
+  view: RunView,
+  { paint, width }: Pick<Output, 'paint' | 'width'>,
+  /** What else can be done next, a line each. */
+  further: readonly string[] = [],
+): string {
   // Broken here, and marked: what a terminal breaks would go on where only lines of ours begin.
   const said: Said = (text, before = '') => foreignRest(text, { before, width: width - LABEL });
   const rows: [string, string][] = [
@@ -39,7 +44,7 @@ export function describeRun(view: RunView, { paint, width }: Pick<Output, 'paint
   if (view.questions.length > 0) rows.push(['questions', describeQuestions(view, said)]);
   if (view.escalation !== null) rows.push(['escalated', describeEscalation(view, said)]);
   if (view.reason !== null) rows.push(['reason', said(view.reason)]);
-  rows.push(['next', paint.cyan(spellNext(view, SHELL))]);
+  rows.push(['next', [paint.cyan(spellNext(view, SHELL)), ...further].join('\n')]);
   return facts(rows);
 }
 
