@@ -1,6 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Fence } from '../runtime/ports.ts';
 import { commanded, driveBed, isAlive, play } from './fixtures/driveBed.ts';
 
 describe('a command that does its work', () => {
@@ -48,6 +49,23 @@ describe('a command that does its work', () => {
       ['look', 1],
       ['end', 1],
     ]);
+  });
+
+  test('has no failed attempt where something was changed outside the scope, and a human is asked', async () => {
+    const moved = { path: 'x', how: 'added', content: null, mode: null, at: null } as const;
+    const measuring = {
+      measure: async () => 'before',
+      compare: async () => ({ ok: true, tree: 'after', changes: [moved], notes: [] }),
+      moved: async () => [],
+      settle: async () => undefined,
+    } as unknown as Fence;
+    const bed = await driveBed([commanded('look', play('tell'))], { parts: { measuring } });
+
+    expect(await bed.drive()).toMatchObject({ outcome: 'escalated' });
+
+    const { work, ...run } = await bed.load();
+    expect(work).toMatchObject({ attempts: 0, failure: null });
+    expect(run).toMatchObject({ escalation: { blockers: [{ code: 'scope_violation' }] } });
   });
 
   test.each([

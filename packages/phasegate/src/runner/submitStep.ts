@@ -9,7 +9,7 @@ export interface Judged {
   readonly message: string;
 }
 
-/** Hands in what came of a step. What the engine refuses without counting it is a failed attempt of the step's. */
+/** Hands in what came of a step. What the engine refuses for its form is a failed attempt of the step's. */
 export async function submitStep(
   driving: Driving,
   step: StepAtWork,
@@ -22,11 +22,16 @@ export async function submitStep(
   const { verdict } = submitted;
   if (verdict.allowed) return { accepted: true, message: acceptedMessage(submitted, step, verdict) };
   const message = reasonOf(verdict.blockers);
+  // Not the work was judged but what lies around it: the engine counts how often, and hands it to a human.
+  if (verdict.blockers.every(({ code }) => AROUND.has(code))) return { accepted: false, message };
   const now = await driving.request.open.load(step.run.id);
   const counted = attemptsOf(now, step.item) > attemptsOf(step.run, step.item);
   if (counted || !isStillOpen(now, step)) return { accepted: false, message };
   return reportFailure(driving, step, message);
 }
+
+/** Refusals that are no attempt of the step's. */
+const AROUND: ReadonlySet<Blocker['code']> = new Set(['scope_violation', 'tree_moved', 'tree_unknown']);
 
 async function reportFailure(driving: Driving, step: StepAtWork, reason: string): Promise<Judged> {
   const { phase, item } = step;
