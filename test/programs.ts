@@ -47,9 +47,15 @@ async function install(): Promise<void> {
       process.exitCode = 1;
       continue;
     }
-    spawnSync('apt-get', ['install', '-y', '--no-install-recommends', name], { stdio: 'inherit' });
+    // A fresh container knows no package until it has asked for the list.
+    if (spawnSync('apt-cache', ['show', name]).status !== 0) aptGet('update');
+    aptGet('install', '-y', '--no-install-recommends', name);
     const after = await trouble();
     console.log(`${name}: ${after ?? 'installed, and works'}`);
     if (after !== null) process.exitCode = 1;
   }
+}
+
+function aptGet(...words: readonly string[]): void {
+  spawnSync('apt-get', words, { stdio: 'inherit' });
 }
