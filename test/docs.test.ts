@@ -58,6 +58,16 @@ test.each(shown.filter(({ page }) => page === 'README.md' || page === 'docs/guid
   },
 );
 
+test('the TypeScript workflow of the README asks for all that its check reads', async () => {
+  const [snippet] = shown.filter(({ page, language }) => page === 'README.md' && language === 'ts');
+  const asked = await inProject(snippet as Snippet, async ({ catalog }) => {
+    const { workflow } = await catalog.load('editing');
+    return workflow.phases.find(({ id }) => id === 'review')?.evidence.fields.map(({ name }) => name);
+  });
+
+  expect(asked).toEqual(['decision', 'filesRead']);
+});
+
 test('README and guide show whole workflows in both languages', () => {
   for (const page of ['README.md', 'docs/guide/workflows.md']) {
     const languages = shown.filter((snippet) => snippet.page === page).map(({ language }) => language);
