@@ -22,7 +22,7 @@ export function readme(told: Told): string {
   return `# ${title}
 
 Written by \`phasegate init --template ${template}\`; the workflow is [\`${file}\`](${file}), and it is yours to change.
-After a change, \`phasegate validate\`, \`phasegate check ${template}\` and \`phasegate test ${template}\` tell what became of it, and
+After a change, \`phasegate validate\`, \`phasegate check ${template}\` and \`phasegate test ${template}\` say whether it still works, and
 \`phasegate trust ${template}\` accepts it.
 
 | phase | the agent | the engine or a human |
