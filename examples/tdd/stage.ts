@@ -68,6 +68,8 @@ export function makeStage(project: DemoProject, { print, colour, unicode }: Stag
   };
 
   const show = (who: string, says: string, { code, json }: Called) => {
+    // Only what is printed: the ticks can be counted.
+    if (code === 0) counts.allowed++;
     const [mark, result] =
       code === 0
         ? [paint(GREEN, marks.yes), paint(DIM, resultOf(json))]
@@ -80,9 +82,7 @@ export function makeStage(project: DemoProject, { print, colour, unicode }: Stag
     const credential = who === 'human' && calling.passphrase === undefined ? { passphrase: PASSPHRASE } : {};
     const called = await project.phasegate(words, { ...calling, ...credential });
     const allowed = called.code === 0;
-    // Who counts the ticks finds as many.
-    if (allowed && says !== undefined) counts.allowed++;
-    else if (!allowed && who === 'agent') counts.cheats++;
+    if (!allowed && who === 'agent') counts.cheats++;
     if (says !== undefined) show(who, says, called);
     demand(because === undefined || called.text.includes(because), `expected to be told: ${because}`);
     const code = allowed ? 'allowed' : String(called.json.error);
