@@ -221,6 +221,7 @@ const TRICKS: readonly Trick[] = [
   },
   {
     name: 'ordinary work: in scope, ignored, or undone',
+    human: true,
     before: repository,
     act: (root) => {
       sh(root, 'mkdir build && echo b > build/b.js && echo l > x.log && git config user.name ada');
@@ -232,6 +233,7 @@ const TRICKS: readonly Trick[] = [
         root,
         'sed -i s/a/b/ src/a.txt && mkdir src/deep && touch src/deep/new.txt && git add src && git status',
       );
+      sh(root, 'git gc -q && git update-server-info && git config rerere.enabled true');
     },
     found: null,
   },

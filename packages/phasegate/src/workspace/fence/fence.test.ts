@@ -166,6 +166,13 @@ test.each([
   ['[remote "origin"]\n\turl = https://example.org/x\n\tfetch = +refs/*:refs/*', false],
   ['[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main', false],
   ['[user]\n\tname = ada # me', false],
+  ['[rerere]\n\tenabled = true\n[merge]\n\tconflictStyle = zdiff3\n\tff = only', false],
+  ['[diff]\n\talgorithm = histogram\n[commit]\n\tverbose = true\n[init]\n\tdefaultBranch = main', false],
+  ['[diff]\n\texternal = sh', true],
+  ['[diff "x"]\n\tcommand = sh', true],
+  ['[merge "x"]\n\tdriver = sh', true],
+  ['[merge]\n\ttool = x', true],
+  ['[commit]\n\tgpgSign = true', true],
 ])('a git config with %j has weight: %j', (text, expected) => {
   expect(weightySettings(text) !== weightySettings('')).toBe(expected);
 });

@@ -25,6 +25,12 @@ const HARMLESS: readonly RegExp[] = [
   /^(?:pull|push|fetch|rebase|gc|maintenance|advice|column|log|status|tag)\.[a-z]+$/,
   /^core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|quotepath)$/,
   /^submodule\..*\.active$/s,
+  // Not whole sections: others of their keys name programs, or files that git reads.
+  /^commit\.(?:cleanup|status|verbose)$/,
+  /^diff\.(?:algorithm|colormoved|colormovedws|context|indentheuristic|mnemonicprefix|noprefix|renamelimit|renames)$/,
+  /^init\.defaultbranch$/,
+  /^merge\.(?:autostash|conflictstyle|directoryrenames|ff|log|renamelimit|renames|stat)$/,
+  /^rerere\.(?:autoupdate|enabled)$/,
 ];
 
 function isHarmless({ key, value }: Setting): boolean {
