@@ -253,6 +253,23 @@ describe.runIf(SANDBOXES)('a program in a sandbox (bubblewrap)', () => {
     expect((await shell(scopeOf(workspace, ['real/**']), 'true')).code).toBe(0);
   });
 
+  test.each([
+    ['few', 1],
+    ['many', 2100],
+  ])('is begun where all names of a file are in the scope, among %s files', async (_, count) => {
+    const files = Array.from({ length: count }, (_none, at) => [`src/f${at}`, 'f'] as const);
+    const workspace = folderWith({ ...Object.fromEntries(files), 'out/a': 'a', 'plan.md': 'p' });
+    linkSync(join(workspace, 'out/a'), join(workspace, 'src/a'));
+    const scope = scopeOf(workspace, ['src/**', 'out/**']);
+
+    expect((await shell(scope, 'echo x > src/a')).code).toBe(0);
+    await expect(shell(scopeOf(workspace, ['src/**']), 'true')).rejects.toMatchObject({
+      code: 'path_is_link',
+    });
+    linkSync(join(workspace, 'out/a'), join(workspace, 'third'));
+    await expect(shell(scope, 'true')).rejects.toMatchObject({ code: 'path_is_link' });
+  });
+
   test.runIf(ORDINARY)('is held for an ordinary user too', () => {
     const workspace = folderWith({ 'src/a': 'a', 'plan.md': 'p' });
     execFileSync('chown', ['-R', '12345:12345', join(workspace, '..')]);

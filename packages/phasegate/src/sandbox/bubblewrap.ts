@@ -65,7 +65,7 @@ export function createBubblewrap(
 
 /** A file with a second name somewhere would be written there too. */
 async function refuseLinked({ writable }: ScopeMounts, scope: SandboxScope): Promise<void> {
-  const linked = await severalLinks(writable);
+  const linked = await severalLinks(writable, (path) => scope.mayWrite(path));
   if (linked === null) {
     throw new SandboxUnavailable('the files of the scope could not be looked through for hard links');
   }

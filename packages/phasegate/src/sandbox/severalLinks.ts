@@ -2,10 +2,33 @@ import { spawn } from 'node:child_process';
 import { lstatSync, readdirSync } from 'node:fs';
 import type { ScopeMounts } from './scopeMounts.ts';
 
-/** Paths of files that have more names than one, below folders that may be written. Null where nobody could say. */
-export async function severalLinks(writable: ScopeMounts['writable']): Promise<readonly string[] | null> {
+/**
+ * Paths of files below folders that may be written, and that have a name elsewhere too. Names that are all where `mayWrite`
+ * lets them be lead nowhere else: build tools link their own results. Null where nobody could say.
+ */
+export async function severalLinks(
+  writable: ScopeMounts['writable'],
+  mayWrite: (path: string) => boolean,
+): Promise<readonly string[] | null> {
   if (writable.length === 0) return [];
-  return lookedThrough(writable) ?? (await found(writable));
+  const names = lookedThrough(writable) ?? (await found(writable));
+  return names === null ? null : namedElsewhere(names, mayWrite);
+}
+
+/** One name of a file that has several. */
+interface Name {
+  readonly path: string;
+  /** Device and number of the file. */
+  readonly file: string;
+  readonly links: number;
+}
+
+function namedElsewhere(names: readonly Name[], mayWrite: (path: string) => boolean): readonly string[] {
+  // Folders of a scope may lie in each other, and a name is one name however often it was seen.
+  const inScope = new Map<string, Set<string>>();
+  for (const { path, file } of names)
+    if (mayWrite(path)) inScope.set(file, (inScope.get(file) ?? new Set()).add(path));
+  return names.filter(({ file, links }) => (inScope.get(file)?.size ?? 0) < links).map(({ path }) => path);
 }
 
 /** So many entries are looked at here, which is faster than starting a program for it. */
@@ -13,15 +36,17 @@ const FEW = 2000;
 const SKIPPED: ReadonlySet<string> = new Set(['node_modules', '.git']);
 
 /** Looks itself; null where there is too much to look at. */
-function lookedThrough(writable: ScopeMounts['writable']): readonly string[] | null {
-  const linked: string[] = [];
+function lookedThrough(writable: ScopeMounts['writable']): readonly Name[] | null {
+  const linked: Name[] = [];
   let left = FEW;
   const walk = (folder: string, path: string): boolean => {
     for (const entry of entriesOf(folder)) {
       left--;
       if (left < 0) return false;
       const [place, shown] = [`${folder}/${entry.name}`, path === '' ? entry.name : `${path}/${entry.name}`];
-      if (entry.isFile() && (lstatSync(place, { throwIfNoEntry: false })?.nlink ?? 1) > 1) linked.push(shown);
+      const stats = entry.isFile() ? lstatSync(place, { throwIfNoEntry: false, bigint: true }) : undefined;
+      if (stats !== undefined && stats.nlink > 1n)
+        linked.push({ path: shown, file: `${stats.dev}:${stats.ino}`, links: Number(stats.nlink) });
       if (entry.isDirectory() && !SKIPPED.has(entry.name) && !walk(place, shown)) return false;
     }
     return true;
@@ -40,7 +65,7 @@ function entriesOf(folder: string) {
 }
 
 /** Has `find` look, beside all else that goes on here. */
-async function found(writable: ScopeMounts['writable']): Promise<readonly string[] | null> {
+async function found(writable: ScopeMounts['writable']): Promise<readonly Name[] | null> {
   const roots = writable.map((_, index) => `/proc/self/fd/${index + FIRST}/`);
   const child = spawn('/usr/bin/find', ['-P', ...roots, '-xdev', ...QUESTION], {
     cwd: '/',
@@ -66,18 +91,19 @@ async function found(writable: ScopeMounts['writable']): Promise<readonly string
     .toString()
     .split('\0')
     .flatMap((line) => {
-      const [, place = '', path = ''] = /^\/proc\/self\/fd\/(\d+)\/\t(.*)$/s.exec(line) ?? [];
+      const [, file = '', links = '', place = '', path = ''] = LINE.exec(line) ?? [];
       const root = writable[Number(place) - FIRST];
       if (root === undefined) return [];
-      return [root.path === '' ? path : `${root.path}/${path}`];
+      return [{ path: root.path === '' ? path : `${root.path}/${path}`, file, links: Number(links) }];
     });
 }
 
+const LINE = /^(\d+:\d+)\t(\d+)\t\/proc\/self\/fd\/(\d+)\/\t(.*)$/s;
 const FIRST = 3;
 const TIMEOUT_MS = 20_000;
 const MOST_BYTES = 1024 * 1024;
 /** Package managers link the packages they install, and git its objects; neither is where work is done. */
 const QUESTION = [
   ...['-type', 'd', '(', '-name', 'node_modules', '-o', '-name', '.git', ')', '-prune'],
-  ...['-o', '-type', 'f', '-links', '+1', '-printf', '%H\\t%P\\0'],
+  ...['-o', '-type', 'f', '-links', '+1', '-printf', '%D:%i\\t%n\\t%H\\t%P\\0'],
 ];

@@ -8,6 +8,7 @@ export function systemMounts(): readonly string[] {
     ...ETC.map((name) => `/etc/${name}`)
       .filter((place) => existsSync(place))
       .flatMap(readable),
+    ...javaSettings().flatMap(readable),
   ];
 }
 
@@ -55,6 +56,24 @@ const ETC = [
   'ssl/certs',
   'ssl/openssl.cnf',
 ] as const;
+
+/** Debian keeps settings there without which Java does not start; those of `management` may name passwords. */
+function javaSettings(): readonly string[] {
+  const versions = namesIn('/etc').filter((name) => /^java-\d+-openjdk$/.test(name));
+  return versions.flatMap((version) =>
+    namesIn(`/etc/${version}`)
+      .filter((name) => name !== 'management')
+      .map((name) => `/etc/${version}/${name}`),
+  );
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
 
 function systemFolder(place: string): readonly string[] {
   const stats = lstatSync(place, { throwIfNoEntry: false });
