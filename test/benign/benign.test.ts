@@ -134,6 +134,18 @@ describe.each(Object.entries(KINDS))(
   },
 );
 
+test.each(Object.entries(KINDS))(
+  'of the kind %s there are 300 commands and edits by 60 programs',
+  (_, kind) => {
+    const all = kind.rows.flatMap(([rows, times]) =>
+      rows.map((row) => ({ row, times: timesOf(row, times) })),
+    );
+
+    expect(all.reduce((sum, { times }) => sum + times, 0)).toBeGreaterThanOrEqual(300);
+    expect(new Set(all.map(({ row }) => row.program)).size).toBeGreaterThanOrEqual(60);
+  },
+);
+
 afterAll(() => {
   for (const [name, count] of counts)
     console.log(
@@ -146,7 +158,7 @@ afterAll(() => {
 /** What is done in one kind of phase, each with a project of its own turn. */
 function instancesOf(name: string, { rows }: Kind): readonly Instance[] {
   const there = rows.flatMap(([some, times]) =>
-    some.filter(isThere).map((row) => ({ row, times: row.heavy ? 1 : times })),
+    some.filter(isThere).map((row) => ({ row, times: timesOf(row, times) })),
   );
   const all = there.flatMap(({ row, times }, index) => {
     const languages = LANGUAGES.filter((language) => (row.in ?? LANGUAGES).includes(language));
@@ -159,6 +171,11 @@ function instancesOf(name: string, { rows }: Kind): readonly Instance[] {
   const quick = all.filter(({ row }) => !row.heavy && !row.live);
   expect(quick.length, name).toBeGreaterThan(8);
   return FULL ? all : someOf(quick, { quick: 8, full: 8 });
+}
+
+/** What takes long is done once. */
+function timesOf(row: Row, times: number): number {
+  return row.heavy ? 1 : times;
 }
 
 function isThere({ program }: Row): boolean {
