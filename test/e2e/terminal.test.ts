@@ -256,7 +256,7 @@ test.concurrent('on a terminal `watch` shows what waits, and Ctrl-C ends it with
   const { project, run } = waiting();
   const terminal = onTerminal(project, ['watch']);
 
-  await terminal.sees('1 run: 1 waits for a human');
+  await terminal.sees('1 run: 1 waiting for a human');
   await terminal.sees(`phasegate decide ${run}`);
   terminal.types('\u0003');
 
