@@ -187,7 +187,7 @@ phases:
 
     const none = await shell.callAt({} as Machine, ['done', run], []);
     expect(none.code).toBe(2);
-    expect(none.stderr).toContain(`nothing was submitted: ${list}`);
+    expect(none.stderr).toContain(`nothing was submitted: ${list.replaceAll('\n', '\n| ')}`);
     expect(none.stderr).toContain(`phasegate done ${run} --example`);
     expect((await shell.call(['status', run, '--json'])).json()).toMatchObject({ attempts: 0 });
 

@@ -139,7 +139,7 @@ test('a run that waits is not hidden by any number of newer ones, and is shown f
   await open.close();
 
   const watched = watching(shell, ['watch'], { columns: 80, rows: 12 });
-  await watched.sees('102 runs: 102 wait for a human');
+  await watched.sees('102 runs: 102 waiting for a human');
   await watched.sees(`phasegate decide ${run}`);
   await watched.sees('more: phasegate runs');
   watched.stop();
