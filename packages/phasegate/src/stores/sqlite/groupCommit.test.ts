@@ -81,7 +81,7 @@ describe('a batch', () => {
     await written;
   });
 
-  test('among many writers waits for those that are a few turns away, and not for ever', async () => {
+  test('among many writers waits for those that are a few turns away, and not for ever [S2.81]', async () => {
     await together(
       () => insert('one'),
       () => insert('two'),
