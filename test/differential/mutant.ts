@@ -12,13 +12,17 @@ export function copyOfCore(folder: string, name: string): URL {
   return pathToFileURL(`${copy}/`);
 }
 
+/** How often what a mutation changes stands in the engine. A list that no longer fits it proves nothing. */
+export function timesIn({ file, find }: Pick<Mutation, 'file' | 'find'>): number {
+  return readFileSync(join(CORE, 'engine', file), 'utf8').split(find).length - 1;
+}
+
 /** A copy of the engine with a mistake. */
 export function mutantOf(folder: string, { name, file, find, replace }: Mutation): URL {
   const copy = copyOfCore(folder, name.replaceAll(' ', '-'));
   const path = new URL(`engine/${file}`, copy);
   const source = readFileSync(path, 'utf8');
-  const times = source.split(find).length - 1;
-  // A list that no longer fits the engine proves nothing.
+  const times = timesIn({ file, find });
   if (times !== 1) throw new Error(`\`${find}\` stands ${times} times in ${file}, not once`);
   writeFileSync(
     path,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cases, FULL } from '../tier.ts';
 import { agreeInChild } from './agreeInChild.ts';
-import { copyOfCore, mutantOf } from './mutant.ts';
+import { copyOfCore, mutantOf, timesIn } from './mutant.ts';
 import { MUTATIONS, type Mutation } from './mutations.ts';
 
 /** As many as the least obvious of the mutations needs, several times over. */
@@ -33,6 +33,8 @@ describe('the differential test', () => {
     expect(MUTATIONS).toHaveLength(48);
     expect(new Set(MUTATIONS.map(({ name }) => name)).size).toBe(48);
     expect(new Set(MUTATIONS.map(({ file }) => file)).size).toBeGreaterThan(10);
+    // Each fits the engine as it is, also those that are not tried on every change.
+    expect(MUTATIONS.filter((mutation) => timesIn(mutation) !== 1)).toEqual([]);
   });
 
   // Two at a time: there is no more to be had from two cores.

@@ -95,8 +95,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a claim leaves the epoch as it is',
     file: 'apply.ts',
-    find: "holder: event.holder, epoch: run.epoch + 1, status: 'active'",
-    replace: "holder: event.holder, epoch: run.epoch, status: 'active'",
+    find: 'holder: event.holder,\n        epoch: run.epoch + 1,',
+    replace: 'holder: event.holder,\n        epoch: run.epoch,',
   },
   {
     name: 'a loop may be gone through once more than allowed',
