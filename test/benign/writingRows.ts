@@ -190,7 +190,7 @@ export const ANYWHERE: readonly Row[] = [
       `${SAVE} && git checkout -q -b pick$N && echo s > pick-$N && ${SAVE} && git checkout -q - && git cherry-pick pick$N >/dev/null`,
       `${SAVE} && echo x > mv-$N && git add mv-$N && git mv mv-$N moved-$N`,
       `${SAVE} && echo x > rm-$N && ${SAVE} && git rm -q rm-$N`,
-      `${SAVE} && git revert --no-edit HEAD >/dev/null || git revert --skip`,
+      `date +%s%N > reverted.txt && ${SAVE} && git revert --no-edit HEAD >/dev/null`,
       `${SAVE} && git reset -q --hard HEAD~1`,
       `${SAVE} && echo x >> README.md && git diff > "$T/d$N" && git checkout -q README.md && git apply "$T/d$N"`,
       `${SAVE} && echo a > am-$N && ${SAVE} && git format-patch -q -1 --stdout > "$T/am$N" && git reset -q --hard HEAD~1 && git am -q "$T/am$N"`,
