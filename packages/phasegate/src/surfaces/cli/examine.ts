@@ -141,7 +141,7 @@ async function sandbox(open: OpenProject): Promise<Finding> {
     return { name, status: 'ok', message: `${state.by}: \`phasegate run --sandbox\` holds whole clients` };
   }
   const message = `${state.reason}: workflows that need the ring \`sandboxed\` do not start`;
-  return { name, status: 'missing', message, next_step: state.nextStep };
+  return { name, status: 'optional', message, next_step: state.nextStep };
 }
 
 /** What a client starts under our name. */
