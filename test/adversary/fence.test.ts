@@ -284,6 +284,20 @@ test('a filter program in the config of a nested repository is not run', async (
   expect(existsSync(ran)).toBe(false);
 });
 
+test('a folder that became a link shows nothing of what it leads to', async () => {
+  const project = makeProject(FILES);
+  const run = await start(project);
+  mkdirSync(join(project.base, 'keys'));
+  writeFileSync(join(project.base, 'keys/t.txt'), 'nobody is shown this\n');
+
+  sh(project.root, 'rm -r test && ln -s ../keys test');
+  await complete(project, run);
+  const { stdout } = await phasegate(project, ['fence', run, '--diff']);
+
+  expect(stdout).toContain('--- before/test/t.txt');
+  expect(stdout).not.toContain('nobody is shown this');
+});
+
 test("a client's settings changed and put back, with their date, are on record", async () => {
   const project = makeProject(FILES);
   const file = join(project.root, '.claude/settings.json');

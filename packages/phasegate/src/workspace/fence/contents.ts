@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 
 /** A larger file is compared, and its content is not kept. */
-const LARGEST = 10 * 1024 * 1024;
+export const LARGEST = 10 * 1024 * 1024;
 /** So much is kept of one measure. */
 const MOST_BYTES = 512 * 1024 * 1024;
 /** So much is written at a time. */

@@ -1,15 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Contents } from './contents.ts';
+import { findBeneath } from '../openBeneath.ts';
+import { PathRefused } from '../pathRefused.ts';
+import { readBeneath } from '../readBeneath.ts';
+import { type Contents, LARGEST } from './contents.ts';
 import type { Manifest } from './manifest.ts';
 
 /** Where contents for a comparison come from. */
@@ -26,11 +21,12 @@ export interface Differing {
  * How files differ from what they were, as `git diff` writes it. Git compares two folders of copies, outside of the
  * workspace and of every repository, so that no config, attribute or filter of the workspace has a say.
  */
-export function diffText({ root, contents, paths, before, folder }: Differing): string {
+export async function diffText({ root, contents, paths, before, folder }: Differing): Promise<string> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const place = mkdtempSync(join(folder, 'diff-'));
   try {
     const missing: string[] = [];
+    const unread: string[] = [];
     for (const path of paths) {
       const was = before.entries.get(path);
       const old =
@@ -41,7 +37,11 @@ export function diffText({ root, contents, paths, before, folder }: Differing): 
             : contents.read(was.content);
       if (old === null) missing.push(path);
       else if (old !== undefined) write(join(place, 'before', path), old);
-      const now = contentNow(join(root, path));
+      const now = await contentNow(root, path).catch((error: unknown) => {
+        if (!(error instanceof PathRefused)) throw error;
+        unread.push(error.message);
+        return null;
+      });
       if (now !== null) write(join(place, 'after', path), now);
     }
     mkdirSync(join(place, 'before'), { recursive: true });
@@ -49,7 +49,8 @@ export function diffText({ root, contents, paths, before, folder }: Differing): 
     const notes = missing.map(
       (path) => `the content of \`${path}\` was not kept, so only what it is now is shown\n`,
     );
-    return `${notes.join('')}${runDiff(place)}`;
+    const unshown = unread.map((reason) => `${reason}, so what it is now is not shown\n`);
+    return `${[...notes, ...unshown].join('')}${runDiff(place)}`;
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
@@ -60,11 +61,11 @@ function write(file: string, bytes: Buffer): void {
   writeFileSync(file, bytes, { mode: 0o600 });
 }
 
-function contentNow(place: string): Buffer | null {
-  const stats = lstatSync(place, { throwIfNoEntry: false });
-  if (stats === undefined) return null;
-  if (stats.isSymbolicLink()) return Buffer.from(readlinkSync(place));
-  return stats.isFile() ? readFileSync(place) : null;
+/** What stands there now; null where it is nothing that can be compared. Nothing is read through a link. */
+async function contentNow(root: string, path: string): Promise<Buffer | null> {
+  const found = await findBeneath(root, path);
+  if (found.kind === 'link') return found.at === path ? Buffer.from(readlinkSync(join(root, path))) : null;
+  return found.kind === 'file' ? (await readBeneath(root, path, LARGEST)).content : null;
 }
 
 function runDiff(place: string): string {
