@@ -25,6 +25,15 @@ test('small members stay whole, and what was cut is named [adv.O4]', () => {
   expect(jsonBytes(value, 100_000)).toBeLessThanOrEqual(10_000);
 });
 
+test('a member named by the empty text is cut like any other [adv.O4]', () => {
+  const wide = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`member ${index}`, index]));
+
+  const { value, cut } = fitJson({ '': { '': wide } }, 2000);
+
+  expect(jsonBytes(value, 100_000)).toBeLessThanOrEqual(2000);
+  expect(cut).toContain('"".""');
+});
+
 test('any object fits, with every member of its own in its own type [adv.O4]', () => {
   const member = fc.oneof(
     fc.string({ maxLength: 3000 }),

@@ -129,7 +129,8 @@ function fitObject(object: JsonObject, most: number, place: Place): JsonObject {
 
 function inside(place: Place, key: string): Place {
   const { path } = place;
-  const name = `${path}${path === '' || key.startsWith('[') ? '' : '.'}${key}`;
+  // A member named by the empty text is told by its quotes: only the whole object has no path.
+  const name = `${path}${path === '' || key.startsWith('[') ? '' : '.'}${key === '' ? '""' : key}`;
   const short = name.length > LONGEST_PATH ? `${name.slice(0, LONGEST_PATH).toWellFormed()}…` : name;
   return { ...place, path: short };
 }
