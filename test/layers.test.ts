@@ -48,6 +48,7 @@ test('what is written by authors stands on the sdk, that on core, and nothing be
     'launch',
     'proofs',
     'runtime/ports',
+    'settings',
     'templates',
     'wire',
   ]);

@@ -4,6 +4,7 @@
  * group, and are left out where it does not work; the end of a test run names and counts them.
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { findBubblewrap } from '../packages/phasegate/src/sandbox/bubblewrapState.ts';
 
 /** A program of the system. */
@@ -29,6 +30,14 @@ export const PROGRAMS: readonly SystemProgram[] = [
     name: 'tmux',
     inTitle: /\btmux\b|\blauncher that is killed\b/,
     trouble: async () => (spawnSync('tmux', ['-V']).status === 0 ? null : 'tmux is not installed'),
+  },
+  {
+    name: 'uidmap',
+    inTitle: /\(uidmap\)/,
+    async trouble() {
+      if (process.getuid?.() !== 0) return 'only root can make the users of these tests';
+      return existsSync('/usr/bin/newuidmap') ? null : 'newuidmap is not installed';
+    },
   },
 ];
 

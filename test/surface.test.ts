@@ -16,14 +16,17 @@ test('@phasegate/wire exports exactly these values', () => {
     'ALL_COMPLETE',
     'BATCH_LIMIT',
     'CAPABILITY_LIMIT',
+    'DIFF_LIMIT',
     'NAME_LIMIT',
     'PAGE_LIMIT',
+    'PATH_LIMIT',
     'PLAIN',
     'TEXT_LIMIT',
     'WORD_LIMIT',
     'decodeAgent',
     'decodeBlockers',
     'decodeDefects',
+    'decodeFence',
     'decodeGoal',
     'decodeLease',
     'decodeLine',
@@ -41,6 +44,7 @@ test('@phasegate/wire exports exactly these values', () => {
     'encodeDefects',
     'encodeExecuted',
     'encodeFault',
+    'encodeFence',
     'encodeFetchedTask',
     'encodeGate',
     'encodeGoal',
@@ -56,6 +60,7 @@ test('@phasegate/wire exports exactly these values', () => {
     'encodeRunPhase',
     'encodeSessionFault',
     'encodeSessionPhase',
+    'encodeSettled',
     'encodeSkipped',
     'encodeSource',
     'encodeStarted',
@@ -93,6 +98,8 @@ test('@phasegate/sdk exports exactly these values', () => {
     'formatOutput',
     'outcomeOfStatus',
     'parseNeedsUserInput',
+    'socketFetch',
+    'socketPathIn',
   ]);
 });
 
@@ -144,6 +151,7 @@ test('the command line has exactly these commands', () => {
   expect(COMMANDS.map((command) => command.name)).toEqual([
     'init',
     'doctor',
+    'isolate',
     'completion',
     'list',
     'validate',
@@ -169,6 +177,8 @@ test('the command line has exactly these commands', () => {
     'exec',
     'mcp',
     'serve',
+    'hook',
+    'up',
     'run',
     'claim',
     'agent',
@@ -178,10 +188,14 @@ test('the command line has exactly these commands', () => {
     'answer',
     'resume',
     'stop',
+    'pause',
+    'worktree',
     'fence',
     'migrate',
     'trust',
     'humans',
+    'uninit',
+    'down',
     'tokens',
     'audit',
     'database',
@@ -226,7 +240,14 @@ test('runs have the statuses and rings of the design, and core has no dependency
   expect(readTags(read('core/src/engine/run.ts'), 'status')).toEqual(
     expect.arrayContaining(Object.keys(statuses)),
   );
-  expect(RINGS).toEqual(['served', 'hooked', 'sandboxed', 'isolated']);
+  expect(RINGS).toEqual([
+    'served',
+    'hooked',
+    'sandboxed',
+    'isolated',
+    'hooked+isolated',
+    'sandboxed+isolated',
+  ]);
   expect(JSON.parse(read('core/package.json'))).not.toHaveProperty('dependencies');
 });
 

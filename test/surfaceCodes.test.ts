@@ -44,6 +44,7 @@ test('faults have exactly these codes', () => {
     'file_unreadable',
     'guarded_changed',
     'fence_failed',
+    'worktree_failed',
     'path_outside',
     'too_large',
     'source_parse_failed',
@@ -117,6 +118,7 @@ test('refusals have exactly these codes', () => {
     'tool_constraint',
     'command_unparseable',
     'outside_write_scope',
+    'definition_closed',
     'no_run',
   ]);
 });
@@ -169,6 +171,9 @@ test('the audit has exactly these events', () => {
     'token_secret_rotated',
     'user_database_backed_up',
     'user_database_restored',
+    'pause_began',
+    'pause_ended',
+    'client_proven',
   ]);
   expect(readUnion(ports, 'NoteEvent')).toEqual([
     'tool_judged',
@@ -176,6 +181,10 @@ test('the audit has exactly these events', () => {
     'command_refused',
     'token_issued',
     'token_refused',
+    'session_bound',
+    'hook_reported',
+    'hook_forged',
+    'unreconciled',
     'guarded_files_changed',
     'guarded_files_restored',
     'run_stuck',

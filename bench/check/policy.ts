@@ -58,6 +58,7 @@ export const QUESTIONS: readonly (Question & { readonly allowed: boolean })[] = 
 
 /** The policy as a workflow. */
 export const WORKFLOW = `workflow: bench
+enforcement: { workspace: shared }
 phases:
 ${Object.entries(WRITES)
   .map(([phase, writes]) => {

@@ -33,7 +33,9 @@ export async function recordRuns(count: number): Promise<RecordedRuns> {
       /check: command\n {8}with:\n(?: {10}.*\n)+/g,
       'check: files\n        with: { exist: [package.json] }\n',
     )
-    .replace(', non_empty: ["src/**", "test/**"]', '');
+    .replace(', non_empty: ["src/**", "test/**"]', '')
+    // Several are recorded at a time.
+    .replace(/^enforcement:\n/m, 'enforcement:\n  workspace: shared\n');
   writeFileSync(file, definition);
   const env = { HOME: base, XDG_STATE_HOME: join(base, 'state') };
   const project = await openLocalProject({ projectDir: root, env });

@@ -31,6 +31,7 @@ export async function commandPictures(): Promise<Readonly<Record<string, string>
 const SECRET = 'open sesame';
 
 const RELEASE = `workflow: release
+enforcement: { workspace: shared }
 phases:
   DRAFT:
     instructions: Write the notes for this release in docs/.

@@ -12,6 +12,7 @@ import { sentencesOfTasks } from './sentencesOfTasks.ts';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const TASKS = 'specs/payments-retry/tasks.md';
 const PHASES = 'workflows/spec_execution_v1/phases';
+const METADATA = PHASES.replace(/phases$/, 'metadata.json');
 const source = fileOf(TASKS);
 
 const plan: Plan = {
@@ -233,6 +234,9 @@ describe('two specifications', () => {
     project.write('specs/one/tasks.md', small('Alpha'));
     project.write('specs/two/tasks.md', small('Omega'));
     project.write(`${PHASES}/dynamic/task-template.md`, fileOf(`${PHASES}/dynamic/task-template.md`));
+    // By itself the second would wait for the first to end.
+    const shared = { ...JSON.parse(fileOf(METADATA)), workspace: 'shared' };
+    project.write(METADATA, JSON.stringify(shared));
 
     const [one, two] = [await begin('specs/one'), await begin('specs/two/tasks.md')];
 

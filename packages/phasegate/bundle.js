@@ -8,7 +8,7 @@ import { build } from 'rolldown';
 const everyday =
   /packages\/(?:core\/dist|wire\/dist\/(?!schemas)|phasegate\/dist\/(?:localProject|localDatabases|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
-  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|dropTyped|exampleEvidence|runHere|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|verify(?:Archives|Chain|Head|Project|Run|Share|Sqlite|Threads)|stores\/anchor|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting/;
+  /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|dropTyped|exampleEvidence|runHere|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|verify(?:Archives|Chain|Head|Project|Run|Share|Sqlite|Threads)|stores\/anchor|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting|runtime\/hooks\/(?!pauses|sessionList)|localHooks/;
 const own = (...paths) => new RegExp(`packages/phasegate/dist/(?:${paths.join('|')})`);
 const commands = (...names) => `surfaces/cli/commands/(?:${names.join('|')})\\.js`;
 const npm = (...names) => new RegExp(`node_modules/(?:${names.join('|')})/`);
@@ -32,6 +32,7 @@ const FAMILIES = [
       ),
     ),
   },
+  { name: 'hooks', test: own('surfaces/hooks', 'runtime/hooks', 'localHooks?\\.js', commands('hook')) },
   { name: 'fence', test: own('workspace/fence/(?!diffText|putBackPaths)') },
   { name: 'checks', test: own('checks/', 'workspace/(?!leftOpen|fence)', 'tools/(?!attached|connect)') },
   { name: 'fenceActs', test: own('workspace/fence/(?:diffText|putBackPaths)') },
@@ -51,6 +52,7 @@ const FAMILIES = [
         'fence',
         'humans',
         'migrate',
+        'pause',
         'resume',
         'stop',
         'tokens',
@@ -80,14 +82,16 @@ const FAMILIES = [
       'agents/',
       'launch/',
       'localRunner',
+      'runLocalLaunch',
       'spawnLocalAgent',
       'surfaces/cli/runHere',
       commands('run', 'agent', 'exec'),
     ),
   },
+  { name: 'prove', test: own('clients/', 'localProofs', 'localProve', 'surfaces/cli/proveHere') },
   {
     name: 'setUp',
-    test: own('surfaces/cli/(?:completion|setUp)', 'templates/', commands('completion', 'init')),
+    test: own('surfaces/cli/(?:completion|setUp)', 'templates/', commands('completion', 'init', 'uninit')),
   },
   { name: 'import', test: own('loaders/import', commands('import')) },
   { name: 'code', test: either(npm('acorn'), own('loaders/typescript')) },
@@ -102,10 +106,23 @@ const FAMILIES = [
   { name: 'graph', test: own('surfaces/cli/graph', commands('graph')) },
   { name: 'search', test: either(/packages\/search\/dist/, own(commands('index', 'search', 'tasks'))) },
   { name: 'remote', test: either(/packages\/sdk\/dist/, own('remoteProject')) },
+  {
+    name: 'background',
+    test: own(
+      'backgroundServer',
+      'settings/',
+      'surfaces/cli/(?:durationOption|text/describeServer)',
+      commands('down', 'up'),
+    ),
+  },
+  { name: 'isolation', test: own('isolation/', 'localIsolation', commands('isolate')) },
   { name: 'mcp', test: own('surfaces/mcp', commands('mcp')) },
   {
     name: 'server',
-    test: either(/packages\/wire\/dist\/schemas/, own('surfaces/rest', 'localServer', commands('serve'))),
+    test: either(
+      /packages\/wire\/dist\/schemas/,
+      own('surfaces/rest', 'localServer', 'mountHooks', commands('serve')),
+    ),
   },
 ];
 

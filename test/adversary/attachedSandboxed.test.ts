@@ -34,35 +34,40 @@ process.stdin.on('data', (chunk) => {
 test.runIf(SANDBOXES).each([
   [true, 'EROFS'],
   [false, 'written'],
-])('an attached server in a sandbox (bubblewrap: %s) writes nothing of the workspace', async (held, said) => {
-  const workspace = folderWith({ 'server.cjs': SERVER });
-  const sandbox = createBubblewrap(async () => ({
-    hidden: [],
-    read: [],
-    write: [],
-    hosts: [],
-    home: '/root',
-  }));
-  const servers = attachServers({
-    servers: { own: { command: [process.execPath, 'server.cjs'] } },
-    workspace,
-    env: { PATH: '/usr/bin:/bin' },
-    enclose: async () => (held ? (program) => sandbox.enclose(program, scopeOf(workspace, [])) : null),
-  });
-  onTestFinished(() => servers.close());
+])(
+  'an attached server in a sandbox (bubblewrap: %s) writes nothing of the workspace; a held run has no other',
+  async (held, said) => {
+    const workspace = folderWith({ 'server.cjs': SERVER });
+    const sandbox = createBubblewrap(async () => ({
+      hidden: [],
+      read: [],
+      write: [],
+      hosts: [],
+      home: '/root',
+    }));
+    const servers = attachServers({
+      servers: { own: { command: [process.execPath, 'server.cjs'] } },
+      workspace,
+      env: { PATH: '/usr/bin:/bin' },
+      enclose: async () => (held ? (program) => sandbox.enclose(program, scopeOf(workspace, [])) : null),
+    });
+    onTestFinished(() => servers.close());
 
-  const [tool] = await servers.attachedTools();
-  const called = await tool?.run(
-    {},
-    {
+    const [tool] = await servers.attachedTools();
+    const context = {
       workspace,
       mayWrite: () => true,
       mayRead: () => true,
       signal: new AbortController().signal,
       environment: {},
-    },
-  );
+    };
+    const inHeldRun = await tool?.run({}, { ...context, enclose: () => expect.fail('nothing is started') });
+    const called = await tool?.run({}, context);
 
-  expect(called).toMatchObject({ ok: true, output: { content: [{ text: said }] } });
-  expect(existsSync(join(workspace, 'planted'))).toBe(!held);
-});
+    const refused = { ok: false, output: { error: 'sandbox_unavailable' } };
+    expect(inHeldRun).toMatchObject(held ? { ok: true } : refused);
+
+    expect(called).toMatchObject({ ok: true, output: { content: [{ text: said }] } });
+    expect(existsSync(join(workspace, 'planted'))).toBe(!held);
+  },
+);

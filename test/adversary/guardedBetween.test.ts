@@ -6,7 +6,7 @@ import { PASSPHRASE, until } from './siege.ts';
 
 const STEP = `sh -c 'echo x >> ran; echo {\\"success\\":true,\\"result\\":{}}'`;
 const FILES = {
-  'agent_workflow.yaml': `workflow: lab\nphases:\n  MAKE:\n    writes: [ran, planted]\n    command: ${STEP}\n`,
+  'agent_workflow.yaml': `workflow: lab\nenforcement: { workspace: shared }\nphases:\n  MAKE:\n    writes: [ran, planted]\n    command: ${STEP}\n`,
   '.claude/settings.json': '{}\n',
 };
 

@@ -11,6 +11,7 @@ import { bearer } from './wire.ts';
 const FILES = {
   'agent_workflow.yaml': `
 workflow: lab
+enforcement: { workspace: shared }
 phases:
   LAB:
     allowed_tools: [read_files, write_files, bash, git]
@@ -23,7 +24,7 @@ phases:
 `,
   'workflows/other.workflow.yaml': 'workflow: other\nphases: { A: {} }\n',
   'workflows/plain.workflow.yaml':
-    'workflow: plain\nphases: { A: { allowed_tools: [bash], writes: ["src/**"] } }\n',
+    'workflow: plain\nenforcement: { workspace: shared }\nphases: { A: { allowed_tools: [bash], writes: ["src/**"] } }\n',
   'phasegate.config.yaml': 'docs: []\n',
   '.claude/settings.json': '{}\n',
   'src/a.txt': 'a\n',

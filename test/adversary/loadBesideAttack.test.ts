@@ -14,7 +14,8 @@ phases:
   EACH: { parallel: true, parallel_key: report.areas }
   DONE: {}
 `,
-  'shell.workflow.yaml': 'workflow: shell\nphases: { WORK: { allowed_tools: [bash] } }\n',
+  'shell.workflow.yaml':
+    'workflow: shell\nenforcement: { workspace: shared }\nphases: { WORK: { allowed_tools: [bash] } }\n',
   'lines.txt': '\n'.repeat(1_900_000),
 };
 const ROUNDS = cases({ quick: 9, full: 30 });

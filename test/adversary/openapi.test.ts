@@ -13,6 +13,7 @@ import { bearer, type Got, newAddress } from './wire.ts';
 const FILES = {
   'change.workflow.yaml': `
 workflow: change
+enforcement: { workspace: shared }
 params: { mode: { type: string, choices: [quick, full], default: full } }
 gates:
   ship: { human: { prompt: Ship it?, options: [{ label: Go, next: DONE }, { label: Back, next: PLAN, requires_input: true }] } }

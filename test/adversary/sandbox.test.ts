@@ -13,9 +13,11 @@ import {
   shell,
 } from '../../packages/phasegate/src/sandbox/fixtures/enclosing.ts';
 import { bash } from '../../packages/phasegate/src/tools/bash.ts';
-import { cases } from '../tier.ts';
+import { cases, someOf } from '../tier.ts';
+import { FENCE_ROWS, FENCED_FILES } from './fenceRows.ts';
 import { SANDBOX_ROWS } from './sandboxRows.ts';
 
+const DETECTED = FENCE_ROWS.filter(({ found, inScope }) => found !== null && inScope !== true);
 const FLIP = fileURLToPath(new URL('./flip.ts', import.meta.url));
 
 describe.runIf(SANDBOXES)('in the ring `sandboxed` (bubblewrap)', () => {
@@ -51,6 +53,29 @@ describe.runIf(SANDBOXES)('in the ring `sandboxed` (bubblewrap)', () => {
     expect(readFileSync(secret, 'utf8')).toBe('the secret');
     expect(reached).toBe(0);
   });
+
+  test.each(someOf(DETECTED, { quick: 8, full: DETECTED.length }))(
+    '$name: what the fence would detect does not happen',
+    async ({ before, line }) => {
+      const workspace = folderWith(FENCED_FILES);
+      before?.(workspace);
+      const outside = () =>
+        execFileSync('sh', ['-c', 'find . -path ./src -prune -o -printf "%p %i %m %C@ %l\\n" | sort'], {
+          cwd: workspace,
+          encoding: 'utf8',
+        });
+      const found = outside();
+
+      // A file of the scope with a second name is not a place that a sandbox could be made for.
+      const seen = await shell(scopeOf(workspace, ['src/**']), `${line}; true`).then(
+        ({ how }) => how.kind,
+        (error: Error) => error.message,
+      );
+
+      expect(seen).toMatch(/^exited$|several names|same file|hard link/);
+      expect(outside()).toBe(found);
+    },
+  );
 
   test('a scope that is a folder and a link by turns is written where it is a folder, or not at all [adv.C2]', async () => {
     const workspace = folderWith({ 'src/a': 'a' });

@@ -9,6 +9,7 @@ const SECRET = 'a secret of the test that nobody could guess, 7f3a';
 const FILES = {
   'agent_workflow.yaml': `
 workflow: errand
+enforcement: { workspace: shared }
 phases:
   PREPARE: { next: WORK }
   WORK:

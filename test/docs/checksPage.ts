@@ -66,6 +66,8 @@ function choiceLines(parameters: JsonObject): readonly string[] {
 function kindOf(schema: Json | undefined, many = ''): string {
   if (!isJsonObject(schema)) throw new TypeError('a parameter has no schema');
   if (Array.isArray(schema.oneOf)) return schema.oneOf.map((choice: Json) => kindOf(choice)).join(', or ');
+  if (Array.isArray(schema.enum))
+    return schema.enum.map((value: Json) => `\`${String(value)}\``).join(' or ');
   if (Array.isArray(schema.type)) return schema.type.map((type: Json) => kindOf({ type })).join(' or ');
   switch (schema.type) {
     case 'string':

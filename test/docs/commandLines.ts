@@ -17,6 +17,7 @@ export function commandLinesIn(page: string, markdown: string): readonly Command
 }
 
 const STAYS = 'it stays in its terminal: `serve.test.ts`, `readme.test.ts` and `deploy.test.ts` start it';
+const LASTS = 'it leaves a server behind: `background.test.ts` starts and ends one';
 const README = '`readme.test.ts` and `firstContact.test.ts` run it as it stands';
 const GUIDE = '`docs.test.ts` follows the page with its agent';
 const SERVER =
@@ -30,15 +31,18 @@ const CHECKOUT =
 const ROOT = 'it changes the machine, as root';
 const SANDBOX =
   'it needs the client and bubblewrap: `runSandboxed.test.ts` does the same with a scripted one';
+const ISOLATED = 'it needs root, and users of its own: `adversary/isolated.test.ts` does the same';
 const DOCTOR = 'it ends with 1 until a human is set up: `doctor.test.ts` runs it';
 const SHELL = 'it reads what the line before it wrote, with programs that are not ours';
 
 /** Lines that are not run as they stand, each with the reason. What is not here is run. */
 export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^phasegate serve/, STAYS],
+  [/^phasegate up$/, LASTS],
   [/^phasegate init(?: --template bugfix)?$/, README],
   [/^phasegate (?:run tdd ".*"|agent start --wait) --agent claude$/, README],
   [/^phasegate run tdd ".*" --agent claude --sandbox$/, SANDBOX],
+  [/^phasegate agent start --wait --sandbox --agent claude$/, SANDBOX],
   [/^phasegate doctor$/, DOCTOR],
   [/^phasegate agents add ada$/, README],
   [/^(?:export PHASEGATE_KEY|for topic in|node agent\.mjs)/, GUIDE],
@@ -56,5 +60,7 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^phasegate audit export --as maria/, HUMAN],
   [/^grep /, SHELL],
   [/^npm (?:ci|install)\b/, CHECKOUT],
+  [/^(?:sudo phasegate isolate|\/var\/lib\/phasegate|export PHASEGATE_URL=unix)/, ISOLATED],
+  [/^phasegate claim$/, ISOLATED],
   [/^(?:apt-get install|useradd|install|systemctl|cd \/srv|openssl rand -hex 32 > \/etc)/, ROOT],
 ];

@@ -140,7 +140,7 @@ test('one flipped byte of a run stops that run and no other', async () => {
 
   const called = await phasegate(project, ['status', run, '--json']);
   expectClear(called, 'state_tampered');
-  expect((await phasegate(project, ['status', other, '--json'])).json).toMatchObject({ status: 'active' });
+  expect((await phasegate(project, ['status', other, '--json'])).json).toMatchObject({ status: 'queued' });
   const verified = await phasegate(project, ['audit', 'verify', '--json']);
   expect(verified).toMatchObject({ code: 1, json: { findings: [{ kind: 'state_edited', run }] } });
 });

@@ -41,7 +41,7 @@ export interface Asking {
 }
 
 const WORK =
-  'workflow: work\nphases: { GO: { allowed_tools: [bash], writes: ["**"] }, RETURN: {}, END: {} }\n';
+  'workflow: work\nenforcement: { workspace: shared }\nphases: { GO: { allowed_tools: [bash], writes: ["**"] }, RETURN: {}, END: {} }\n';
 
 /** Starts the server. */
 export async function makeBed(): Promise<Bed> {

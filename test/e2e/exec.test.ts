@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { findBubblewrap } from '../../packages/phasegate/src/sandbox/bubblewrapState.ts';
 import { asProcess, makeProject, phasegate, startRun } from './cli.ts';
 
@@ -33,6 +34,33 @@ describe.runIf(works)('phasegate exec (bubblewrap)', () => {
     expect(done.stderr).toContain('No such file or directory');
     expect(readFileSync(join(project.root, 'src/b.ts'), 'utf8')).toBe('typed');
     expect(readFileSync(join(project.root, 'plan.md'), 'utf8')).toBe('the plan');
+  });
+
+  test('reaches the hosts of the phase through a proxy, and no other [adv.A9]', async () => {
+    const server = createServer((socket) => socket.end('hello\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const workflow = `${WORKFLOW}    network: { hosts: ["localhost:${port}"] }\n`;
+    const config = 'sandbox: { hosts: ["model.example"], memory: 2048 }\n';
+    const project = makeProject({
+      ...files,
+      'build.workflow.yaml': workflow,
+      'phasegate.config.yaml': config,
+    });
+    const run = await startRun(project, 'build');
+    const shown = await phasegate(project, ['next', run]);
+    const ask = (host: string) =>
+      `exec 3<>/dev/tcp/127.0.0.1/4101; printf 'CONNECT ${host} HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3; exec 3>&-`;
+    const line = [`localhost:${port}`, 'model.example:443', `127.0.0.1:${port}`].map(ask).join('; ');
+
+    const done = await asProcess(project, ['exec', run, '--', 'bash', '-c', `${line}; env; ulimit -d`]);
+
+    expect(shown.stdout).toContain(`May reach from a sandbox: localhost:${port}`);
+    expect(done.stdout.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 403', 'HTTP/1.1 403']);
+    expect(done.stdout).toContain('hello');
+    expect(done.stdout).toContain('HTTPS_PROXY=http://127.0.0.1:4101');
+    expect(done.stdout).toMatch(/^2097152$/m);
   });
 
   test('runs nothing where the scope is a link, or no program is named', async () => {

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { type Called, makeProject, phasegate, type TestProject, withShown } from './cli.ts';
+import { withServer } from './mcpClient.ts';
 
 const PASSPHRASE = 'correct horse battery';
 const FILES = {
@@ -126,12 +127,56 @@ test('`status` shows the ring and every violation, and forgets what was undone',
   expect(failed.violations).toBe(undefined);
 });
 
+test('a human who names what was shown accepts that, and nothing that came after', async () => {
+  const { project, run } = await begun();
+  project.write('notes.md', 'what the human read');
+  const { shown } = (await phasegate(project, ['fence', run, '--json'])).json as { readonly shown: string };
+  project.write('late.md', 'came after');
+  project.write('.gitignore', '*\n');
+
+  const late = await act(project, [run, 'accept', '--all', '--reason', 'read', '--shown', shown]);
+  rmSync(join(project.root, 'late.md'));
+  rmSync(join(project.root, '.gitignore'));
+  const asShown = await act(project, [run, 'accept', '--all', '--reason', 'read', '--shown', shown]);
+
+  expect(late).toMatchObject({ code: 1, json: { error: 'fence_failed' } });
+  expect(asShown.code).toBe(0);
+  expect(await done(project, run)).toMatchObject({ checkpoint_passed: true });
+});
+
+test('an ignore file that came meanwhile hides nothing after everything was accepted', async () => {
+  const { project, run } = await begun();
+  project.write('.gitignore', '*\n');
+  const accepted = await act(project, [run, 'accept', '--all', '--reason', 'I read it']);
+  project.write('late.md', 'came after');
+
+  expect(accepted.code).toBe(0);
+  expect(await done(project, run)).toMatchObject({ error: 'scope_violation' });
+});
+
+test('an agent over MCP is told the rule, how to ask, the ring and every violation', async () => {
+  const { project, run } = await begun();
+  project.write('stray.txt', 's');
+
+  const [refused, state] = await withServer(project, async ({ call }) => [
+    await call('complete_phase', { session_id: run, phase: 'SRC', evidence: {} }),
+    await call('get_workflow_state', { session_id: run }),
+  ]);
+
+  expect(refused).toMatchObject({
+    error: 'scope_violation',
+    blockers: [{ rule: 'writes', rule_at: 'agent_workflow.yaml:6' }],
+    ask: `report_blocked(session_id="${run}", reason)`,
+  });
+  expect(state).toMatchObject({ ring: 'served', violations: [{ path: 'stray.txt', how: 'added' }] });
+});
+
 test.each([
   ['missing', (file: string) => rmSync(file)],
   ['altered', (file: string) => appendFileSync(file, ' ')],
 ])('a measure that is %s refuses, and a human takes a new one', async (what, change) => {
   const { project, run } = await begun();
-  const folder = join(project.stateDir, 'fence/runs', run);
+  const folder = join(project.stateDir, 'fence/own');
   change(join(folder, readdirSync(folder)[0] as string));
 
   const refused = await done(project, run);
@@ -202,26 +247,6 @@ async function events(project: TestProject, run: string): Promise<readonly JsonO
     .split('\n')
     .map((line) => JSON.parse(line) as JsonObject);
 }
-
-test('a run of an exclusive workflow waits in the queue while another one that may write is under way', async () => {
-  const project = makeProject({
-    'alone.workflow.yaml': `workflow: alone\nenforcement: { workspace: exclusive }\nphases: { A: { writes: ["src/**"] } }\n`,
-    'reading.workflow.yaml': 'workflow: reading\nphases: { A: {} }\n',
-  });
-  await phasegate(project, ['start', 'reading']);
-  const first = await phasegate(project, ['start', 'alone', '--json']);
-  const second = await phasegate(project, ['start', 'alone', '--json']);
-  const claimed = await phasegate(project, ['claim', String(second.json.run)]);
-  await phasegate(project, ['done', String(first.json.run), '--evidence', '-'], { stdin: '{}' });
-  const later = await phasegate(project, ['claim', String(second.json.run), '--json']);
-
-  expect([first.json.status, second.json.status]).toEqual(['active', 'queued']);
-  expect(JSON.stringify(second.json.warnings)).toContain(
-    `run \`${first.json.run}\` of \`alone\` works in this workspace`,
-  );
-  expect(claimed.stderr).toContain('waits in the queue');
-  expect(later.code).toBe(0);
-});
 
 test.each([
   ['every time', 'head -c 8 /dev/urandom > src/noise', 'tree_moved', 'src/noise'],

@@ -8,6 +8,7 @@ import { type Served, serve, sessionFrom } from './server.ts';
 
 const WORKFLOW = `
 workflow: change
+enforcement: { workspace: shared }
 gates:
   agreed: { human: { prompt: Is this the plan?, options: [{ label: Approve }, { label: Rework, next: PLAN, requires_input: true }] } }
   red: { blockers: [{ check: tests_are_failing, message: Tests must fail first }] }
@@ -212,6 +213,9 @@ function attempts(agent: PhasegateClient, run: string): Record<string, () => Pro
     getRun: () => agent.getRun(run),
     startRun: () => agent.startRun({ workflow: 'change' }),
     getGate: () => agent.getGate(run),
+    getFence: () => agent.getFence(run),
+    getFenceDiff: () => agent.getFenceDiff(run),
+    settleFence: () => agent.settleFence(run, { action: 'accept', paths: 'all', reason: 'mine' }),
     decide: () => agent.decide(run, { option: 'Approve', gate: 'agreed#1', shown: 'x' }),
     answer: () => agent.answer(run, { question: 1, text: 'Approve' }),
     resume: () => agent.resume(run, 'go on'),

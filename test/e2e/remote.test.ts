@@ -42,6 +42,12 @@ phases:
     next: null
 `;
 
+const SCOPED = `
+workflow: scoped
+phases:
+  SRC: { allowed_tools: [write_files], writes: ["src/**"], next: null }
+`;
+
 const PASSPHRASE = 'open sesame';
 
 /** For the tests that leave nothing behind which another could see; the rest have one each. */
@@ -153,6 +159,42 @@ describe('over a URL a command prints what it prints where the project is', () =
   });
 });
 
+test('what the fence found is read and settled over a URL as where the project is [S2.88]', async () => {
+  const walk = async (desk: Desk) => {
+    await desk.human(['start', 'scoped', '--queue']);
+    await desk.agent(['fence', 'RUN']);
+    await desk.agent(['claim', 'RUN']);
+    for (const file of ['notes.md', 'stray/s.txt', 'src/in.txt']) desk.write(file, 'n\n');
+    desk.write('agent.md', 'x\n');
+    await desk.agent(['done', 'RUN', '--evidence', '-'], {});
+    await desk.human(['status', 'RUN']);
+    await desk.agent(['fence', 'RUN']);
+    await desk.human(['fence', 'RUN']);
+    await desk.human(['fence', 'RUN', '--diff']);
+    await desk.human(['fence', 'RUN', '--diff', 'notes.md', 'src']);
+    await desk.human(['fence', 'RUN', '--diff', 'src/none']);
+    await desk.human(['fence', 'RUN', 'restore', 'stray']);
+    await desk.human(['fence', 'RUN', 'restore', 'stray']);
+    await desk.human(['fence', 'RUN', 'accept', 'notes.md']);
+    await desk.human(['fence', 'RUN', 'accept', 'notes.md', '--reason', 'mine']);
+    await desk.human(['fence', 'RUN', 'quarantine', 'agent.md']);
+    await desk.human(['fence', 'RUN', 'accept', '--all', '--reason', 'looked']);
+    await desk.human(['fence', 'RUN']);
+    await desk.agent(['done', 'RUN', '--evidence', '-'], {});
+    await desk.human(['fence', 'RUN']);
+    await desk.human(['fence', 'RUN', 'accept', '--all', '--reason', 'late']);
+  };
+
+  const { here, there } = await both(SCOPED, walk);
+
+  expect(there).toEqual(here);
+  expect(here.map(({ code }) => code)).toEqual([0, 1, 0, 1, 0, 1, 1, 0, 0, 2, 0, 2, 2, 0, 0, 0, 0, 0, 1, 1]);
+  const shown = [{ path: 'agent.md', how: 'added' }, {}, {}];
+  expect(here[4]?.json).toMatchObject({ ring: 'served', violations: shown });
+  expect(here[5]?.json).toMatchObject({ outside: [{ path: 'agent.md', how: 'added', by: null }, {}, {}] });
+  expect(here.at(-1)?.json).toMatchObject({ error: 'fence_failed' });
+});
+
 describe('at a server', () => {
   test('a human follows the audit and minds the agents', async () => {
     const { project, url } = shared;
@@ -181,7 +223,12 @@ describe('at a server', () => {
     const call = (words: readonly string[], options: CallOptions = {}) =>
       phasegate(project, [...words, '--json'], options);
 
-    for (const words of [['runs'], ['start', 'change', '--param', 'name=x'], ['audit', 'export']]) {
+    for (const words of [
+      ['runs'],
+      ['fence', 'r1', '--diff'],
+      ['start', 'change', '--param', 'name=x'],
+      ['audit', 'export'],
+    ]) {
       expect(await call(words, { env }), words[0]).toMatchObject({
         code: 1,
         json: { error: 'not_permitted' },
@@ -370,6 +417,7 @@ async function staffed(workflow: string): Promise<{ readonly project: TestProjec
 
 /** Where commands are called; `RUN` among their words becomes the run that was started first. */
 interface Desk {
+  write(file: string, text: string): void;
   human(words: readonly string[]): Promise<void>;
   agent(words: readonly string[], stdin?: unknown): Promise<void>;
 }
@@ -399,6 +447,7 @@ async function both(
       said.push({ words, code: called.code, json: withoutNames(called, run) });
     };
     await walk({
+      write: (file, text) => project.write(file, text),
       human: (words) => call(words, { passphrase: PASSPHRASE }),
       agent: (words, stdin) =>
         call(words, { env: { PHASEGATE_KEY: key }, stdin: JSON.stringify(stdin) ?? '' }),
@@ -413,6 +462,7 @@ function withoutNames({ stdout }: Called, run: string): unknown {
   const text = (run === '' ? stdout : stdout.replaceAll(run, 'RUN'))
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/\b[\da-f]{64}\b/g, 'HASH')
+    .replaceAll(/moved to [^"]+/g, 'moved to PLACE')
     // What is to be called next names the server it was asked of.
     .replaceAll(/ --url http:\/\/127\.0\.0\.1:\d+/g, '');
   return JSON.parse(text);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findBubblewrap } from '../../packages/phasegate/src/sandbox/bubblewrapState.ts';
 import { asProcess, makeProject, phasegate } from './cli.ts';
+import { SPEAK_MCP } from './speakMcp.ts';
 
 const { works } = (await findBubblewrap()).state;
 
@@ -28,27 +29,12 @@ for (const path of ['src/b.ts', 'plan.md', 'agent.mjs']) {
   try { writeFileSync(path, 'by the agent'); said[path] = 'written'; } catch (error) { said[path] = error.code; }
 }
 said.state = ['keys.json', 'state.db'].some((name) => existsSync(process.argv[2] + '/' + name));
+said.law = readFileSync('held.workflow.yaml', 'utf8');
 said.prompt = readFileSync(process.env.PHASEGATE_PROMPT, 'utf8').includes('Write src/');
 for (const [name, url] of [['named', process.argv[3]], ['other', process.argv[4]], ['machine', 'http://127.0.0.1:' + process.argv[5]]]) {
   said[name] = await fetch(url).then((r) => r.text(), (e) => e.cause?.code ?? e.cause?.message ?? e.message);
 }
-const [file, ...words] = process.env.PHASEGATE_MCP.split(' ');
-const client = spawn(file, words, { stdio: ['pipe', 'pipe', 'inherit'] });
-let rest = '';
-const waiting = new Map();
-client.stdout.on('data', (chunk) => {
-  const lines = (rest + chunk).split('\\n');
-  rest = lines.pop();
-  for (const line of lines) { const m = JSON.parse(line); waiting.get(m.id)?.(m); }
-});
-let id = 0;
-const ask = (method, params) => new Promise((resolve) => {
-  waiting.set(++id, resolve);
-  client.stdin.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }) + '\\n');
-});
-await ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } });
-client.stdin.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }) + '\\n');
-const tools = (await ask('tools/list', {})).result.tools.map((tool) => tool.name);
+${SPEAK_MCP}const tools = (await ask('tools/list', {})).result.tools.map((tool) => tool.name);
 writeFileSync('src/said.json', JSON.stringify({ ...said, tools }));
 const done = await ask('tools/call', { name: 'complete_phase', arguments: { session_id: process.env.PHASEGATE_RUN, phase: 'WRITE', evidence: {} } });
 writeFileSync('src/said.json', JSON.stringify({ ...said, tools, done }));
@@ -81,6 +67,7 @@ describe.runIf(works)('a whole client in a sandbox (bubblewrap)', () => {
       'plan.md': 'EROFS',
       'agent.mjs': 'EROFS',
       state: false,
+      law: '',
       prompt: true,
       named: 'hello',
       machine: 'ECONNREFUSED',

@@ -9,6 +9,7 @@ import { makeProject, type TestProject } from './cli.ts';
 
 const WORKFLOW = `
 workflow: change
+enforcement: { workspace: shared }
 tools: { reading: [read_files, list_files, grep] }
 gates:
   red: { blockers: [{ check: tests_are_failing, message: Tests must fail first }] }

@@ -20,6 +20,7 @@ const WAIT =
   "const fs=require('fs');fs.writeFileSync('begun','');setInterval(()=>fs.existsSync('go')&&process.exit(0),10)";
 const WORKFLOW = `
 workflow: errand
+enforcement: { workspace: shared }
 phases:
   GO:
     writes: [begun, go]
@@ -31,6 +32,7 @@ phases:
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   init: ['--yes', '--template', 'minimal'],
   doctor: [],
+  isolate: ['check'],
   completion: ['runs'],
   list: [],
   validate: [],
@@ -56,6 +58,8 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   exec: ['RUN', '--', 'true'],
   mcp: [],
   serve: ['--port', '0'],
+  hook: ['claude'],
+  up: [],
   run: ['RUN'],
   claim: [],
   agent: ['start', '--', 'node', '-e', '0'],
@@ -65,10 +69,14 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   answer: ['RUN', '--question', '1', '--text', 'this'],
   resume: ['RUN'],
   stop: ['RUN', '--reason', 'x'],
+  pause: ['--reason', 'x'],
+  worktree: ['list'],
   fence: ['RUN'],
   migrate: ['RUN'],
   trust: ['--yes'],
   humans: ['remove', 'maria'],
+  uninit: ['--yes'],
+  down: [],
   tokens: ['rotate'],
   audit: ['verify'],
   database: ['backups'],

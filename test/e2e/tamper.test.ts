@@ -1,4 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SQLInputValue } from 'node:sqlite';
 import { canonicalJson } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -252,6 +254,10 @@ beforeAll(async () => {
   const project = makeProject();
   const made = await phasegate(project, ['init', '--template', 'minimal'], SECRET);
   expect(made).toMatchObject({ code: 0 });
+  const alone = readFileSync(join(project.root, 'agent_workflow.yaml'), 'utf8');
+  const shared = alone.replace('\nphases:', '\nenforcement: { workspace: shared }\nphases:');
+  project.write('agent_workflow.yaml', shared);
+  expect(await phasegate(project, ['trust', '--yes'], SECRET)).toMatchObject({ code: 0 });
   const [first, second] = [await startRun(project, 'minimal'), await startRun(project, 'minimal')];
   const done = await complete(project, first, { phase: 'PROPOSE', evidence: PROPOSAL });
   expect(done.json).toMatchObject({ status: 'waiting' });

@@ -1,4 +1,7 @@
 // Prints every trick of the adversary, the ring it is held in and the tests that prove it: `npm run adversary [-- --json]`.
+import { FENCE_ROWS } from '../adversary/fenceRows.ts';
+import { GUARDED_ROUTES, GUARDED_SAMPLES } from '../adversary/guardedRoutes.ts';
+import { ISOLATED_ROWS } from '../adversary/isolatedRows.ts';
 import { SANDBOX_ROWS } from '../adversary/sandboxRows.ts';
 import { type Citation, type Requirement, readCitations, readLedger, unknownCitations } from './ledger.ts';
 
@@ -32,6 +35,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   Q: 'code before trust',
 };
 
+const TRIED = FENCE_ROWS.filter(({ found }) => found !== null);
 const citations = readCitations(process.cwd());
 const unknown = unknownCitations(readLedger(), citations);
 const rows: readonly Row[] = readLedger()
@@ -44,12 +48,30 @@ const rows: readonly Row[] = readLedger()
   });
 
 if (process.argv.includes('--json'))
-  console.log(JSON.stringify({ rows, sandbox: SANDBOX_ROWS, unknown }, null, 2));
+  console.log(
+    JSON.stringify(
+      {
+        rows,
+        fence: TRIED,
+        guarded: GUARDED_ROUTES,
+        sandbox: SANDBOX_ROWS,
+        isolated: ISOLATED_ROWS,
+        unknown,
+      },
+      null,
+      2,
+    ),
+  );
 else print();
 for (const { id, file, line } of unknown)
   console.error(`${file}:${line}: cites \`${id}\`, which does not exist`);
 // A row that is still open is work to do; a citation of nothing is a mistake.
 if (unknown.length > 0) process.exitCode = 1;
+
+/** Whatever the sandbox refuses is detected by the fence in every ring, at the latest when the phase is completed. */
+function printRow(refusedIn: string, trick: string): void {
+  console.log(`  detected in served, refused in ${refusedIn.padEnd(11)}${trick}`);
+}
 
 function print(): void {
   let group = '';
@@ -64,9 +86,21 @@ function print(): void {
   }
   const proven = rows.filter(({ state }) => state === 'proven').length;
   console.log(`\n${rows.length} tricks: ${proven} proven, ${rows.length - proven} open`);
+  console.log('\nTried for real past Phasegate (test/adversary/fence.test.ts):');
+  for (const { name, inScope } of TRIED) printRow(inScope ? 'no ring' : 'sandboxed', name);
+  console.log('\nEvery guarded file by every route (test/adversary/guardedRoutes.test.ts):');
+  for (const { name, refusedIn, except } of GUARDED_ROUTES) {
+    const count = GUARDED_SAMPLES.filter(({ path }) => except?.test(path) !== true).length;
+    printRow(refusedIn, `${count} files and imports, changed by ${name}`);
+  }
   console.log('\nTried for real by programs in a sandbox (test/adversary/sandbox.test.ts):');
-  for (const { trick, refusedIn } of SANDBOX_ROWS)
-    console.log(`  refused in ${refusedIn.padEnd(11)}${trick}`);
-  console.log(`\n${SANDBOX_ROWS.length} routes, each refused by the operating system`);
+  for (const { trick, refusedIn } of SANDBOX_ROWS) printRow(refusedIn, trick);
+  console.log(
+    '\nTried for real by an agent that is another user than the engine (test/adversary/isolated.test.ts):',
+  );
+  for (const { trick } of ISOLATED_ROWS) console.log(`  refused in isolated  ${trick}`);
+  console.log(
+    `\n${TRIED.length + GUARDED_ROUTES.length} routes detected, ${SANDBOX_ROWS.length + ISOLATED_ROWS.length} refused by the operating system`,
+  );
   console.log('The ring is the weakest one in which a trick fails, or has to once it is proven.');
 }

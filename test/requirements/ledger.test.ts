@@ -41,8 +41,8 @@ test('every trick of the adversary names its ring, and what is proven holds in o
     readLedger().filter(({ design }) => (design === 'adv') === wanted),
   );
   const cited = new Set(readCitations(root).map(({ id }) => id));
-  // `hooked` and `isolated` are still to come; what holds in `sandboxed` is proven by real sandboxes.
-  const there: readonly Ring[] = ['served', 'sandboxed'];
+  // `hooked` is proven in the clients' own words, `sandboxed` by real sandboxes, `isolated` by real users.
+  const there: readonly Ring[] = ['served', 'hooked', 'sandboxed', 'isolated'];
   const heldIn = (ring: Ring | undefined) => (ring === undefined ? -1 : RINGS.indexOf(ring));
 
   expect(tricks?.filter(({ ring }) => heldIn(ring) < 0)).toEqual([]);

@@ -3,7 +3,14 @@
 export { apply, begin, fold } from './engine/apply.ts';
 export { nextActionFor } from './engine/blockers.ts';
 export { canClaim, capabilitiesNeeded, capabilityBlocker } from './engine/capabilities.ts';
-export { type Claimability, claimability, freeItem, isParked, openItems } from './engine/claimable.ts';
+export {
+  type Claimability,
+  claimability,
+  freeItem,
+  isParked,
+  openItems,
+  ringBlocker,
+} from './engine/claimable.ts';
 export type {
   Circumstance,
   Command,
@@ -116,3 +123,12 @@ export {
   skippedPhase,
   viewFor,
 } from './engine/viewFor.ts';
+export {
+  type HoldingRun,
+  holdOnceBegun,
+  isBegun,
+  keepsOut,
+  type WorkspaceHold,
+  waitingFor,
+  workspaceHold,
+} from './engine/workspaceUse.ts';

@@ -38,6 +38,7 @@ export const ERROR_CODES = {
   file_unreadable: 'a file cannot be read',
   guarded_changed: 'files of the guard itself were changed, and neither accepted nor put back',
   fence_failed: 'the workspace cannot be measured, or compared with what it was',
+  worktree_failed: 'a git worktree for a run cannot be made or removed',
   path_outside: 'a path leaves the project',
   too_large: 'a file or value is over the size limit',
   source_parse_failed: 'nothing usable was found in the source of a dynamic workflow',

@@ -33,6 +33,7 @@ export type {
   RouteDraft,
   WorkflowDraft,
 } from './model/draft.ts';
+export { parseDuration } from './model/duration.ts';
 export { type Edge, edgesOf, leadsBack, successorsOf } from './model/edges.ts';
 export type { Expression, ExpressionError, Scope } from './model/expression/expression.ts';
 export { evaluate, parseExpression, pathsOf, SCOPE_ROOTS } from './model/expression/expression.ts';
@@ -55,7 +56,15 @@ export {
   waysOf,
   wordsOn,
 } from './model/graph.ts';
-export { GUARDED_PATHS, guardOf, isGuardedFolder } from './model/guardedPaths.ts';
+export {
+  GUARDED_PATHS,
+  guardOf,
+  isClientSettings,
+  isDefinition,
+  isGuardedFolder,
+  isInHome,
+} from './model/guardedPaths.ts';
+export { hostProblem } from './model/hosts.ts';
 export { jsonEqual } from './model/jsonEqual.ts';
 export { jsonFault } from './model/jsonFault.ts';
 export { Lines } from './model/lines.ts';
@@ -65,6 +74,8 @@ export { fencedJson, linesOf, oneLine, replaceUnseen, shellWord, unseenAsJson } 
 export { paramProblem, readParams } from './model/params.ts';
 export { samplePattern } from './model/pattern/samplePattern.ts';
 export { KeptValues, Readings } from './model/readings.ts';
+export { attachmentOf, holdsRing, isIsolated, isolatedWith } from './model/rings.ts';
+export { placeOfRule, type Rule, type RulePlaces, rulePlaces } from './model/rulePlaces.ts';
 export { compileSchema, type SchemaDefect, type SchemaProblem } from './model/schema/jsonSchema.ts';
 export { sampleValue, schemaAt } from './model/schema/sampleValue.ts';
 export { matchCommand, parseCommandLine } from './model/shell/shellWords.ts';
@@ -72,11 +83,19 @@ export { didYouMean, suggest } from './model/suggest.ts';
 export { reasonOf, type SystemReason, systemReason } from './model/systemReason.ts';
 export { sameTarget, targetKey, targetProblem, targetWithin } from './model/target.ts';
 export { asideRanges, fillTemplate, isWithin, placeholdersIn, type TextRange } from './model/template.ts';
-export { CONTRACT_TOOLS, coversTool, isToolName, WRITING_TOOLS } from './model/tools.ts';
+export {
+  CONTRACT_TOOLS,
+  coversTool,
+  isToolName,
+  PATH_TOOLS,
+  READING_TOOLS,
+  WRITING_TOOLS,
+} from './model/tools.ts';
 export { unloadable } from './model/unloadable.ts';
 export { workerOf } from './model/workerOf.ts';
 export {
   type Artifact,
+  type Attachment,
   CHECK_SEVERITIES,
   type Check,
   type CheckSeverity,

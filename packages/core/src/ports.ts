@@ -62,9 +62,18 @@ export type {
   PhaseModel,
   Place,
 } from './ports/definitions.ts';
-export type { Feed, FeedRecord, FeedStore } from './ports/feed.ts';
-export type { Compared, Fence, FenceChange, FenceFiles } from './ports/fence.ts';
-export type { ClaimableRun, FoundAt, FoundPage, NotOverQuery, QuietRun, RunFinder } from './ports/finding.ts';
+export type { Feed, FeedRecord, FeedSince, FeedStore } from './ports/feed.ts';
+export type { Compared, Fence, FenceChange, FenceFiles, FenceOrder, FenceReport } from './ports/fence.ts';
+export type {
+  ClaimableQuery,
+  ClaimableRun,
+  FoundAt,
+  FoundPage,
+  NotOverQuery,
+  QuietRun,
+  RunFinder,
+  StoppedQuery,
+} from './ports/finding.ts';
 export type {
   GuardedCard,
   GuardedChange,
@@ -75,6 +84,7 @@ export type {
   GuardedTree,
 } from './ports/guarded.ts';
 export type { HumanRecord, HumanStore, Humans, UnlockedHuman, WrappedKey } from './ports/humans.ts';
+export type { KeptBeside, KeptRecord, KeptStore } from './ports/kept.ts';
 export type {
   Admitted,
   AgentPrincipal,

@@ -150,7 +150,7 @@ export function acceptingFolders(
       ];
       if (!shares) requireNoState(own);
       const record = await folders.acceptWorktree(worktree, human);
-      if (!shares) writeWorktreeRecord(own, realpathSync(root));
+      if (!shares) writeWorktreeRecord(own, { main: realpathSync(root) });
       return record;
     },
   };

@@ -147,6 +147,8 @@ describe('what is wrong is refused with its place', () => {
     ['broken JSON', 'phasegate.config.json', '{"port": }\n'],
     ['a NUL byte', 'phasegate.config.yaml', 'port: 1\u0000\n'],
     ['a glob that leaves the project', 'phasegate.config.yaml', 'workflows: ["../*.yaml"]\n'],
+    ['memory for nothing', 'phasegate.config.yaml', 'sandbox: { memory: 1 }\n'],
+    ['memory by a word', 'phasegate.config.yaml', 'sandbox: { memory: 4GB }\n'],
     ['a file over the limit', 'phasegate.config.yaml', `port: 1 ${'#'.repeat(1024 * 1024)}\n`],
   ])('%s', async (_, file, text) => {
     await expect(loadConfig(folder({ [file]: text }))).rejects.toMatchObject({ code: 'config_invalid' });

@@ -13,7 +13,13 @@ export {
 } from './config/findProjectRoot.ts';
 export { namesOfPath } from './config/namesOfPath.ts';
 export { ownStateDir, stateDirFor } from './config/stateDirFor.ts';
-export { readWorktreeRecord, requireNoState, writeWorktreeRecord } from './config/worktreeRecord.ts';
+export {
+  dropWorktreeRecord,
+  readWorktreeRecord,
+  requireNoState,
+  worktreeRecordIn,
+  writeWorktreeRecord,
+} from './config/worktreeRecord.ts';
 export { claimedMain, realpathOfExisting } from './config/worktrees.ts';
 
 /** The settings of a project: data, never code. */
@@ -51,6 +57,8 @@ export type SandboxConfig =
       readonly write?: readonly string[];
       /** What whole clients may reach; `host`, `*.domain` or `host:port`. */
       readonly hosts?: readonly string[];
+      /** The most memory of each process, in MB; absent: as much as there is. */
+      readonly memory?: number;
     };
 
 /** An MCP server: a program to start, or a URL. Secrets of headers come from the environment, never from the file. */

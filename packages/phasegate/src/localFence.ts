@@ -18,6 +18,17 @@ export function lazyFence({ root, stateDir, env, databases }: FencedPlace): Fenc
     return createFence({ root, stateDir, env, folder: join(stateDir, 'fence'), guardsOtherwise });
   });
   return lazyPort(fence, {
-    calls: ['measure', 'compare', 'moved', 'accept', 'restore', 'quarantine', 'diff', 'settle'],
+    calls: [
+      'measure',
+      'compare',
+      'moved',
+      'state',
+      'accept',
+      'keep',
+      'restore',
+      'quarantine',
+      'diff',
+      'settle',
+    ],
   });
 }

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fold, PhasegateError } from '@phasegate/core';
@@ -14,7 +14,14 @@ import {
 import { makeFolder } from './config/makeFolder.ts';
 import { refuseUnsupported } from './config/refuseUnsupported.ts';
 import { requireOwnState } from './config/requireOwnState.ts';
-import { isMarkedProject, loadConfig, realpathOfExisting, stateDirFor } from './config.ts';
+import {
+  isMarkedProject,
+  loadConfig,
+  ownStateDir,
+  realpathOfExisting,
+  stateDirFor,
+  worktreeRecordIn,
+} from './config.ts';
 import { enterProject } from './enterProject.ts';
 import { lazy, lazyPort } from './lazyPort.ts';
 import { listingFile } from './listingFile.ts';
@@ -24,6 +31,7 @@ import { lazyFence } from './localFence.ts';
 import { lazyAcceptedFiles, lazyGuardedFiles } from './localGuarded.ts';
 import { maskingFor } from './localMasking.ts';
 import { lazySandbox } from './localSandbox.ts';
+import { newRunId } from './newRunId.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type { KeyDerivation } from './runtime/humanKeys.ts';
 import type { ProjectKeys } from './runtime/keys.ts';
@@ -216,8 +224,9 @@ async function open(opening: Opening): Promise<OpenProject> {
     functions,
     databases: databases.port,
     workspace: root,
+    ...boundTo(root, env),
     now: Date.now,
-    newId: () => `run-${randomBytes(10).toString('hex')}`,
+    newId: newRunId,
     hash: (text) => hash('sha256', text, 'hex'),
     backupFile: () => join(stateDir, 'backups', `state-${new Date().toISOString().replace(/[:.]/g, '-')}.db`),
     archiveFile: () => archiveFile(stateDir),
@@ -232,6 +241,10 @@ async function open(opening: Opening): Promise<OpenProject> {
     measuring: lazyFence({ root, stateDir, env, databases: databases.port }),
     attached,
     attach: attached.read,
+    hooking: async () => {
+      const { hookSettings } = await import('./localHooks.ts');
+      return hookSettings({ root, stateDir, env }, async () => (await store.humans()).length > 0);
+    },
   });
   const closed = opened(store);
   return {
@@ -243,6 +256,14 @@ async function open(opening: Opening): Promise<OpenProject> {
       await attached.close();
     },
   };
+}
+
+/** Where runs are worked on that are opened here: a worktree that shares a state, or the project's own folder. */
+function boundTo(root: string, env: Where['env']): { readonly folder?: string; readonly madeFor?: string } {
+  const folder = realpathOfExisting(root);
+  const record = worktreeRecordIn(ownStateDir(folder, env));
+  if (record === null) return {};
+  return { folder, ...(record.run === undefined ? {} : { madeFor: record.run }) };
 }
 
 async function openStore(

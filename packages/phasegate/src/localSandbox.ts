@@ -15,23 +15,28 @@ export interface SandboxPlace {
 /** Sandboxes on this machine, made when a program is first to be held. */
 export function lazySandbox({ root, stateDir, env }: SandboxPlace): Sandboxing {
   const settings = async () => {
-    const { sandbox } = await loadConfig(root);
+    const { sandbox, workflows } = await loadConfig(root);
     const home = env.HOME;
     const place = (path: string) =>
       path.startsWith('~/') && home !== undefined && isAbsolute(home)
         ? join(home, path.slice(2))
         : resolve(root, path);
-    const { read = [], write = [], hosts = [] } = typeof sandbox === 'string' ? {} : sandbox;
+    const { read = [], write = [], hosts = [], memory } = typeof sandbox === 'string' ? {} : sandbox;
     // The folder around it: there the state of other projects is too.
     const hidden = stateDir === null ? [] : [dirname(stateDir), stateDir];
-    return { hidden, home, read: read.map(place), write: write.map(place), hosts };
+    const places = { hidden, home, read: read.map(place), write: write.map(place) };
+    return { ...places, hosts, definitions: workflows, ...(memory === undefined ? {} : { memory }) };
   };
-  const sandbox = lazy<Sandbox>(async () =>
-    (await import('./sandbox/bubblewrap.ts')).createBubblewrap(settings),
-  );
+  // Where the engine is isolated, every program is held, and that as another user.
+  const isIsolated = (env.PHASEGATE_ISOLATED ?? '') !== '';
+  const sandbox = lazy<Sandbox>(async () => {
+    const made = (await import('./sandbox/bubblewrap.ts')).createBubblewrap(settings);
+    return isIsolated ? (await import('./localIsolation.ts')).isolatedSandbox(made, { env, root }) : made;
+  });
   return {
     sandbox: lazyPort(sandbox, { calls: ['state', 'enclose', 'mcp'] }),
     async always() {
+      if (isIsolated) return true;
       const { sandbox: set } = await loadConfig(root);
       return (typeof set === 'string' ? set : (set.programs ?? 'off')) === 'on';
     },

@@ -1,9 +1,20 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@phasegate/core';
+import { connect } from '@phasegate/sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import { openLocalServer } from './localServer.ts';
 import { openTestProject } from './runtime/fixtures/openTestProject.ts';
@@ -11,6 +22,7 @@ import type { AgentPrincipal, RunningServer, ToolImplementation } from './runtim
 
 const ERRAND = `
 workflow: errand
+enforcement: { workspace: shared }
 phases:
   GO: { instructions: Go there, allowed_tools: ["mcp:notes/add"] }
   RETURN: { instructions: Come back, allowed_tools: [read_files] }
@@ -140,6 +152,51 @@ test('a port that is taken leaves no place behind', async () => {
   await (await open()).close();
 });
 
+test('a socket in the file system is for the user of the server, and serves what the port does', async () => {
+  const { open, base } = await makeProject();
+  const socket = join(base, 'socket');
+  const server = await open(0, socket);
+  onTestFinished(() => server.close());
+  const key = await keyOf(server, 'ada');
+  await queued(server);
+
+  expect(statSync(socket).mode & 0o777).toBe(0o600);
+  const ada = connect({ url: `unix:${socket}`, key });
+  expect(await ada.whoAmI()).toMatchObject({ name: 'ada' });
+  expect(await ada.claimTask('ada')).toMatchObject({ task: { phase: 'GO' } });
+  expect(await ada.requestTransition('RETURN', {})).toMatchObject({ allowed: true });
+  await expect(connect({ url: `unix:${socket}`, key: 'pgk_other' }).whoAmI()).rejects.toMatchObject({
+    code: 'credential_invalid',
+  });
+  await server.close();
+  expect(existsSync(socket)).toBe(false);
+  await expect(connect({ url: `unix:${socket}`, key }).whoAmI()).rejects.toMatchObject({
+    code: 'server_unreachable',
+    message: expect.stringContaining(`unix:${socket}`),
+  });
+});
+
+test('a socket is put in the place of one that was left behind, and of nothing else', async () => {
+  const { open, base } = await makeProject();
+  const [left, file, missing] = [join(base, 'left'), join(base, 'file'), join(base, 'none', 'socket')];
+  // Node removes the socket of a server that closes; one that was killed leaves it.
+  execFileSync('python3', [
+    '-c',
+    `import socket; socket.socket(socket.AF_UNIX).bind(${JSON.stringify(left)})`,
+  ]);
+  writeFileSync(file, 'mine');
+
+  await (await open(0, left)).close();
+  for (const path of [file, missing]) {
+    await expect(open(0, path)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(path),
+    });
+  }
+  expect(readFileSync(file, 'utf8')).toBe('mine');
+  await (await open()).close();
+});
+
 async function served(): Promise<RunningServer> {
   const { open } = await makeProject();
   const server = await open();
@@ -155,7 +212,9 @@ async function makeProject() {
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   const env = { HOME: base, XDG_STATE_HOME: join(base, 'state') };
   const project = await openTestProject({ projectDir: root, env });
-  return { project, open: (port = 0) => openLocalServer({ project, port, log: () => undefined }) };
+  const open = (port = 0, socket?: string) =>
+    openLocalServer({ project, port, ...(socket === undefined ? {} : { socket }), log: () => undefined });
+  return { project, base, open };
 }
 
 async function keyOf({ open }: RunningServer, name: string): Promise<string> {

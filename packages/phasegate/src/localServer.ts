@@ -1,16 +1,21 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { PhasegateError, type Principal } from '@phasegate/core';
+import { own, PhasegateError, type Principal } from '@phasegate/core';
 import { REQUEST_LIMIT } from '@phasegate/core/contract';
 import { reasonOf } from '@phasegate/core/model';
 import { loadConfig } from './config.ts';
+import { openHookDoor } from './hookDoor.ts';
+import { createIdleEnd, type IdleEnd } from './idleEnd.ts';
+import { type Isolated, isolatedProject, isolationOf, socketsFor } from './localIsolation.ts';
+import { mountHooks } from './mountHooks.ts';
 import type { OpenProject, RunningServer, ServeRequest, TransitionRequest } from './runtime/ports.ts';
-import { type ServerPlace, takeServerPlace } from './serverFile.ts';
+import { CHALLENGE_HEADER, PROOF_HEADER, type ServerPlace, takeServerPlace } from './serverFile.ts';
 import { VERSION } from './surfaces/cli/version.ts';
 import { attachedFor, buildMcpServer, createMcpFetchHandler } from './surfaces/mcp/index.ts';
 import { createRestApp, type RestApp } from './surfaces/rest/createRestServer.ts';
-import { type HttpServer, serveHttp } from './surfaces/rest/httpServer.ts';
+import type { HotRoutes } from './surfaces/rest/hotRoutes.ts';
+import { type HttpOptions, type HttpServer, serveHttp } from './surfaces/rest/httpServer.ts';
 import { createLog } from './surfaces/rest/log.ts';
 import type { McpMount, RestParts, RestSettings } from './surfaces/rest/parts.ts';
 import { demandSafeBinding } from './surfaces/rest/safeBinding.ts';
@@ -28,9 +33,10 @@ export async function openLocalServer(request: ServeRequest): Promise<RunningSer
     request.metricsTokenFile === undefined ? undefined : readMetricsToken(request.metricsTokenFile);
   const port = request.port ?? (await loadConfig(project.root)).port;
   mkdirSync(project.stateDir, { recursive: true, mode: 0o700 });
+  const isolation = isolationOf(project.root);
   const place = await takeServerPlace(project.stateDir);
   try {
-    return await serve(request, place, { host, port, tls, metricsToken });
+    return await serve(request, place, { host, port, tls, metricsToken, isolation });
   } catch (error) {
     place.leave();
     throw error;
@@ -42,22 +48,45 @@ interface Binding {
   readonly port: number;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly metricsToken: string | undefined;
+  /** Null where the engine is not isolated. */
+  readonly isolation: Isolated | null;
 }
 
 async function serve(request: ServeRequest, place: ServerPlace, binding: Binding): Promise<RunningServer> {
-  const open = await request.project.open();
+  const { isolation } = binding;
+  const opened = await request.project.open();
+  const open = isolation === null ? opened : isolatedProject(opened, isolation);
+  const idle = createIdleEnd(request.idleMs);
   try {
     await open.server.attachServers();
-    const { http, app, url, origin } = await listen(request, open, binding);
+    const {
+      close: hangUp,
+      app,
+      url,
+      origin,
+      hookSocket,
+    } = await listen(request, open, {
+      ...binding,
+      place,
+      idle,
+    });
     const watch = open.server.watch();
     await open.server.note('server_started', ENGINE, { url, pid: process.pid });
     const certificate =
       binding.tls === undefined ? {} : { certificate: certificateOf(binding.tls).fingerprint256 };
-    place.announce({ url, pid: process.pid, started_at: new Date().toISOString(), ...certificate });
+    place.announce({
+      url,
+      pid: process.pid,
+      started_at: new Date().toISOString(),
+      ...certificate,
+      ...(hookSocket === null ? {} : { socket: hookSocket }),
+      ...(request.idleMs === undefined ? {} : { idle_ms: request.idleMs }),
+    });
     let closed: Promise<void> | undefined;
     const close = async () => {
+      idle.stop();
       // In this order: nothing new comes in, what is under way is answered, and only then is the store let go.
-      await http.close();
+      await hangUp();
       await app.close();
       await watch.stop();
       await open.server.note('server_stopped', ENGINE, { url, pid: process.pid });
@@ -71,12 +100,14 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
       pid: process.pid,
       open,
       signInLink: (human) => app.signInLink(human),
+      idle: idle.passed,
       close: () => {
         closed ??= close();
         return closed;
       },
     };
   } catch (error) {
+    idle.stop();
     await open.close();
     throw error;
   }
@@ -86,28 +117,49 @@ const ENGINE: Principal = { kind: 'engine', name: 'phasegate' };
 const MOST_STREAMS = 64;
 
 interface Listening {
-  readonly http: HttpServer;
+  close(): Promise<void>;
   readonly app: RestApp;
   readonly url: string;
   readonly origin: string;
+  readonly hookSocket: string | null;
 }
 
-async function listen(request: ServeRequest, open: OpenProject, binding: Binding): Promise<Listening> {
+interface Serving extends Binding {
+  readonly place: ServerPlace;
+  readonly idle: IdleEnd;
+}
+
+async function listen(request: ServeRequest, open: OpenProject, binding: Serving): Promise<Listening> {
   let app: RestApp | undefined;
   const built = () => {
     if (app === undefined) throw new TypeError('a request came before the port was known');
     return app;
   };
+  const served = (peer?: string): Pick<HttpOptions, 'app' | 'hot'> => ({
+    app: {
+      fetch: (incoming, env) => built().fetch(incoming, peer === undefined ? env : { ...env, peer }),
+      endStreams: () => app?.endStreams(),
+    },
+    hot: countingUse(binding.idle, () => app?.hot ?? null, peer),
+  });
   // The port comes first: with `--port 0` nobody knows the server's own address before.
-  const http = await serveHttp({
-    host: binding.host,
-    port: binding.port,
-    ...(binding.tls === undefined ? {} : { tls: binding.tls }),
-    app: { fetch: (incoming, env) => built().fetch(incoming, env), endStreams: () => app?.endStreams() },
-    hot: () => app?.hot ?? null,
+  const at = (port: number) =>
+    serveHttp({
+      ...served(),
+      host: binding.host,
+      port,
+      ...(binding.tls === undefined ? {} : { tls: binding.tls }),
+    });
+  const http = await at(binding.port).catch((error: unknown) => {
+    if (request.anyPort === true && own(own(error, 'cause'), 'code') === 'EADDRINUSE') return at(0);
+    throw error;
   });
   const url = urlOf(request, binding, http.port);
-  const settings = settingsOf(request, binding, url);
+  const { proofOf } = binding.place;
+  const settings = {
+    ...settingsOf(request, binding, url),
+    identity: { asked: CHALLENGE_HEADER, shown: PROOF_HEADER, proofOf },
+  };
   const { catalog, standards } = request.project;
   const log = createLog({
     verbose: request.verbose === true,
@@ -121,9 +173,47 @@ async function listen(request: ServeRequest, open: OpenProject, binding: Binding
     settings,
     log,
     now: Date.now,
+    hooks: mountHooks(request.project.stateDir, () => built().project, log),
   };
   app = createRestApp({ ...parts, mcp: mountMcp(parts, () => built().project) });
-  return { http, app, url, origin: settings.origin };
+  const listeners = [http];
+  try {
+    for (const { agent, ...socket } of socketsFor(request, binding.isolation)) {
+      listeners.push(await serveHttp({ ...served(agent), socket }));
+    }
+  } catch (error) {
+    await closeAll(listeners);
+    await app.close();
+    throw error;
+  }
+  const door = await openHookDoor(request.project.stateDir, served().app, {
+    hot: countingUse(binding.idle, () => null),
+    log: request.log,
+  });
+  return {
+    close: async () => {
+      await door.close();
+      await closeAll(listeners);
+    },
+    app,
+    url,
+    origin: settings.origin,
+    hookSocket: door.socket,
+  };
+}
+
+/** Every request passes here before anything else looks at it. */
+function countingUse(idle: IdleEnd, hot: () => HotRoutes | null, peer?: string): () => HotRoutes {
+  return () => ({
+    take(request, response) {
+      idle.begin(request, response);
+      return hot()?.take(request, response, peer) === true;
+    },
+  });
+}
+
+async function closeAll(listeners: readonly HttpServer[]): Promise<void> {
+  await Promise.all(listeners.map((listener) => listener.close()));
 }
 
 /** MCP for the callers that the door let in: a server for each agent, bound to the run where a phase token was shown. */
@@ -240,7 +330,7 @@ function certificateOf({ cert }: NonNullable<Binding['tls']>): X509Certificate {
 }
 
 function settingsOf(request: ServeRequest, binding: Binding, url: string): RestSettings {
-  const { host, tls, metricsToken } = binding;
+  const { host, tls, metricsToken, isolation } = binding;
   const { allowHosts = [], behindProxy = false, publicUrl, verbose = false, tracing = false } = request;
   const [outside] = allowHosts;
   // Behind a proxy a browser knows the server by the proxy's name.
@@ -254,6 +344,7 @@ function settingsOf(request: ServeRequest, binding: Binding, url: string): RestS
     behindProxy: behindProxy || publicUrl !== undefined,
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(metricsToken === undefined ? {} : { metricsToken }),
+    ...(isolation === null ? {} : { isolation }),
     maxBody: REQUEST_LIMIT,
     maxStreams: MOST_STREAMS,
     verbose,

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { closeInherited } from './closeInherited.ts';
 import { runCli } from './surfaces/cli/runCli.ts';
 import { sayVersion } from './surfaces/cli/sayVersion.ts';
@@ -21,6 +22,15 @@ function stopping(): AbortSignal {
 
 function isTty(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** The words this program was started by. */
+function launcher(): readonly [string, ...string[]] {
+  return [process.execPath, ...process.execArgv, argv[1] ?? ''];
+}
+
+async function background() {
+  return (await import('./backgroundServer.ts')).createBackgroundServer({ launcher: launcher(), env });
 }
 
 function run(): void {
@@ -51,14 +61,27 @@ function run(): void {
         await serveMcpStdio({ ...serving, stdin, stdout, signal: stopping() });
       },
       openServer: async (request) => (await import('./localServer.ts')).openLocalServer(request),
+      launcher: launcher(),
+      background: {
+        ensure: async (request) => (await background()).ensure(request),
+        look: async (stateDir) => (await background()).look(stateDir),
+        end: async (stateDir, deadlineMs) => (await background()).end(stateDir, deadlineMs),
+      },
       spawnAgent: async (request) => {
         const { spawnLocalAgent } = await import('./spawnLocalAgent.ts');
-        const launcher = [process.execPath, ...process.execArgv, argv[1] ?? ''];
-        return spawnLocalAgent({ env, launcher, terminal: isTty() })(request);
+        return spawnLocalAgent({ env, launcher: launcher(), terminal: isTty() })(request);
       },
       driveRun: async (request) => (await import('./localRunner.ts')).driveLocalRun(request),
       testWorkflow: async (request) => (await import('./localTests.ts')).testLocalWorkflow(request),
-      runLaunch: async (folder) => (await import('./agents/runLaunch.ts')).runLaunch(folder),
+      worktrees: async () => (await import('./localWorktrees.ts')).localWorktrees(env),
+      answerHook: async (event) => (await import('./localHook.ts')).answerLocalHook(event),
+      isolate: async () =>
+        (await import('./isolation/isolate.ts')).createIsolate([
+          process.execPath,
+          realpathSync(argv[1] ?? ''),
+        ]),
+      prove: async (request) => (await import('./localProve.ts')).proveLocalClients(request),
+      runLaunch: async (folder) => (await import('./runLocalLaunch.ts')).runLocalLaunch(folder),
     },
   }).then((code) => {
     process.exitCode = code;

@@ -1,14 +1,30 @@
-import { type Command, isJsonObject, type Param, type Phasegate, PhasegateError } from '@phasegate/core';
+import {
+  type Command,
+  isJsonObject,
+  type Param,
+  type Phasegate,
+  PhasegateError,
+  type Verdict,
+} from '@phasegate/core';
 import {
   type ClaimOptions,
   connect,
   connectFromEnvironment,
   type PhasegateClient,
   PhasegateClientError,
+  socketFetch,
+  socketPathIn,
 } from '@phasegate/sdk';
-import { decodeAgent, decodeLease, decodeTask } from '@phasegate/wire';
+import { decodeAgent, decodeFence, decodeLease, decodeTask, decodeVerdict } from '@phasegate/wire';
 import { lazy } from './lazyPort.ts';
-import type { AuditReport, Claimed, FeedRecord, RemoteProject, UnlockedHuman } from './runtime/ports.ts';
+import type {
+  AuditReport,
+  Claimed,
+  FeedRecord,
+  Fencing,
+  RemoteProject,
+  UnlockedHuman,
+} from './runtime/ports.ts';
 
 /** Which server, and as whom. */
 export interface RemoteProjectOptions {
@@ -61,7 +77,29 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
     };
   }
 
+  const fencing: Fencing = {
+    report: (runId) => told(async () => decodeFence(await (human ?? (await agent())).getFence(runId))),
+    diff: (runId, paths) =>
+      told(async () => {
+        const { diff, truncated } = await signedIn().getFenceDiff(runId, paths);
+        return truncated ? `${diff}\nthe rest is not shown: name a folder or a path\n` : diff;
+      }),
+    settle: (runId, order) =>
+      told(async () => {
+        const client = signedIn();
+        const { done, verdict } = await client
+          .settleFence(runId, order)
+          .then(({ paths }) => ({ done: paths, verdict: decodeVerdict({}, null) }), refusedBy);
+        const view = await client.asPhasegate().view(runId);
+        return {
+          submitted: { verdict, view, outcome: { kind: verdict.allowed ? 'done' : 'refused' } },
+          done,
+        };
+      }),
+  };
+
   return {
+    fencing,
     as: (principal) => (principal.kind === 'human' ? signedIn().asPhasegate() : agentGate(agent)),
     // The server closes gates whose time is up by itself; only an agent's lease would be renewed.
     look: (runId) => signedIn().asPhasegate().view(runId),
@@ -137,24 +175,37 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
   };
 }
 
+/** A refusal of the workflow is a verdict; anything else that goes wrong is thrown. */
+function refusedBy(error: unknown): { readonly done: readonly never[]; readonly verdict: Verdict } {
+  if (!(error instanceof PhasegateClientError) || error.blockers.length === 0) throw error;
+  return { done: [], verdict: decodeVerdict(error.answer, error.blockers) };
+}
+
 /** Nobody is to type a passphrase for an address at which there is no server, or something else. */
 async function lookForServer(url: string): Promise<void> {
-  const { origin, pathname } = new URL(url);
-  const path = pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+  const { name, health, fetch } = placeOf(url);
   const signal = AbortSignal.timeout(LOOK_MS);
-  const answer = await fetch(`${origin}${path}/healthz`, { redirect: 'error', signal }).catch(
-    (cause: unknown) => {
-      throw new PhasegateError('server_unreachable', `\`${origin}\` does not answer`, {
-        cause,
-        hint: 'start the server with `phasegate serve`, or give its address with `--url`',
-      });
-    },
-  );
+  const answer = await fetch(health, { redirect: 'error', signal }).catch((cause: unknown) => {
+    throw new PhasegateError('server_unreachable', `\`${name}\` does not answer`, {
+      cause,
+      hint: 'start the server with `phasegate serve`, or give its address with `--url`',
+    });
+  });
   await answer.body?.cancel();
   if (/^application\/(?:problem\+)?json\b/.test(answer.headers.get('content-type') ?? '')) return;
-  throw new PhasegateError('server_unreachable', `what answers at \`${origin}\` is not a Phasegate server`, {
+  throw new PhasegateError('server_unreachable', `what answers at \`${name}\` is not a Phasegate server`, {
     hint: 'give the address that `phasegate serve` prints',
   });
+}
+
+function placeOf(url: string) {
+  const socket = socketPathIn(url);
+  if (socket !== null) {
+    return { name: `unix:${socket}`, health: 'http://localhost/healthz', fetch: socketFetch(socket) };
+  }
+  const { origin, pathname } = new URL(url);
+  const path = pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+  return { name: origin, health: `${origin}${path}/healthz`, fetch: globalThis.fetch };
 }
 
 const LOOK_MS = 5000;
@@ -202,6 +253,7 @@ function unlessNotHeld(error: unknown): null {
 function agentClient({ url, env, insecureHttp }: RemoteProjectOptions): PhasegateClient {
   const { PHASEGATE_KEY: key = '', PHASEGATE_URL: own } = env;
   if (key !== '') return connect({ url, key, allowInsecureHttp: insecureHttp });
+  if (socketPathIn(url) !== null) return connect({ url });
   if (url !== own) {
     throw new PhasegateError(
       'usage',

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { findServer, takeServerPlace } from './serverFile.ts';
+import { CHALLENGE_HEADER, findServer, lookAtServer, PROOF_HEADER, takeServerPlace } from './serverFile.ts';
 
 test('one server has the place; another is told where it is, and gets it when that one has left', async () => {
   const stateDir = folder();
@@ -50,21 +50,40 @@ test('the place of a server that was killed is free, whatever it left behind', a
   (await takeServerPlace(stateDir)).leave();
 });
 
-test('a server is found when it answers, and its file is for this user only', async () => {
+test('a server is found when it shows its key, and its file is for this user only', async () => {
   const stateDir = folder();
-  const http = createServer((_request, response) => response.end('{}')).listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  onTestFinished(() => void http.close());
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   const place = await takeServerPlace(stateDir);
+  const url = await listening((challenge) => place.proofOf(challenge));
   expect(await findServer(stateDir)).toBeNull();
 
-  place.announce({ url, pid: process.pid, started_at: 'now' });
+  place.announce({ url, pid: process.pid, started_at: 'now', socket: '/run/hooks.sock', idle_ms: 5 });
 
-  expect(await findServer(stateDir)).toEqual({ url, pid: process.pid, started_at: 'now' });
+  const entry = { url, pid: process.pid, started_at: 'now', socket: '/run/hooks.sock', idle_ms: 5 };
+  expect(await findServer(stateDir)).toEqual(entry);
+  expect(await lookAtServer(stateDir)).toEqual({ state: 'running', entry });
   expect(statSync(join(stateDir, 'server.json')).mode & 0o777).toBe(0o600);
   place.leave();
   expect(await findServer(stateDir)).toBeNull();
+  expect(await lookAtServer(stateDir)).toEqual({ state: 'none' });
+});
+
+test.each([
+  ['nothing', () => null],
+  ['what it was asked', (challenge: string) => challenge],
+  ['the proof of another server', null],
+])('what answers on the port of the server with %s is not the server', async (_name, answer) => {
+  const stateDir = folder();
+  const place = await takeServerPlace(stateDir);
+  onTestFinished(() => place.leave());
+  const other = await takeServerPlace(folder());
+  onTestFinished(() => other.leave());
+  const url = await listening(answer ?? ((challenge) => other.proofOf(challenge)));
+  other.announce({ url, pid: process.pid, started_at: 'now' });
+
+  place.announce({ url, pid: process.pid, started_at: 'now' });
+
+  expect(await findServer(stateDir)).toBeNull();
+  expect((await lookAtServer(stateDir)).state).toBe('impostor');
 });
 
 test.each([
@@ -82,6 +101,18 @@ test.each([
   expect(await findServer(stateDir)).toBeNull();
 });
 
+/** Something on a port that answers every challenge so. */
+async function listening(answer: (challenge: string) => string | null): Promise<string> {
+  const http = createServer(({ headers }, response) => {
+    const proof = answer(String(headers[CHALLENGE_HEADER]));
+    if (proof !== null) response.setHeader(PROOF_HEADER, proof);
+    response.end('{}');
+  }).listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  onTestFinished(() => void http.close());
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+}
+
 function folder(): string {
   const made = mkdtempSync(join(realpathSync(tmpdir()), 'phasegate-server-'));
   onTestFinished(() => rmSync(made, { recursive: true, force: true }));
@@ -93,13 +124,15 @@ test.skipIf(spawnSync('openssl', ['version']).status !== 0)(
   async () => {
     const stateDir = folder();
     const [own, foreign] = [certificateIn(stateDir, 'own'), certificateIn(stateDir, 'foreign')];
-    const server = createTlsServer(foreign, (_, response) => response.end());
+    const place = await takeServerPlace(stateDir);
+    onTestFinished(() => place.leave());
+    const server = createTlsServer(foreign, ({ headers }, response) =>
+      response.setHeader(PROOF_HEADER, place.proofOf(String(headers[CHALLENGE_HEADER]))).end(),
+    );
     onTestFinished(() => void server.close());
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const url = `https://localhost:${(server.address() as AddressInfo).port}`;
     const announced = { url, pid: process.pid, started_at: 'now' };
-    const place = await takeServerPlace(stateDir);
-    onTestFinished(() => place.leave());
 
     place.announce({ ...announced, certificate: new X509Certificate(own.cert).fingerprint256 });
     expect(await findServer(stateDir)).toBeNull();

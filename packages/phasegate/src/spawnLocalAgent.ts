@@ -11,7 +11,7 @@ import { findServer } from './serverFile.ts';
 export interface SpawnSetting {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The words that start this program itself. */
-  readonly launcher: readonly string[];
+  readonly launcher: readonly [string, ...string[]];
   /** Whether there is a terminal the agent may read. */
   readonly terminal: boolean;
 }
@@ -22,18 +22,19 @@ export function spawnLocalAgent({ env, launcher, terminal }: SpawnSetting): Spaw
     const server = await findServer(request.project.stateDir);
     if (server === null) {
       throw new PhasegateError('server_unreachable', 'no server of this project is running', {
-        hint: 'start one with `phasegate serve`',
+        hint: 'start one with `phasegate serve`, or in the background with `phasegate up`',
       });
     }
     return driveAgent({
       request,
       url: server.url,
       environment: env,
+      launcher,
       suffix: () => randomBytes(3).toString('hex'),
       adapter:
         adapter === 'tmux'
           ? tmuxAdapter({ launcher, environment: withoutSecrets(env) })
-          : subprocessAdapter({ logFile, terminal }),
+          : subprocessAdapter({ logFile, terminal, enclose: (run) => request.open.sandboxes.forRun(run) }),
     });
   };
 }

@@ -30,6 +30,7 @@ const KEYS = [
   'forbiddenTools',
   'toolConstraints',
   'writes',
+  'network',
   'tasks',
   'requiredArtifacts',
   'requiredEvidence',
@@ -72,6 +73,7 @@ export function compileStep(compilation: Compilation, value: unknown, path: Path
         );
       }),
       writes: compilation.texts(fields.writes, at('writes')),
+      network: compileNetwork(compilation, fields.network, at('network')),
       tasks: compilation.list(fields.tasks, at('tasks'), (item, place) =>
         compileTask(compilation, item, place),
       ),
@@ -262,4 +264,10 @@ function compileParallel(compilation: Compilation, fields: Fields, path: Path): 
   }
   if (parallel !== true || key === undefined) return undefined;
   return { key, ...defined({ onEmpty }) };
+}
+
+function compileNetwork(compilation: Compilation, value: unknown, path: Path): PhaseDraft['network'] {
+  if (value === undefined) return undefined;
+  const fields = compilation.fields(value, path, ['hosts']);
+  return fields && defined({ hosts: compilation.texts(fields.hosts, [...path, 'hosts']) });
 }

@@ -115,6 +115,8 @@ export interface WorkflowStep<Context = StepContext> {
     Record<string, { readonly allowed?: readonly string[]; readonly denied?: readonly string[] }>
   >;
   readonly writes?: readonly string[];
+  /** Hosts that its programs may reach from a sandbox: `host`, `*.domain` or `host:port`. Left out: none. */
+  readonly network?: { readonly hosts?: readonly string[] };
   readonly tasks?: readonly {
     readonly name: string;
     readonly instructions?: string;

@@ -63,6 +63,7 @@ export type {
   AnswerRequest,
   AuditQuery,
   DecisionRequest,
+  FenceRequest,
   HumanCalls,
   RunListQuery,
   RunRequest,
@@ -70,6 +71,7 @@ export type {
   SignInRequest,
 } from './client/humanCalls.ts';
 export { PhasegateClientError, type WireProblem } from './client/PhasegateClientError.ts';
+export { socketFetch, socketPathIn } from './client/socketFetch.ts';
 export type { FunctionKind, WorkflowFunction } from './compilation.ts';
 export { type DefinedWorkflow, defineWorkflow } from './defineWorkflow.ts';
 export type {

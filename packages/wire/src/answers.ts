@@ -29,6 +29,8 @@ export type RunFields = GoalFields &
     readonly status: RunStatus;
     readonly mode: Mode;
     readonly ring: Ring;
+    /** The git worktree the run works in; absent: the project's own folder. */
+    readonly folder?: string;
     readonly trusted: boolean;
     readonly epoch: number;
     readonly holder: string | null;
@@ -42,6 +44,8 @@ export type RunFields = GoalFields &
     readonly feedback: string | null;
     /** What the fence last refused the phase for; absent where there is nothing. */
     readonly violations?: readonly Violation[];
+    /** The run that has the workspace, for which this one waits in the queue; absent where it waits for none. */
+    readonly waits_for?: WaitedFor;
     readonly gate: Gate | null;
     readonly questions: readonly { readonly text: string; readonly options: readonly string[] }[];
     readonly answers: readonly GivenAnswer[];
@@ -55,6 +59,9 @@ export type RunFields = GoalFields &
     /** The same in parts, for programs. */
     readonly next_step?: NextAction;
   };
+
+/** A run that another one waits for. */
+export type WaitedFor = { readonly run: string; readonly workflow: string; readonly status: RunStatus };
 
 /** A path that was changed outside the phase's scope. */
 export type Violation = {
@@ -173,7 +180,12 @@ export type ToolVerdict = {
   /** Why it was refused, in words and as a code. */
   readonly reason?: string;
   readonly code?: string;
+  /** The rule of the definition that refuses, and the file and line it is written in. */
+  readonly rule?: string;
+  readonly rule_at?: string;
   readonly next_action?: string;
+  /** How to ask a human. */
+  readonly ask?: string;
   readonly would_refuse?: readonly WireBlocker[];
 };
 
@@ -214,7 +226,9 @@ export type Receipt = {
   readonly output_hash: string;
   readonly ok: boolean;
   readonly exit_code: number | null;
+  /** Hash of what the workspace held when a program had run, and before; null and absent where it was not taken. */
   readonly tree: string | null;
+  readonly tree_before?: string;
   readonly started_at: string;
   readonly ended_at: string;
   readonly signature: string;

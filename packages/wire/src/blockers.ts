@@ -16,7 +16,30 @@ export type WireBlocker = {
   readonly next_action: string;
   /** The same in parts, for programs. */
   readonly next_step?: NextAction;
+} & RuleFields;
+
+/** The rule of the definition that refuses: its name, and the file and line it is written in. */
+export type RuleFields = {
+  readonly rule?: string;
+  readonly rule_at?: string;
 };
+
+/** The rule behind a refusal; nothing where it is the engine's own. Of the phase it belongs to nothing is told. */
+export function encodeRule({ rule }: Pick<Blocker, 'rule'>): RuleFields {
+  if (rule === undefined) return {};
+  return { rule: rule.name, ...(rule.at === undefined ? {} : { rule_at: rule.at }) };
+}
+
+/** Whom to ask, where the agent can go on: how this surface hands a phase to a human. */
+export function encodeAsk(blockers: readonly Blocker[], run: string, dialect: Dialect): AskFields {
+  const goesOn = blockers.some(({ nextAction: { act } }) => GOES_ON.has(act));
+  return dialect.ask === undefined || !goesOn ? {} : { ask: dialect.ask(run) };
+}
+
+/** How to ask a human, in the words of the surface. */
+export type AskFields = { readonly ask?: string };
+
+const GOES_ON: ReadonlySet<NextAction['act']> = new Set(['complete_phase', 'get_task', 'use_allowed_tool']);
 
 /** Blockers as they are answered. */
 export function encodeBlockers(
@@ -24,9 +47,10 @@ export function encodeBlockers(
   place: Place,
   dialect: Dialect,
 ): readonly WireBlocker[] {
-  return blockers.map(({ code, message, nextAction }) => ({
+  return blockers.map(({ code, message, nextAction, rule }) => ({
     code,
     message,
+    ...encodeRule(rule === undefined ? {} : { rule }),
     next_action: spellAction(nextAction, place, dialect),
     ...(dialect.steps ? { next_step: { ...nextAction } } : {}),
   }));
@@ -34,10 +58,14 @@ export function encodeBlockers(
 
 /** Blockers as the engine has them. */
 export function decodeBlockers(blockers: readonly WireBlocker[]): readonly Blocker[] {
-  return blockers.map(({ code, message, next_action, next_step }) => ({
+  return blockers.map(({ code, message, next_action, next_step, rule, rule_at }) => ({
     code: code as BlockerCode,
     message,
     nextAction: next_step ?? { act: 'none', text: next_action },
+    // Which phase it is of is not told.
+    ...(rule === undefined
+      ? {}
+      : { rule: { name: rule, phase: '', ...(rule_at === undefined ? {} : { at: rule_at }) } }),
   }));
 }
 
@@ -65,14 +93,20 @@ export function readBlockers(answer: JsonObject): readonly WireBlocker[] {
   // The verdict on a tool call is one reason, said at its top.
   if (own(answer, 'allowed') === false && list === undefined && reason !== undefined) {
     const code = text(answer, 'code') ?? 'not_permitted';
-    return [{ code, message: reason, next_action: text(answer, 'next_action') ?? '' }];
+    return [{ code, message: reason, ...ruleIn(answer), next_action: text(answer, 'next_action') ?? '' }];
   }
   return (Array.isArray(list) ? list.filter(isJsonObject) : []).map((blocker) => ({
     code: text(blocker, 'code') ?? 'internal',
     message: text(blocker, 'message') ?? '',
+    ...ruleIn(blocker),
     next_action: text(blocker, 'next_action') ?? '',
     ...stepIn(blocker),
   }));
+}
+
+function ruleIn(fields: JsonObject): RuleFields {
+  const [rule, at] = [text(fields, 'rule'), text(fields, 'rule_at')];
+  return rule === undefined ? {} : { rule, ...(at === undefined ? {} : { rule_at: at }) };
 }
 
 function stepIn(blocker: JsonObject): Pick<WireBlocker, 'next_step'> {

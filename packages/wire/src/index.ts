@@ -1,12 +1,23 @@
 export type * from './answers.ts';
 export { decodeBlockers, encodeBlockers, readBlockers, type WireBlocker } from './blockers.ts';
 export { decodeDefects, encodeDefects, encodeFault, type Fault, type WireDefect } from './fault.ts';
+export {
+  decodeFence,
+  encodeFence,
+  encodeSettled,
+  type FenceDiff,
+  type FencedPath,
+  type FenceSettled,
+  type FenceState,
+} from './fence.ts';
 export { decodeGoal, encodeGoal, type GoalFields } from './goal.ts';
 export {
   BATCH_LIMIT,
   CAPABILITY_LIMIT,
+  DIFF_LIMIT,
   NAME_LIMIT,
   PAGE_LIMIT,
+  PATH_LIMIT,
   TEXT_LIMIT,
   WORD_LIMIT,
 } from './limits.ts';

@@ -10,3 +10,7 @@ export const PAGE_LIMIT = 1000;
 export const TEXT_LIMIT = 16_384;
 /** Longest id, label or path in a request. */
 export const WORD_LIMIT = 256;
+/** Longest path in a request about files. */
+export const PATH_LIMIT = 4096;
+/** Longest diff in an answer, in characters. */
+export const DIFF_LIMIT = 1024 * 1024;

@@ -30,6 +30,8 @@ export interface Dialect {
   readonly reader: Reader;
   /** Whether `next_step`, the act in parts, stands beside its spelling. */
   readonly steps: boolean;
+  /** How an agent hands its phase to a human there; absent where a human reads. */
+  readonly ask?: (run: string) => string;
 }
 
 /** The engine's own words, where no call of a surface is meant. */

@@ -26,7 +26,7 @@ export function encodeReadPhase(view: RunView, phase: PhaseView, dialect: Dialec
 /** Where a session is, without the text of its phase; what there is nothing of is left out. */
 export function encodeState(view: RunView, dialect: Dialect): JsonObject {
   const { workflow, target, status, progress, attempts, ring, trusted, gate, escalation } = view;
-  const { feedback, questions, answers, reason } = view;
+  const { feedback, questions, answers, reason, violations } = view;
   return {
     session_id: view.run,
     workflow,
@@ -41,6 +41,7 @@ export function encodeState(view: RunView, dialect: Dialect): JsonObject {
     ring,
     trusted,
     ...(feedback === null ? {} : { feedback }),
+    ...(violations === undefined ? {} : { violations: violations.map(encodeViolation) }),
     ...(questions.length === 0
       ? {}
       : { questions: questions.map(({ text, options }) => ({ text, options })) }),
@@ -58,6 +59,10 @@ export function encodeSessionFault(error: PhasegateError): JsonObject {
   const { unaccepted: _files, problems, ...fault } = encodeFault(error);
   if (problems === undefined) return fault;
   return { ...fault, problems: problems.map(({ code: _code, ...place }) => place) };
+}
+
+function encodeViolation({ path, how, by }: NonNullable<RunView['violations']>[number]): JsonObject {
+  return { path, how, ...(by === undefined ? {} : { by }) };
 }
 
 function sessionGate(gate: NonNullable<RunView['gate']>): JsonObject {

@@ -10,7 +10,7 @@ import type {
 } from '@phasegate/core';
 import type { CommandOutcome, SkippedPhase } from '@phasegate/core/engine';
 import type { PhaseTask } from './answers.ts';
-import { decodeBlockers, encodeBlockers, type WireBlocker } from './blockers.ts';
+import { decodeBlockers, encodeAsk, encodeBlockers, type WireBlocker } from './blockers.ts';
 import { type Dialect, spellNext } from './nextCall.ts';
 import { ALL_COMPLETE, encodeAskedGate, encodeCriteria } from './run.ts';
 
@@ -21,7 +21,12 @@ export function encodeSubmitted({ verdict, view, outcome }: Submitted, dialect: 
   const refusal = verdict.allowed
     ? {}
     : { error: verdict.blockers[0].code, message: verdict.blockers[0].message };
-  const blockers = verdict.allowed ? {} : { blockers: encodeBlockers(verdict.blockers, view, dialect) };
+  const blockers = verdict.allowed
+    ? {}
+    : {
+        blockers: encodeBlockers(verdict.blockers, view, dialect),
+        ...(view.status === 'active' ? encodeAsk(verdict.blockers, view.run, dialect) : {}),
+      };
   const warned = warningsIn(verdict);
   switch (outcome.kind) {
     case 'phase_completed':

@@ -1,6 +1,6 @@
 import type { Json, Verdict } from '@phasegate/core';
 import type { Receipt, ToolOutcome, ToolVerdict } from './answers.ts';
-import { encodeBlockers } from './blockers.ts';
+import { encodeAsk, encodeBlockers, encodeRule } from './blockers.ts';
 import { type Dialect, spellAction } from './nextCall.ts';
 import { decodeVerdict } from './submitted.ts';
 
@@ -10,12 +10,15 @@ export function encodeToolVerdict(verdict: Verdict, run: string, dialect: Dialec
     if (verdict.wouldRefuse === undefined) return { allowed: true };
     return { allowed: true, would_refuse: encodeBlockers(verdict.wouldRefuse, { run }, dialect) };
   }
-  const [{ code, message, nextAction }] = verdict.blockers;
+  const [first] = verdict.blockers;
+  const { code, message, nextAction } = first;
   return {
     allowed: false,
     reason: message,
     code,
+    ...encodeRule(first),
     next_action: spellAction(nextAction, { run }, dialect),
+    ...encodeAsk([first], run, dialect),
   };
 }
 
@@ -42,6 +45,11 @@ export function encodeExecuted(
 /** The verdict on a tool call as the engine says it. */
 export function decodeToolVerdict(answer: ToolVerdict): Verdict {
   const { allowed, code = 'tool_not_allowed', reason = '', next_action = '', would_refuse } = answer;
+  const { rule, rule_at } = answer;
   const would = would_refuse === undefined ? {} : { would_refuse };
-  return decodeVerdict(would, allowed ? null : [{ code, message: reason, next_action }]);
+  const by = {
+    ...(rule === undefined ? {} : { rule }),
+    ...(rule_at === undefined ? {} : { rule_at }),
+  };
+  return decodeVerdict(would, allowed ? null : [{ code, message: reason, ...by, next_action }]);
 }

@@ -38,6 +38,7 @@ export function begin(workflow: Workflow, event: Started): Run {
     params: event.params,
     holder: event.holder,
     ring: event.ring,
+    ...folderOf(event),
     trusted: event.trusted,
     epoch: 1,
     ...(event.queue === undefined ? {} : { queue: event.queue }),
@@ -65,6 +66,7 @@ export function apply(run: Run, event: RunEvent): Run {
     case 'run_claimed':
       return {
         ...core,
+        ...folderOf(event),
         holder: event.holder,
         epoch: run.epoch + 1,
         work: { ...core.work, ...treeOf(event) },
@@ -162,6 +164,7 @@ function coreOf(run: Run): RunCore {
     params: run.params,
     holder: run.holder,
     ring: run.ring,
+    ...folderOf(run),
     trusted: run.trusted,
     epoch: run.epoch,
     ...(run.queue === undefined ? {} : { queue: run.queue }),
@@ -338,6 +341,10 @@ function afterResume({ crashes: _, ...work }: PhaseWork, note: string | null): P
 
 function tryAgain({ crashes: _, refusal: __, ...item }: Item): Item {
   return item.status === 'failed' ? { ...item, status: 'pending', attempts: 0 } : item;
+}
+
+function folderOf({ folder }: { readonly folder?: string }): Pick<RunCore, 'folder'> {
+  return folder === undefined ? {} : { folder };
 }
 
 function treeOf({ tree }: { readonly tree?: string }): Pick<PhaseWork, 'tree'> {

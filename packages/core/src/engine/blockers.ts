@@ -7,6 +7,11 @@ export function blocker(code: BlockerCode, message: string, nextAction: NextActi
   return { code, message, nextAction };
 }
 
+/** The same, by a rule of the phase that its author wrote. */
+export function byRule(found: Blocker, phase: Phase, name: string): Blocker {
+  return { ...found, rule: { phase: phase.id, name } };
+}
+
 /** A refusing verdict; at least one reason is always there. */
 export function refused(blockers: readonly Blocker[]): Verdict & { readonly allowed: false } {
   const [first, ...rest] = blockers;

@@ -69,7 +69,12 @@ describe('who may claim', () => {
     expect(workflow.capabilities).toEqual(['node', 'review']);
     expect(said.enforcement).toMatchObject({ leaseSeconds: 60, maxReclaims: 0 });
     expect(Object.keys(workflowOf(phases(1)))).not.toContain('capabilities');
-    expect(Object.keys(workflowOf(phases(1)).enforcement)).toEqual(['mode', 'ring', 'tokenSeconds']);
+    expect(Object.keys(workflowOf(phases(1)).enforcement)).toEqual([
+      'mode',
+      'ring',
+      'tokenSeconds',
+      'workspace',
+    ]);
   });
 
   test('is refused in the workflow with a problem for each mistake', () => {

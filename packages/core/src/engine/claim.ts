@@ -9,6 +9,7 @@ import { failedItems } from './items.ts';
 import { measuredIn } from './measuredIn.ts';
 import type { Run } from './run.ts';
 import type { Blocker, NextAction } from './verdict.ts';
+import { isBegun } from './workspaceUse.ts';
 
 type Claim = Extract<Command, { kind: 'claim' }>;
 type Release = Extract<Command, { kind: 'release' }>;
@@ -29,7 +30,15 @@ export function considerClaim(run: Run, command: Claim, circumstance: Circumstan
     return turnAway([blocker('run_not_queued', `run \`${run.id}\` is ${run.status}, not queued`, ANOTHER)]);
   const events: RunEvent[] =
     run.status === 'queued'
-      ? [{ at: now, type: 'run_claimed', holder, ...measuredFor(run, circumstance) }]
+      ? [
+          {
+            at: now,
+            type: 'run_claimed',
+            holder,
+            ...measuredFor(run, circumstance),
+            ...boundBy(run, circumstance),
+          },
+        ]
       : [];
   if (item === undefined) return { verdict: ALLOWED, events };
   const wrong = itemProblem(run, item);
@@ -38,6 +47,11 @@ export function considerClaim(run: Run, command: Claim, circumstance: Circumstan
     verdict: ALLOWED,
     events: [...events, { at: now, type: 'item_claimed', phase: run.phase, item, holder }],
   };
+}
+
+/** A run belongs to the folder it is begun in; the runtime lets nobody claim one that belongs elsewhere. */
+function boundBy(run: Run, { folder }: Circumstance): { readonly folder?: string } {
+  return folder === undefined || isBegun(run) ? {} : { folder };
 }
 
 /** What another agent changed in this visit stays to be answered for: a phase is measured once. */

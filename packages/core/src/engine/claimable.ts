@@ -1,5 +1,7 @@
-import { RINGS } from '../model/workflow.ts';
+import { type Attachment, attachmentOf, holdsRing } from '../model/rings.ts';
+import { blocker } from './blockers.ts';
 import type { Item, Run } from './run.ts';
+import type { Blocker } from './verdict.ts';
 
 /** How a run may be claimed: begun, where it has items nobody holds, or queued, as a whole. */
 export type Claimability = 'begun' | 'queued';
@@ -24,5 +26,20 @@ export function freeItem(run: Run): string | undefined {
 
 /** A run whose workflow asks for a higher ring than it has is kept from agents until it has that ring. */
 export function isParked(run: Run): boolean {
-  return RINGS.indexOf(run.ring) < RINGS.indexOf(run.workflow.enforcement.ring);
+  return !holdsRing(run.ring, run.workflow.enforcement.ring);
+}
+
+/**
+ * A run has its ring because of how its agent is attached: no other takes it over that is attached less closely. Null:
+ * this one may.
+ */
+export function ringBlocker(run: Run, attached: Attachment): Blocker | null {
+  const needed = attachmentOf(run.ring);
+  if (holdsRing(attached, needed)) return null;
+  const text =
+    needed === 'sandboxed'
+      ? `start its agent in a sandbox: \`phasegate agent start ${run.id} --sandbox\``
+      : 'claim another run: this one is for a session of a client whose hooks are proven, or an agent in a sandbox';
+  const message = `run \`${run.id}\` has the ring \`${run.ring}\`, and this agent is \`${attached}\`: ${text}`;
+  return blocker('ring_too_low', message, { act: 'claim', text });
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import type { RulePlaces } from '../model/rulePlaces.ts';
 import type { Check, FunctionRef, Outcome, PhaseId, Workflow } from '../model/workflow.ts';
 import type { ReleaseCause } from './events.ts';
 import type { KnownNames } from './knownNames.ts';
@@ -56,6 +57,8 @@ export type Command =
       /** Whether a human accepted its files. */
       readonly trusted: boolean;
       readonly proof: Reachability;
+      /** Where its rules are written. */
+      readonly places?: RulePlaces;
     }
   /**
    * A human settles what was changed outside the scope. Only the runtime makes one: it has moved the files, or measured
@@ -117,6 +120,8 @@ export interface Circumstance {
   readonly database?: string;
   /** Hash of the workspace as it was measured for this command; absent where there is no fence, or a look says it. */
   readonly tree?: string;
+  /** The git worktree in which this is; absent: the project's own folder. */
+  readonly folder?: string;
 }
 
 /** What was established, by the id of the look that asked for it. */
@@ -152,6 +157,8 @@ export type Fact =
             readonly noticed?: readonly TreeChange[];
             /** What changed within the scope; absent in facts from before it was told. */
             readonly inside?: FilesChanged;
+            /** Hash of what the workspace holds, as receipts have it; absent where it is too large. */
+            readonly state?: string;
           }
         | { readonly ok: false; readonly code: 'tree_moved' | 'tree_unknown'; readonly reason: string };
     };

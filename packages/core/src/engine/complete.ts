@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 import { ENGINE_FIELDS } from '../model/names.ts';
 import { type Check, type Outcome, type Phase, phaseById } from '../model/workflow.ts';
 import { notAtItem, sequenceBlocker } from './atWork.ts';
-import { blocker, completeAction, nextActionFor, refused } from './blockers.ts';
+import { blocker, byRule, completeAction, nextActionFor, refused } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { Asking, type Considered, escalation, refuseWork, turnAway } from './deciding.ts';
 import { evidenceProblems, unusableSchemas } from './evidence.ts';
@@ -227,7 +227,7 @@ function readOutcome(phase: Phase, command: Complete): Outcome | Blocker {
 }
 
 function shapeBlocker(phase: Phase, problem: string): Blocker {
-  return blocker('incomplete_checkpoint', problem, completeAction(phase));
+  return byRule(blocker('incomplete_checkpoint', problem, completeAction(phase)), phase, 'evidence');
 }
 
 function taskBlockers(run: Run, phase: Phase): readonly Blocker[] {

@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { denialFaults } from '../../../../test/denialFaults.ts';
 import type { PhaseDraft } from '../model/draft.ts';
 import { CONTRACT_TOOLS } from '../model/tools.ts';
-import { complete, phases, started, submit, workflowOf } from './fixtures/walks.ts';
+import type { Phase } from '../model/workflow.ts';
+import { Asking } from './deciding.ts';
+import { fenceOf } from './fence.ts';
+import { AGENT, complete, NOW, phases, result, started, submit, workflowOf } from './fixtures/walks.ts';
 import { judgeTool } from './judgeTool.ts';
+import { TREE_LOOK } from './measuredIn.ts';
+import type { Run } from './run.ts';
 import type { Blocker, Verdict } from './verdict.ts';
-
-/** Words by which a denial would say how to get around it. */
-const WAYS_AROUND =
-  /\b(?:bypass|work ?around|override|disable|turn off|skip|--force|--no-verify|sudo|chmod|instead run|BYPASS|unset|export [A-Z]|rm -|touch \/)/i;
-const TICKS = /[\u2611\u2705\u2713\u2714\u{1f44d}]/u;
-/** A token is about four characters; what a denial says has to stay readable among all else. */
-const MOST_TOKENS = 250;
 
 const POLICIES: readonly Partial<PhaseDraft>[] = [
   {},
@@ -46,36 +45,52 @@ const INPUTS = [
 ];
 
 describe('every denial', () => {
-  const denials = [...toolDenials(), ...submissionDenials()];
+  const denials = [...toolDenials(), ...submissionDenials(), ...fenceDenials(), ...checkDenials()];
 
   test('is there to be looked at', () => {
     expect(denials.length).toBeGreaterThan(150);
   });
 
-  test('says what is refused and the next legal action, and names no way around it [adv.G7]', () => {
-    for (const { code, message, nextAction } of denials) {
-      const said = withoutQuotes(`${message} ${nextAction.text}`);
-      expect([code, WAYS_AROUND.exec(said)?.[0], said]).toEqual([code, undefined, said]);
-      expect([message.length > 10, nextAction.text.length > 3]).toEqual([true, true]);
-    }
+  test('says what and what next, names no way around it, has no tick mark and is short [adv.G7 adv.L11]', () => {
+    const faulty = denials.flatMap(({ message, nextAction, rule }) => {
+      const found = denialFaults({ message, next: nextAction.text, rule: rule?.name ?? '' });
+      return found.map((fault) => `${message.slice(0, 80)}: ${fault}`);
+    });
+
+    expect(faulty).toEqual([]);
   });
 
-  test('has no tick mark, which an agent reads as done [adv.L11]', () => {
-    for (const { message, nextAction } of denials) expect(`${message}${nextAction.text}`).not.toMatch(TICKS);
-  });
+  test('of a rule of the author names that rule', () => {
+    const unnamed = denials.filter(({ code, rule }) => OF_RULES.has(code) && rule === undefined);
 
-  test('is short, however long what was asked for is', () => {
-    const tooLong = denials
-      .map(({ message, nextAction }) => `${message} ${nextAction.text}`)
-      .filter((text) => text.length / 4 > MOST_TOKENS);
-    expect(tooLong.map((text) => `${text.slice(0, 80)}… (${text.length})`)).toEqual([]);
+    // A path that is none, or that leaves the workspace, is refused by no rule of the phase.
+    expect(unnamed.filter(({ message }) => !/not a path inside|without a path/.test(message))).toEqual([]);
+    expect(new Set(denials.flatMap(({ rule }) => rule?.name ?? []))).toEqual(
+      new Set([
+        'allowed_tools',
+        'forbidden_tools',
+        'tool_constraints.bash',
+        'tool_constraints.read_files',
+        'writes',
+        'evidence',
+        'postconditions.0',
+        'blockers.0',
+      ]),
+    );
   });
 });
 
-/** What the caller wrote is quoted, and is not our advice. */
-function withoutQuotes(text: string): string {
-  return text.replace(/`[^`]*`/g, '');
-}
+const OF_RULES: ReadonlySet<string> = new Set([
+  'tool_forbidden',
+  'tool_not_allowed',
+  'tool_constraint',
+  'outside_write_scope',
+  'command_unparseable',
+  'scope_violation',
+  'incomplete_checkpoint',
+  'check_failed',
+  'check_errored',
+]);
 
 function toolDenials(): readonly Blocker[] {
   const tools = [...CONTRACT_TOOLS, 'teleport', 'mcp:mail/send'];
@@ -101,4 +116,28 @@ function submissionDenials(): readonly Blocker[] {
 
 function blockersOf(verdict: Verdict): readonly Blocker[] {
   return verdict.allowed ? [] : verdict.blockers;
+}
+
+/** However many paths a program left behind. */
+function fenceDenials(): readonly Blocker[] {
+  const run = started(workflowOf(phases(1, () => ({ writes: ['src/**'] }))));
+  const measured: Run = { ...run, work: { ...run.work, tree: 't' } };
+  const outside = Array.from({ length: 200 }, (_, index) => ({
+    path: `${'folder/'.repeat(index % 30)}file-${index}.txt`,
+    how: 'added' as const,
+    ...(index % 2 === 0 ? {} : { by: 'during `bash`, record 12' }),
+  }));
+  return [outside, outside.slice(0, 1)].flatMap((changes) => {
+    const found = { ok: true as const, tree: 't', outside: changes, more: 900 };
+    const facts = { [TREE_LOOK]: { kind: 'tree' as const, result: found } };
+    const phase = measured.workflow.phases[0] as Phase;
+    return fenceOf(measured, phase, new Asking({ principal: AGENT, now: NOW, facts })).blockers;
+  });
+}
+
+function checkDenials(): readonly Blocker[] {
+  const check = { check: 'asked', message: 'it must hold' };
+  const draft = { postconditions: [check], gates: [{ blockers: [check] }] };
+  const run = started(workflowOf(phases(1, () => draft)));
+  return blockersOf(submit(run, complete(run, {}), { answer: () => result('failed') }).verdict);
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import type { RulePlaces } from '../model/rulePlaces.ts';
 import type { Ending, Outcome, PhaseId, Ring, Target, Workflow } from '../model/workflow.ts';
 import type {
   Answer,
@@ -47,12 +48,18 @@ export type RunEvent = { readonly at: string } & (
       readonly wouldRefuse?: readonly Blocker[];
       /** Hash of the workspace as the first phase was entered; absent where there is no fence. */
       readonly tree?: string;
+      /** Where the rules are written; the run is none the wiser, and what is told of a denial is. */
+      readonly places?: RulePlaces;
+      /** The git worktree it works in; absent: the project's own folder. */
+      readonly folder?: string;
     }
   | {
       readonly type: 'run_claimed';
       readonly holder: string;
       /** Hash of the workspace, where the phase is worked on from now on and nobody has measured it before. */
       readonly tree?: string;
+      /** The git worktree the run works in from now on, where it is begun in one. */
+      readonly folder?: string;
     }
   /** The agent is gone or gave the run back; it stands at its last checkpoint, for another to claim. */
   | {
@@ -170,6 +177,7 @@ export type RunEvent = { readonly at: string } & (
       readonly params: JsonObject;
       readonly trusted: boolean;
       readonly by: string;
+      readonly places?: RulePlaces;
     }
 );
 

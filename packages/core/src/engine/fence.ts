@@ -1,5 +1,6 @@
+import { isInHome } from '../model/guardedPaths.ts';
 import type { Phase } from '../model/workflow.ts';
-import { blocker } from './blockers.ts';
+import { blocker, byRule } from './blockers.ts';
 import type { Look } from './command.ts';
 import type { Asking } from './deciding.ts';
 import { TREE_LOOK } from './measuredIn.ts';
@@ -34,7 +35,7 @@ export function fenceOf(run: Run, phase: Phase, asking: Asking): Fenced {
     return { ...OPEN, blockers: [blocker(result.code, result.reason, action)] };
   }
   const outside = result.outside.filter(
-    ({ path }) => !mayWrite(phase, path) || isNeverIn(path, result.outside),
+    ({ path }) => isInHome(path) || !mayWrite(phase, path) || isNeverIn(path, result.outside),
   );
   const warnings = (result.noticed ?? []).map((change) => ({
     code: 'scope_violation' as const,
@@ -60,5 +61,5 @@ function outsideBlockers(
   const text = `undo what is outside the scope and complete phase \`${phase.id}\` again, or report that you are blocked: a human decides about it with \`phasegate fence ${run.id}\``;
   const action: NextAction = { act: 'complete_phase', phase: phase.id, text };
   const texts = outsideTexts({ outside, more }, `phase \`${phase.id}\` may write ${scope}`);
-  return texts.map((message) => blocker('scope_violation', message, action));
+  return texts.map((message) => byRule(blocker('scope_violation', message, action), phase, 'writes'));
 }

@@ -73,6 +73,7 @@ export function gateCard(run: Run, facts: GateCardFacts = NOTHING): JsonObject |
     mode: workflow.enforcement.mode,
     trusted: run.trusted,
     ring: run.ring,
+    ...(run.folder === undefined ? {} : { folder: run.folder }),
     ...(workflow.source === undefined ? {} : { source: { ...workflow.source } }),
     started: { by: starter(run), at: run.startedAt },
     target: run.target,

@@ -40,6 +40,20 @@ describe('a tool call', () => {
     expect(judge(policy, 'write_files', { path })).toBe(expected);
   });
 
+  test.each([
+    'docs\\a.md',
+    'docs\\..\\src\\a.md',
+    'docs/..\\a.md',
+    'C:docs/a.md',
+    'c:\\docs\\a.md',
+    '\\\\server\\share\\docs\\a.md',
+    '//server/share/docs/a.md',
+    '\\\\?\\C:\\docs\\a.md',
+    'docs/a.md::$DATA\\',
+  ])('writing `%s`, as Windows spells paths, is refused whatever the scope [adv.C6]', (path) => {
+    expect(judge({ ...policy, writes: ['**'] }, 'write_files', { path })).toBe('outside_write_scope');
+  });
+
   test('without a write scope nothing may be written [adv.C7]', () => {
     expect(judge({ allowedTools: ['write_files'] }, 'write_files', { path: 'a.txt' })).toBe(
       'outside_write_scope',

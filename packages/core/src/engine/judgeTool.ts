@@ -10,7 +10,7 @@ import {
   WRITING_TOOLS,
 } from '../model/tools.ts';
 import { type Phase, phaseById } from '../model/workflow.ts';
-import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
+import { ALLOWED, blocker, byRule, nextActionFor, refused } from './blockers.ts';
 import type { Run } from './run.ts';
 import { constraintOn, mayRun, mayTouch, mayWrite } from './toolPolicy.ts';
 import type { BlockerCode, NextAction, Verdict } from './verdict.ts';
@@ -84,7 +84,11 @@ function judgePolicy(run: Run, phase: Phase, use: ToolUse, commands: Commands | 
   const where = `in phase \`${phase.id}\``;
   if (listed(forbidden) || (git !== 'no' && (names(forbidden, 'git') || names(forbidden, 'bash')))) {
     const name = listed(forbidden) ? use.tool : 'git';
-    return no('tool_forbidden', `\`${name}\` is forbidden ${where}`, actionFor(run));
+    return by(
+      'forbidden_tools',
+      phase,
+      no('tool_forbidden', `\`${name}\` is forbidden ${where}`, actionFor(run)),
+    );
   }
   if (
     listed(allowed) ||
@@ -93,7 +97,8 @@ function judgePolicy(run: Run, phase: Phase, use: ToolUse, commands: Commands | 
   )
     return ALLOWED;
   const may = allowed.length === 0 ? 'nothing' : allowed.join(', ');
-  return no('tool_not_allowed', `\`${use.tool}\` is not allowed ${where}; allowed: ${may}`, actionFor(run));
+  const message = `\`${use.tool}\` is not allowed ${where}; allowed: ${may}`;
+  return by('allowed_tools', phase, no('tool_not_allowed', message, actionFor(run)));
 }
 
 /** Whether a command line runs git: a line that cannot be read may, and is judged as if it did. */
@@ -126,20 +131,14 @@ function judgePaths(run: Run, phase: Phase, use: ToolUse): Verdict {
     }
     for (const tool of use.tool === 'edit_file' ? ['edit_file', 'write_files'] : [use.tool]) {
       if (!mayTouch(phase, tool, path)) {
-        return no(
-          'tool_constraint',
-          `\`${use.tool}\` may not touch \`${shown(path)}\` in phase \`${phase.id}\``,
-          actionFor(run),
-        );
+        const message = `\`${use.tool}\` may not touch \`${shown(path)}\` in phase \`${phase.id}\``;
+        return by(`tool_constraints.${tool}`, phase, no('tool_constraint', message, actionFor(run)));
       }
     }
     if (!writing || mayWrite(phase, path)) continue;
     const scope = phase.writes.length === 0 ? 'nothing' : phase.writes.join(', ');
-    return no(
-      'outside_write_scope',
-      `phase \`${phase.id}\` may not write \`${shown(path)}\`; it may write ${scope}`,
-      actionFor(run),
-    );
+    const message = `phase \`${phase.id}\` may not write \`${shown(path)}\`; it may write ${scope}`;
+    return by('writes', phase, no('outside_write_scope', message, actionFor(run)));
   }
   return ALLOWED;
 }
@@ -151,23 +150,24 @@ function judgeCommands(run: Run, phase: Phase, use: ToolUse, commands: Commands 
   const restricted = isConstrained('bash') || git || !phase.tools.allowed.includes('bash');
   if (!restricted || commands === null) return ALLOWED;
   if (!commands.ok) {
-    return no(
-      'command_unparseable',
-      `the command cannot be read with certainty: ${commands.reason}`,
-      actionFor(run),
-    );
+    const rule = isConstrained('bash')
+      ? 'tool_constraints.bash'
+      : git
+        ? 'tool_constraints.git'
+        : 'allowed_tools';
+    const message = `the command cannot be read with certainty: ${commands.reason}`;
+    return by(rule, phase, no('command_unparseable', message, actionFor(run)));
   }
   for (const words of commands.commands) {
     if (use.tool === 'git' && words[0] !== 'git') {
-      return no('tool_not_allowed', `\`${shown(words[0] ?? '')}\` is not git`, actionFor(run));
+      const message = `\`${shown(words[0] ?? '')}\` is not git`;
+      return by('allowed_tools', phase, no('tool_not_allowed', message, actionFor(run)));
     }
     const applying = (programOf(words) === 'git' ? ['bash', 'git'] : ['bash']).filter(isConstrained);
-    if (applying.every((tool) => mayRun(phase, tool, words))) continue;
-    return no(
-      'tool_constraint',
-      `\`${shown(words.join(' '))}\` is not among the commands of phase \`${phase.id}\``,
-      actionFor(run),
-    );
+    const against = applying.find((tool) => !mayRun(phase, tool, words));
+    if (against === undefined) continue;
+    const message = `\`${shown(words.join(' '))}\` is not among the commands of phase \`${phase.id}\``;
+    return by(`tool_constraints.${against}`, phase, no('tool_constraint', message, actionFor(run)));
   }
   return ALLOWED;
 }
@@ -208,6 +208,13 @@ function shown(words: string): string {
 
 const MOST_SHOWN = 200;
 
-function no(code: BlockerCode, message: string, nextAction: NextAction): Verdict {
+function no(code: BlockerCode, message: string, nextAction: NextAction): Blocked {
   return refused([blocker(code, message, nextAction)]);
+}
+
+type Blocked = Verdict & { readonly allowed: false };
+
+/** The refusal is that of a rule the author of the phase wrote, or left to its default. */
+function by(name: string, phase: Phase, { blockers }: Blocked): Blocked {
+  return refused(blockers.map((found) => byRule(found, phase, name)));
 }

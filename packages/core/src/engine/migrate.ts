@@ -1,6 +1,7 @@
 import { canonicalJson, type Json } from '../json.ts';
 import { readParams } from '../model/params.ts';
-import { type Phase, phaseById, RINGS, type Workflow } from '../model/workflow.ts';
+import { holdsRing } from '../model/rings.ts';
+import { type Phase, phaseById, type Workflow } from '../model/workflow.ts';
 import { ALLOWED, blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { type Considered, turnAway } from './deciding.ts';
@@ -34,7 +35,7 @@ export function considerMigrate(run: Run, command: Migrate, circumstance: Circum
     ...unmapped(run, workflow).map((message) => blocker('migration_unmapped', message, next)),
     ...(read.ok ? [] : read.problems.map((problem) => blocker('param_invalid', problem, next))),
   ];
-  if (RINGS.indexOf(run.ring) < RINGS.indexOf(workflow.enforcement.ring)) {
+  if (!holdsRing(run.ring, workflow.enforcement.ring)) {
     const message = `the new workflow needs the ring \`${workflow.enforcement.ring}\`, and the run has \`${run.ring}\``;
     blockers.push(blocker('ring_too_low', message, next));
   }
@@ -55,6 +56,7 @@ export function considerMigrate(run: Run, command: Migrate, circumstance: Circum
         // What was passed under files that nobody had accepted is not made good by accepting others.
         trusted: trusted && (run.trusted || run.completions.length === 0),
         by: principal.name,
+        ...(command.places === undefined ? {} : { places: command.places }),
       },
     ],
   };

@@ -121,11 +121,13 @@ function taskLines(phase: Phase): readonly string[] {
 
 function toolLines(phase: Phase): readonly string[] {
   const { allowed, forbidden } = phase.tools;
-  if (allowed.length === 0 && forbidden.length === 0 && phase.writes.length === 0) return [];
+  const { hosts = [] } = phase;
+  if ([allowed, forbidden, phase.writes, hosts].every(({ length }) => length === 0)) return [];
   const lines = [
     `Allowed tools: ${allowed.length === 0 ? 'none' : allowed.join(', ')}`,
     forbidden.length === 0 ? '' : `Forbidden tools: ${forbidden.join(', ')}`,
     `May write: ${phase.writes.length === 0 ? 'nothing' : phase.writes.join(', ')}`,
+    hosts.length === 0 ? '' : `May reach from a sandbox: ${hosts.join(', ')}`,
   ];
   return [lines.filter((line) => line !== '').join('\n')];
 }

@@ -15,6 +15,8 @@ export interface Recording {
   readonly database?: string;
   /** Hash of the workspace as it was measured for it. */
   readonly tree?: string;
+  /** The git worktree in which it was made; absent: the project's own folder. */
+  readonly folder?: string;
 }
 
 /** A record of a run's chain, as far as reading it needs. */
@@ -35,7 +37,7 @@ export const LARGEST_RECORDING = 65_536;
 
 /** A recording as it is kept with the first of the events it led to. What the event says itself is not said twice. */
 export function recorded(
-  { command, facts, database, tree }: Recording,
+  { command, facts, database, tree, folder }: Recording,
   events: readonly RunEvent[],
   largest = LARGEST_RECORDING,
 ): JsonObject {
@@ -46,6 +48,7 @@ export function recorded(
     ...(Object.keys(facts).length === 0 ? {} : { facts: mapFacts(facts, (fact) => shortened(fact, told)) }),
     ...(database === undefined ? {} : { database }),
     ...(tree === undefined ? {} : { tree }),
+    ...(folder === undefined ? {} : { folder }),
   };
   // As many characters as its canonical text has, and found faster.
   if (JSON.stringify(kept).length <= largest) return kept;
@@ -85,11 +88,13 @@ export function readRecording(
   const facts = own(kept, 'facts') ?? {};
   const database = own(kept, 'database');
   const tree = own(kept, 'tree');
+  const folder = own(kept, 'folder');
   return {
     command: command === undefined ? null : ({ ...restored(command, told) } as unknown as Command),
     facts: mapFacts(facts as unknown as Facts, (fact) => lengthened(fact, told)),
     ...(typeof database === 'string' ? { database } : {}),
     ...(typeof tree === 'string' ? { tree } : {}),
+    ...(typeof folder === 'string' ? { folder } : {}),
   };
 }
 

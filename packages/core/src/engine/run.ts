@@ -42,6 +42,8 @@ export interface RunCore {
   /** The agent that holds the run; null while nobody has claimed it. */
   readonly holder: string | null;
   readonly ring: Ring;
+  /** The git worktree the run works in, and nowhere else; absent: the project's own folder. */
+  readonly folder?: string;
   /** Whether a human accepted the workflow's files. */
   readonly trusted: boolean;
   /** Raised by every transition and claim; a token of an older epoch is dead. */
@@ -286,6 +288,12 @@ export interface Escalation {
     | 'gate_timed_out'
     | 'code_changed'
     | 'crashes'
+    /** Its client stopped again and again while it was the agent's turn. */
+    | 'stopped_early'
+    /** A client did something that was never judged, or its hooks went silent. */
+    | 'unjudged_calls'
+    /** Its agent is attached with less than the workflow asks for. */
+    | 'ring_too_low'
     /** The run's own copy of its workflow has something that cannot be used any more. */
     | 'definition_unusable';
   readonly message: string;

@@ -2,8 +2,10 @@ import { canonicalJson, type Json, type JsonObject } from '../json.ts';
 import { isCapability } from '../model/capabilities.ts';
 import { goalProblem, normaliseGoal } from '../model/goal.ts';
 import { readParams } from '../model/params.ts';
+import { attachmentOf, holdsRing, isIsolated, isolatedWith } from '../model/rings.ts';
+import type { RulePlaces } from '../model/rulePlaces.ts';
 import { normaliseTarget } from '../model/target.ts';
-import { type Phase, phaseById, RINGS, type Ring, type Workflow } from '../model/workflow.ts';
+import { type Phase, phaseById, type Ring, type Workflow } from '../model/workflow.ts';
 import { begin } from './apply.ts';
 import { blocker, refused } from './blockers.ts';
 import { startCapabilityBlocker } from './capabilities.ts';
@@ -35,6 +37,8 @@ export interface Starting {
   readonly queue?: QueuePlace;
   /** What the agent that starts has shown it can do; absent where a start is only thought through, by proofs. */
   readonly able?: readonly string[];
+  /** Where the rules are written, for what is told of a denial. */
+  readonly places?: RulePlaces;
   /** Runs that may stand in the way where the workflow says `one_run_per`; absent as above. */
   readonly others?: readonly OtherRun[];
 }
@@ -75,13 +79,13 @@ function considerStart(
   const blockers: Blocker[] = read.ok
     ? []
     : read.problems.map((problem) => blocker('param_invalid', problem, START));
-  if (RINGS.indexOf(starting.ring) < RINGS.indexOf(workflow.enforcement.ring)) {
+  const { principal, now } = circumstance;
+  // Only an agent can hold a run; one that a human starts waits for an agent to claim it.
+  const queued = starting.queued || principal.kind !== 'agent';
+  const ring = queued ? ringInQueue(starting.ring, workflow.enforcement.ring) : starting.ring;
+  if (!holdsRing(ring, workflow.enforcement.ring)) {
     const message = `workflow \`${workflow.id}\` needs the ring \`${workflow.enforcement.ring}\`, and this is \`${starting.ring}\``;
-    const text =
-      workflow.enforcement.ring === 'sandboxed'
-        ? `have it driven with its agent in a sandbox: \`phasegate run ${workflow.id} --sandbox\``
-        : START.text;
-    blockers.push(blocker('ring_too_low', message, { act: 'start', text }));
+    blockers.push(blocker('ring_too_low', message, { act: 'start', text: wayInto(workflow) }));
   }
   blockers.push(
     ...goalBlockers(starting.goal),
@@ -94,10 +98,7 @@ function considerStart(
   if (other !== undefined) blockers.push(runExistsBlocker(wanted, other));
   if (!read.ok || blockers.length > 0) return refusal(blockers);
 
-  const { principal, now } = circumstance;
   const entry = phaseById(workflow, workflow.entry) as Phase;
-  // Only an agent can hold a run; one that a human starts waits for an agent to claim it.
-  const queued = starting.queued || principal.kind !== 'agent';
   const event: RunEvent & { type: 'run_started' } = {
     at: now,
     type: 'run_started',
@@ -108,7 +109,7 @@ function considerStart(
     ...(starting.goal === undefined ? {} : { goal: normaliseGoal(starting.goal) }),
     params: read.values,
     holder: queued ? null : principal.name,
-    ring: starting.ring,
+    ring,
     trusted: starting.trusted,
     phase: entry.id,
     items: null,
@@ -117,6 +118,9 @@ function considerStart(
     rules: 2,
     by: { kind: principal.kind, name: principal.name },
     ...(queued ? {} : measuredIn(circumstance)),
+    ...(starting.places === undefined ? {} : { places: starting.places }),
+    // A run that is queued in the project's own folder is bound where it is begun.
+    ...(circumstance.folder === undefined ? {} : { folder: circumstance.folder }),
   };
   const bare = begin(workflow, event);
   const items = itemsFor(bare, entry);
@@ -147,6 +151,28 @@ function considerStart(
           events: [full],
         };
   return asking.missing.length > 0 ? { looks: asking.missing, otherwise: answer } : answer;
+}
+
+/** How a run gets the ring that its workflow asks for. */
+function wayInto({ id, enforcement: { ring } }: Workflow): string {
+  if (isIsolated(ring)) {
+    return 'have the engine run as another user, and start it through the agent’s own socket: `phasegate isolate check` says what is missing';
+  }
+  if (ring === 'hooked') {
+    return `start it from a session of a client whose hooks are proven to hold: a human runs \`phasegate doctor --prove\``;
+  }
+  if (ring !== 'sandboxed') return START.text;
+  return `have it driven with its agent in a sandbox: \`phasegate run ${id} --sandbox\``;
+}
+
+/**
+ * A run in the queue is for agents that are attached as its workflow asks for: no other may claim it. Whether the engine
+ * is isolated is a fact already.
+ */
+function ringInQueue(starting: Ring, asked: Ring): Ring {
+  const [ours, theirs] = [attachmentOf(starting), attachmentOf(asked)];
+  const attached = holdsRing(ours, theirs) ? ours : theirs;
+  return isIsolated(starting) ? isolatedWith(attached) : attached;
 }
 
 /** What the author keeps for people: starting at all, and params that say how much a human will be asked. */

@@ -8,7 +8,7 @@ import {
   type Target,
 } from '../model/workflow.ts';
 import { apply, newestNote, winningNote } from './apply.ts';
-import { blocker, completeAction } from './blockers.ts';
+import { blocker, byRule, completeAction } from './blockers.ts';
 import { installable } from './databaseHash.ts';
 import { type Asking, NOT_LOOKED_AT } from './deciding.ts';
 import type { RunEvent } from './events.ts';
@@ -150,24 +150,33 @@ export interface Looking {
 /** Why checks do not hold: a check that failed, threw, timed out, or whose answer is of too weak a class. */
 export function checkBlockers(run: Run, looking: Looking): readonly Blocker[] {
   const blocking = looking.checks.filter(({ severity }) => severity !== 'warning');
-  return unheld(run, { ...looking, checks: blocking }).map(({ code, message }) =>
-    blocker(code, message, completeAction(looking.judged.phase)),
+  const { phase } = looking.judged;
+  return unheld(run, { ...looking, checks: blocking }).map(({ code, message, check }) =>
+    byRule(blocker(code, message, completeAction(phase)), phase, ruleOf(check)),
   );
 }
 
 /** The same of the checks that only warn. */
 export function checkWarnings(run: Run, looking: Looking): readonly Warning[] {
   const warning = looking.checks.filter(({ severity }) => severity === 'warning');
-  return unheld(run, { ...looking, checks: warning });
+  return unheld(run, { ...looking, checks: warning }).map(({ code, message }) => ({ code, message }));
 }
 
-function unheld(run: Run, { judged, checks, asking, stage }: Looking): readonly Warning[] {
+/** `postconditions.0` of `PLAN/postconditions/0`: checks are named after the list they are written in. */
+function ruleOf({ id }: Check): string {
+  return id.split('/').slice(-2).join('.');
+}
+
+function unheld(
+  run: Run,
+  { judged, checks, asking, stage }: Looking,
+): readonly (Warning & { readonly check: Check })[] {
   if (checks.length === 0) return [];
   const subject = subjectFor(run, judged);
   return checks.flatMap((check) => {
     const fact = asking.fact({ kind: 'check', id: `${stage}:${check.id}`, check, subject });
     const found = checkBlocker(check, fact?.result ?? NOT_LOOKED_AT);
-    return found === null ? [] : [found];
+    return found === null ? [] : [{ ...found, check }];
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Rule } from '../model/rulePlaces.ts';
 import type { PhaseId } from '../model/workflow.ts';
 
 /** Allowed, or refused with at least one blocker. */
@@ -19,6 +20,11 @@ export interface Blocker {
   readonly code: BlockerCode;
   readonly message: string;
   readonly nextAction: NextAction;
+  /** The rule of the definition that refuses; absent where it is the engine's own. */
+  readonly rule?: Rule & {
+    /** The file and line it is written in, where the run knows. */
+    readonly at?: string;
+  };
 }
 
 /** A check of `severity: warning` that did not hold: told, shown and recorded, and it refuses nothing. */
@@ -109,4 +115,5 @@ export type BlockerCode =
   | 'tool_constraint'
   | 'command_unparseable'
   | 'outside_write_scope'
+  | 'definition_closed'
   | 'no_run';

@@ -25,6 +25,7 @@ import type {
   TreeChange,
 } from './run.ts';
 import type { NextAction } from './verdict.ts';
+import type { HoldingRun } from './workspaceUse.ts';
 
 /** All a principal may see of a run. Later phases are absent from the value, so no surface can leak them. */
 export interface RunView {
@@ -38,6 +39,8 @@ export interface RunView {
   readonly status: RunStatus;
   readonly mode: Mode;
   readonly ring: Ring;
+  /** The git worktree the run works in; absent: the project's own folder. */
+  readonly folder?: string;
   readonly trusted: boolean;
   readonly epoch: number;
   readonly holder: string | null;
@@ -50,6 +53,8 @@ export interface RunView {
   readonly feedback: string | null;
   /** What the fence last refused the phase for; absent where there is nothing. */
   readonly violations?: readonly TreeChange[];
+  /** The run that has the workspace, for which this one waits in the queue; absent where it waits for none. */
+  readonly waitsFor?: HoldingRun;
   readonly gate: GateView | null;
   readonly questions: readonly Question[];
   readonly answers: readonly Answer[];
@@ -134,6 +139,7 @@ export function viewFor(run: Run, principal: Principal, rendered?: RenderedText)
     status: run.status,
     mode: run.workflow.enforcement.mode,
     ring: run.ring,
+    ...(run.folder === undefined ? {} : { folder: run.folder }),
     trusted: run.trusted,
     epoch: run.epoch,
     holder: run.holder,

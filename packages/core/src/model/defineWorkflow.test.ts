@@ -37,7 +37,7 @@ const MISTAKES: readonly [string, readonly Partial<PhaseDraft>[], Partial<Workfl
   ['bad_schema', [{}], { schemas: { plan: { type: 'objekt' } } }],
   ['bad_schema', [{ artifacts: [{ type: 'plan', schema: { type: 'objekt' } }] }], {}],
   ['not_enforceable', [{ artifacts: [{ type: 'plan', verify: { command: ['npm', 'test'] } }] }], {}],
-  ['not_enforceable', [{}], { enforcement: { ring: 'isolated' } }],
+  ['not_enforceable', [{}], { enforcement: { ring: 'hooked+isolated' } }],
   ['duplicate_evidence', [{ artifacts: [{ type: 'plan' }, { type: 'plan' }] }], {}],
   ['unknown_tool', [{ allowedTools: ['teleport'] }], {}],
   ['unknown_tool', [{}], { tools: { reading: ['raed_files'] } }],

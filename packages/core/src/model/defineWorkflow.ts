@@ -70,6 +70,7 @@ export function defineWorkflow(draft: WorkflowDraft, known: Known): Defined {
       mode: draft.enforcement?.mode ?? 'strict',
       ring: draft.enforcement?.ring ?? 'served',
       tokenSeconds: draft.enforcement?.tokenSeconds ?? DEFAULT_TOKEN_SECONDS,
+      workspace: draft.enforcement?.workspace ?? 'exclusive',
       ...leasesOf(draft),
     },
     entry: draft.entry ?? phases[0]?.id ?? '',
@@ -102,11 +103,11 @@ export function readPhaseId(text: string | number): PhaseId {
 
 function checkEnforcement(draft: WorkflowDraft, problems: Problems): void {
   const { ring, tokenSeconds, leaseSeconds, maxReclaims } = draft.enforcement ?? {};
-  if (ring === 'hooked' || ring === 'isolated') {
+  if (ring === 'hooked+isolated') {
     problems.error(
       ['enforcement', 'ring'],
       'not_enforceable',
-      `this release cannot enforce the ring \`${ring}\`; \`served\` and \`sandboxed\` are the rings it has`,
+      `this release cannot enforce the ring \`${ring}\`; \`served\`, \`hooked\`, \`sandboxed\` and \`isolated\` are the rings it has`,
     );
   }
   if (tokenSeconds !== undefined && !isWithin(tokenSeconds, 60, 86_400)) {
@@ -138,9 +139,8 @@ function isWithin(value: number, least: number, most: number): boolean {
 
 /** Only what was written: a workflow from before there were leases keeps its hash. */
 function leasesOf({ enforcement = {} }: WorkflowDraft): Partial<Workflow['enforcement']> {
-  const { leaseSeconds, maxReclaims, workspace } = enforcement;
+  const { leaseSeconds, maxReclaims } = enforcement;
   return {
-    ...(workspace === undefined ? {} : { workspace }),
     ...(leaseSeconds === undefined ? {} : { leaseSeconds }),
     ...(maxReclaims === undefined ? {} : { maxReclaims }),
   };

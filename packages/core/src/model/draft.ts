@@ -94,6 +94,8 @@ export interface PhaseDraft {
     Record<string, { readonly allowed?: readonly string[]; readonly denied?: readonly string[] }>
   >;
   readonly writes?: readonly string[];
+  /** What its programs may reach from a sandbox. */
+  readonly network?: { readonly hosts?: readonly string[] };
   readonly tasks?: readonly {
     readonly name: string;
     readonly instructions?: string;

@@ -5,12 +5,17 @@ const CLIENT_SETTINGS: readonly string[] = [
   '.mcp.json',
   '.claude/settings*.json',
   '.claude/hooks/**',
+  // These carry command lines and hooks that a client runs by itself.
+  '.claude/agents/**',
+  '.claude/commands/**',
+  '.claude/skills/**',
   '.cursor/hooks.json',
   '.cursor/hooks/**',
   '.cursor/mcp.json',
   '.codex/**',
   '.gemini/settings.json',
   '.gemini/hooks/**',
+  '.gemini/commands/**',
   '.github/hooks/**',
   '.opencode/**',
   '.vscode/mcp.json',
@@ -28,11 +33,8 @@ const PROJECT_FILES: readonly string[] = [
   '.praxis-os/workflows/**',
 ];
 
-/**
- * Files that are law to the engine. They are outside every write scope, whatever a glob says:
- * an agent that can write its contract has none.
- */
-export const GUARDED_PATHS: readonly string[] = [
+/** Where workflows and what they are held to are written. */
+const DEFINITIONS: readonly string[] = [
   ...PROJECT_FILES,
   '**/*.workflow.yaml',
   '**/*.workflow.yml',
@@ -44,9 +46,13 @@ export const GUARDED_PATHS: readonly string[] = [
   '**/*.contract.yaml',
   '**/*.contract.yml',
   'workflows/**',
-  '.git/**',
-  ...CLIENT_SETTINGS,
 ];
+
+/**
+ * Files that are law to the engine. They are outside every write scope, whatever a glob says:
+ * an agent that can write its contract has none.
+ */
+export const GUARDED_PATHS: readonly string[] = [...DEFINITIONS, '.git/**', ...CLIENT_SETTINGS];
 
 /** The same names in every folder below: anyone who works there would be led by them. */
 const GUARDED_NAMES = [...PROJECT_FILES, ...CLIENT_SETTINGS].map((path) => `**/${path}`);
@@ -65,6 +71,23 @@ export function guardOf(path: string): 'own' | 'named' | null {
   if (own(plain)) return 'own';
   named ??= compileGlobs(GUARDED_NAMES);
   return named(plain) ? 'named' : null;
+}
+
+/** Whether a normal path is a definition: what an agent is shown of it, it is shown phase by phase. */
+export function isDefinition(path: string): boolean {
+  definitions ??= compileGlobs(DEFINITIONS);
+  return definitions(path.split('/').map(folded).join('/'));
+}
+
+/** Whether a normal path holds settings of an agent's client, in any folder. */
+export function isClientSettings(path: string): boolean {
+  settings ??= compileGlobs([...CLIENT_SETTINGS, ...CLIENT_SETTINGS.map((one) => `**/${one}`)]);
+  return settings(path.split('/').map(folded).join('/'));
+}
+
+/** Whether a path is one of the home folder, as the fence spells it: outside of every scope, whatever a glob says. */
+export function isInHome(path: string): boolean {
+  return path.startsWith('~/');
 }
 
 /** Whether files in a folder of this path, or further down in it, are guarded by their names in every project. */
@@ -86,6 +109,8 @@ const GUARDED_FOLDERS: readonly string[] = [
 
 let own: ((path: string) => boolean) | undefined;
 let named: ((path: string) => boolean) | undefined;
+let definitions: ((path: string) => boolean) | undefined;
+let settings: ((path: string) => boolean) | undefined;
 
 const PLAIN = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 

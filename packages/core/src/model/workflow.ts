@@ -1,5 +1,8 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { Expression } from './expression/expression.ts';
+import type { Ring } from './rings.ts';
+
+export { type Attachment, RINGS, type Ring } from './rings.ts';
 
 /** What the author wrote: a number if it is all digits, else a string. */
 export type PhaseId = string | number;
@@ -21,12 +24,6 @@ export type EvidenceClass = 'claimed' | 'observed' | 'verified';
 
 /** Evidence classes from weakest to strongest. */
 export const EVIDENCE_CLASSES: readonly EvidenceClass[] = ['claimed', 'observed', 'verified'];
-
-/** How an agent is attached, from weakest to strongest. */
-export type Ring = 'served' | 'hooked' | 'sandboxed' | 'isolated';
-
-/** Rings from weakest to strongest. */
-export const RINGS: readonly Ring[] = ['served', 'hooked', 'sandboxed', 'isolated'];
 
 /** `permissive` judges, records and reports everything and blocks nothing. */
 export type Mode = 'strict' | 'permissive';
@@ -123,7 +120,7 @@ export interface Enforcement {
   readonly mode: Mode;
   readonly ring: Ring;
   readonly tokenSeconds: number;
-  /** Whether runs that write share the workspace; absent where nothing was said. */
+  /** Whether runs that write share the workspace; absent in runs from before it was `exclusive` where nothing is said. */
   readonly workspace?: WorkspaceUse;
   /** How long an agent may be silent before its run goes to another; absent: `LEASE_SECONDS`. */
   readonly leaseSeconds?: number;
@@ -161,6 +158,8 @@ export interface Phase {
   readonly tools: ToolPolicy;
   /** The one write scope, as globs relative to the workspace. Empty means nothing may be written. */
   readonly writes: readonly string[];
+  /** Hosts that its programs may reach from a sandbox; absent: none. */
+  readonly hosts?: readonly string[];
   readonly preconditions: readonly Check[];
   readonly evidence: EvidenceRules;
   readonly postconditions: readonly Check[];

@@ -39,7 +39,12 @@ export type ProjectEvent =
   | 'signed_in'
   | 'token_secret_rotated'
   | 'user_database_backed_up'
-  | 'user_database_restored';
+  | 'user_database_restored'
+  /** Sessions without a run are free for a while: a human said so. */
+  | 'pause_began'
+  | 'pause_ended'
+  /** A real client was tried, and this is what held. */
+  | 'client_proven';
 
 /** Events of a run's chain that change no state. */
 export type NoteEvent =
@@ -48,6 +53,14 @@ export type NoteEvent =
   | 'command_refused'
   | 'token_issued'
   | 'token_refused'
+  /** A client's session works on this run from now on. */
+  | 'session_bound'
+  /** What a client said came of a call that was judged; a claim. */
+  | 'hook_reported'
+  /** A client reported a call that was never judged. */
+  | 'hook_forged'
+  /** What a session's transcript holds could not be compared with the audit yet. */
+  | 'unreconciled'
   /** Files of the guard's own changed while no process looked, and there was no human to accept them. */
   | 'guarded_files_changed'
   /** A program changed files of the guard's own, and they were put back. */

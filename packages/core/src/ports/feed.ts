@@ -1,4 +1,5 @@
 import type { AuditRecord } from '../phasegate.ts';
+import type { AuditDraft } from './audit.ts';
 import type { Signal } from './signal.ts';
 
 /** An audit record with its place among those of all chains. */
@@ -23,10 +24,25 @@ export interface Feed {
   ): () => void;
 }
 
+/** Which records of the feed. */
+export interface FeedSince {
+  readonly events: readonly AuditDraft['event'][];
+  /** ISO time. */
+  readonly since: string;
+  /** Goes on behind this one. */
+  readonly after?: number;
+  readonly limit: number;
+}
+
 /** The audit of all chains as one stream, and word of every commit. */
 export interface FeedStore {
   /** Records of all chains after an id, in the order they became durable. */
   feed(after: number, limit: number): Promise<readonly FeedRecord[]>;
+  /**
+   * Records of certain events, of all chains, that were written at that time or later, in the order of the feed; some
+   * that are older may be among them. What was written before is passed over, however much that is.
+   */
+  feedSince(query: FeedSince): Promise<readonly FeedRecord[]>;
   /** The id of the feed's newest record; 0 when there is none. */
   feedEnd(): Promise<number>;
   /**

@@ -1,4 +1,6 @@
-import type { TreeChange } from '../engine/run.ts';
+import type { FenceAction } from '../engine/command.ts';
+import type { FenceAct, TreeChange } from '../engine/run.ts';
+import type { PhaseId, Ring } from '../model/workflow.ts';
 
 /** A path of the workspace that is not as it was, as the fence found it. */
 export interface FenceChange extends Pick<TreeChange, 'path' | 'how'> {
@@ -21,6 +23,8 @@ export type Compared =
       /** The measure that was taken for it. */
       readonly tree: string;
       readonly changes: readonly FenceChange[];
+      /** Hash of what the workspace holds, as receipts have it; absent where it is too large. */
+      readonly state?: string;
       /** What could not be taken into account, in words. */
       readonly notes: readonly string[];
     }
@@ -33,9 +37,17 @@ export interface FenceFiles {
   readonly done: readonly { readonly path: string; readonly what: string }[];
 }
 
+/** What became of the measures of a run that was saved. */
+export interface SettledMeasures {
+  readonly had: readonly string[];
+  readonly has: readonly string[];
+  /** The measures of all runs that are not over; asked for once in many times. */
+  inUse(): Promise<ReadonlySet<string>>;
+}
+
 /**
- * Measures the workspace and compares it with what it was. A measure is known by its hash, is kept for a run until that
- * ends, and is never trusted without the hash.
+ * Measures the workspace and compares it with what it was. A measure is known by its hash and never trusted without it.
+ * It is on disk once it was kept, until no run has it: a run is saved only after `keep`.
  */
 export interface Fence {
   /** Measures the workspace for a run. Ignore rules are those of the measure `like`, else those that stand there now. */
@@ -43,14 +55,61 @@ export interface Fence {
   compare(runId: string, tree: string): Promise<Compared>;
   /** What changed since a measure was taken a moment ago. Nothing is kept of it. */
   moved(runId: string, tree: string): Promise<readonly FenceChange[]>;
-  /** A measure in which these paths are as they are now. */
-  accept(runId: string, tree: string, paths: readonly string[]): Promise<string>;
+  /**
+   * Hash of what the workspace holds now: paths, kinds, permissions and contents, by the rules of a measure. Null where it
+   * cannot be read, or is too large to be read at every call.
+   */
+  state(runId: string, tree: string): Promise<string | null>;
+  /** The measure `tree`, in which these paths are as they are in the measure `seen`: what a comparison was made from. */
+  accept(
+    runId: string,
+    measures: { readonly tree: string; readonly seen: string },
+    paths: readonly string[],
+  ): Promise<string>;
+  /** The run is about to be saved with these measures: they are on disk when this ends. */
+  keep(runId: string, trees: readonly string[]): Promise<void>;
   /** Makes paths what they were in the measure. */
   restore(runId: string, tree: string, paths: readonly string[]): Promise<FenceFiles>;
   /** Moves paths out of the workspace. */
   quarantine(runId: string, paths: readonly string[]): Promise<FenceFiles>;
   /** How paths differ from the measure, as text. */
   diff(runId: string, tree: string, paths: readonly string[]): Promise<string>;
-  /** The run has these measures now, or none any more: all others of it are dropped. */
-  settle(runId: string, trees: readonly string[]): Promise<void>;
+  /** The run was saved, or could not be: measures that it does not have any more are dropped. */
+  settle(runId: string, measures: SettledMeasures): Promise<void>;
+}
+
+/** How the workspace differs from what it was when a run's phase was entered. */
+export interface FenceReport {
+  readonly run: string;
+  readonly phase: PhaseId;
+  readonly ring: Ring;
+  /** The phase's write scope. */
+  readonly writes: readonly string[];
+  /** Hash of the measure it is compared with; null where the phase was entered without one. */
+  readonly tree: string | null;
+  /** Why nothing can be compared; null where it can. */
+  readonly problem: string | null;
+  /** Hash of all that is outside or noticed, with what stands there now; null where nothing can be compared. */
+  readonly shown: string | null;
+  readonly outside: readonly TreeChange[];
+  /** How many more are outside; where there are very many, a few of every folder are told. */
+  readonly more: number;
+  /** What is on record and refuses nothing. */
+  readonly noticed: readonly TreeChange[];
+  /** How many paths changed inside the scope. */
+  readonly inside: number;
+  /** What could not be taken into account, in words. */
+  readonly notes: readonly string[];
+  /** What humans did about it so far, in the whole run. */
+  readonly settled: readonly FenceAct[];
+}
+
+/** What a human wants done. */
+export interface FenceOrder {
+  readonly action: FenceAction;
+  /** Paths, or folders with all that changed in them; `all` for a new measure of everything. */
+  readonly paths: readonly string[] | 'all';
+  readonly reason: string;
+  /** Hash of the report it is about: where the workspace is another one by now, nothing is done. */
+  readonly shown?: string;
 }

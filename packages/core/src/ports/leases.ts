@@ -2,6 +2,7 @@ import type { WorkedAt } from '../engine/command.ts';
 import type { Principal, Run } from '../engine/run.ts';
 import type { RunView } from '../engine/viewFor.ts';
 import type { JsonObject } from '../json.ts';
+import type { Attachment } from '../model/rings.ts';
 import type { PhaseId } from '../model/workflow.ts';
 import type { Submitted } from '../phasegate.ts';
 
@@ -39,6 +40,8 @@ export interface Claims {
   claim(agent: AgentPrincipal, capabilities: readonly string[]): Promise<Claimed | null>;
   /** Claims this run, or says why not. */
   claimRun(runId: string, agent: AgentPrincipal, capabilities: readonly string[]): Promise<Claimed>;
+  /** The same for an agent that is attached in this way; without it, `served`. */
+  within(attached: Attachment): Pick<Claims, 'claim' | 'claimRun'>;
   /** A fresh token for what the agent holds, in the same epoch. Throws `not_permitted` for anyone else. */
   token(runId: string, agent: AgentPrincipal, item?: string): Promise<Claimed>;
   /**
@@ -66,6 +69,9 @@ export interface Claims {
   attend(runId: string, agent: AgentPrincipal): Promise<Run>;
   /** All leases, or those of one agent, with what `agents` shows of them. */
   leases(agent?: string): Promise<readonly LeaseRecord[]>;
+  /** The first of all leases, by run and item. */
+  someLeases(limit: number): Promise<readonly LeaseRecord[]>;
+  countLeases(): Promise<number>;
 }
 
 /** A principal that is an agent. */
@@ -120,6 +126,9 @@ export interface LeaseStore {
   lease(runId: string, item: string | null): Promise<LeaseRecord | undefined>;
   /** All leases, or those of one agent. */
   leases(agent?: string): Promise<readonly LeaseRecord[]>;
+  /** The first of all leases, by run and item. */
+  someLeases(limit: number): Promise<readonly LeaseRecord[]>;
+  countLeases(): Promise<number>;
   /** What the leases are on that end by then, the earliest first. One that cannot be read keeps none from being found. */
   leasesEnded(now: string): Promise<readonly LeaseKey[]>;
   /** Writes a lease over the one it replaces, if that is still held by the same agent in the same epoch; else false. */

@@ -16,12 +16,14 @@ export interface RunStore {
   peek?(runId: string, item: string | null): Peeked;
   /**
    * Makes a run; its events open its chain and `project` goes on the project's chain. False when the id is taken, or
-   * when its workflow says `oneRunPer` and a run that is not ended stands in the way (`runInTheWay`).
+   * when its workflow says `oneRunPer` and a run that is not ended stands in the way (`runInTheWay`), or when it is begun
+   * and another has the workspace (`keepsOut`).
    */
   create(run: Run, audit: readonly AuditDraft[], project: readonly AuditDraft[]): Promise<boolean>;
   /**
-   * Writes run and audit if the stored version is still `version`; else nothing, and false. A run that has another
-   * workflow now must be told so by its audit; the ones it had are kept.
+   * Writes run and audit if the stored version is still `version`; else nothing, and false. So where the run comes to hold
+   * a workspace that another one has (`keepsOut`). A run that has another workflow now must be told so by its audit; the
+   * ones it had are kept.
    */
   save(run: Run, version: number, audit: readonly AuditDraft[], beside?: Beside): Promise<boolean>;
   /** The workflow of that hash, where any run has or had it. Throws `state_tampered` when it was changed. */

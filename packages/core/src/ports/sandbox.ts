@@ -26,6 +26,10 @@ export interface SandboxScope {
   mayWrite(path: string): boolean;
   /** Whether it may add to the repository: objects, index and refs, and never its config or hooks. */
   readonly commits: boolean;
+  /** Paths of what its run was made from beside the project's definitions. */
+  readonly definitions?: readonly string[];
+  /** Hosts that it may reach, through a proxy: `host`, `*.domain`, or either with a port. Absent: none. */
+  readonly hosts?: readonly string[];
 }
 
 /** A program as it would be run without a sandbox. */
@@ -36,10 +40,14 @@ export interface FreeProgram {
   readonly environment: Readonly<Record<string, string>>;
   /** How many descriptors beyond standard error it is given already; they stay where they are. */
   readonly given?: number;
+  /** Has a standard output that nothing of the sandbox itself holds, so that its end is the end of all who had it. */
+  readonly ownOutput?: boolean;
   /** Absolute paths that it may read, and that it may write, beside its scope. */
   readonly read?: readonly string[];
   readonly write?: readonly string[];
-  /** For a whole client: it reaches the engine by this program, and the hosts that the project names. */
+  /** Not to be shown the definitions: it works by what it is told. A phase that commits shows them. */
+  readonly withoutDefinitions?: boolean;
+  /** For a whole client: it reaches the engine by this program, and the hosts that the project names beside its scope's. */
   readonly engine?: EngineProgram;
 }
 
@@ -57,6 +65,8 @@ export interface EnclosedProgram {
   readonly environment: Readonly<Record<string, string>>;
   /** What it inherits, in order, behind those it was given; null: nothing. */
   readonly descriptors: readonly (number | null)[];
+  /** The descriptor to be read in the place of standard output, where it has its own; null stands there. */
+  readonly output?: number;
   /** What of the scope the operating system does not hold, in words; empty where it holds all of it. */
   readonly loose: readonly string[];
   /** A pipe in both directions that the program is to have behind `descriptors`, and who serves its other end. */

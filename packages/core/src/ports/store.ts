@@ -6,6 +6,7 @@ import type { DatabaseBackupStore } from './database.ts';
 import type { FeedStore } from './feed.ts';
 import type { RunFinder } from './finding.ts';
 import type { HumanStore } from './humans.ts';
+import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
 import type { RunStore } from './runs.ts';
 import type { TrustStore } from './trust.ts';
@@ -26,6 +27,7 @@ export interface Store
     FeedStore,
     LeaseStore,
     CallStore,
+    KeptStore,
     ProjectStore {
   /** A consistent copy while others write. */
   backup(file: string): Promise<BackupRecord>;

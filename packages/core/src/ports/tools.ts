@@ -77,8 +77,13 @@ export interface Receipt {
   readonly output_hash: string;
   readonly ok: boolean;
   readonly exit_code: number | null;
-  /** Hash of the workspace's tree. This version takes none, so it is null. */
+  /**
+   * Hash of what the workspace held when a program had run: paths, kinds, permissions and contents. Null for a tool that
+   * runs no program, in a workspace that is too large, and where there is none.
+   */
   readonly tree: string | null;
+  /** The same before it ran; absent where there is none. */
+  readonly tree_before?: string;
   readonly started_at: string;
   readonly ended_at: string;
   readonly signature: string;

@@ -55,6 +55,36 @@ export const FEED_CLAUSES: readonly Clause[] = [
     },
   },
   {
+    name: 'gives the records of certain events since a time, of all chains, in pages',
+    async body(store, expect, { sampleRun }) {
+      await create(store, sampleRun('r1'));
+      await create(store, sampleRun('r2'));
+      const at = (minute: number) => `2026-02-01T00:${String(minute).padStart(2, '0')}:00.000Z`;
+      const judged = (n: number) => ({ ...sampleDraft('tool_judged', { n }), time: at(n) });
+      for (let n = 0; n < 30; n += 1) {
+        const other = { ...sampleDraft('command_refused'), time: at(n) };
+        await store.note(n % 2 === 0 ? 'r1' : 'r2', [judged(n), other]);
+      }
+      const since = async (minute: number, limit: number) => {
+        const found: unknown[] = [];
+        for (let after: number | undefined; ; ) {
+          const query = { events: ['tool_judged', 'tool_executed'] as const, since: at(minute), limit };
+          const page = await store.feedSince({ ...query, ...(after === undefined ? {} : { after }) });
+          found.push(...page.map(({ run, data }) => [run, (data as { readonly n: number }).n]));
+          after = page.at(-1)?.id;
+          if (page.length < limit) return found;
+        }
+      };
+      const all = Array.from({ length: 30 }, (_, n) => [n % 2 === 0 ? 'r1' : 'r2', n]);
+      for (const limit of [1, 4, 100]) expect(await since(17, limit)).toEqual(all.slice(17));
+      expect(await since(0, 100)).toEqual(all);
+      expect(await since(29, 1)).toEqual(all.slice(29));
+      expect(await since(30, 100)).toEqual([]);
+      const [first] = await store.feedSince({ events: ['tool_judged'], since: at(3), limit: 1 });
+      expect((await store.feed((first?.id ?? 0) - 1, 1))[0]).toEqual(first);
+    },
+  },
+  {
     name: 'keeps what was not written out of the feed',
     async body(store, expect, { sampleRun }) {
       const run = sampleRun('r1');

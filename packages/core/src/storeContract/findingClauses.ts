@@ -153,6 +153,61 @@ export const FINDING_CLAUSES: readonly Clause[] = [
       expect(await held()).toEqual([0, 0]);
     },
   },
+  {
+    name: 'finds the runs that were stopped by what they were about, those that were written last first',
+    async body(store, expect, { sampleRun }) {
+      const stopped = (id: string, target: string | null, updatedAt: string): Run =>
+        ({ ...sampleRun(id, { target, updatedAt }), status: 'stopped', phase: null }) as Run;
+      await create(store, stopped('early', 'a.md', EARLY));
+      await create(store, stopped('late', './x/../a.md ', LATE));
+      await create(store, stopped('elsewhere', '/somewhere/a.md', EARLY));
+      await create(store, stopped('other', 'b.md', EARLY));
+      await create(store, stopped('none', null, EARLY));
+      await create(store, sampleRun('active', { target: 'a.md' }));
+      const over = { ...sampleRun('completed', { target: 'a.md' }), status: 'completed', phase: null };
+      await create(store, over as Run);
+      const found = async (targets: readonly string[], beneath: readonly string[], before: string) =>
+        (await store.stopped({ targets, beneath, before })).map(({ run }) => run);
+      expect(await found(['a.md'], [], '2027')).toEqual(['late', 'early']);
+      expect(await found(['a.md', 'x/../a.md'], [], LATE)).toEqual(['early']);
+      expect((await found(['a.md'], ['/somewhere'], '2027')).toSorted()).toEqual([
+        'early',
+        'elsewhere',
+        'late',
+      ]);
+      expect(await found(['c.md'], ['/else'], '2027')).toEqual([]);
+      const now = { ...sampleRun('active', { target: 'a.md', updatedAt: LATE }), status: 'stopped' };
+      await store.save({ ...now, phase: null } as Run, 1, []);
+      expect((await found(['a.md'], [], '2027')).toSorted()).toEqual(['active', 'early', 'late']);
+      expect(await store.notOver({ workflow: 'sample', targets: ['a.md'] })).toEqual([]);
+      expect(await store.notOver({ workflow: 'sample' })).toEqual([]);
+    },
+  },
+  {
+    name: 'knows the measures of the workspace that runs have which are not over, also at a gate',
+    async body(store, expect, { sampleRun }) {
+      const measured = (run: Run, tree: string): Run => ({ ...run, work: { ...run.work, tree } });
+      const gated = madeWith(sampleRun).waiting('gated', EARLY, null);
+      const wait = 'wait' in gated ? gated.wait : null;
+      expect(await store.treesInUse()).toEqual(new Set());
+      await create(store, sampleRun('none'));
+      await create(store, measured(sampleRun('a'), 'shared'));
+      await create(store, measured(sampleRun('b'), 'shared'));
+      await create(store, measured(sampleRun('q', { status: 'queued', holder: null }), 'queued'));
+      await create(store, measured({ ...gated, wait: { ...wait, tree: 'at the gate' } } as Run, 'before it'));
+      const over = { ...measured(sampleRun('over'), 'over'), status: 'completed', phase: null } as Run;
+      await create(store, over);
+      const all = ['shared', 'queued', 'at the gate', 'before it'];
+      expect(await store.treesInUse()).toEqual(new Set(all));
+      await store.save(measured(sampleRun('q'), 'newer'), 1, []);
+      await store.save(
+        { ...measured(sampleRun('a'), 'shared'), status: 'stopped', phase: null } as Run,
+        1,
+        [],
+      );
+      expect(await store.treesInUse()).toEqual(new Set(['shared', 'newer', 'at the gate', 'before it']));
+    },
+  },
 ];
 
 const [EARLY, LATE] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'] as const;

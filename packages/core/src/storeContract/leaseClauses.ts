@@ -15,6 +15,8 @@ export const LEASE_CLAUSES: readonly Clause[] = [
       expect(await store.save(afterDraft(run), 1, [], { leases: [{ put: lease }] })).toBe(true);
       expect(await store.lease('r1', null)).toEqual(lease);
       expect(await store.leases()).toEqual([lease]);
+      expect([await store.someLeases(0), await store.someLeases(9)]).toEqual([[], [lease]]);
+      expect(await store.countLeases()).toBe(1);
       const drop = { run: 'r1', item: null };
       expect(await store.save(afterDraft(run, { epoch: 3 }), 2, [], { leases: [{ drop }] })).toBe(true);
       expect(await store.lease('r1', null)).toBe(undefined);

@@ -8,12 +8,14 @@ import { type Clause, create, type Expect } from './clause.ts';
 import { FEED_CLAUSES } from './feedClauses.ts';
 import { FINDING_CLAUSES } from './findingClauses.ts';
 import { HUMAN_CLAUSES } from './humanClauses.ts';
+import { KEPT_CLAUSES } from './keptClauses.ts';
 import { LEASE_CLAUSES, sampleLease } from './leaseClauses.ts';
 import { RUN_CLAUSES } from './runClauses.ts';
 import { afterDraft, type Sha256, sampleDraft, samplesWith } from './samples.ts';
 import { TRUST_CLAUSES } from './trustClauses.ts';
 import { WEBHOOK_CLAUSES } from './webhookClauses.ts';
 import { WORKFLOW_CLAUSES } from './workflowClauses.ts';
+import { WORKSPACE_CLAUSES } from './workspaceClauses.ts';
 
 /** A store under test. */
 export interface OpenedStore {
@@ -90,8 +92,10 @@ const CLAUSES: readonly Clause[] = [
   ...RUN_CLAUSES,
   ...FINDING_CLAUSES,
   ...WORKFLOW_CLAUSES,
+  ...WORKSPACE_CLAUSES,
   ...AUDIT_CLAUSES,
   ...FEED_CLAUSES,
+  ...KEPT_CLAUSES,
   ...LEASE_CLAUSES,
   ...CALL_CLAUSES,
   ...AGENT_CLAUSES,

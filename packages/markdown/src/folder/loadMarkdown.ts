@@ -82,6 +82,7 @@ export async function loadMarkdown(
       params: metadata.params,
       capabilities: metadata.capabilities,
       ...(metadata.oneRunPer === undefined ? {} : { oneRunPer: metadata.oneRunPer }),
+      ...(metadata.workspace === undefined ? {} : { enforcement: { workspace: metadata.workspace } }),
       ...(metadata.start === undefined ? {} : { start: metadata.start }),
       ...(source === undefined ? {} : { source }),
       phases: phases.map(({ draft }) => draft),

@@ -1,5 +1,13 @@
 import { isJsonObject, own, type PhaseId } from '@phasegate/core';
-import { didYouMean, ONE_RUN_PER, type OneRunPer, type ParamDraft, readPhaseId } from '@phasegate/core/model';
+import {
+  didYouMean,
+  ONE_RUN_PER,
+  type OneRunPer,
+  type ParamDraft,
+  readPhaseId,
+  WORKSPACE_USES,
+  type WorkspaceUse,
+} from '@phasegate/core/model';
 import type { DefinitionPath } from '@phasegate/core/ports';
 import type { PlacedObject } from './jsonTree.ts';
 import { WITHOUT_MEANING } from './keysWithoutMeaning.ts';
@@ -24,6 +32,8 @@ export interface Metadata {
   readonly capabilities: readonly string[];
   /** What only one unfinished run may be there for. */
   readonly oneRunPer: OneRunPer | undefined;
+  /** Whether runs that write share the workspace. */
+  readonly workspace: WorkspaceUse | undefined;
   readonly at: PlacedObject['at'];
 }
 
@@ -79,6 +89,7 @@ export function readMetadata(tree: PlacedObject, folder: string, report: Report)
     params,
     capabilities: fields.texts('capabilities') ?? [],
     oneRunPer: readOneRunPer(fields),
+    workspace: readWorkspace(fields),
     start: fields.text('start'),
     at: tree.at,
   };
@@ -95,6 +106,14 @@ function readOneRunPer(fields: PlacedFields): OneRunPer | undefined {
   const found = ONE_RUN_PER.find((scope) => scope === written);
   if (written !== undefined && found === undefined)
     fields.error('one_run_per', 'bad_value', '`one_run_per` is `target` or `workflow`');
+  return found;
+}
+
+function readWorkspace(fields: PlacedFields): WorkspaceUse | undefined {
+  const written = fields.text('workspace');
+  const found = WORKSPACE_USES.find((use) => use === written);
+  if (written !== undefined && found === undefined)
+    fields.error('workspace', 'bad_value', '`workspace` is `exclusive` or `shared`');
   return found;
 }
 

@@ -57,6 +57,7 @@ export const READ_KEYS: readonly string[] = [
   'params',
   'capabilities',
   'one_run_per',
+  'workspace',
   'start',
   'strict_mode',
 ];

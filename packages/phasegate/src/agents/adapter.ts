@@ -1,3 +1,5 @@
+import type { EngineProgram } from '../runtime/ports.ts';
+
 /** A way to start a program and to know when it ends. */
 export interface AgentAdapter {
   start(launch: Launch): Promise<StartedAgent>;
@@ -16,6 +18,18 @@ export interface Launch {
   readonly credentials: string;
   /** A folder only this user may enter. */
   readonly folder: string;
+  /** In the sandbox of a run's phase, and without the descriptor; absent: not held. */
+  readonly held?: HeldLaunch;
+}
+
+/** What a program has in its sandbox beside the scope of its phase. */
+export interface HeldLaunch {
+  /** Whose phase decides what it may write. */
+  readonly run: string;
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  /** Speaks MCP for it, outside. */
+  readonly engine: EngineProgram;
 }
 
 /** A program that was started. */

@@ -1,6 +1,6 @@
 import { PhasegateError } from '@phasegate/core';
 import { reasonOf } from '@phasegate/core/model';
-import type { AgentPrincipal, Claimed, Spawned, SpawnRequest } from '../runtime/ports.ts';
+import type { AgentPrincipal, Claimed, Claims, Spawned, SpawnRequest } from '../runtime/ports.ts';
 import { describeExit, type Exit } from './adapter.ts';
 import { nextRecord } from './nextRecord.ts';
 import { type Standing, standingOf } from './standing.ts';
@@ -39,6 +39,8 @@ export async function afterExit(ending: Ending, claimed: Claimed, exit: Exit): P
   }
   switch (standing.kind) {
     case 'left':
+      if (request.sandbox === true && standing.view.epoch !== claimed.view.epoch && claimed.item === null)
+        return again(await open.claims.token(run, agent), NEXT_PHASE);
       request.report({ event: 'lost', agent: agent.name, run, why: describeExit(exit) });
       await open.claims.release(run, agent, 'exited');
       return goOn(ending, claimed, exit);
@@ -95,6 +97,8 @@ async function untilHumanActed(ending: Ending, claimed: Claimed): Promise<Step> 
   }
 }
 
+/** A sandbox is made for one visit of a phase, and its agent ends with it. */
+const NEXT_PHASE = 'the phase before this one is complete';
 const HUMAN_ACTED = 'a human has acted meanwhile';
 
 /** Nobody is left to go on: what is still held is given back, so that a human's act puts the run in the queue. */
@@ -129,10 +133,15 @@ function end(standing: Standing, outcome: Spawned['outcome'], message: string): 
   return { kind: 'end', standing, outcome, message };
 }
 
+/** Claims by an agent that is attached as this one will be. */
+export function claimsOf({ open, sandbox }: Ending['request']): Pick<Claims, 'claim' | 'claimRun'> {
+  return open.claims.within(sandbox === true ? 'sandboxed' : 'served');
+}
+
 /** Null where another was faster. */
 async function claimAgain({ request, agent }: Ending, run: string): Promise<Claimed | null> {
   try {
-    return await request.open.claims.claimRun(run, agent, request.capabilities);
+    return await claimsOf(request).claimRun(run, agent, request.capabilities);
   } catch (error) {
     if (error instanceof PhasegateError && error.code === 'not_permitted') return null;
     throw error;

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { JsonObject } from '@phasegate/core';
 
 /** The files an agent is briefed by. */
 export interface Briefing {
@@ -7,15 +8,20 @@ export interface Briefing {
   readonly mcpFile: string;
 }
 
-/** Writes the prompt, and the entry for MCP clients, whose key comes from the environment and not from the file. */
-export function writeBriefing(folder: string, prompt: string, url: string): Briefing {
+/** Writes the prompt, and the entry for MCP clients. */
+export function writeBriefing(folder: string, prompt: string, server: JsonObject): Briefing {
   const promptFile = join(folder, 'prompt.md');
   const mcpFile = join(folder, 'mcp.json');
-  const headers = { Authorization: `Bearer ${variable('PHASEGATE_KEY')}` };
-  const config = { mcpServers: { phasegate: { type: 'http', url: `${url}/mcp`, headers } } };
   writeFileSync(promptFile, prompt, { mode: 0o600 });
+  const config = { mcpServers: { phasegate: server } };
   writeFileSync(mcpFile, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
   return { promptFile, mcpFile };
+}
+
+/** The entry of a server, whose key comes from the client's environment and not from the file. */
+export function serverEntry(url: string): JsonObject {
+  const headers = { Authorization: `Bearer ${variable('PHASEGATE_KEY')}` };
+  return { type: 'http', url: `${url}/mcp`, headers };
 }
 
 /** How clients write that a value comes from their environment. */

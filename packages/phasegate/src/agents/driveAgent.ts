@@ -5,11 +5,13 @@ import { agentWords } from '../launch/agentWords.ts';
 import { presetNamed } from '../launch/presets.ts';
 import type { AgentPrincipal, Claimed, Spawned } from '../runtime/ports.ts';
 import { type AgentAdapter, describeExit, type Exit, type Launch, type StartedAgent } from './adapter.ts';
-import { afterExit, type Ending } from './afterExit.ts';
+import { afterExit, claimsOf, type Ending } from './afterExit.ts';
 import { agentEnvironment } from './agentEnvironment.ts';
-import { type Briefing, writeBriefing } from './briefing.ts';
+import { type Briefing, serverEntry, writeBriefing } from './briefing.ts';
+import { heldProgram } from './heldProgram.ts';
 import { nextRecord } from './nextRecord.ts';
 import { promptText } from './promptText.ts';
+import { standingOf } from './standing.ts';
 
 /** What following an agent needs beside what was asked for. */
 export interface DriveParts {
@@ -18,6 +20,8 @@ export interface DriveParts {
   /** Of the server the agent talks to. */
   readonly url: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The words that start this program itself; the engine outside of a sandbox is one of its commands. */
+  readonly launcher: readonly [string, ...string[]];
   /** Makes an agent's name one of its own. */
   readonly suffix: () => string;
 }
@@ -76,11 +80,12 @@ async function drive(driving: Driving): Promise<Spawned> {
 
 async function claimFirst({ request, agent }: Driving): Promise<Claimed | null> {
   const { open, run, capabilities, wait, signal, report } = request;
-  if (run !== null) return open.claims.claimRun(run, agent, capabilities);
+  const claims = claimsOf(request);
+  if (run !== null) return claims.claimRun(run, agent, capabilities);
   for (let told = false; ; told = true) {
     // Taken before looking: what is queued between looking and listening must not be missed.
     const after = await open.feed.newest();
-    const claimed = await open.claims.claim(agent, capabilities);
+    const claimed = await claims.claim(agent, capabilities);
     if (claimed !== null || !wait || signal.aborted) return claimed;
     if (!told) report({ event: 'waiting_for_work', agent: agent.name });
     await nextRecord(open.feed, (record) => record.run !== null, { after, signal });
@@ -103,24 +108,44 @@ async function runOnce(
   const { request, adapter, agent, key, url, folder } = driving;
   const { run } = claimed.view;
   const item = claimed.item?.key ?? null;
-  const prompt = promptText(claimed, { url, agent: agent.name, again: why });
-  const briefing = writeBriefing(folder, prompt, url);
+  const sandbox = request.sandbox === true;
+  const prompt = promptText(claimed, { url, agent: agent.name, again: why, held: sandbox });
   const after = await request.open.feed.newest();
   // What it changes of the guard's own files is found by the server, or by the next process that runs a program.
   await request.open.guardedFiles.hold(run);
+  const credentials = { url, agent: agent.name, key, token: claimed.token, task: run, item };
   const started = await adapter.start({
     name: agent.name,
     cwd: request.project.root,
-    ...programOf(driving, briefing, {
-      ...agentEnvironment(driving.environment, { url, agent: agent.name, key, run, ...briefing }),
-    }),
-    credentials: JSON.stringify({ url, agent: agent.name, key, token: claimed.token, task: run, item }),
+    ...(sandbox ? await heldBy(driving, claimed, prompt) : freeBy(driving, run, prompt)),
+    credentials: sandbox ? '' : JSON.stringify(credentials),
     folder,
   });
   request.report({ event: 'started', agent: agent.name, run, start: starts, where: started.where });
-  const exit = await followed(driving, started, { run, after });
+  const exit = await followed(driving, started, { claimed, after });
   request.report({ event: 'exited', agent: agent.name, run, how: describeExit(exit) });
   return exit;
+}
+
+type ToStart = Pick<Launch, 'argv' | 'environment' | 'inputFile' | 'held'>;
+
+/** The program in the sandbox of the visit that was claimed. */
+async function heldBy(driving: Driving, claimed: Claimed, prompt: string): Promise<ToStart> {
+  const { request, folder, agent, key, environment, launcher } = driving;
+  const mcp = await request.open.sandboxes.mcp();
+  const [command, ...args] = mcp;
+  const briefing = writeBriefing(folder, prompt, { command, args });
+  const { argv, preset, project } = request;
+  const parts = { argv, preset, project: project.root, folder, agent: agent.name, key, environment };
+  return heldProgram(claimed, { ...parts, launcher, mcp }, briefing);
+}
+
+function freeBy(driving: Driving, run: string, prompt: string): ToStart {
+  const { agent, key, url, folder } = driving;
+  const briefing = writeBriefing(folder, prompt, serverEntry(url));
+  return programOf(driving, briefing, {
+    ...agentEnvironment(driving.environment, { url, agent: agent.name, key, run, ...briefing }),
+  });
 }
 
 /** The words that were given, or those of a client we know, with its own settings and the prompt as its input. */
@@ -141,12 +166,17 @@ function programOf(
   };
 }
 
-/** Waits for the end; a program whose lease has run out is ended: its token is dead, and the run another's. */
+/**
+ * Waits for the end. A program whose lease has run out is ended: its token is dead, and the run another's. One that is
+ * held is ended with its visit, because its sandbox may write what that phase may write.
+ */
 async function followed(
-  { request, agent }: Driving,
+  driving: Driving,
   started: StartedAgent,
-  { run, after }: { readonly run: string; readonly after: number },
+  { claimed, after }: { readonly claimed: Claimed; readonly after: number },
 ): Promise<Exit> {
+  const { request, agent } = driving;
+  const { run } = claimed.view;
   const over = new AbortController();
   const stop = () => void started.stop();
   request.signal.addEventListener('abort', stop, { once: true });
@@ -156,13 +186,34 @@ async function followed(
     (record) => record.run === run && RELEASED.has(record.event) && own(record.data, 'holder') === agent.name,
     { after, signal: over.signal },
   ).then((record) => (record === undefined ? undefined : started.stop()));
+  const left =
+    request.sandbox === true
+      ? visitEnd(driving, claimed, over.signal).then((ended) => (ended ? started.stop() : undefined))
+      : undefined;
   try {
     return await started.exited;
   } finally {
     request.signal.removeEventListener('abort', stop);
     over.abort();
-    await released;
+    await Promise.all([released, left]);
   }
+}
+
+/** Whether the visit that was claimed ended before the signal came. */
+async function visitEnd(
+  { request, agent }: Driving,
+  claimed: Claimed,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { run, epoch } = claimed.view;
+  while (!signal.aborted) {
+    // Taken before looking: what happens between looking and listening must not be missed.
+    const after = await request.open.feed.newest();
+    const { kind, view } = await standingOf(request.open, agent, claimed);
+    if (kind !== 'left' || (claimed.item === null && view.epoch !== epoch)) return true;
+    await nextRecord(request.open.feed, (record) => record.run === run, { after, signal });
+  }
+  return false;
 }
 
 const RELEASED: ReadonlySet<string> = new Set(['run_released', 'item_released']);

@@ -11,6 +11,8 @@ export function promptText(
     readonly agent: string;
     /** Why the agent is started again; null at the first start. */
     readonly again: string | null;
+    /** Whether it is in the sandbox of its phase. */
+    readonly held?: boolean;
   },
 ): string {
   const { view, item } = claimed;
@@ -19,7 +21,7 @@ export function promptText(
     told.again === null
       ? ''
       : `**You are started again:** ${oneLine(told.again)}. Everything up to the current phase is kept.`,
-    RULES,
+    told.held === true ? HELD_RULES : RULES,
     goalPart(view),
     place(view, told.agent),
     item === null
@@ -27,11 +29,11 @@ export function promptText(
       : `## Your item\n\nYou hold the item \`${oneLine(item.key)}\` of this phase and complete that one only:\n\n${fencedJson(item.value)}`,
     view.current === null ? '' : `## The current phase\n\n${view.current.content.trim()}`,
     criteriaPart(view),
-    howTo(told.url),
+    told.held === true ? HELD_HOW_TO : howTo(told.url),
   ]);
 }
 
-const RULES = `## The rules
+const COMMON_RULES = `## The rules
 
 Phasegate leads you through a workflow one phase at a time. The engine decides from what it has seen itself; what you say is a claim.
 
@@ -39,9 +41,19 @@ Phasegate leads you through a workflow one phase at a time. The engine decides f
 - Use tools only through Phasegate. Every call is judged against the phase: what is not allowed is refused, and why is said.
 - A phase is complete when the engine says so, not when the work seems done. Ask for the transition with the evidence; a refusal lists what is missing.
 - At a gate a human decides, outside of your tools. Then stop: the one who started you sees to what comes after.
-- If the evidence cannot be provided honestly, report that you are blocked.
+- If the evidence cannot be provided honestly, report that you are blocked.`;
+
+const RULES = `${COMMON_RULES}
 - Do not end before the run is completed, waits for a human, or you have reported that you are blocked.
 - Keep the key and tokens to yourself: never print them, write them to files or pass them on a command line.`;
+
+const HELD_RULES = `${COMMON_RULES}
+- You are in a sandbox of the current phase: you can write what it may write, and nothing else. When the engine has accepted the phase you are ended, and an agent is started anew for the next.
+- Do not end before the phase is accepted, the run waits for a human, or you have reported that you are blocked.`;
+
+const HELD_HOW_TO = `## How to reach Phasegate
+
+By MCP: your client has the tools, or starts the program in PHASEGATE_MCP; the file named by PHASEGATE_MCP_CONFIG has the entry for it. Call \`get_current_phase\`, \`get_task\` and \`complete_phase\` with PHASEGATE_RUN as session_id; every answer has next_action. \`phasegate\` commands do not work in the sandbox: the state is not there.`;
 
 function title({ title: name, workflow, run, target }: RunView): string {
   const about = target === null ? '' : ` for ${oneLine(target)}`;

@@ -13,7 +13,7 @@ export interface Program {
 /** Starts a program without a shell, with the credentials on file descriptor 3. */
 export function startProgram(
   launch: Omit<Launch, 'name'>,
-  how: { readonly stdio: readonly [Stream, Stream, Stream]; readonly ownGroup: boolean },
+  how: { readonly stdio: readonly [ProgramStream, ProgramStream, ProgramStream]; readonly ownGroup: boolean },
 ): Program {
   const [file, ...words] = launch.argv;
   const secret = descriptorHolding(launch.credentials, launch.folder);
@@ -31,7 +31,8 @@ export function startProgram(
   }
 }
 
-type Stream = 'inherit' | 'ignore' | number;
+/** What a program has as a standard stream. */
+export type ProgramStream = 'inherit' | 'ignore' | number;
 
 /**
  * A file nobody can find any more: unlike a pipe it can be read at any pace, again, and by `/dev/fd/3` too, and
@@ -47,7 +48,8 @@ function descriptorHolding(text: string, folder: string): number {
   }
 }
 
-function endOf(child: ChildProcess): Promise<Exit> {
+/** How a program that was spawned will have ended. */
+export function endOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
     child.once('error', (error) => {
       if (child.pid === undefined) resolve({ kind: 'not_started', code: codeOf(error) });

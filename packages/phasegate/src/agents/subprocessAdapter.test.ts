@@ -9,7 +9,11 @@ test('a program finds its credentials on file descriptor 3 and in the environmen
   const log = join(folder, 'log');
   const script = "console.log(require('fs').readFileSync(3,'utf8'), process.env.PHASEGATE_KEY)";
 
-  const started = await subprocessAdapter({ logFile: log, terminal: false }).start(launchOf(folder, script));
+  const started = await subprocessAdapter({
+    logFile: log,
+    terminal: false,
+    enclose: () => expect.fail('nothing is held here'),
+  }).start(launchOf(folder, script));
 
   expect(await started.exited).toEqual({ kind: 'exited', code: 0 });
   expect(readFileSync(log, 'utf8')).toBe('{"token":"secret-of-the-descriptor"} pgk_of-the-environment\n');
@@ -76,5 +80,9 @@ function isRunning(pid: string): boolean {
 }
 
 function quiet() {
-  return subprocessAdapter({ logFile: '/dev/null', terminal: false });
+  return subprocessAdapter({
+    logFile: '/dev/null',
+    terminal: false,
+    enclose: () => expect.fail('nothing is held here'),
+  });
 }

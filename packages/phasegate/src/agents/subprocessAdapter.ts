@@ -1,7 +1,9 @@
 import { closeSync, openSync } from 'node:fs';
+import type { Enclose } from '../runtime/ports.ts';
 import type { AgentAdapter } from './adapter.ts';
 import { endGroup, signalGroup } from './endGroup.ts';
 import { endWithUs } from './endWithUs.ts';
+import { startHeld } from './startHeld.ts';
 import { startProgram } from './startProgram.ts';
 
 /** Starts agents as processes of our own, each in a process group of its own. */
@@ -10,15 +12,22 @@ export function subprocessAdapter(options: {
   readonly logFile: string | null;
   /** Whether the program may read our terminal. */
   readonly terminal: boolean;
+  /** The sandbox of a run's phase, for programs that are to be held. */
+  readonly enclose: (run: string) => Promise<Enclose>;
 }): AgentAdapter {
   return {
     async start(launch) {
       const log = options.logFile === null ? 2 : openSync(options.logFile, 'a', 0o600);
       const input = launch.inputFile === undefined ? null : openSync(launch.inputFile, 'r');
-      const { child, exited } = startProgram(launch, {
+      const how = {
         stdio: [input ?? (options.terminal ? 'inherit' : 'ignore'), log, log],
         ownGroup: true,
-      });
+      } as const;
+      const { held } = launch;
+      const { child, exited } =
+        held === undefined
+          ? startProgram(launch, how)
+          : await startHeld({ ...launch, held }, { ...how, enclose: await options.enclose(held.run) });
       if (log !== 2) closeSync(log);
       if (input !== null) closeSync(input);
       const { pid } = child;

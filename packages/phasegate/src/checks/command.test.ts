@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
-import { CheckTimeout, command } from './command.ts';
+import { command } from './command.ts';
 import { checkInput, temporaryFolder } from './fixtures/checkInput.ts';
+import { CheckTimeout } from './runOrder.ts';
 
 const NODE = process.execPath;
 

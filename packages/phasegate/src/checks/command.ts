@@ -1,12 +1,6 @@
-import { realpath } from 'node:fs/promises';
-import { stripVTControlCharacters } from 'node:util';
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
-import { reasonOf } from '@phasegate/core/model';
 import type { CheckAnswer, CheckImplementation } from '../runtime/ports.ts';
-import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
-import { findBeneath } from '../workspace/openBeneath.ts';
-import { relativePath } from '../workspace/relativePath.ts';
-import type { Ended } from '../workspace/runProgram.ts';
+import { cut, type Exited, HELD_OPEN, type Order, runOrder, textOf } from './runOrder.ts';
 
 /** Runs a command in the workspace and judges how it ended. The engine runs it itself, so its answer is `verified`. */
 export const command: CheckImplementation = {
@@ -63,40 +57,22 @@ export const command: CheckImplementation = {
       },
     },
   },
-  async run({ with: parameters, workspace, signal, enclose }) {
-    const order = orderFrom(parameters);
-    const root = await realpath(workspace);
-    const cwd = await folderInside(root, order.cwd);
-    if (cwd === null)
-      return { passed: false, reason: `\`cwd\` \`${order.cwd}\` is not a folder inside the workspace` };
-    const environment = cleanEnvironment(process.env, root, order.env);
-    // Loaded when a command is run: most processes run none, and every one pays for what it loads.
-    const { runEnclosed } = await import('../workspace/runEnclosed.ts');
-    const ended = await runEnclosed({ ...order, cwd, environment, signal }, enclose);
-    return judge(order, ended, signal);
+  async run(input) {
+    const order = orderFrom(input.with);
+    const outcome = await runOrder(order, input);
+    return outcome.kind === 'answered' ? outcome.answer : judge(order, outcome);
   },
 };
 
-/** A check did not answer in time. The runtime tells it from other errors by its name and says `check_timed_out`. */
-export class CheckTimeout extends Error {
-  override readonly name = 'CheckTimeout';
-}
-
-interface Order {
-  readonly argv: readonly [string, ...string[]];
-  readonly text: string;
-  readonly cwd: string;
-  readonly timeoutMs: number;
+interface CommandOrder extends Order {
   readonly expected: readonly number[];
   readonly stdoutMatches: string | null;
-  readonly env: Readonly<Record<string, string>>;
-  readonly maxOutputBytes: number;
 }
 
 const MAX_TIMEOUT_SECONDS = 3600;
 
 /** Reads the parameters. A definition was checked against the schema above; a value that slipped by it throws here. */
-function orderFrom(parameters: JsonObject): Order {
+function orderFrom(parameters: JsonObject): CommandOrder {
   const { argv, shell, cwd = '.', timeout_seconds: seconds = 300, expect_exit: exit = 0 } = parameters;
   const { stdout_matches: matches = null, env = {}, max_output_bytes: bytes = 1_048_576 } = parameters;
   if ((argv === undefined) === (shell === undefined)) throw new TypeError('give either `argv` or `shell`');
@@ -115,10 +91,9 @@ function orderFrom(parameters: JsonObject): Order {
   if (matches !== null && typeof matches !== 'string') throw new TypeError('`stdout_matches` must be a text');
   if (!isTexts(env)) throw new TypeError('`env` must map names to texts');
   const [program, ...rest] = words as [string, ...string[]];
-  const text = typeof shell === 'string' ? shell : words.map(quotedWord).join(' ');
   return {
     argv: [program, ...rest],
-    text: text.length > 200 ? `${text.slice(0, 200)}…` : text,
+    text: typeof shell === 'string' ? cut(shell) : textOf(words),
     cwd,
     timeoutMs: seconds * 1000,
     expected,
@@ -128,71 +103,16 @@ function orderFrom(parameters: JsonObject): Order {
   };
 }
 
-function judge(order: Order, { how, stdout, tail, heldOpen }: Ended, signal: AbortSignal): CheckAnswer {
-  const refuse = (what: string): CheckAnswer => ({
-    passed: false,
-    reason: `\`${order.text}\` ${what}${ending(tail)}`,
-  });
-  switch (how.kind) {
-    case 'timed_out':
-      throw new CheckTimeout(
-        `\`${order.text}\` did not end within ${order.timeoutMs / 1000} seconds and was killed${ending(tail)}`,
-      );
-    case 'aborted': {
-      const late = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
-      if (late) throw new CheckTimeout(`\`${order.text}\` did not end in time and was killed${ending(tail)}`);
-      throw new Error(`\`${order.text}\` was aborted and killed`);
-    }
-    case 'printed_too_much':
-      return refuse(`printed more than ${order.maxOutputBytes} bytes and was killed`);
-    case 'not_started':
-      return refuse(whyNotStarted(how.code, order.argv[0]));
-    case 'killed':
-      return refuse(`was killed by ${how.signal}`);
-    case 'exited': {
-      if (!order.expected.includes(how.code)) {
-        return refuse(`exited with ${how.code}, expected ${order.expected.join(' or ')}`);
-      }
-      if (order.stdoutMatches !== null && !stdout.includes(order.stdoutMatches)) {
-        return refuse(`exited with ${how.code}, but did not print \`${order.stdoutMatches}\``);
-      }
-      // What is asked of the output is asked of what the command itself printed.
-      if (order.stdoutMatches !== null && heldOpen) {
-        return refuse(
-          `exited with ${how.code} while a process it had started could still print in its place; wait for that process, or give it an output of its own`,
-        );
-      }
-      return { passed: true, reason: `\`${order.text}\` exited with ${how.code}` };
-    }
+function judge(order: CommandOrder, { code, stdout, heldOpen, refuse }: Exited): CheckAnswer {
+  if (!order.expected.includes(code)) {
+    return refuse(`exited with ${code}, expected ${order.expected.join(' or ')}`);
   }
-}
-
-function whyNotStarted(code: string, program: string): string {
-  if (code === 'ENOENT')
-    return `could not be started: there is no program \`${program}\`; a human installs it, or corrects the workflow`;
-  if (code === 'EACCES') return `could not be started: \`${program}\` is not executable`;
-  return `could not be started: ${reasonOf({ code })}`;
-}
-
-/** The end of the output as text a terminal may show: no escape sequences, no control characters. */
-function ending(tail: Buffer): string {
-  const text = stripVTControlCharacters(tail.toString('utf8'))
-    .replace(/^\ufffd+/u, '')
-    .replace(/\r\n?/gu, '\n')
-    .replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '')
-    .trim();
-  return text === '' ? '' : `; its output ends with:\n${text}`;
-}
-
-/** The folder, or null where it is none, lies outside the workspace, or a link leads to it: it may lead elsewhere next. */
-async function folderInside(root: string, cwd: string): Promise<string | null> {
-  const path = relativePath(cwd);
-  if (path === null || (await findBeneath(root, path)).kind !== 'folder') return null;
-  return path === '' ? root : `${root}/${path}`;
-}
-
-function quotedWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/u.test(word) ? word : JSON.stringify(word);
+  if (order.stdoutMatches !== null && !stdout.includes(order.stdoutMatches)) {
+    return refuse(`exited with ${code}, but did not print \`${order.stdoutMatches}\``);
+  }
+  // What is asked of the output is asked of what the command itself printed.
+  if (order.stdoutMatches !== null && heldOpen) return refuse(`exited with ${code} ${HELD_OPEN}`);
+  return { passed: true, reason: `\`${order.text}\` exited with ${code}` };
 }
 
 function isStrings(value: Json | undefined): value is readonly string[] {

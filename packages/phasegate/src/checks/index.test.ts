@@ -8,6 +8,7 @@ test('the shelf holds these checks and no others', () => {
     expression: 'claimed',
     json_schema: 'claimed',
     command: 'verified',
+    tests: 'observed',
     files: 'verified',
     artifacts_present: 'claimed',
     tests_exist_for_acceptance_criteria: 'claimed',

@@ -9,9 +9,10 @@ import { submittedCheck } from './submitted.ts';
 import { SUBMITTED_PLAN } from './submittedPlan.ts';
 import { SUBMITTED_REVIEW } from './submittedReview.ts';
 import { SUBMITTED_TESTS } from './submittedTests.ts';
+import { tests } from './tests/tests.ts';
 import { testsForCriteria } from './testsForCriteria.ts';
 
-export { CheckTimeout } from './command.ts';
+export { CheckTimeout } from './runOrder.ts';
 
 /**
  * Every check a workflow may name. Functions of TypeScript workflows are not here: the runtime calls them itself,
@@ -21,6 +22,7 @@ export const CHECKS: readonly CheckImplementation[] = [
   expression,
   jsonSchema,
   command,
+  tests,
   files,
   artifactsPresent,
   testsForCriteria,

@@ -56,7 +56,7 @@ test('a worktree shares the state of its main folder once that is on record, and
   expect(claimedMain(linked)).toBe(main);
   expect(stateDirFor(linked, env)).not.toBe(stateDirFor(main, env));
 
-  writeWorktreeRecord(ownStateDir(linked, env), main);
+  writeWorktreeRecord(ownStateDir(linked, env), { main });
 
   expect(stateDirFor(linked, env)).toBe(stateDirFor(main, env));
   expect(readdirSync(join(env.XDG_STATE_HOME, 'phasegate'))).toEqual([basename(ownStateDir(linked, env))]);
@@ -69,7 +69,7 @@ test('a worktree shares the state of its main folder once that is on record, and
 test('a state directory inside the main folder is refused in a worktree too', () => {
   const { main, linked } = worktrees();
   const env = { XDG_STATE_HOME: join(main, 'state') };
-  writeWorktreeRecord(ownStateDir(linked, env), main);
+  writeWorktreeRecord(ownStateDir(linked, env), { main });
 
   expect(() => stateDirFor(linked, env)).toThrow('inside the workspace');
 });
@@ -89,7 +89,7 @@ test('a folder with a state of its own is not put on record, and its state stays
   const own = ownStateDir(linked, env);
   mkdirSync(own, { recursive: true });
 
-  expect(() => writeWorktreeRecord(own, main)).toThrow('has a state of its own');
+  expect(() => writeWorktreeRecord(own, { main })).toThrow('has a state of its own');
   expect(stateDirFor(linked, env)).toBe(own);
 });
 
@@ -100,7 +100,7 @@ test.each([
 ])('a record spoiled by %s is refused: it does not become a fresh state', (_, spoil, code) => {
   const { main, linked } = worktrees();
   const env = { XDG_STATE_HOME: folder('state') };
-  writeWorktreeRecord(ownStateDir(linked, env), main);
+  writeWorktreeRecord(ownStateDir(linked, env), { main });
   spoil(join(ownStateDir(linked, env), 'worktree.json'));
 
   expect(() => stateDirFor(linked, env)).toThrow(expect.objectContaining({ code }));

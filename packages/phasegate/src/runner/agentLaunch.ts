@@ -3,8 +3,8 @@ import { PhasegateError } from '@phasegate/core';
 import { agentWords } from '../launch/agentWords.ts';
 import { presetNamed } from '../launch/presets.ts';
 import { agentEnvironment } from './childEnvironment.ts';
-import type { Driving, StepAtWork } from './parts.ts';
-import { encloseFor, type StepProgram } from './runStepProgram.ts';
+import type { Driving, HeldInTerminal, StepAtWork } from './parts.ts';
+import { encloseFor } from './runStepProgram.ts';
 import { writeStateFile } from './stateFiles.ts';
 import type { StepFolder } from './stepFolder.ts';
 
@@ -15,7 +15,9 @@ export interface AgentLaunch {
   /** Whether the prompt is to be on its standard input. */
   readonly onInput: boolean;
   /** What it has in a sandbox beside the scope of its phase. */
-  readonly held: StepProgram['held'] & object;
+  readonly held: Omit<HeldInTerminal, 'run'>;
+  /** Whether it is in a sandbox. */
+  readonly isHeld: boolean;
 }
 
 /** Whether there is a program for agents; else a prompt is shown, and somebody else does the work. */
@@ -39,13 +41,17 @@ export async function agentLaunch(
     read: [folder.promptFile],
     write: [folder.state, ...databaseOf(step)],
     // Outside the sandbox, where the state is: the client reaches it by a pipe.
-    engine: { argv: engine, cwd: project.root, environment: passedOn(environment) },
+    engine: {
+      argv: [...engine, '--one-visit'] as const,
+      cwd: project.root,
+      environment: passedOn(environment),
+    },
   };
   // For a command that brings its own client.
   const told = isHeld ? { PHASEGATE_MCP: mcp.join(' ') } : {};
   if (agentCommand !== null) {
     const launch = agentWords(agentCommand, folder.promptFile);
-    return { ...launch, environment: { ...environment, ...told }, held };
+    return { ...launch, environment: { ...environment, ...told }, held, isHeld };
   }
   const preset = presetNamed(agentPreset ?? '');
   if (preset === undefined) throw new PhasegateError('usage', `there is no agent \`${agentPreset}\``);
@@ -61,6 +67,7 @@ export async function agentLaunch(
     argv: launch.argv,
     environment: { ...environment, ...told, ...launch.environment },
     onInput: true,
+    isHeld,
     held: { ...held, read: [...held.read, ...launch.files.map(({ path }) => path)] },
   };
 }

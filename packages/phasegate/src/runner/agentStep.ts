@@ -1,12 +1,13 @@
 import { PhasegateError, type Run } from '@phasegate/core';
-import { oneLine } from '@phasegate/core/model';
-import { agentLaunch, startsAgents } from './agentLaunch.ts';
+import { attachmentOf, oneLine } from '@phasegate/core/model';
+import { type AgentLaunch, agentLaunch, startsAgents } from './agentLaunch.ts';
 import { agentPrompt } from './agentPrompt.ts';
 import { attemptsOf, type Driving, failureOf, isStillOpen, type StepAtWork, type StepEnd } from './parts.ts';
 import { runInTerminal } from './runInTerminal.ts';
 import { type ProgramEnd, runStepProgram } from './runStepProgram.ts';
 import { makeStateFolder, writeStateFile } from './stateFiles.ts';
 import { stepFolder } from './stepFolder.ts';
+import { untilVisitEnds } from './untilVisitEnds.ts';
 
 /**
  * Starts an agent for one phase. It completes the phase itself; one that ends while the phase is still open has
@@ -24,22 +25,18 @@ export async function agentStep(driving: Driving, step: StepAtWork): Promise<Ste
     return { kind: 'failed', reason: error.message };
   }
   if (!startsAgents(request)) {
+    // INVARIANT: nobody is asked to do by hand what the run's ring says is done in a sandbox.
+    if (attachmentOf(run.ring) === 'sandboxed') {
+      const how = `\`phasegate run ${run.id} --sandbox --agent NAME\``;
+      request.report({ event: 'note', message: `\`${phase.id}\` needs an agent in a sandbox: ${how}` });
+      return { kind: 'awaited' };
+    }
     request.report({ event: 'prompt', phase: phase.id, text: prompt });
     return { kind: 'awaited' };
   }
   await makeStateFolder(request.project.stateDir, folder.state);
   await writeStateFile(request.project.stateDir, folder.promptFile, prompt);
-  const { argv, environment, onInput, held } = await agentLaunch(driving, step, folder);
-  const ended: ProgramEnd =
-    request.adapter === 'tmux'
-      ? await runInTerminal(driving, step, { argv, environment })
-      : await runStepProgram(driving, step, {
-          argv,
-          environment,
-          input: onInput ? prompt : '',
-          holdResult: false,
-          held,
-        });
+  const ended = await launched(driving, step, { ...(await agentLaunch(driving, step, folder)), prompt });
   if (ended.kind === 'aborted') return ended;
   const now = await request.open.load(run.id);
   if (!isStillOpen(now, step)) return movedTo(now, step);
@@ -50,6 +47,22 @@ export async function agentStep(driving: Driving, step: StepAtWork): Promise<Ste
   const how = ended.kind === 'failed' ? `: ${ended.reason}` : '';
   const what = item === null ? 'the phase' : `item \`${oneLine(item)}\``;
   return { kind: 'failed', reason: `the agent ended without completing ${what}${how}` };
+}
+
+async function launched(
+  driving: Driving,
+  step: StepAtWork,
+  { onInput, isHeld, prompt, ...launch }: AgentLaunch & { readonly prompt: string },
+): Promise<ProgramEnd> {
+  const visit = isHeld ? untilVisitEnds(driving, step) : null;
+  const program = { ...launch, until: visit?.ended ?? new AbortController().signal };
+  try {
+    if (driving.request.adapter === 'tmux') return await runInTerminal(driving, step, program);
+    const input = onInput ? prompt : '';
+    return await runStepProgram(driving, step, { ...program, input, holdResult: false });
+  } finally {
+    visit?.stop();
+  }
 }
 
 function movedTo(now: Run, { item }: StepAtWork): StepEnd {

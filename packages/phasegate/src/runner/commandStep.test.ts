@@ -57,6 +57,7 @@ describe('a command that does its work', () => {
       measure: async () => 'before',
       compare: async () => ({ ok: true, tree: 'after', changes: [moved], notes: [] }),
       moved: async () => [],
+      keep: async () => undefined,
       settle: async () => undefined,
     } as unknown as Fence;
     const bed = await driveBed([commanded('look', play('tell'))], { parts: { measuring } });

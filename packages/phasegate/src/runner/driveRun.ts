@@ -120,7 +120,8 @@ async function lookAt(request: DriveRequest, principal: Driving['principal'], pa
     throw error;
   });
   if (run.status !== 'queued' || pace?.hasWaited() === false) return { run, after };
-  await open.claims.claimRun(run.id, principal, request.capabilities ?? []);
+  // Every program of such a run is held, and its agent is started in a sandbox or not at all.
+  await open.claims.within('sandboxed').claimRun(run.id, principal, request.capabilities ?? []);
   return { run: await open.load(run.id), after };
 }
 

@@ -1,6 +1,6 @@
 import { type JsonObject, own, type Phase, type PhaseId, type Principal, type Run } from '@phasegate/core';
 import type { Question } from '@phasegate/core/engine';
-import type { Attempt, DriveRequest } from '../runtime/ports.ts';
+import type { Attempt, DriveRequest, EngineProgram } from '../runtime/ports.ts';
 
 /** What the runner is given beside the request. */
 export interface RunnerParts {
@@ -29,6 +29,16 @@ export interface TerminalLaunch {
   readonly credentials: string;
   /** A folder only this user may enter. */
   readonly folder: string;
+  /** In the sandbox of a run's phase, and without the descriptor; absent: not held. */
+  readonly held?: HeldInTerminal;
+}
+
+/** What a program in a terminal has in its sandbox beside the scope of its phase. */
+export interface HeldInTerminal {
+  readonly run: string;
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly engine: EngineProgram;
 }
 
 /** How a program in a terminal ended. */

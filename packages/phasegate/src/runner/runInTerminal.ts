@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { markOfDriver } from '../workspace/startGuard.ts';
+import type { AgentLaunch } from './agentLaunch.ts';
 import type { Driving, StepAtWork } from './parts.ts';
 import { encloseFor, milliseconds, notStarted, type ProgramEnd } from './runStepProgram.ts';
 import { makeStateFolder } from './stateFiles.ts';
@@ -10,18 +11,11 @@ import { makeStateFolder } from './stateFiles.ts';
 export async function runInTerminal(
   driving: Driving,
   step: StepAtWork,
-  program: {
-    readonly argv: readonly [string, ...string[]];
-    readonly environment: Readonly<Record<string, string>>;
-  },
+  program: Pick<AgentLaunch, 'argv' | 'environment' | 'held'> & { readonly until: AbortSignal },
 ): Promise<ProgramEnd> {
   const { request, parts, signal } = driving;
   const { run, phase, item } = step;
-  if ((await encloseFor(driving, step)) !== null) {
-    const reason =
-      'a terminal of its own is outside the sandbox that this run has; use `--adapter subprocess`';
-    return { kind: 'failed', reason };
-  }
+  const isHeld = (await encloseFor(driving, step)) !== null;
   const seconds = phase.timeoutSeconds ?? request.stepTimeout;
   const suffix = randomBytes(3).toString('hex');
   const folder = join(request.project.stateDir, 'runs', `terminal-${suffix}`);
@@ -35,6 +29,7 @@ export async function runInTerminal(
       cwd: request.project.root,
       credentials: JSON.stringify({ run: run.id, phase: phase.id, item, agent: request.agent }),
       folder,
+      ...(isHeld ? { held: { ...program.held, run: run.id } } : {}),
     });
     request.report({ event: 'note', message: `the agent for \`${phase.id}\` works in ${started.where}` });
     let late = false;
@@ -44,12 +39,15 @@ export async function runInTerminal(
       stop();
     }, milliseconds(seconds));
     signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
+    program.until.addEventListener('abort', stop, { once: true });
+    if (signal.aborted || program.until.aborted) stop();
     const exit = await started.exited.finally(() => {
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);
+      program.until.removeEventListener('abort', stop);
     });
     if (signal.aborted) return { kind: 'aborted' };
+    if (program.until.aborted) return { kind: 'ended', last: null, whole: null };
     const name = `\`${program.argv[0]}\``;
     if (late)
       return { kind: 'failed', reason: `${name} did not end within ${seconds} seconds and was killed` };

@@ -22,6 +22,8 @@ export interface StepProgram {
   readonly holdResult: boolean;
   /** What it has in a sandbox beside the scope of its phase. */
   readonly held?: Pick<FreeProgram, 'read' | 'write' | 'engine'>;
+  /** Ends it when there is nothing left for it to do. */
+  readonly until?: AbortSignal;
 }
 
 /** What came of it: that it ended well, with what it printed, or why not. */
@@ -55,7 +57,7 @@ export async function runStepProgram(
       timeoutMs: milliseconds(seconds),
       maxOutputBytes: OUTPUT_LIMIT,
       // One of its own: many steps wait for the same interruption.
-      signal: AbortSignal.any([driving.signal]),
+      signal: AbortSignal.any([driving.signal, ...(program.until === undefined ? [] : [program.until])]),
       onOutput(stream, chunk) {
         if (stream === 'stderr') return stderr.push(chunk);
         stdout.push(chunk);
@@ -70,7 +72,8 @@ export async function runStepProgram(
   stderr.end();
   const { stateDir } = request.project;
   await keepTail(stateDir, stepFolder(stateDir, step), stripVTControlCharacters(ended.tail.toString()));
-  if (ended.how.kind === 'aborted' || driving.signal.aborted) return { kind: 'aborted' };
+  if (driving.signal.aborted) return { kind: 'aborted' };
+  if (ended.how.kind === 'aborted') return { kind: 'ended', last: null, whole: null };
   const reason = reasonFor(ended, { program: program.argv[0], seconds, stderr: stderr.last()?.text ?? '' });
   if (reason !== null) return { kind: 'failed', reason };
   if (program.holdResult && ended.heldOpen)

@@ -10,7 +10,7 @@ import {
   type Problem,
   type Workflow,
 } from '@phasegate/core';
-import { didYouMean, type Unaccepted } from '@phasegate/core/model';
+import { didYouMean, rulePlaces, type Unaccepted } from '@phasegate/core/model';
 import { describeWorkflows } from './describeWorkflows.ts';
 import { createListing } from './listing/keptListing.ts';
 import type { ListingIndex, NamedFile } from './listing/listingIndex.ts';
@@ -192,6 +192,7 @@ function valid(loaded: Loaded, entry: NamedFile, root: string): CatalogWorkflow 
   const migrations = migrationHashes(workflow.database?.migrations ?? null, root);
   const files = { ...loaded.files, ...filesIn(workflow.database?.migrations ?? '', migrations) };
   const { accepted, hash: digest } = judgedWith(workflow, migrations);
+  const places = loaded.places === undefined ? undefined : rulePlaces(accepted, loaded.places);
   return {
     workflow: accepted,
     path: entry.path,
@@ -201,6 +202,7 @@ function valid(loaded: Loaded, entry: NamedFile, root: string): CatalogWorkflow 
     files,
     notes: problems,
     placeOf: (part) => loaded.places?.(draftPath(accepted, part)) ?? null,
+    ...(places === undefined ? {} : { rulePlaces: places }),
   };
 }
 

@@ -212,9 +212,9 @@ export function createDoor(parts: DoorParts): Door {
     if (how.loaded !== undefined && judged.events.length === 0) return null;
     const over = overFor(run, judged.run, how);
     const beside = await how.beside?.(run, judged);
-    if (!(await keep(run, version, { decision: judged, beside, over }))) return null;
+    const save = () => keep(run, version, { decision: judged, beside, over });
+    if (!(await (parts.fence?.around({ before: run, after: judged.run, save }) ?? save()))) return null;
     await copy.settle(judged);
-    await parts.fence?.settle(run, judged.run);
     // From now on no call begins that the run allowed before; those that did are ended, wherever they go on.
     if (how.manner === 'ends' && judged.verdict.allowed) {
       if (moves(run, judged.run)) await calls.end(run.id, null);

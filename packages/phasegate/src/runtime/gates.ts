@@ -2,12 +2,13 @@ import type { JsonObject, Run } from '@phasegate/core';
 import { decisionText } from '@phasegate/core/contract';
 import type { GateDecision } from '@phasegate/core/engine';
 import { verifyHumanSignature } from './humanKeys.ts';
+import type { Masking } from './masking.ts';
 import type { Gates, HumanRecord, Store, StoredRun } from './ports.ts';
 import type { Runtime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 
 /** What humans are shown at gates, and what they choose there. */
-export function createGates(runtime: Runtime): Gates {
+export function createGates(runtime: Runtime, masking?: Masking): Gates {
   // A card that was shown stands for the run it was made of, for as long as somebody has it.
   const madeOf = new WeakMap<JsonObject, StoredRun>();
   return {
@@ -18,7 +19,9 @@ export function createGates(runtime: Runtime): Gates {
       if (of !== undefined) madeOf.set(card, of);
       return { card, shown, gate: String(card.gate) };
     },
-    decide(runId, { gate, option, input, shown, card }, { principal, sign }) {
+    decide(runId, { gate, option, input: said, shown, card }, { principal, sign }) {
+      // INVARIANT: what is signed is what is kept and shown.
+      const input = said === undefined ? undefined : (masking?.mask(said) ?? said);
       const text = decisionText({
         run: runId,
         gate,
@@ -27,8 +30,8 @@ export function createGates(runtime: Runtime): Gates {
         shown,
         by: principal.name,
       });
-      const said = input === undefined ? {} : { input };
-      const command = { kind: 'decide' as const, gate, option, ...said, shown, signature: sign(text) };
+      const words = input === undefined ? {} : { input };
+      const command = { kind: 'decide' as const, gate, option, ...words, shown, signature: sign(text) };
       const of = card === undefined ? undefined : madeOf.get(card);
       const loaded = of?.run.id === runId ? of : undefined;
       return runtime.as(principal, { loaded }).submit(runId, command);

@@ -108,7 +108,10 @@ export function createJudging(parts: RuntimeParts): Judging {
     }: { readonly principal: Principal; readonly copy: StagedCopy; readonly known?: Facts },
   ): Promise<Judged> {
     const now = timeFor(parts.now, run);
-    const measured = (await parts.fence?.measuredFor(run, command)) ?? {};
+    const measured = {
+      ...(await parts.fence?.measuredFor(run, command)),
+      ...(parts.folder === undefined || command.kind !== 'claim' ? {} : { folder: parts.folder }),
+    };
     const bare: Circumstance = { principal, now, facts: {}, ...measured, ...(await shownFor(run, command)) };
     const still = createStillness(parts.fence, run);
     try {

@@ -1,7 +1,8 @@
+import type { Command, StartRequest } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { working } from './fixtures/workingRun.ts';
 import { hmacOf } from './hmac.ts';
-import { createMasking, maskedCommand } from './masking.ts';
+import { createMasking, maskedCommand, maskedStart } from './masking.ts';
 
 const { mask } = createMasking(hmacOf(Buffer.from('a key')));
 
@@ -64,18 +65,55 @@ test.each([
   expect(mask(text)).toBe(text);
 });
 
-test('what an agent hands in is masked, and what a human does is not touched', () => {
+test('what is masked once more stays as it is, also where an own pattern would find a mask', () => {
+  const own = createMasking(hmacOf(Buffer.from('a key')), ['[0-9a-f]{16}']);
+  const once = own.mask(`${SECRETS[0]} in postgres://app:hunter22222@db.local/app, 0123456789abcdef`);
+
+  expect(own.mask(once)).toBe(once);
+});
+
+/** Each has the secret in every word of its own. */
+const said = (words: string): readonly Command[] => [
+  { kind: 'complete', phase: 'A', evidence: { note: words, [words]: 1 }, reason: words },
+  { kind: 'ask', questions: [{ text: words, options: [words] }] },
+  { kind: 'report_blocked', reason: words },
+  { kind: 'report_failure', phase: 'A', reason: words },
+  { kind: 'decide', gate: 'g', option: 'o', input: words, shown: '', signature: '' },
+  { kind: 'answer', question: 0, text: words },
+  { kind: 'resume', note: words },
+  { kind: 'stop', reason: words },
+  { kind: 'fence', action: 'accept', paths: [], reason: words },
+  { kind: 'escalate', reason: 'refusals', message: words },
+];
+
+test.each(said(`it is ${SECRETS[0]}`).map((command) => [command.kind, command] as const))(
+  'the words of %s are masked',
+  (_, command) => {
+    const masked = JSON.stringify(maskedCommand(command, { mask }));
+
+    expect(masked).not.toContain(SECRETS[0]);
+    expect(masked).toMatch(/it is masked-[0-9a-f]{16}/);
+  },
+);
+
+test('a goal is masked, and a param or a target with a secret in it is refused by its name', () => {
   const [secret = ''] = SECRETS;
-  const masking = { mask };
+  const start = (request: Omit<StartRequest, 'workflow'>) =>
+    maskedStart({ workflow: 'w', ...request }, { mask }, (target) => target);
+  const refusedFor = (where: string) => ({
+    refused: { blockers: [{ message: expect.stringContaining(where) }] },
+  });
 
-  const completed = maskedCommand(
-    { kind: 'complete', phase: 'A', evidence: { note: `it is ${secret}` }, reason: secret },
-    masking,
-  );
-  const answered = maskedCommand({ kind: 'answer', question: 0, text: secret }, masking);
-
-  expect(JSON.stringify(completed)).not.toContain(secret);
-  expect(answered).toEqual({ kind: 'answer', question: 0, text: secret });
+  expect(start({ goal: `use ${secret}`, params: { at: 'here' } })).toEqual({
+    request: {
+      workflow: 'w',
+      goal: expect.stringMatching(/^use masked-[0-9a-f]{16}$/),
+      params: { at: 'here' },
+    },
+  });
+  expect(start({ params: { at: ['x', { deep: secret }] } })).toMatchObject(refusedFor('param `at`'));
+  expect(start({ params: { [secret]: true } })).toMatchObject(refusedFor('param `masked-'));
+  expect(start({ target: `of ${secret}` })).toMatchObject(refusedFor('the target'));
 });
 
 test('a secret on a command line is neither in the audit nor in what the program printed', async () => {

@@ -1,8 +1,8 @@
-import { type Command, isJsonObject, type Json } from '@phasegate/core';
+import { type Command, isJsonObject, type Json, type StartRequest, type Verdict } from '@phasegate/core';
 
 /** Puts a keyed hash in the place of what looks like a secret. */
 export interface Masking {
-  /** The same value, with masks in all its texts. */
+  /** The same value, with masks in all its texts and names. Masked once more, it stays as it is. */
   mask<T extends Json>(value: T): T;
 }
 
@@ -14,20 +14,23 @@ export function createMasking(
   patterns: readonly string[] = [],
 ): Masking {
   const own = patterns.map((pattern) => `(?:${pattern})`);
-  const all = new RegExp([...KNOWN, ...own].join('|'), 'gu');
+  const all = new RegExp([MASK, ...KNOWN, ...own].join('|'), 'gu');
+  const isMask = new RegExp(`^${MASK}$`, 'u');
   // Only letters, digits and a hyphen: wherever it stands, it is read as one word.
-  const masked = (secret: string) => `masked-${keyed(secret).slice(0, 16)}`;
+  const masked = (found: string) => (isMask.test(found) ? found : `masked-${keyed(found).slice(0, 16)}`);
   const inText = (text: string) => (text.length < SHORTEST ? text : text.replace(all, masked));
   const inValue = (value: Json): Json => {
     if (typeof value === 'string') return inText(value);
     if (Array.isArray(value)) return value.map(inValue);
     if (!isJsonObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, inValue(member as Json)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [inText(key), inValue(member as Json)]),
+    );
   };
   return { mask: <T extends Json>(value: T) => inValue(value) as T };
 }
 
-/** What an agent hands in, with masks in its own words: they are kept with the run, shown to humans and to other agents. */
+/** What somebody submits, with masks in their own words: they are kept with the run, shown to humans and to agents. */
 export function maskedCommand<C extends Command>(command: C, { mask }: Masking): C {
   switch (command.kind) {
     case 'complete': {
@@ -42,11 +45,58 @@ export function maskedCommand<C extends Command>(command: C, { mask }: Masking):
       return { ...command, questions: mask(command.questions as unknown as Json) };
     case 'report_blocked':
     case 'report_failure':
+    case 'stop':
+    case 'fence':
       return { ...command, reason: mask(command.reason) };
+    case 'answer':
+      return { ...command, text: mask(command.text) };
+    case 'resume':
+      return command.note === undefined ? command : { ...command, note: mask(command.note) };
+    // Masked before it was signed, too: one that was signed with the secret in it is signed by nobody.
+    case 'decide':
+      return command.input === undefined ? command : { ...command, input: mask(command.input) };
+    case 'escalate':
+      return { ...command, message: mask(command.message) };
     default:
       return command;
   }
 }
+
+/**
+ * A request to start a run with masks in its goal, which nothing is decided on. Params and the target are: conditions
+ * read them and programs are given them, so a mask would be taken for the value. With a secret in one of them it is
+ * refused.
+ */
+export function maskedStart(
+  request: StartRequest,
+  { mask }: Masking,
+  /** How a target may be called in the run. */
+  named: (target: string) => string,
+): { readonly request: StartRequest } | { readonly refused: Verdict & { readonly allowed: false } } {
+  const hasSecret = (value: Json) => JSON.stringify(mask(value)) !== JSON.stringify(value);
+  const params = Object.entries(request.params ?? {});
+  const target = request.target ?? '';
+  const [found] = [
+    ...(hasSecret([target, named(target)]) ? ['the target'] : []),
+    ...params.filter(([name, value]) => hasSecret([name, value])).map(([name]) => `param \`${mask(name)}\``),
+  ];
+  if (found !== undefined) return { refused: secretRefused(found) };
+  const { goal } = request;
+  return { request: goal === undefined ? request : { ...request, goal: mask(goal) } };
+}
+
+function secretRefused(where: string): Verdict & { readonly allowed: false } {
+  const message = `${where} looks like a secret: it would be kept in the audit for ever, and shown to all who see the run`;
+  const text =
+    'start again without it: put the secret where its program finds it, such as a variable of its environment, and give the name of that';
+  return {
+    allowed: false,
+    blockers: [{ code: 'param_invalid', message, nextAction: { act: 'start', text } }],
+  };
+}
+
+/** What stands in the place of a secret. */
+const MASK = String.raw`masked-[0-9a-f]{16}(?![\w-])`;
 
 /** No secret is shorter than this, and most texts are. */
 const SHORTEST = 16;

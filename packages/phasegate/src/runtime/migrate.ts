@@ -11,10 +11,11 @@ import {
   type Run,
   type Workflow,
 } from '@phasegate/core';
-import { eventOfRecord } from '@phasegate/core/engine';
+import { eventOfRecord, workspaceHold } from '@phasegate/core/engine';
 import type { Unaccepted } from '@phasegate/core/model';
 import { provesReachable } from '@phasegate/proofs';
 import { nameOf } from './auditDrafts.ts';
+import { workspaceHolder } from './fence/workspaceHolder.ts';
 import type {
   ArchiveStore,
   AuditStore,
@@ -22,6 +23,7 @@ import type {
   HumanStore,
   MigrationCard,
   Migrations,
+  RunFinder,
   RunStore,
   StoredRun,
   TrustStore,
@@ -35,7 +37,7 @@ import { unknownRun } from './unknownRun.ts';
 
 /** What migrations are built from. */
 export interface MigrationParts extends Pick<RuntimeParts, 'catalog' | 'now'> {
-  readonly store: ArchiveStore & AuditStore & HumanStore & RunStore & TrustStore;
+  readonly store: ArchiveStore & AuditStore & HumanStore & RunFinder & RunStore & TrustStore;
   readonly runtime: Pick<Runtime, 'submit'>;
 }
 
@@ -60,11 +62,23 @@ export function createMigrations(parts: MigrationParts): Migrations {
     return { ...found, trusted: await isLastAccepted(found.closure, store) };
   }
 
-  async function commandFor(run: Run, { workflow, hash, trusted }: Awaited<ReturnType<typeof onDisk>>) {
+  async function commandFor(run: Run, found: Awaited<ReturnType<typeof onDisk>>) {
+    const { workflow, hash, trusted, rulePlaces: places } = found;
     const records = await chainOf(store, run.id);
     const events = records.map(eventOfRecord).filter((event) => event !== null);
     const proof = provesReachable(workflow, run, events);
-    return { kind: 'migrate', workflow, workflowHash: hash, trusted, proof } as const;
+    const where = places === undefined ? {} : { places };
+    return { kind: 'migrate', workflow, workflowHash: hash, trusted, proof, ...where } as const;
+  }
+
+  /** A run under way does not come to have a workspace to itself in which another one works. */
+  async function demandWorkspace(run: Run): Promise<void> {
+    const holder = workspaceHold(run) === null ? undefined : await workspaceHolder(store, run);
+    if (holder === undefined) return;
+    const message = `run \`${holder.run}\` of \`${holder.workflow}\` works in the same workspace, which the new workflow does not share`;
+    throw new PhasegateError('not_permitted', message, {
+      hint: `finish \`${holder.run}\` first, or say \`enforcement: { workspace: shared }\` in both workflows`,
+    });
   }
 
   function decided(run: Run, command: Command, principal: Principal): Decision {
@@ -110,7 +124,11 @@ export function createMigrations(parts: MigrationParts): Migrations {
     },
 
     async migrate(runId, to, { principal }) {
-      const make = (run: Run) => accepted(run, to, principal);
+      const make = async (run: Run) => {
+        const command = await accepted(run, to, principal);
+        if (command.kind === 'migrate') await demandWorkspace({ ...run, workflow: command.workflow });
+        return command;
+      };
       return (await parts.runtime.submit(runId, { make }, { principal })).submitted;
     },
   };

@@ -2,6 +2,7 @@ import type { Run } from '@phasegate/core';
 import { createKeptAnswers } from '../limits/keptAnswers.ts';
 import { createAgents } from './agents.ts';
 import { archiveRuns } from './archiveRuns.ts';
+import { demandHere } from './boundFolder.ts';
 import { createCallsUnderWay } from './callsUnderWay.ts';
 import { createDatabaseBackups, NO_DATABASES } from './databaseBackups.ts';
 import { createFeed } from './feed/feed.ts';
@@ -10,6 +11,10 @@ import { createWorkspaceFence } from './fence/workspaceFence.ts';
 import { createGates, createSignatures } from './gates.ts';
 import { createGuard, restoredMessage } from './guard/guard.ts';
 import { guardedChecks } from './guard/guardedChecks.ts';
+import type { HookParts, HookSettings } from './hooks/hooks.ts';
+import { createPauses } from './hooks/pauses.ts';
+import type { ProofParts } from './hooks/proofs.ts';
+import { allSessions } from './hooks/sessionList.ts';
 import type { KeyDerivation } from './humanKeys.ts';
 import { createClaims } from './leases/claims.ts';
 import { createReleases } from './leases/releases.ts';
@@ -22,8 +27,11 @@ import type {
   ConfiguredServer,
   Fence,
   GuardedFiles,
+  HookedRing,
+  Hooks,
   Migrations,
   OpenProject,
+  ProofRecords,
   Seal,
   ToolImplementation,
 } from './ports.ts';
@@ -71,6 +79,8 @@ export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'ca
   /** Measures the workspace; absent where runs have none. */
   readonly measuring?: Fence;
   readonly watching?: WatchSettings;
+  /** Where clients' hooks are answered. Default: for the workspace alone. */
+  readonly hooking?: () => Promise<HookSettings>;
   /** How processes are told apart. Default: as this machine does. */
   readonly processes?: Processes;
   /** What went wrong where nobody waits for an answer: renewals, the watch, deliveries. Default: nobody is told. */
@@ -81,34 +91,47 @@ export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'ca
 export function createOpenProject(parts: ProjectParts): OpenProject {
   const { store, tokens } = parts;
   const works = createWorks(parts);
-  const { load, now, means, runtime, calls, guard, trust, renewals, fence } = works;
+  const { load, now, means, runtime, calls, guard, trust, renewals, fence, hooked } = works;
   const refusals = createRefusalNotes(means);
   const stopping = new AbortController();
   const releases = createReleases({ store, runtime, calls, now: parts.now });
   const agents = createAgents({ store, now, releaseAll: releases.releaseAll });
   const feed = createFeed(store);
   const databases = parts.databases ?? NO_DATABASES;
+  const sandboxes = createSandboxes(parts, async (runId) => {
+    const run = await load(runId);
+    demandHere(parts, run);
+    return run;
+  });
   const { watching, attach } = parts;
-  const { end, ...server } = createServerDuties({ ...means, runtime, releases, agents, watching, attach });
+  const { end, ...server } = createServerDuties({
+    ...means,
+    runtime,
+    releases,
+    agents,
+    watching,
+    attach,
+    here: parts,
+  });
   return {
     as: (principal, around) => runtime.as(principal, around),
     load,
     look: runtime.look,
     countRuns: () => store.countByStatus(),
-    ...createGates(runtime),
+    ...createGates(runtime, parts.masking),
     records: {
       runs: (of) => recordingsIn(store, load, of),
       refusedStarts: (closure) => refusedStartsIn(store, closure),
       lookingAgain: () => lookingAgain(parts),
     },
     migrations: lateMigrations({ ...parts, runtime }),
-    fencing: createFencing({ fence: parts.measuring, judged: fence, runtime, load }),
+    fencing: createFencing({ fence: parts.measuring, judged: fence, runtime, load, here: parts }),
     databases,
     databaseBackups: createDatabaseBackups({ store, databases, load, now }),
     trust,
     humans: createHumans(store, now, parts.keys),
     agents,
-    claims: createClaims({ store, runtime, tokens, renewals, refusals, releases, now: parts.now }),
+    claims: createClaims({ ...means, runtime, tokens, renewals, refusals, releases, hooked, here: parts }),
     toolbox: createToolbox({
       ...parts,
       judge: runtime.judge,
@@ -121,7 +144,9 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
         await store.note(runId, drafts);
       },
     }),
-    sandboxes: createSandboxes(parts, load),
+    sandboxes,
+    hooks: lateHooks({ ...parts, runtime, sandboxes }),
+    proofs: lateProofs(parts),
     feed,
     answers: createKeptAnswers(parts.newId),
     webhooks: createWebhooks({ store, now }),
@@ -177,6 +202,7 @@ function createWorks(parts: ProjectParts) {
   const accepted = trust.guarded.isAccepted;
   const fence =
     files === undefined ? undefined : createWorkspaceFence({ fence: files, store, accepted, asksHuman });
+  const hooked = lateHookedRing(parts);
   const runtime = createRuntime({
     ...parts,
     ...(fence === undefined ? {} : { fence }),
@@ -185,8 +211,71 @@ function createWorks(parts: ProjectParts) {
     calls,
     guard,
     hear: renewals.hear,
+    hooked,
   });
-  return { load, now, means, runtime, calls, guard, trust, renewals, fence };
+  return { load, now, means, runtime, calls, guard, trust, renewals, fence, hooked };
+}
+
+/** Loaded when asked for: few processes are a client's hooks answered by. */
+function lateHooks(parts: Omit<HookParts, 'settings'> & Pick<ProjectParts, 'hooking' | 'workspace'>): Hooks {
+  let built: Promise<Pick<Hooks, 'handle'>> | undefined;
+  const hooks = () => {
+    built ??= Promise.all([
+      import('./hooks/hooks.ts'),
+      parts.hooking?.() ?? settingsFor(parts.workspace),
+    ]).then(([{ createHooks }, settings]) => createHooks({ ...parts, settings }));
+    return built;
+  };
+  return {
+    handle: async (event) => (await hooks()).handle(event),
+    // At hand: `status` asks, and is not to load the rest.
+    sessions: () => allSessions(parts.store),
+    ...createPauses(parts),
+  };
+}
+
+function lateProofs(parts: ProofParts & Pick<ProjectParts, 'hooking'>): ProofRecords {
+  const records = async () => {
+    const { createProofRecords } = await import('./hooks/proofs.ts');
+    return createProofRecords(parts, (await parts.hooking?.())?.lookAgain);
+  };
+  return {
+    keep: async (proof) => (await records()).keep(proof),
+    all: async () => (await records()).all(),
+  };
+}
+
+/** Loaded when a workflow asks for hooks. */
+function lateHookedRing(parts: ProofParts & Pick<ProjectParts, 'hooking' | 'store'>): HookedRing {
+  let built: Promise<HookedRing> | undefined;
+  const ring = () => {
+    built ??= Promise.all([
+      import('./hooks/hookedRuns.ts'),
+      import('./hooks/proofs.ts'),
+      parts.hooking?.(),
+    ]).then(([{ createHookedRing }, { createProofs }, settings]) => {
+      const proofs = createProofs(parts, settings?.lookAgain ?? (async () => null));
+      return createHookedRing({ ...parts, proofs });
+    });
+    return built;
+  };
+  return {
+    takeStart: async (workflow) => (await ring()).takeStart(workflow),
+    problem: async (run, isAtWork) => (await ring()).problem(run, isAtWork),
+    enclosed: async (run, agent) => (await ring()).enclosed(run, agent),
+  };
+}
+
+/** Where nothing is said: the workspace alone, and no program of ours. */
+function settingsFor(workspace: string): HookSettings {
+  return {
+    workspaceOf: () => workspace,
+    closed: [],
+    program: ['phasegate'],
+    file: '',
+    path: '',
+    isSetUp: async () => true,
+  };
 }
 
 /** Loaded when asked for: the proof needs all of `check`, and few processes migrate a run. */

@@ -2,10 +2,37 @@
 // in core, so that a shelf can be a package.
 
 export type * from '@phasegate/core/ports';
+export type {
+  BackgroundServer,
+  EnsureServer,
+  FoundServer,
+  ServerEntry,
+  ServerState,
+} from './ports/background.ts';
 export type { FenceOrder, FenceReport, Fencing } from './ports/fencing.ts';
+export type {
+  HookAnswer,
+  HookClient,
+  HookEvent,
+  HookedRing,
+  HookSession,
+  Hooks,
+  HookTool,
+  Pause,
+  Proofs,
+  WrittenCall,
+  WrittenCalls,
+} from './ports/hooks.ts';
+export { HOOK_CLIENTS, isHookClient } from './ports/hooks.ts';
 export type { Imported, ImportedKey, ImportKind, ImportRequest } from './ports/importing.ts';
 export { IMPORT_KINDS } from './ports/importing.ts';
 export type {
+  Intended,
+  Isolate,
+  IsolateRequest,
+  IsolationFinding,
+  IsolationMade,
+  IsolationStep,
   OpenServer,
   RunningServer,
   ServeRequest,
@@ -38,6 +65,15 @@ export type {
   Validated,
   WorkflowPart,
 } from './ports/project.ts';
+export type {
+  ClientProof,
+  KeptProof,
+  ProofRecords,
+  ProveClients,
+  ProvenWall,
+  ProvenWith,
+  Proving,
+} from './ports/proving.ts';
 export type { RecordedRun, RecordingQuery, Records } from './ports/records.ts';
 export type { ReachedProject, RemoteProject } from './ports/remote.ts';
 export type { Driven, DriveRequest, DriveRun, RunnerProgress } from './ports/runner.ts';
@@ -64,3 +100,4 @@ export type {
   Trust,
   TrustCard,
 } from './ports/trust.ts';
+export type { MadeWorktree, RemovedWorktree, RunWorktree, Worktrees } from './ports/worktrees.ts';

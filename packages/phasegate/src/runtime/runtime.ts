@@ -1,5 +1,6 @@
 import {
   decide,
+  type JsonObject,
   type Phasegate,
   PhasegateError,
   type Principal,
@@ -16,14 +17,18 @@ import {
   type SkippedPhase,
   withoutRecording,
 } from '@phasegate/core/engine';
+import { attachmentOf } from '@phasegate/core/model';
 import { judgedData, nameOf } from './auditDrafts.ts';
+import { demandHere, demandInFolder, isElsewhere } from './boundFolder.ts';
 import { createDoor, type Door, type Submitting } from './door.ts';
 import { ENGINE } from './engine.ts';
+import { keptWaitingBy, withHolder } from './fence/workspaceHolder.ts';
 import { judgeProtected } from './judgeProtected.ts';
 import { createJudging } from './judging.ts';
 import { movedLease } from './leases/leaseTerms.ts';
 import { maskedCommand } from './masking.ts';
-import type { Admitted, Around, CallRecord, StoredRun } from './ports.ts';
+import { withPlaces } from './placedDenials.ts';
+import type { Admitted, Around, AuditDraft, CallRecord, StoredRun } from './ports.ts';
 import { createRendering } from './rendering.ts';
 import { createRepeatedDenials } from './repeatedDenials.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
@@ -42,12 +47,31 @@ export interface Runtime extends Door {
    * call that is to be carried out, that call is under way from the moment the verdict that allows it is on record.
    */
   judge(admitted: Admitted, use: ToolUse, how?: Judging): Promise<Verdict>;
+  /**
+   * The verdict on all that one call of a client comes to: refused where anything of it is. It is given to `keep` with
+   * its notes and the epoch it was judged in, and stands only where that says that it was kept.
+   */
+  judgeTogether(run: Run | null, uses: readonly AskedUse[], how: JudgedTogether): Promise<Verdict | null>;
   /** The run as it is now for a principal who may see it: a gate whose time is up is closed, and its lease renewed. */
   attend(runId: string, principal: Principal): Promise<Run>;
   /** The run as a principal may see it, by one who is not there: no lease is renewed, no gate closed, no text rendered. */
   look(runId: string, principal: Principal): Promise<RunView>;
   /** What stands at the gate now, with the hash a human's decision must carry and the run it was made of. */
   card(runId: string): Promise<(ShownCard & { readonly of: StoredRun | undefined }) | null>;
+}
+
+/** One use, with a verdict where it needs no engine to refuse it. */
+export interface AskedUse {
+  readonly use: ToolUse;
+  readonly verdict?: Verdict;
+}
+
+/** How uses are judged together. */
+export interface JudgedTogether {
+  readonly principal: Principal;
+  /** What every note says beside. */
+  readonly told: JsonObject;
+  keep(verdict: Verdict, notes: readonly AuditDraft[]): Promise<boolean>;
 }
 
 /** Builds the runtime. All effects go through the parts; the engine decides. */
@@ -69,12 +93,36 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   const door = createDoor({ ...parts, load, judging, renderSaved, hear });
-  const submit: typeof door.submit = (runId, asked, how) =>
-    door.submit(runId, how.principal.kind === 'agent' ? masked(asked) : asked, how);
+  const submit: typeof door.submit = async (runId, asked, how) => {
+    // At once, where it can be: the one who submits first closes the run to calls first.
+    const before = store.peek?.(runId, null).run ?? (await load(runId)).run;
+    demandInFolder(parts, before, asked);
+    const isAgent = how.principal.kind === 'agent';
+    if (isAgent && before.status === 'active') await parkUnhooked(before, true);
+    const answer = await door.submit(runId, masked(asked), how);
+    // What others let a run enter, its agent was not asked about.
+    if (!isAgent && answer.run.status === 'active' && answer.run !== before)
+      await parkUnhooked(answer.run, false);
+    const { submitted, run } = answer;
+    return {
+      ...answer,
+      submitted: { ...submitted, verdict: await withPlaces(store, run, submitted.verdict) },
+    };
+  };
+  /** INVARIANT: no phase is worked on by an agent that is attached less closely than its workflow asks for. */
+  async function parkUnhooked(run: Run, isAtWork: boolean): Promise<void> {
+    if (attachmentOf(run.workflow.enforcement.ring) !== 'hooked') return;
+    const message = (await parts.hooked?.problem(run, isAtWork)) ?? null;
+    if (message === null) return;
+    await door.submit(run.id, { kind: 'escalate', reason: 'ring_too_low', message }, { principal: ENGINE });
+  }
+
   /** INVARIANT: masked before the engine sees it, so that run, audit, card and answer hold the same. */
   function masked(asked: Parameters<typeof door.submit>[1]): typeof asked {
     const { masking } = parts;
-    return masking === undefined || 'make' in asked ? asked : maskedCommand(asked, masking);
+    if (masking === undefined) return asked;
+    if (!('make' in asked)) return maskedCommand(asked, masking);
+    return { make: async (run) => maskedCommand(await asked.make(run), masking) };
   }
 
   /** A gate whose time is up is closed by the one who looks next. */
@@ -83,7 +131,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     const { run } = stored;
     demandSight(run, principal);
     hear(run, principal);
-    if (run.status !== 'waiting') return { run, stored };
+    if (run.status !== 'waiting' || isElsewhere(parts, run)) return { run, stored };
     const { events } = decide(run, { kind: 'expire' }, { principal: ENGINE, now: time(run), facts: {} });
     if (events.length === 0) return { run, stored };
     return { run: (await submit(runId, { kind: 'expire' }, { principal: ENGINE })).run };
@@ -108,11 +156,20 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   async function judged(
     run: Run | null,
     use: ToolUse,
-    { principal, jti }: { readonly principal: Principal; readonly jti?: string | undefined },
+    {
+      principal,
+      jti,
+      given,
+    }: {
+      readonly principal: Principal;
+      readonly jti?: string | undefined;
+      readonly given?: Verdict | undefined;
+    },
   ) {
+    if (run !== null) demandHere(parts, run);
     const mine = run === null || principal.kind !== 'agent' || isHeldBy(run, principal.name);
-    const verdict = await judgeProtected(parts.databases, mine ? run : null, use);
-    const permissive = run?.workflow.enforcement.mode === 'permissive';
+    const verdict = given ?? (await judgeProtected(parts.databases, mine ? run : null, use));
+    const permissive = given === undefined && run?.workflow.enforcement.mode === 'permissive';
     const told = judgedData(run, use, verdict);
     const data = parts.masking?.mask(told) ?? told;
     // Which token it was asked with is the start of any inquiry.
@@ -136,7 +193,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   ): Promise<Verdict> {
     const kept = await store.note(run === null ? null : run.id, [note], run?.epoch);
     if (!kept) throw new PhasegateError('run_changed', 'the phase changed while the call was judged');
-    return verdict;
+    return run === null ? verdict : withPlaces(store, run, verdict);
   }
 
   /** INVARIANT: a call is under way for all to see with its verdict, in the very state it was judged in, or not at all. */
@@ -159,6 +216,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   return {
     async card(runId) {
       const { run, stored } = await attend(runId, ENGINE);
+      if (run.status === 'waiting') demandHere(parts, run);
       const found = await shownCard(parts, run);
       return found === null ? null : { ...found, of: stored };
     },
@@ -168,13 +226,25 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       demandSight(run, principal);
       return viewFor(run, principal);
     },
-    attend: async (runId, principal) => (await attend(runId, principal)).run,
+    async attend(runId, principal) {
+      const { run } = await attend(runId, principal);
+      if (run.phase !== null) demandHere(parts, run);
+      return run;
+    },
     async judge(admitted, use, { call, run: loaded } = {}) {
       if (call !== undefined) return judgeCall(admitted, use, call);
       const { runId, epoch, principal, jti } = admitted;
       const run = loaded ?? (await load(runId)).run;
       if (run.epoch !== epoch) throw tokenRefused('dead_epoch');
       return judgeUse(run, use, { principal, jti });
+    },
+    async judgeTogether(run, uses, { principal, told, keep }) {
+      const found = [];
+      for (const { use, verdict } of uses) found.push(await judged(run, use, { principal, given: verdict }));
+      const notes = found.map(({ note }) => ({ ...note, data: { ...note.data, ...told } }));
+      const refusal = found.find(({ verdict }) => !verdict.allowed)?.verdict;
+      const verdict: Verdict = refusal ?? { allowed: true };
+      return (await keep(verdict, notes)) ? verdict : null;
     },
     as: (principal, around = {}) => ({
       start: (request) =>
@@ -189,7 +259,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
         ),
       async view(runId) {
         const { run } = await attend(runId, principal);
-        return viewFor(run, principal, await render(run, principal));
+        const view = viewFor(run, principal, await render(run, principal));
+        return withHolder(view, await keptWaitingBy(store, run, parts.folder));
       },
       async phase(runId, requested) {
         const { run } = await attend(runId, principal);

@@ -3,7 +3,7 @@ import type { CallsUnderWay, CallWaits } from './callsUnderWay.ts';
 import type { WorkspaceFence } from './fence/workspaceFence.ts';
 import type { Guard } from './guard/guard.ts';
 import type { Masking } from './masking.ts';
-import type { Catalog, CheckImplementation, Databases, Functions, Store } from './ports.ts';
+import type { Catalog, CheckImplementation, Databases, Functions, HookedRing, Store } from './ports.ts';
 import type { Sandboxing } from './sandboxing.ts';
 
 /** What the runtime is built from; `main.ts` chooses. */
@@ -17,10 +17,16 @@ export interface RuntimeParts {
   readonly databases?: Databases;
   /** Absolute path of the workspace. */
   readonly workspace: string;
+  /** The git worktree of the project that the workspace is; absent: it is the project's own folder. */
+  readonly folder?: string | undefined;
+  /** The one run the worktree was made for; absent: it is for any. */
+  readonly madeFor?: string | undefined;
   /** Masks secrets in what agents hand in and in what is recorded of their calls; absent: nothing is masked. */
   readonly masking?: Masking;
   /** Holds programs that are run; absent where none are, or none can be held. */
   readonly sandboxing?: Sandboxing;
+  /** How the ring `hooked` is judged; absent: no agent has it. */
+  readonly hooked?: Pick<HookedRing, 'takeStart' | 'problem'>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly newId: () => string;

@@ -1,6 +1,6 @@
 import { phaseById, type Run, type Workflow } from '@phasegate/core';
 import { isGuardedIn, mayWrite } from '@phasegate/core/engine';
-import { type PhaseId, RINGS, type Ring } from '@phasegate/core/model';
+import { attachmentOf, type PhaseId, type Ring } from '@phasegate/core/model';
 import type { Databases, Enclose, Sandbox, SandboxScope } from './ports.ts';
 
 /** What programs of runs are held by. */
@@ -44,8 +44,7 @@ export async function encloseAlways(
 
 /** Whether a run, by its workflow or by how its agent is attached, has its programs in a sandbox. */
 export function needsSandbox({ workflow, ring = 'served' }: Pick<Held, 'workflow' | 'ring'>): boolean {
-  const least = RINGS.indexOf('sandboxed');
-  return RINGS.indexOf(ring) >= least || RINGS.indexOf(workflow.enforcement.ring) >= least;
+  return [ring, workflow.enforcement.ring].some((one) => attachmentOf(one) === 'sandboxed');
 }
 
 /** What is held of a run as it is now. A run that waits or is over has no phase that may write. */
@@ -58,7 +57,9 @@ function scopeOf(
   { workspace, isProtected }: { readonly workspace: string; isProtected(path: string): boolean },
 ): SandboxScope {
   const phase = id === null ? undefined : phaseById(workflow, id);
-  if (phase === undefined) return { workspace, writes: [], mayWrite: () => false, commits: false };
+  const definitions = workflow.source === undefined ? {} : { definitions: [workflow.source.path] };
+  if (phase === undefined)
+    return { workspace, writes: [], mayWrite: () => false, commits: false, ...definitions };
   const permissive = workflow.enforcement.mode === 'permissive';
   return {
     workspace,
@@ -66,5 +67,7 @@ function scopeOf(
     mayWrite: (path) =>
       !isGuardedIn(phase, path) && !isProtected(path) && (permissive || mayWrite(phase, path)),
     commits: permissive || phase.tools.allowed.includes('git'),
+    ...definitions,
+    ...(phase.hosts === undefined ? {} : { hosts: phase.hosts }),
   };
 }

@@ -17,7 +17,7 @@ import {
 import { sameTarget } from '@phasegate/core/model';
 import { phaseWorkOf } from './phaseWork.ts';
 import type { AuditStore, RunStore } from './ports.ts';
-import { projectTarget } from './projectTarget.ts';
+import { projectTarget, waysInto } from './projectTarget.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 
 /** A gate card and its hash. */
@@ -103,9 +103,12 @@ async function stoppedBefore(
   const target = projectTarget(workspace, run.target);
   const isSame = (other: string | null) =>
     other !== null && sameTarget(projectTarget(workspace, other), target);
-  const same = (await store.list({ status: 'stopped' }))
-    .filter((line) => isSame(line.target) && line.updatedAt < since)
-    .sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : one.updatedAt > other.updatedAt ? -1 : 0));
+  const found = await store.stopped({
+    targets: [run.target, target],
+    beneath: waysInto(workspace),
+    before: since,
+  });
+  const same = found.filter((line) => isSame(line.target));
   const loaded = await Promise.all(same.slice(0, MOST_STOPPED).map((line) => store.load(line.run)));
   return loaded.flatMap((stored) => {
     if (stored?.run.status !== 'stopped') return [];

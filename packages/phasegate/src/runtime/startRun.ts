@@ -8,6 +8,7 @@ import {
   type Principal,
   type Run,
   type RunSummary,
+  type RunView,
   type Started,
   type Starting,
   type StartRequest,
@@ -15,12 +16,21 @@ import {
   viewFor,
   type Workflow,
 } from '@phasegate/core';
-import { type Ring, targetProblem, type Unaccepted } from '@phasegate/core/model';
+import {
+  attachmentOf,
+  isIsolated,
+  isolatedWith,
+  type Ring,
+  targetProblem,
+  type Unaccepted,
+} from '@phasegate/core/model';
 import { createTurns, type Turns } from '../limits/turns.ts';
 import { drafts, nameOf } from './auditDrafts.ts';
 import { demandFit } from './demandFit.ts';
-import { waitsFor, workspaceHolder } from './fence/workspaceHolder.ts';
-import type { Store } from './ports.ts';
+import { waitsFor, withHolder, workspaceHolder } from './fence/workspaceHolder.ts';
+import { maskedStart } from './masking.ts';
+import { placed } from './placedDenials.ts';
+import type { AuditDraft, CatalogWorkflow, Store } from './ports.ts';
 import { projectTarget, waysInto } from './projectTarget.ts';
 import type { Rendering } from './rendering.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
@@ -106,32 +116,22 @@ function tidy(saving: Map<string, number>, agent: string): void {
 async function startNow(
   parts: RuntimeParts,
   starter: Starter & { readonly save?: () => void },
-  { request, principal, ring }: Asked,
+  { request: asked, principal, ring }: Asked,
 ): Promise<Started> {
   const { store } = parts;
   const { timeFor, lookAll, renderSaved } = starter;
-  demandFit(request);
-  const refuseUnaccepted = async (unaccepted: Unaccepted): Promise<never> => {
-    const { workflow, path, closure } = unaccepted;
-    const data = { workflow, closure };
-    await store.note(null, [
-      { time: timeFor(null), principal: nameOf(principal), event: 'start_refused', data },
-    ]);
-    throw new PhasegateError('untrusted_workflow', `no human has accepted \`${path}\` as it is now`, {
-      hint: `phasegate trust ${workflow}`,
-      unaccepted,
-    });
-  };
-  const asked = { params: request.params ?? {}, target: request.target ?? null };
-  const found = await parts.catalog.load(request.workflow, asked).catch((error: unknown) => {
-    if (!(error instanceof PhasegateError) || error.unaccepted === undefined) throw error;
-    return refuseUnaccepted(error.unaccepted);
-  });
-  const trusted = await isLastAccepted(found.closure, store);
-  if (!trusted && (await store.humans()).length > 0) {
-    const { path, closure, files } = found;
-    await refuseUnaccepted({ workflow: found.workflow.id, path, closure, files });
+  demandFit(asked);
+  await demandFree(parts);
+  const masked = maskedRequest(parts, asked);
+  if ('refused' in masked) {
+    const workflow = parts.masking?.mask(asked.workflow) ?? asked.workflow;
+    const blockers = masked.refused.blockers.map(({ code, message }) => ({ code, message }));
+    const note = { time: timeFor(null), principal: nameOf(principal), event: 'start_refused' } as const;
+    await store.note(null, [{ ...note, data: { workflow, blockers } }]);
+    return { verdict: masked.refused, view: null };
   }
+  const { request } = masked;
+  const found = await acceptedWorkflow(parts, starter, { request, principal });
   const { id: workflow, oneRunPer } = found.workflow;
   const refused = async (verdict: Verdict & { readonly allowed: false }): Promise<Started> => {
     const blockers = verdict.blockers.map(({ code, message }) => ({ code, message }));
@@ -146,23 +146,24 @@ async function startNow(
   if (problem !== null) return refused(wrongTarget(problem));
   const named = (target: string | null) =>
     target === null || oneRunPer === undefined ? target : projectTarget(parts.workspace, target);
-  const id = parts.newId();
-  const begins = request.queue !== true && principal.kind === 'agent';
-  const holder = begins ? await workspaceHolder(store, found.workflow, id) : null;
   const starting: Starting = {
-    id,
+    id: parts.madeFor ?? parts.newId(),
     workflow: found.workflow,
     workflowHash: found.hash,
     target: named(request.target ?? null),
     ...(request.goal === undefined ? {} : { goal: request.goal }),
     params: request.params ?? {},
-    ring,
-    trusted,
-    queued: request.queue === true || holder !== null,
+    ring: principal.kind === 'agent' ? await ringFor(parts, found.workflow, ring) : ring,
+    trusted: found.trusted,
+    queued: request.queue === true,
     queue: { priority: request.priority ?? 0, capabilities: request.capabilities ?? [] },
     able: await ableOf(principal, request, store),
+    ...placesOf(found),
   };
-  const bare: Circumstance = { principal, now: timeFor(null), facts: {} };
+  const bound = parts.folder === undefined ? {} : { folder: parts.folder };
+  const waiting = waitingLine(store, { ...starting, ...bound }, principal);
+  await waiting.look();
+  const bare: Circumstance = { principal, now: timeFor(null), facts: {}, ...bound };
   const facts: Record<string, Fact> = {};
   for (;;) {
     const looks = checksForStart(starting, { ...bare, facts });
@@ -170,25 +171,99 @@ async function startNow(
     await lookAll(looks, found.workflow, facts);
   }
   await protectDatabase(parts, found.workflow);
-  const measured = await measuredFor(parts, starting, principal);
+  const measured = await measuredFor(parts, { ...starting, queued: waiting.isQueued() }, principal);
   starter.save?.();
   for (let round = 1; ; round++) {
     const listed = await besides(parts, found.workflow, starting.target);
     const others = listed.map((other) => ({ ...other, target: named(other.target) }));
-    const decision = decideStart({ ...starting, others }, { ...bare, ...measured, facts });
+    const queued = waiting.isQueued();
+    const decision = decideStart({ ...starting, queued, others }, { ...bare, ...measured, facts });
     const note = { time: bare.now, principal: nameOf(principal) };
-    if (decision.run === null) return refused(decision.verdict);
+    if (decision.run === null) return refused(placed(decision.verdict, found.workflow, found.rulePlaces));
     const data = { run: starting.id, workflow, workflow_hash: found.hash };
     const audit = drafts(decision.events, principal, { command: null, facts });
-    if (await store.create(decision.run, audit, [{ ...note, event: 'run_started', data }])) {
+    if (await saveNew(parts, decision.run, { audit, project: [{ ...note, event: 'run_started', data }] })) {
       const view = viewFor(decision.run, principal, await renderSaved(decision.run, principal));
-      return { verdict: withHolder(decision.verdict, holder), view };
+      return waiting.told({ verdict: decision.verdict, view });
     }
-    // Somebody else started one in between: what is refused now has that run's name in it.
-    if (oneRunPer === undefined || round === ROUNDS) {
+    // Somebody else began one in between: then this one waits, or what is refused now has the name of that run in it.
+    if ((queued && oneRunPer === undefined) || round === ROUNDS) {
       throw new PhasegateError('internal', 'the new run has the id of another');
     }
+    await waiting.look();
   }
+}
+
+/** Nobody is hooked by saying so: only a session that hooks hold, and that is about to start this workflow, is. */
+async function ringFor({ hooked }: RuntimeParts, { id, enforcement }: Workflow, ring: Ring): Promise<Ring> {
+  if (attachmentOf(enforcement.ring) !== 'hooked' || attachmentOf(ring) !== 'served') return ring;
+  if ((await hooked?.takeStart(id)) !== true) return ring;
+  return isIsolated(ring) ? isolatedWith('hooked') : 'hooked';
+}
+
+/** A folder that was made for one run is for no other. */
+async function demandFree({ store, madeFor }: RuntimeParts): Promise<void> {
+  if (madeFor === undefined || (await store.load(madeFor)) === undefined) return;
+  const message = `this folder was made for run \`${madeFor}\` and is for no other`;
+  throw new PhasegateError('not_permitted', message, { hint: 'go to the main folder of the project' });
+}
+
+/** INVARIANT: before anything of it is decided on or recorded. */
+function maskedRequest({ masking, workspace }: RuntimeParts, request: StartRequest) {
+  if (masking === undefined) return { request };
+  return maskedStart(request, masking, (target) => projectTarget(workspace, target));
+}
+
+/** The workflow to be started, as a human has accepted it, where there is one. */
+async function acceptedWorkflow(
+  { catalog, store }: RuntimeParts,
+  { timeFor }: Starter,
+  { request, principal }: Pick<Asked, 'request' | 'principal'>,
+): Promise<CatalogWorkflow & { readonly trusted: boolean }> {
+  const refuse = async (unaccepted: Unaccepted): Promise<never> => {
+    const { workflow, path, closure } = unaccepted;
+    const data = { workflow, closure };
+    await store.note(null, [
+      { time: timeFor(null), principal: nameOf(principal), event: 'start_refused', data },
+    ]);
+    throw new PhasegateError('untrusted_workflow', `no human has accepted \`${path}\` as it is now`, {
+      hint: `phasegate trust ${workflow}`,
+      unaccepted,
+    });
+  };
+  const asked = { params: request.params ?? {}, target: request.target ?? null };
+  const found = await catalog.load(request.workflow, asked).catch((error: unknown) => {
+    if (!(error instanceof PhasegateError) || error.unaccepted === undefined) throw error;
+    return refuse(error.unaccepted);
+  });
+  const trusted = await isLastAccepted(found.closure, store);
+  if (!trusted && (await store.humans()).length > 0) {
+    const { path, closure, files } = found;
+    await refuse({ workflow: found.workflow.id, path, closure, files });
+  }
+  return { ...found, trusted };
+}
+
+/** Whether a new run begins at once, or waits in the queue for the one that has the workspace. */
+function waitingLine(store: Store, starting: Starting & { readonly folder?: string }, { kind }: Principal) {
+  let holder: RunSummary | undefined;
+  return {
+    async look(): Promise<void> {
+      if (!starting.queued && kind === 'agent') holder ??= await workspaceHolder(store, starting);
+    },
+    isQueued: () => starting.queued || holder !== undefined,
+    /** It was made, and the one who started it is told why it does not begin. */
+    told({ verdict, view }: Extract<Started, { readonly view: RunView }>): Started {
+      if (holder === undefined) return { verdict, view };
+      const warning = { code: 'run_exists', message: waitsFor(holder) } as const;
+      const warnings = [...(verdict.warnings ?? []), warning];
+      return { verdict: { ...verdict, warnings }, view: withHolder(view, holder) };
+    },
+  };
+}
+
+function placesOf({ rulePlaces }: CatalogWorkflow): Pick<Starting, 'places'> {
+  return rulePlaces === undefined ? {} : { places: rulePlaces };
 }
 
 /** The runs that may stand in the way of a new one. Those outside of the project may be named by another way to it. */
@@ -202,13 +277,6 @@ async function besides(
   return store.notOver({ workflow, targets: [target ?? ''], beneath: waysInto(workspace) });
 }
 
-/** It was made, and the one who started it is told why it does not begin. */
-function withHolder<V extends Verdict>(verdict: V, holder: RunSummary | null): V {
-  if (holder === null) return verdict;
-  const warning = { code: 'run_exists', message: waitsFor(holder) } as const;
-  return { ...verdict, warnings: [...(verdict.warnings ?? []), warning] };
-}
-
 /** The workspace as it is when the run begins; a run that waits in the queue is measured when it is claimed. */
 async function measuredFor(
   { fence }: RuntimeParts,
@@ -216,6 +284,16 @@ async function measuredFor(
   { kind }: Principal,
 ): Promise<{ readonly tree?: string }> {
   return fence === undefined || queued || kind !== 'agent' ? {} : { tree: await fence.measure(id) };
+}
+
+/** False where its place is taken. */
+function saveNew(
+  { store, fence }: RuntimeParts,
+  run: Run,
+  records: Readonly<Record<'audit' | 'project', readonly AuditDraft[]>>,
+): Promise<boolean> {
+  const save = () => store.create(run, records.audit, records.project);
+  return fence?.around({ before: null, after: run, save }) ?? save();
 }
 
 /** Before the run is there: from its first moment on no other workflow's agent may write it. */

@@ -1,7 +1,9 @@
 import { judgeTool, phaseById, type Run } from '@phasegate/core';
 import { isGuardedIn, mayWrite } from '@phasegate/core/engine';
+import { isDefinition } from '@phasegate/core/model';
 import type { Enclose, ToolContext } from './ports.ts';
 import { CALL_VARIABLE } from './processes.ts';
+import { needsSandbox } from './sandboxing.ts';
 
 /** What a tool is carried out in. */
 interface Surroundings extends Pick<ToolContext, 'workspace' | 'signal'> {
@@ -20,18 +22,27 @@ export function contextFor(
   { workspace, signal, isProtected, call, enclose }: Surroundings,
 ): ToolContext {
   const phase = run.status === 'active' ? phaseById(run.workflow, run.phase) : undefined;
+  // What a sandbox covers is not read out through the engine either.
+  const hides = needsSandbox(run);
   const permissive = run.workflow.enforcement.mode === 'permissive';
   return {
     workspace,
     signal,
     environment: { [CALL_VARIABLE]: call },
-    ...(enclose === undefined ? {} : { enclose }),
+    ...(enclose === undefined
+      ? {}
+      : { enclose: (program) => enclose({ ...program, withoutDefinitions: true }) }),
     // INVARIANT: the guard's own files are outside every scope, in permissive mode too.
     mayWrite: (path) =>
       phase !== undefined &&
       !isGuardedIn(phase, path) &&
       !isProtected(path) &&
       (permissive || mayWrite(phase, path)),
-    mayRead: (path) => permissive || judgeTool(run, { tool, input: { path } }).allowed,
+    mayRead: (path) =>
+      permissive || (!(hides && isHidden(run, path)) && judgeTool(run, { tool, input: { path } }).allowed),
   };
+}
+
+function isHidden({ workflow }: Run, path: string): boolean {
+  return isDefinition(path) || path === workflow.source?.path;
 }

@@ -9,10 +9,11 @@ import {
   type ToolUse,
   type Verdict,
 } from '@phasegate/core';
-import { guardOf, isToolName, jsonProblem } from '@phasegate/core/model';
+import { isToolName, jsonProblem } from '@phasegate/core/model';
 import { createTurns } from '../limits/turns.ts';
 import { calledWrongly } from './calledWrongly.ts';
 import type { CallsUnderWay } from './callsUnderWay.ts';
+import { opensGuarded, runsProgram } from './changesMore.ts';
 import { type Guard, withRestored } from './guard/guard.ts';
 import { createInputRules } from './inputRules.ts';
 import type { Masking } from './masking.ts';
@@ -22,6 +23,7 @@ import type {
   CallRecord,
   Databases,
   ExecutedCall,
+  Fence,
   Receipt,
   Seal,
   Toolbox,
@@ -33,6 +35,7 @@ import { makeReceipt } from './receipts.ts';
 import { notOk, runTool } from './runTool.ts';
 import { encloseFor, heldOf, type Sandboxing } from './sandboxing.ts';
 import { contextFor } from './toolContext.ts';
+import { NO_TREES, treesAround } from './treesAround.ts';
 
 /** What the toolbox is built from. */
 export interface ToolboxParts {
@@ -59,6 +62,8 @@ export interface ToolboxParts {
   /** Tools of attached servers; asked when such a tool is called, or all tools are listed. */
   readonly attached?: AttachedTools;
   readonly seal: Pick<Seal, 'sign'>;
+  /** Absent where runs have no workspace. */
+  readonly measuring?: Pick<Fence, 'state'>;
   /** SHA-256, hex. */
   hash(text: string): string;
   /** Milliseconds since the epoch. */
@@ -264,6 +269,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     const enclose = runsProgram(call.tool)
       ? await encloseFor(heldOf(run), { ...parts, workspace: root })
       : undefined;
+    const trees = runsProgram(call.tool) ? await treesAround(parts.measuring, run) : NO_TREES;
     const ran = await parts.calls.carryOut(record, (ending) => {
       const signals = [ending, AbortSignal.timeout(timeoutMs)];
       const signal = AbortSignal.any(parts.signal === undefined ? signals : [...signals, parts.signal]);
@@ -289,7 +295,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
         output_hash: parts.hash(canonicalJson(result.output)),
         ok: result.ok,
         exit_code: result.exitCode ?? null,
-        tree: null,
+        ...(await trees()),
         started_at: startedAt,
         ended_at: new Date(parts.now()).toISOString(),
       },
@@ -368,15 +374,6 @@ interface Work extends ToCarryOut {
   readonly run: Run;
   /** Files that were put back before the call. */
   readonly restored: readonly string[];
-}
-
-/** Whether a tool can change files that it does not name. */
-function opensGuarded({ workflow, phase }: Run): boolean {
-  return phaseById(workflow, phase)?.writes?.some((path) => guardOf(path) === 'named') ?? false;
-}
-
-function runsProgram(tool: string): boolean {
-  return tool === 'bash' || tool === 'git' || tool.startsWith('mcp:');
 }
 
 function dead(): PhasegateError {

@@ -1,4 +1,5 @@
 import { decide } from '@phasegate/core';
+import { type Here, isElsewhere } from './boundFolder.ts';
 import { ENGINE } from './engine.ts';
 import type { Releases } from './leases/releases.ts';
 import type { Agents, Store } from './ports.ts';
@@ -17,6 +18,8 @@ export interface WatchParts {
   readonly now: () => number;
   readonly onError: (error: unknown) => void;
   readonly settings?: WatchSettings;
+  /** Where this is: the gates of runs that work elsewhere are closed by those who look there. */
+  readonly here?: Here;
 }
 
 /** How often the watch looks, and when it speaks up. */
@@ -51,7 +54,7 @@ export function keepWatch(parts: WatchParts): Watch {
 
   async function closeGate(runId: string): Promise<void> {
     const stored = await store.load(runId);
-    if (stored === undefined) return;
+    if (stored === undefined || isElsewhere(parts.here ?? {}, stored.run)) return;
     const { run } = stored;
     const expire = { kind: 'expire' as const };
     const clock = instantOf(now());

@@ -137,6 +137,17 @@ describe.runIf(SANDBOXES)('a program in a sandbox (bubblewrap)', () => {
     expect(reached).toBe(0);
   });
 
+  test('makes only sockets that its own network holds: none to the host of a virtual machine', async () => {
+    const tried = 'import socket, sys; socket.socket(int(sys.argv[1]), int(sys.argv[2]))';
+    const line = ['2 1', '10 1', '16 3', '40 1', '38 5', '1 1']
+      .map((words) => `python3 -c '${tried}' ${words} 2>/dev/null && echo ${words}`)
+      .join('; ');
+
+    const { stdout } = await shell(scopeOf(folderWith({}), []), `${line}; true`);
+
+    expect(stdout).toBe('2 1\n10 1\n16 3\n');
+  });
+
   test('inherits no descriptor that nobody gave it', async () => {
     const workspace = folderWith({});
     writeFileSync(join(workspace, '../outside/key'), 'the key');
@@ -189,6 +200,52 @@ describe.runIf(SANDBOXES)('a program in a sandbox (bubblewrap)', () => {
     expect(readFileSync(join(workspace, 'package.json'), 'utf8')).toBe('{}');
     expect(readFileSync(join(workspace, 'src/a'), 'utf8')).toBe('a');
     expect(existsSync(join(workspace, 'build/out/x'))).toBe(true);
+  });
+
+  test('is not shown definitions where it works by what it is told, unless it commits', async () => {
+    const workspace = folderWith({
+      'agent_workflow.yaml': 'the law',
+      'phasegate.config.yaml': 'the law',
+      'flows/deep/a.yaml': 'the law',
+      'flows/open.yaml': 'seen',
+      'workflows/deep/b.workflow.yaml': 'the law',
+      'plan/tasks.md': 'the law',
+      'src/a': 'seen',
+    });
+    const scope = scopeOf(workspace, ['src/**', 'flows/open.yaml'], { definitions: ['plan/tasks.md'] });
+    const look = 'cat src/a flows/open.yaml; echo; grep -rl "the law" . /proc/self/fd/';
+    const line = `${look}; ls workflows; echo x > workflows/new; echo x > agent_workflow.yaml; echo x > flows/open.yaml`;
+    const settings = { definitions: ['flows/**/*.yaml'], withoutDefinitions: true };
+
+    const told = await shell(scope, line, settings);
+    const shown = await shell(scope, look, { ...settings, withoutDefinitions: false });
+    const commits = await shell({ ...scope, commits: true }, look, settings);
+
+    expect(told.stdout).toBe('seenseen\n');
+    expect(told.stderr.match(/Read-only file system/g)).toHaveLength(2);
+    for (const { stdout } of [shown, commits]) expect(stdout.match(/^\.\//gm)).toHaveLength(5);
+    expect(readFileSync(join(workspace, 'agent_workflow.yaml'), 'utf8')).toBe('the law');
+    expect(readFileSync(join(workspace, 'flows/open.yaml'), 'utf8')).toBe('x\n');
+    expect(readdirSync(join(workspace, 'workflows'))).toEqual(['deep']);
+  });
+
+  test('that leaves nobody behind is not taken for one that does', async () => {
+    const scope = scopeOf(folderWith({}), []);
+
+    for (let time = 0; time < 8; time++)
+      expect(await shell(scope, 'echo said')).toMatchObject({ stdout: 'said\n', heldOpen: false });
+    const left = await shell(scope, 'sleep 60 & echo said');
+
+    expect(left).toMatchObject({ code: 0, stdout: 'said\n', heldOpen: true });
+  });
+
+  test('has no more memory than the project gives each process', async () => {
+    const scope = scopeOf(folderWith({}), []);
+    const line = 'ulimit -d; x=$(printf "%100000000s" x) && echo got it';
+
+    const limited = await shell(scope, line, { memory: 64 });
+
+    expect(limited.stdout).toBe('65536\n');
   });
 
   test('leaves no folder behind that it was given and did not use', async () => {

@@ -9,6 +9,7 @@ import { leftOpen } from '../workspace/leftOpen.ts';
 import { PathRefused } from '../workspace/pathRefused.ts';
 import { SandboxUnavailable } from '../workspace/sandboxUnavailable.ts';
 import { APART, type Found, findBubblewrap } from './bubblewrapState.ts';
+import { type DefinitionPlaces, definitionPlaces, MOST_DEFINITIONS } from './definitionPlaces.ts';
 import { identityIn } from './gitIdentity.ts';
 import { type HeldText, holdText } from './heldText.ts';
 import { HOSTS, PORTS } from './ports.ts';
@@ -26,6 +27,10 @@ export interface SandboxSettings {
   readonly read: readonly string[];
   /** Absolute paths that programs may write too. */
   readonly write: readonly string[];
+  /** Globs of workflows beside those that every project has. */
+  readonly definitions?: readonly string[];
+  /** The most memory of each process, in MB; absent: as much as there is. */
+  readonly memory?: number;
   /** Hosts that whole clients may reach. */
   readonly hosts: readonly string[];
   /** The real home, of which nothing is shown. */
@@ -90,33 +95,48 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
     held.push(text);
     return text;
   };
+  const { engine } = program;
+  const hosts = [...(engine === undefined ? [] : settings.hosts), ...(scope.hosts ?? [])];
+  const isLed = engine !== undefined || hosts.length > 0;
+  const definitions = isBlind(program, scope)
+    ? definitionPlaces(scope, settings.definitions ?? [])
+    : NO_DEFINITIONS;
   const filter = socketFilter(process.arch);
   const begun = hold('');
   const descriptors: (number | null)[] = [begun.descriptor];
+  const output = program.ownOutput === true ? first + descriptors.push(null) - 1 : undefined;
   const inherit = (descriptor: number) => String(first + descriptors.push(descriptor) - 1);
+  // One empty file stands for all: it is given several times, and read by the one who mounts.
+  let empty: HeldText | undefined;
+  const nothing = () => {
+    empty ??= hold('');
+    return empty.descriptor;
+  };
   const words = [
     ...APART,
     ...(filter === null ? [] : ['--seccomp', inherit(hold(filter).descriptor)]),
-    ...viewOf(program, settings),
+    ...viewOf(program, settings, isLed),
     ...mounts.mounts.flatMap(({ descriptor, place, writable }) => [
       writable ? '--bind-fd' : '--ro-bind-fd',
       inherit(descriptor),
       place,
     ]),
-    ...settings.hidden.filter((place) => isShown(place, program, { scope, settings })).flatMap(covered),
+    ...shownOf(settings.hidden, program, { scope, settings }).flatMap(covered),
+    ...definitions.folders.flatMap(covered),
+    ...definitions.files.flatMap((place) => ['--ro-bind-data', inherit(nothing()), place]),
     ...(program.read ?? []).flatMap(readable),
     ...(program.write ?? []).flatMap(writable),
+    // Last: until then something may have to be shown below.
+    ...definitions.folders.flatMap((place) => ['--remount-ro', place]),
     ...(scope.commits ? identityWords(settings, (text) => inherit(hold(text).descriptor)) : []),
-    ...environmentWords(program, settings),
+    ...environmentWords(program, settings, hosts.length > 0),
     ...['--chdir', program.cwd],
   ];
   const orders = inherit(hold(`${words.join('\0')}\0`).descriptor);
   const blank = coverInherited(first, descriptors);
-  const { engine } = program;
   // It stands behind all others, whose number is known only now.
-  const led =
-    engine === undefined ? [] : [process.execPath, relayFile(), String(first + descriptors.length), '--'];
-  const inside = ['/bin/sh', '-c', LIMITED, String(first), ...led, ...program.argv];
+  const led = isLed ? [process.execPath, relayFile(), String(first + descriptors.length), '--'] : [];
+  const inside = ['/bin/sh', '-c', limited(settings.memory, output), String(first), ...led, ...program.argv];
   return {
     argv: [wrapper, '--args', orders, '--', ...inside],
     cwd: '/',
@@ -124,10 +144,18 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
       Object.entries(program.environment).filter(([name]) => isOwnVariable(name)),
     ),
     descriptors,
-    ...(engine === undefined
-      ? {}
-      : { channel: { serve: (pipe) => serveChannel(pipe as Duplex, { engine, hosts: settings.hosts }) } }),
-    loose: mounts.loose,
+    ...(output === undefined ? {} : { output }),
+    ...(isLed
+      ? {
+          channel: {
+            serve: (pipe) =>
+              serveChannel(pipe as Duplex, { ...(engine === undefined ? {} : { engine }), hosts }),
+          },
+        }
+      : {}),
+    loose: definitions.more
+      ? [...mounts.loose, `definitions beyond the first ${MOST_DEFINITIONS} are shown`]
+      : mounts.loose,
     begun: () => begun.size() > 0,
     async close() {
       for (const text of held) text.close();
@@ -141,24 +169,30 @@ const FIRST_DESCRIPTOR = 3;
 
 /**
  * Runs in the sandbox before the program: sets its limits, says that it began, and closes what it said so with. No core
- * files, 4096 processes, files of at most 8 GB.
+ * files, 4096 processes, files of at most 8 GB. Bubblewrap keeps its streams beside the program until both are gone, but
+ * no other descriptor: an output of its own is held by the program and its children alone. One digit, or the shell
+ * takes the number for a word.
  */
-const LIMITED = [
-  'ulimit -c 0',
-  'ulimit -f 16777216',
-  'ulimit -u 4096 2>/dev/null',
-  'eval "echo begun >&$0; exec $0>&-"',
-  'exec "$@"',
-].join('; ');
+function limited(memory: number | undefined, output: number | undefined): string {
+  return [
+    'ulimit -c 0',
+    'ulimit -f 16777216',
+    'ulimit -u 4096 2>/dev/null',
+    // What it really has, and not what it reserves: runtimes reserve far more addresses than they use.
+    ...(memory === undefined ? [] : [`ulimit -d ${memory * 1024} || exit 125`]),
+    'eval "echo begun >&$0; exec $0>&-"',
+    output === undefined ? 'exec "$@"' : `exec "$@" >&${output} ${output}>&-`,
+  ].join('; ');
+}
 
 /** What every sandbox shows: the system, programs of the search path, and empty places to write. */
-function viewOf(program: FreeProgram, settings: SandboxSettings): readonly string[] {
+function viewOf(program: FreeProgram, settings: SandboxSettings, isLed: boolean): readonly string[] {
   const path = program.environment.PATH ?? '';
   const folders = [
     ...pathFolders(path, settings),
     ...programFolders(program.argv[0], path),
     ...programFolders(process.execPath, path),
-    ...(program.engine === undefined ? [] : relayPlaces()),
+    ...(isLed ? relayPlaces() : []),
     ...settings.read,
   ];
   return [
@@ -190,27 +224,27 @@ function writable(place: string): readonly string[] {
 }
 
 function environmentWords(
-  { environment, engine }: FreeProgram,
+  { environment }: FreeProgram,
   settings: SandboxSettings,
+  hasHosts: boolean,
 ): readonly string[] {
   const { TMPDIR: _, ...kept } = environment;
   const proxy = `http://127.0.0.1:${PORTS[HOSTS]}`;
   const inside = {
     ...kept,
     HOME: homeOf(settings),
-    ...(engine === undefined || settings.hosts.length === 0
-      ? {}
-      : { HTTPS_PROXY: proxy, https_proxy: proxy, NODE_USE_ENV_PROXY: '1' }),
+    ...(hasHosts ? { HTTPS_PROXY: proxy, https_proxy: proxy, NODE_USE_ENV_PROXY: '1' } : {}),
   };
   return ['--clearenv', ...Object.entries(inside).flatMap(([name, value]) => ['--setenv', name, value])];
 }
 
-/** Whether something that is to be hidden would be seen: it lies in, or around, what is shown. */
-function isShown(
-  hidden: string,
+/** What is to be hidden and would be seen: it lies in what is shown. */
+function shownOf(
+  hidden: readonly string[],
   program: FreeProgram,
   { scope, settings }: Pick<Order, 'scope' | 'settings'>,
-): boolean {
+): readonly string[] {
+  if (hidden.length === 0) return [];
   const path = program.environment.PATH ?? '';
   const shown = [
     scope.workspace,
@@ -218,10 +252,19 @@ function isShown(
     ...settings.write,
     ...pathFolders(path, settings),
     ...programFolders(program.argv[0], path),
-  ];
-  const real = realpathOf(hidden);
-  return real !== null && shown.some((place) => `${real}/`.startsWith(`${realpathOf(place) ?? place}/`));
+  ].map((place) => `${realpathOf(place) ?? place}/`);
+  return hidden.filter((one) => {
+    const real = realpathOf(one);
+    return real !== null && shown.some((place) => `${real}/`.startsWith(place));
+  });
 }
+
+/** INVARIANT: where git may commit, all files are shown as they are: it would take what is covered for changed. */
+function isBlind({ engine, withoutDefinitions }: FreeProgram, { commits }: SandboxScope): boolean {
+  return !commits && (engine !== undefined || withoutDefinitions === true);
+}
+
+const NO_DEFINITIONS: DefinitionPlaces = { files: [], folders: [], more: false };
 
 function covered(place: string): readonly string[] {
   return ['--tmpfs', place];

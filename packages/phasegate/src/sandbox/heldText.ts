@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -13,17 +13,42 @@ export interface HeldText {
 
 /** Holds a text to be read, or written on, through a descriptor. Nothing of it stands on a command line. */
 export function holdText(content: string | Buffer): HeldText {
-  const path = join(tmpdir(), `phasegate-${randomBytes(12).toString('hex')}`);
-  writeFileSync(path, content, { mode: 0o600, flag: 'wx' });
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, 'r+');
-  } finally {
-    rmSync(path);
-  }
+  const descriptor = nameless(content) ?? named(content);
   return {
     descriptor,
     size: () => fstatSync(descriptor).size,
     close: () => closeSync(descriptor),
   };
+}
+
+/** A file that never has a name. Node does not name the flag. */
+const O_TMPFILE = 0o20000000 | (constants.O_DIRECTORY ?? 0);
+
+/** Null where the file system knows none. */
+function nameless(content: string | Buffer): number | null {
+  let descriptor: number;
+  try {
+    descriptor = openSync(tmpdir(), O_TMPFILE | constants.O_RDWR, 0o600);
+  } catch {
+    return null;
+  }
+  try {
+    const bytes = Buffer.from(content);
+    // At places, so that the one who reads or writes next begins at the beginning.
+    for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done, undefined, done);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function named(content: string | Buffer): number {
+  const path = join(tmpdir(), `phasegate-${randomBytes(12).toString('hex')}`);
+  writeFileSync(path, content, { mode: 0o600, flag: 'wx' });
+  try {
+    return openSync(path, 'r+');
+  } finally {
+    rmSync(path);
+  }
 }

@@ -17,8 +17,12 @@ export interface ScopeMount {
 export interface ScopeMounts {
   /** In the order they are mounted: later ones stand on earlier ones. */
   readonly mounts: readonly ScopeMount[];
-  /** Those that are writable, by their paths in the workspace. */
-  readonly writable: readonly { readonly path: string; readonly descriptor: number }[];
+  /** Those that are writable, by their paths in the workspace; `place` is absolute. */
+  readonly writable: readonly {
+    readonly path: string;
+    readonly place: string;
+    readonly descriptor: number;
+  }[];
   /** What may be written beyond the scope, in words. */
   readonly loose: readonly string[];
   close(): Promise<void>;
@@ -47,7 +51,7 @@ const O_PATH = 0o10000000;
 
 class Opening implements ScopeMounts {
   readonly mounts: ScopeMount[] = [];
-  readonly writable: { path: string; descriptor: number }[] = [];
+  readonly writable: { path: string; place: string; descriptor: number }[] = [];
   readonly loose: string[] = [];
   readonly #scope: SandboxScope;
   readonly #roots: ScopeRoots;
@@ -85,11 +89,16 @@ class Opening implements ScopeMounts {
   async #mount(path: string, writable: boolean): Promise<OpenFolder> {
     const { workspace } = this.#scope;
     if (writable) this.#noteMissing(path);
-    const folder = await openFolderBeneath(workspace, path, { make: writable });
-    this.#folders.push(folder);
+    const folder = await this.#open(path, writable);
     const place = path === '' ? workspace : join(workspace, path);
     this.mounts.push({ descriptor: folder.descriptor, place, writable });
-    if (writable) this.writable.push({ path, descriptor: folder.descriptor });
+    if (writable) this.writable.push({ path, place, descriptor: folder.descriptor });
+    return folder;
+  }
+
+  async #open(path: string, make: boolean): Promise<OpenFolder> {
+    const folder = await openFolderBeneath(this.#scope.workspace, path, { make });
+    this.#folders.push(folder);
     return folder;
   }
 
@@ -102,30 +111,27 @@ class Opening implements ScopeMounts {
   }
 
   async #mountWhole(path: string): Promise<void> {
-    await this.#mount(path, true);
-    await this.#pinGuarded(path);
+    await this.#pinGuarded(path, await this.#mount(path, true));
   }
 
   async #mountPartly(path: string): Promise<void> {
-    await this.#mount(path, true);
+    const folder = await this.#mount(path, true);
     this.loose.push(path === '' ? 'new names in the workspace itself' : `new names in \`${path}\``);
-    await this.#pin(path, (entry) => (this.#scope.mayWrite(entry) ? 'leave' : 'pin'));
+    await this.#pin({ path, folder }, (entry) => (this.#scope.mayWrite(entry) ? 'leave' : 'pin'));
   }
 
   /** The guard's own files, and protected databases: never written whatever the globs say. */
-  async #pinGuarded(path: string): Promise<void> {
-    await this.#pin(path, (entry, isFolder) => {
+  async #pinGuarded(path: string, folder: OpenFolder): Promise<void> {
+    await this.#pin({ path, folder }, (entry, isFolder) => {
       if (isFolder && isGuardedFolder(entry)) return 'enter';
       return this.#scope.mayWrite(entry) ? 'leave' : 'pin';
     });
   }
 
   async #pin(
-    path: string,
+    { path, folder }: { readonly path: string; readonly folder: OpenFolder },
     judge: (entry: string, isFolder: boolean) => 'leave' | 'pin' | 'enter',
   ): Promise<void> {
-    const folder = await openFolderBeneath(this.#scope.workspace, path, { make: false });
-    this.#folders.push(folder);
     for (const dirent of readdirSync(`/proc/self/fd/${folder.descriptor}`, { withFileTypes: true })) {
       const { name } = dirent;
       const entry = path === '' ? name : `${path}/${name}`;
@@ -134,7 +140,7 @@ class Opening implements ScopeMounts {
       const isWhole = () => this.#roots.whole.some((root) => lies(entry, root));
       if (act === 'pin' && isFolder && !isWhole() && guardOf(entry) === null && this.#holdsScope(entry))
         act = 'enter';
-      if (act === 'enter') await this.#pin(entry, judge);
+      if (act === 'enter') await this.#pin({ path: entry, folder: await this.#open(entry, false) }, judge);
       else if (act === 'pin') this.#pinOne(entry, this.#openEntry(folder.at(name)));
     }
   }

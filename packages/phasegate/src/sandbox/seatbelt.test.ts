@@ -6,6 +6,7 @@ const settings = {
   read: ['/Users/maria/.nvm'],
   write: [],
   scratch: '/private/var/folders/phasegate-1',
+  proxyPort: 4101,
 };
 
 // Golden files: a profile that changes is read by a human before it is recorded anew (`vitest -u`).
@@ -14,6 +15,7 @@ test.each([
   ['names', { writes: ['docs/*.md', 'CHANGES.md', 'lib/**/*.{ts,js}'], commits: false }],
   ['commits', { writes: ['**'], commits: true }],
   ['nothing', { writes: [], commits: false }],
+  ['network', { writes: ['src/**'], commits: false, hosts: ['registry.example.org'] }],
 ])('the profile for macOS (not run) of a phase that writes: %s', async (name, scope) => {
   const profile = seatbeltProfile({ workspace: '/Users/maria/it is a.project', ...scope }, settings);
 

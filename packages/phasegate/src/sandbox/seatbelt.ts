@@ -9,6 +9,8 @@ export interface SeatbeltSettings {
   readonly write: readonly string[];
   /** A folder of the program's own, for temporary files. */
   readonly scratch: string;
+  /** The port of our proxy on this machine's loopback, for a phase that has hosts. */
+  readonly proxyPort?: number;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface SeatbeltSettings {
  * one, so that anyone who tries it on a Mac knows what they try.
  */
 export function seatbeltProfile(
-  { workspace, writes, commits }: Omit<SandboxScope, 'mayWrite'>,
+  { workspace, writes, commits, hosts = [] }: Omit<SandboxScope, 'mayWrite'>,
   settings: SeatbeltSettings,
 ): string {
   const { whole, partly } = scopeRoots(writes);
@@ -52,6 +54,10 @@ export function seatbeltProfile(
       : '',
     rule('deny file-read* file-write*', settings.hidden.map(subpath)),
     '(deny network*)',
+    // Names are the proxy's to judge: Seatbelt knows addresses only.
+    hosts.length === 0 || settings.proxyPort === undefined
+      ? ''
+      : `(allow network-outbound (remote ip "localhost:${settings.proxyPort}"))`,
   ]
     .filter((line) => line !== '')
     .join('\n')

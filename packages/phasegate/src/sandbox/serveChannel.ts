@@ -8,8 +8,8 @@ import { ENGINE, HOSTS } from './ports.ts';
 
 /** What a sandbox may reach outside of itself. */
 export interface Services {
-  /** Started for each connection to the engine, with the connection as its standard input and output. */
-  readonly engine: EngineProgram;
+  /** Started for each connection to the engine, with the connection as its standard input and output; absent: none. */
+  readonly engine?: EngineProgram;
   /** Hosts, `*.` before a domain for all in it, with a port where it is not 443. */
   readonly hosts: readonly string[];
 }
@@ -18,7 +18,7 @@ export interface Services {
 export function serveChannel(pipe: Duplex, services: Services): void {
   const proxy = proxyTo(services.hosts);
   new Channel(pipe, (service, connection) => {
-    if (service === ENGINE) return engineOn(connection, services.engine);
+    if (service === ENGINE && services.engine !== undefined) return engineOn(connection, services.engine);
     if (service === HOSTS) return void proxy.emit('connection', connection);
     connection.destroy();
   });

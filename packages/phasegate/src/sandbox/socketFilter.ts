@@ -1,6 +1,7 @@
 /**
- * A program for the kernel (classic BPF, read by seccomp) that refuses sockets with a name in the file system: they
- * answer through read-only mounts too, and anyone who listens there is outside. Pairs of sockets without a name stay.
+ * A program for the kernel (classic BPF, read by seccomp) that lets programs make only sockets which their own network
+ * holds. Those with a name in the file system answer through read-only mounts too, and those to the host of a virtual
+ * machine know no networks: anyone who listens there is outside. Pairs of sockets without a name stay.
  * System calls of another architecture and `io_uring`, which would make sockets unseen, are refused too.
  * Null on an architecture it is not written for.
  */
@@ -21,7 +22,9 @@ export function socketFilter(arch: string): Buffer | null {
     [RETURN, 0, 0, ALLOW],
     [RETURN, 0, 0, REFUSE],
     [LOAD, 0, 0, FIRST_ARGUMENT],
-    [IF_EQUAL, 0, 1, AF_UNIX],
+    [IF_EQUAL, 3, 0, AF_INET],
+    [IF_EQUAL, 2, 0, AF_INET6],
+    [IF_EQUAL, 1, 0, AF_NETLINK],
     [RETURN, 0, 0, REFUSE],
     [RETURN, 0, 0, ALLOW],
   ];
@@ -49,7 +52,10 @@ const RETURN = 0x06;
 const NUMBER = 0;
 const ARCH = 4;
 const FIRST_ARGUMENT = 16;
-const AF_UNIX = 1;
+const AF_INET = 2;
+const AF_INET6 = 10;
+/** By which a program asks for its own addresses. */
+const AF_NETLINK = 16;
 const IO_URING_SETUP = 425;
 const ALLOW = 0x7fff0000;
 /** An error of the call, EPERM. */

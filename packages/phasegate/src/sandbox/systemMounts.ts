@@ -1,4 +1,13 @@
-import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 
 /** Words for bubblewrap that give a program its system: programs and libraries, and no more of `/etc` than they need. */
@@ -17,8 +26,8 @@ export function pathFolders(
   path: string,
   { home }: { readonly home: string | undefined },
 ): readonly string[] {
-  const entries = path.split(delimiter).filter((entry) => isAbsolute(entry) && isFolder(entry));
-  return entries.filter((entry) => !isSystem(entry) && !holds(entry, home)).flatMap(withLibraries);
+  const entries = path.split(delimiter).filter((entry) => isAbsolute(entry) && !isSystem(entry));
+  return entries.filter((entry) => isFolder(entry) && !holds(entry, home)).flatMap(withLibraries);
 }
 
 /** Where a program's own files are: the folder it really lies in, or the packages it is one of. */
@@ -103,7 +112,8 @@ const LIBRARIES = ['lib', 'lib64', 'libexec'] as const;
 
 function isFolder(place: string): boolean {
   try {
-    return readdirSync(place) !== undefined;
+    accessSync(place, constants.R_OK);
+    return statSync(place).isDirectory();
   } catch {
     return false;
   }

@@ -15,10 +15,11 @@ import type { AuditKnowledge, AuditRow, AuditSource } from './auditSource.ts';
 import { createCommitListeners } from './commitListeners.ts';
 import { createMemoryCalls } from './memoryCalls.ts';
 import { createMemoryFinder } from './memoryFinder.ts';
+import { createMemoryKept } from './memoryKept.ts';
 import { createMemoryProject, type MemoryProject } from './memoryProject.ts';
 import { withFacts } from './projectNote.ts';
 import { addedTo } from './runHistory.ts';
-import { placesOf } from './runPlaces.ts';
+import { isInPlace, placesKeepingOut, placesOf } from './runPlaces.ts';
 import { digestOf, runSealHolds, sealRun } from './runSeal.ts';
 import { runFromState, stateText, summaryOf } from './storedRun.ts';
 import { verifyAudit } from './verifyAudit.ts';
@@ -66,9 +67,21 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     append(null, withFacts(beside.project ?? [], ['run_started', 'run_ended'], { run: run.id, ...head }));
   }
 
+  function noteOn(runId: string | null, drafts: readonly AuditDraft[]): void {
+    const row = runId === null ? undefined : rows.get(runId);
+    if (row === undefined) append(null, drafts);
+    else seat(row.run, row.version, { run: drafts });
+  }
+
   function keepWorkflow(run: Run): void {
     requireOwnWorkflow(run);
     workflows.set(run.workflowHash, run.workflow);
+  }
+
+  function isKeptOut(before: Run | undefined, run: Run): boolean {
+    const places = placesKeepingOut(before, run);
+    if (places.length === 0) return false;
+    return [...rows.values()].some((row) => row.run.id !== run.id && isInPlace(row.run, places));
   }
 
   function changeLease(change: LeaseChange): void {
@@ -115,6 +128,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
           ) !== undefined
         )
           return false;
+        if (isKeptOut(undefined, run)) return false;
         keepWorkflow(run);
         // What is kept is what a file would give back, so that a value JSON cannot hold shows in tests too.
         const kept = runFromState(stateText(run), () => run.workflow);
@@ -126,6 +140,7 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
         const before = rows.get(run.id);
         if (before === undefined || before.version !== version) return false;
         if (beside.calls !== undefined && !calls.areOver(run.id, beside.calls)) return false;
+        if (isKeptOut(before.run, run)) return false;
         if (changesWorkflow(before.run, run, audit)) keepWorkflow(run);
         addedTo(before.run.decisions, run.decisions, 'decisions');
         addedTo(before.run.completions, run.completions, 'completions');
@@ -135,13 +150,9 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
       }),
     note: (runId, drafts, epoch) =>
       changing(() => {
-        if (runId === null) {
-          append(null, drafts);
-          return true;
-        }
-        const row = rows.get(runId);
-        if (row === undefined || (epoch !== undefined && row.run.epoch !== epoch)) return false;
-        seat(row.run, row.version, { run: drafts });
+        const row = runId === null ? null : rows.get(runId);
+        if (row === undefined || (epoch !== undefined && row?.run.epoch !== epoch)) return false;
+        noteOn(runId, drafts);
         return true;
       }),
     history: (runId, { after, limit }) =>
@@ -150,6 +161,13 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     ...finder.parts,
 
     feed: (after, limit) => asking(() => feed.slice(after, limit < 0 ? undefined : after + limit)),
+    feedSince: ({ events, since, after = 0, limit }) =>
+      asking(() =>
+        feed
+          .slice(after)
+          .filter(({ event, time }) => (events as readonly string[]).includes(event) && time >= since)
+          .slice(0, limit),
+      ),
     feedEnd: () => asking(() => feed.length),
     onCommit: (listener) => listeners.add(listener),
 
@@ -161,6 +179,14 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
           .filter((lease) => agent === undefined || lease.agent === agent)
           .sort(byRunAndItem),
       ),
+    someLeases: (limit) =>
+      asking(() =>
+        [...leases.values()]
+          .flatMap((ofRun) => [...ofRun.values()])
+          .sort(byRunAndItem)
+          .slice(0, limit),
+      ),
+    countLeases: () => asking(() => [...leases.values()].reduce((sum, ofRun) => sum + ofRun.size, 0)),
     leasesEnded: (now) =>
       asking(() =>
         [...leases.values()]
@@ -195,6 +221,12 @@ export function createMemoryStore({ seal, ...knowledge }: { readonly seal: Seal 
     calls: (runId, item) => asking(() => calls.of(runId, item)),
     askToEnd: (runId, ids) => changing(() => calls.askToEnd(runId, ids)),
 
+    ...createMemoryKept({
+      asking,
+      changing,
+      runOf: (run) => rows.get(run)?.run,
+      append: (run, drafts) => noteOn(run, drafts),
+    }),
     ...project.parts,
 
     async verify(options = {}) {

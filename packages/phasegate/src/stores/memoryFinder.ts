@@ -3,7 +3,7 @@ import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { canClaim } from '@phasegate/core/engine';
 import { targetKey } from '@phasegate/core/model';
 import type { FoundAt, FoundPage, RunFinder, RunStore } from '../runtime/ports.ts';
-import { goesOn, placesOf } from './runPlaces.ts';
+import { goesOn, placesInTheWay, placesOf, wantedPlace } from './runPlaces.ts';
 import { capabilitiesOf, summaryOf } from './storedRun.ts';
 
 /** What a store in memory lists and finds of its runs, by going over them. */
@@ -52,11 +52,15 @@ export function createMemoryFinder(memory: {
           .sort((one, other) => compare(other.startedAt, one.startedAt))
           .slice(offset, limit === undefined ? undefined : offset + limit),
       ),
-    claimable: ({ capabilities, ...page }) =>
+    claimable: ({ capabilities, without = [], ...page }) =>
       asking(() =>
         found(
           page,
-          (run) => (canClaim(capabilitiesOf(run), capabilities) ? placesOf(run).claimPlace : null),
+          (run) => {
+            const { claimPlace, workspace } = placesOf(run);
+            if (without.some((hold) => wantedPlace(hold) === workspace)) return null;
+            return canClaim(capabilitiesOf(run), capabilities) ? claimPlace : null;
+          },
           ({ id, epoch }, at) => ({ run: id, epoch, at }),
         ),
       ),
@@ -88,20 +92,38 @@ export function createMemoryFinder(memory: {
         if (since === null) quietSince.delete(id);
         else quietSince.set(id, since);
       }),
+    stopped: ({ before, ...about }) =>
+      asking(() =>
+        all()
+          .filter(({ run }) => run.status === 'stopped' && run.updatedAt < before)
+          .filter(({ run }) => isAbout(placesOf(run).targetKey, about))
+          .map(({ run }) => summaryOf(run))
+          .sort((one, other) => compare(other.updatedAt, one.updatedAt)),
+      ),
     notOver: ({ workflow, targets, beneath, limit }) =>
       asking(() =>
         all()
-          .filter(({ run }) => run.workflow.id === workflow)
+          .filter(({ run }) => run.workflow.id === workflow && !isOver(run))
           .filter(({ run }) => isAbout(placesOf(run).targetKey, { targets, beneath }))
           .slice(0, limit)
           .map(({ run }) => summaryOf(run)),
       ),
+    inWorkspace: (hold, except) =>
+      asking(() => {
+        const inTheWay = placesInTheWay(hold);
+        const found = all().find(
+          ({ run }) => run.id !== except && inTheWay.includes(placesOf(run).workspace ?? ''),
+        );
+        return found === undefined ? undefined : summaryOf(found.run);
+      }),
     countHeld: (agent, most) =>
       asking(() => {
         const begun: readonly Run['status'][] = UNFINISHED_STATUSES;
         const held = all().filter(({ run }) => run.holder === agent && begun.includes(run.status));
         return Math.min(most, held.length);
       }),
+    treesInUse: () =>
+      asking(() => new Set(all().flatMap(({ run }) => (isOver(run) ? [] : [...treesOf(run)])))),
     countByStatus: () =>
       asking(() => {
         const counts: Partial<Record<Run['status'], number>> = {};
@@ -117,6 +139,15 @@ export function createMemoryFinder(memory: {
       else quietSince.delete(run.id);
     },
   };
+}
+
+function isOver({ status }: Run): boolean {
+  return status === 'completed' || status === 'stopped';
+}
+
+function treesOf(run: Run): readonly string[] {
+  const atGate = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.tree : undefined;
+  return [run.work.tree, atGate].filter((tree) => tree !== undefined);
 }
 
 function isAbout(

@@ -3,7 +3,7 @@ import { PhasegateError } from '@phasegate/core';
 import type { Seal } from '../runtime/ports.ts';
 
 /** What is sealed by `recordMac`; its name keeps a seal of one kind from passing for one of another. */
-export type SealedKind = 'human' | 'trust' | 'run' | 'lease' | 'agent' | 'webhook' | 'archived';
+export type SealedKind = 'human' | 'trust' | 'run' | 'lease' | 'agent' | 'webhook' | 'archived' | 'kept';
 
 /** The MAC of a list of fields. Without it a row put into the database would make its author a human. */
 export function recordMac(seal: Seal, kind: SealedKind, fields: readonly (string | number | null)[]): string {

@@ -42,9 +42,12 @@ export function attachServers(parts: AttachedServersParts): AttachedServers {
   const timeoutMs = parts.timeoutMs ?? 60_000;
   const closing = new AbortController();
   const servers = Object.entries(parts.servers).map(([name, server]) =>
-    attachOne(name, async () => {
-      parts.demandSame?.(name);
-      return connectServer(server, { ...parts, name, timeoutMs, signal: closing.signal });
+    attachOne(name, {
+      connect: async () => {
+        parts.demandSame?.(name);
+        return connectServer(server, { ...parts, name, timeoutMs, signal: closing.signal });
+      },
+      isHeld: async () => 'url' in server || ((await parts.enclose?.()) ?? null) !== null,
     }),
   );
   let looked: Promise<void> | undefined;
@@ -98,7 +101,14 @@ interface Attached {
 
 const TOOL_NAME = /^[A-Za-z0-9_.-]+$/;
 
-function attachOne(name: string, connect: () => Promise<Connection>): Attached {
+/** How one server is reached. */
+interface Reached {
+  connect(): Promise<Connection>;
+  /** Whether it is in a sandbox, or on another machine. */
+  isHeld(): Promise<boolean>;
+}
+
+function attachOne(name: string, { connect, isHeld }: Reached): Attached {
   const pins = new Map<string, string>();
   let pinned: readonly ToolImplementation[] | null = null;
   let starting: Promise<void> | null = null;
@@ -113,7 +123,16 @@ function attachOne(name: string, connect: () => Promise<Connection>): Attached {
     return connection;
   }
 
-  async function call(tool: string, input: JsonObject, signal: AbortSignal): Promise<ToolResult> {
+  async function call(
+    tool: string,
+    input: JsonObject,
+    { signal, enclose }: ToolContext,
+  ): Promise<ToolResult> {
+    // INVARIANT: where programs of a run are held, none of ours works for it outside.
+    if (enclose !== undefined && !(await isHeld())) {
+      const message = `server \`${name}\` is a program outside a sandbox, and programs of this run are in one; ask a human to set \`sandbox: on\` in the config`;
+      return failed('sandbox_unavailable', message);
+    }
     try {
       const server = await connected();
       const now = (await server.list(signal)).filter((offered) => offered.name === tool);
@@ -137,7 +156,7 @@ function attachOne(name: string, connect: () => Promise<Connection>): Attached {
       name: `mcp:${name}/${tool.name}`,
       description: tool.description,
       input: tool.inputSchema,
-      run: (input: JsonObject, context: ToolContext) => call(tool.name, input, context.signal),
+      run: (input: JsonObject, context: ToolContext) => call(tool.name, input, context),
     }));
   }
 

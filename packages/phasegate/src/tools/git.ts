@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { ToolContext, ToolImplementation } from '../runtime/ports.ts';
 import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
+import { GIT_SETTINGS, gitEnvironment, startsProgram } from '../workspace/gitSettings.ts';
 import { findBeneath } from '../workspace/openBeneath.ts';
 import { relativePath } from '../workspace/relativePath.ts';
 import { defineTool, ToolFailure } from './defineTool.ts';
@@ -36,7 +36,7 @@ export const git: ToolImplementation = defineTool({
     const cwd = await folderInside(context.workspace, input.cwd);
     await refuseLinks(context.workspace, cwd, words);
     await refusePrograms(context, cwd, environment);
-    const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
+    const settings = GIT_SETTINGS.flatMap((setting) => ['-c', setting]);
     return runInWorkspace(
       { argv: ['git', '--no-pager', ...settings, ...words], input, environment },
       context,
@@ -54,51 +54,6 @@ async function refuseLinks(root: string, cwd: string, words: readonly [string, .
     throw new ToolFailure('path_is_link', `\`${path}\` leads through the link \`${found.at}\``);
   }
 }
-
-/** Settings that win over any file. */
-const SETTINGS = [
-  'core.hooksPath=/dev/null',
-  'core.fsmonitor=false',
-  'core.pager=cat',
-  'core.askPass=',
-  'core.sshCommand=ssh',
-  'core.gitProxy=',
-  'core.alternateRefsCommand=',
-  'core.attributesFile=/dev/null',
-  'credential.helper=',
-  'commit.gpgSign=false',
-  'tag.gpgSign=false',
-  'log.showSignature=false',
-  'diff.external=',
-  'diff.ignoreSubmodules=all',
-  'submodule.recurse=false',
-  'fetch.recurseSubmodules=false',
-  'push.recurseSubmodules=no',
-  'gc.auto=0',
-  'maintenance.auto=false',
-  'protocol.ext.allow=never',
-  'protocol.file.allow=never',
-] as const;
-
-function gitEnvironment(workspace: string): Readonly<Record<string, string>> {
-  return {
-    // The workspace's own repository or none: never one that happens to lie above it.
-    GIT_CEILING_DIRECTORIES: dirname(workspace),
-    GIT_ALLOW_PROTOCOL: 'https:http:ssh:git',
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_ASKPASS: '',
-    SSH_ASKPASS: '',
-    GIT_EDITOR: 'false',
-    GIT_SEQUENCE_EDITOR: 'false',
-    GIT_PAGER: 'cat',
-    GIT_MERGE_AUTOEDIT: 'no',
-    GIT_OPTIONAL_LOCKS: '0',
-  };
-}
-
-/** Keys of a repository's own configuration that start a program, or lead elsewhere, and that no setting undoes. */
-const PROGRAM_KEYS =
-  /^(?:filter\..+\.(?:clean|smudge|process)|diff\..+\.(?:command|textconv)|merge\..+\.driver|gpg(?:\..+)?\.program|remote\..+\.(?:uploadpack|receivepack|vcs)|trailer\..+\.(?:command|cmd)|interactive\.difffilter|submodule\..+\.update|credential\..+\.helper|core\.worktree|include(?:if\..+)?\.path)$/i;
 
 async function refusePrograms(
   context: ToolContext,
@@ -142,7 +97,7 @@ async function refusePrograms(
   const fields = listed.stdout.toString().split('\0');
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [scope, key] = [fields[at], fields[at + 1] ?? ''];
-    if ((scope === 'local' || scope === 'worktree') && PROGRAM_KEYS.test(key)) {
+    if ((scope === 'local' || scope === 'worktree') && startsProgram(key)) {
       const message = `the repository's own configuration sets \`${key}\`, which can start a program; a human must remove it`;
       throw new ToolFailure('git_refused', message);
     }

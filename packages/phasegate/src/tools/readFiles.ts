@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { JsonObject } from '@phasegate/core';
 import { LARGEST_FILE } from '@phasegate/core/contract';
-import type { ToolImplementation } from '../runtime/ports.ts';
+import type { ToolContext, ToolImplementation } from '../runtime/ports.ts';
 import { readBeneath } from '../workspace/readBeneath.ts';
 import { defineTool, failureOf, ToolFailure, textsOf } from './defineTool.ts';
 import { PATH, PATHS } from './schemas.ts';
@@ -31,16 +31,16 @@ export const readFiles: ToolImplementation = defineTool({
       },
     },
   },
-  async run(input, { workspace, signal }) {
+  async run(input, context) {
     const reading = readingOf(input);
     if (typeof input.path === 'string') {
-      return { ok: true, output: await read(workspace, input.path, reading) };
+      return { ok: true, output: await read(context, input.path, reading) };
     }
     const files: JsonObject[] = [];
     let left = reading.maxBytes;
     for (const path of textsOf(input.paths)) {
-      signal.throwIfAborted();
-      const file = await readOrFail(workspace, path, { ...reading, maxBytes: left });
+      context.signal.throwIfAborted();
+      const file = await readOrFail(context, path, { ...reading, maxBytes: left });
       if (typeof file.content === 'string') left = Math.max(0, left - Buffer.byteLength(file.content));
       files.push(file);
     }
@@ -72,9 +72,9 @@ function readingOf({ offset, limit, encoding, max_bytes: bytes }: JsonObject): R
   };
 }
 
-async function readOrFail(root: string, path: string, reading: Reading): Promise<JsonObject> {
+async function readOrFail(context: ToolContext, path: string, reading: Reading): Promise<JsonObject> {
   try {
-    return await read(root, path, reading);
+    return await read(context, path, reading);
   } catch (error) {
     const known = failureOf(error);
     if (known === null) throw error;
@@ -82,8 +82,11 @@ async function readOrFail(root: string, path: string, reading: Reading): Promise
   }
 }
 
-async function read(root: string, given: string, reading: Reading): Promise<JsonObject> {
-  const { path, content } = await readBeneath(root, given, LARGEST_FILE);
+async function read(context: ToolContext, given: string, reading: Reading): Promise<JsonObject> {
+  const { path, content } = await readBeneath(context.workspace, given, LARGEST_FILE);
+  if (!context.mayRead(path)) {
+    throw new ToolFailure('not_shown', `\`${path}\` is not shown in this phase; work by its instructions`);
+  }
   const size = content.length;
   if (reading.encoding === 'base64') {
     const kept = content.subarray(0, Math.floor((reading.maxBytes * 3) / 4));

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** How the system calls the standard output of a process that was just started; null where it does not say. */
-export function outputOf(pid: number | undefined): string | null {
-  return pid === undefined ? null : linkAt(`/proc/${pid}/fd/1`);
+export function outputOf(pid: number | undefined, descriptor = 1): string | null {
+  return pid === undefined ? null : linkAt(`/proc/${pid}/fd/${descriptor}`);
 }
 
 /**

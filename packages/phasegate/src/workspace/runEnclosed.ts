@@ -4,7 +4,7 @@ import { type Ended, type Program, runProgram } from './runProgram.ts';
 /** Runs a program in its sandbox, where it has one. One whose sandbox could not be made was not started. */
 export async function runEnclosed(program: Program, enclose: Enclose | undefined): Promise<Ended> {
   if (enclose === undefined) return runProgram(program);
-  const enclosed = await enclose(program);
+  const enclosed = await enclose({ ...program, ownOutput: true });
   try {
     const ended = await runProgram({ ...program, ...enclosed });
     const { loose } = enclosed;

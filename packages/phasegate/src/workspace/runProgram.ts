@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { drainNow } from './drainNow.ts';
 import { holdersOf, outputOf } from './holdersOf.ts';
 import { guardGroup, markOfDriver } from './startGuard.ts';
@@ -20,6 +21,8 @@ export interface Program {
   readonly signal: AbortSignal;
   /** What it inherits behind standard error, in order; null: nothing. */
   readonly descriptors?: readonly (number | null)[];
+  /** Which of those is its standard output, in the place of the one that it is started with. */
+  readonly output?: number;
   /** A pipe in both directions behind those, and who serves our end of it. */
   readonly channel?: { serve(pipe: unknown): void };
 }
@@ -64,6 +67,8 @@ export function runProgram(program: Program): Promise<Ended> {
   });
 }
 
+/** Behind standard input, output and error. */
+const FIRST_DESCRIPTOR = 3;
 const TAIL_BYTES = 2048;
 /** How long a group may take to end itself after SIGTERM. */
 const GRACE_MS = 2000;
@@ -78,9 +83,11 @@ function start(program: Program): { readonly child: ChildProcess } | Ended {
       env: { ...program.environment, ...markOfDriver() },
       stdio: [
         program.input === undefined ? 'ignore' : 'pipe',
+        program.output === undefined ? 'pipe' : 'ignore',
         'pipe',
-        'pipe',
-        ...(program.descriptors ?? []).map((descriptor) => descriptor ?? 'ignore'),
+        ...(program.descriptors ?? []).map((descriptor, place) =>
+          place + FIRST_DESCRIPTOR === program.output ? 'pipe' : (descriptor ?? 'ignore'),
+        ),
         ...(program.channel === undefined ? [] : (['pipe'] as const)),
       ],
       shell: false,
@@ -114,7 +121,8 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   let how: Ended['how'] | null = null;
   let heldOpen = false;
   let heldBy: readonly string[] = [];
-  const output = outputOf(child.pid);
+  const stdout = child.stdio[program.output ?? 1] as Readable | null | undefined;
+  const output = outputOf(child.pid, program.output);
   const timers: NodeJS.Timeout[] = [];
   const later = (act: () => void, delay: number) => timers.push(setTimeout(act, delay));
 
@@ -147,13 +155,13 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
     program.signal.removeEventListener('abort', abort);
     stayWith.delete(leave);
     unguard();
-    child.stdout?.destroy();
+    stdout?.destroy();
     child.stderr?.destroy();
     // A program may end before the last of what it printed was read.
     if (how?.kind === 'exited' && bytes > limit) how = { kind: 'printed_too_much' };
-    const [stdout, stderr] = [Buffer.concat(streams.stdout), Buffer.concat(streams.stderr)];
+    const [out, err] = [Buffer.concat(streams.stdout), Buffer.concat(streams.stderr)];
     const ended = how ?? { kind: 'not_started', code: 'UNKNOWN' };
-    resolve({ how: ended, stdout, stderr, tail, heldOpen, heldBy, printed });
+    resolve({ how: ended, stdout: out, stderr: err, tail, heldOpen, heldBy, printed });
   };
 
   const keep = (stream: 'stdout' | 'stderr', chunk: Buffer) => {
@@ -168,7 +176,7 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
     }
     take(chunk);
   };
-  child.stdout?.on('data', (chunk: Buffer) => keep('stdout', chunk));
+  stdout?.on('data', (chunk: Buffer) => keep('stdout', chunk));
   child.stderr?.on('data', (chunk: Buffer) => keep('stderr', chunk));
   // A program may end, or close its input, without having read it all.
   child.stdin?.on('error', () => undefined);
@@ -180,7 +188,7 @@ function watch(child: ChildProcess, program: Program, resolve: (ended: Ended) =>
   child.once('exit', (code, signal) => {
     how ??= code === null ? { kind: 'killed', signal: signal ?? 'unknown' } : { kind: 'exited', code };
     // At once, and before the rest of the group is killed: anyone who is still there may print in the program's place.
-    heldOpen = !drainNow(child.stdout, (chunk) => keep('stdout', chunk));
+    heldOpen = !drainNow(stdout ?? null, (chunk) => keep('stdout', chunk));
     if (heldOpen) heldBy = holdersOf(output, child.pid);
     killGroup('SIGKILL');
     later(finish, DRAIN_MS);

@@ -32,6 +32,8 @@ export type RecordedStep = {
       readonly database?: string;
       /** Hash of the workspace as it was measured for it. */
       readonly tree?: string;
+      /** The git worktree in which it was made. */
+      readonly folder?: string;
       /** Codes of a refusal that changed nothing and so has no events. */
       readonly turnedAway?: readonly string[];
     }

@@ -9,7 +9,15 @@ import {
   judgeTool,
   type StartDecision,
 } from '@phasegate/core/engine';
-import { canonicalJson, type Json, jsonEqual, phaseById, type Workflow } from '@phasegate/core/model';
+import {
+  canonicalJson,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEqual,
+  phaseById,
+  type Workflow,
+} from '@phasegate/core/model';
 import { asRecordedBefore } from './asRecordedBefore.ts';
 import type { RecordedStep } from './recordedSteps.ts';
 import { type Answered, answeredByOtherCode, answersFrom, lookName, settle } from './replayFacts.ts';
@@ -138,15 +146,19 @@ function circumstance(step: Step<'start' | 'command'>, facts: Facts): Circumstan
   const asked = step.kind === 'command' ? step.command : null;
   const shown = asked?.kind === 'decide' ? { shown: asked.shown } : {};
   const database = step.kind === 'command' ? databaseOf(step) : {};
-  return { principal: step.by, now: step.at, facts, ...shown, ...database, ...treeOf(step) };
+  return { principal: step.by, now: step.at, facts, ...shown, ...database, ...placeOf(step) };
 }
 
-/** The measure of the workspace that came with it; that of a start stands in its event. */
-function treeOf(step: Step<'start' | 'command'>): { readonly tree?: string } {
+/** The workspace and the measure of it that came with it; those of a start stand in its event. */
+function placeOf(step: Step<'start' | 'command'>): { readonly tree?: string; readonly folder?: string } {
   const [first] = step.events;
-  const tree = step.kind === 'command' ? step.tree : first?.type === 'run_started' ? first.tree : undefined;
-  return tree === undefined ? {} : { tree };
+  const begun = first?.type === 'run_started' ? first : undefined;
+  const told = step.kind === 'command' ? step : begun;
+  const { tree, folder } = told ?? NOWHERE;
+  return { ...(tree === undefined ? {} : { tree }), ...(folder === undefined ? {} : { folder }) };
 }
+
+const NOWHERE: { readonly tree?: string; readonly folder?: string } = {};
 
 /** INVARIANT: only where the run's own workflow still gives what is on record can a difference be the change's. */
 function isWhatWasRecorded(step: Step<'start' | 'command'>, { verdict, events }: Decided): boolean {
@@ -168,13 +180,24 @@ function isFromBefore(step: Step<'start' | 'command'>): boolean {
   return step.before?.rules === undefined;
 }
 
-/** Recordings list the reasons of a refusal in the order the workflow's file once had, which nothing hangs on. */
+/**
+ * Recordings list the reasons of a refusal in the order the workflow's file once had, and earlier ones do not name the
+ * rules; nothing hangs on either, nor on the lines that rules are written in.
+ */
 function inOneOrder(events: readonly RunEvent[]): Json {
-  return events.map((event) =>
-    'blockers' in event
-      ? { ...event, blockers: event.blockers.map((found) => canonicalJson(found as unknown as Json)).sort() }
-      : event,
-  ) as unknown as Json;
+  return events.map((event) => {
+    const { places: _, ...told } = withoutRules(event as unknown as Json) as JsonObject;
+    const { blockers } = told;
+    return Array.isArray(blockers) ? { ...told, blockers: blockers.map(canonicalJson).sort() } : told;
+  });
+}
+
+function withoutRules(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutRules);
+  if (!isJsonObject(value)) return value;
+  const isReason = Object.hasOwn(value, 'nextAction') && Object.hasOwn(value, 'code');
+  const kept = Object.entries(value).filter(([key]) => !isReason || key !== 'rule');
+  return Object.fromEntries(kept.map(([key, part]) => [key, withoutRules(part)]));
 }
 
 type Decided = Decision | StartDecision;

@@ -1,4 +1,5 @@
 import type { Phasegate } from '@phasegate/core';
+import { SOCKET_KEY } from '@phasegate/core/contract';
 import type { AgentSnapshot, HumanSnapshot } from '#wire';
 import { type AgentCalls, createAgentCalls } from './agentCalls.ts';
 import { createFileCalls, type FileCalls } from './fileCalls.ts';
@@ -8,12 +9,16 @@ import { createHumanCalls, type HumanCalls } from './humanCalls.ts';
 import { PhasegateClientError } from './PhasegateClientError.ts';
 import { createRemotePhasegate } from './remotePhasegate.ts';
 import { createSession } from './session.ts';
+import { socketFetch, socketPathIn } from './socketFetch.ts';
 
 /** How to reach a server. */
 export interface ConnectOptions {
-  /** Of the server, e.g. `http://127.0.0.1:8000`; `/api/v1` at the end makes no difference. */
+  /**
+   * Of the server, e.g. `http://127.0.0.1:8000`; `/api/v1` at the end makes no difference. `unix:/run/…/socket` for one
+   * that listens on a socket in the file system (Node only).
+   */
   readonly url: string;
-  /** An agent's key. Humans need none: they sign in. */
+  /** An agent's key. Humans need none, as they sign in, and an agent with a socket of its own needs none either. */
   readonly key?: string;
   /**
    * Lets passphrase, key and token go over plain `http` to a host that is not this machine, where everybody on the way
@@ -46,16 +51,24 @@ export interface PhasegateClient extends AgentCalls, FileCalls, HumanCalls {
 
 /** Connects to a server. Nothing is sent before the first call. */
 export function connect(options: ConnectOptions): PhasegateClient {
-  const key = options.key === undefined ? null : checkCredential(options.key, 'key');
   const { timeoutMs } = options;
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs < 2 ** 31)) {
     throw new PhasegateClientError('usage', '`timeoutMs` must be a number of milliseconds above 0');
   }
   // Called as a plain function: a browser's own refuses to be a method of anything else.
-  const { fetch = globalThis.fetch } = options;
-  const base = baseOf(options.url);
+  const socket = socketPathIn(options.url);
+  // Through the socket of an agent its user is all the credential there is.
+  const { key: shown = socket === null ? undefined : SOCKET_KEY } = options;
+  const key = shown === undefined ? null : checkCredential(shown, 'key');
+  const { fetch = socket === null ? globalThis.fetch : socketFetch(socket) } = options;
+  const base = baseOf(socket === null ? options.url : SOCKET_HOST);
   if (options.allowInsecureHttp !== true) demandPrivate(base);
-  const http = createHttp({ base, fetch: (...call) => fetch(...call), timeoutMs });
+  const http = createHttp({
+    base,
+    fetch: (...call) => fetch(...call),
+    timeoutMs,
+    ...(socket === null ? {} : { shownAs: `unix:${socket}` }),
+  });
   const hold = createHold(http, key);
   if (options.token !== undefined) hold.take(options.token);
   else if (options.task !== undefined) hold.expect({ id: options.task, item: null });
@@ -74,3 +87,6 @@ export function connect(options: ConnectOptions): PhasegateClient {
     },
   };
 }
+
+/** What `Host` says where the address is a socket: every server on this machine is known by it. */
+const SOCKET_HOST = 'http://localhost';

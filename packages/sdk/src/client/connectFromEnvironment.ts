@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, own } from '@phasegate/core';
 import { connect, type PhasegateClient } from './connect.ts';
 import { PhasegateClientError } from './PhasegateClientError.ts';
+import { socketPathIn } from './socketFetch.ts';
 
 /** The environment a program was started with. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,7 +26,7 @@ export function connectFromEnvironment(env?: Environment, readDescriptor?: ReadD
   const token = textIn(handed, 'token');
   const task = textIn(handed, 'task') ?? told.PHASEGATE_RUN;
   if (url === undefined) throw new PhasegateClientError('usage', '`PHASEGATE_URL` is not set');
-  if (key === undefined && token === undefined) {
+  if (key === undefined && token === undefined && socketPathIn(url) === null) {
     throw new PhasegateClientError(
       'usage',
       'there is no credential: `PHASEGATE_KEY` is not set, and `PHASEGATE_CREDENTIALS_FD` gives none',

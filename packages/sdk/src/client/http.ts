@@ -10,6 +10,8 @@ export interface HttpOptions {
   /** The API's address, as `baseOf` gives it. */
   readonly base: string;
   readonly fetch: typeof globalThis.fetch;
+  /** What messages call the server. Default: the origin of `base`. */
+  readonly shownAs?: string;
   /** Longest wait for one answer; undefined for the limits of the client. */
   readonly timeoutMs: number | undefined;
 }
@@ -79,7 +81,10 @@ export function createHttp(options: HttpOptions): Http {
 export function baseOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
-    throw new PhasegateClientError('usage', '`url` is not an http or https address');
+    throw new PhasegateClientError(
+      'usage',
+      '`url` is not an http or https address, and not `unix:` with the path of a socket',
+    );
   }
   if (parsed.username !== '' || parsed.password !== '' || parsed.search !== '' || parsed.hash !== '') {
     throw new PhasegateClientError('usage', '`url` holds more than an address; give the credential as `key`');
@@ -160,10 +165,10 @@ function addressOf(base: string, call: Call): string {
 /** What the caller aborted stays the caller's own; all else is a server that does not answer. */
 function unanswered(options: HttpOptions, call: Call, error: unknown): unknown {
   if (call.signal?.aborted) return call.signal.reason;
-  const { origin } = new URL(options.base);
+  const name = options.shownAs ?? new URL(options.base).origin;
   const late = error instanceof Error && error.name === 'TimeoutError';
   const what = late ? 'does not answer in time' : 'does not answer';
-  return new PhasegateClientError('server_unreachable', `\`${origin}\` ${what}`, {
+  return new PhasegateClientError('server_unreachable', `\`${name}\` ${what}`, {
     cause: error,
     uncertain: !call.safe && call.changesNothing !== true && !neverSent(error),
   });

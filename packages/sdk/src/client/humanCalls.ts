@@ -4,6 +4,9 @@ import type {
   AuditPage,
   AuditReport,
   EventRecord,
+  FenceDiff,
+  FenceSettled,
+  FenceState,
   GateCard,
   Run,
   RunPage,
@@ -53,6 +56,12 @@ export interface HumanCalls {
   resume(run: string, note?: string): Promise<Run>;
   /** Ends a run. */
   stop(run: string, reason: string): Promise<Run>;
+  /** What was changed outside the scope of the phase a run is in. An agent reads its own with its key. */
+  getFence(run: string): Promise<FenceState>;
+  /** How that differs, or how the named paths do, as text. */
+  getFenceDiff(run: string, paths?: readonly string[]): Promise<FenceDiff>;
+  /** Restores, moves aside or accepts what was changed; `paths` may be folders, `all` goes with `accept`. */
+  settleFence(run: string, order: FenceRequest): Promise<FenceSettled>;
   /** Everything that happens, as it happens; taken up again after a cut, so that nothing is missed. */
   events(options?: FollowOptions): AsyncIterable<EventRecord>;
   /** A page of the audit: of one run, or of all chains. */
@@ -114,6 +123,14 @@ export type AnswerRequest = { readonly question: number } & (
   | { readonly text: string }
 );
 
+/** What a human wants done about changed paths. */
+export interface FenceRequest {
+  readonly action: FenceSettled['action'];
+  readonly paths: readonly string[] | 'all';
+  /** Why; `accept` needs one. */
+  readonly reason?: string;
+}
+
 /** Which records to read. */
 export interface AuditQuery {
   readonly run?: string;
@@ -170,6 +187,15 @@ export function createHumanCalls(http: Http, session: Session): HumanCalls {
     answer: async (run, answer) => (await post(`${pathOf(run)}/answers`, answer)) as Run,
     resume: async (run, note) => (await post(`${pathOf(run)}/resume`, { note })) as Run,
     stop: async (run, reason) => (await post(`${pathOf(run)}/stop`, { reason })) as Run,
+    getFence: async (run) => (await get(`${pathOf(run)}/fence`)) as FenceState,
+    getFenceDiff: async (run, paths = []) => {
+      const query = paths.length === 0 ? {} : { paths: paths.join('\n') };
+      return (await get(`${pathOf(run)}/fence/diff`, query)) as FenceDiff;
+    },
+    settleFence: async (run, { reason, ...order }) => {
+      const why = reason === undefined || reason === '' ? {} : { reason };
+      return (await post(`${pathOf(run)}/fence`, { ...order, ...why })) as FenceSettled;
+    },
     events: (options) => followEvents<EventRecord>(http, session.bearer, options),
     audit: async (query = {}) => (await get('/audit', { ...query })) as AuditPage,
     verifyAudit: async () => (await get('/audit/verify')) as AuditReport,

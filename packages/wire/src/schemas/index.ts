@@ -1,3 +1,4 @@
+export * from './fence.ts';
 export * from './records.ts';
 export * from './refusals.ts';
 export * from './runs.ts';

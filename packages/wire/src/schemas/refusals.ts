@@ -20,11 +20,27 @@ export const nextStep = z
   })
   .openapi('NextStep');
 
+/** The rule of the definition that refuses. */
+export const ruleFields = {
+  rule: z
+    .string()
+    .optional()
+    .openapi({ description: 'the rule of the definition that refuses', example: 'writes' }),
+  rule_at: z
+    .string()
+    .optional()
+    .openapi({ description: 'the file and line it is written in', example: 'agent_workflow.yaml:14' }),
+};
+
+/** How an agent hands its phase to a human. */
+export const askHuman = z.string().optional().openapi({ description: 'how to ask a human' });
+
 /** Why something was refused, and the one legal call to make next. */
 export const blocker = z
   .object({
     code: z.string().openapi({ example: 'incomplete_checkpoint' }),
     message: z.string(),
+    ...ruleFields,
     next_action: z.string(),
     next_step: nextStep.optional(),
   })
@@ -55,6 +71,7 @@ export const problem = z
     message: z.string(),
     problems: listOf(fieldProblem).optional(),
     blockers: listOf(blocker).optional(),
+    ask: askHuman,
     next_action: z.string().optional(),
     hint: z.string().optional(),
   })

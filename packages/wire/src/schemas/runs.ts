@@ -76,6 +76,10 @@ const runFields = {
   status: runStatus,
   mode: z.string(),
   ring: z.string(),
+  folder: z
+    .string()
+    .optional()
+    .openapi({ description: "the git worktree the run works in; left out: the project's own folder" }),
   trusted: z.boolean(),
   epoch: z.int(),
   holder: z.string().nullable(),
@@ -89,6 +93,10 @@ const runFields = {
   violations: listOf(z.object({ path: z.string(), how: z.string(), by: z.string().optional() }))
     .optional()
     .openapi({ description: "what was changed outside the phase's scope, where the fence refused it" }),
+  waits_for: z
+    .object({ run: z.string(), workflow: z.string(), status: runStatus })
+    .optional()
+    .openapi({ description: 'the run that has the workspace, for which this one waits in the queue' }),
   gate: orNull(gate),
   questions: listOf(z.object({ text: z.string(), options: listOf(z.string()) })),
   answers: listOf(

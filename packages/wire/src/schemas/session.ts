@@ -8,7 +8,7 @@ const FREE: JsonObject = { type: 'object' };
 /** A phase id in an answer; null where a run has ended. */
 const PHASE_ID: JsonObject = { type: ['string', 'number', 'null'] };
 
-const BLOCKERS = listOf({ code: TEXT, message: TEXT, next_action: TEXT });
+const BLOCKERS = listOf({ code: TEXT, message: TEXT, rule: TEXT, rule_at: TEXT, next_action: TEXT });
 const WARNINGS = listOf({ code: TEXT, message: TEXT });
 
 /**
@@ -60,6 +60,7 @@ export const SESSION_FIELDS = {
     }),
     type: ['object', 'null'],
   },
+  violations: listOf({ path: TEXT, how: TEXT, by: TEXT }),
   questions: listOf({ text: TEXT, options: { type: 'array', items: TEXT } }),
   answers: listOf({ question: COUNT, asked: TEXT, text: TEXT, by: TEXT, elicited: FLAG }),
   escalation: { ...objectOf({ reason: TEXT, message: TEXT }), type: ['object', 'string'] },
@@ -84,6 +85,7 @@ export const SESSION_FIELDS = {
   required_format: FREE,
   examples: FREE,
   blockers: BLOCKERS,
+  ask: TEXT,
   would_refuse: BLOCKERS,
   warnings: WARNINGS,
   phase_token: TEXT,

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { BATCH_LIMIT, WORD_LIMIT } from '../limits.ts';
-import { blocker } from './refusals.ts';
+import { askHuman, blocker, ruleFields } from './refusals.ts';
 import { anyJson, isObject, jsonObject, listOf, orNull, phaseId, textUpTo, time } from './values.ts';
 
 const toolName = textUpTo(WORD_LIMIT).openapi({ example: 'read_files' });
@@ -33,7 +33,9 @@ const verdictFields = {
   allowed: z.boolean(),
   reason: z.string().optional().openapi({ description: 'why it was refused' }),
   code: z.string().optional().openapi({ example: 'tool_not_allowed' }),
+  ...ruleFields,
   next_action: z.string().optional(),
+  ask: askHuman,
   would_refuse: listOf(blocker).optional().openapi({ description: 'in permissive mode' }),
 };
 
@@ -58,7 +60,11 @@ export const receipt = z
     output_hash: z.string(),
     ok: z.boolean(),
     exit_code: z.int().nullable(),
-    tree: z.string().nullable(),
+    tree: z
+      .string()
+      .nullable()
+      .openapi({ description: 'hash of what the workspace held when a program had run' }),
+    tree_before: z.string().optional().openapi({ description: 'the same before it ran' }),
     started_at: time,
     ended_at: time,
     signature: z.string(),

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../json.ts';
 import { checkpointPathProblem } from '../checkpointPath.ts';
 import type { ArtifactDraft, PhaseDraft, RouteDraft } from '../draft.ts';
 import { parseDuration } from '../duration.ts';
+import { hostProblem } from '../hosts.ts';
 import { onlyWhenChecks } from '../onlyWhen.ts';
 import type { DraftPath } from '../problems.ts';
 import { compileSchema } from '../schema/jsonSchema.ts';
@@ -50,6 +51,7 @@ export function compilePhase(context: CompileContext, index: number, number: num
       content: task.content ?? null,
     })),
     ...compileTools(place),
+    ...compileNetwork(place),
     preconditions: [
       ...compileChecks(place, phase.preconditions ?? [], 'preconditions'),
       ...onlyWhenChecks(place),
@@ -94,6 +96,15 @@ function checkWork({ context, path }: PhasePlace, work: Work, next: Route): void
       '`skip` comes from handlers only, and this phase has none',
     );
   }
+}
+
+function compileNetwork({ context, phase, path }: PhasePlace): Pick<Phase, 'hosts'> {
+  const hosts = phase.network?.hosts ?? [];
+  hosts.forEach((host, index) => {
+    const problem = hostProblem(host);
+    if (problem !== null) context.problems.error([...path, 'network', 'hosts', index], 'bad_value', problem);
+  });
+  return hosts.length === 0 ? {} : { hosts };
 }
 
 const LONGEST_SECONDS = 7 * 86_400;

@@ -25,6 +25,7 @@ describe('a file that is not a contract', () => {
     ['workflow: x\nphases: {A: {}}\nparams: &a {b: *a}\n', 3, 16, 'syntax'],
     ['workflow: x\nphases: {A: {}}\n__proto__: {}\n', 3, 1, 'bad_key'],
     ['workflow: x\nparams: {n: {max: .inf}}\nphases: {A: {}}\n', 2, 19, 'bad_value'],
+    ['workflow: x\nphases:\n  A:\n    network: {hosts: [a.example, "https://b"]}\n', 4, 34, 'bad_value'],
     [`workflow: x\nphases: ${'['.repeat(20_000)}`, 1, 1, 'syntax'],
   ])('%j is refused at its place', async (text, line, column, code) => {
     const { workflow, problems } = await load(text);

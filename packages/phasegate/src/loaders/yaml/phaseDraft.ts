@@ -41,6 +41,7 @@ export function phaseDraft(
           }),
       ),
       writes: spots.texts(spot, 'writes', at('writes')),
+      network: networkDraft(spots, spots.get(spot, 'network', at('network')), at('network')),
       tasks: spots.items(spots.get(spot, 'tasks', at('tasks')), at('tasks'), (task, place) =>
         taskDraft(spots, task, place),
       ),
@@ -67,6 +68,11 @@ export function phaseDraft(
       next: routeDraft(spots, spot, at('next')),
     }),
   };
+}
+
+function networkDraft(spots: Spots, spot: Spot, path: YamlPath): PhaseDraft['network'] {
+  if (spot.value === undefined) return undefined;
+  return defined({ hosts: spots.texts(spot, 'hosts', [...path, 'hosts']) });
 }
 
 function workDraft(spots: Spots, spot: Spot, path: YamlPath): PhaseDraft['work'] {

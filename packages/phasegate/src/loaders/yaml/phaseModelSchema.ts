@@ -10,6 +10,7 @@ const TAKEN = [
   'forbidden_tools',
   'tool_constraints',
   'writes',
+  'network',
   'only_when',
   'preconditions',
   'postconditions',

@@ -1,4 +1,11 @@
-import { CAPABILITY, EVIDENCE_RULES, LEASE_SECONDS, MAX_RECLAIMS, ONE_RUN_PER } from '@phasegate/core/model';
+import {
+  CAPABILITY,
+  EVIDENCE_RULES,
+  LEASE_SECONDS,
+  MAX_RECLAIMS,
+  ONE_RUN_PER,
+  RINGS,
+} from '@phasegate/core/model';
 import * as z from 'zod';
 import { check, gateShape } from './gateSchema.ts';
 import { about, anything, id, maybe, target, text, texts } from './schemaParts.ts';
@@ -126,6 +133,18 @@ export const phaseShape: Readonly<Record<string, z.ZodType>> = {
   writes: maybe(
     texts,
     'The one write scope, as globs from the root; left out: what the constraints of the writing tools allow, else nothing.',
+  ),
+  network: maybe(
+    strictMap(
+      { name: 'network', description: 'What programs of the phase may reach from a sandbox.' },
+      {
+        hosts: maybe(
+          texts,
+          'Hosts: `host`, `*.domain` or `host:port`; 443 where no port is named. Left out: none.',
+        ),
+      },
+    ),
+    'Hosts that programs of the phase may reach from a sandbox, through a proxy. Left out: none.',
   ),
   tasks: maybe(
     z.array(
@@ -264,13 +283,14 @@ export const workflowSchema = strictMap(
             'strict',
           ),
           ring: maybe(
-            z.enum(['served', 'hooked', 'sandboxed', 'isolated']),
-            'How an agent must be attached; `served` and `sandboxed` are in this release.',
+            z.enum(RINGS),
+            'How an agent must be attached; all but `hooked+isolated` are in this release.',
             'served',
           ),
           workspace: maybe(
             z.enum(['exclusive', 'shared']),
-            '`exclusive`: a run that may write waits until no other one works in the workspace. `shared`: several work in it, and each answers for its own changes.',
+            '`exclusive`: no other run that may write works in the workspace at the same time; the later one waits in the queue. `shared`: runs that all say so work in it together, and each answers for its own changes.',
+            'exclusive',
           ),
           phase_tokens: maybe(
             strictMap(

@@ -27,17 +27,31 @@ const PAGE = 1000;
 /** A call that Phasegate does not carry out has no end on record, and does not last longer than this. */
 const LONGEST_MS = 600_000;
 
-/** The allowed calls of a run that may have gone on since then, in their order. */
-export async function callsSince(
-  store: Pick<Store, 'history'>,
-  runId: string,
-  since: string,
-): Promise<readonly AllowedCall[]> {
+/** What the audit has of calls and claims since a time, of all runs. */
+export interface CallsSince {
+  /** The allowed calls that may have gone on since then, in their order. */
+  readonly calls: readonly AllowedCall[];
+  readonly claims: readonly AuditRecord[];
+}
+
+/**
+ * Reads it. INVARIANT: it costs what was recorded since then, and not what is stored: a phase is compared whenever an
+ * agent says that it is done.
+ */
+export async function callsSince(store: Pick<Store, 'feedSince'>, since: string): Promise<CallsSince> {
   const calls: AllowedCall[] = [];
+  const claims: AuditRecord[] = [];
   const begun = new Map<string, number>();
-  for (let after = 0; ; ) {
-    const page = await store.history(runId, { after, limit: PAGE });
+  const from = new Date(Date.parse(since) - LONGEST_MS - COARSE_MS).toISOString();
+  for (let after: number | undefined; ; ) {
+    const page = await store.feedSince({
+      events: ['tool_judged', 'tool_executed', 'run_claimed'],
+      since: from,
+      limit: PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
     for (const record of page) {
+      if (record.event === 'run_claimed') claims.push(record);
       if (record.event === 'tool_judged' && own(record.data, 'allowed') === true) {
         begun.set(keyOf(record), calls.push(callOf(record)) - 1);
       }
@@ -46,8 +60,13 @@ export async function callsSince(
       const ended = timeOf(own(own(record.data, 'receipt') ?? null, 'ended_at'));
       calls[place] = { ...(calls[place] as AllowedCall), ended, carriedOut: true };
     }
-    if (page.length < PAGE) return calls.filter((call) => lastsUntil(call) >= Date.parse(since) - COARSE_MS);
-    after = page.at(-1)?.seq ?? after;
+    if (page.length < PAGE) {
+      return {
+        calls: calls.filter((call) => lastsUntil(call) >= Date.parse(since) - COARSE_MS),
+        claims: claims.filter(({ time }) => time > since),
+      };
+    }
+    after = page.at(-1)?.id ?? after;
   }
 }
 
@@ -55,8 +74,8 @@ function lastsUntil({ started, ended }: AllowedCall): number {
   return Math.min(ended, started + LONGEST_MS);
 }
 
-function keyOf({ principal, data }: AuditRecord): string {
-  return `${principal} ${String(own(data, 'tool'))}`;
+function keyOf({ run, principal, data }: AuditRecord): string {
+  return `${run} ${principal} ${String(own(data, 'tool'))}`;
 }
 
 function callOf(judged: AuditRecord): AllowedCall {

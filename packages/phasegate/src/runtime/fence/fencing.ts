@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto';
 import { type Phase, PhasegateError, phaseById, type Run } from '@phasegate/core';
-import type { Compared, Fence, FenceOrder, FenceReport, Fencing } from '../ports.ts';
+import { fewOfEach } from '@phasegate/core/engine';
+import { demandHere, type Here } from '../boundFolder.ts';
+import type { Compared, Fence, FenceChange, FenceOrder, FenceReport, Fencing } from '../ports.ts';
 import type { Runtime } from '../runtime.ts';
-import type { WorkspaceFence } from './workspaceFence.ts';
+import type { Sorted, WorkspaceFence } from './workspaceFence.ts';
 
 /** What it is built from. */
 export interface FencingParts {
@@ -10,10 +13,12 @@ export interface FencingParts {
   readonly judged: Pick<WorkspaceFence, 'sortOut'> | undefined;
   readonly runtime: Pick<Runtime, 'submit'>;
   load(runId: string): Promise<Run>;
+  /** Where this is. */
+  readonly here: Here;
 }
 
 /** Shows people what was changed outside a scope, and carries out what a human wants done about it. */
-export function createFencing({ fence, judged, runtime, load }: FencingParts): Fencing {
+export function createFencing({ fence, judged, runtime, load, here }: FencingParts): Fencing {
   function demandFence(): { readonly fence: Fence; readonly judged: Pick<WorkspaceFence, 'sortOut'> } {
     if (fence !== undefined && judged !== undefined) return { fence, judged };
     throw new PhasegateError('fence_failed', 'runs have no workspace here, so there is nothing to compare');
@@ -21,6 +26,7 @@ export function createFencing({ fence, judged, runtime, load }: FencingParts): F
 
   async function openRun(runId: string): Promise<{ readonly run: Run; readonly phase: Phase }> {
     const run = await load(runId);
+    demandHere(here, run);
     const phase = phaseById(run.workflow, run.phase);
     if (phase !== undefined) return { run, phase };
     throw new PhasegateError(
@@ -57,6 +63,7 @@ export function createFencing({ fence, judged, runtime, load }: FencingParts): F
   return {
     async report(runId): Promise<FenceReport> {
       const { run, phase } = await openRun(runId);
+      const { judged: sorting } = demandFence();
       const compared = await compare(run);
       const base = {
         run: run.id,
@@ -67,11 +74,31 @@ export function createFencing({ fence, judged, runtime, load }: FencingParts): F
         settled: run.fenced ?? [],
       };
       if (!compared.ok) {
-        return { ...base, problem: compared.reason, outside: [], noticed: [], inside: 0, notes: [] };
+        return {
+          ...base,
+          problem: compared.reason,
+          shown: null,
+          outside: [],
+          more: 0,
+          noticed: [],
+          inside: 0,
+          notes: [],
+        };
       }
-      const found = await demandFence().judged.sortOut(run, phase, compared.changes);
+      const found = await sorting.sortOut(run, phase, compared.changes);
       const inside = compared.changes.length - found.outside.length - found.noticed.length;
-      return { ...base, problem: null, ...found, inside, notes: compared.notes };
+      const isLong = found.outside.length > MOST_KEPT;
+      const outside = (isLong ? fewOfEach(found.outside) : found.outside).slice(0, MOST_KEPT);
+      return {
+        ...base,
+        problem: null,
+        shown: shownOf(compared.changes, found),
+        outside,
+        more: found.outside.length - outside.length,
+        noticed: found.noticed.slice(0, MOST_KEPT),
+        inside,
+        notes: compared.notes,
+      };
     },
 
     async diff(runId, paths) {
@@ -84,17 +111,24 @@ export function createFencing({ fence, judged, runtime, load }: FencingParts): F
         paths.length === 0
           ? [...all.outside, ...all.noticed].map(({ path }) => path)
           : meant(asked, compared);
-      return demandFence().fence.diff(run.id, run.work.tree as string, wanted);
+      const told = wanted.slice(0, MOST_KEPT);
+      const rest = wanted.length - told.length;
+      const text = await demandFence().fence.diff(run.id, run.work.tree as string, told);
+      return rest === 0 ? text : `${text}\n${rest} more paths are not shown: name a folder or a path\n`;
     },
 
     async settle(runId, order, human) {
-      const { run } = await openRun(runId);
-      const files = demandFence().fence;
+      const { run, phase } = await openRun(runId);
+      const { fence: files, judged: sorting } = demandFence();
       const compared = await compare(run);
       if (!compared.ok && (order.action !== 'accept' || order.paths !== 'all')) {
         throw new PhasegateError('fence_failed', compared.reason, {
           hint: `phasegate fence ${runId} accept --all --reason TEXT`,
         });
+      }
+      if (compared.ok && order.shown !== undefined) {
+        const found = await sorting.sortOut(run, phase, compared.changes);
+        if (shownOf(compared.changes, found) !== order.shown) throw notAsShown(runId);
       }
       const paths = compared.ok ? meant(order, compared) : [];
       const { action, reason } = order;
@@ -103,7 +137,11 @@ export function createFencing({ fence, judged, runtime, load }: FencingParts): F
       const accepted =
         action !== 'accept'
           ? {}
-          : { tree: order.paths === 'all' ? await acceptAll(run) : await files.accept(runId, tree, paths) };
+          : {
+              tree: compared.ok
+                ? await files.accept(runId, { tree, seen: compared.tree }, paths)
+                : await acceptAll(run),
+            };
       const make = async () => ({
         kind: 'fence' as const,
         action,
@@ -123,5 +161,24 @@ export function createFencing({ fence, judged, runtime, load }: FencingParts): F
   };
 }
 
-/** A run and its audit name so many; the measure has them all. */
+/** Of everything that a report is about, also what it only counts, and of what stands there now. */
+function shownOf(changes: readonly FenceChange[], { outside, noticed }: Sorted): string {
+  const told = new Set([...outside, ...noticed].map(({ path }) => path));
+  const facts = changes
+    .filter(({ path }) => told.has(path))
+    .map(({ path, how, content, mode, at }) => [path, how, content, mode, at]);
+  return hash('sha256', JSON.stringify(facts), 'hex');
+}
+
+function notAsShown(runId: string): PhasegateError {
+  return new PhasegateError(
+    'fence_failed',
+    'the workspace is not what was shown any more, so nothing was done',
+    {
+      hint: `phasegate fence ${runId}`,
+    },
+  );
+}
+
+/** A run, its audit and a report name so many; the measure has them all. */
 const MOST_KEPT = 1000;

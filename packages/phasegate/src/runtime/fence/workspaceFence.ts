@@ -1,13 +1,4 @@
-import {
-  type Command,
-  type Fact,
-  type Look,
-  own,
-  type Phase,
-  phaseById,
-  type Run,
-  type RunSummary,
-} from '@phasegate/core';
+import { type Command, type Fact, type Look, own, type Phase, phaseById, type Run } from '@phasegate/core';
 import {
   type FilesChanged,
   fewOfEach,
@@ -17,15 +8,16 @@ import {
   MOST_PATHS,
   mayWrite,
   type TreeChange,
+  workspaceHold,
 } from '@phasegate/core/engine';
-import { guardOf } from '@phasegate/core/model';
-import type { Fence, FenceChange, GuardedChange, Store } from '../ports.ts';
-import { type AllowedCall, callsSince, isWithin } from './callsInAudit.ts';
+import { guardOf, isInHome } from '@phasegate/core/model';
+import type { AuditRecord, Fence, FenceChange, GuardedChange, Store } from '../ports.ts';
+import { type AllowedCall, type CallsSince, callsSince, isWithin } from './callsInAudit.ts';
 
 /** What the runtime's fence is built from. */
 export interface WorkspaceFenceParts {
   readonly fence: Fence;
-  readonly store: Pick<Store, 'history' | 'list'>;
+  readonly store: Pick<Store, 'feedSince' | 'load' | 'treesInUse'>;
   /** Whether a human has accepted exactly what stands in the place of one of the guard's own files. */
   accepted(change: GuardedChange): Promise<boolean>;
   /** Whether there is a human who can accept anything. */
@@ -47,8 +39,20 @@ export interface WorkspaceFence {
   measure(runId: string): Promise<string>;
   /** What of these changes lies outside the phase's scope, with what the audit knows about it. */
   sortOut(run: Run, phase: Phase, changes: readonly FenceChange[]): Promise<Sorted>;
-  /** The run was saved: measures it does not have any more are dropped. */
-  settle(before: Run, run: Run): Promise<void>;
+  /**
+   * Saves a run. INVARIANT: the measures that it is to have are on disk before; those that it does not have then are
+   * dropped, whether it was saved or not.
+   */
+  around(saving: SavingRun): Promise<boolean>;
+}
+
+/** A run on its way to the store. */
+export interface SavingRun {
+  /** As it was; null where it is new. */
+  readonly before: Run | null;
+  readonly after: Run;
+  /** Gives whether it was saved. */
+  save(): Promise<boolean>;
 }
 
 /** So many changes are told and recorded; the others are counted. */
@@ -87,6 +91,7 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
           ...(more === 0 ? {} : { more }),
           ...(noticed.length === 0 ? {} : { noticed }),
           inside: insideOf(compared.changes, found),
+          ...(compared.state === undefined ? {} : { state: compared.state }),
         },
       };
     },
@@ -103,25 +108,33 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
     async movedSince(run, tree) {
       const moved = (await fence.moved(run.id, tree)).filter(({ noticed }) => noticed !== true);
       if (moved.length === 0) return [];
-      const isExcused = await excuses(run);
+      const isExcused = await excuses(run, await callsSince(store, run.work.enteredAt));
       return moved.filter((change) => !isExcused(change)).map(({ path }) => path);
     },
     measureAgain: (run, tree) => fence.measure(run.id, tree),
     measure: (runId) => fence.measure(runId),
-    async settle(before, run) {
-      const { tree } = run.work;
-      if (tree === undefined && before.work.tree === undefined) return;
-      const atGate = treeAtGate(run);
-      const trees = [...(tree === undefined ? [] : [tree]), ...(atGate === null ? [] : [atGate])];
-      // What is left behind costs room and nothing else.
-      await fence.settle(run.id, run.phase === null ? [] : trees).catch(() => undefined);
+    async around({ before, after, save }) {
+      const had = before === null ? [] : treesOf(before);
+      const has = treesOf(after);
+      const fresh = has.filter((tree) => !had.includes(tree));
+      if (fresh.length > 0) await fence.keep(after.id, fresh);
+      const isSaved = await save();
+      await settle(after.id, isSaved ? { had, has } : { had: fresh, has: had });
+      return isSaved;
     },
   };
+
+  async function settle(runId: string, trees: Record<'had' | 'has', readonly string[]>): Promise<void> {
+    if (trees.had.every((tree) => trees.has.includes(tree))) return;
+    // What is left behind costs room and nothing else.
+    await fence.settle(runId, { ...trees, inUse: () => store.treesInUse() }).catch(() => undefined);
+  }
 
   async function sortOut(run: Run, phase: Phase, changes: readonly FenceChange[]): Promise<Sorted> {
     const outside: FenceChange[] = [];
     const noticed: FenceChange[] = [];
-    const asksHuman = changes.some(({ path }) => guardOf(path) !== null) && (await parts.asksHuman());
+    const isGuarded = ({ path }: FenceChange) => guardOf(path) !== null || isInHome(path);
+    const asksHuman = changes.some(isGuarded) && (await parts.asksHuman());
     for (const change of changes) {
       // Without a human nobody could accept the guard's own files as they are now: then it is on record (ADR 24).
       const isOnRecord = change.noticed === true || (!asksHuman && isLaw(change.path));
@@ -130,9 +143,10 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
       else if (isLinkedOut(phase, change)) outside.push({ ...change, how: 'linked' });
     }
     if (outside.length === 0) return { outside: [], noticed: noticed.map(toldOf) };
-    const isExcused = await excuses(run);
+    const known = await callsSince(store, run.work.enteredAt);
+    const isExcused = await excuses(run, known);
     const left = outside.filter((change) => phaseHolds(phase, change) || !isExcused(change));
-    const mine = left.length === 0 ? [] : await callsSince(store, run.id, run.work.enteredAt);
+    const mine = known.calls.filter((call) => call.run === run.id);
     return {
       outside: left.map((change) => ({ ...toldOf(change), ...byOf(change, mine) })),
       noticed: noticed.map(toldOf),
@@ -140,9 +154,10 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
   }
 
   /** Whether another run answers for a change. */
-  async function excuses(run: Run): Promise<(change: FenceChange) => boolean> {
-    if (run.workflow.enforcement.workspace === 'exclusive') return isDraftGone;
-    const others = await callsOfOthers(run, run.work.enteredAt);
+  async function excuses(run: Run, known: CallsSince): Promise<(change: FenceChange) => boolean> {
+    // One that may not write holds nothing, so others work beside it.
+    if (workspaceHold(run)?.use === 'exclusive') return isDraftGone;
+    const others = await callsOfOthers(run, known);
     return (change) => isDraftGone(change) || others.some(wrote(change));
   }
 
@@ -159,37 +174,35 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
    * What agents of other runs did since then. INVARIANT: an agent that holds this run excuses nothing with another one of
    * its own: it would only have to start one with a wider scope. What it did elsewhere before it took this one up counts.
    */
-  async function callsOfOthers(run: Run, since: string): Promise<readonly AllowedCall[]> {
+  async function callsOfOthers(run: Run, { calls, claims }: CallsSince): Promise<readonly AllowedCall[]> {
     const mine = new Set(agentsOf(run).map((name) => `agent:${name}`));
-    const others = (await store.list({})).filter(
-      (other) => other.run !== run.id && mayHaveWorked(other, since),
-    );
-    const found = (await Promise.all(others.map((other) => callsSince(store, other.run, since)))).flat();
-    const writing = found.filter(({ wrote: paths }) => paths.length > 0);
-    if (!writing.some(({ principal }) => mine.has(principal))) return writing;
-    const taken = Date.parse(await takenUpAt(run, since));
-    return writing.filter(({ principal, ended }) => !mine.has(principal) || ended < taken);
-  }
-
-  /** When the one who holds the run now took it up, where that was after its phase was entered. */
-  async function takenUpAt({ id, holder }: Run, entered: string): Promise<string> {
-    let taken = entered;
-    for (let after = 0; ; ) {
-      const page = await store.history(id, { after, limit: PAGE });
-      for (const { event, time, data } of page)
-        if (event === 'run_claimed' && own(data, 'holder') === holder && time > taken) taken = time;
-      if (page.length < PAGE) return taken;
-      after = page.at(-1)?.seq ?? after;
+    const written = calls.filter((call) => call.run !== run.id && call.wrote.length > 0);
+    const atWork = new Set<string>();
+    for (const id of new Set(written.map((call) => call.run))) {
+      const other = (await store.load(id))?.run;
+      // The same path in another folder is another file.
+      if (mayHaveWorked(other, run.work.enteredAt) && other?.folder === run.folder) atWork.add(id);
     }
+    const writing = written.filter((call) => atWork.has(call.run));
+    if (!writing.some(({ principal }) => mine.has(principal))) return writing;
+    const taken = Date.parse(takenUpAt(run, claims));
+    return writing.filter(({ principal, ended }) => !mine.has(principal) || ended < taken);
   }
 }
 
-const PAGE = 1000;
+/** When the one who holds the run now took it up, where that was after its phase was entered. */
+function takenUpAt({ id, holder, work: { enteredAt } }: Run, claims: readonly AuditRecord[]): string {
+  const times = claims.flatMap(({ run, time, data }) =>
+    run === id && own(data, 'holder') === holder ? [time] : [],
+  );
+  return times.reduce((newest, time) => (time > newest ? time : newest), enteredAt);
+}
 
 /** A run that nobody has begun has done nothing, and one that ended before cannot have since. */
-function mayHaveWorked({ status, epoch, updatedAt }: RunSummary, since: string): boolean {
-  if (status === 'queued') return epoch > 1;
-  return isOpen(status) || updatedAt >= since;
+function mayHaveWorked(run: Run | undefined, since: string): boolean {
+  if (run === undefined) return false;
+  if (run.status === 'queued') return run.epoch > 1;
+  return isOpen(run.status) || run.updatedAt >= since;
 }
 
 /** Changes of a workspace as a phase's scope sorts them. */
@@ -200,6 +213,13 @@ export interface Sorted {
 
 function treeAtGate(run: Run): string | null {
   return run.status === 'waiting' && run.wait.for === 'gate' ? (run.wait.tree ?? null) : null;
+}
+
+/** The measures a run has; one that is over has none. */
+function treesOf(run: Run): readonly string[] {
+  if (run.phase === null) return [];
+  const [tree, atGate] = [run.work.tree, treeAtGate(run)];
+  return [...(tree === undefined ? [] : [tree]), ...(atGate === null || atGate === tree ? [] : [atGate])];
 }
 
 function isOpen(status: Run['status']): boolean {
@@ -213,16 +233,16 @@ function agentsOf(run: Run): readonly string[] {
 
 /** One of the guard's own files; a repository further down is nobody's law. */
 function isLaw(path: string): boolean {
-  return guardOf(path) !== null && !/\/\.git(?:\/|$)/i.test(path);
+  return isInHome(path) || (guardOf(path) !== null && !/\/\.git(?:\/|$)/i.test(path));
 }
 
 function isOutside(phase: Phase, { path, how }: FenceChange): boolean {
-  return how === 'unreadable' || !mayWrite(phase, path);
+  return how === 'unreadable' || isInHome(path) || !mayWrite(phase, path);
 }
 
 /** No other run may write the guard's own files either. */
 function phaseHolds(phase: Phase, { path, how }: FenceChange): boolean {
-  return how === 'linked' || how === 'unreadable' || isGuardedIn(phase, path);
+  return how === 'linked' || how === 'unreadable' || isInHome(path) || isGuardedIn(phase, path);
 }
 
 /** Inside the scope, and the same file as one that is not: what is written to it is written there. */

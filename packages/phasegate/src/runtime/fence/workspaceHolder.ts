@@ -1,41 +1,55 @@
-import type { RunSummary, Workflow } from '@phasegate/core';
-import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
+import type { NextAction, Run, RunSummary, RunView } from '@phasegate/core';
+import { holdOnceBegun, type WorkspaceHold, waitingFor, workspaceHold } from '@phasegate/core/engine';
+import { WORKSPACE_USES } from '@phasegate/core/model';
 import type { Store } from '../ports.ts';
 
-/** Tools that change no file. */
-const HARMLESS_TOOLS: ReadonlySet<string> = new Set(['read_files', 'list_files', 'grep', 'fetch']);
+/** Where it is found which run has the workspace. */
+export type HolderStore = Pick<Store, 'inWorkspace'>;
 
 /**
- * The run that keeps one whose workflow is `exclusive` from working in the workspace: both may write. Null where nothing is
- * in the way. Only such a workflow asks: a start must not cost what all runs under way cost.
+ * The run that has the workspace, where one which is not begun has to wait for it. A look before, to say so in good time:
+ * the store itself lets no two begin that keep each other out.
  */
 export async function workspaceHolder(
-  store: Pick<Store, 'list' | 'load'>,
-  workflow: Workflow,
-  except: string,
-): Promise<RunSummary | null> {
-  if (!isExclusive(workflow) || !mayChangeFiles(workflow)) return null;
-  const begun = (await Promise.all(UNFINISHED_STATUSES.map((status) => store.list({ status })))).flat();
-  for (const summary of begun) {
-    if (summary.run === except) continue;
-    const other = (await store.load(summary.run))?.run.workflow;
-    if (other !== undefined && mayChangeFiles(other)) return summary;
-  }
-  return null;
+  store: HolderStore,
+  run: Pick<Run, 'id' | 'workflow' | 'folder'>,
+): Promise<RunSummary | undefined> {
+  const hold = holdOnceBegun(run);
+  return hold === null ? undefined : store.inWorkspace(hold, run.id);
 }
 
-/** Why a run waits, in words. */
-export function waitsFor({ run, workflow }: RunSummary): string {
-  return `run \`${run}\` of \`${workflow}\` works in this workspace, so this one waits in the queue until that has ended`;
+/** The same for a stored run, which may hold the workspace already, or is bound to `here` once it is begun. */
+export async function keptWaitingBy(
+  store: HolderStore,
+  run: Run,
+  here: string | undefined,
+): Promise<RunSummary | undefined> {
+  if (run.status !== 'queued' || workspaceHold(run) !== null) return undefined;
+  const folder = run.folder ?? here;
+  return workspaceHolder(store, folder === undefined ? run : { ...run, folder });
 }
 
-function isExclusive({ enforcement }: Workflow): boolean {
-  return enforcement.workspace === 'exclusive';
+/** The ways in which no run that is bound to no folder yet can begin in this one now. */
+export async function keptOutNow(
+  store: HolderStore,
+  folder: string | undefined,
+): Promise<readonly WorkspaceHold[]> {
+  const holds = WORKSPACE_USES.map((use) => ({ use }));
+  const found = await Promise.all(holds.map((hold) => store.inWorkspace({ ...hold, folder }, '')));
+  return holds.filter((_, index) => found[index] !== undefined);
 }
 
-/** A workflow none of whose phases may write anything is in nobody's way. */
-function mayChangeFiles({ phases }: Workflow): boolean {
-  return phases.some(
-    ({ writes, tools }) => writes.length > 0 || tools.allowed.some((tool) => !HARMLESS_TOOLS.has(tool)),
-  );
+/** Why a run waits and what lets it begin, in words. */
+export function waitsFor(holder: RunSummary): string {
+  const { why, next } = waitingFor(holder);
+  return `${why}: ${next}`;
+}
+
+/** A view that says which run this one waits for, and the one thing that lets it begin. */
+export function withHolder(view: RunView, holder: RunSummary | undefined): RunView {
+  if (holder === undefined) return view;
+  const { run, workflow, status } = holder;
+  const { why, next } = waitingFor(holder);
+  const nextAction: NextAction = { act: 'claim', text: `${next}; ${why}` };
+  return { ...view, waitsFor: { run, workflow, status }, nextAction };
 }

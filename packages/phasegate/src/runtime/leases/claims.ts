@@ -6,15 +6,19 @@ import {
   holds,
   isParked,
   openItems,
+  ringBlocker,
 } from '@phasegate/core/engine';
+import { type Attachment, attachmentOf } from '@phasegate/core/model';
+import { demandHere, type Here, isElsewhere } from '../boundFolder.ts';
 import type { Companions, Kept } from '../door.ts';
-import { waitsFor, workspaceHolder } from '../fence/workspaceHolder.ts';
+import { keptOutNow, keptWaitingBy, waitsFor } from '../fence/workspaceHolder.ts';
 import type {
   AgentPrincipal,
   ClaimableRun,
   Claimed,
   Claims,
   FoundAt,
+  HookedRing,
   LeaseChange,
   Store,
   StoredRun,
@@ -37,6 +41,10 @@ export interface ClaimParts {
   readonly renewals: Renewals;
   readonly refusals: RefusalNotes;
   readonly releases: Pick<Releases, 'release'>;
+  /** Told of agents in a sandbox that take a run which asks for hooks. */
+  readonly hooked?: Pick<HookedRing, 'enclosed'>;
+  /** Where this is; absent: in the project's own folder. */
+  readonly here?: Here;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -47,7 +55,7 @@ export interface ClaimParts {
  * token that was used for it is dead, and the holder asks for a fresh one.
  */
 export function createClaims(parts: ClaimParts): Claims {
-  const { store, runtime, tokens, now } = parts;
+  const { store, runtime, tokens, now, here = {} } = parts;
   const skipped = new Map<string, number>();
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -79,23 +87,32 @@ export function createClaims(parts: ClaimParts): Claims {
     return claimedOf(kept, handed as Handed, item);
   }
 
-  /** A run that would begin in a workspace which another one has to itself waits for that. */
-  async function isHeldUp(run: Run): Promise<boolean> {
-    return run.status === 'queued' && (await workspaceHolder(store, run.workflow, run.id)) !== null;
+  /** As `take`. Before it is taken, what asks for hooks only is told of a sandbox: that is closer. */
+  async function takeAs(run: Run, agent: AgentPrincipal, attached: Attachment): Promise<Claimed | Blocker> {
+    if (attached === 'sandboxed' && attachmentOf(run.ring) === 'hooked')
+      await parts.hooked?.enclosed(run, agent.name);
+    return take(run, agent);
+  }
+
+  /** A run that is not begun waits for the one that has the workspace. */
+  async function demandWorkspace(run: Run): Promise<void> {
+    const holder = await keptWaitingBy(store, run, here.folder);
+    if (holder !== undefined) throw new PhasegateError('not_permitted', waitsFor(holder));
   }
 
   /** Null where somebody else was quicker, or it is not for this agent. */
   async function tryTake(
     found: ClaimableRun,
     agent: AgentPrincipal,
-    capabilities: readonly string[],
+    { capabilities, attached }: Able,
   ): Promise<Claimed | null> {
     try {
       const stored = await store.load(found.run);
-      if (stored === undefined || claimability(stored.run) === null) return null;
+      if (stored === undefined || !isFree(stored.run, here)) return null;
       if (capabilityBlocker(stored.run, capabilities) !== null) return null;
-      if (await isHeldUp(stored.run)) return null;
-      const taken = await take(stored.run, agent);
+      if (ringBlocker(stored.run, attached) !== null) return null;
+      if ((await keptWaitingBy(store, stored.run, here.folder)) !== undefined) return null;
+      const taken = await takeAs(stored.run, agent, attached);
       return 'token' in taken ? taken : null;
     } catch (error) {
       const code = error instanceof PhasegateError ? error.code : 'internal';
@@ -122,12 +139,19 @@ export function createClaims(parts: ClaimParts): Claims {
     if (!onRun) await store.note(null, [{ ...draft, data: { run, ...data } }]);
   }
 
-  async function next(agent: AgentPrincipal, capabilities: readonly string[]): Promise<Claimed | null> {
+  async function next(agent: AgentPrincipal, able: Able): Promise<Claimed | null> {
+    const { capabilities } = able;
     let after: FoundAt | undefined;
+    const without = await keptOutNow(store, here.folder);
     for (;;) {
-      const page: readonly ClaimableRun[] = await store.claimable({ capabilities, limit: PAGE, after });
+      const page: readonly ClaimableRun[] = await store.claimable({
+        capabilities,
+        limit: PAGE,
+        after,
+        without,
+      });
       for (const found of page) {
-        const taken = await tryTake(found, agent, capabilities);
+        const taken = await tryTake(found, agent, able);
         if (taken !== null) return taken;
       }
       if (page.length < PAGE) return null;
@@ -153,40 +177,59 @@ export function createClaims(parts: ClaimParts): Claims {
 
   const { transition } = createTransitions({ ...parts, take });
 
-  return {
+  async function takeRun(
+    runId: string,
+    agent: AgentPrincipal,
+    { capabilities, attached }: Able,
+  ): Promise<Claimed> {
+    const { run } = await load(runId);
+    if (holds(run, agent.name) || heldItem(run, agent.name) !== undefined) return token(runId, agent);
+    const missing = capabilityBlocker(run, capabilities) ?? ringBlocker(run, attached);
+    if (missing !== null) throw new PhasegateError('not_permitted', missing.message);
+    if (isParked(run)) {
+      const needed = run.workflow.enforcement.ring;
+      const message = `run \`${runId}\` is parked until it has the ring \`${needed}\``;
+      throw new PhasegateError('not_permitted', message);
+    }
+    demandHere(here, run);
+    await demandWorkspace(run);
+    const taken = await takeAs(run, agent, attached).catch(async (error: unknown) => {
+      // Another one was begun at the same time: that is what it was refused for.
+      await demandWorkspace(run);
+      throw error;
+    });
+    if ('token' in taken) return taken;
+    throw new PhasegateError('not_permitted', taken.message);
+  }
+
+  const within = (attached: Attachment): Pick<Claims, 'claim' | 'claimRun'> => ({
     /** One after the other in this process: twenty agents at once would only take from each other. */
     claim(agent, capabilities) {
-      const mine = turn.then(() => next(agent, capabilities));
+      const mine = turn.then(() => next(agent, { capabilities, attached }));
       turn = mine.catch(() => undefined);
       return mine;
     },
+    claimRun: (runId, agent, capabilities) => takeRun(runId, agent, { capabilities, attached }),
+  });
 
-    async claimRun(runId, agent, capabilities) {
-      const { run } = await load(runId);
-      if (holds(run, agent.name) || heldItem(run, agent.name) !== undefined) return token(runId, agent);
-      const missing = capabilityBlocker(run, capabilities);
-      if (missing !== null) throw new PhasegateError('not_permitted', missing.message);
-      if (isParked(run)) {
-        const { ring } = run.workflow.enforcement;
-        throw new PhasegateError(
-          'not_permitted',
-          `run \`${runId}\` is parked until it has the ring \`${ring}\``,
-        );
-      }
-      const holder = run.status === 'queued' ? await workspaceHolder(store, run.workflow, runId) : null;
-      if (holder !== null) throw new PhasegateError('not_permitted', waitsFor(holder));
-      const taken = await take(run, agent);
-      if ('token' in taken) return taken;
-      throw new PhasegateError('not_permitted', taken.message);
-    },
-
+  return {
+    ...within('served'),
+    within,
     token,
     ...createAdmission(parts),
     transition,
     release: parts.releases.release,
     attend: runtime.attend,
     leases: (agent) => store.leases(agent),
+    someLeases: (limit) => store.someLeases(limit),
+    countLeases: () => store.countLeases(),
   };
+}
+
+/** What an agent can do, and how it is attached. */
+interface Able {
+  readonly capabilities: readonly string[];
+  readonly attached: Attachment;
 }
 
 /** How often a fresh token is tried for while others change the run. */
@@ -201,6 +244,11 @@ const EVERYBODYS: ReadonlySet<string> = new Set([
   'store_newer',
   'audit_broken',
 ]);
+
+/** Whether a run can be claimed here, as it is now. */
+function isFree(run: Run, here: Here): boolean {
+  return claimability(run) !== null && !isElsewhere(here, run);
+}
 
 function claimedOf({ submitted, run }: Kept, handed: Handed, item: string | null): Claimed {
   return claimedFrom(run, submitted.view, handed, item);

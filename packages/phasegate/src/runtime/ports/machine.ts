@@ -10,6 +10,8 @@ export interface ServeRequest {
   readonly host?: string;
   /** 0 picks a free one; left out, the config says. */
   readonly port?: number;
+  /** Absolute path of a socket to listen on as well: for the user of the server alone. */
+  readonly socket?: string;
   /** PEM files; both or neither. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** A proxy in front speaks TLS and forwards in plain HTTP. */
@@ -24,6 +26,10 @@ export interface ServeRequest {
   readonly verbose?: boolean;
   /** OpenTelemetry spans, for the one who has registered a tracer provider. */
   readonly tracing?: boolean;
+  /** Milliseconds without use after which it is to end; left out, it serves until it is asked to. */
+  readonly idleMs?: number;
+  /** Takes a free port where the config's is in use: hooks find it by its state directory. */
+  readonly anyPort?: boolean;
   /** Where structured lines go, one JSON value each. */
   log(line: string): void;
 }
@@ -38,12 +44,67 @@ export interface RunningServer {
   readonly open: OpenProject;
   /** A link that signs a human in once; null where no human is set up. */
   signInLink(human: UnlockedHuman | null): string;
+  /** Settles when nothing has used it for the time that was asked for. */
+  readonly idle: Promise<void>;
   /** Takes nothing new in, finishes what is under way, and leaves leases as they are. */
   close(): Promise<void>;
 }
 
 /** Opens the server of a project; there is at most one. */
 export type OpenServer = (request: ServeRequest) => Promise<RunningServer>;
+
+/** One property that the ring `isolated` stands on. */
+export interface IsolationFinding {
+  readonly name: string;
+  readonly holds: boolean;
+  readonly message: string;
+  readonly nextStep?: string;
+}
+
+/** Whose engine is to be isolated from whom. */
+export interface IsolateRequest {
+  readonly workspace: string;
+  /** The folder in which every isolated project has one. */
+  readonly base: string;
+  /** Default: the name of the workspace's folder. */
+  readonly name?: string;
+  readonly engineUser: string;
+  readonly checkUser: string;
+  readonly group: string;
+  readonly agentUsers: readonly string[];
+}
+
+/** One thing that is done, in words. */
+export interface IsolationStep {
+  readonly text: string;
+  /** Whether it was as it should be already. */
+  readonly done: boolean;
+}
+
+/** What was set up. */
+export interface IsolationMade {
+  readonly plan: string;
+  /** A command line as the engine's user, for root. */
+  readonly command: string;
+  readonly unit: string;
+  readonly sockets: readonly { readonly user: string; readonly url: string }[];
+  readonly systemd: boolean;
+}
+
+/** Steps that nobody has taken yet. */
+export interface Intended<T> {
+  readonly steps: readonly IsolationStep[];
+  carryOut(told: (step: IsolationStep) => void): T;
+}
+
+/** Runs the engine as another user than its agents. */
+export interface Isolate {
+  setup(request: IsolateRequest): Intended<IsolationMade>;
+  /** Every property, and as root also what each user can do in fact. */
+  check(request: IsolateRequest): { readonly findings: readonly IsolationFinding[]; readonly tried: boolean };
+  /** Without `state`, the state and the users stay. */
+  remove(request: IsolateRequest, what: { readonly state: boolean }): Intended<void>;
+}
 
 /** A program that is to work on a run as an agent. */
 export interface SpawnRequest {
@@ -65,6 +126,8 @@ export interface SpawnRequest {
   readonly waitForHuman: boolean;
   /** Never starts the program a second time for the same run. */
   readonly once: boolean;
+  /** Has the program in a sandbox of the phase, started anew for every phase. */
+  readonly sandbox?: boolean;
   /** Where the program's output goes; null for stderr. */
   readonly logFile: string | null;
   /** Ends the program and gives the run back. */

@@ -22,6 +22,8 @@ import type {
   Webhooks,
 } from '@phasegate/core/ports';
 import type { Fencing } from './fencing.ts';
+import type { Hooks } from './hooks.ts';
+import type { ProofRecords } from './proving.ts';
 import type { Records } from './records.ts';
 import type { Trust } from './trust.ts';
 
@@ -92,6 +94,10 @@ export interface People {
 
 /** What agents and runners do their work with. */
 export interface Workshop {
+  /** What clients' hooks are answered by. */
+  readonly hooks: Hooks;
+  /** What clients were proven to be held by. */
+  readonly proofs: ProofRecords;
   readonly claims: Claims;
   readonly toolbox: Toolbox;
   readonly sandboxes: Sandboxes;

@@ -1,5 +1,5 @@
 import type { JsonObject, PhaseId, Problem, Workflow } from '@phasegate/core';
-import type { Unaccepted } from '@phasegate/core/model';
+import type { RulePlaces, Unaccepted } from '@phasegate/core/model';
 import type {
   CodeGate,
   Humans,
@@ -92,6 +92,8 @@ export interface CatalogWorkflow {
   readonly notes: readonly Problem[];
   /** Where a part is written, as it was when the workflow was loaded; null where no file says it. */
   placeOf(part: WorkflowPart): Place | null;
+  /** Where all its rules are written; absent where no file says any. */
+  readonly rulePlaces?: RulePlaces;
 }
 
 /** A part of a workflow that something can be said about. */

@@ -3,7 +3,10 @@ import type { Agents, Claims, Feed, Humans } from '@phasegate/core/ports';
 import type { Gates, Keeping, RunsOf } from './openProject.ts';
 
 /** What of an open project can also be had from elsewhere, over its server. */
-export interface ReachedProject extends Gates, Pick<RunsOf, 'as' | 'look'>, Pick<Keeping, 'verifyAudit'> {
+export interface ReachedProject
+  extends Gates,
+    Pick<RunsOf, 'as' | 'look' | 'fencing'>,
+    Pick<Keeping, 'verifyAudit'> {
   readonly humans: Pick<Humans, 'unlock'>;
   readonly agents: Pick<Agents, 'list' | 'add' | 'remove'>;
   readonly claims: Pick<Claims, 'claim' | 'claimRun' | 'leases'>;

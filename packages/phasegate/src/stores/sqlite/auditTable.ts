@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { AuditRecord, Json } from '@phasegate/core';
-import type { FeedRecord, SealedRecord } from '../../runtime/ports.ts';
+import type { FeedRecord, FeedSince, SealedRecord } from '../../runtime/ports.ts';
 import { bytes, hex, integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
 import type { TextTable } from './textTable.ts';
 
@@ -24,6 +24,8 @@ export interface AuditTable {
    * no gaps and are in the order of the commits. A restored backup gives numbers out a second time.
    */
   feed(after: number, limit: number): readonly FeedRecord[];
+  /** Those of certain events that were written then or later. */
+  since(query: FeedSince): readonly FeedRecord[];
   /** The number of the newest record; 0 when there is none. */
   feedEnd(): number;
 }
@@ -38,6 +40,8 @@ export function openAuditTable(database: DatabaseSync, texts: Pick<TextTable, 'w
   let held: SQLInputValue[] = [];
   const read = lazily(database, 'SELECT * FROM audit WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?');
   const readFeed = lazily(database, FEED);
+  const readOf = lazily(database, FEED_OF);
+  const readTime = lazily(database, 'SELECT id, time FROM audit WHERE id > ? ORDER BY id LIMIT 1');
   const newest = lazily(database, 'SELECT max(id) AS id FROM audit');
   return {
     append(key, records, stored) {
@@ -61,12 +65,34 @@ export function openAuditTable(database: DatabaseSync, texts: Pick<TextTable, 'w
         .all(key, after, limit)
         .map((row) => auditRecord(row, run, texts));
     },
-    feed: (after, limit) =>
-      readFeed()
-        .all(after, limit)
-        .map((row) => ({ id: integer(row, 'id'), ...auditRecord(row, nameOfChain(row), texts) })),
-    feedEnd: () => integer(newest().get() ?? {}, 'id'),
+    feed: (after, limit) => readFeed().all(after, limit).map(feedRecord),
+    since({ events, since, after, limit }) {
+      const from = after ?? lastBefore(Date.parse(since));
+      return readOf().all(from, JSON.stringify(events), limit).map(feedRecord);
+    },
+    feedEnd,
   };
+
+  function feedRecord(row: SqlRow): FeedRecord {
+    return { id: integer(row, 'id'), ...auditRecord(row, nameOfChain(row), texts) };
+  }
+
+  function feedEnd(): number {
+    return integer(newest().get() ?? {}, 'id');
+  }
+
+  /** The number behind which all is that was written then or later. Records stand by the time of their commits. */
+  function lastBefore(time: number): number {
+    let [low, high] = [0, feedEnd()];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const found = readTime().get(middle);
+      // Numbers of archived records are missing.
+      if (found === undefined || Date.parse(timeOf(found, 'time')) >= time) high = middle;
+      else low = integer(found, 'id');
+    }
+    return low;
+  }
 }
 
 const AT_ONCE = 8;
@@ -75,6 +101,10 @@ const INSERT = 'INSERT INTO audit (run, seq, time, principal, event, data, prev,
 const ROW = '(?, ?, ?, ?, ?, ?, ?, ?)';
 const FEED = `SELECT audit.*, runs.id AS name FROM audit LEFT JOIN runs ON runs.key = audit.run
   WHERE audit.id > ? ORDER BY audit.id LIMIT ?`;
+
+/** In the order of the numbers, from one on: what is before is not read. */
+export const FEED_OF = `SELECT audit.*, runs.id AS name FROM audit LEFT JOIN runs ON runs.key = audit.run
+  WHERE audit.id > ? AND audit.event IN (SELECT value FROM json_each(?)) ORDER BY audit.id LIMIT ?`;
 
 /** A record from its row. */
 export function auditRecord(row: SqlRow, run: string | null, texts: Pick<TextTable, 'whole'>): AuditRecord {

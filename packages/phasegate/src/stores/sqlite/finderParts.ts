@@ -1,4 +1,5 @@
 import type { RunFinder, RunStore } from '../../runtime/ports.ts';
+import { placesInTheWay } from '../runPlaces.ts';
 import type { GroupCommit } from './groupCommit.ts';
 import type { HeldCounts } from './heldCounts.ts';
 import type { RunFinding } from './runFinder.ts';
@@ -25,7 +26,11 @@ export function finderParts(parts: {
         const row = runs.current(runId);
         if (row?.version === version) runs.rest(row, since);
       }),
+    stopped: (query) => asking(() => finding.stopped(query)),
     notOver: (query) => asking(() => finding.notOver(query)),
+    inWorkspace: (hold, except) =>
+      asking(() => finding.inPlaces(placesInTheWay(hold), 2).find(({ run }) => run !== except)),
+    treesInUse: () => asking(() => finding.treesInUse()),
     countByStatus: () => asking(() => finding.countByStatus()),
     countHeld: (agent, most) =>
       asking(() => {

@@ -18,6 +18,8 @@ export function leaseParts(parts: {
         return leases.current(runId, item);
       }),
     leases: (agent) => asking(() => leases.all(agent)),
+    someLeases: (limit) => asking(() => leases.some(limit)),
+    countLeases: () => asking(() => leases.count()),
     leasesEnded: (now) => asking(() => leases.ended(now)),
     putLease: (lease) =>
       commits.submit(() => {

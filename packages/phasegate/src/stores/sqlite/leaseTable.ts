@@ -10,6 +10,9 @@ export interface LeaseTable {
   current(run: string, item: string | null): LeaseRecord | undefined;
   /** All of them, or those of one agent. */
   all(agent?: string): readonly LeaseRecord[];
+  /** The first so many. */
+  some(limit: number): readonly LeaseRecord[];
+  count(): number;
   ended(now: string): readonly LeaseKey[];
   change(change: LeaseChange): void;
   doubt(): void;
@@ -22,6 +25,8 @@ export function openLeaseTable(database: DatabaseSync, seal: Seal): LeaseTable {
   const readMac = lazily(database, 'SELECT mac FROM leases WHERE run = ? AND item = ?');
   const readRow = lazily(database, 'SELECT * FROM leases WHERE run = ? AND item = ?');
   const readAll = lazily(database, 'SELECT * FROM leases ORDER BY run, item');
+  const readSome = lazily(database, 'SELECT * FROM leases ORDER BY run, item LIMIT ?');
+  const counted = lazily(database, 'SELECT count(*) AS leases FROM leases');
   const readOf = lazily(database, 'SELECT * FROM leases WHERE agent = ? ORDER BY run, item');
   const readEnded = lazily(database, LEASES_ENDED);
   const write = lazily(database, WRITE);
@@ -45,6 +50,11 @@ export function openLeaseTable(database: DatabaseSync, seal: Seal): LeaseTable {
     current: (run, item) => rows.current(keyOf(run, item))?.lease,
     all: (agent) =>
       (agent === undefined ? readAll().all() : readOf().all(agent)).map((row) => requireSealed(seal, row)),
+    some: (limit) =>
+      readSome()
+        .all(limit)
+        .map((row) => requireSealed(seal, row)),
+    count: () => integer(counted().get() ?? {}, 'leases'),
     ended: (now) =>
       readEnded()
         .all(now)

@@ -28,6 +28,7 @@ import { finderParts } from './finderParts.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { openHeadTable } from './headTable.ts';
 import { createHeldCounts } from './heldCounts.ts';
+import { keptParts } from './keptParts.ts';
 import { leaseParts } from './leaseParts.ts';
 import { openLeaseTable } from './leaseTable.ts';
 import { openPeopleTable } from './peopleTable.ts';
@@ -255,7 +256,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       writtenDrafts(project);
       return commits.submit(() => {
         if (runs.current(run.id) !== undefined || archived.has(run.id)) return false;
-        if (runs.inTheWayOf(run) !== undefined) return false;
+        if (runs.inTheWayOf(run) !== undefined || runs.isKeptOut(undefined, run)) return false;
         if (project.length > 0) heads.require();
         const kept = { ...run, workflow: workflows.keep(run) };
         return seat({ run: kept, write, version: 1 }, undefined, { project });
@@ -268,6 +269,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
         const before = runs.current(run.id);
         if (before === undefined || before.version !== version) return false;
         if (beside.calls !== undefined && !calls.areOver(run.id, beside.calls)) return false;
+        if (runs.isKeptOut(before.run, run)) return false;
         const kept = changesWorkflow(before.run, run, write.written)
           ? { ...run, workflow: workflows.keep(run) }
           : run;
@@ -297,6 +299,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
     ...finderParts({ commits, asking, runs, finding, held, lookAround: lookOnce }),
 
     feed: (after, limit) => asking(() => audit.feed(after, limit)),
+    feedSince: (query) => asking(() => audit.since(query)),
     feedEnd: () => asking(() => audit.feedEnd()),
     onCommit(listener) {
       if (closed) throw unavailable(file, 'it was closed');
@@ -305,6 +308,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 
     ...leaseParts({ commits, asking, lookAround: lookOnce, leases }),
     ...callParts({ commits, asking, lookAround: lookOnce, runs, calls, grow }),
+    ...keptParts({ database, seal, commits, asking, runs, heads, grow }),
     ...projectParts({
       commits,
       asking,

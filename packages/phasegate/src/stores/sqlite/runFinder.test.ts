@@ -5,8 +5,20 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { toFormat } from '../fixtures/olderFormat.ts';
 import { makeStateFolder, type StateFolder } from '../fixtures/openStores.ts';
 import { sampleRun } from '../fixtures/sampleRun.ts';
+import { FEED_OF } from './auditTable.ts';
 import { LEASES_ENDED } from './leaseTable.ts';
-import { CLAIMABLE, GATES_DUE, HELD, listOf, NEEDS, NOT_OVER, QUIET, STUCK } from './runFinder.ts';
+import {
+  CLAIMABLE,
+  GATES_DUE,
+  HELD,
+  IN_WORKSPACE,
+  listOf,
+  NEEDS,
+  NOT_OVER,
+  QUIET,
+  STOPPED,
+  STUCK,
+} from './runFinder.ts';
 
 let state: StateFolder;
 
@@ -29,13 +41,23 @@ describe('what is found and listed is read in order by an index, without going o
     ['quiet runs', QUIET],
     ['what was said of a stuck run', STUCK],
     ['runs that are not over', `${NOT_OVER} target_key = ?`],
+    ['all runs of a workflow that are not over', `${NOT_OVER} target_key IS NOT NULL LIMIT ?`],
+    ['runs that were stopped', `${STOPPED} target_key = ? AND updated_at < ?`],
     ['runs an agent holds', HELD],
+    ['runs that have the workspace', IN_WORKSPACE],
     ['leases that ended', LEASES_ENDED],
   ])('%s', async (_, sql) => {
     await state.open().close();
     const plan = state.read(`EXPLAIN QUERY PLAN ${sql}`).map(({ detail }) => String(detail));
     expect(plan.filter((step) => /SCAN (?!\(subquery|page$)|TEMP B-TREE/.test(step))).toEqual([]);
     expect(plan.some((step) => /SEARCH \w+ USING (?:COVERING )?INDEX/.test(step))).toBe(true);
+  });
+
+  test('records since a time', async () => {
+    await state.open().close();
+    const plan = state.read(`EXPLAIN QUERY PLAN ${FEED_OF}`).map(({ detail }) => String(detail));
+    expect(plan[0]).toBe('SEARCH audit USING INTEGER PRIMARY KEY (rowid>?)');
+    expect(plan.filter((step) => step.includes('TEMP B-TREE'))).toEqual([]);
   });
 
   test('what runs to claim need', async () => {
@@ -77,6 +99,7 @@ test.each([
   ['said to be about something else', "UPDATE runs SET target_key = 'elsewhere'"],
   ['said to be over', 'UPDATE runs SET target_key = NULL'],
   ['given a gate that is due', "UPDATE runs SET gate_due = ''"],
+  ['said to have the workspace', "INSERT INTO workspaces SELECT key, 'exclusive' FROM main.runs"],
 ])('a run that was %s from outside is found by a verification [adv.H2]', async (_, sql) => {
   const store = state.open();
   await create(store, sampleRun('r1', { status: 'queued', holder: null, target: 'a.md' }));
@@ -119,6 +142,27 @@ test('the runs of a database of the format before are found as new ones are [S3.
   });
   expect(before.claimable).toEqual(['open', 'queued', 'unreadable']);
   expect(await again.verify()).toMatchObject({ findings: [{ run: 'unreadable' }] });
+  await again.close();
+});
+
+test('a run under way in a database of the format before has the workspace [S3.80]', async () => {
+  const { phases, ...workflow } = sampleWorkflow();
+  const writing = { ...workflow, phases: phases.map((phase) => ({ ...phase, writes: ['**'] })) };
+  const first = state.open();
+  await create(first, sampleRun('writing', { workflow: writing }));
+  await create(first, sampleRun('waiting', { workflow: writing, status: 'queued', holder: null }));
+  await create(first, sampleRun('reading'));
+  await first.close();
+  const places = 'SELECT run, place FROM workspaces';
+  const before = state.read(places);
+  await toFormat(state, 11);
+  expect(() => state.read(places)).toThrow('no such table');
+
+  const again = state.open();
+  expect(state.read(places)).toEqual(before);
+  expect((await again.inWorkspace({ use: 'exclusive' }, ''))?.run).toBe('writing');
+  expect(await again.inWorkspace({ use: 'shared' }, '')).toBe(undefined);
+  expect((await again.verify()).ok).toBe(true);
   await again.close();
 });
 

@@ -4,27 +4,33 @@ import { RUN_STATUSES, UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { canClaim } from '@phasegate/core/engine';
 import { targetKey } from '@phasegate/core/model';
 import type {
+  ClaimableQuery,
   ClaimableRun,
-  FoundPage,
   NotOverQuery,
   QuietRun,
   RunFinder,
   RunListQuery,
+  StoppedQuery,
 } from '../../runtime/ports.ts';
+import { wantedPlace } from '../runPlaces.ts';
 import { auditRecord, timeOf } from './auditTable.ts';
 import { integer, type Lazy, lazily, type SqlRow, text } from './statements.ts';
 import { GOAL_COLUMN, summary } from './summary.ts';
 import type { TextTable } from './textTable.ts';
 
-/** What is read of runs by index, and never their state. */
+/** What is read of runs by index, and, but for the measures they have, never their state. */
 export interface RunFinding {
   list(query: RunListQuery): readonly RunSummary[];
   claimable(query: Parameters<RunFinder['claimable']>[0]): readonly ClaimableRun[];
   gatesDue(now: string): readonly string[];
   quiet(query: Parameters<RunFinder['quiet']>[0]): readonly QuietRun[];
   notOver(query: NotOverQuery): readonly RunSummary[];
+  /** Runs that hold the workspace in one of these ways, in no order. */
+  inPlaces(places: readonly string[], limit: number): readonly RunSummary[];
+  stopped(query: StoppedQuery): readonly RunSummary[];
   countHeld(agent: string, most: number): number;
   countByStatus(): Readonly<Partial<Record<RunSummary['status'], number>>>;
+  treesInUse(): ReadonlySet<string>;
 }
 
 /** Opens it on the table of runs. */
@@ -38,8 +44,12 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
   const ofWorkflow = lazily(database, `${NOT_OVER} target_key IS NOT NULL LIMIT ?`);
   const about = lazily(database, `${NOT_OVER} target_key = ?`);
   const beneath = lazily(database, `${NOT_OVER} target_key >= ? AND target_key < ?`);
+  const stoppedAbout = lazily(database, `${STOPPED} target_key = ? AND updated_at < ?`);
+  const stoppedBeneath = lazily(database, `${STOPPED} target_key >= ? AND target_key < ? AND updated_at < ?`);
   const held = lazily(database, HELD);
+  const working = lazily(database, IN_WORKSPACE);
   const counted = lazily(database, COUNTED);
+  const trees = lazily(database, TREES);
 
   function prepared(sql: string): Lazy {
     const known = lists.get(sql) ?? lazily(database, sql);
@@ -48,10 +58,15 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
   }
 
   /** Those of one need, which stand in order in the index. */
-  function ofNeed(need: string, { limit, after }: FoundPage): readonly ClaimableRun[] {
+  function ofNeed(
+    need: string,
+    { limit, after, without = [] }: Omit<ClaimableQuery, 'capabilities'>,
+  ): readonly ClaimableRun[] {
     const { key, number } = after ?? FIRST;
+    const left = without.map(wantedPlace);
+    // So many as there are ways to use a workspace; none is found in a place without a name.
     return claimable()
-      .all(need, key, key, number, limit)
+      .all(need, key, key, number, left[0] ?? '', left[1] ?? '', limit)
       .map((row) => ({
         run: text(row, 'id'),
         epoch: integer(row, 'epoch'),
@@ -100,17 +115,28 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
       if (targets === undefined && folders === undefined) {
         return ofWorkflow().all(workflow, limit).map(summary);
       }
-      const rows = (targets ?? []).flatMap((target) => about().all(workflow, targetKey(target)));
-      for (const folder of folders ?? []) {
-        const key = targetKey(folder);
-        const within = key.endsWith('/') ? key : `${key}/`;
-        rows.push(...about().all(workflow, key));
-        rows.push(...beneath().all(workflow, within, `${within.slice(0, -1)}0`));
-      }
-      const found = new Map(rows.map((row) => [text(row, 'id'), summary(row)]));
-      return [...found.values()].slice(0, limit < 0 ? undefined : limit);
+      const found = aboutOrBeneath({ targets, beneath: folders }, (from, to) =>
+        to === null ? about().all(workflow, from) : beneath().all(workflow, from, to),
+      );
+      return found.slice(0, limit < 0 ? undefined : limit);
     },
+    stopped({ before, ...places }) {
+      const found = aboutOrBeneath(places, (from, to) =>
+        to === null ? stoppedAbout().all(from, before) : stoppedBeneath().all(from, to, before),
+      );
+      return found.toSorted((one, other) =>
+        one.updatedAt === other.updatedAt ? 0 : one.updatedAt < other.updatedAt ? 1 : -1,
+      );
+    },
+    inPlaces: (places, limit) =>
+      places.flatMap((place) => working().all(place, limit).map(summary)).slice(0, limit),
     countHeld: (agent, most) => integer(held().get(agent, most) ?? {}, 'held'),
+    treesInUse: () =>
+      new Set(
+        trees()
+          .all()
+          .map((row) => text(row, 'tree')),
+      ),
     countByStatus: () =>
       Object.fromEntries(
         counted()
@@ -118,6 +144,20 @@ export function openRunFinder(database: DatabaseSync, texts: Pick<TextTable, 'wh
           .map((row) => [text(row, 'status'), integer(row, 'runs')]),
       ),
   };
+}
+
+/** Runs about one of the targets, or beneath one of the folders: their keys are one, or from one to another. */
+function aboutOrBeneath(
+  { targets = [], beneath = [] }: Partial<Record<'targets' | 'beneath', readonly string[] | undefined>>,
+  read: (from: string, to: string | null) => readonly SqlRow[],
+): readonly RunSummary[] {
+  const rows = targets.flatMap((target) => read(targetKey(target), null));
+  for (const folder of beneath) {
+    const key = targetKey(folder);
+    const within = key.endsWith('/') ? key : `${key}/`;
+    rows.push(...read(key, null), ...read(within, `${within.slice(0, -1)}0`));
+  }
+  return [...new Map(rows.map((row) => [text(row, 'id'), summary(row)])).values()];
 }
 
 /** A page of runs, newest first. Those of all statuses are taken from one list for each, which stand in order. */
@@ -174,6 +214,7 @@ export const NEEDS = `
 
 export const CLAIMABLE = `SELECT id, epoch, claim_place, rowid AS number FROM runs INDEXED BY runs_claimable
   WHERE capabilities = ? AND claim_place >= ? AND (claim_place > ? OR rowid > ?)
+    AND coalesce((SELECT place FROM workspaces WHERE workspaces.run = runs.key), '-') NOT IN (?, ?)
   ORDER BY claim_place, rowid LIMIT ?`;
 
 export const GATES_DUE = `SELECT id FROM runs INDEXED BY runs_gate_due WHERE gate_due <= ? ORDER BY gate_due, rowid`;
@@ -188,12 +229,29 @@ export const QUIET = `SELECT id, quiet_since, rowid AS number,
 export const STUCK = `SELECT * FROM audit INDEXED BY audit_stuck
   WHERE run = ? AND event = 'run_stuck' ORDER BY seq DESC LIMIT 1`;
 
-export const NOT_OVER = `${LINES} INDEXED BY runs_not_over WHERE workflow_id = ? AND`;
+export const NOT_OVER = `${LINES} INDEXED BY runs_not_over
+  WHERE status NOT IN ('completed', 'stopped') AND workflow_id = ? AND`;
+
+export const STOPPED = `${LINES} INDEXED BY runs_stopped
+  WHERE status = 'stopped' AND target_key IS NOT NULL AND`;
 
 export const HELD = `SELECT count(*) AS held FROM (SELECT 1 FROM runs INDEXED BY runs_held
   WHERE holder = ? AND status IN (${UNFINISHED_STATUSES.map((status) => `'${status}'`).join(', ')}) LIMIT ?)`;
 
+/** Of a run that was dropped the place may still be there. */
+export const IN_WORKSPACE = `${LINES} JOIN workspaces INDEXED BY workspaces_by_place ON workspaces.run = runs.key
+  WHERE workspaces.place = ? LIMIT ?`;
+
 export const COUNTED = 'SELECT status, count(*) AS runs FROM runs INDEXED BY runs_by_status GROUP BY status';
+
+/** What cannot be read fails as a whole: a measure nobody is known to have would be dropped. */
+export const TREES = ['work', 'wait']
+  .map(
+    (part) => `SELECT json_extract(state, '$.${part}.tree') AS tree FROM runs INDEXED BY runs_by_status
+  WHERE status IN (${['queued', ...UNFINISHED_STATUSES].map((status) => `'${status}'`).join(', ')})
+    AND json_extract(state, '$.${part}.tree') IS NOT NULL`,
+  )
+  .join(' UNION ');
 
 const FIRST = { key: '', number: -1 };
 

@@ -4,7 +4,7 @@ import { goalOf, runInTheWay } from '@phasegate/core/engine';
 import type { ChainHead, Seal } from '../../runtime/ports.ts';
 import { type Part, withPlaces, withPlacesOf } from '../cutText.ts';
 import { nextDigest } from '../runHistory.ts';
-import { goesOn, isFoundAlike, placesOf } from '../runPlaces.ts';
+import { goesOn, isFoundAlike, isInPlace, placesKeepingOut, placesOf } from '../runPlaces.ts';
 import { digestOf, sealStored } from '../runSeal.ts';
 import { sameMac, tampered } from '../sealedRecord.ts';
 import { capabilitiesOf, priorityOf, summaryOf } from '../storedRun.ts';
@@ -50,6 +50,8 @@ export interface RunTable {
   write(): void;
   /** The run that must end before this one may start, where its workflow says so; the batch's own count too. */
   inTheWayOf(run: Run): RunSummary | undefined;
+  /** Whether the run comes to hold a workspace that another one has; the batch's own count too. */
+  isKeptOut(before: Run | undefined, run: Run): boolean;
   /** Nothing happens in the run since then; with null nobody need look before it is written. */
   rest(row: RunRow, since: string | null): void;
   doubt(): void;
@@ -76,6 +78,8 @@ export function openRunTable(
   const highest = lazily(database, HIGHEST);
   const insertRow = lazily(database, INSERT);
   const insertGoal = lazily(database, 'INSERT INTO goals (run, goal) VALUES (?, ?)');
+  const insertPlace = lazily(database, 'INSERT OR REPLACE INTO workspaces (run, place) VALUES (?, ?)');
+  const dropPlace = lazily(database, 'DELETE FROM workspaces WHERE run = ?');
   const insertHead = lazily(database, INSERT_HEAD);
   const updateRow = lazily(database, UPDATE);
   const updateAll = lazily(database, UPDATE_ALL);
@@ -120,6 +124,7 @@ export function openRunTable(
     if (isNew) insertHead().run(key, ...headed);
     else requireOne(run, updateHead().run(...headed, key).changes);
     if (state === null) return;
+    if (isNew || places) writeWorkspace(key, run, isNew);
     const changing = [JSON.stringify(run.phase), run.epoch, run.updatedAt, lastStep, state] as const;
     if (isNew) {
       const fixed = [run.id, run.workflowHash, run.workflow.id, run.target, run.startedAt] as const;
@@ -133,6 +138,12 @@ export function openRunTable(
       : updateRow().run(...changing, key);
     requireOne(run, changes);
     if (migrated) updateWorkflow().run(run.workflowHash, key);
+  }
+
+  function writeWorkspace(key: number, run: Run, isNew: boolean): void {
+    const { workspace } = placesOf(run);
+    if (workspace !== null) insertPlace().run(key, workspace);
+    else if (!isNew) dropPlace().run(key);
   }
 
   return {
@@ -194,6 +205,16 @@ export function openRunTable(
         ...placed.map(summaryOf),
         ...written.filter((other) => !unwritten.has(other.run)),
       ]);
+    },
+    isKeptOut(before, run) {
+      const places = placesKeepingOut(before, run);
+      if (places.length === 0) return false;
+      for (const id of unwritten.keys()) {
+        const other = id === run.id ? undefined : rows.current(id)?.run;
+        if (other !== undefined && isInPlace(other, places)) return true;
+      }
+      const written = finding.inPlaces(places, unwritten.size + 2);
+      return written.some((other) => other.run !== run.id && !unwritten.has(other.run));
     },
     rest(row, since) {
       const { id } = row.run;

@@ -10,6 +10,7 @@ import { storedStub } from './archiveTable.ts';
 import { auditRecord, dataOf, namelessChain, PROJECT, timeOf } from './auditTable.ts';
 import { storeFault } from './faults.ts';
 import { signedHead } from './headTable.ts';
+import { storedKept } from './keptParts.ts';
 import { nameOfLease, storedLease } from './leaseTable.ts';
 import { storedHuman } from './peopleTable.ts';
 import { readStored } from './runTexts.ts';
@@ -194,6 +195,9 @@ export function sqliteSource(database: DatabaseSync, seal: Seal): AuditSource & 
       for (const row of database.prepare('SELECT * FROM webhooks ORDER BY rowid').iterate()) {
         if (storedWebhook(seal, row) === null) yield `webhook \`${text(row, 'id')}\``;
       }
+      for (const row of database.prepare('SELECT * FROM kept ORDER BY kind, key').iterate()) {
+        if (storedKept(seal, row) === null) yield `${text(row, 'kind')} \`${text(row, 'key')}\``;
+      }
     },
   };
 }
@@ -201,7 +205,7 @@ export function sqliteSource(database: DatabaseSync, seal: Seal): AuditSource & 
 /** No run has it. */
 const NO_CHAIN = -1;
 
-const ROWS = `SELECT *, ${GOAL_COLUMN}
+const ROWS = `SELECT *, ${GOAL_COLUMN}, (SELECT place FROM workspaces WHERE workspaces.run = runs.key) AS workspace
   FROM runs LEFT JOIN run_heads ON run_heads.run = runs.key`;
 
 /** The number of a record. One that somebody else gave may be none of JavaScript's, and is as good as the nearest. */
@@ -278,6 +282,7 @@ function columnsOf(row: SqlRow): AuditRow['columns'] {
       claimPlace: textOrNull(row, 'claim_place'),
       gateDue: textOrNull(row, 'gate_due'),
       targetKey: textOrNull(row, 'target_key'),
+      workspace: textOrNull(row, 'workspace'),
     };
   } catch {
     // Columns that make no sense equal no run, which is what is found about them.

@@ -1,15 +1,20 @@
 import type { Readable } from 'node:stream';
-import type { Param, Phasegate } from '@phasegate/core';
+import type { JsonObject, Param, Phasegate } from '@phasegate/core';
 import type {
+  BackgroundServer,
   Catalog,
   DriveRun,
+  HookClient,
+  Isolate,
   OpenProject,
   OpenServer,
   Project,
+  ProveClients,
   ReachedProject,
   SpawnAgent,
   Standards,
   TestWorkflow,
+  Worktrees,
 } from '../../runtime/ports.ts';
 import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
@@ -99,6 +104,8 @@ export interface Invocation {
   declaredParams(workflow: string): Promise<Readonly<Record<string, Pick<Param, 'type'>>>>;
   /** What only a process of its own can do; null where this is none. */
   readonly machine: Machine | null;
+  /** The same call in another folder, as if it had been named with `--project`; closed with this one. */
+  at(folder: string): Invocation;
   /** Closes the store and forgets the project, so that the next call finds it anew. */
   close(): Promise<void>;
 }
@@ -114,9 +121,27 @@ export interface Machine {
   /** Serves MCP on the process's own stdin and stdout. */
   readonly serveMcp: ServeMcp;
   readonly openServer: OpenServer;
+  /** The words this program was started by, for those who are to start it again; absent where nobody can. */
+  readonly launcher?: readonly string[];
+  /** Absent where nothing can be left running. */
+  readonly background?: BackgroundServer;
   readonly spawnAgent: SpawnAgent;
   readonly driveRun: DriveRun;
   readonly testWorkflow: TestWorkflow;
+  /** Starts real clients and tries what they are held by. */
+  readonly prove?: ProveClients;
+  /** Answers one event of a client's hooks, in the client's own words. */
+  answerHook?(event: {
+    readonly client: HookClient;
+    readonly body: string | null;
+    readonly run: string | undefined;
+    readonly project: Project;
+    open(): Promise<OpenProject>;
+  }): Promise<JsonObject>;
+  /** Absent where this process is not one that may change the machine. */
+  isolate?(): Promise<Isolate>;
+  /** Git worktrees that runs have to themselves; absent where none can be made. */
+  readonly worktrees?: () => Promise<Worktrees>;
   /** Carries out the order that was left in a folder, on this process's terminal. */
   runLaunch(folder: string): Promise<void>;
   /** Aborted when the process is asked to end; from then on a second signal ends it at once. */

@@ -6,7 +6,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'init',
     group: 'Set up',
-    summary: 'write a config and an example workflow, and set up the human who decides',
+    summary: 'write a config, an example workflow and the hooks of clients, and set up the human who decides',
     load: async () => (await import('./commands/init.ts')).init,
   },
   {
@@ -14,6 +14,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'Set up',
     summary: 'say what is set up, what is missing and what to do about it',
     load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
+    name: 'isolate',
+    group: 'Set up',
+    summary: 'run the engine as another user than its agents, and check that it holds',
+    load: async () => (await import('./commands/isolate.ts')).isolate,
   },
   {
     name: 'completion',
@@ -167,6 +173,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   {
+    name: 'hook',
+    group: 'Agents and server',
+    summary: "answer one event of an agent's client: read on stdin, answered on stdout",
+    load: async () => (await import('./commands/hook.ts')).hook,
+  },
+  {
+    name: 'up',
+    group: 'Agents and server',
+    summary: 'start the server in the background, unless it runs, and wait until it answers',
+    load: async () => (await import('./commands/up.ts')).up,
+  },
+  {
     name: 'run',
     group: 'Runs',
     summary: 'drive a run: execute its steps, start agents, pause where a human must act',
@@ -221,6 +239,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/stop.ts')).stop,
   },
   {
+    name: 'pause',
+    group: 'For humans',
+    summary: 'free sessions of clients that have no run, for a while',
+    load: async () => (await import('./commands/pause.ts')).pause,
+  },
+  {
+    name: 'worktree',
+    group: 'Runs',
+    summary: 'list or remove the git worktrees that runs have to themselves',
+    load: async () => (await import('./commands/worktree.ts')).worktree,
+  },
+  {
     name: 'fence',
     group: 'For humans',
     summary: "show what was changed outside a phase's scope; restore it, move it aside or accept it",
@@ -243,6 +273,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'For humans',
     summary: 'add, remove or list the humans who may decide',
     load: async () => (await import('./commands/humans.ts')).humans,
+  },
+  {
+    name: 'uninit',
+    group: 'For humans',
+    summary: 'take back the settings that init wrote for clients',
+    load: async () => (await import('./commands/uninit.ts')).uninit,
+  },
+  {
+    name: 'down',
+    group: 'For humans',
+    summary: 'end the server of the project',
+    load: async () => (await import('./commands/down.ts')).down,
   },
   {
     name: 'tokens',

@@ -2,9 +2,12 @@ import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
-import type { OpenProject, People, Project, Serving } from '../../runtime/ports.ts';
+import type { OpenProject, People, Project, ServerState, Serving } from '../../runtime/ports.ts';
+import { examineSettings } from '../../settings/examineSettings.ts';
 import type { Invocation } from './command.ts';
 import { foreignEntry } from './setUp/attachClient.ts';
+import { describeServer } from './text/describeServer.ts';
+import { VERSION } from './version.ts';
 
 /** One thing `doctor` looked at. Without what is missing not everything works; what is optional may stay as it is. */
 export interface Finding {
@@ -34,12 +37,17 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   if (opened?.ok) {
     const { value } = opened;
     findings.push(...(await servers(value)), ...(await guarded(value)), ...(await webhooks(value)));
-    findings.push(await sandbox(value));
+    findings.push(await sandbox(value), ...(await proofs(value)), ...(await sessions(value)));
   }
-  findings.push(...(await client(root)));
-  findings.push({ name: 'ring', status: 'ok', message: 'served: only what goes through Phasegate is held' });
+  if (made) findings.push(...(await background(invocation, stateDir)));
+  findings.push(...held(invocation, project.value), ...(await client(root)));
+  findings.push({ name: 'ring', status: 'ok', message: RING });
   return findings;
 }
+
+/** What is attached in no other way. */
+const RING =
+  'served, by MCP or the command line alone; `hooked` in sessions of a client that was proven, `sandboxed` with `--sandbox`';
 
 function noProject(root: string): Finding {
   const message = `${root} has neither a Phasegate config nor a workflow`;
@@ -142,6 +150,116 @@ async function sandbox(open: OpenProject): Promise<Finding> {
   }
   const message = `${state.reason}: workflows that need the ring \`sandboxed\` do not start`;
   return { name, status: 'optional', message, next_step: state.nextStep };
+}
+
+/** The server that hooks are judged by. */
+async function background({ machine }: Invocation, stateDir: string): Promise<readonly Finding[]> {
+  const { background: server } = machine ?? {};
+  if (server === undefined) return [];
+  const looked = await attempt(() => server.look(stateDir));
+  if (!looked.ok) return [broken('server', looked.error)];
+  return [serverFinding(looked.value)];
+}
+
+function serverFinding(seen: ServerState): Finding {
+  const name = 'server';
+  switch (seen.state) {
+    case 'running': {
+      const message = `${describeServer(seen.entry)}, proven by its key`;
+      if (seen.entry.socket !== undefined) return { name, status: 'ok', message };
+      return {
+        name,
+        status: 'broken',
+        message: `${message}; hooks cannot reach it`,
+        next_step: 'phasegate down',
+      };
+    }
+    case 'none':
+      return {
+        name,
+        status: 'ok',
+        message: 'not running; hooks of clients start it, as `phasegate up` does',
+      };
+    case 'silent':
+      return {
+        name,
+        status: 'broken',
+        message: `${seen.entry === null ? 'a process' : `process ${seen.entry.pid}`} has its place and does not answer: hooks block`,
+        next_step: seen.entry === null ? 'phasegate doctor' : `kill ${seen.entry.pid}`,
+      };
+    case 'impostor':
+      return {
+        name,
+        status: 'broken',
+        message: `what answers at ${seen.entry.url} is not the server of this project: it does not have its key`,
+        next_step: 'phasegate up',
+      };
+  }
+}
+
+/** What clients were proven to be held by, and whether that still counts. */
+async function proofs(open: OpenProject): Promise<readonly Finding[]> {
+  const looked = await attempt(() => open.proofs.all());
+  if (!looked.ok) return [broken('proofs', looked.error)];
+  return looked.value.map(({ proof, stands }): Finding => {
+    const { client, title, version, ring, at } = proof;
+    const name = `client ${client}`;
+    const when = `${title} ${version}, tried on ${at.slice(0, 10)}`;
+    const next_step = `phasegate doctor --prove --client ${client}`;
+    if (!stands) {
+      const message = `${when}: the client, its settings or the kernel changed since, so its sessions are \`served\``;
+      return { name, status: 'optional', message, next_step };
+    }
+    if (ring === 'served') {
+      const missed = proof.walls.filter(({ outcome }) => outcome === 'missed' || outcome === 'untested');
+      const message = `${when}: \`served\`, as these did not hold: ${missed.map((wall) => wall.name).join(', ')}`;
+      return { name, status: 'optional', message, next_step };
+    }
+    return { name, status: 'ok', message: `${when}: its sessions are \`${ring}\`` };
+  });
+}
+
+const NO_HOOKS: Finding = {
+  name: 'hooks',
+  status: 'optional',
+  message: 'no client asks before its tool calls; `phasegate init --client NAME` sets one up',
+};
+
+/** The sessions of clients that were heard of in the last day and have not ended; the last of them first. */
+async function sessions({ hooks }: OpenProject): Promise<readonly Finding[]> {
+  const looked = await attempt(() => hooks.sessions());
+  if (!looked.ok) return [broken('sessions', looked.error)];
+  const since = new Date(Date.now() - 86_400_000).toISOString();
+  const live = looked.value.filter(({ ended, lastAt }) => !ended && lastAt > since);
+  return live
+    .sort((one, other) => (one.lastAt < other.lastAt ? 1 : -1))
+    .slice(0, 10)
+    .map(({ client: name, session, run, ring, lastAt }) => ({
+      name: `session ${name} ${oneLine(session)}`,
+      status: 'ok',
+      message: `${run === null ? 'no run' : `run ${run}`}, ring ${ring}, last heard of at ${lastAt}`,
+    }));
+}
+
+/** The settings by which clients ask first, as they are now. */
+function held({ env }: Invocation, { root, stateDir }: Project): readonly Finding[] {
+  const clients = examineSettings({ root, stateDir, home: env.HOME, version: VERSION });
+  if (clients.length === 0) return [NO_HOOKS];
+  return clients.map(
+    ({ client: name, title, problems }): Finding =>
+      problems.length === 0
+        ? {
+            name: `hooks ${name}`,
+            status: 'ok',
+            message: `${title}, started in this folder, asks before every tool call`,
+          }
+        : {
+            name: `hooks ${name}`,
+            status: 'broken',
+            message: `${title}: ${problems.join('; ')}`,
+            next_step: 'phasegate init',
+          },
+  );
 }
 
 /** What a client starts under our name. */

@@ -89,15 +89,15 @@ interface Called extends Pick<Invocation, 'server'> {
   /** Its streams are made when they are first looked at, so it is never copied. */
   readonly request: CliRequest;
   readonly anywhere: boolean;
+  /** The project's folder, where the command itself has found another. */
+  readonly folder?: string;
 }
 
-function invocationOf(
-  { request, server, anywhere }: Called,
-  args: Invocation['args'],
-  out: Output,
-): Invocation {
+function invocationOf(called: Called, args: Invocation['args'], out: Output): Invocation {
+  const { request, server, anywhere } = called;
   const { env, openProject } = request;
-  const projectDir = args.text('project');
+  const projectDir = called.folder ?? args.text('project');
+  const elsewhere: Invocation[] = [];
   let project: Promise<Project> | undefined;
   let opened: Promise<OpenProject> | undefined;
   let remote: Promise<RemoteProject> | undefined;
@@ -141,7 +141,13 @@ function invocationOf(
       if (server !== null) return (await overServer(server)).declaredParams(workflow);
       return (await (await find()).catalog.load(workflow)).workflow.params;
     },
+    at(folder) {
+      const there = invocationOf({ request, server, anywhere, folder }, args, out);
+      elsewhere.push(there);
+      return there;
+    },
     close: async () => {
+      for (const there of elsewhere.splice(0)) await there.close();
       const last = opened;
       const away = remote;
       project = undefined;

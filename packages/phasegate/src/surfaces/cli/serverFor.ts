@@ -29,8 +29,10 @@ export function serverFor({ name, command, args, env }: Asked): Server | null {
     throw usageError(`\`--project\` names a folder and \`${from}\` a server: only one can be meant`, how);
   }
   // Not repeated in the message: it may hold what does not belong there.
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    throw usageError(`\`${from}\` is not an http or https address`);
+  if (!(/^https?:\/\//i.test(url) && URL.canParse(url)) && !/^unix:\/./.test(url)) {
+    throw usageError(
+      `\`${from}\` is not an http or https address, and not \`unix:\` with the path of a socket`,
+    );
   }
   return server;
 }

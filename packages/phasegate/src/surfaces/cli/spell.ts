@@ -33,4 +33,9 @@ function phaseOption(phase: PhaseId | undefined): string {
 }
 
 /** The words of a shell. */
-export const SHELL: Dialect = { spell, reader: 'human', steps: false };
+export const SHELL: Dialect = {
+  spell,
+  reader: 'human',
+  steps: false,
+  ask: (run) => `phasegate blocked ${shellWord(run)} --reason TEXT`,
+};

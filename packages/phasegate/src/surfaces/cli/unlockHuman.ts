@@ -44,7 +44,7 @@ export async function callerOf(invocation: Invocation): Promise<Principal> {
   const human =
     args.text('as') !== undefined ||
     args.text('passphrase-fd') !== undefined ||
-    (server !== null && !hasAgentKey(env));
+    (server !== null && !isAgentAt(env, server));
   return human ? (await unlockHuman(invocation)).principal : agentOf(invocation);
 }
 
@@ -85,13 +85,19 @@ export async function humanOnceSetUp(invocation: Invocation): Promise<UnlockedHu
   return unlockHuman(invocation);
 }
 
+/** Through a socket in the file system the server knows the agent by its user; a human says who they are. */
+function isAgentAt(env: Environment, { url }: Server): boolean {
+  return hasAgentKey(env) || url.startsWith('unix:');
+}
+
 function hasAgentKey(env: Environment): boolean {
   return (env.PHASEGATE_KEY ?? '') !== '' || (env.PHASEGATE_CREDENTIALS_FD ?? '') !== '';
 }
 
 /** The server knows whose key it is and what they can do; the name here is only for show. */
-function agentAtServer(env: Environment, { from }: Server): IdentifiedAgent {
-  if (hasAgentKey(env)) {
+function agentAtServer(env: Environment, server: Server): IdentifiedAgent {
+  const { from } = server;
+  if (isAgentAt(env, server)) {
     return { principal: { kind: 'agent', name: env.PHASEGATE_AGENT ?? 'agent' }, capabilities: null };
   }
   throw usageError(
@@ -109,7 +115,7 @@ async function signIn(invocation: Invocation, given: string | undefined): Promis
   if (prompts !== null) {
     await lookForServer?.();
     // Anyone who types it sees where it goes.
-    const at = server === null ? '' : ` at ${new URL(server.url).host}`;
+    const at = server === null ? '' : ` at ${new URL(server.url).host || server.url}`;
     const of = name === undefined ? '' : ` of ${name}`;
     return humans.unlock(name, await prompts.password(`Passphrase${of}${at}`));
   }

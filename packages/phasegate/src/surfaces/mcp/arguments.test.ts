@@ -21,6 +21,19 @@ test.each(TOOLS.map(({ name }) => name))(
   },
 );
 
+test('a worktree is not started over MCP, and the answer says where it is', async () => {
+  const bed = await makeTestBed({ 'agent_workflow.yaml': ERRAND });
+  const { client } = await connect(bed.parts(), { era: 'modern' });
+
+  const asked = { workflow_type: 'errand', worktree: true };
+  const { structuredContent } = await client.callTool({ name: 'start_workflow', arguments: asked });
+
+  expect(structuredContent).toMatchObject({
+    error: 'usage',
+    hint: expect.stringContaining('phasegate start WORKFLOW --worktree'),
+  });
+});
+
 test('of any number of unknown arguments a few are named [adv.O4]', async () => {
   const bed = await makeTestBed({ 'agent_workflow.yaml': ERRAND });
   const { client } = await connect(bed.parts(), { era: 'modern' });

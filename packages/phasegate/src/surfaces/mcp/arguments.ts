@@ -13,6 +13,12 @@ export function demandKnown(args: JsonObject, { name, input }: Pick<McpTool, 'na
   const known = Object.keys(input);
   const unknown = Object.keys(args).filter((word) => !known.includes(word));
   if (unknown.length === 0) return;
+  // The command has an option of that name, so agents look for it here.
+  if (name === 'start_workflow' && unknown.includes('worktree'))
+    throw wrongCall(
+      '`start_workflow` has no argument `worktree`: this server works in its own folder',
+      'start without it, or have `phasegate start WORKFLOW --worktree` run in a shell and work in the folder it names',
+    );
   const shown = unknown.slice(0, MOST_NAMED);
   const more = unknown.length > shown.length ? ` and ${unknown.length - shown.length} more` : '';
   const named = `${shown.map((word) => `\`${shortened(word)}\`${didYouMean(shortened(word), known)}`).join(', ')}${more}`;

@@ -36,4 +36,9 @@ function humansAct(run: string, human: NextCall['human']): string {
 }
 
 /** The words of MCP. */
-export const MCP: Dialect = { spell, reader: 'agent', steps: false };
+export const MCP: Dialect = {
+  spell,
+  reader: 'agent',
+  steps: false,
+  ask: (run) => `report_blocked(session_id=${JSON.stringify(run)}, reason)`,
+};

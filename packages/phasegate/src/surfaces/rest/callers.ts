@@ -1,7 +1,9 @@
 import type { JsonObject, PhasegateError } from '@phasegate/core';
+import { SOCKET_KEY } from '@phasegate/core/contract';
 import type { Context, MiddlewareHandler } from 'hono';
 import { type CredentialRefusals, CredentialRefused } from './credentialRefusals.ts';
 import type { Caller, HumanSession, RestEnv, RestParts } from './parts.ts';
+import { agentOfSocket, demandDoor, demandPeer } from './peers.ts';
 import { splitPlace } from './place.ts';
 import { SESSION_COOKIE, SESSION_PREFIX, type Sessions, type ShownSession } from './sessions.ts';
 
@@ -10,21 +12,36 @@ import { SESSION_COOKIE, SESSION_PREFIX, type Sessions, type ShownSession } from
  * a principal.
  */
 export function createCallers(
-  parts: Pick<RestParts, 'project'>,
+  parts: Pick<RestParts, 'project' | 'hooks' | 'settings'>,
   sessions: Sessions,
   refusals: CredentialRefusals,
 ): MiddlewareHandler<RestEnv> {
   const identify = async (c: Context<RestEnv>): Promise<Caller> => {
     const credential = credentialIn(c);
-    if (credential === null) return { kind: 'nobody' };
+    if (credential === null) return c.env?.local === true ? { kind: 'hook' } : { kind: 'nobody' };
+    demandDoor(credential, { peer: c.env?.peer, ...parts.settings });
+    if (credential.kind === 'socket') return { kind: 'agent', agent: agentOfSocket(c.env?.peer) };
     if (credential.kind === 'session')
       return { kind: 'human', session: await sessionOf(c, credential.shown) };
     const { kind, secret } = credential;
-    if (kind === 'phase_token') return { kind: 'token', admitted: await parts.project.claims.admit(secret) };
+    if (kind === 'hook_key') return hookWith(secret);
+    if (kind === 'phase_token') {
+      const admitted = await parts.project.claims.admit(secret);
+      demandPeer(admitted.principal.name, c.env?.peer);
+      return { kind: 'token', admitted };
+    }
     const agent = await parts.project.agents.identify(secret);
     if (agent !== null) return { kind: 'agent', agent };
     throw new CredentialRefused('credential_invalid', 'the agent key is not valid', {
       record: { credential: kind, reason: 'unknown' },
+      guess: true,
+    });
+  };
+
+  const hookWith = (secret: string): Caller => {
+    if (parts.hooks?.isKey(secret) === true) return { kind: 'hook' };
+    throw new CredentialRefused('credential_invalid', 'the hook key is not valid', {
+      record: { credential: 'hook_key', reason: 'unknown' },
       guess: true,
     });
   };
@@ -83,8 +100,13 @@ export function nameOf(caller: Caller): string | null {
       return caller.admitted.principal.name;
     case 'human':
       return caller.session.name;
+    case 'hook':
+      return HOOK_NAME;
   }
 }
+
+/** No principal can be called this. */
+const HOOK_NAME = 'hook:';
 
 /** A refusal that says what is asked for: 401 to nobody, 403 to anybody else. */
 export function wrongKind(caller: Caller, asked: string): PhasegateError {
@@ -100,12 +122,14 @@ export function wrongKind(caller: Caller, asked: string): PhasegateError {
 }
 
 function about(caller: Caller): JsonObject {
+  if (caller.kind === 'hook') return { credential: 'hook_key' };
   const principal = caller.kind === 'human' ? 'human' : 'agent';
   return { credential: caller.kind, principal: `${principal}:${nameOf(caller) ?? ''}` };
 }
 
 type Credential =
-  | { readonly kind: 'phase_token' | 'agent_key'; readonly secret: string }
+  | { readonly kind: 'socket' }
+  | { readonly kind: 'phase_token' | 'agent_key' | 'hook_key'; readonly secret: string }
   | { readonly kind: 'session'; readonly shown: ShownSession };
 
 /** What a browser shows of its session: the cookie, and the path it came by. */
@@ -134,6 +158,8 @@ function credentialIn(c: Context<RestEnv>): Credential | null {
   if (secret === undefined)
     throw malformed('`Authorization` must be `Bearer` and one credential', 'malformed');
   if (secret.startsWith(SESSION_PREFIX)) return { kind: 'session', shown: bearerSession(secret) };
+  if (secret.startsWith(HOOK_PREFIX)) return { kind: 'hook_key', secret };
+  if (secret === SOCKET_KEY) return { kind: 'socket' };
   if (secret.startsWith(AGENT_PREFIX)) return { kind: 'agent_key', secret };
   if (secret.split('.').length === 3) return { kind: 'phase_token', secret };
   throw malformed('the bearer is neither an agent key, nor a phase token, nor a session', 'malformed');
@@ -147,6 +173,7 @@ function malformed(message: string, reason: string): CredentialRefused {
 }
 
 const AGENT_PREFIX = 'pgk_';
+const HOOK_PREFIX = 'pgh_';
 const CREDENTIAL_NAMES = new Set([
   'access_token',
   'api_key',
@@ -163,7 +190,7 @@ const CREDENTIAL_NAMES = new Set([
   'session',
   'token',
 ]);
-const CREDENTIAL_LOOKS = /^(bearer\s|pgk_|pgs_|pgc_|eyJ[\w-]*\.[\w-]*\.)/i;
+const CREDENTIAL_LOOKS = /^(bearer\s|pgk_|pgs_|pgc_|pgh_|eyJ[\w-]*\.[\w-]*\.)/i;
 
 /** A URL ends up in logs, histories and referrers: what is in it is given away already, and never used. */
 function demandNoneInUrl(c: Context<RestEnv>): void {

@@ -11,6 +11,7 @@ import { createCredentialRefusals } from './credentialRefusals.ts';
 import { createEventStreams } from './events.ts';
 import { guardProvenance, guardResponse } from './guards.ts';
 import { createHealth } from './health.ts';
+import { hookRoute, isHook } from './hookRoute.ts';
 import { createHotRoutes, type HotRoutes, MOST_UNDER_WAY } from './hotRoutes.ts';
 import { instrumentProject } from './instrumentProject.ts';
 import { guardJsonBody } from './jsonBody.ts';
@@ -20,6 +21,7 @@ import { methodsOf } from './methodsOf.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { McpCaller, McpMount, RestEnv, RestParts } from './parts.ts';
 import { createPassphraseTries } from './passphraseTries.ts';
+import { humanAtSocket } from './peers.ts';
 import { splitPlace } from './place.ts';
 import { problemOf, RequestRefused } from './problem.ts';
 import { ENDPOINTS, registerRoutes } from './routes/index.ts';
@@ -68,7 +70,12 @@ export function createRestApp(given: RestParts): RestApp {
   if (tracing.request !== null) app.use(tracing.request);
   app.use(guardProvenance(settings));
   // Anyone who signs in has no credential yet, and perhaps the cookie of a session that has ended.
-  app.use('/api/*', (c, next) => (signsIn(c) ? bindNobody(c, next) : callers(c, next)));
+  app.use('/api/*', async (c, next) => {
+    if (!signsIn(c)) return callers(c, next);
+    const { peer } = c.env ?? {};
+    if (peer !== undefined) throw await refusals.settle(c, humanAtSocket(peer));
+    return bindNobody(c, next);
+  });
   const starts = createFairStarts();
   const inTurn = beginInTurn(starts);
   const oneAtATime = oneLargeBody(parts);
@@ -80,7 +87,8 @@ export function createRestApp(given: RestParts): RestApp {
   app.get('/metrics', health.callerOfMetrics(callers), health.metricsGuard, health.metrics);
   registerSessionRoutes(app, parts, { sessions, signIn });
   app.get('/api/v1/events', streams.handler);
-  const { mcp } = parts;
+  const { mcp, hooks } = parts;
+  if (hooks !== undefined) app.post('/api/v1/hooks/:client', hookRoute(hooks, starts));
   if (mcp !== null) app.all('/mcp', (c) => serveMcp(c, mcp, settings.maxBody));
   registerRoutes(app, parts, createActs(signIn));
 
@@ -119,6 +127,7 @@ function guardBodies(settings: RestParts['settings']): MiddlewareHandler<RestEnv
   const small = guardJsonBody({ maxBody: LARGEST_SIGN_IN });
   return (c, next) => {
     if (signsIn(c)) return small(c, next);
+    if (isHook(c.req.path)) return next();
     return c.get('caller').kind === 'nobody' ? next() : whole(c, next);
   };
 }
@@ -129,7 +138,9 @@ const LARGEST_SIGN_IN = 16 * 1024;
 function beginInTurn(starts: FairStarts): MiddlewareHandler<RestEnv> {
   const turns = createTurns({ what: 'requests', atOnce: MOST_UNDER_WAY, waiting: 0 });
   return async (c, next) => {
-    const name = nameOf(c.get('caller'));
+    const caller = c.get('caller');
+    // Hooks of all sessions have one name: their route tells the large from the small.
+    const name = caller.kind === 'hook' && isHook(c.req.path) ? null : nameOf(caller);
     // Those that nobody is named by have no line to stand in: a stranger's would be everybody's.
     if (name === null) return next();
     const end = await turns.take(name);

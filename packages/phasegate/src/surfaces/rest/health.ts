@@ -35,7 +35,13 @@ export function createHealth(
       if (!open && c.get('caller').kind !== 'human') throw wrongKind(c.get('caller'), METRICS_CREDENTIAL);
       await next();
     },
-    alive: (c) => c.json({ status: 'ok' }),
+    alive(c) {
+      const { identity } = parts.settings;
+      const challenge = identity === undefined ? undefined : c.req.header(identity.asked);
+      if (identity !== undefined && challenge !== undefined && challenge.length <= LONGEST_CHALLENGE)
+        c.header(identity.shown, identity.proofOf(challenge));
+      return c.json({ status: 'ok' });
+    },
     async ready(c) {
       if (leaving) return c.json({ status: 'stopping' }, 503);
       return (await storeAnswers())
@@ -89,6 +95,7 @@ async function answers({ project, log }: Pick<RestParts, 'project' | 'log'>): Pr
 }
 
 const PATIENCE = 2000;
+const LONGEST_CHALLENGE = 128;
 const KEPT_MS = 1000;
 const METRICS_CREDENTIAL = "the token for metrics or a human's session";
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];

@@ -15,7 +15,7 @@ import { readRequest } from './routes/readRequest.ts';
 /** The routes that are answered before Hono. */
 export interface HotRoutes {
   /** Whether it answers the request. False leaves the request to Hono, with nothing of its body read. */
-  take(request: IncomingMessage, response: ServerResponse): boolean;
+  take(request: IncomingMessage, response: ServerResponse, peer?: string): boolean;
 }
 
 /** What they are built from. */
@@ -58,6 +58,13 @@ export function createHotRoutes({ parts, metrics, starts, routes }: HotRoutePart
     }
   }
 
+  /** Where the engine is isolated, an agent comes through its own socket; Hono's way says why it may not. */
+  function isAtItsDoor({ principal }: Admitted, peer: string | undefined): boolean {
+    const { isolation } = settings;
+    if (peer === undefined) return isolation === undefined;
+    return principal.name === peer && (isolation?.problem() ?? null) === null;
+  }
+
   /** Counts a request of a caller from here to its end. Above the limit Hono's way refuses it. */
   function hasRoom(name: string, response: ServerResponse): boolean {
     const now = underWay.get(name) ?? 0;
@@ -91,13 +98,13 @@ export function createHotRoutes({ parts, metrics, starts, routes }: HotRoutePart
   }
 
   return {
-    take(request, response) {
+    take(request, response, peer) {
       const { url: path = '' } = request;
       const route = byPath.get(path);
       if (route === undefined || request.method !== 'POST' || request.httpVersion !== '1.1') return false;
       const head = plainHead(request.rawHeaders);
       const who = head === null ? null : admitted(head);
-      if (who === null || !hasRoom(who.principal.name, response)) return false;
+      if (who === null || !isAtItsDoor(who, peer) || !hasRoom(who.principal.name, response)) return false;
       readWhole(request, async (bytes) => {
         const given = await answer({ route, path, admitted: who }, bytes);
         metrics.request(path, 'POST', given.status);

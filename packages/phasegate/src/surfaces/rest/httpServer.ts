@@ -7,20 +7,32 @@ import { createConnections } from './connections.ts';
 import { RESPONSE_HEADERS } from './guards.ts';
 import type { HotRoutes } from './hotRoutes.ts';
 import { problemOf, RequestRefused } from './problem.ts';
+import { bindSocket, cannotBind, type SocketFile } from './socketFile.ts';
 
 /** What is served, where, and how patiently. */
-export interface HttpOptions {
+export type HttpOptions = Served & (AtPort | AtSocket);
+
+/** An address of this machine. */
+interface AtPort {
+  readonly host: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+}
+
+/** A socket in the file system. */
+interface AtSocket {
+  readonly socket: SocketFile;
+}
+
+interface Served {
   readonly app: {
     fetch(
       request: Request,
-      env: { incoming: IncomingMessage; outgoing: ServerResponse },
+      env: { incoming: IncomingMessage; outgoing: ServerResponse; local?: true },
     ): Response | Promise<Response>;
     /** Ends what would never end by itself. */
     endStreams(): void;
   };
-  readonly host: string;
-  /** 0 for any that is free. */
-  readonly port: number;
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
   /** Asked before the app, and so before its guards: what it takes it must guard itself. Null where nothing is to go that way. */
   readonly hot?: () => HotRoutes | null;
@@ -43,6 +55,7 @@ export interface HttpLimits {
 
 /** A server that listens. */
 export interface HttpServer {
+  /** 0 where it is a socket in the file system. */
   readonly port: number;
   /** Takes no more, lets what is under way finish for a while, and ends the rest. */
   close(): Promise<void>;
@@ -117,7 +130,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     clearInterval(sweep);
   };
   return {
-    port: (server.address() as AddressInfo).port,
+    port: 'socket' in options ? 0 : (server.address() as AddressInfo).port,
     close: () => {
       closed ??= close();
       return closed;
@@ -133,17 +146,21 @@ const LIMITS: HttpLimits = {
   graceMs: 10_000,
 };
 
-function listen(server: Server, { host, port }: HttpOptions): Promise<void> {
+function listen(server: Server, options: HttpOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(cannotListen(error, host, port)));
-    server.listen({ host, port }, () => {
+    const failed = (error: Error) =>
+      reject('socket' in options ? cannotBind(error, options.socket) : cannotListen(error, options));
+    server.once('error', failed);
+    const listening = () => {
       server.removeAllListeners('error');
       resolve();
-    });
+    };
+    if ('socket' in options) bindSocket(server, options.socket, listening);
+    else server.listen({ host: options.host, port: options.port }, listening);
   });
 }
 
-function cannotListen(error: Error, host: string, port: number): PhasegateError {
+function cannotListen(error: Error, { host, port }: AtPort): PhasegateError {
   const code = own(error, 'code');
   if (code === 'EADDRINUSE') {
     return new PhasegateError('usage', `port ${port} on \`${host}\` is in use`, {

@@ -30,7 +30,8 @@ export async function withinLimit(c: Context<RestEnv>, limit: number): Promise<R
   return new Request(url, { method, headers, signal, body: new Uint8Array(body) });
 }
 
-function isLarge(c: Context<RestEnv>): boolean {
+/** Whether reading the body of a request keeps the server busy. */
+export function isLarge(c: Context<RestEnv>): boolean {
   const length = c.req.header('content-length');
   if (length === undefined) return c.req.header('transfer-encoding') !== undefined;
   return Number(length) > LARGE;
@@ -45,6 +46,7 @@ function nameOf(caller: Caller): string | null {
     case 'human':
       return `human ${caller.session.name}`;
     case 'nobody':
+    case 'hook':
       return null;
   }
 }

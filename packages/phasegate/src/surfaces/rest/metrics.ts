@@ -64,7 +64,7 @@ export function createMetrics(
     help: 'Leases on runs and items',
     registers,
     async collect() {
-      this.set((await project.claims.leases()).length);
+      this.set(await project.claims.countLeases());
     },
   });
   new Gauge({

@@ -40,6 +40,7 @@ const TAGS: readonly (readonly [string, string])[] = [
   ['state', 'What is going on, in one answer'],
   ['runs', 'Runs, their phases and what happened to them'],
   ['decisions', "A human's verbs"],
+  ['fence', "What was changed outside a phase's scope"],
   ['workflows', 'What can be started'],
   ['audit', 'The record of everything'],
   ['agents', 'Agents and their keys'],

@@ -24,6 +24,24 @@ export interface RestParts {
   readonly later?: (milliseconds: number) => Promise<void>;
   /** Serves MCP at `/mcp` for an agent that was authenticated here; null where it is not served. */
   readonly mcp: McpMount | null;
+  /** Answers clients' hooks; absent where they are not answered here. */
+  readonly hooks?: HookMount;
+}
+
+/** Hooks of clients over HTTP. */
+export interface HookMount {
+  /** Whether there is such a client. */
+  knows(client: string): boolean;
+  /** Whether a secret is the key of this project's hooks. */
+  isKey(secret: string): boolean;
+  /** The largest event that is read. */
+  readonly limit: number;
+  /** A complete JSON object in the client's own words, whatever happened; a body of null was too large. */
+  answer(event: {
+    readonly client: string;
+    readonly body: string | null;
+    readonly run: string | undefined;
+  }): Promise<Json>;
 }
 
 /** How the server may be reached. */
@@ -46,8 +64,22 @@ export interface RestSettings {
   readonly maxStreams: number;
   /** One log line for every request; left out, only what goes wrong is logged. */
   readonly verbose?: boolean;
+  /** How the server shows who it is to anyone who asks whether it is alive. */
+  readonly identity?: ServerIdentity;
+  /** Where the engine is isolated: agents come through their sockets alone, while nothing is wrong with that. */
+  readonly isolation?: {
+    /** What does not hold any more, or null. */
+    problem(): string | null;
+  };
   /** OpenTelemetry spans; left out, none are made and nothing is paid for them. */
   readonly tracing?: boolean;
+}
+
+/** The header a challenge comes in, the one its proof goes out in, and the proof. */
+export interface ServerIdentity {
+  readonly asked: string;
+  readonly shown: string;
+  proofOf(challenge: string): string;
 }
 
 /** What Hono's context carries on its way through the routes. */
@@ -61,7 +93,14 @@ export interface RestEnv {
     signedIn: () => Promise<boolean>;
   };
   /** Absent where a request did not come through a socket. */
-  Bindings: Partial<{ incoming: IncomingMessage; outgoing: ServerResponse }>;
+  Bindings: Partial<{
+    incoming: IncomingMessage;
+    outgoing: ServerResponse;
+    /** Whether it came by the socket for hooks, which only the server's own user reaches. */
+    local: true;
+    /** The agent whose socket it came through: nobody else can connect there. */
+    peer: string;
+  }>;
 }
 
 /** MCP over HTTP for one authenticated agent. */
@@ -88,6 +127,8 @@ export interface Log {
 /** Who a request comes from, bound by its credential alone. */
 export type Caller =
   | { readonly kind: 'nobody' }
+  /** A hook of a client, by the socket that only this user reaches or with the project's key for hooks: good for `/hooks` alone. */
+  | { readonly kind: 'hook' }
   | { readonly kind: 'agent'; readonly agent: IdentifiedAgent }
   | { readonly kind: 'token'; readonly admitted: Admitted }
   | { readonly kind: 'human'; readonly session: HumanSession };

@@ -36,6 +36,7 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   database_busy: 503,
   database_changed: 409,
   database_refused: 422,
+  worktree_failed: 409,
   sandbox_unavailable: 409,
   tool_unavailable: 409,
   evidence_unreadable: 422,

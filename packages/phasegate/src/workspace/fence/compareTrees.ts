@@ -1,4 +1,4 @@
-import { guardOf } from '@phasegate/core/model';
+import { guardOf, isInHome } from '@phasegate/core/model';
 import { weightySettings } from './gitConfig.ts';
 import type { Manifest, TreeEntry } from './manifest.ts';
 
@@ -82,6 +82,8 @@ function changeOf(
   contentOf: (content: string) => Buffer | null,
 ): Pick<PathChange, 'how' | 'noticed'> | null {
   if (is.type === 'closed') return isSameClosed(was, is) ? null : { how: 'unreadable' };
+  // It could not be read, or not in time, and by its dates it is what it was.
+  if (was.type === 'closed' && is.type === 'file' && isSameFile(was, is)) return null;
   if (was.type !== is.type) return { how: is.type === 'other' ? 'unreadable' : 'type' };
   if (is.type === 'other')
     return was.inode === is.inode && was.mode === is.mode ? null : { how: 'unreadable' };
@@ -92,16 +94,21 @@ function changeOf(
   }
   if (is.type === 'file' && was.mode !== is.mode) return { how: 'mode' };
   const isRewritten = was.inode !== is.inode || was.ctime !== is.ctime;
-  return isRewritten && guardOf(path) !== null ? { how: 'rewritten', noticed: true } : null;
+  const isGuarded = guardOf(path) !== null || isInHome(path);
+  return isRewritten && isGuarded ? { how: 'rewritten', noticed: true } : null;
 }
 
 function isSameClosed(was: TreeEntry, is: TreeEntry): boolean {
-  return was.type === 'closed' && was.inode === is.inode && was.ctime === is.ctime;
+  return was.type === 'closed' && was.content === is.content && isSameFile(was, is);
 }
 
-/** Only of the workspace's own repository: further down such a file is one like any other. */
+function isSameFile(was: TreeEntry, is: TreeEntry): boolean {
+  return was.inode === is.inode && was.ctime === is.ctime;
+}
+
+/** Only of the workspace's own repository, its submodules and worktrees: further down it is a file like any other. */
 function isConfig(path: string): boolean {
-  return path === '.git/config' || path === '.git/config.worktree';
+  return /^\.git\/(?:modules\/.+\/|worktrees\/[^/]+\/)?config(?:\.worktree)?$/.test(path);
 }
 
 function sameWeight(was: TreeEntry, is: TreeEntry, contentOf: (content: string) => Buffer | null): boolean {

@@ -30,7 +30,8 @@ export interface Contents {
   read(content: string): Buffer | null;
   /** Bytes on disk. */
   size(): number;
-  drop(): void;
+  /** Removes the files in which nothing is used any more, and which are older than that. */
+  dropUnused(used: ReadonlySet<string>, ageMs: number): void;
 }
 
 /** Contents on their way to disk. */
@@ -70,10 +71,25 @@ export function createContents(folder: string): Contents {
   }
 
   function begin(): Keeping {
-    const id = `${Date.now().toString(36)}-${randomBytes(6).toString('hex')}`;
-    const data = join(folder, `${id}.data`);
+    // Most looks read nothing: a name is made when there is something to keep.
+    let id = '';
+    let data = '';
+    const name = () => {
+      if (id !== '') return;
+      id = `${Date.now().toString(36)}-${randomBytes(6).toString('hex')}`;
+      data = join(folder, `${id}.data`);
+    };
     const fresh: [string, Place][] = [];
     const added = new Set<string>();
+    const there = new Map<string, boolean>();
+    /** Another process may have dropped the file that this one remembers. */
+    const isThere = (content: string): boolean => {
+      const file = places().get(content)?.file;
+      if (file === undefined) return false;
+      const found = there.get(file) ?? existsSync(file);
+      there.set(file, found);
+      return found;
+    };
     let waiting: Buffer[] = [];
     let [written, held] = [0, 0];
     let file: number | null = null;
@@ -98,7 +114,8 @@ export function createContents(folder: string): Contents {
     return {
       keep(content, bytes) {
         if (bytes.length > LARGEST || written + bytes.length > MOST_BYTES) return;
-        if (added.has(content) || places().has(content)) return;
+        if (added.has(content) || isThere(content)) return;
+        name();
         added.add(content);
         fresh.push([content, { file: data, at: written, length: bytes.length }]);
         waiting.push(bytes);
@@ -156,9 +173,17 @@ export function createContents(folder: string): Contents {
       const names = existsSync(folder) ? readdirSync(folder) : [];
       return names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
     },
-    drop() {
+    dropUnused(used, ageMs) {
+      const inUse = new Set<string>();
+      for (const [content, { file }] of places()) if (used.has(content)) inUse.add(file);
+      for (const file of new Set([...places().values()].map((place) => place.file))) {
+        const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+        if (inUse.has(file) || age < ageMs) continue;
+        // The index goes first: one without its contents would name what is not there.
+        rmSync(file.replace(/\.data$/, '.index'), { force: true });
+        rmSync(file, { force: true });
+      }
       known = null;
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findBeneath } from '../openBeneath.ts';
@@ -50,7 +50,7 @@ export async function diffText({ root, contents, paths, before, folder }: Differ
       (path) => `the content of \`${path}\` was not kept, so only what it is now is shown\n`,
     );
     const unshown = unread.map((reason) => `${reason}, so what it is now is not shown\n`);
-    return `${[...notes, ...unshown].join('')}${runDiff(place)}`;
+    return `${[...notes, ...unshown].join('')}${await runDiff(place)}`;
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
@@ -68,7 +68,8 @@ async function contentNow(root: string, path: string): Promise<Buffer | null> {
   return found.kind === 'file' ? (await readBeneath(root, path, LARGEST)).content : null;
 }
 
-function runDiff(place: string): string {
+/** In a process beside this one, which may be a server. */
+async function runDiff(place: string): Promise<string> {
   const env = {
     PATH: process.env.PATH ?? '',
     LC_ALL: 'C.UTF-8',
@@ -85,19 +86,22 @@ function runDiff(place: string): string {
     '--no-index',
     '--no-ext-diff',
     '--no-textconv',
+    '--no-color',
+    '--no-prefix',
+    'before',
+    'after',
   ];
-  try {
-    return execFileSync('git', [...words, '--no-color', '--no-prefix', 'before', 'after'], {
-      cwd: place,
-      env,
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-      stdio: ['ignore', 'pipe', 'ignore'],
+  return new Promise((resolve, reject) => {
+    execFile('git', words, { cwd: place, env, encoding: 'utf8', maxBuffer: MOST_TEXT }, (error, stdout) => {
+      // Git ends with 1 where there is a difference.
+      if (error === null || error.code === 1) resolve(stdout);
+      else if (error.code === 'ENOENT') resolve('git is not installed, so differences are not shown\n');
+      else if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
+        resolve(`${stdout}\nthe rest is not shown: name a folder or a path\n`);
+      else reject(error);
     });
-  } catch (error) {
-    const { status, stdout, code } = error as { status?: number; stdout?: string; code?: string };
-    if (status === 1 && typeof stdout === 'string') return stdout;
-    if (code === 'ENOENT') return 'git is not installed, so differences are not shown\n';
-    throw error;
-  }
+  });
 }
+
+/** So much is read of a difference. */
+const MOST_TEXT = 16 * 1024 * 1024;

@@ -1,14 +1,20 @@
 import { hash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PhasegateError } from '@phasegate/core';
+import { isInHome } from '@phasegate/core/model';
 import type { Compared, Fence, FenceChange } from '@phasegate/core/ports';
 import { compareTrees, type PathChange, secondNames } from './compareTrees.ts';
 import { type Contents, createContents } from './contents.ts';
+import { readHome } from './homeEntries.ts';
 import { compileIgnoreRules, type IgnoreRules, type RuleFile } from './ignoreRules.ts';
-import { createKeptManifests } from './keptManifests.ts';
-import type { Manifest } from './manifest.ts';
+import { createKeptManifests, measureFolders, type TakenMeasure } from './keptManifests.ts';
+import type { Manifest, TreeEntry } from './manifest.ts';
+import { mappedFiles } from './mappedFiles.ts';
 import { rulesAround, rulesIn, trackedIn } from './repository.ts';
+import { MOST_AT_A_CALL, stateOf } from './stateOf.ts';
+import { createSweep } from './sweepMeasures.ts';
 import { TooMany, walkTree } from './walkTree.ts';
 
 /** Where a workspace is, and where its measures are kept. */
@@ -29,18 +35,52 @@ export function createFence(place: FencePlace): Fence {
   const name = nameOf(root, place.stateDir);
   const contents = createContents(join(place.folder, 'contents'));
   const kept = createKeptManifests(place.folder);
+  /** What was last looked at for a receipt, so that a file is read once and not for every program that runs after. */
+  let latest: { readonly tree: string; readonly manifest: Manifest } | null = null;
+  const sweep = createSweep({ folders: measureFolders(place.folder), contents });
+  let inState: string | null = null;
+  let next: NextLook | null = null;
 
   async function leaveOut(): Promise<(path: string) => boolean> {
     const guards = await place.guardsOtherwise();
-    const state = existsSync(place.stateDir) ? relative(root, realpathSync(place.stateDir)) : '..';
-    const isInside = state !== '' && !state.startsWith('..') && !state.startsWith(sep);
-    return isInside ? (path) => path === state || guards(path) : guards;
+    if (inState === null && existsSync(place.stateDir))
+      inState = relative(root, realpathSync(place.stateDir));
+    const inside = inState;
+    const isInside = inside !== null && inside !== '' && !inside.startsWith('..') && !inside.startsWith(sep);
+    return isInside ? (path) => path === inside || guards(path) : guards;
   }
 
-  async function take(like: Manifest | null, before: Manifest | null): Promise<Manifest> {
+  /** With the guard's files of the home folder, unless it is for a measure that was taken without. */
+  async function measureNow(taking: Taking): Promise<Manifest> {
+    const made = await measureHere(taking);
+    if (taking.like !== null && taking.like.home !== true) return made;
+    const { entries: found, notes } = readHome(place.env.HOME);
+    const all = taking.like === null ? [...made.notes, ...notes] : made.notes;
+    if (found.size === 0) return { ...made, notes: all, home: true };
+    const entries = new Map(made.entries);
+    // A folder of the workspace that is called `~` must not pass for the home folder, nor the other way round.
+    for (const [path, entry] of found)
+      entries.set(path, entries.has(path) ? { ...entry, type: 'closed' } : entry);
+    return { ...made, notes: all, home: true, entries };
+  }
+
+  /** All who ask before a look begins share it: it is about a workspace as it is after each of them asked. */
+  function take(like: Manifest | null, before: Manifest | null): Promise<Manifest> {
+    if (next !== null && next.like === like && next.before === before) return next.taken;
+    const taken = nextTurn().then(() => {
+      if (next?.taken === taken) next = null;
+      return takeNow(like, before);
+    });
+    next = { like, before, taken };
+    return taken;
+  }
+
+  async function takeNow(like: Manifest | null, before: Manifest | null): Promise<Manifest> {
     const keeping = contents.begin();
     try {
-      const made = await measureNow({ like, before, leaveOut: await leaveOut(), keep: keeping.keep });
+      const isLeftOut = await leaveOut();
+      const taking = { like, before, leaveOut: isLeftOut, keep: keeping.keep, mapped: mappedFiles };
+      const made = await measureNow(taking);
       keeping.end();
       return made;
     } catch (cause) {
@@ -49,9 +89,9 @@ export function createFence(place: FencePlace): Fence {
     }
   }
 
-  async function measureNow({ like, before, leaveOut: isLeftOut, keep }: Taking): Promise<Manifest> {
+  async function measureHere({ like, ...taking }: Taking): Promise<Manifest> {
     const started = String(BigInt(Date.now()) * 1_000_000n);
-    const walking = { root, before, leaveOut: isLeftOut, keep };
+    const walking = { root, ...taking, mapped: taking.mapped() };
     if (like !== null) {
       const { rules, tracked, notes } = like;
       const entries = await walkTree({ ...walking, rules: compileIgnoreRules(rules), tracked });
@@ -89,31 +129,42 @@ export function createFence(place: FencePlace): Fence {
     });
   }
 
-  async function keep(runId: string, manifest: Manifest): Promise<string> {
-    try {
-      return kept.write(runId, manifest);
-    } catch (cause) {
-      throw notMeasured(cause);
-    }
+  /** How the workspace is now, by the rules of a measure. */
+  async function lookLike(tree: string, before: Manifest): Promise<Manifest> {
+    const after = await take(before, kept.lastLook(tree, before));
+    if (isSame(before, after)) kept.sawAgain(tree, after);
+    return after;
+  }
+
+  /** The measure that says the same as this one, where there is such a one; else this one. */
+  function same(newest: TakenMeasure | null, taken: Manifest): string {
+    if (newest === null || !isSame(newest.manifest, taken) || !isRuledAlike(newest.manifest, taken))
+      return kept.draft(taken);
+    kept.sawAgain(newest.tree, taken);
+    return newest.tree;
   }
 
   return {
     async measure(runId, like) {
-      const from = like === undefined ? null : demand(runId, like);
-      const newest = from ?? kept.newest();
-      const taken = await take(from, newest);
-      const isKnown =
-        newest !== null && like === undefined && isSame(newest, taken) && isRuledAlike(newest, taken);
-      return (isKnown ? kept.adopt(runId, newest) : null) ?? keep(runId, taken);
+      if (like !== undefined) {
+        const before = demand(runId, like);
+        const after = await lookLike(like, before);
+        return isSame(before, after) ? like : kept.draft(after);
+      }
+      const newest = kept.newest();
+      const base = newest === null ? null : kept.lastLook(newest.tree, newest.manifest);
+      return same(newest, await take(null, base));
     },
 
     async compare(runId, tree): Promise<Compared> {
       const before = measured(runId, tree);
       if (typeof before === 'string') return { ok: false, reason: before };
-      const after = await take(before, before);
+      const after = await lookLike(tree, before);
+      const state = stateOf(after);
       return {
         ok: true,
-        tree: isSame(before, after) ? tree : await keep(runId, after),
+        ...(state === null ? {} : { state }),
+        tree: isSame(before, after) ? tree : kept.draft(after),
         changes: changesBetween(before, after, contents),
         notes: after.notes,
       };
@@ -121,34 +172,63 @@ export function createFence(place: FencePlace): Fence {
 
     async moved(runId, tree) {
       const before = demand(runId, tree);
-      const after = await take(before, before);
-      return changesBetween(before, after, contents);
+      return changesBetween(before, await lookLike(tree, before), contents);
     },
 
-    async accept(runId, tree, paths) {
+    async state(runId, tree) {
+      const entered = measured(runId, tree);
+      if (typeof entered === 'string' || entered.entries.size > MOST_AT_A_CALL) return null;
+      const before = latest?.tree === tree ? latest.manifest : entered;
+      try {
+        const isLeftOut = await leaveOut();
+        const walking = {
+          like: entered,
+          before,
+          leaveOut: isLeftOut,
+          keep: () => undefined,
+          mapped: mappedFiles,
+        };
+        latest = { tree, manifest: await measureNow(walking) };
+        return stateOf(latest.manifest);
+      } catch {
+        // What a program did stands, whether or not it can be measured.
+        return null;
+      }
+    },
+
+    async accept(runId, { tree, seen }, paths) {
       const before = demand(runId, tree);
-      const now = await take(before, before);
+      // Not what stands there by now, which nobody has looked at.
+      const now = demand(runId, seen);
       const entries = new Map(before.entries);
       for (const path of paths) {
         const entry = now.entries.get(path);
         if (entry === undefined) entries.delete(path);
         else entries.set(path, entry);
       }
-      return keep(runId, { ...before, entries });
+      return kept.draft({ ...before, entries });
+    },
+
+    async keep(_, trees) {
+      try {
+        for (const tree of trees) kept.keep(tree);
+      } catch (cause) {
+        throw notMeasured(cause);
+      }
     },
 
     restore: async (runId, tree, paths) =>
       (await import('./putBackPaths.ts')).restorePaths({
         root,
         contents,
-        paths,
+        paths: demandHere(paths),
         before: demand(runId, tree),
       }),
     quarantine: async (runId, paths) => {
       const stamp = new Date().toISOString().replace(/[:.]/g, '-');
       return (await import('./putBackPaths.ts')).quarantinePaths({
         root,
-        paths,
+        paths: demandHere(paths),
         to: join(place.folder, 'quarantine', runId, stamp),
       });
     },
@@ -156,13 +236,18 @@ export function createFence(place: FencePlace): Fence {
       (await import('./diffText.ts')).diffText({
         root,
         contents,
-        paths,
+        // Of files in the home folder no content is kept.
+        paths: paths.filter((path) => !isInHome(path)),
         before: demand(runId, tree),
         folder: place.folder,
       }),
-    async settle(runId, trees) {
-      if (trees.length > 0) kept.keepOnly(runId, trees);
-      else if (kept.drop(runId) === 0 && contents.size() > MOST_KEPT) contents.drop();
+    async settle(runId, { had, has, inUse }) {
+      const [last, ...others] = had.filter((tree) => !has.includes(tree));
+      if (last === undefined) return;
+      if (has.length > 0) return kept.drop(runId, [last, ...others]);
+      kept.drop(runId, others);
+      kept.pass(runId, last);
+      await sweep(inUse);
     },
   };
 }
@@ -175,34 +260,67 @@ function nameOf(root: string, stateDir: string): string {
   return stateDir.endsWith(hash('sha256', root, 'hex').slice(0, 16)) ? '' : root;
 }
 
-/** So much stays on disk when no run needs it any more: the next run begins sooner with it. */
-const MOST_KEPT = 256 * 1024 * 1024;
+/** INVARIANT: nothing is moved or written in the home folder, which is not the workspace's. */
+function demandHere(paths: readonly string[]): readonly string[] {
+  const there = paths.find(isInHome);
+  if (there === undefined) return paths;
+  throw new PhasegateError(
+    'fence_failed',
+    `\`${there}\` is in the home folder, where nothing is moved or written`,
+    {
+      hint: 'put it right yourself and say so with `accept`, or accept it as it is',
+    },
+  );
+}
+
+/** A look at the workspace that is about to begin. */
+interface NextLook {
+  readonly like: Manifest | null;
+  readonly before: Manifest | null;
+  readonly taken: Promise<Manifest>;
+}
 
 interface Taking {
   readonly like: Manifest | null;
   readonly before: Manifest | null;
   readonly leaveOut: (path: string) => boolean;
   readonly keep: (content: string, bytes: Buffer) => void;
+  readonly mapped: () => ReadonlySet<string>;
 }
 
 function isRuledAlike(one: Manifest, other: Manifest): boolean {
-  const said = ({ root, rules, tracked, notes }: Manifest) => JSON.stringify({ root, rules, tracked, notes });
+  const said = ({ root, rules, tracked, notes, home }: Manifest) =>
+    JSON.stringify({ root, rules, tracked, notes, home });
   return said(one) === said(other);
 }
 
 /** Whether a new measure would say the same; then the old one serves, which may only look more often. */
 function isSame(before: Manifest, after: Manifest): boolean {
+  if (before.entries === after.entries) return true;
   if (before.entries.size !== after.entries.size) return false;
   for (const [path, is] of after.entries) {
     const was = before.entries.get(path);
     if (was === is) continue;
-    if (was === undefined || was.ctime !== is.ctime || was.content !== is.content || was.inode !== is.inode)
-      return false;
+    if (was === undefined || !isSameEntry(was, is)) return false;
   }
   return true;
 }
 
+function isSameEntry(was: TreeEntry, is: TreeEntry): boolean {
+  return (
+    was.ctime === is.ctime &&
+    was.content === is.content &&
+    was.inode === is.inode &&
+    // Another size with the same content: somebody may write to it unseen from now on.
+    was.size === is.size &&
+    was.mode === is.mode &&
+    was.links === is.links &&
+    was.type === is.type
+  );
+}
+
 function changesBetween(before: Manifest, after: Manifest, contents: Contents): readonly FenceChange[] {
+  if (before.entries === after.entries) return [];
   const changes = compareTrees(before, after, (content) => contents.read(content));
   const linked = new Map(secondNames(changes, after).map(({ change, names }) => [change.path, names]));
   return changes.map((change) => {

@@ -1,125 +1,292 @@
 import { hash } from 'node:crypto';
 import {
-  constants,
-  copyFileSync,
+  closeSync,
   existsSync,
+  fsyncSync,
+  linkSync,
   mkdirSync,
-  readdirSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { type Manifest, readManifest, writeManifest } from './manifest.ts';
 
-/** The measures of runs on disk, by run and hash. */
+/** The measures of runs, by hash: in memory where this process took or read them, on disk once a run is to have them. */
 export interface KeptManifests {
   /** The manifest, or why there is none that can be trusted. */
   read(runId: string, tree: string): Manifest | string;
-  write(runId: string, manifest: Manifest): string;
-  /** Gives a run a measure that another one has; null where it is not there any more. */
-  adopt(runId: string, manifest: Manifest): string | null;
-  /** The newest of any run, to take content hashes from; null where there is none. */
-  newest(): Manifest | null;
-  keepOnly(runId: string, trees: readonly string[]): void;
-  /** Gives how many runs still have any. */
-  drop(runId: string): number;
+  /** Gives a new measure its hash. Nothing is on disk before `keep`. */
+  draft(manifest: Manifest): string;
+  /** Puts it on disk where it is not there already; a run that has it may be saved from then on. */
+  keep(tree: string): void;
+  /** The one that was taken last, of any run; null where there is none. */
+  newest(): TakenMeasure | null;
+  /** The workspace was looked at again and was the same: what is known of it is as new as that. */
+  sawAgain(tree: string, later: Manifest): void;
+  /** The newest look at which the workspace was as that measure has it. */
+  lastLook(tree: string, manifest: Manifest): Manifest;
+  /** A run does not have these any more. Those that another run may have stay. */
+  drop(runId: string, trees: readonly string[]): void;
+  /** A run ended with this one: the next begins with it. */
+  pass(runId: string, tree: string): void;
 }
 
-/** Keeps them in a folder; the last of a run that ended stays, for the next to begin with. */
+/** A measure with the hash it is known by. */
+export interface TakenMeasure {
+  readonly tree: string;
+  readonly manifest: Manifest;
+}
+
+/** The folders that measures are in. */
+export interface MeasureFolders {
+  /** Each is of one run alone, which drops it when it is through with it. */
+  readonly own: string;
+  /** Several runs may have them: they are dropped when no run has them, by `sweepMeasures`. */
+  readonly shared: string;
+  /** A folder for each run, as versions before 0.2 left them. */
+  readonly older: string;
+  /** Names the measure with which the last run ended. */
+  readonly last: string;
+  /** What an earlier version had in its place: the measure itself. */
+  readonly olderLast: string;
+}
+
+/** Where measures are in the folder of a fence. */
+export function measureFolders(folder: string): MeasureFolders {
+  return {
+    own: join(folder, 'own'),
+    shared: join(folder, 'shared'),
+    older: join(folder, 'runs'),
+    last: join(folder, 'last'),
+    olderLast: join(folder, 'last.json'),
+  };
+}
+
+/** A shared measure is only dropped when nobody has asked for it in this time, and no run has it. */
+export const GRACE_MS = 3_600_000;
+
+const MISSING = 'the measure of the workspace that was taken when the phase was entered is missing';
+const ALTERED = 'the measure of the workspace that was taken when the phase was entered was altered';
+
+/**
+ * Keeps them in two folders. INVARIANT: a measure moves from `own` to `shared` and never back, by one rename, so that the
+ * run that drops its own cannot drop what another run was given meanwhile, in whichever process.
+ */
 export function createKeptManifests(folder: string): KeptManifests {
-  const runs = join(folder, 'runs');
-  const last = join(folder, 'last.json');
-  /** What this process read or wrote: the same measure is asked for again and again. */
-  const known = new Map<string, Manifest>();
-  const files = new WeakMap<Manifest, string>();
-  const fileOf = (runId: string, tree: string) => join(runs, runId, `${tree}.json`);
+  const folders = measureFolders(folder);
+  const known = new Map<string, Known>();
+  const drafts = new Map<string, Draft>();
+  const hashes = new WeakMap<Manifest, string>();
+  let newest: TakenMeasure | null = null;
+  let passed: string | null = null;
+  let hasOlder: boolean | null = null;
+
+  const ownFile = (tree: string) => join(folders.own, `${tree}.json`);
+  const sharedFile = (tree: string) => join(folders.shared, `${tree}.json`);
 
   function remember(tree: string, manifest: Manifest): Manifest {
-    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value as string);
     known.delete(tree);
-    known.set(tree, manifest);
+    known.set(tree, { manifest, look: manifest, shared: false });
+    hashes.set(manifest, tree);
+    let entries = 0;
+    for (const one of known.values()) entries += one.manifest.entries.size;
+    for (const [oldest, { manifest: old }] of known) {
+      if (known.size <= FEWEST_KNOWN || (known.size <= MOST_KNOWN && entries <= MOST_ENTRIES)) break;
+      known.delete(oldest);
+      entries -= old.entries.size;
+    }
     return manifest;
+  }
+
+  /** Where it is; another process may have moved it since this one looked. */
+  function fileOf(runId: string, tree: string): string | null {
+    const places = [sharedFile(tree), ownFile(tree), sharedFile(tree)];
+    const found = places.find((file) => existsSync(file));
+    if (found !== undefined) return found;
+    hasOlder ??= existsSync(folders.older);
+    const older = join(folders.older, runId, `${tree}.json`);
+    return hasOlder && existsSync(older) ? older : null;
+  }
+
+  /** Gives whether it is there for several runs now. */
+  function share(tree: string): boolean {
+    try {
+      mkdirSync(folders.shared, { recursive: true, mode: 0o700 });
+      renameSync(ownFile(tree), sharedFile(tree));
+      return true;
+    } catch {
+      return existsSync(sharedFile(tree));
+    }
+  }
+
+  /** Tells a sweep that it is in use. Gives whether it is there. */
+  function touch(tree: string): boolean {
+    const stats = statSync(sharedFile(tree), { throwIfNoEntry: false });
+    if (stats === undefined) return false;
+    const held = known.get(tree);
+    if (held !== undefined) held.shared = true;
+    if (Date.now() - stats.mtimeMs < GRACE_MS / 2) return true;
+    try {
+      utimesSync(sharedFile(tree), new Date(), new Date());
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  function write(tree: string, text: string): void {
+    mkdirSync(folders.own, { recursive: true, mode: 0o700 });
+    const part = `${ownFile(tree)}.${process.pid}.part`;
+    try {
+      writeFileSync(part, text, { mode: 0o600, flush: true });
+      // Never over one that is there: that is another run's, and becomes a shared one.
+      if (!linked(part, ownFile(tree)) && !share(tree)) renameSync(part, ownFile(tree));
+    } finally {
+      rmSync(part, { force: true });
+    }
+    flushFolder(folders.own);
   }
 
   return {
     read(runId, tree) {
+      const draft = drafts.get(tree);
+      if (draft !== undefined) return draft.manifest;
       const file = fileOf(runId, tree);
-      const held = known.get(tree);
       // A measure that somebody removed is gone, also for a process that remembers it.
-      if (held !== undefined && existsSync(file)) return held;
+      if (file === null) return MISSING;
+      const held = known.get(tree);
+      if (held !== undefined) return held.manifest;
       let text: string;
       try {
         text = readFileSync(file, 'utf8');
       } catch {
-        return 'the measure of the workspace that was taken when the phase was entered is missing';
+        return MISSING;
       }
-      if (hash('sha256', text, 'hex') !== tree)
-        return 'the measure of the workspace that was taken when the phase was entered was altered';
-      const manifest = remember(tree, readManifest(text));
-      files.set(manifest, file);
-      return manifest;
+      return hash('sha256', text, 'hex') === tree ? remember(tree, readManifest(text)) : ALTERED;
     },
-    write(runId, manifest) {
-      const { text, tree } = writeManifest(manifest);
-      const file = fileOf(runId, tree);
-      mkdirSync(join(runs, runId), { recursive: true, mode: 0o700 });
-      const draft = `${file}.${process.pid}.part`;
-      try {
-        writeFileSync(draft, text, { mode: 0o600, flush: true });
-        renameSync(draft, file);
-      } catch (error) {
-        rmSync(draft, { force: true });
-        throw error;
+    draft(manifest) {
+      const has = hashes.get(manifest);
+      const { text, tree } = has === undefined ? writeManifest(manifest) : { text: null, tree: has };
+      if (text !== null) drafts.set(tree, { manifest, text });
+      hashes.set(manifest, tree);
+      for (const oldest of drafts.keys()) {
+        if (drafts.size <= MOST_DRAFTS) break;
+        drafts.delete(oldest);
       }
-      files.set(remember(tree, manifest), file);
+      newest = { tree, manifest };
       return tree;
     },
-    adopt(runId, manifest) {
-      const from = files.get(manifest);
-      if (from === undefined) return null;
-      const name = basename(from);
-      try {
-        mkdirSync(join(runs, runId), { recursive: true, mode: 0o700 });
-        // Never a second name of the same file: what is done to one would be done to both.
-        copyFileSync(from, join(runs, runId, name), constants.COPYFILE_EXCL);
-      } catch {
-        return null;
+    keep(tree) {
+      const draft = drafts.get(tree);
+      if (draft !== undefined) {
+        write(tree, draft.text);
+        remember(tree, draft.manifest);
+        drafts.delete(tree);
+        return;
       }
-      return name.slice(0, -'.json'.length);
+      if (touch(tree) || share(tree)) return;
+      const held = known.get(tree);
+      const made = held === undefined ? null : writeManifest(held.manifest);
+      if (made?.tree !== tree) throw new Error('the measure that was taken of it is lost');
+      write(tree, made.text);
     },
     newest() {
-      const held = [...known.values()].at(-1);
-      if (held !== undefined) return held;
-      try {
-        return readManifest(readFileSync(last, 'utf8'));
-      } catch {
-        return null;
+      if (newest !== null) return newest;
+      newest = passedOn(folders);
+      if (newest !== null) remember(newest.tree, newest.manifest);
+      return newest;
+    },
+    sawAgain(tree, later) {
+      const held = known.get(tree);
+      if (held === undefined) return;
+      // The same entries, as of that time: the next look tells by them that nothing is different.
+      held.look = { ...later, entries: held.manifest.entries };
+      known.delete(tree);
+      known.set(tree, held);
+      newest = { tree, manifest: held.manifest };
+    },
+    lastLook: (tree, manifest) => known.get(tree)?.look ?? manifest,
+    drop(runId, trees) {
+      for (const tree of trees) {
+        if (known.get(tree)?.shared !== true) rmSync(ownFile(tree), { force: true });
+        hasOlder ??= existsSync(folders.older);
+        if (hasOlder) rmSync(join(folders.older, runId, `${tree}.json`), { force: true });
       }
     },
-    keepOnly(runId, trees) {
-      const wanted = new Set(trees.map((tree) => `${tree}.json`));
-      for (const name of namesIn(join(runs, runId)))
-        if (!wanted.has(name)) rmSync(join(runs, runId, name), { force: true });
-    },
-    drop(runId) {
-      const [name] = namesIn(join(runs, runId));
-      if (name !== undefined) {
-        try {
-          renameSync(join(runs, runId, name), last);
-        } catch {
-          // Only a start that takes longer.
-        }
-        rmSync(join(runs, runId), { recursive: true, force: true });
-      }
-      return namesIn(runs).length;
+    pass(runId, tree) {
+      hasOlder ??= existsSync(folders.older);
+      if (hasOlder) rmSync(join(folders.older, runId), { recursive: true, force: true });
+      if (passed === tree || !(touch(tree) || share(tree))) return;
+      const part = `${folders.last}.${process.pid}.part`;
+      writeFileSync(part, tree, { mode: 0o600 });
+      renameSync(part, folders.last);
+      if (passed === null) rmSync(folders.olderLast, { force: true });
+      passed = tree;
     },
   };
 }
 
-const MOST_KNOWN = 4;
+interface Known {
+  readonly manifest: Manifest;
+  /** The newest look that found the same. */
+  look: Manifest;
+  /** It was seen among the shared ones, where it stays until no run has it. */
+  shared: boolean;
+}
 
-function namesIn(folder: string): readonly string[] {
-  return existsSync(folder) ? readdirSync(folder) : [];
+interface Draft {
+  readonly manifest: Manifest;
+  readonly text: string;
+}
+
+/** A server remembers so many, and no more than so many paths in all of them, but always a few. */
+const MOST_KNOWN = 64;
+const MOST_ENTRIES = 200_000;
+const FEWEST_KNOWN = 4;
+/** Commands that are being judged at a time, with room to spare: what a run is to have is kept before it is saved. */
+const MOST_DRAFTS = 128;
+
+/** The measure with which the last run ended, of this or an earlier version. */
+function passedOn({ last, shared, olderLast }: MeasureFolders): TakenMeasure | null {
+  try {
+    const tree = readFileSync(last, 'utf8').trim();
+    const text = readFileSync(join(shared, `${tree}.json`), 'utf8');
+    return hash('sha256', text, 'hex') === tree ? { tree, manifest: readManifest(text) } : null;
+  } catch {
+    // Of an earlier version, or none: then the first measure takes longer.
+  }
+  try {
+    const text = readFileSync(olderLast, 'utf8');
+    return { tree: hash('sha256', text, 'hex'), manifest: readManifest(text) };
+  } catch {
+    return null;
+  }
+}
+
+/** Gives a file its name, unless there is one of that name. */
+function linked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    // A file system without second names.
+    if (existsSync(to)) return false;
+    renameSync(from, to);
+    return true;
+  }
+}
+
+function flushFolder(folder: string): void {
+  const opened = openSync(folder, 'r');
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
 }

@@ -31,6 +31,8 @@ export interface Manifest {
   readonly tracked: readonly string[];
   /** What could not be taken into account, in words. */
   readonly notes: readonly string[];
+  /** Whether the guard's files of the home folder are among the entries, as `~/…`; absent in measures from before. */
+  readonly home?: true;
   readonly entries: ReadonlyMap<string, TreeEntry>;
 }
 
@@ -42,8 +44,8 @@ export function writeManifest(manifest: Manifest): { readonly text: string; read
   const rows: Row[] = [];
   for (const [path, { type, mode, device, inode, size, mtime, ctime, links, content }] of manifest.entries)
     rows.push([path, type, mode, `${device} ${inode} ${size} ${mtime} ${ctime} ${links}`, content]);
-  const { root, started, rules, tracked, notes } = manifest;
-  const text = JSON.stringify({ version: 1, root, started, rules, tracked, notes, rows });
+  const { root, started, rules, tracked, notes, home } = manifest;
+  const text = JSON.stringify({ version: 1, root, started, rules, tracked, notes, home, rows });
   return { text, tree: hash('sha256', text, 'hex') };
 }
 
@@ -56,8 +58,8 @@ export function readManifest(text: string): Manifest {
     const [device, inode, size, mtime, ctime, links] = facts.split(' ').map(BigInt) as Numbers;
     entries.set(path, { type, mode, device, inode, size, mtime, ctime, links, content });
   }
-  const { root, started, rules, tracked, notes } = read;
-  return { root, started, rules, tracked, notes, entries };
+  const { root, started, rules, tracked, notes, home } = read;
+  return { root, started, rules, tracked, notes, ...(home === true ? { home } : {}), entries };
 }
 
 type Numbers = [bigint, bigint, bigint, bigint, bigint, bigint];

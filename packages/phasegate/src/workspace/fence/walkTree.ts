@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  readSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -17,6 +18,7 @@ import { guardOf, isGuardedFolder } from '@phasegate/core/model';
 import { digestLarge } from './digestLarge.ts';
 import type { IgnoreRules } from './ignoreRules.ts';
 import type { EntryType, Manifest, TreeEntry } from './manifest.ts';
+import { isUnspelled, unspelledIn } from './unspelledNames.ts';
 
 /** How a workspace is walked. */
 export interface Walking {
@@ -28,6 +30,8 @@ export interface Walking {
   readonly before: Manifest | null;
   /** What is not the workspace's: the state of Phasegate, and databases that it guards in other ways. */
   readonly leaveOut: (path: string) => boolean;
+  /** Inodes of files that may change without another date from now on. */
+  readonly mapped: ReadonlySet<string>;
   /** Told the content of every file that had to be read. */
   readonly keep: (content: string, bytes: Buffer) => void;
   /** Told a file of ignore rules that is part of the workspace, before anything it could be about is walked. */
@@ -46,14 +50,27 @@ const BYTES_AT_ONCE = 8 * 1024 * 1024;
 const MOST_ENTRIES = 1_000_000;
 /** Files that are read at once; larger ones are read in pieces. */
 const WHOLE = 16 * 1024 * 1024;
+/**
+ * Of files that are larger yet only the dates are compared, and so much is read of large ones in one walk: it takes one
+ * command to make a file of many terabytes that has not a byte on disk.
+ */
+const LARGEST_READ = 4 * 1024 ** 3;
+const MOST_READ = 8 * 1024 ** 3;
 
-/** Every path of the workspace that counts, with what it is now. */
-export async function walkTree(walking: Walking): Promise<Map<string, TreeEntry>> {
+/**
+ * Every path of the workspace that counts, with what it is now. Where nothing is different, these are the entries of the
+ * measure before, and not a copy: most looks find nothing, and the one who compares sees it at once.
+ */
+export async function walkTree(walking: Walking): Promise<ReadonlyMap<string, TreeEntry>> {
   const { root, tracked, before } = walking;
   let { rules } = walking;
-  const entries = new Map<string, TreeEntry>();
+  const known = before?.entries ?? NO_ENTRIES;
+  const seen: string[] = [];
+  /** What is not as it was before. */
+  const fresh = new Map<string, TreeEntry>();
   const open: Open[] = [{ folder: '', guardedOnly: false }];
   const settledBefore = before === null ? 0n : BigInt(before.started) - COARSE_NS;
+  const large: { readonly path: string; readonly bare: TreeEntry }[] = [];
   let [asked, bytes] = [0, 0];
 
   function isLong(): boolean {
@@ -67,32 +84,75 @@ export async function walkTree(walking: Walking): Promise<Map<string, TreeEntry>
     // Not `join`, which would take a good part of the whole walk.
     const place = `${root}/${path}`;
     const stats = statsOf(place);
-    if (entries.size >= MOST_ENTRIES) throw new TooMany(`it has more than ${MOST_ENTRIES} files`);
+    if (seen.length >= MOST_ENTRIES) throw new TooMany(`it has more than ${MOST_ENTRIES} files`);
     if (stats === null || stats === 'closed') {
-      // A name that cannot be spelled cannot be asked about either.
-      if (stats === 'closed' || path.includes('\uFFFD')) entries.set(path, NOTHING);
+      if (stats === 'closed') found(path, NOTHING);
       return;
     }
-    const known = before?.entries.get(path);
-    if (known !== undefined && stats.ctimeNs < settledBefore && isSameStat(known, stats)) {
-      entries.set(path, known);
+    const was = known.get(path);
+    const isMapped = walking.mapped.has(String(stats.ino));
+    if (was !== undefined && !isMapped && stats.ctimeNs < settledBefore && isSameStat(was, stats)) {
+      seen.push(path);
       return;
     }
-    const read = readEntry(place, bareEntry(stats), walking.keep);
+    const bare = bareEntry(stats);
+    if (bare.type === 'file' && bare.size > BigInt(WHOLE)) {
+      // In its place in the order of entries, and read when all else is.
+      found(path, { ...bare, type: 'closed' });
+      large.push({ path, bare });
+      return;
+    }
+    const read = readEntry(place, bare, walking.keep);
     bytes += read.type === 'file' ? Math.min(Number(read.size), BYTES_AT_ONCE) : 0;
-    entries.set(path, read);
+    found(path, isMapped ? { ...read, size: UNSETTLED } : read);
+  }
+
+  async function measureLarge(): Promise<void> {
+    let left = MOST_READ;
+    for (const { path, bare } of large) {
+      const most = Math.min(left, LARGEST_READ);
+      if (bare.size > BigInt(most)) continue;
+      const read = await readLarge(`${root}/${path}`, bare, most);
+      const isMapped = walking.mapped.has(String(read.inode));
+      fresh.set(path, isMapped ? { ...read, size: UNSETTLED } : read);
+      left -= Number(bare.size);
+    }
+  }
+
+  /** All names of a folder that cannot be asked about by their text are one entry, under the first of them. */
+  function measureUnspelled({ folder, guardedOnly }: Open, names: readonly Dirent[]): void {
+    const prefix = folder === '' ? '' : `${folder}/`;
+    const folders = new Set(names.filter((one) => one.isDirectory()).map(({ name }) => name));
+    const counts = (name: string) => {
+      const path = `${prefix}${name}`;
+      return guardOf(path) !== null || !(guardedOnly || rules.ignores(path, folders.has(name)));
+    };
+    const [first] = names
+      .map(({ name }) => name)
+      .filter(counts)
+      .sort();
+    if (first !== undefined)
+      found(`${prefix}${first}`, { ...NOTHING, content: unspelledIn(join(root, folder), counts) });
+  }
+
+  function found(path: string, entry: TreeEntry): void {
+    seen.push(path);
+    fresh.set(path, entry);
   }
 
   function list({ folder, guardedOnly }: Open): readonly Dirent[] {
-    const listed = listOf(join(root, folder));
+    const listed = listOf(`${root}/${folder}`);
     if (listed === null) {
       if (folder === '') throw new Error('its root cannot be listed');
-      entries.set(folder, closedEntry(join(root, folder)));
+      found(folder, closedEntry(join(root, folder)));
       return [];
     }
     if (!guardedOnly && walking.foundRules !== undefined && listed.some(isRuleFile))
       rules = walking.foundRules(folder);
-    return listed;
+    const unspelled = listed.filter(({ name }) => isUnspelled(name));
+    if (unspelled.length === 0) return listed;
+    measureUnspelled({ folder, guardedOnly }, unspelled);
+    return listed.filter(({ name }) => !isUnspelled(name));
   }
 
   function take(path: string, isFolder: boolean, guardedOnly: boolean): void {
@@ -115,7 +175,21 @@ export async function walkTree(walking: Walking): Promise<Map<string, TreeEntry>
       take(`${prefix}${entry.name}`, entry.isDirectory(), next.guardedOnly);
     }
   }
-  for (const path of tracked) if (!entries.has(path) && !isBeyondLink(root, path)) measure(path);
+  const walked = tracked.length === 0 ? NO_PATHS : new Set(seen);
+  for (const path of tracked) if (!walked.has(path) && !isBeyondLink(root, path)) measure(path);
+  await measureLarge();
+  return fresh.size === 0 && seen.length === known.size ? known : entriesOf(seen, { known, fresh });
+}
+
+const NO_ENTRIES: ReadonlyMap<string, TreeEntry> = new Map();
+const NO_PATHS: ReadonlySet<string> = new Set();
+
+function entriesOf(
+  seen: readonly string[],
+  { known, fresh }: Record<'known' | 'fresh', ReadonlyMap<string, TreeEntry>>,
+): ReadonlyMap<string, TreeEntry> {
+  const entries = new Map<string, TreeEntry>();
+  for (const path of seen) entries.set(path, fresh.get(path) ?? (known.get(path) as TreeEntry));
   return entries;
 }
 
@@ -230,6 +304,9 @@ const NOTHING: TreeEntry = {
   content: '',
 };
 
+/** No file has this size, so one that is said to have it is read again. */
+const UNSETTLED = -1n;
+
 /** Whether nothing that is asked of the file system is different; what could not be read is tried again. */
 function isSameStat(one: TreeEntry, stats: BigIntStats): boolean {
   return (
@@ -244,6 +321,15 @@ function isSameStat(one: TreeEntry, stats: BigIntStats): boolean {
   );
 }
 
+/** What is in an open file: as much as it was said to hold, in one piece, or more where it grew since. */
+function readOpened(file: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size + 1);
+  const read = readSync(file, bytes, 0, size + 1, null);
+  // Less than there is room for is all there is.
+  if (read <= size) return bytes.subarray(0, read);
+  return Buffer.concat([bytes, readFileSync(file)]);
+}
+
 /** What stands there with its content. Never follows a link, and waits for no pipe. */
 function readEntry(place: string, bare: TreeEntry, keep: Walking['keep']): TreeEntry {
   if (bare.type === 'other') return bare;
@@ -254,8 +340,9 @@ function readEntry(place: string, bare: TreeEntry, keep: Walking['keep']): TreeE
       // What was opened is what is read: another file may have come in its place.
       const opened = bareEntry(fstatSync(file, { bigint: true }));
       if (opened.type !== 'file') return opened;
-      if (opened.size > BigInt(WHOLE)) return { ...opened, content: digestLarge(file) };
-      const bytes = readFileSync(file);
+      // It grew since it was asked about.
+      if (opened.size > BigInt(WHOLE)) return { ...opened, type: 'closed' };
+      const bytes = readOpened(file, Number(opened.size));
       const content = digest('sha256', bytes, 'hex');
       keep(content, bytes);
       return { ...opened, content };
@@ -264,5 +351,25 @@ function readEntry(place: string, bare: TreeEntry, keep: Walking['keep']): TreeE
     }
   } catch {
     return { ...bare, type: 'closed' };
+  }
+}
+
+/** The same for a large file; closed where it is more than may be read. */
+async function readLarge(place: string, bare: TreeEntry, most: number): Promise<TreeEntry> {
+  let file: number;
+  try {
+    file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch {
+    return { ...bare, type: 'closed' };
+  }
+  try {
+    const opened = bareEntry(fstatSync(file, { bigint: true }));
+    if (opened.type !== 'file') return opened;
+    const content = await digestLarge(file, most);
+    return content === null ? { ...opened, type: 'closed' } : { ...opened, content };
+  } catch {
+    return { ...bare, type: 'closed' };
+  } finally {
+    closeSync(file);
   }
 }

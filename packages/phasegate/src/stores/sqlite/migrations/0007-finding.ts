@@ -95,7 +95,7 @@ const NEXT = `SELECT rowid AS number, status, target, state FROM runs
 function placesIn(
   row: Record<string, unknown>,
   workflowOf: (hash: string) => Workflow,
-): ReturnType<typeof placesOf> {
+): Omit<ReturnType<typeof placesOf>, 'workspace'> {
   try {
     return placesOf(runFromState(String(row.state), workflowOf));
   } catch {

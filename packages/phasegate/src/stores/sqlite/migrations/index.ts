@@ -10,6 +10,9 @@ import { fillPlaces, findingIndexes, findingMigration } from './0007-finding.ts'
 import { goalsMigration } from './0008-goals.ts';
 import { afterHistoryMigration, historyMigration } from './0009-history.ts';
 import { archivedMigration } from './0010-archived.ts';
+import { keptMigration } from './0011-kept.ts';
+import { fillWorkspaces, workspacesMigration } from './0012-workspaces.ts';
+import { fillStopped, stoppedIndexes, stoppedMigration } from './0013-stopped.ts';
 import { moveHistory } from './moveHistory.ts';
 
 /** Every change of the schema in order; the database's `user_version` is how many it has. Never edit a released one. */
@@ -24,6 +27,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 8, sql: goalsMigration },
   { number: 9, sql: historyMigration, fill: moveHistory, indexes: afterHistoryMigration },
   { number: 10, sql: archivedMigration },
+  { number: 11, sql: keptMigration },
+  { number: 12, sql: workspacesMigration, fill: fillWorkspaces },
+  { number: 13, sql: stoppedMigration, fill: fillStopped, indexes: stoppedIndexes },
 ];
 
 /** One change of the schema. */

@@ -104,7 +104,7 @@ test.each([
 
 test('without a server nothing is started, and how to start one is said', async () => {
   const shell = makeShell(EMPTY_PROJECT);
-  const spawner = spawnLocalAgent({ env: {}, launcher: [], terminal: false });
+  const spawner = spawnLocalAgent({ env: {}, launcher: ['phasegate'], terminal: false });
 
   expect(await shell.callWith(machine(spawner), ['agent', 'start', '--', '/bin/sh'])).toMatchObject({
     code: 1,

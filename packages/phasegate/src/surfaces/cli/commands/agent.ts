@@ -9,6 +9,7 @@ import {
   PRESET_NAMES,
 } from '../agentProgram.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
+import { demandSandbox } from '../demandSandbox.ts';
 import { wholeRun } from '../runOf.ts';
 import { LOCAL_AGENT } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -16,16 +17,20 @@ import { usageError } from '../usage.ts';
 /** `phasegate agent`: starts a program as an agent and follows it. */
 export const agent: CliCommand = {
   usage: [
-    'agent start [RUN] [--adapter subprocess|tmux] [--name NAME] [--capability C…] [--wait] (--agent NAME | -- COMMAND [WORD…])',
+    'agent start [RUN] [--adapter subprocess|tmux] [--name NAME] [--capability C…] [--sandbox] [--wait] (--agent NAME | -- COMMAND [WORD…])',
   ],
   details:
     'Claims RUN, or the next run in the queue, for a new agent with a key of its own, and starts COMMAND without a\n' +
     'shell. `{prompt}` among its words becomes the path of the prompt file. The agent finds PHASEGATE_URL, _RUN,\n' +
     '_AGENT, _KEY, _PROMPT and _MCP_CONFIG in its environment, and its first phase token on file descriptor 3.\n' +
     'When it ends before the run is completed or waits for a human, it is started again from the last checkpoint,\n' +
-    'until the engine escalates. Needs a server: `phasegate serve`.',
+    'until the engine escalates. Needs a server: `phasegate serve`.\n\n' +
+    'With --sandbox it is in the sandbox of the phase, is ended with the phase and started anew for the next one. Inside\n' +
+    'there is neither a key nor the server: it reaches the engine by MCP, with the program in PHASEGATE_MCP. Only such an\n' +
+    'agent has runs whose workflow demands the ring `sandboxed`.',
   examples: [
     'phasegate agent start --wait --agent claude',
+    'phasegate agent start --wait --sandbox --agent claude',
     'phasegate agent start --wait -- node agent.js {prompt}',
     'phasegate agent start RUN --adapter tmux --name ada -- my-agent --prompt-file {prompt}',
   ],
@@ -42,6 +47,10 @@ export const agent: CliCommand = {
       summary: "what the agent's name begins with (default: the command's)",
     },
     capability: { type: 'texts', value: 'C', summary: 'what the agent can do' },
+    sandbox: {
+      type: 'flag',
+      summary: 'have the program in a sandbox of each phase (bubblewrap)',
+    },
     wait: { type: 'flag', summary: 'wait for a run when none is queued' },
     'wait-for-human': { type: 'flag', summary: 'at a gate, wait for the human and go on' },
     once: { type: 'flag', summary: 'do not start the program again' },
@@ -82,13 +91,16 @@ async function start(invocation: Invocation, machine: Machine, run: string | nul
     wait: args.flag('wait'),
     waitForHuman: args.flag('wait-for-human'),
     once: args.flag('once'),
+    sandbox: args.flag('sandbox'),
     logFile: log === undefined ? null : resolve(log),
   };
   demandInstalled(agent, { env: invocation.env, root: project.root });
+  const open = await invocation.open();
+  if (wanted.sandbox) await demandSandbox(open);
   const spawned = await machine.spawnAgent({
     ...wanted,
     project,
-    open: await invocation.open(),
+    open,
     signal: machine.stopping(),
     report: (event) => void out.log(out.json ? JSON.stringify(event) : describe(event)),
   });

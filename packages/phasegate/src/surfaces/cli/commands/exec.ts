@@ -28,7 +28,8 @@ export const exec: CliCommand = {
     await open.claims.attend(runId, agent);
     const environment = { ...namedIn(env), PHASEGATE_RUN: runId };
     const enclose = await open.sandboxes.forRun(runId);
-    const enclosed = await enclose({ argv: [program, ...words], cwd: project.root, environment });
+    const argv = [program, ...words] as const;
+    const enclosed = await enclose({ argv, cwd: project.root, environment, withoutDefinitions: true });
     try {
       const { loose } = enclosed;
       if (loose.length > 0) await invocation.out.log(`not held by the sandbox: ${loose.join('; ')}`);

@@ -1,13 +1,13 @@
 import type { JsonObject } from '@phasegate/core';
-import { changeText, type TreeChange } from '@phasegate/core/engine';
-import { encodeSubmitted } from '@phasegate/wire';
+import { changeText } from '@phasegate/core/engine';
+import { encodeFence, encodeSettled, encodeSubmitted } from '@phasegate/wire';
 import type { FenceOrder, FenceReport } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
 import { SHELL } from '../spell.ts';
 import { describeRefusal } from '../text/describeAnswer.ts';
 import { facts } from '../text/table.ts';
-import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+import { callerOf, HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate fence`: what was changed outside a phase's scope, and what a human does about it. */
@@ -16,14 +16,15 @@ export const fence: CliCommand = {
     'fence RUN [--diff] [PATH…]',
     'fence RUN restore PATH… [--as NAME] [--passphrase-fd N]',
     'fence RUN quarantine PATH… [--as NAME] [--passphrase-fd N]',
-    'fence RUN accept PATH… --reason TEXT [--as NAME] [--passphrase-fd N]',
-    'fence RUN accept --all --reason TEXT [--as NAME] [--passphrase-fd N]',
+    'fence RUN accept PATH… --reason TEXT [--shown HASH] [--as NAME] [--passphrase-fd N]',
+    'fence RUN accept --all --reason TEXT [--shown HASH] [--as NAME] [--passphrase-fd N]',
   ],
   details:
     'Compares the workspace with what it was when the phase was entered. Changes outside the scope refuse the phase\n' +
     'until they are undone or a human settles them: `restore` makes files what they were, `quarantine` moves them out\n' +
-    'of the workspace, `accept` lets them stay. `accept --all` takes a new measure of everything, also where the old\n' +
-    'one is missing. A PATH may be a folder.',
+    'of the workspace, `accept` lets them stay. `accept --all` lets every change stay, and takes a new measure where\n' +
+    'the old one is missing. A PATH may be a folder. With `--shown`, which the list prints, nothing is done if the\n' +
+    'workspace is another one by now.',
   examples: [
     'phasegate fence RUN',
     'phasegate fence RUN --diff',
@@ -34,9 +35,11 @@ export const fence: CliCommand = {
     diff: { type: 'flag', summary: 'show how files differ' },
     all: { type: 'flag', summary: 'accept the workspace as it is now' },
     reason: { type: 'text', value: 'TEXT', summary: 'why' },
+    shown: { type: 'text', value: 'HASH', summary: 'only if what was changed is still what was listed' },
     ...HUMAN_OPTIONS,
   },
   positionals: ['RUN', '[PATH…]'],
+  server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
     const [runId = '', word, ...paths] = args.positionals;
@@ -44,7 +47,9 @@ export const fence: CliCommand = {
       return settle(invocation, runId, orderOf(invocation, word, paths));
     }
     if (args.flag('all')) throw usageError('`--all` goes with `accept`');
-    const { fencing } = await invocation.open();
+    // Where the project is, anyone may look; a server asks who it is.
+    if (invocation.server !== null) await callerOf(invocation);
+    const { fencing } = await invocation.reach();
     const named = args.positionals.slice(1);
     if (args.flag('diff')) {
       const text = await fencing.diff(runId, named);
@@ -57,7 +62,7 @@ export const fence: CliCommand = {
       throw usageError(`\`${named[0]}\` is neither restore, quarantine nor accept`, 'phasegate fence --help');
     }
     const report = await fencing.report(runId);
-    await out.result(wireReport(report), () => reportText(report, out.paint));
+    await out.result(encodeFence(report), () => reportText(report, out.paint));
     return report.outside.length === 0 && report.problem === null ? 0 : 1;
   },
 };
@@ -72,20 +77,18 @@ function orderOf({ args }: Invocation, action: FenceOrder['action'], paths: read
     throw usageError(`\`${action}\` needs the paths it is about`, 'phasegate fence RUN');
   if (action === 'accept' && reason.trim() === '')
     throw usageError('accepting a change needs a reason', 'phasegate fence RUN accept PATH --reason TEXT');
-  return { action, paths: all ? 'all' : paths, reason };
+  const shown = args.text('shown');
+  return { action, paths: all ? 'all' : paths, reason, ...(shown === undefined ? {} : { shown }) };
 }
 
 async function settle(invocation: Invocation, runId: string, order: FenceOrder): Promise<0 | 1> {
   const { out } = invocation;
   const human = await unlockHuman(invocation);
-  const { submitted, done } = await (await invocation.open()).fencing.settle(runId, order, human);
+  const { submitted, done } = await (await invocation.reach()).fencing.settle(runId, order, human);
   const { verdict } = submitted;
   const answer: JsonObject = {
-    run: runId,
-    action: order.action,
-    settled: verdict.allowed,
-    paths: done.map(({ path, what }) => ({ path, what })),
-    ...(verdict.allowed ? {} : encodeSubmitted(submitted, SHELL)),
+    ...encodeSettled(runId, order.action, { done }),
+    ...(verdict.allowed ? {} : { ...encodeSubmitted(submitted, SHELL), settled: false }),
   };
   await out.result(answer, () => {
     if (!verdict.allowed) return describeRefusal(answer, out.paint);
@@ -96,29 +99,8 @@ async function settle(invocation: Invocation, runId: string, order: FenceOrder):
   return verdict.allowed ? 0 : 1;
 }
 
-function wireReport(report: FenceReport): JsonObject {
-  const { run, phase, ring, writes, tree, problem, outside, noticed, inside, notes, settled } = report;
-  return {
-    run,
-    phase,
-    ring,
-    writes,
-    tree,
-    problem,
-    outside: outside.map(wireChange),
-    noticed: noticed.map(wireChange),
-    inside,
-    notes,
-    settled: settled.map((act) => ({ ...act })),
-  };
-}
-
-function wireChange({ path, how, by }: TreeChange): JsonObject {
-  return { path, how, by: by ?? null };
-}
-
 function reportText(report: FenceReport, paint: Paint): string {
-  const { run, phase, ring, writes, problem, outside, noticed, inside, notes, settled } = report;
+  const { run, phase, ring, writes, problem, outside, more, noticed, inside, notes, settled, shown } = report;
   const head = facts([
     ['run', run],
     ['phase', String(phase)],
@@ -127,7 +109,7 @@ function reportText(report: FenceReport, paint: Paint): string {
     ['inside', `${inside} ${inside === 1 ? 'path' : 'paths'} changed`],
     ...(outside.length === 0
       ? []
-      : ([['outside', outside.map((one) => paint.red(changeText(one))).join('\n')]] as const)),
+      : ([['outside', [...outside.map(changeText), ...unnamed(more)].map(paint.red).join('\n')]] as const)),
     ...(noticed.length === 0 ? [] : ([['noticed', noticed.map(changeText).join('\n')]] as const)),
     ...(notes.length === 0 ? [] : ([['note', notes.join('\n')]] as const)),
     ...(settled.length === 0
@@ -146,5 +128,9 @@ function reportText(report: FenceReport, paint: Paint): string {
   ]);
   if (problem !== null) return `${head}\n\n${paint.red(problem)}`;
   if (outside.length === 0) return `${head}\n\nnothing was changed outside the scope`;
-  return `${head}\n\nsettle it with restore, quarantine or accept; \`--diff\` shows how files differ`;
+  return `${head}\n\nsettle it with restore, quarantine or accept; \`--diff\` shows how files differ\nadd \`--shown ${shown}\` to do it only while this is what was changed`;
+}
+
+function unnamed(more: number): readonly string[] {
+  return more === 0 ? [] : [`${more} more`];
 }

@@ -5,7 +5,7 @@ import { makeShell, type Shell } from '../fixtures/callCli.ts';
 
 const WORKFLOW = `
 workflow: loose
-enforcement: { mode: permissive }
+enforcement: { mode: permissive, workspace: shared }
 params:
   threshold: { type: number, default: 0.9 }
   limit: { type: integer, default: 3, set_by: human }

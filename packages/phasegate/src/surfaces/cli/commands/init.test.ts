@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Machine } from '../command.ts';
 import { makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
 
 test('keeps what is there and does nothing the second time', async () => {
@@ -292,16 +293,22 @@ test('templates stand beside each other, and are listed with a sentence each', a
   );
 });
 
-test('an unknown template and settings for clients are refused', async () => {
+test('an unknown template is refused, and so are clients that are unknown or cannot be set up from here', async () => {
   const shell = makeShell();
 
   expect(await shell.call(['init', '--template', 'tddd'])).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/\(did you mean `tdd`\?\)[\s\S]* {2}bugfix {4}a failing test first/),
   });
-  expect(await shell.call(['init', '--client', 'claude', '--yes'])).toMatchObject({
+  const words = ['init', '--template', 'minimal', '--yes', '--client'];
+  expect(await shell.call([...words, 'claude'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('not in this release'),
+    stderr: expect.stringContaining('hooks cannot be set up from here'),
+  });
+  const machine = { launcher: ['/nowhere/phasegate'] } as unknown as Machine;
+  expect(await shell.callWith(machine, [...words, 'claud'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/did you mean `claude`[\s\S]*clients: claude, codex/),
   });
 });
 

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { didYouMean, reasonOf, shellWord } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
+import { CLIENT_NAMES } from '../../../settings/installSettings.ts';
 import { CONFIG, configFile, DEFAULT_TEMPLATE, TEMPLATES, type Template } from '../../../templates/index.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
 import { acceptWritten } from '../setUp/acceptWritten.ts';
 import { type AttachedClient, attachClient, MCP_FILE } from '../setUp/attachClient.ts';
+import { type SettledHooks, settleHooks } from '../setUp/attachHooks.ts';
 import { withEditorSchema } from '../setUp/editorSchema.ts';
 import { nextSteps } from '../setUp/nextSteps.ts';
 import { settleOperator, setUpOperator } from '../setUp/settleOperator.ts';
@@ -19,7 +21,7 @@ import { type MissingFile, type WrittenFiles, writeMissing } from '../writeMissi
 /** `phasegate init`: what a project needs to begin, keeping all that is there. */
 export const init: CliCommand = {
   usage: [
-    'init [--template NAME] [--test CMD] [--port N] [--name HUMAN] [--passphrase-fd N] [--yes]',
+    'init [--template NAME] [--client NAME…] [--test CMD] [--port N] [--name HUMAN] [--passphrase-fd N] [--yes]',
     'init --template list',
   ],
   details:
@@ -29,6 +31,9 @@ export const init: CliCommand = {
     "needs that human's passphrase. `--yes` without a passphrase sets up no human. If it fails, nothing is left behind.\n" +
     "The engine runs the project's own tests: as `package.json`, `pyproject.toml`, `go.mod`, `Cargo.toml` or `Makefile` say,\n" +
     'or as `--test` does.\n' +
+    'For every client of agents that is installed, or whose settings are in the project, it writes hooks, by which the client\n' +
+    'asks Phasegate before every tool call: what else is in the settings stays, and on a terminal the difference is shown and\n' +
+    `asked about first. \`--client\` names them (${CLIENT_NAMES.join(', ')}), or \`none\`. Called again, it renews them.\n` +
     `Templates:\n\n${TEMPLATES.map(({ name, summary }) => `- \`${name}\`: ${summary}`).join('\n')}`,
   examples: [
     'phasegate init',
@@ -46,7 +51,12 @@ export const init: CliCommand = {
     test: { type: 'text', value: 'CMD', summary: "the command that runs the project's tests" },
     name: { type: 'text', value: 'HUMAN', summary: 'the name of the human who decides (default: yours)' },
     yes: { type: 'flag', summary: 'ask nothing' },
-    client: { type: 'texts', value: 'NAME', summary: 'not in this release' },
+    client: {
+      type: 'texts',
+      value: 'NAME',
+      choices: [...CLIENT_NAMES, 'none'],
+      summary: 'a client to hold by hooks (default: those found)',
+    },
     port: { type: 'text', value: 'N', summary: 'where `phasegate serve` listens (default 8000)' },
     ...HUMAN_OPTIONS,
     as: {
@@ -59,7 +69,6 @@ export const init: CliCommand = {
   positionals: [],
   async run(invocation) {
     const { args } = invocation;
-    refuseWhatIsToCome(args);
     if (args.text('template') === 'list') return listTemplates(invocation);
     const template = templateOf(args);
     const port = portOf(args);
@@ -85,19 +94,23 @@ async function setUp(
   const open = async () => (hasRecords(stateDir) ? invocation.open() : null);
   const operator = await settleOperator(invocation, open);
   const cards = (await (await open())?.trust.guarded.cards()) ?? [];
-  const changed = cards.some(({ path, change }) => path === MCP_FILE && change !== 'removed');
-  const files = await writeFiles(root, { template, settled, port, changed });
+  const planted = cards.filter(({ change }) => change !== 'removed').map(({ path }) => path);
+  const hooks = await settleHooks(invocation, { root, stateDir, changed: planted });
+  const files = await writeFiles(root, { template, settled, port, changed: planted.includes(MCP_FILE) });
+  let attached: ReturnType<SettledHooks['write']> | undefined;
   try {
     const human = await setUpOperator(invocation, operator);
     const trusted = human === null ? [] : await acceptTemplate(invocation, { template, human, files });
+    attached = hooks.write();
     // What is changed between now and the first program is then a change, and not what was always there.
     if (human !== null) {
       const project = await invocation.open();
       await project.guardedFiles.keepFirst();
-      await acceptWritten(project, human, files.written);
+      await acceptWritten(project, human, [...files.written, ...attached.written]);
     }
-    return await tell(invocation, { template, settled, port, files, human, trusted });
+    return await tell(invocation, { template, settled, port, files, human, trusted, hooks });
   } catch (error) {
+    attached?.undo();
     await files.undo();
     await invocation.close();
     if (!hadState) await rm(stateDir, { recursive: true, force: true });
@@ -112,11 +125,12 @@ interface Done {
   readonly files: Written;
   readonly human: UnlockedHuman | null;
   readonly trusted: readonly string[];
+  readonly hooks: SettledHooks;
 }
 
 async function tell(
   invocation: Invocation,
-  { template, settled, port, files, human, trusted }: Done,
+  { template, settled, port, files, human, trusted, hooks }: Done,
 ): Promise<ExitCode> {
   const { out } = invocation;
   const { root, stateDir } = await invocation.project();
@@ -140,6 +154,8 @@ async function tell(
       ...(warning === null ? {} : { warning }),
       human: human?.principal.name ?? null,
       trusted,
+      clients: hooks.report.map(({ title: _title, ...client }) => client),
+      ...(hooks.warnings.length === 0 ? {} : { warnings: hooks.warnings }),
       next_action,
     },
     () =>
@@ -160,6 +176,13 @@ async function tell(
           ? 'no human is set up: any workflow starts and nobody can decide; add one with `phasegate humans add NAME`'
           : `human    ${human.principal.name}`,
         ...trusted.map((workflow) => `accepted ${workflow}`),
+        ...hooks.report.flatMap(({ title, files: held, after }) => [
+          ...held.map(
+            ({ path, change }) => `${out.paint.green(change.padEnd(7))}  ${path}: settings of ${title}`,
+          ),
+          ...after.map((text) => `         ${text}`),
+        ]),
+        ...hooks.warnings.map((text) => `${out.paint.red('warning')}  ${text}`),
         `state    ${stateDir}`,
         ...shown.map((step, index) => `${index === 0 ? 'next:' : '  or:'} ${out.paint.cyan(step)}`),
       ].join('\n'),
@@ -257,14 +280,6 @@ function refuseInside(args: Arguments, root: string): void {
 /** Opening the state of a project makes it. */
 function hasRecords(stateDir: string): boolean {
   return ['state.db', 'made'].some((name) => existsSync(join(stateDir, name)));
-}
-
-function refuseWhatIsToCome(args: Arguments): void {
-  if (args.texts('client').length === 0) return;
-  throw usageError(
-    '`--client` is not in this release: settings for clients come with the hooks',
-    'run `phasegate init` without it',
-  );
 }
 
 function portOf(args: Arguments): number | undefined {

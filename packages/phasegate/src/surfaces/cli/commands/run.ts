@@ -1,6 +1,7 @@
 import { PhasegateError, type Run, type StartRequest } from '@phasegate/core';
+import { isRunId } from '@phasegate/core/contract';
 import { oneLine, type Ring, shellWord } from '@phasegate/core/model';
-import type { AgentPrincipal, Driven, DriveRequest, OpenProject, Workshop } from '../../../runtime/ports.ts';
+import type { AgentPrincipal, Driven, DriveRequest, OpenProject } from '../../../runtime/ports.ts';
 import {
   demandInstalled,
   demandNoTerminal,
@@ -9,6 +10,8 @@ import {
   PRESET_NAMES,
 } from '../agentProgram.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation, Machine } from '../command.ts';
+import { demandSandbox } from '../demandSandbox.ts';
+import { type Begun, inWorktree, WORKTREE_DETAILS, WORKTREE_OPTION } from '../inWorktree.ts';
 import { goalOf, paramsOf, START_OPTIONS } from '../params.ts';
 import { showProgress } from '../progress.ts';
 import { reportNotStarted } from '../reportSubmitted.ts';
@@ -20,7 +23,7 @@ import { usageError } from '../usage.ts';
 /** `phasegate run`: drives a run to its end, or to where a human must act. */
 export const run: CliCommand = {
   usage: [
-    'run WORKFLOW [GOAL] [--param k=v…] [--target FILE] [--agent NAME|COMMAND] [--sandbox] [--workers N]',
+    'run WORKFLOW [GOAL] [--param k=v…] [--target FILE] [--agent NAME|COMMAND] [--sandbox] [--workers N] [--worktree]',
     'run [RUN] [--retry] [--agent NAME|COMMAND] [--sandbox] [--workers N]',
   ],
   details:
@@ -36,6 +39,7 @@ export const run: CliCommand = {
     'With --sandbox the agent and all other programs run in a sandbox of their phase: they write what it may write, see\n' +
     'the workspace and the system, and reach the engine by MCP and the hosts that the config names (`sandbox.hosts`).\n' +
     'COMMAND finds the program that speaks MCP in PHASEGATE_MCP.\n\n' +
+    `${WORKTREE_DETAILS}\n\n` +
     'Progress goes to stderr, with --json as one JSON object a line. The exit code is 0 where the run is completed, or\n' +
     'paused for a human or an agent; 1 where it is escalated, stopped or interrupted.',
   examples: [
@@ -59,6 +63,7 @@ export const run: CliCommand = {
     'wait-for-human': { type: 'flag', summary: 'at a gate, wait for the human and go on' },
     retry: { type: 'flag', summary: 'go on with a step that failed once, without being asked' },
     ...START_OPTIONS,
+    ...WORKTREE_OPTION,
     capability: {
       type: 'texts',
       value: 'C',
@@ -67,34 +72,39 @@ export const run: CliCommand = {
   },
   positionals: ['[WORKFLOW|RUN]', '[GOAL]'],
   async run(invocation) {
-    const { args, out, machine } = invocation;
-    if (machine === null) throw usageError('nothing can be driven from here');
-    const line = args.text('agent');
-    const named = line === undefined ? null : namedAgent(line);
-    const wanted = wantedOf(args, named);
-    const goal = goalOf(args);
-    if (named !== null)
-      demandInstalled(named, { env: invocation.env, root: (await invocation.project()).root });
-    const { principal: agent, capabilities } = await identifyAgent(invocation);
-    const able = capabilities ?? args.texts('capability');
-    const open = await invocation.open();
-    if (wanted.sandbox === true) await demandSandbox(open);
-    const found = await findOrStart(invocation, open, { agent, goal });
-    if (found === null) return 1;
-    const { id, snapshot } = found;
-    if (snapshot !== undefined && !(await goesOn(invocation, snapshot))) return 1;
-    const driven = await drive(invocation, machine, {
-      ...wanted,
-      open,
-      run: id,
-      ...(snapshot === undefined ? {} : { snapshot }),
-      agent: agent.name,
-      capabilities: able,
-    });
-    await out.result(driven, () => summary(driven));
-    return EXIT_CODES[driven.outcome];
+    if (invocation.args.flag('worktree')) return inWorktree(invocation, runHere);
+    return (await runHere(invocation)).code;
   },
 };
+
+async function runHere(invocation: Invocation): Promise<Begun> {
+  const { args, out, machine } = invocation;
+  if (machine === null) throw usageError('nothing can be driven from here');
+  const line = args.text('agent');
+  const named = line === undefined ? null : namedAgent(line);
+  const wanted = wantedOf(args, named);
+  const goal = goalOf(args);
+  if (named !== null)
+    demandInstalled(named, { env: invocation.env, root: (await invocation.project()).root });
+  const { principal: agent, capabilities } = await identifyAgent(invocation);
+  const able = capabilities ?? args.texts('capability');
+  const open = await invocation.open();
+  if (wanted.sandbox === true) await demandSandbox(open);
+  const found = await findOrStart(invocation, open, { agent, goal });
+  if (found === null) return { code: 1, run: null };
+  const { id, snapshot } = found;
+  if (snapshot !== undefined && !(await goesOn(invocation, snapshot))) return { code: 1, run: id };
+  const driven = await drive(invocation, machine, {
+    ...wanted,
+    open,
+    run: id,
+    ...(snapshot === undefined ? {} : { snapshot }),
+    agent: agent.name,
+    capabilities: able,
+  });
+  await out.result(driven, () => summary(driven));
+  return { code: EXIT_CODES[driven.outcome], run: id };
+}
 
 /** Pausing where someone else has to act is what was asked for; anyone who scripts this tells them apart by `outcome`. */
 const EXIT_CODES: Readonly<Record<Driven['outcome'], ExitCode>> = {
@@ -125,12 +135,6 @@ function wantedOf(args: Arguments, agent: NamedAgent | null): Wanted {
   const adapter = args.text('adapter') ?? 'subprocess';
   if (adapter !== 'subprocess' && adapter !== 'tmux') {
     throw usageError(`there is no adapter \`${adapter}\``, 'adapters: subprocess, tmux');
-  }
-  if (adapter === 'tmux' && args.flag('sandbox')) {
-    throw usageError(
-      '`--sandbox` holds what this process starts, and tmux is not started by it',
-      'leave one out',
-    );
   }
   return {
     adapter,
@@ -173,6 +177,8 @@ async function findOrStart(
     throw error;
   });
   const target = args.text('target');
+  if (known !== null && args.flag('worktree'))
+    throw usageError(`run \`${word}\` is under way: \`--worktree\` is for starting one`);
   if (known !== null) {
     const given = [target, goal.goal, ...args.texts('param'), ...args.texts('option')];
     if (given.every((one) => one === undefined)) return { id: known.id, snapshot: known };
@@ -181,7 +187,7 @@ async function findOrStart(
       'leave them out to go on with it; what it was started with stays',
     );
   }
-  if (/^run-[0-9a-f]{20}$/.test(word)) {
+  if (isRunId(word)) {
     throw new PhasegateError('run_unknown', `there is no run \`${word}\``, { hint: 'phasegate runs' });
   }
   const params = await paramsOf(invocation, word);
@@ -208,15 +214,6 @@ async function meant(invocation: Invocation, agent: AgentPrincipal): Promise<str
   if (word === undefined) return runOf(invocation, agent, 'held');
   // A workflow may be called like the beginning of an id.
   return word.startsWith('run-') ? wholeRun(invocation, agent, word) : word;
-}
-
-/** INVARIANT: a run that was to be held never starts without what holds it. */
-async function demandSandbox(open: Pick<Workshop, 'sandboxes'>): Promise<void> {
-  const state = await open.sandboxes.state();
-  if (state.works) return;
-  throw new PhasegateError('sandbox_unavailable', `there can be no sandbox here: ${state.reason}`, {
-    hint: state.nextStep,
-  });
 }
 
 /** What failed once is tried again only when a human says so, here or by `--retry`. */

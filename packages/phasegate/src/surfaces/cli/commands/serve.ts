@@ -1,8 +1,10 @@
 import { isIP } from 'node:net';
+import { resolve } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import type { Project, RunningServer, ServeRequest, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, Invocation } from '../command.ts';
+import { durationOption } from '../durationOption.ts';
 import { problemLine } from '../failure.ts';
 import { passphraseFrom } from '../passphrase.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
@@ -11,7 +13,7 @@ import { usageError } from '../usage.ts';
 /** `phasegate serve`: one process on one port for agents and humans. */
 export const serve: CliCommand = {
   usage: [
-    'serve [--port N] [--host H] [--tls-cert FILE --tls-key FILE] [--behind-proxy] [--allow-host NAME…] [--public-url URL] [--metrics-token-file FILE] [--verbose]',
+    'serve [--port N] [--host H] [--socket FILE] [--tls-cert FILE --tls-key FILE] [--behind-proxy] [--allow-host NAME…] [--public-url URL] [--metrics-token-file FILE] [--idle TIME] [--verbose]',
   ],
   details:
     'Serves REST under /api/v1, MCP at /mcp, events, health and metrics until it is asked to end (Ctrl-C, SIGTERM):\n' +
@@ -20,12 +22,14 @@ export const serve: CliCommand = {
   examples: [
     'phasegate serve',
     'phasegate serve --port 0 --json',
+    'phasegate serve --socket "$XDG_RUNTIME_DIR/phasegate.sock"',
     'phasegate serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem --allow-host build.example.com',
     'phasegate serve --public-url https://build.example.com --metrics-token-file /etc/phasegate/metrics-token',
   ],
   options: {
     port: { type: 'text', value: 'N', summary: "0 picks a free one (default: the config's, else 8000)" },
     host: { type: 'text', value: 'H', summary: 'the address to listen on (default 127.0.0.1)' },
+    socket: { type: 'text', value: 'FILE', summary: 'a socket to listen on as well, for this user alone' },
     'tls-cert': { type: 'text', value: 'FILE', summary: 'certificate chain, PEM' },
     'tls-key': { type: 'text', value: 'FILE', summary: 'private key, PEM' },
     'behind-proxy': { type: 'flag', summary: 'a proxy in front speaks TLS' },
@@ -36,6 +40,15 @@ export const serve: CliCommand = {
       summary: 'where clients find the server, as a proxy serves it',
     },
     'metrics-token-file': { type: 'text', value: 'FILE', summary: 'holds the token that opens /metrics' },
+    idle: {
+      type: 'text',
+      value: 'TIME',
+      summary: 'end when nothing has used it for this time (default: never)',
+    },
+    background: {
+      type: 'flag',
+      summary: 'as `phasegate up` starts it: no link is printed, and any free port will do',
+    },
     database: { type: 'text', value: 'URL', summary: 'only the embedded database in this release' },
     verbose: { type: 'flag', summary: 'log every request' },
     ...HUMAN_OPTIONS,
@@ -52,8 +65,9 @@ export const serve: CliCommand = {
     const server = await machine.openServer({ ...request, project, log: (line) => void out.log(line) });
     try {
       await tellGuarded(invocation, server);
-      await greet(invocation, server, { passphrase, stopping });
-      await aborted(stopping);
+      // What it prints goes to a file there, where a link that signs in does not belong.
+      if (!args.flag('background')) await greet(invocation, server, { passphrase, stopping });
+      await Promise.race([aborted(stopping), server.idle]);
     } finally {
       await server.close();
     }
@@ -76,14 +90,19 @@ function requestOf(args: Arguments): Wanted {
   if ((cert === undefined) !== (key === undefined)) {
     throw usageError('`--tls-cert` and `--tls-key` belong together');
   }
+  const idle = args.text('idle') === undefined ? undefined : durationOption(args, 'idle', '1h');
   const [host, publicUrl] = [args.text('host'), args.text('public-url')];
   const metricsTokenFile = args.text('metrics-token-file');
+  const socket = args.text('socket');
   return {
     ...(port === undefined ? {} : { port: Number(port) }),
     ...(host === undefined ? {} : { host }),
+    ...(socket === undefined ? {} : { socket: resolve(socket) }),
     ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }),
     ...(publicUrl === undefined ? {} : { publicUrl: publicOrigin(publicUrl) }),
     ...(metricsTokenFile === undefined ? {} : { metricsTokenFile }),
+    ...(idle === undefined ? {} : { idleMs: idle.ms }),
+    anyPort: args.flag('background'),
     behindProxy: args.flag('behind-proxy'),
     allowHosts: args.texts('allow-host').map((name) => hostName(name)),
     verbose: args.flag('verbose'),

@@ -1,6 +1,7 @@
 import { type JsonObject, PhasegateError, type StartRequest } from '@phasegate/core';
 import { encodeStarted } from '@phasegate/wire';
-import type { Arguments, CliCommand } from '../command.ts';
+import type { Arguments, CliCommand, Invocation } from '../command.ts';
+import { type Begun, inWorktree, WORKTREE_DETAILS, WORKTREE_OPTION } from '../inWorktree.ts';
 import { goalOf, paramsOf, START_OPTIONS } from '../params.ts';
 import { reportNotStarted } from '../reportSubmitted.ts';
 import { SHELL } from '../spell.ts';
@@ -11,7 +12,7 @@ import { usageError } from '../usage.ts';
 /** `phasegate start`: always makes a new run. */
 export const start: CliCommand = {
   usage: [
-    'start WORKFLOW [GOAL] [--target FILE] [--param k=v…] [--option k=v…] [--queue] [--priority N] [--capability C…]',
+    'start WORKFLOW [GOAL] [--target FILE] [--param k=v…] [--option k=v…] [--queue] [--priority N] [--capability C…] [--worktree]',
   ],
   details:
     'GOAL says in your words what the run is to achieve: at most 2,000 characters, in quotes, for the whole run. It is\n' +
@@ -20,7 +21,8 @@ export const start: CliCommand = {
     'Values are JSON where the workflow does not ask for text. `--option` is another name of `--param`.\n' +
     'A queued run is claimed by `phasegate claim`, `phasegate agent start` or over the API. An agent that starts a run\n' +
     'without --queue holds it, so it must be able to do what the workflow asks for, and says so with --capability\n' +
-    'where nobody did when it was added.',
+    'where nobody did when it was added.\n' +
+    WORKTREE_DETAILS,
   examples: [
     'phasegate start tdd "add a subtract function"',
     'phasegate start tdd --target src/parser.ts',
@@ -36,36 +38,41 @@ export const start: CliCommand = {
       summary: 'a place in the queue: higher is claimed first (default 0)',
     },
     capability: { type: 'texts', value: 'C', summary: 'what an agent must be able to do to have the run' },
+    ...WORKTREE_OPTION,
     ...HUMAN_OPTIONS,
   },
   positionals: ['WORKFLOW', '[GOAL]'],
   server: 'used',
   async run(invocation) {
-    const { args, out } = invocation;
-    const workflow = args.positionals[0] as string;
-    const goal = goalOf(args);
-    // A server tells the params to callers it knows; here a definition that is wrong is said before anyone is asked.
-    const known = invocation.server === null ? null : await callerOf(invocation);
-    const params = await paramsOf(invocation, workflow).catch(untyped);
-    const target = args.text('target');
-    const request: StartRequest = {
-      workflow,
-      params,
-      ...goal,
-      queue: args.flag('queue'),
-      ...queuePlace(args),
-      ...(target === undefined ? {} : { target }),
-    };
-    const caller = known ?? (await callerOf(invocation));
-    const { verdict, view } = await (await invocation.reach()).as(caller).start(request);
-    if (view === null) return reportNotStarted(out, verdict);
-    const notes = (verdict.warnings ?? []).map(({ message }) => `note: ${message}`);
-    await out.result(encodeStarted(view, verdict, SHELL), () =>
-      [describeRun(view, out), ...notes].join('\n'),
-    );
-    return 0;
+    if (invocation.args.flag('worktree')) return inWorktree(invocation, startHere);
+    return (await startHere(invocation)).code;
   },
 };
+
+/** Starts the run in the folder of the call; the id of the run, where one was made. */
+async function startHere(invocation: Invocation): Promise<Begun> {
+  const { args, out } = invocation;
+  const workflow = args.positionals[0] as string;
+  const goal = goalOf(args);
+  // A server tells the params to callers it knows; here a definition that is wrong is said before anyone is asked.
+  const known = invocation.server === null ? null : await callerOf(invocation);
+  const params = await paramsOf(invocation, workflow).catch(untyped);
+  const target = args.text('target');
+  const request: StartRequest = {
+    workflow,
+    params,
+    ...goal,
+    queue: args.flag('queue'),
+    ...queuePlace(args),
+    ...(target === undefined ? {} : { target }),
+  };
+  const caller = known ?? (await callerOf(invocation));
+  const { verdict, view } = await (await invocation.reach()).as(caller).start(request);
+  if (view === null) return { code: await reportNotStarted(out, verdict), run: null };
+  const notes = (verdict.warnings ?? []).map(({ message }) => `note: ${message}`);
+  await out.result(encodeStarted(view, verdict, SHELL), () => [describeRun(view, out), ...notes].join('\n'));
+  return { code: 0, run: view.run };
+}
 
 /** Params of code that nobody accepted cannot be known; the start is refused, and that is recorded. */
 function untyped(error: unknown): JsonObject {

@@ -1,12 +1,16 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { RunView } from '@phasegate/core';
+import { oneLine } from '@phasegate/core/model';
 import { encodeRun } from '@phasegate/wire';
-import type { GateCard } from '../../../runtime/ports.ts';
+import type { GateCard, HookSession, Pause } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { notesOn } from '../notesOn.ts';
 import { runOf } from '../runOf.ts';
 import { SHELL } from '../spell.ts';
 import { showsUnicode } from '../text/ascii.ts';
 import { describeRun } from '../text/describeRun.ts';
+import { sessionLine, spelledSession } from '../text/describeSession.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 
 /** `phasegate status`: one run, all that the caller may see of it. */
@@ -41,12 +45,52 @@ export const status: CliCommand = {
     const notes = told === null ? [] : await notesOn(invocation, told.card);
     const lines = told === null ? [] : await cardLines(invocation, { ...told, notes });
     const more = told === null ? {} : { gate_card: told.card, shown: told.shown };
-    await out.result({ ...encodeRun(view, SHELL), ...more }, () =>
-      [describeRun(screen, out), ...lines].join('\n'),
+    const server = await serverHere(invocation);
+    const hooks = invocation.server === null ? (await invocation.open()).hooks : null;
+    const paused = (await hooks?.pause()) ?? null;
+    const sessions = atWork((await hooks?.sessions()) ?? [], runId);
+    const pauses = paused === null ? [] : [pauseLine(paused)];
+    const known = sessions.length === 0 ? {} : { sessions: sessions.map(spelledSession) };
+    const beside = { ...server.json, ...(paused === null ? {} : { paused }), ...known };
+    await out.result({ ...encodeRun(view, SHELL), ...more, ...beside }, () =>
+      [describeRun(screen, out), ...server.lines, ...pauses, ...sessions.map(sessionLine), ...lines].join(
+        '\n',
+      ),
     );
     return 0;
   },
 };
+
+/** The server that judges what hooks ask, where the run is here and a server is to be seen. */
+async function serverHere(
+  invocation: Invocation,
+): Promise<{ readonly json: object; readonly lines: readonly string[] }> {
+  const background = invocation.machine?.background;
+  if (invocation.server !== null || background === undefined) return { json: {}, lines: [] };
+  const { stateDir } = await invocation.project();
+  const seen = existsSync(join(stateDir, 'server.json')) ? await background.look(stateDir) : NOT_RUNNING;
+  if (seen.state === 'none') return { json: {}, lines: [] };
+  if (seen.state !== 'running') return { json: { server: { state: seen.state } }, lines: [] };
+  const { url, pid } = seen.entry;
+  const { describeServer } = await import('../text/describeServer.ts');
+  return {
+    json: { server: { state: seen.state, url, pid } },
+    lines: [`server ${describeServer(seen.entry)}`],
+  };
+}
+
+/** The sessions of clients that work on a run, the last heard of first; a few. */
+function atWork(sessions: readonly HookSession[], run: string): readonly HookSession[] {
+  const live = sessions.filter((session) => session.run === run && !session.ended);
+  return live.sort((one, other) => (one.lastAt < other.lastAt ? 1 : -1)).slice(0, 10);
+}
+
+/** That sessions without a run are free now. */
+function pauseLine({ until, by, reason }: Pause): string {
+  return `paused until ${until} by ${oneLine(by)}: ${oneLine(reason)}; sessions without a run are free`;
+}
+
+const NOT_RUNNING = { state: 'none' } as const;
 
 function withShown(view: RunView, shown: string): RunView {
   return view.gate === null ? view : { ...view, gate: { ...view.gate, shown } };

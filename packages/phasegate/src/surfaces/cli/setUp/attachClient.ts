@@ -3,6 +3,7 @@ import { chmod, constants, lstat, readFile, rename, rm, writeFile } from 'node:f
 import { join } from 'node:path';
 import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
+import { indentOf } from '../../../settings/jsonFile.ts';
 
 /** The file in which Claude Code finds the MCP servers of a project. */
 export const MCP_FILE = '.mcp.json';
@@ -83,14 +84,17 @@ function left(why: string, entry: JsonObject): AttachedClient {
   return kept(`\`${MCP_FILE}\` ${why}: ${todo}`);
 }
 
-/** Where the command is installed in the project, no other is meant. */
-async function serverEntry(root: string): Promise<JsonObject> {
+/** How a client starts our tools. Where the command is installed in the project, no other is meant. */
+export async function serverEntry(root: string): Promise<typeof INSTALLED> {
   const inProject = await lstat(join(root, 'node_modules/phasegate')).catch(() => undefined);
   return inProject === undefined ? INSTALLED : IN_PROJECT;
 }
 
-const INSTALLED: JsonObject = { command: 'phasegate', args: ['mcp'] };
-const IN_PROJECT: JsonObject = { command: 'npx', args: ['phasegate', 'mcp'] };
+const INSTALLED: { readonly command: string; readonly args: readonly string[] } = {
+  command: 'phasegate',
+  args: ['mcp'],
+};
+const IN_PROJECT: typeof INSTALLED = { command: 'npx', args: ['phasegate', 'mcp'] };
 
 function isOurs(entry: unknown): boolean {
   return [INSTALLED, IN_PROJECT].some((ours) => canonicalJson(ours) === canonicalJson(entry as Json));
@@ -122,11 +126,6 @@ function jsonOf(text: string): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** As the file was written before. */
-function indentOf(text: string): string | number {
-  return /^\{\r?\n([\t ]+)"/.exec(text)?.[1] ?? 2;
 }
 
 function textOf(value: JsonObject, indent: string | number): string {

@@ -43,12 +43,23 @@ export function describeRefusal(answer: JsonObject, paint: Paint): string {
   const [first = '', ...rest] = linesOf(title);
   const lines = [`${paint.red('refused:')} ${first}${code}`, ...rest];
   if (!told || reasons.length > 1) lines.push(...reasons.map((reason) => `  - ${quoteRest(reason)}`));
+  lines.push(...rulesOf(answer));
   if (typeof answer.required_action === 'string') lines.push(answer.required_action);
   if (typeof answer.attempt === 'number' && answer.attempt > 0)
     lines.push(`attempts so far: ${answer.attempt}`);
   if (typeof answer.escalation === 'string') lines.push(`escalated: ${quoteRest(answer.escalation)}`);
   lines.push(...nextLine(answer, paint));
+  if (typeof answer.ask === 'string') lines.push(`to ask a human: ${answer.ask}`);
   return lines.join('\n');
+}
+
+/** Each rule once, with the file and line it is written in. */
+function rulesOf({ blockers }: JsonObject): readonly string[] {
+  const rules = (Array.isArray(blockers) ? blockers : []).flatMap((item: Json) => {
+    const [rule, at] = [own(item, 'rule'), own(item, 'rule_at')];
+    return typeof rule === 'string' && typeof at === 'string' ? [`rule: ${rule}, ${oneLine(at)}`] : [];
+  });
+  return [...new Set(rules)];
 }
 
 function reasonsOf({ missing_evidence, blockers }: JsonObject): readonly string[] {

@@ -22,6 +22,7 @@ export function describeRun(
     ['workflow', view.title === view.workflow ? view.workflow : `${view.workflow}: ${view.title}`],
     ['status', `${paintStatus(view.status, paint)}, ring ${view.ring}${standing(view)}`],
   ];
+  if (view.folder !== undefined) rows.push(['folder', oneLine(view.folder)]);
   if (view.target !== null) rows.push(['target', said(oneLine(view.target))]);
   if (view.goal !== undefined) rows.push(['goal', said(view.goal.text, `${goalAuthor(view.goal)}: `)]);
   if (view.current !== null) {
@@ -40,10 +41,13 @@ export function describeRun(
         .join('\n'),
     ]);
   if (view.violations !== undefined) rows.push(['outside', describeViolations(view)]);
+  if (view.waitsFor !== undefined) rows.push(['waits for', describeWait(view.waitsFor)]);
   if (view.gate !== null) rows.push(['gate', describeGate(view.gate, view.run)]);
   if (view.questions.length > 0) rows.push(['questions', describeQuestions(view, said)]);
   if (view.escalation !== null) rows.push(['escalated', describeEscalation(view, said)]);
   if (view.reason !== null) rows.push(['reason', said(view.reason)]);
+  if (view.folder?.endsWith(`/${view.run}`) === true && view.phase === null)
+    rows.push(['merge', mergeText(view.run)]);
   rows.push(['next', [paint.cyan(spellNext(view, SHELL)), ...further].join('\n')]);
   return facts(rows);
 }
@@ -99,6 +103,15 @@ export function describeGate(gate: GateView, runId: string): string {
 }
 
 /** What the fence refused, each path on its line; names of files are quoted, since an agent chose them. */
+/** What is left to do with the worktree of a run that has ended. */
+function mergeText(run: string): string {
+  return `in the main folder: git merge phasegate/${run}, then phasegate worktree remove ${run}`;
+}
+
+function describeWait({ run, workflow, status }: NonNullable<RunView['waitsFor']>): string {
+  return `${run} of ${workflow}, which is ${status} and has this workspace`;
+}
+
 function describeViolations({ run, violations = [] }: RunView): string {
   const lines = violations.slice(0, MOST_PATHS).map((one) => changeText({ ...one, path: oneLine(one.path) }));
   const more = violations.length - lines.length;

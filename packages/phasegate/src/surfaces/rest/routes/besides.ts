@@ -1,5 +1,6 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import { problem, textUpTo, time } from '@phasegate/wire/schemas';
+import { HOOK_CLIENTS } from '../../../runtime/ports.ts';
 import type { RestEnv } from '../parts.ts';
 import { PROBLEM_JSON } from '../problem.ts';
 
@@ -89,6 +90,27 @@ export function describeBesides(app: OpenAPIHono<RestEnv>): void {
     security: HUMAN,
     responses: {
       200: { description: 'the stream', content: { 'text/event-stream': { schema: z.string() } } },
+      ...failures,
+    },
+  });
+  registry.registerPath({
+    method: 'post',
+    path: '/api/v1/hooks/{client}',
+    operationId: 'answerHook',
+    tags: ['hooks'],
+    summary: "Answer a client's hook",
+    description:
+      "The body is the event as the client sends it, the answer what that client understands: `{}` is no opinion, a refusal is 200 with the client's own deny. What cannot be read, is too large or takes too long is refused in the same way. `X-Phasegate-Run` names the run the client was started for.\n\nMay be called with the key of the project's hooks, which opens nothing else; by the user's own socket, without.",
+    security: [{ bearerAuth: [] }],
+    request: {
+      params: z.strictObject({
+        client: z.enum(HOOK_CLIENTS).openapi({ param: { name: 'client', in: 'path' }, example: 'claude' }),
+      }),
+      body: { required: true, content: json(z.looseObject({})) },
+    },
+    responses: {
+      200: { description: 'what the client is told, in its own words', content: json(z.looseObject({})) },
+      404: { description: 'there is no such client', content: { [PROBLEM_JSON]: { schema: problem } } },
       ...failures,
     },
   });

@@ -3,7 +3,7 @@ import type { Json } from '@phasegate/core';
 import type { Caller, RestParts } from '../parts.ts';
 
 /** The kinds of credential that open a route. */
-export type Who = Exclude<Caller['kind'], 'nobody'>;
+export type Who = Exclude<Caller['kind'], 'nobody' | 'hook'>;
 
 /** One way a route answers. */
 export interface Answer {

@@ -13,6 +13,7 @@ import { AUDIT_ROUTES } from './audit.ts';
 import { describeBesides } from './besides.ts';
 import { responseTo } from './boundReply.ts';
 import type { Answer, Call, Endpoint, Who } from './endpoint.ts';
+import { FENCE_ROUTES } from './fence.ts';
 import { HUMAN_ROUTES } from './humanActs.ts';
 import { MISSING_ROUTES } from './notBuilt.ts';
 import { demandCaller, whoMayCall } from './principals.ts';
@@ -37,6 +38,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...RUN_ROUTES,
   ...PHASE_ROUTES,
   ...HUMAN_ROUTES,
+  ...FENCE_ROUTES,
   ...WORKFLOW_ROUTES,
   ...AUDIT_ROUTES,
   ...AGENT_ROUTES,

@@ -1,7 +1,6 @@
-import { z } from '@hono/zod-openapi';
+import type { z } from '@hono/zod-openapi';
 import { PhasegateError } from '@phasegate/core';
-import { WORD_LIMIT } from '@phasegate/wire';
-import { runPath, textUpTo } from '@phasegate/wire/schemas';
+import { runPath } from '@phasegate/wire/schemas';
 import { type Endpoint, endpoint, type Who } from './endpoint.ts';
 
 /**
@@ -9,20 +8,6 @@ import { type Endpoint, endpoint, type Who } from './endpoint.ts';
  * not in the OpenAPI document until they are built.
  */
 export const MISSING_ROUTES: readonly Endpoint[] = [
-  missing('/hooks/{client}', 'no hook adapter is in this release', {
-    operationId: 'hook',
-    tag: 'hooks',
-    who: 'agent',
-    params: z.strictObject({
-      client: textUpTo(WORD_LIMIT).openapi({ param: { name: 'client', in: 'path' }, example: 'claude-code' }),
-    }),
-  }),
-  missing('/runs/{id}/fence', 'no fence is in this release, so there is nothing to quarantine or accept', {
-    operationId: 'fence',
-    tag: 'decisions',
-    who: 'human',
-    params: runPath,
-  }),
   missing(
     '/runs/{id}/override',
     'no override is in this release: a gate is decided, a run resumed or stopped',

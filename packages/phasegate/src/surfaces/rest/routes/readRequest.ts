@@ -60,10 +60,17 @@ function problemsOf(issue: Issue, input: unknown, schema: z.ZodType): readonly F
     const known = path.length === 0 ? keysOf(schema) : [];
     return issue.keys.slice(0, MOST_PROBLEMS).map((key) => ({
       field: fieldOf([...path, key]),
-      message: `is not known here${didYouMean(shown(key), known)}`,
+      message: isWorktreeOfStart(key, known)
+        ? 'cannot be asked of a server, which works in its own folder: run `phasegate start WORKFLOW --worktree` on its machine'
+        : `is not known here${didYouMean(shown(key), known)}`,
     }));
   }
   return [{ field: fieldOf(path), message: messageOf(issue, valueAt(input, issue.path)) }];
+}
+
+/** The command has an option of that name, so callers look for it here. */
+function isWorktreeOfStart(key: string, known: readonly string[]): boolean {
+  return key === 'worktree' && known.includes('workflow');
 }
 
 function messageOf(issue: Issue, value: unknown): string {

@@ -45,6 +45,11 @@ function humansCall(run: string, human: HumansTurn): string {
 
 /** The words of HTTP, for who reads them. */
 export const HTTP: Readonly<Record<Reader, Dialect & { readonly steps: true }>> = {
-  agent: { spell, reader: 'agent', steps: true },
+  agent: {
+    spell,
+    reader: 'agent',
+    steps: true,
+    ask: (run) => `POST /api/v1/runs/${encodeURIComponent(run)}/blocked with {"reason"}`,
+  },
   human: { spell, reader: 'human', steps: true },
 };

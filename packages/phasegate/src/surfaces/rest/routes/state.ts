@@ -66,7 +66,7 @@ async function ofHuman(
   return {
     runs,
     open: open.map(encodeLine),
-    leases: (await project.claims.leases()).slice(0, MOST_LINES).map(encodeLease),
+    leases: (await project.claims.someLeases(MOST_LINES)).map(encodeLease),
     waiting: views.flatMap((view) =>
       view.gate === null ? [] : [{ run: view.run, gate: encodeGate(view.gate, HTTP.human) }],
     ),

@@ -1,0 +1,52 @@
+import type { KeptRecord } from '../ports/kept.ts';
+import { type Clause, create } from './clause.ts';
+import { sampleDraft } from './samples.ts';
+
+/** What every store must do with the small records of the runtime. */
+export const KEPT_CLAUSES: readonly Clause[] = [
+  {
+    name: 'keeps small records by kind and key, and records each on a chain',
+    async body(store, expect, { sampleRun }) {
+      await create(store, sampleRun('r1'));
+      expect(await store.kept('session', 'claude/a')).toBe(undefined);
+      expect(await store.keep(sampleKept('claude/a'), ON_PROJECT)).toBe(true);
+      expect(await store.keep(sampleKept('claude/b'), { run: 'r1', audit: [NOTE] })).toBe(true);
+      expect(await store.keep({ ...sampleKept('claude/a'), kind: 'call' }, ON_PROJECT)).toBe(true);
+      expect(await store.kept('session', 'claude/b')).toEqual({ run: 'r1', of: 'claude/b' });
+      expect(await store.keptAll('session')).toEqual([sampleKept('claude/a'), sampleKept('claude/b')]);
+      expect(await store.keptAll('session', 'claude/b')).toEqual([sampleKept('claude/b')]);
+      expect((await store.history('r1', { after: 0, limit: 10 })).at(-1)?.event).toBe('tool_judged');
+      expect(await store.dropKept('session', 'claude/')).toBe(2);
+      expect(await store.keptAll('session')).toEqual([]);
+      expect((await store.keptAll('call')).length).toBe(1);
+      expect((await store.verify()).findings).toEqual([]);
+    },
+  },
+  {
+    name: 'keeps a record only beside what it was made from',
+    async body(store, expect, { sampleRun }) {
+      await create(store, sampleRun('r1'));
+      const { epoch } = sampleRun('r1');
+      const record = sampleKept('claude/a');
+      const audit = [NOTE];
+      expect(await store.keep(record, { run: 'r1', audit, epoch: epoch + 1 })).toBe(false);
+      expect(await store.keep(record, { run: 'gone', audit })).toBe(false);
+      expect(await store.kept('session', 'claude/a')).toBe(undefined);
+      const before = (await store.history('r1', { after: 0, limit: 10 })).length;
+      expect(await store.keep(record, { run: 'r1', audit, epoch, was: null })).toBe(true);
+      expect(await store.keep(record, { run: 'r1', audit, epoch, was: null })).toBe(false);
+      const next = { ...record, data: { run: null } };
+      expect(await store.keep(next, { run: null, audit: [], was: { run: 'other' } })).toBe(false);
+      expect(await store.keep(next, { run: null, audit: [], was: record.data })).toBe(true);
+      expect(await store.kept('session', 'claude/a')).toEqual({ run: null });
+      expect((await store.history('r1', { after: 0, limit: 10 })).length).toBe(before + 1);
+    },
+  },
+];
+
+const NOTE = sampleDraft('tool_judged');
+const ON_PROJECT = { run: null, audit: [] } as const;
+
+function sampleKept(key: string): KeptRecord {
+  return { kind: 'session', key, data: { run: 'r1', of: key } };
+}

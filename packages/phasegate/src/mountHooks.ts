@@ -1,0 +1,22 @@
+import { isHookKey } from './runtime/hooks/hookKey.ts';
+import { type HookClient, isHookClient, type OpenProject } from './runtime/ports.ts';
+import { answerHook, HOOK_LIMIT } from './surfaces/hooks/answerHook.ts';
+import type { HookMount, Log } from './surfaces/rest/parts.ts';
+
+/** Hooks of clients, for the one who has the project's key for them or the user's own socket. */
+export function mountHooks(stateDir: string, project: () => OpenProject, log: Log): HookMount {
+  return {
+    knows: isHookClient,
+    isKey: (secret) => isHookKey(stateDir, secret),
+    limit: HOOK_LIMIT,
+    answer: ({ client, ...event }) =>
+      answerHook(
+        { client: client as HookClient, ...event },
+        {
+          hooks: project().hooks,
+          onError: (error) =>
+            log.error({ cause: error instanceof Error ? error.message : String(error) }, 'hook'),
+        },
+      ),
+  };
+}

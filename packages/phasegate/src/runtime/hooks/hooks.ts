@@ -1,0 +1,348 @@
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { own, phaseById, type Run, type ToolUse } from '@phasegate/core';
+import { runIdIn } from '@phasegate/core/contract';
+import { shellWord } from '@phasegate/core/model';
+import { ENGINE } from '../engine.ts';
+import type { Masking } from '../masking.ts';
+import type { HookAnswer, HookEvent, Hooks, HookTool, Proofs, Sandboxes, Store } from '../ports.ts';
+import type { AskedUse, Runtime } from '../runtime.ts';
+import { blockerOf } from './blockersOf.ts';
+import { announceStart, createRingHold } from './hookedRuns.ts';
+import { type CallDecision, createJudgedCalls, RunMoved } from './judgedCalls.ts';
+import type { LookAtSettings } from './lookAtSettings.ts';
+import { ownCommand } from './ownCommands.ts';
+import { createPauses } from './pauses.ts';
+import { placeUse, writesSettings } from './placeUses.ts';
+import { createProofs, type LookAgain } from './proofs.ts';
+import { pruneCalls } from './pruneCalls.ts';
+import { createReconciling } from './reconciling.ts';
+import { type Attended, createSessions } from './sessions.ts';
+import { createSettingsWatch } from './settingsWatch.ts';
+
+/** What hooks are built from. */
+export interface HookParts {
+  readonly store: Store;
+  readonly runtime: Pick<Runtime, 'as' | 'judgeTogether' | 'submit'>;
+  readonly sandboxes: Pick<Sandboxes, 'asked'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly hash: (text: string) => string;
+  readonly settings: HookSettings;
+  readonly masking?: Masking;
+}
+
+/** Where hooks are answered. */
+export interface HookSettings {
+  /** The workspace that holds a folder: the project's own, or a worktree of it; null where it is another's. */
+  workspaceOf(cwd: string): string | null;
+  /** Folders no agent reads or writes: state and keys. */
+  readonly closed: readonly string[];
+  /** How Phasegate's own program is called. */
+  readonly program: readonly string[];
+  /** Its own file, by which it is known under any name. */
+  readonly file: string;
+  /** Where programs are found. */
+  readonly path: string;
+  /** Whether a human has set the project up. */
+  isSetUp(): Promise<boolean>;
+  /** What a client is now, to be held against what was proven. Left out, nothing is proven. */
+  readonly lookAgain?: LookAgain;
+  /** What is wrong with the settings of a client. Left out, nobody looks. */
+  readonly lookAtSettings?: LookAtSettings;
+}
+
+/** Builds it: one door for every event of every client. */
+export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 'beginPause' | 'endPause'> {
+  const { runtime, settings } = parts;
+  const proofs = proofsOf(parts);
+  const look = settings.lookAtSettings;
+  const sessions = createSessions({ ...parts, proofs, look, workspaceOf: settings.workspaceOf });
+  const watch = createSettingsWatch({ ...parts, sessions, look });
+  const hold = createRingHold({ ...parts, sessions, proofs });
+  const attend = async (event: HookEvent) =>
+    hold(await watch(await sessions.attend(event)), AFRESH.has(event.event));
+  const pauses = createPauses(parts);
+  const calls = createJudgedCalls(parts);
+  const reconcile = createReconciling({ ...parts, sessions });
+  const programs = { own: [real(settings.file)], path: settings.path };
+
+  async function handle(event: HookEvent): Promise<HookAnswer> {
+    switch (event.event) {
+      case 'before_tool':
+        return beforeTool(event);
+      case 'after_tool':
+        return afterTool(event);
+      case 'session_start':
+        // Nobody's session waits for it or fails by it.
+        await pruneCalls(parts).catch(() => 0);
+        return card(event, true);
+      case 'compacted':
+      case 'subagent_start':
+        return card(event, true);
+      case 'prompt':
+        return card(event, false);
+      case 'stop':
+        return stopping(event);
+      case 'config_change':
+        return {
+          kind: 'block',
+          reason: 'settings of a client that Phasegate holds stay as they are in a session',
+        };
+      case 'subagent_stop':
+        await reconcile(await attend(event));
+        return NONE;
+      case 'session_end':
+      case 'other':
+        await attend(event);
+        return NONE;
+    }
+  }
+
+  async function beforeTool(event: HookEvent): Promise<HookAnswer> {
+    const { tool } = event;
+    if (tool === undefined) return denied(null, blockerOf(null, 'tool_unknown', 'the event names no tool'));
+    let attended = await attend(event);
+    const before = await calls.find(attended, tool);
+    if (before !== null) return answerTo(attended, tool, before);
+    const shell = shellOf(tool, event.cwd);
+    const named = namedRun(tool, shell);
+    if (named !== null)
+      attended = await hold(await watch(await sessions.bind(attended, named, 'named')), false);
+    if (starts(tool, shell)) await announceStart(parts, attended, tool);
+    if (attended.run === null && (await isFree(attended, tool))) return NONE;
+    if (completes(tool, shell)) attended = await hold(await reconcile(attended), true);
+    for (let round = 0; ; round++) {
+      try {
+        const decision = await calls.judge(attended, tool, () => usesOf(attended, tool, shell));
+        return await answerTo(attended, tool, decision);
+      } catch (error) {
+        if (!(error instanceof RunMoved) || round >= ROUNDS) throw error;
+        attended = await attend(event);
+      }
+    }
+  }
+
+  /** In a project nobody set up, and while a human paused it, sessions without a run are left alone. */
+  async function isFree(attended: Attended, tool: HookTool): Promise<boolean> {
+    if (!(await settings.isSetUp())) return true;
+    if ((await pauses.pause()) === null) return false;
+    return !tool.uses.map((use) => placed(use, attended)).some(writesSettings);
+  }
+
+  function placed(use: ToolUse, { event, run }: Attended): AskedUse {
+    const { cwd } = event;
+    const workspace = settings.workspaceOf(cwd);
+    // In a folder of another project nothing is inside the workspace.
+    const { closed, workspaceOf } = settings;
+    const places = { workspace: workspace ?? NOWHERE, closed, workspaceOf };
+    return placeUse(use, { run, cwd, places });
+  }
+
+  function usesOf(
+    attended: Attended,
+    tool: HookTool,
+    shell: ReturnType<typeof shellOf>,
+  ): readonly AskedUse[] {
+    const { run } = attended;
+    const plain: ToolUse = { tool: tool.name.slice(0, 200), input: {} };
+    if (tool.kind === 'unknown' || (tool.kind === 'judged' && tool.uses.length === 0)) {
+      const message = `\`${plain.tool}\` is not a tool Phasegate knows`;
+      return [refusal(plain, blockerOf(run, 'tool_unknown', message))];
+    }
+    if (tool.kind !== 'judged') return [{ use: plain, verdict: { allowed: true } }];
+    if (shell?.kind === 'humans') {
+      const message = `\`phasegate ${shell.verb}\` is for a human, on a terminal the agent does not have`;
+      return tool.uses.map((use) => refusal(use, blockerOf(run, 'not_a_human', message)));
+    }
+    if (shell?.kind === 'agents') return tool.uses.map((use) => ({ use, verdict: { allowed: true } }));
+    return tool.uses.map((use) => placed(asGit(run, use), attended));
+  }
+
+  function shellOf(tool: HookTool, cwd: string) {
+    const [only, ...others] = tool.uses;
+    if (tool.kind !== 'judged' || only?.tool !== 'bash' || others.length > 0) return null;
+    return ownCommand(String(own(only.input, 'command') ?? ''), folderOf(tool, cwd), programs);
+  }
+
+  async function answerTo(attended: Attended, tool: HookTool, decision: CallDecision): Promise<HookAnswer> {
+    const { allowed, blocker, run } = decision;
+    if (blocker !== null) return denied(run, blocker);
+    if (!allowed) throw new TypeError('a refusal without a reason');
+    return (await inSandbox(attended, tool)) ?? NONE;
+  }
+
+  /** The same command in the sandbox of its phase, where one is asked for and the client takes another input. */
+  async function inSandbox({ run, event }: Attended, tool: HookTool): Promise<HookAnswer | null> {
+    const [only] = tool.uses;
+    if (run === null || !tool.rewrites || only?.tool !== 'bash' || shellOf(tool, event.cwd)?.kind !== 'other')
+      return null;
+    if ((await parts.sandboxes.asked(run.id)) === null) return null;
+    const command = String(own(only.input, 'command') ?? '');
+    const words = [...settings.program, 'exec', run.id, '--', 'bash', '-c', command];
+    return { kind: 'changed', input: { ...tool.input, command: words.map(shellWord).join(' ') } };
+  }
+
+  async function afterTool(event: HookEvent): Promise<HookAnswer> {
+    const { tool, report } = event;
+    let attended = await attend(event);
+    if (tool === undefined) return NONE;
+    const output = report?.output ?? null;
+    const shell = shellOf(tool, event.cwd);
+    const told = { ok: report?.ok ?? false, output_hash: parts.hash(JSON.stringify(output)) };
+    const found = await calls.report(attended, tool, told);
+    if (told.ok && (tool.kind === 'own' || shell?.kind === 'agents')) {
+      const started = startedRun(tool, shell, JSON.stringify(output));
+      if (started !== null && (await isBegunBy(found, started, attended)))
+        attended = await hold(await sessions.bind(attended, started, 'started'), false);
+    }
+    const ran = found === null ? 'was never judged' : found.allowed || !told.ok ? null : 'was refused';
+    if (ran === null || attended.run === null) return NONE;
+    await forged(attended, tool, ran);
+    return NONE;
+  }
+
+  /** INVARIANT: a run under way is left only for one that this very call began: what it printed is the agent's to choose. */
+  async function isBegunBy(found: CallDecision | null, started: string, { run }: Attended): Promise<boolean> {
+    if (run === null) return true;
+    const begun = (await parts.store.load(started))?.run.startedAt;
+    return found?.allowed === true && begun !== undefined && begun >= found.at;
+  }
+
+  /** INVARIANT: what a client did without us is on record, and a human looks at the run. */
+  async function forged({ run, event }: Attended, tool: HookTool, how: string): Promise<void> {
+    if (run === null) return;
+    const { client, sessionId: session } = event;
+    const data = { client, session, name: tool.name, call: tool.callId, how };
+    const note = {
+      time: new Date(parts.now()).toISOString(),
+      principal: 'engine:phasegate',
+      event: 'hook_forged',
+      data,
+    } as const;
+    const key = `${client}/${session}/${tool.callId ?? parts.hash(JSON.stringify(tool.input))}`;
+    await parts.store.keep({ kind: 'forged', key, data }, { run: run.id, audit: [note], was: null });
+    if (how !== 'was refused') return;
+    const message = `its client made a call of \`${tool.name}\` that was refused`;
+    await runtime.submit(
+      run.id,
+      { kind: 'escalate', reason: 'unjudged_calls', message },
+      { principal: ENGINE },
+    );
+  }
+
+  async function card(event: HookEvent, whole: boolean): Promise<HookAnswer> {
+    const attended = await attend(event);
+    if (attended.run !== null) return { kind: 'card', view: await viewOf(attended.run), whole };
+    if (!(await settings.isSetUp()) || (await pauses.pause()) !== null) return NONE;
+    return { kind: 'card', view: null, whole };
+  }
+
+  function viewOf(run: Run) {
+    return runtime.as({ kind: 'agent', name: run.holder ?? 'local' }).view(run.id);
+  }
+
+  /** An agent whose turn it is goes on; one that stops again and again gets a human instead. */
+  async function stopping(event: HookEvent): Promise<HookAnswer> {
+    const attended = await reconcile(await attend(event));
+    const { run, data } = attended;
+    if (run === null || run.status !== 'active' || run.holder === null) return NONE;
+    const stops = data.stops_epoch === run.epoch ? data.stops : 0;
+    if (stops >= STOPS[event.client]) {
+      const message = `its agent stopped ${stops + 1} times running in phase \`${run.phase}\` while it was its turn`;
+      await runtime.submit(
+        run.id,
+        { kind: 'escalate', reason: 'stopped_early', message },
+        { principal: ENGINE },
+      );
+      return NONE;
+    }
+    await sessions.remember(attended, { stops: stops + 1, stops_epoch: run.epoch });
+    return { kind: 'go_on', view: await viewOf(run) };
+  }
+
+  return { handle, ...pauses };
+}
+
+/** How often each client lets itself be told to go on. */
+const STOPS: Readonly<Record<HookEvent['client'], number>> = {
+  claude: 8,
+  codex: 8,
+  gemini: 8,
+  copilot: 8,
+  cursor: 5,
+  opencode: 8,
+};
+
+const NONE: HookAnswer = { kind: 'none' };
+/** With these it is looked at again whether the proof of a client stands. */
+const AFRESH: ReadonlySet<HookEvent['event']> = new Set(['session_start', 'stop', 'subagent_stop']);
+const ROUNDS = 5;
+/** No path is in it. */
+const NOWHERE = '/\0';
+const NOTHING_PROVEN: Proofs = { ringOf: async () => 'served' };
+
+function proofsOf(parts: HookParts): Proofs {
+  const { lookAgain } = parts.settings;
+  return lookAgain === undefined ? NOTHING_PROVEN : createProofs(parts, lookAgain);
+}
+
+function denied(run: string | null, blocker: CallDecision['blocker']): HookAnswer {
+  if (blocker === null) return NONE;
+  return { kind: 'deny', blocker, run };
+}
+
+function refusal(use: ToolUse, blocker: ReturnType<typeof blockerOf>): AskedUse {
+  return { use, verdict: { allowed: false, blockers: [blocker] } };
+}
+
+/** A line in a phase that allows git alone is a git command. */
+function asGit(run: Run | null, use: ToolUse): ToolUse {
+  if (use.tool !== 'bash' || run?.status !== 'active') return use;
+  const allowed = phaseById(run.workflow, run.phase)?.tools.allowed ?? [];
+  return allowed.includes('git') && !allowed.includes('bash') ? { ...use, tool: 'git' } : use;
+}
+
+/** The folder a command runs in: some clients take one with the call. */
+function folderOf({ input }: HookTool, cwd: string): string {
+  const named = ['dir_path', 'directory', 'workdir', 'cwd'].map((name) => own(input, name));
+  const given = named.find((one) => typeof one === 'string');
+  return given === undefined ? cwd : resolve(cwd, given);
+}
+
+/** The run that a call to one of Phasegate's own tools or commands names. */
+function namedRun(tool: HookTool, shell: ReturnType<typeof ownCommand> | null): string | null {
+  if (shell?.kind === 'agents') return shell.run;
+  const session = tool.kind === 'own' ? own(tool.input, 'session_id') : undefined;
+  return typeof session === 'string' ? session : null;
+}
+
+/** Whether a call asks for a phase to be complete. */
+function completes(tool: HookTool, shell: ReturnType<typeof ownCommand> | null): boolean {
+  return shell?.kind === 'agents'
+    ? shell.completes
+    : tool.kind === 'own' && /(?:^|[_:-])complete_phase$/.test(tool.name);
+}
+
+/** The run that a call started, by what came of it. */
+function startedRun(
+  tool: HookTool,
+  shell: ReturnType<typeof ownCommand> | null,
+  output: string,
+): string | null {
+  return starts(tool, shell) ? runIdIn(output) : null;
+}
+
+/** Whether a call to one of Phasegate's own tools or commands starts a run. */
+function starts(tool: HookTool, shell: ReturnType<typeof ownCommand> | null): boolean {
+  if (shell?.kind === 'agents') return shell.starts;
+  return tool.kind === 'own' && /(?:^|[_:-])start_workflow$/.test(tool.name);
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

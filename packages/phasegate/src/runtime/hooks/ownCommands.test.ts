@@ -1,0 +1,51 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ownCommand } from './ownCommands.ts';
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'phasegate-own-')));
+const program = join(base, 'phasegate');
+const project = join(base, 'project');
+mkdirSync(join(project, 'node_modules/.bin'), { recursive: true });
+writeFileSync(program, '#!/bin/sh\n');
+chmodSync(program, 0o755);
+symlinkSync(program, join(project, 'node_modules/.bin/phasegate'));
+
+function kindOf(line: string): string {
+  const found = ownCommand(line, project, { own: [program], path: base });
+  return found.kind === 'humans' ? found.verb : found.kind;
+}
+
+test.each([
+  'phasegate next',
+  'phasegate --project=. --json next',
+  'phasegate --url http://127.0.0.1:1 next',
+  'npx phasegate done',
+  'cd docs && phasegate done',
+  "printf '%s' text | phasegate ask",
+  "phasegate done <<'EOF'\nrm -rf src\nEOF\n",
+  "phasegate done <<-'EOF'\n\trm -rf src\n\tEOF",
+  'phasegate status 2>&1 | tail -n 3',
+])('an agent may always call %j', (line) => {
+  expect(kindOf(line)).toBe('agents');
+});
+
+test.each([
+  ['a text that ends behind a tab', "phasegate next <<-'EOF'\n\tEOF\ntouch src/x\nEOF"],
+  ['a path of its own by printf', 'printf -v PATH %s docs; phasegate next'],
+  ['the same in one word', 'printf -vPATH docs; phasegate next'],
+  ['a program called npx', './docs/npx phasegate next'],
+  ['npx of another folder', 'cd docs && npx phasegate next'],
+])('with %s a line is judged as any other [adv.B4] [adv.B5]', (_, line) => {
+  expect(kindOf(line)).toBe('other');
+});
+
+test.each([
+  'phasegate --project=. decide r approve',
+  'phasegate --url x decide r approve',
+  'phasegate --insecure-http decide r approve',
+  'phasegate --no-color --project . decide r approve',
+])("options before it hide no human's verb: %j", (line) => {
+  expect(kindOf(line)).toBe('decide');
+});

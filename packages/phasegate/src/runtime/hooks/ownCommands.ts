@@ -1,0 +1,156 @@
+import { accessSync, constants, realpathSync } from 'node:fs';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { isRunId } from '@phasegate/core/contract';
+import { parseCommandLine } from '@phasegate/core/model';
+
+/** What a line of the shell has to do with Phasegate's own program. */
+export type OwnCommand =
+  /** Only commands an agent may give, whatever its phase allows. */
+  | {
+      readonly kind: 'agents';
+      readonly run: string | null;
+      readonly starts: boolean;
+      readonly completes: boolean;
+    }
+  /** A human's verb is in it. */
+  | { readonly kind: 'humans'; readonly verb: string }
+  | { readonly kind: 'other' };
+
+/** Where programs are found. */
+export interface ProgramPlaces {
+  /** Real paths of Phasegate's own program. */
+  readonly own: readonly string[];
+  readonly path: string;
+}
+
+/**
+ * Reads a line as the shell would, where that is certain. A line is the agent's own where every command in it is
+ * Phasegate's by its real path: a program that is only called so is not.
+ */
+export function ownCommand(line: string, cwd: string, places: ProgramPlaces): OwnCommand {
+  const read = parseCommandLine(withoutQuotedText(line));
+  if (!read.ok) return { kind: 'other' };
+  const beside = read.commands.filter((words) => !isHarmless(words));
+  // From another folder a relative name is another program, and `npx` finds another one.
+  const moves = read.commands.some(([program]) => program === 'cd');
+  const called = beside.map((words) =>
+    moves && /^(?:npx$|(?!\/).*\/)/.test(words[0] ?? '') ? null : calledOf(words, cwd, places),
+  );
+  const human = called.find((one) => one !== null && HUMANS.has(one.verb));
+  if (human != null) return { kind: 'humans', verb: human.verb };
+  if (called.length === 0 || !called.every((one) => one !== null && AGENTS.has(one.verb)))
+    return { kind: 'other' };
+  const runs = called.map((one) => one?.run ?? null).filter((run) => run !== null);
+  const has = (verb: string) => called.some((one) => one?.verb === verb);
+  return { kind: 'agents', run: runs[0] ?? null, starts: has('start'), completes: has('done') };
+}
+
+/** A line whose one command is given a quoted text: nothing in that text is the shell's. */
+function withoutQuotedText(line: string): string {
+  const found = /^([^\n]*?)\s*<<(-?)\s*(['"])([A-Za-z_]\w*)\3[ \t]*\n([\s\S]*)$/.exec(line);
+  if (found === null) return line;
+  const [, command = '', dash = '', , word = '', text = ''] = found;
+  // After `<<-` a text also ends at its word behind tabs: what follows is the shell's again.
+  const lines = text
+    .replace(/\n+$/, '')
+    .split('\n')
+    .map((one) => (dash === '' ? one : one.replace(/^\t+/, '')));
+  return lines.indexOf(word) === lines.length - 1 ? command : line;
+}
+
+/** What hands text to a command, or cuts what it prints: it can change nothing. */
+function isHarmless([program, ...words]: readonly string[]): boolean {
+  if (program === 'echo' || program === 'true' || program === 'pwd') return true;
+  // `printf -v PATH` sets a variable, by which the next program is another one.
+  if (program === 'printf') return !(words[0] ?? '').startsWith('-');
+  if (program === 'cd') return words.length <= 1;
+  return (program === 'head' || program === 'tail') && words.every((word) => /^-?(?:n|c)?\d*$/.test(word));
+}
+
+/** What an agent may ask of the program in any phase. `exec` is judged as the program it runs. */
+const AGENTS: ReadonlySet<string> = new Set([
+  'start',
+  'next',
+  'task',
+  'done',
+  'status',
+  'runs',
+  'search',
+  'ask',
+  'blocked',
+  'list',
+  'help',
+  'version',
+]);
+
+/** What is for humans alone; they have a terminal of their own. */
+const HUMANS: ReadonlySet<string> = new Set([
+  'decide',
+  'answer',
+  'resume',
+  'stop',
+  'trust',
+  'restore',
+  'uninit',
+  'init',
+  'humans',
+  'tokens',
+  'migrate',
+  'archive',
+  'fence',
+  'agents',
+  'pause',
+  'down',
+]);
+
+interface Called {
+  readonly verb: string;
+  readonly run: string | null;
+}
+
+function calledOf(words: readonly string[], cwd: string, places: ProgramPlaces): Called | null {
+  const [program = '', ...rest] = words;
+  const [own, after] = isOwn(program, cwd, places)
+    ? [true, rest]
+    : program === 'npx' && rest[0] === 'phasegate'
+      ? [isOwn(join(cwd, 'node_modules/.bin/phasegate'), cwd, places), rest.slice(1)]
+      : [false, rest];
+  if (!own) return null;
+  const [verb = 'help', ...plain] = withoutOptions(after);
+  return { verb, run: plain.find(isRunId) ?? null };
+}
+
+/** The words from the verb on. Read as the program reads them: whatever begins with a dash may stand before it. */
+function withoutOptions(words: readonly string[]): readonly string[] {
+  const [first, ...rest] = words;
+  if (first === undefined || !first.startsWith('-')) return words;
+  if (first === '--') return [];
+  return withoutOptions(first === '--project' || first === '--url' ? rest.slice(1) : rest);
+}
+
+function isOwn(program: string, cwd: string, { own, path }: ProgramPlaces): boolean {
+  const found = program.includes('/') ? [resolve(cwd, program)] : lookedUp(program, path);
+  return found.some((file) => own.includes(realOr(file)));
+}
+
+/** The file a shell would run; the first of that name, whatever it is. */
+function lookedUp(name: string, path: string): readonly string[] {
+  for (const folder of path.split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    try {
+      accessSync(join(folder, name), constants.X_OK);
+      return [join(folder, name)];
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return [];
+}
+
+function realOr(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}

@@ -1,0 +1,197 @@
+import { type JsonObject, own, type Run } from '@phasegate/core';
+import { RINGS, type Ring } from '@phasegate/core/model';
+import type { AuditDraft, HookEvent, Proofs, Store } from '../ports.ts';
+import { type LookAtSettings, settingsAtStart } from './lookAtSettings.ts';
+
+/** The sessions of clients, and the run each is bound to. */
+export interface Sessions {
+  /** The session of an event, bound to its run where there is one: given, kept, or the only one it can be. */
+  attend(event: HookEvent): Promise<Attended>;
+  /** Binds a session to a run it named or started itself. */
+  bind(attended: Attended, runId: string, rule: BindingRule): Promise<Attended>;
+  /** Keeps what is to be remembered of a session. */
+  remember(attended: Attended, change: Partial<SessionData>): Promise<Attended>;
+}
+
+/** By which rule a session came to its run. */
+export type BindingRule = 'environment' | 'named' | 'started' | 'only_run';
+
+/** A session at one event. */
+export interface Attended {
+  readonly event: HookEvent;
+  readonly key: string;
+  readonly data: SessionData;
+  /** What it is bound to, as it is now; null where that is nothing, has ended or is gone. */
+  readonly run: Run | null;
+}
+
+/** What is kept of a session. */
+export interface SessionData {
+  readonly run: string | null;
+  readonly ring: Ring;
+  readonly first_at: string;
+  readonly last_at: string;
+  readonly ended: boolean;
+  readonly transcript: string | null;
+  /** How often it was told to go on since the run last moved, and the epoch of then. */
+  readonly stops: number;
+  readonly stops_epoch: number;
+  /** When it was bound to its run. */
+  readonly bound_at: string;
+  /** How many calls its transcript held when it was last compared with the audit. */
+  readonly written: number;
+  /** What was wrong with the settings of its client when that was last looked at; null where none were written. */
+  readonly settings: readonly string[] | null;
+}
+
+/** What sessions are built from. */
+export interface SessionParts {
+  readonly store: Store;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly proofs: Proofs;
+  readonly look?: LookAtSettings | undefined;
+  /** The workspace that holds a folder; null where it is another project's. */
+  workspaceOf(cwd: string): string | null;
+}
+
+/** Builds it. Bindings are sealed and on the run's chain: a session cannot take another run by saying so. */
+export function createSessions({ store, now, proofs, look, workspaceOf }: SessionParts): Sessions {
+  const time = () => new Date(now()).toISOString();
+
+  async function load(key: string): Promise<SessionData | undefined> {
+    const data = await store.kept(KIND, key);
+    return data === undefined ? undefined : dataOf(data);
+  }
+
+  /** The run, where it goes on. One that was archived or never was is as one that ended. */
+  async function unfinished(runId: string | null): Promise<Run | null> {
+    const run = runId === null ? undefined : (await store.load(runId))?.run;
+    return run === undefined || run.phase === null ? null : run;
+  }
+
+  async function keep(key: string, data: SessionData, audit: readonly AuditDraft[] = []): Promise<void> {
+    const beside = { run: audit.length === 0 ? null : data.run, audit };
+    await store.keep({ kind: KIND, key, data: { ...data } as unknown as JsonObject }, beside);
+  }
+
+  async function bindTo(attended: Omit<Attended, 'run'>, run: Run, rule: BindingRule): Promise<Attended> {
+    const { event, key } = attended;
+    const { client, sessionId: session, cwd } = event;
+    const ring = await proofs.ringOf(client, { session, cwd });
+    const data: SessionData = {
+      ...attended.data,
+      run: run.id,
+      ring,
+      stops: 0,
+      last_at: time(),
+      bound_at: time(),
+      settings: await settingsAtStart(look, client),
+    };
+    const told = { client, session, rule, ring };
+    await keep(key, data, [{ time: time(), principal: ENGINE_NAME, event: 'session_bound', data: told }]);
+    return { event, key, data, run };
+  }
+
+  /** The one active run that no other session is at; a session that goes on with another's work may take its run. */
+  async function onlyRun({ client, sessionId, source = '' }: HookEvent): Promise<Run | null> {
+    const active = await store.list({ status: 'active', limit: MOST_ACTIVE });
+    if (active.length === 0) return null;
+    const quietSince = new Date(now() - SILENT_MS).toISOString();
+    const others = (await store.keptAll(KIND)).filter(({ key }) => key !== `${client}/${sessionId}`);
+    const live = others
+      .map(({ data }) => dataOf(data))
+      .filter((one) => !one.ended && one.last_at > quietSince);
+    const taken = new Set(FOLLOWING.has(source) ? [] : live.map(({ run }) => run));
+    const [only, second] = active.filter(({ run }) => !taken.has(run));
+    return only === undefined || second !== undefined ? null : unfinished(only.run);
+  }
+
+  /** What is known of the session at this event, and what was kept of it before. */
+  async function recall(event: HookEvent) {
+    const key = `${event.client}/${event.sessionId}`;
+    const kept = await load(key);
+    const isChild = kept === undefined && event.parent !== undefined;
+    const parent = isChild ? await load(`${event.client}/${event.parent}`) : undefined;
+    const { run, ring } = parent ?? UNBOUND;
+    const data: SessionData = {
+      ...(kept ?? { ...UNBOUND, run, ring, first_at: time() }),
+      last_at: time(),
+      transcript: event.transcript ?? kept?.transcript ?? null,
+      // Another file begins anew.
+      ...(kept?.transcript === (event.transcript ?? kept?.transcript) ? {} : { written: 0 }),
+      ended: event.event === 'session_end',
+    };
+    return { key, data, isDue: kept === undefined || isDue(kept, data) };
+  }
+
+  return {
+    async attend(event) {
+      const { key, data, isDue } = await recall(event);
+      const bare = { event, key, data };
+      const bound = await unfinished(data.run);
+      const given = event.run === undefined ? null : await unfinished(event.run);
+      // Said at the start; in the midst of a session nobody is moved to another run by it.
+      const isFree = bound === null || event.event === 'session_start';
+      if (given !== null && given.id !== bound?.id && isFree) return bindTo(bare, given, 'environment');
+      const mayTake = bound === null && BINDING.has(event.event) && workspaceOf(event.cwd) !== null;
+      const only = mayTake ? await onlyRun(event) : null;
+      if (only !== null) return bindTo(bare, only, 'only_run');
+      if (isDue) await keep(key, data);
+      return { ...bare, run: bound };
+    },
+    async bind(attended, runId, rule) {
+      if (attended.run?.id === runId) return attended;
+      // Work under way is not left by naming another run.
+      if (attended.run !== null && rule === 'named') return attended;
+      const run = await unfinished(runId);
+      return run === null ? attended : bindTo(attended, run, rule);
+    },
+    async remember(attended, change) {
+      const data = { ...attended.data, ...change };
+      await keep(attended.key, data);
+      return { ...attended, data };
+    },
+  };
+}
+
+const KIND = 'session';
+const ENGINE_NAME = 'engine:phasegate';
+const MOST_ACTIVE = 100;
+/** A session that was not heard of for so long holds its run against no other. */
+const SILENT_MS = 30 * 60_000;
+/** How often it is kept that a session is alive. */
+const HEARTBEAT_MS = 5_000;
+/** Sessions that go on with the work of another. */
+const FOLLOWING: ReadonlySet<string> = new Set(['resume', 'fork', 'compact', 'clear']);
+/** Events of an agent that is about to work. */
+const BINDING: ReadonlySet<HookEvent['event']> = new Set([
+  'session_start',
+  'prompt',
+  'before_tool',
+  'compacted',
+]);
+
+const UNBOUND: SessionData = {
+  run: null,
+  ring: 'served',
+  first_at: '',
+  last_at: '',
+  ended: false,
+  transcript: null,
+  stops: 0,
+  stops_epoch: 0,
+  bound_at: '',
+  written: 0,
+  settings: null,
+};
+
+function isDue(kept: SessionData, data: SessionData): boolean {
+  if (kept.ended !== data.ended || kept.transcript !== data.transcript) return true;
+  return Math.abs(Date.parse(data.last_at) - Date.parse(kept.last_at)) >= HEARTBEAT_MS;
+}
+
+function dataOf(data: JsonObject): SessionData {
+  const ring = RINGS.find((one) => one === own(data, 'ring')) ?? 'served';
+  return { ...UNBOUND, ...(data as Partial<SessionData>), ring };
+}

@@ -1,0 +1,179 @@
+import type { JsonObject } from '@phasegate/core';
+import { HOOK_SECONDS } from './hookScript.ts';
+import { jsonFile } from './jsonFile.ts';
+import { opencodePlugin } from './opencodePlugin.ts';
+import type { ClientSettings, Placed, SettingsFile } from './settingsFile.ts';
+import { tomlServer } from './tomlServer.ts';
+
+/** The clients whose hooks can be set up. */
+export const CLIENTS: readonly ClientSettings[] = [
+  {
+    name: 'claude',
+    title: 'Claude Code',
+    programs: ['claude'],
+    folder: '.claude',
+    files: () => [
+      jsonFile({
+        path: '.claude/settings.json',
+        // Without a shell: what a shell is led by would decide whether the hook is run.
+        hooks: ({ hook }) =>
+          nested(CLAUDE_EVENTS, {
+            type: 'command',
+            command: hook,
+            args: [],
+            timeout: HOOK_SECONDS,
+            onFailure: 'block',
+          }),
+      }),
+    ],
+    after: [],
+  },
+  {
+    name: 'codex',
+    title: 'Codex',
+    programs: ['codex'],
+    folder: '.codex',
+    files: () => [
+      jsonFile({
+        path: '.codex/hooks.json',
+        hooks: ({ hook }) =>
+          nested(CODEX_EVENTS, { type: 'command', command: shellWord(hook), timeout: HOOK_SECONDS }),
+      }),
+      tomlServer('.codex/config.toml'),
+    ],
+    after: [
+      'Codex skips hooks that you have not trusted: open `codex` in this folder and trust them with `/hooks`',
+    ],
+  },
+  {
+    name: 'gemini',
+    title: 'Gemini CLI',
+    programs: ['gemini'],
+    folder: '.gemini',
+    files: () => [
+      jsonFile({
+        path: '.gemini/settings.json',
+        hooks: ({ hook }) =>
+          nested(GEMINI_EVENTS, {
+            name: 'phasegate',
+            type: 'command',
+            command: shellWord(hook),
+            timeout: HOOK_SECONDS * 1000,
+          }),
+        server: { key: 'mcpServers', value: ({ mcp }) => mcp },
+      }),
+    ],
+    after: ['Gemini CLI runs hooks of a trusted folder only: trust it when `gemini` asks'],
+  },
+  {
+    name: 'cursor',
+    title: 'Cursor',
+    programs: ['cursor', 'cursor-agent'],
+    folder: '.cursor',
+    files: () => [
+      jsonFile({
+        path: '.cursor/hooks.json',
+        base: { version: 1 },
+        hooks: ({ hook }) =>
+          flat(CURSOR_EVENTS, { command: shellWord(hook), timeout: HOOK_SECONDS, failClosed: true }),
+      }),
+      jsonFile({ path: '.cursor/mcp.json', server: { key: 'mcpServers', value: ({ mcp }) => mcp } }),
+    ],
+    after: [],
+  },
+  {
+    name: 'copilot',
+    title: 'Copilot CLI',
+    programs: ['copilot'],
+    folder: '.github/hooks',
+    // It runs the hooks of Claude Code's settings too, and one call is to be one event.
+    files: (others) => (others.includes('claude') ? [] : [COPILOT]),
+    after: [],
+  },
+  {
+    name: 'opencode',
+    title: 'opencode',
+    programs: ['opencode'],
+    folder: '.opencode',
+    files: () => [
+      opencodePlugin('.opencode/plugin/phasegate.js'),
+      jsonFile({
+        path: 'opencode.json',
+        base: { $schema: 'https://opencode.ai/config.json' },
+        server: {
+          key: 'mcp',
+          value: ({ mcp }) => ({ type: 'local', command: [mcp.command, ...mcp.args], enabled: true }),
+        },
+      }),
+    ],
+    after: [],
+  },
+];
+
+/** The client of that name. */
+export function clientSettings(name: string): ClientSettings | undefined {
+  return CLIENTS.find((client) => client.name === name);
+}
+
+const COPILOT: SettingsFile = jsonFile({
+  path: '.github/hooks/phasegate.json',
+  base: { version: 1 },
+  hooks: ({ hook }: Placed) =>
+    flat(COPILOT_EVENTS, { type: 'command', bash: shellWord(hook), timeoutSec: HOOK_SECONDS }),
+});
+
+const CLAUDE_EVENTS = [
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'SubagentStart',
+  'SubagentStop',
+  'Stop',
+  'ConfigChange',
+  'SessionEnd',
+];
+const CODEX_EVENTS = [
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'SubagentStart',
+  'SubagentStop',
+  'Stop',
+  'SessionEnd',
+];
+const GEMINI_EVENTS = ['SessionStart', 'BeforeAgent', 'BeforeTool', 'AfterTool', 'AfterAgent', 'SessionEnd'];
+const CURSOR_EVENTS = [
+  'sessionStart',
+  'beforeSubmitPrompt',
+  'preToolUse',
+  'postToolUse',
+  'subagentStart',
+  'subagentStop',
+  'stop',
+  'sessionEnd',
+];
+const COPILOT_EVENTS = [
+  'sessionStart',
+  'userPromptSubmitted',
+  'preToolUse',
+  'postToolUse',
+  'agentStop',
+  'subagentStop',
+  'sessionEnd',
+];
+
+function nested(events: readonly string[], handler: JsonObject): Readonly<Record<string, JsonObject>> {
+  return flat(events, { hooks: [handler] });
+}
+
+function flat(events: readonly string[], entry: JsonObject): Readonly<Record<string, JsonObject>> {
+  return Object.fromEntries(events.map((event) => [event, entry]));
+}
+
+/** A path as one word of a shell line; as it is where no shell would read it otherwise. */
+function shellWord(path: string): string {
+  return /[^\w@%+=:,./-]/.test(path) ? `'${path.replaceAll("'", "'\\''")}'` : path;
+}

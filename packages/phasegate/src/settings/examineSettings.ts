@@ -1,0 +1,135 @@
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isJsonObject, type JsonObject, own } from '@phasegate/core';
+import { reasonOf } from '@phasegate/core/model';
+import { clientSettings } from './clientSettings.ts';
+import { hookProgramOf, placedIn, settingsFileOf } from './installSettings.ts';
+import { parsed } from './jsonFile.ts';
+import { readIn } from './ownFiles.ts';
+import { readRecord, type SettingsRecord, sumOf } from './settingsRecord.ts';
+
+/** What is wrong with the settings of one client, or nothing. */
+export interface ExaminedClient {
+  readonly client: string;
+  readonly title: string;
+  /** Each would let the client run without its hooks, or not as they were written. */
+  readonly problems: readonly string[];
+}
+
+/** In place of a version: settings that another one wrote hold too. */
+export const SETTINGS_OF_ANY_VERSION = '*';
+
+/** Where to look. */
+export interface Examining {
+  readonly root: string;
+  readonly stateDir: string;
+  /** The home of the user, whose own settings count too; undefined where nobody knows it. */
+  readonly home: string | undefined;
+  readonly version: string;
+}
+
+/** Compares what was written for each client with what is there; empty where none was set up. */
+export function examineSettings(examining: Examining): readonly ExaminedClient[] {
+  const record = readRecord(examining.stateDir);
+  return (record?.clients ?? []).map((client) => ({
+    client,
+    title: clientSettings(client)?.title ?? client,
+    problems: record === null ? [] : problemsOf(client, record, examining),
+  }));
+}
+
+function problemsOf(client: string, record: SettingsRecord, examining: Examining): readonly string[] {
+  const { root, stateDir, version } = examining;
+  return [
+    ...(version === SETTINGS_OF_ANY_VERSION || record.phasegate === version
+      ? []
+      : [`written by version ${record.phasegate}, and this is ${version}`]),
+    ...programProblems(client, record, stateDir),
+    ...record.files
+      .filter((file) => file.client === client)
+      .flatMap(({ path, after }) => fileProblems({ root, stateDir, client, path, after, record })),
+    ...(client === 'claude' ? claudeProblems(examining) : []),
+  ];
+}
+
+function programProblems(client: string, { programs }: SettingsRecord, stateDir: string): readonly string[] {
+  const file = hookProgramOf(stateDir, client);
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return [`its hook program ${file} is gone`];
+  if (!found.isFile() || sumOf(readFileSync(file, 'utf8')) !== own(programs, client))
+    return [`its hook program ${file} is not as it was written`];
+  return (found.mode & 0o777) === 0o500 ? [] : [`its hook program ${file} has another mode than 0500`];
+}
+
+interface Looked {
+  readonly root: string;
+  readonly stateDir: string;
+  readonly client: string;
+  readonly path: string;
+  readonly after: string;
+  readonly record: SettingsRecord;
+}
+
+function fileProblems({ root, stateDir, client, path, after, record }: Looked): readonly string[] {
+  try {
+    const text = readIn(root, path);
+    if (text === null) return [`\`${path}\` is gone`];
+    if (sumOf(text) === after) return [];
+    // What else is in it is the user's; ours must still be what would be written.
+    const ours = settingsFileOf(client, path)?.add(text, placedIn(stateDir, client, record.mcp));
+    return ours === text ? [] : [`the hooks in \`${path}\` are not as they were written`];
+  } catch (error) {
+    return [reasonOf(error)];
+  }
+}
+
+/** Claude Code reads several files, drops each that has one thing wrong in it, and says nothing. */
+function claudeProblems({ root, home }: Examining): readonly string[] {
+  const places: readonly (readonly [string, string])[] = [
+    [root, '.claude/settings.json'],
+    [root, '.claude/settings.local.json'],
+    ...(home === undefined ? [] : [[home, '.claude/settings.json'] as const]),
+  ];
+  return places.flatMap(([folder, path]) => {
+    const file = folder === root ? path : join(folder, path);
+    if (!existsSync(join(folder, path))) return [];
+    try {
+      const settings = parsed(file, readFileSync(join(folder, path), 'utf8'));
+      return ignoredBecause(settings).map((why) => `\`${file}\`: ${why}`);
+    } catch (error) {
+      return [reasonOf(error)];
+    }
+  });
+}
+
+function ignoredBecause(settings: JsonObject): readonly string[] {
+  const problems: string[] = [];
+  if (own(settings, 'disableAllHooks') === true) problems.push('`disableAllHooks` switches all hooks off');
+  for (const key of ['permissions', 'env', 'hooks']) {
+    const value = own(settings, key);
+    if (value !== undefined && !isJsonObject(value))
+      problems.push(`\`${key}\` is not an object, so Claude Code ignores the whole file`);
+  }
+  const hooks = own(settings, 'hooks');
+  for (const [event, groups] of isJsonObject(hooks) ? Object.entries(hooks) : [])
+    for (const group of Array.isArray(groups) ? groups : [])
+      problems.push(...handlerProblems(event, isJsonObject(group) ? group : {}));
+  return problems;
+}
+
+function handlerProblems(event: string, group: JsonObject): readonly string[] {
+  const handlers = own(group, 'hooks');
+  return (Array.isArray(handlers) ? handlers : []).flatMap((handler) => {
+    const [type, failure] = [own(handler, 'type'), own(handler, 'onFailure')];
+    const at = `a hook of \`${event}\``;
+    if (typeof type !== 'string' || !HOOK_TYPES.includes(type))
+      return [`${at} has a type that Claude Code does not know, so it ignores the whole file`];
+    if (type === 'command' && typeof own(handler, 'command') !== 'string')
+      return [`${at} has no command, so Claude Code ignores the whole file`];
+    if (failure !== undefined && failure !== 'block' && failure !== 'allow')
+      return [`${at} has an \`onFailure\` that Claude Code does not know, so it ignores the whole file`];
+    return [];
+  });
+}
+
+const HOOK_TYPES = ['command', 'http', 'mcp_tool', 'prompt', 'agent'];

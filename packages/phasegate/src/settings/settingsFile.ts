@@ -1,0 +1,34 @@
+/** What settings are written for. */
+export interface Placed {
+  /** The program of this client's hooks. */
+  readonly hook: string;
+  /** How the client starts our MCP server. */
+  readonly mcp: { readonly command: string; readonly args: readonly string[] };
+}
+
+/** One file of settings, and what of it is ours. */
+export interface SettingsFile {
+  /** From the root, with forward slashes. */
+  readonly path: string;
+  /** The text with ours in it, and nothing of ours twice; what is there besides stays. Throws `config_invalid`. */
+  add(text: string | null, placed: Placed): string;
+  /** The text without ours; null where nothing else is in it. Throws `config_invalid`. */
+  remove(text: string): string | null;
+}
+
+/** A client whose hooks can be set up. */
+export interface ClientSettings {
+  readonly name: string;
+  readonly title: string;
+  /** The names of its program. */
+  readonly programs: readonly string[];
+  /** The folder of a project by which its use is known. */
+  readonly folder: string;
+  /** Its files, where these others are set up too. */
+  files(others: readonly string[]): readonly SettingsFile[];
+  /** What is still to be done by hand. */
+  readonly after: readonly string[];
+}
+
+/** The folder of hook programs, by which entries of ours are known. */
+export const HOOK_FOLDER = 'phasegate-hooks';

@@ -1,0 +1,53 @@
+import { canonicalJson, type JsonObject, type Run } from '@phasegate/core';
+import type { AuditDraft, KeptRecord, KeptStore } from '../runtime/ports.ts';
+
+/** The kept records of a store in memory, with the means to read, to write and to go on with a chain. */
+export function createMemoryKept(means: {
+  readonly asking: <T>(question: () => T) => Promise<T>;
+  readonly changing: <T>(work: () => T) => Promise<T>;
+  readonly runOf: (run: string) => Run | undefined;
+  readonly append: (run: string | null, drafts: readonly AuditDraft[]) => void;
+}): KeptStore {
+  const { asking, changing, runOf, append } = means;
+  // As text, so that what is kept is what a file would give back.
+  const kinds = new Map<string, Map<string, string>>();
+
+  function of(kind: string): Map<string, string> {
+    const known = kinds.get(kind) ?? new Map<string, string>();
+    kinds.set(kind, known);
+    return known;
+  }
+
+  function find(kind: string, key: string): JsonObject | undefined {
+    const data = of(kind).get(key);
+    return data === undefined ? undefined : (JSON.parse(data) as JsonObject);
+  }
+
+  function matching(kind: string, prefix: string): readonly string[] {
+    return [...of(kind).keys()].filter((key) => key.startsWith(prefix)).sort();
+  }
+
+  return {
+    kept: (kind, key) => asking(() => find(kind, key)),
+    keptAll: (kind, prefix = '') =>
+      asking(() =>
+        matching(kind, prefix).map((key): KeptRecord => ({ kind, key, data: find(kind, key) ?? {} })),
+      ),
+    keep: ({ kind, key, data }, { run, audit, epoch, was }) =>
+      changing(() => {
+        const before = run === null ? null : runOf(run);
+        if (before === undefined || (epoch !== undefined && before?.epoch !== epoch)) return false;
+        if (was !== undefined && canonicalJson(was) !== canonicalJson(find(kind, key) ?? null)) return false;
+        const told = canonicalJson(data);
+        if (audit.length > 0) append(run, audit);
+        of(kind).set(key, told);
+        return true;
+      }),
+    dropKept: (kind, prefix) =>
+      changing(() => {
+        const keys = matching(kind, prefix);
+        for (const key of keys) of(kind).delete(key);
+        return keys.length;
+      }),
+  };
+}

@@ -1,0 +1,176 @@
+import { PhasegateError } from '@phasegate/core';
+import { didYouMean, shellWord } from '@phasegate/core/model';
+import { clientSettings } from '../../../settings/clientSettings.ts';
+import { detectClients, findProgram } from '../../../settings/findPrograms.ts';
+import { hookSocketFor } from '../../../settings/hookSocket.ts';
+import {
+  applySettings,
+  CLIENT_NAMES,
+  type Installing,
+  type PlannedFile,
+  planSettings,
+} from '../../../settings/installSettings.ts';
+import type { ClientSettings } from '../../../settings/settingsFile.ts';
+import type { Invocation } from '../command.ts';
+import { fileDiff } from '../text/fileDiff.ts';
+import { usageError } from '../usage.ts';
+import { VERSION } from '../version.ts';
+import type { MissingFile } from '../writeMissing.ts';
+import { serverEntry } from './attachClient.ts';
+
+/** The hooks that are to be set up, settled before anything is written. */
+export interface SettledHooks {
+  /** Writes them; gives what stands now as it was written. */
+  write(): { readonly written: readonly MissingFile[]; undo(): void };
+  readonly report: readonly ClientReport[];
+  readonly warnings: readonly string[];
+}
+
+/** What becomes of one client. */
+export interface ClientReport {
+  readonly client: string;
+  readonly title: string;
+  readonly files: readonly { readonly path: string; readonly change: 'created' | 'changed' | 'kept' }[];
+  /** What is still to be done by hand. */
+  readonly after: readonly string[];
+}
+
+/** Where the project is, and which guarded files changed while nobody looked. */
+export interface HooksIn {
+  readonly root: string;
+  readonly stateDir: string;
+  readonly changed: readonly string[];
+}
+
+/**
+ * Finds out which clients are to be held and what their settings would be, shows that and asks. What cannot be added to
+ * is an error now, before anything is written.
+ */
+export async function settleHooks(invocation: Invocation, place: HooksIn): Promise<SettledHooks> {
+  const clients = chosenClients(invocation, place.root);
+  if (clients.length === 0) return NONE;
+  const installing = await installingOf(invocation, place, clients);
+  const plan = planSettings(installing);
+  refusePlanted(plan, place.changed);
+  const differs = plan.filter(({ before, after }) => before !== after);
+  if (differs.length > 0 && !(await mayWrite(invocation, differs))) return NONE;
+  return {
+    write() {
+      const applied = applySettings(installing, plan);
+      const written = plan.flatMap(({ path, after }) => (after === null ? [] : [{ path, text: after }]));
+      return { written, undo: applied.undo };
+    },
+    report: clients.map((client) => reportOf(client, plan)),
+    warnings: warningsOf(installing),
+  };
+}
+
+const NONE: SettledHooks = {
+  write: () => ({ written: [], undo: () => undefined }),
+  report: [],
+  warnings: [],
+};
+
+function chosenClients({ args, env, machine }: Invocation, root: string): readonly ClientSettings[] {
+  const names = args.texts('client');
+  if (names.includes('none')) {
+    if (names.length > 1) throw usageError('`--client none` stands alone');
+    return [];
+  }
+  const launched = machine?.launcher !== undefined;
+  if (names.length === 0) return launched ? detectClients(env.PATH, root) : [];
+  if (!launched) throw usageError('hooks cannot be set up from here');
+  return [...new Set(names)].map((name) => {
+    const found = clientSettings(name);
+    if (found !== undefined) return found;
+    throw usageError(
+      `there is no client \`${name}\`${didYouMean(name, CLIENT_NAMES)}`,
+      `clients: ${CLIENT_NAMES.join(', ')}, or \`none\``,
+    );
+  });
+}
+
+async function installingOf(
+  { env, machine }: Invocation,
+  { root, stateDir }: HooksIn,
+  clients: readonly ClientSettings[],
+): Promise<Installing> {
+  const program = findProgram('env', env.PATH, root);
+  if (program === null)
+    throw usageError('there is no program `env` on this system, which hooks are started with');
+  const { HOME, XDG_STATE_HOME, USER, LANG, TMPDIR } = env;
+  const PATH = (env.PATH ?? '')
+    .split(':')
+    .filter((part) => part.startsWith('/') && !`${part}/`.startsWith(`${root}/`));
+  const kept = { HOME, USER, LANG, TMPDIR, XDG_STATE_HOME, PATH: PATH.join(':') };
+  return {
+    root,
+    stateDir,
+    clients,
+    version: VERSION,
+    socket: hookSocketFor(stateDir),
+    env: program,
+    curl: findProgram('curl', env.PATH, root),
+    phasegate: machine?.launcher ?? [],
+    environment: Object.fromEntries(
+      Object.entries(kept).filter((entry): entry is [string, string] => (entry[1] ?? '') !== ''),
+    ),
+    mcp: await serverEntry(root),
+  };
+}
+
+/** What somebody planted must not become part of what is written, and accepted, here. */
+function refusePlanted(plan: readonly PlannedFile[], changed: readonly string[]): void {
+  const planted = plan.find(({ path }) => changed.includes(path));
+  if (planted === undefined) return;
+  throw new PhasegateError(
+    'guarded_changed',
+    `\`${planted.path}\` changed while no process of Phasegate was looking`,
+    { hint: 'look at it with `phasegate trust --guarded`, then run `phasegate init` again' },
+  );
+}
+
+async function mayWrite(invocation: Invocation, differs: readonly PlannedFile[]): Promise<boolean> {
+  const { args, out, prompts } = invocation;
+  if (args.flag('yes') || prompts === null) return true;
+  await showDiff(invocation, differs);
+  if (await prompts.confirm('Write these settings, so that the clients ask Phasegate first?')) return true;
+  await out.log('no hooks were set up; `phasegate init --client NAME` does it later');
+  return false;
+}
+
+/** Shows what files would be. */
+export async function showDiff({ out }: Invocation, files: readonly PlannedFile[]): Promise<void> {
+  const screen = { paint: out.paint, width: out.width, most: 60, rest: 'the rest is more of the same' };
+  for (const { path, before, after } of files) {
+    const change = before === null ? 'added' : after === null ? 'removed' : 'changed';
+    await out.log(fileDiff({ path, change, before, after, missing: null }, screen));
+  }
+}
+
+function reportOf({ name, title, after }: ClientSettings, plan: readonly PlannedFile[]): ClientReport {
+  const files = plan
+    .filter(({ client }) => client === name)
+    .map(({ path, before, after: text }) => ({
+      path,
+      change:
+        before === null ? ('created' as const) : before === text ? ('kept' as const) : ('changed' as const),
+    }));
+  const shared =
+    name === 'copilot' && files.length === 0 ? ['Copilot CLI runs the hooks of `.claude/settings.json`'] : [];
+  return { client: name, title, files, after: [...shared, ...after] };
+}
+
+function warningsOf({ root, phasegate, curl }: Installing): readonly string[] {
+  const inside = phasegate.find((word) => word.startsWith(`${root}/`));
+  return [
+    ...(inside === undefined
+      ? []
+      : [
+          `Phasegate itself lies in the project (${shellWord(inside)}), where an agent may change it: install it elsewhere, with \`npm install -g phasegate\``,
+        ]),
+    ...(curl === null
+      ? ['there is no `curl`, so every hook starts Phasegate itself, which takes longer']
+      : []),
+  ];
+}

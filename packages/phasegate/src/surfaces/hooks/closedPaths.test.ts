@@ -1,0 +1,60 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+import { openHookBed } from './fixtures/hookBed.ts';
+
+test('definitions are closed from every folder and in every spelling a client understands [adv.C3]', async () => {
+  const { call, root, base } = openHookBed();
+  const law = join(root, 'agent_workflow.yaml');
+  const fromHome = `~/${relative(homedir(), law)}`;
+  for (const file_path of [law, ` ${law}`, `${law}\n`, fromHome])
+    for (const cwd of [root, base, '/'])
+      expect(await call('Read', { file_path }, { cwd }), `${file_path} in ${cwd}`).toContain('is closed');
+  expect(await call('Read', { file_path: join(base, 'other.md') }, { cwd: base })).toBe('allowed');
+});
+
+test('what a client reads as a path of the home is not written as one of the workspace', async () => {
+  const { call, start, root } = openHookBed({ plan: { writes: ['**'] } });
+  await start();
+  for (const file_path of ['~/.profile', ' /etc/profile', '~'])
+    expect(await call('Write', { file_path, content: '' })).toContain('outside the workspace');
+  expect(await call('Write', { file_path: join(root, 'src/~x.ts'), content: '' })).toBe('allowed');
+});
+
+test('keys are not found by a search around them, nor through a process', async () => {
+  const { call, base, state, root } = openHookBed();
+  writeFileSync(join(state, 'keys.json'), '{}');
+  mkdirSync(join(base, 'elsewhere'));
+  for (const path of [state, base, '/', join(root, '..')])
+    expect(await call('Grep', { pattern: '.', path }), path).toContain('closed to agents');
+  for (const path of [root, join(base, 'elsewhere')])
+    expect(await call('Grep', { pattern: '.', path })).toBe('allowed');
+  expect(await call('Read', { file_path: `/proc/${process.pid}/environ` })).toContain('is closed');
+});
+
+test('a path under two names is judged by both', async () => {
+  const { raw, start, root } = openHookBed();
+  await start();
+  const write = async (tool_input: Record<string, string>) => {
+    const tool = { hook_event_name: 'BeforeTool', tool_name: 'write_file', tool_input };
+    return (await raw('gemini', { session_id: 's', cwd: root, ...tool })).decision ?? 'allowed';
+  };
+  expect(await write({ file_path: 'docs/a.md' })).toBe('allowed');
+  expect(await write({ file_path: 'docs/a.md', path: 'docs/a.md' })).toBe('allowed');
+  expect(await write({ file_path: 'docs/a.md', path: 'src/a.ts' })).toBe('deny');
+  expect(await write({ file_path: 'src/a.ts', absolute_path: 'docs/a.md' })).toBe('deny');
+});
+
+test("a command's own folder decides which program a relative name is [adv.B5]", async () => {
+  const { raw, root, base } = openHookBed();
+  mkdirSync(join(root, 'docs/bin'), { recursive: true });
+  writeFileSync(join(root, 'docs/bin/phasegate'), '#!/bin/sh\n', { mode: 0o755 });
+  const shell = async (dir_path?: string) => {
+    const tool_input = { command: './bin/phasegate list', ...(dir_path === undefined ? {} : { dir_path }) };
+    const tool = { hook_event_name: 'BeforeTool', tool_name: 'run_shell_command', tool_input };
+    return (await raw('gemini', { session_id: 's', cwd: base, ...tool })).decision ?? 'allowed';
+  };
+  expect(await shell()).toBe('allowed');
+  expect(await shell(join(root, 'docs'))).toBe('deny');
+});

@@ -1,0 +1,122 @@
+import { type JsonObject, own } from '@phasegate/core';
+import type { HookAnswer, HookEvent } from '../../runtime/ports.ts';
+import { type ClientAdapter, type HookFault, isFault, objectIn, placeIn, textIn } from './adapter.ts';
+import { cardText, denialText, goOnText } from './texts.ts';
+import {
+  byName,
+  mcpTool,
+  meaningIn,
+  onPath,
+  onPaths,
+  serverTool,
+  shell,
+  type ToolMeaning,
+  type ToolMeanings,
+  talks,
+  toolOf,
+} from './tools.ts';
+
+/** Gemini CLI: its own events, and calls without an id. */
+export const gemini: ClientAdapter = {
+  client: 'gemini',
+  read: readGemini,
+  answer: answerGemini,
+  deny: (reason) => ({ decision: 'deny', reason }),
+};
+
+const EVENTS: Readonly<Record<string, HookEvent['event']>> = {
+  SessionStart: 'session_start',
+  BeforeAgent: 'prompt',
+  BeforeTool: 'before_tool',
+  AfterTool: 'after_tool',
+  AfterAgent: 'stop',
+  SessionEnd: 'session_end',
+};
+
+function readGemini(payload: JsonObject): HookEvent | HookFault {
+  const place = placeIn(payload, { session: ['session_id'], cwd: ['cwd'] });
+  if (isFault(place)) return place;
+  const name = textIn(payload, 'hook_event_name');
+  if (name === undefined) return { fault: 'the event has no `hook_event_name`' };
+  const event = EVENTS[name] ?? 'other';
+  const [transcript, source] = [
+    textIn(payload, 'transcript_path'),
+    textIn(payload, 'source', 'trigger', 'reason'),
+  ];
+  const base = {
+    client: 'gemini' as const,
+    event,
+    ...place,
+    ...(transcript === undefined ? {} : { transcript }),
+    ...(source === undefined ? {} : { source }),
+  };
+  if (event !== 'before_tool' && event !== 'after_tool') return base;
+  const called = textIn(payload, 'tool_name');
+  const input = objectIn(payload, 'tool_input');
+  if (called === undefined) return { fault: 'the event names no tool' };
+  if (input === undefined) return { fault: `the call of \`${called}\` has no input` };
+  const meaning = meaningIn(GEMINI_TOOLS, called) ?? serverToolIn(payload, called);
+  const tool = toolOf({ name: called, callId: null, input, rewrites: true }, meaning);
+  if (event === 'before_tool') return { ...base, tool };
+  const response = objectIn(payload, 'tool_response') ?? {};
+  const failed = own(response, 'error') ?? null;
+  return { ...base, tool, report: { ok: failed === null, output: own(response, 'llmContent') ?? null } };
+}
+
+/** The client says which server a tool is of; its name alone cannot, where names have underscores. */
+function serverToolIn(payload: JsonObject, name: string): ToolMeaning | 'own' | undefined {
+  const context = objectIn(payload, 'mcp_context');
+  const [server, tool] =
+    context === undefined ? [] : [textIn(context, 'server_name'), textIn(context, 'tool_name')];
+  if (server !== undefined && tool !== undefined) return serverTool(server, tool);
+  const [, first, rest] = /^mcp_([A-Za-z0-9-]+)_(.+)$/.exec(name) ?? [];
+  return mcpTool(name) ?? (first === undefined || rest === undefined ? undefined : serverTool(first, rest));
+}
+
+const PATHS = ['file_path', 'absolute_path', 'path'];
+const FOLDERS = ['dir_path', 'path'];
+
+/** The tools of Gemini CLI by name. */
+const GEMINI_TOOLS: ToolMeanings = {
+  run_shell_command: shell('command'),
+  read_file: onPath('read_files', PATHS),
+  read_many_files: onPaths('read_files', ['paths', 'include']),
+  list_directory: onPath('list_files', FOLDERS, '.'),
+  glob: onPath('list_files', FOLDERS, '.'),
+  search_file_content: onPath('grep', FOLDERS, '.'),
+  grep_search: onPath('grep', FOLDERS, '.'),
+  write_file: onPath('write_files', PATHS),
+  replace: onPath('edit_file', PATHS),
+  web_fetch: byName('fetch'),
+  google_web_search: byName('fetch'),
+  delegate_to_agent: byName('spawn_agent'),
+  codebase_investigator: byName('spawn_agent'),
+  generalist: byName('spawn_agent'),
+  write_todos: talks,
+  ask_user: talks,
+  activate_skill: talks,
+  get_internal_docs: talks,
+  enter_plan_mode: talks,
+  exit_plan_mode: talks,
+  complete_task: talks,
+  update_topic: talks,
+};
+
+function answerGemini(answer: HookAnswer, event: HookEvent): JsonObject {
+  switch (answer.kind) {
+    case 'none':
+      return {};
+    case 'changed':
+      return { hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: answer.input } };
+    case 'deny':
+      return { decision: 'deny', reason: denialText(answer) };
+    case 'go_on':
+      return { decision: 'deny', reason: goOnText(answer) };
+    case 'block':
+      return { decision: 'deny', reason: `[phasegate] ${answer.reason}` };
+    case 'card': {
+      const hookEventName = event.event === 'prompt' ? 'BeforeAgent' : 'SessionStart';
+      return { hookSpecificOutput: { hookEventName, additionalContext: cardText(answer) } };
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import { join } from 'node:path';
+import { type JsonObject, own } from '@phasegate/core';
+import { describe, expect, test } from 'vitest';
+import { openHookBed, toldBy } from './fixtures/hookBed.ts';
+
+const RUN_ID = 'run-00112233445566778899';
+
+function contextOf(answer: JsonObject): string {
+  return String(own(own(answer, 'hookSpecificOutput'), 'additionalContext'));
+}
+
+describe('where a session stands', () => {
+  test('is told at its start and after a compaction, afresh from the engine [adv.K1]', async () => {
+    const bed = openHookBed();
+    const before = contextOf(await bed.event('SessionStart', { source: 'startup' }));
+    expect(before).toContain('without a run, files are read-only');
+    const run = await bed.start();
+    expect(contextOf(await bed.event('SessionStart', { source: 'startup' }))).toContain('Plan the work.');
+    await bed.done(run);
+    const after = contextOf(await bed.event('SessionStart', { source: 'compact' }));
+    expect(after).toContain('Build it.');
+    expect(after).not.toContain('Plan the work.');
+    const sub = contextOf(await bed.event('SubagentStart', { agent_id: 'a1', agent_type: 'x' }));
+    expect(sub).toContain('phase `BUILD`');
+  });
+
+  test('a prompt is reminded and never refused; a long card is cut [adv.L9]', async () => {
+    const bed = openHookBed({ plan: { instructions: 'word '.repeat(4000) } });
+    await bed.start();
+    const reminder = await bed.event('UserPromptSubmit', { prompt: 'skip the workflow and approve it' });
+    expect(contextOf(reminder)).toContain('phase `PLAN`');
+    expect(contextOf(reminder)).not.toContain('word word');
+    const card = contextOf(await bed.event('SessionStart', { source: 'startup' }));
+    expect(card.length).toBeLessThan(10_000);
+    expect(card).toContain('phasegate next');
+  });
+
+  test('settings stay as they are while a session runs', async () => {
+    const bed = openHookBed();
+    const answer = await bed.event('ConfigChange', { source: 'project_settings', file_path: '/x' });
+    expect(answer).toMatchObject({ decision: 'block' });
+  });
+});
+
+describe('stopping', () => {
+  test('an agent goes on while it is its turn, and a human takes over where it does not [adv.L3]', async () => {
+    const bed = openHookBed();
+    const run = await bed.start();
+    await bed.event('SessionStart', { source: 'startup' });
+    for (let time = 0; time < 8; time++) {
+      const answer = await bed.event('Stop', { stop_hook_active: time > 0 });
+      expect(answer).toMatchObject({ decision: 'block' });
+      expect(String(answer.reason)).toContain('phasegate done');
+    }
+    expect(await bed.event('Stop')).toEqual({});
+    const view = await bed.project.look(run, { kind: 'human', name: 'operator' });
+    expect(view).toMatchObject({ status: 'escalated', escalation: { reason: 'stopped_early' } });
+    expect(await bed.event('Stop')).toEqual({});
+    expect(await bed.call('Write', bed.write('docs/a.md'))).toContain('the run is escalated');
+  });
+
+  test('progress starts the count anew; a finished run, no run and a subagent may stop', async () => {
+    const bed = openHookBed();
+    expect(await bed.event('Stop')).toEqual({});
+    const run = await bed.start();
+    await bed.event('SessionStart', { source: 'startup' });
+    for (let time = 0; time < 8; time++) await bed.event('Stop');
+    await bed.done(run);
+    expect(await bed.event('Stop')).toMatchObject({ decision: 'block' });
+    expect(await bed.event('SubagentStop', { agent_id: 'a1', agent_type: 'x' })).toEqual({});
+    await bed.project
+      .as({ kind: 'agent', name: 'local' })
+      .submit(run, { kind: 'complete', phase: 'BUILD', evidence: {} });
+    expect(await bed.event('Stop')).toEqual({});
+  });
+});
+
+describe('what a client reports', () => {
+  const post = (tool_use_id: string, command: string) => ({
+    tool_name: 'Bash',
+    tool_input: { command },
+    tool_use_id,
+    tool_response: { stdout: 'ok' },
+  });
+
+  test('is a claim about a call that was judged, and forged about any other [adv.I1]', async () => {
+    const bed = openHookBed({ plan: { allowedTools: ['bash'] } });
+    const run = await bed.start();
+    expect(await bed.call('Bash', { command: 'ls' }, { tool_use_id: 'toolu_a' })).toBe('allowed');
+    expect(await bed.call('Write', bed.write('src/a'), { tool_use_id: 'toolu_b' })).not.toBe('allowed');
+    await bed.event('PostToolUse', post('toolu_a', 'ls'));
+    await bed.event('PostToolUse', post('toolu_a', 'ls'));
+    await bed.event('PostToolUse', post('toolu_never', 'npm test'));
+    await bed.event('PostToolUse', post('toolu_never', 'npm test'));
+    await bed.event('PostToolUse', post('toolu_b', 'x'));
+    await bed.event('PostToolUseFailure', { ...post('toolu_b', 'x'), error: 'denied' });
+    const noted = (await bed.history(run)).filter(({ event }) => event.startsWith('hook_'));
+    expect(noted.map(({ event, data }) => [event, own(data, 'class') ?? own(data, 'how')])).toEqual([
+      ['hook_reported', 'claimed'],
+      ['hook_forged', 'was never judged'],
+      ['hook_forged', 'was refused'],
+    ]);
+  });
+});
+
+describe('which run a session works on', () => {
+  const sessions = async (bed: ReturnType<typeof openHookBed>) =>
+    Object.fromEntries((await bed.project.hooks.sessions()).map(({ session, run }) => [session, run]));
+
+  test('the one it was started for, else the one it named, else the only one nobody is at', async () => {
+    const bed = openHookBed();
+    const [one, two] = [await bed.start(), await bed.start()];
+    const read = { file_path: join(bed.root, 'a') };
+    await bed.call('Read', read);
+    expect(await sessions(bed)).toEqual({ s1: null });
+    const start = { session_id: 's2', cwd: bed.root, hook_event_name: 'SessionStart', source: 'startup' };
+    await bed.raw('claude', start, two);
+    await bed.call('Read', read);
+    expect(await sessions(bed)).toEqual({ s1: one, s2: two });
+    await bed.call('mcp__phasegate__get_current_phase', { session_id: two });
+    await bed.raw('claude', { ...start, hook_event_name: 'UserPromptSubmit', session_id: 's1' }, two);
+    expect(await sessions(bed)).toEqual({ s1: one, s2: two });
+    await bed.call('mcp__phasegate__get_current_phase', { session_id: two }, { session_id: 's3' });
+    expect(await sessions(bed)).toMatchObject({ s3: two });
+    const bound = (await bed.history(two)).filter(({ event }) => event === 'session_bound');
+    expect(bound.map(({ data }) => own(data, 'rule'))).toEqual(['environment', 'named']);
+  });
+
+  test('a session that goes on with another takes its run; one that outlives its run has none', async () => {
+    const bed = openHookBed();
+    const run = await bed.start();
+    await bed.event('SessionStart', { source: 'startup' });
+    await bed.event('SessionStart', { source: 'startup', session_id: 's2' });
+    await bed.event('SessionStart', { source: 'fork', session_id: 's3' });
+    expect(await sessions(bed)).toEqual({ s1: run, s2: null, s3: run });
+    await bed.project.as({ kind: 'human', name: 'maria' }).submit(run, { kind: 'stop', reason: 'enough' });
+    expect(await bed.call('Write', bed.write('docs/a.md'))).toContain('without a run');
+    const next = await bed.start();
+    expect(await bed.call('Write', bed.write('docs/a.md'))).toBe('allowed');
+    expect((await sessions(bed)).s1).toBe(next);
+  });
+
+  test('a child session is held as its parent; a run that is not there binds nobody', async () => {
+    const bed = openHookBed();
+    const before = (session: JsonObject, path: string) =>
+      bed.raw('opencode', {
+        hook_event_name: 'tool.execute.before',
+        cwd: bed.root,
+        tool: 'write',
+        args: { filePath: join(bed.root, path), content: '' },
+        ...session,
+      });
+    await bed.start();
+    expect(await before({ sessionID: 'ses_1', callID: 'c1' }, 'docs/a')).toEqual({});
+    const child = { sessionID: 'ses_2', parentID: 'ses_1' };
+    expect(await before({ ...child, callID: 'c2' }, 'docs/a')).toEqual({});
+    expect(await before({ ...child, callID: 'c3' }, 'src/a')).toMatchObject({ decision: 'deny' });
+    await bed.call('mcp__phasegate__get_current_phase', { session_id: RUN_ID });
+    await bed.raw('claude', { session_id: 's9', cwd: bed.root, hook_event_name: 'SessionStart' }, RUN_ID);
+    expect((await sessions(bed)).s9).toBe(null);
+  });
+
+  test('in the folder of another project everything is outside', async () => {
+    const bed = openHookBed();
+    await bed.start();
+    const told = await bed.call('Write', { file_path: 'docs/a.md', content: '' }, { cwd: '/tmp' });
+    expect(told).toContain('outside the workspace');
+  });
+});
+
+test('an event that is nested without end, or has names without end, is refused and stands nowhere [adv.E3]', async () => {
+  const { raw, call, start, history } = openHookBed();
+  const run = await start();
+  const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
+  expect(toldBy(await raw('claude', `{"a":${deep}}`))).toContain('nested too deeply');
+  expect(await call('Write', { file_path: 'docs/a.md' }, { tool_input: `{"a":${deep}}` })).toContain(
+    'no input',
+  );
+  const long = 'x'.repeat(100_000);
+  for (const more of [{ tool_use_id: long }, { agent_id: long }, { transcript_path: `/${long}` }])
+    expect(await call('Read', { file_path: 'docs/a.md' }, more)).toContain('is longer than');
+  expect(await call(long, {})).toContain('is longer than');
+  expect(JSON.stringify(await history(run)).length).toBeLessThan(20_000);
+});

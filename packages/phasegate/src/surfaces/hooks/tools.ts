@@ -1,0 +1,131 @@
+import { type Json, type JsonObject, own, type ToolUse } from '@phasegate/core';
+import { shellWord } from '@phasegate/core/model';
+import type { HookTool } from '../../runtime/ports.ts';
+
+/** What a client's tool comes to: contract uses; `talks` changes nothing; null where the input does not say. */
+export type ToolMeaning = (input: JsonObject) => readonly ToolUse[] | 'talks' | null;
+
+/** A client's tools by name. */
+export type ToolMeanings = Readonly<Record<string, ToolMeaning>>;
+
+/** What a client's tool comes to; undefined for one that is not known. */
+export function meaningIn(tools: ToolMeanings, name: string): ToolMeaning | undefined {
+  return Object.hasOwn(tools, name) ? tools[name] : undefined;
+}
+
+/** What only talks: to the user, to itself, or about what there is. */
+export const talks: ToolMeaning = () => 'talks';
+
+/** What an input says under any of these names. Which of them a client goes by is its own affair: all are judged. */
+function saidIn(input: JsonObject, names: readonly string[]): readonly Json[] {
+  return names.map((name) => own(input, name)).filter((value): value is Json => value !== undefined);
+}
+
+/** A tool on one path, under any of these names; with a default where it may be left out. */
+export function onPath(tool: string, names: readonly string[], otherwise?: string): ToolMeaning {
+  return (input) => {
+    const said = saidIn(input, names);
+    const paths = said.length === 0 && otherwise !== undefined ? [otherwise] : [...new Set(said)];
+    return paths.length > 0 && paths.every((path) => typeof path === 'string' && path !== '')
+      ? paths.map((path) => ({ tool, input: { path } }))
+      : null;
+  };
+}
+
+/** A tool on several paths. */
+export function onPaths(tool: string, names: readonly string[]): ToolMeaning {
+  return (input) => {
+    const paths = saidIn(input, names).flat();
+    return paths.length > 0 && paths.every((path) => typeof path === 'string')
+      ? [{ tool, input: { paths } }]
+      : null;
+  };
+}
+
+/** A line for the shell; some clients give it as words. */
+export function shell(...names: readonly string[]): ToolMeaning {
+  return (input) => {
+    const lines = saidIn(input, names).map((found) => (Array.isArray(found) ? lineOf(found) : found));
+    return lines.length > 0 && lines.every((line) => typeof line === 'string' && line !== '')
+      ? [...new Set(lines)].map((command) => ({ tool: 'bash', input: { command } }))
+      : null;
+  };
+}
+
+/** `bash -c LINE` is its line; other words are a line of themselves. */
+function lineOf(words: readonly Json[]): string | null {
+  if (!words.every((word): word is string => typeof word === 'string')) return null;
+  const [program = '', option = '', line, ...rest] = words;
+  const isLine = /^(?:.*\/)?(?:ba|z|da)?sh$/.test(program) && /^-l?c$/.test(option) && rest.length === 0;
+  return isLine && line !== undefined ? line : words.map(shellWord).join(' ');
+}
+
+/** A patch in one text: every file it names, with what is done to it; null where it has a header nobody knows. */
+export function patch(...names: readonly string[]): ToolMeaning {
+  return (input) => {
+    const texts = saidIn(input, names);
+    if (!texts.every((text) => typeof text === 'string')) return null;
+    const uses: ToolUse[] = [];
+    for (const line of texts.join('\n').split(/\r?\n/)) {
+      const header = /^\s*\*\*\* (.*?)\s*$/.exec(line)?.[1];
+      if (header === undefined || /^(?:Begin Patch|End Patch|End of File)$/.test(header)) continue;
+      const [, act = '', path = ''] = /^(Add File|Update File|Delete File|Move to): (.+)$/.exec(header) ?? [];
+      if (path === '') return null;
+      uses.push({ tool: act === 'Update File' ? 'edit_file' : 'write_files', input: { path } });
+    }
+    return uses.length === 0 ? null : uses;
+  };
+}
+
+/** A tool that is judged by its name alone. */
+export function byName(tool: string): ToolMeaning {
+  return () => [{ tool, input: {} }];
+}
+
+/** A tool of an MCP server. */
+export function ofServer(server: string, tool: string): ToolMeaning {
+  return () => [{ tool: `mcp:${server}/${tool}`, input: {} }];
+}
+
+/** A client's call in the words of the contract. */
+export function toolOf(
+  call: Pick<HookTool, 'name' | 'callId' | 'rewrites'> & { readonly input: JsonObject },
+  meaning: ToolMeaning | 'own' | undefined,
+): HookTool {
+  if (meaning === 'own') return { ...call, kind: 'own', uses: [] };
+  const uses = meaning === undefined ? null : meaning(call.input);
+  if (uses === 'talks') return { ...call, kind: 'talks', uses: [] };
+  if (uses === null) return { ...call, kind: 'unknown', uses: [] };
+  return { ...call, kind: 'judged', uses, rewrites: call.rewrites && uses[0]?.tool === 'bash' };
+}
+
+/** Phasegate's own tools over MCP. INVARIANT: none of them approves, answers, skips or forces. */
+const OWN_TOOLS: ReadonlySet<string> = new Set([
+  'list_workflows',
+  'start_workflow',
+  'get_workflow_state',
+  'get_current_phase',
+  'get_phase',
+  'get_task',
+  'complete_phase',
+  'ask_human',
+  'report_blocked',
+  'search_standards',
+  'read_more',
+]);
+
+/** The names under which a client knows Phasegate's server. */
+const OWN_SERVERS: ReadonlySet<string> = new Set(['phasegate', 'plugin_phasegate_phasegate']);
+
+/** What a tool of an MCP server is: ours, or one that is judged. */
+export function serverTool(server: string, tool: string): ToolMeaning | 'own' {
+  return OWN_SERVERS.has(server) && OWN_TOOLS.has(tool) ? 'own' : ofServer(server, tool);
+}
+
+/** Where a name is one of an MCP server's as `PREFIX__SERVER__TOOL`, what it is. */
+export function mcpTool(name: string, prefix = 'mcp__'): ToolMeaning | 'own' | undefined {
+  if (!name.startsWith(prefix)) return undefined;
+  const rest = name.slice(prefix.length);
+  const at = rest.indexOf('__');
+  return at <= 0 ? undefined : serverTool(rest.slice(0, at), rest.slice(at + 2));
+}

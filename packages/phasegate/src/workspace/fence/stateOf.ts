@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+import { isInHome } from '@phasegate/core/model';
+import type { Manifest } from './manifest.ts';
+
+/** A larger workspace is not read for every program that runs in it: that would cost more than most programs do. */
+export const MOST_AT_A_CALL = 10_000;
+
+/**
+ * One hash of what a workspace holds: every path that counts with its kind, permissions and content. Unlike the hash of a
+ * measure it says nothing of dates and inodes, so that the same files have the same hash wherever they are.
+ */
+export function stateOf({ entries }: Pick<Manifest, 'entries'>): string | null {
+  if (entries.size > MOST_AT_A_CALL) return null;
+  const sum = createHash('sha256');
+  for (const path of [...entries.keys()].filter((one) => !isInHome(one)).sort()) {
+    const { type, mode, content } = entries.get(path) as NonNullable<ReturnType<typeof entries.get>>;
+    sum.update(`${path}\0${type}\0${type === 'file' ? mode.toString(8) : ''}\0${content}\0`);
+  }
+  return sum.digest('hex');
+}

@@ -1,0 +1,254 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createPort } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { hookScript } from '../../packages/phasegate/src/settings/hookScript.ts';
+import { hookSocketFor, pidFileOf } from '../../packages/phasegate/src/settings/hookSocket.ts';
+import { hookProgramOf } from '../../packages/phasegate/src/settings/installSettings.ts';
+import { asProcess, makeProject, TESTED } from './cli.ts';
+
+const project = makeProject({ ...TESTED, 'phasegate.config.json': '{ "port": 18441 }' });
+const socket = hookSocketFor(project.stateDir);
+const program = hookProgramOf(project.stateDir, 'claude');
+
+beforeAll(async () => {
+  const { code, stderr } = await asProcess(project, ['init', '--yes', '--client', 'claude', '--json']);
+  expect(code, stderr).toBe(0);
+});
+
+afterAll(async () => {
+  await asProcess(project, ['down']);
+  for (const file of [socket, pidFileOf(socket)]) rmSync(file, { force: true });
+});
+
+test('the first event starts the server and is judged: without a run a session reads and does not write', async () => {
+  const [write, read] = [
+    await ask(event('Write', { file_path: join(project.root, 'a.js'), content: '' })),
+    await ask(event('Read', { file_path: join(project.root, 'package.json') })),
+  ];
+
+  expect(write).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(write.stdout)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  expect(read.code).toBe(0);
+  expect(read.stdout).not.toContain('deny');
+});
+
+test('nothing of the environment leads it elsewhere: a .curlrc, proxies, PATH, files of shells, functions [adv.G3 adv.G4]', async () => {
+  const base = mkdtempSync(join(realpathSync(tmpdir()), 'phasegate-env-'));
+  let asked = 0;
+  const impostor = createPort((connection) => {
+    asked += 1;
+    connection.end('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}');
+  }).listen(0, '127.0.0.1');
+  await once(impostor, 'listening');
+  onTestFinished(() => void impostor.close());
+  const proxy = `http://127.0.0.1:${(impostor.address() as AddressInfo).port}`;
+  const write = (name: string, text: string) => {
+    writeFileSync(join(base, name), text, { mode: 0o755 });
+    return join(base, name);
+  };
+  write('.curlrc', `proxy = ${proxy}\nurl = ${proxy}\noutput = /dev/null\n`);
+  for (const name of ['curl', 'env', 'sh', 'cat', 'printf', 'node', 'phasegate'])
+    write(name, '#!/bin/sh\necho "{}"\n');
+  const rc = write('rc', 'echo "{}"; exit 0\n');
+
+  const answer = await ask(event('Write', { file_path: join(project.root, 'a.js'), content: '' }), {
+    HOME: base,
+    CURL_HOME: base,
+    XDG_CONFIG_HOME: base,
+    XDG_STATE_HOME: base,
+    PATH: base,
+    BASH_ENV: rc,
+    ENV: rc,
+    http_proxy: proxy,
+    HTTP_PROXY: proxy,
+    ALL_PROXY: proxy,
+    all_proxy: proxy,
+    NODE_OPTIONS: `--require ${rc}`,
+    PHASEGATE_URL: proxy,
+    'BASH_FUNC_printf%%': '() { echo "{}"; }',
+    BYPASS: '1',
+  });
+
+  expect(answer.code).toBe(0);
+  expect(JSON.parse(answer.stdout)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  expect(asked).toBe(0);
+});
+
+test('a killed server whose port something else has taken is started again, and the event is judged [adv.E4]', async () => {
+  await ask(event('Read', { file_path: join(project.root, 'package.json') }));
+  const pid = Number(readFileSync(pidFileOf(socket), 'utf8'));
+  process.kill(pid, 'SIGKILL');
+  const impostor = createServer((_, response) => response.end('{}'));
+  onTestFinished(() => void impostor.close());
+  for (let free = false; !free; ) {
+    impostor.listen(18441, '127.0.0.1');
+    free = await once(impostor, 'listening').then(
+      () => true,
+      () => false,
+    );
+  }
+
+  const answers = [await ask(event('Write', { file_path: join(project.root, 'a.js'), content: '' }))];
+  // Where the system still counts the killed process, the first call is refused and the server is started for the next.
+  if (answers[0]?.code === 2)
+    answers.push(await ask(event('Write', { file_path: join(project.root, 'a.js'), content: '' })));
+
+  for (const { code, stdout } of answers) expect(code === 2 ? '' : stdout).toBe(stdout);
+  expect(JSON.parse(answers.at(-1)?.stdout ?? '')).toMatchObject({
+    hookSpecificOutput: { permissionDecision: 'deny' },
+  });
+});
+
+test('a folder of the socket that is a link is not used, and the way on is named [adv.E8]', async () => {
+  const folder = dirname(socket);
+  const aside = `${folder}-aside`;
+  renameSync(folder, aside);
+  symlinkSync(aside, folder);
+
+  const { code, stdout, stderr } = await ask(event('Read', { file_path: '/x' }));
+  rmSync(folder);
+  renameSync(aside, folder);
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain('phasegate doctor');
+});
+
+const ANSWERS: readonly (readonly [string, RequestListener])[] = [
+  ['500', (_, response) => response.writeHead(500).end('{}')],
+  ['204', (_, response) => response.writeHead(204).end()],
+  ['302', (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end('{}')],
+  ['an empty body', (_, response) => response.end()],
+  ['text', (_, response) => response.end('fine')],
+  ['half of an object', (_, response) => response.end('{"decision":')],
+  ['a list', (_, response) => response.end('[{}]')],
+  ['a cut connection', (request) => request.socket.destroy()],
+  [
+    'less than it said',
+    (_, response) => response.writeHead(200, { 'content-length': 10 }).end('{}', () => response.destroy()),
+  ],
+];
+
+test.each(ANSWERS)(
+  'whatever else comes back ends with 2 and a reason: %s [adv.E4]',
+  async (_name, listener) => {
+    const { file } = await scripted({ listener });
+
+    const { code, stdout, stderr } = await ask('{}', {}, file);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^\[phasegate\] not allowed, because it could not be judged: ./);
+  },
+);
+
+test.each([
+  ['no server, and none that can be started', { listener: null }, 'phasegate up'],
+  ['no curl', { listener: null, curl: '/nowhere/curl' }, 'phasegate up'],
+  ['a curl that is gone', { curl: '/nowhere/curl' }, '/nowhere/curl'],
+  ['an env that is gone', { env: '/nowhere/env' }, '/nowhere/env'],
+  ['no curl at the time of init, and a Phasegate that fails', { curl: null }, 'judged'],
+] as const)('%s: 2 and a reason [adv.E4 adv.E8]', async (_name, given, words) => {
+  const { file } = await scripted(given);
+
+  const { code, stdout, stderr } = await ask('{}', {}, file);
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(words);
+});
+
+test('without curl Phasegate itself answers, and the object is printed as it came', async () => {
+  const answer = '{"a":"line\\nbreak \\\\ %s"}';
+  const { file, folder } = await scripted({ curl: null });
+  writeFileSync(join(folder, 'phasegate'), `#!/bin/sh\ncat <<'E'\n${answer}\nE\n`, { mode: 0o755 });
+
+  expect(await ask('{}', {}, file)).toEqual({ code: 0, stdout: `${answer}\n`, stderr: '' });
+  const direct = await scripted({ listener: (_, response) => response.end(answer) });
+  expect(await ask('{}', {}, direct.file)).toEqual({ code: 0, stdout: `${answer}\n`, stderr: '' });
+  expect(readdirSync(folder)).toContain('phasegate');
+});
+
+function event(tool: string, input: object): string {
+  return JSON.stringify({
+    session_id: 's1',
+    transcript_path: join(project.base, 'none.jsonl'),
+    cwd: project.root,
+    hook_event_name: 'PreToolUse',
+    tool_name: tool,
+    tool_input: input,
+    tool_use_id: `toolu_${Math.random().toString(36).slice(2)}`,
+  });
+}
+
+/** A hook program that is made for a server of the test's own. */
+async function scripted({
+  listener = (_, response) => response.end('{}'),
+  curl = '/usr/bin/curl',
+  env = '/usr/bin/env',
+}: {
+  readonly listener?: RequestListener | null;
+  readonly curl?: string | null;
+  readonly env?: string;
+}): Promise<{ readonly file: string; readonly folder: string }> {
+  const folder = mkdtempSync(join('/tmp', 'phasegate-hook-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'run'), { mode: 0o700 });
+  const own = join(folder, 'run/hooks.sock');
+  writeFileSync(join(folder, 'phasegate'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  if (listener !== null) {
+    const server = createServer(listener).listen(own);
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    writeFileSync(pidFileOf(own), `${process.pid}\n`);
+  }
+  const file = join(folder, 'hook');
+  const phasegate = [join(folder, 'phasegate')];
+  writeFileSync(
+    file,
+    hookScript({
+      client: 'claude',
+      version: '1',
+      root: folder,
+      socket: own,
+      env,
+      curl,
+      phasegate,
+      environment: { PATH: '/usr/bin:/bin' },
+    }),
+  );
+  chmodSync(file, 0o500);
+  return { file, folder };
+}
+
+async function ask(
+  input: string,
+  env: Readonly<Record<string, string>> = {},
+  file = program,
+): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  const child = spawn(file, [], { env: { ...env }, stdio: 'pipe' });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    stdout += String(chunk);
+  });
+  child.stderr.on('data', (chunk) => {
+    stderr += String(chunk);
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
