@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { makeProject, PROGRAM, phasegate, TESTED, type TestProject, withShown } from '../e2e/cli.ts';
-import { scriptModel } from './scriptedModel.ts';
+import { expect, test } from 'vitest';
+import { CLIENTS } from '../../packages/phasegate/src/clients/kinds/index.ts';
+import { phasegate, withShown } from '../e2e/cli.ts';
+import { CLIENT_MS, isThere, machineWith, play } from './realClient.ts';
 
-/** The program of a real Claude Code: `npm run test:clients` installs it and names it. */
-const CLAUDE = process.env.PHASEGATE_CLAUDE;
 const SECRET = { passphrase: 'open sesame' };
 const GOAL = 'add a subtract function';
 const PLAN = {
@@ -17,34 +15,39 @@ const PLAN = {
   },
 };
 
-test.runIf(CLAUDE !== undefined)(
+test.runIf(isThere('claude'))(
   'Claude Code, attached by the `.mcp.json` that `init` wrote, completes the first phase up to the human',
   async () => {
-    const project = withCommand();
+    const project = machineWith();
     await phasegate(project, ['init', '--name', 'maria'], SECRET);
     const written = readFileSync(join(project.root, '.mcp.json'), 'utf8');
-    const run = (text: string) => ({ session_id: /run-\w+/.exec(text)?.[0] ?? '' });
-    const tool = (name: string) => `mcp__phasegate__${name}`;
+    const call = (tool: string, input: object) => ({
+      calls: [CLIENTS.claude.words.mcp('phasegate', tool, { session_id: id, ...input })],
+    });
     let id = '';
-    const model = await scriptModel([
-      () => ({ tool: tool('start_workflow'), input: { workflow_type: 'tdd', goal: GOAL } }),
-      (last) => {
-        id = run(last).session_id;
-        return { tool: tool('get_task'), input: { session_id: id, phase: 'PLAN', task_number: 1 } };
+
+    const { end, model, results } = await play('claude', project, {
+      prompt: `Start the workflow tdd: ${GOAL}`,
+      script: {
+        turns: [
+          () => call('start_workflow', { session_id: undefined, workflow_type: 'tdd', goal: GOAL }),
+          ({ results: [started] }) => {
+            id = /run-\w+/.exec(started?.text ?? '')?.[0] ?? '';
+            return call('get_task', { phase: 'PLAN', task_number: 1 });
+          },
+          () => call('get_task', { phase: 'PLAN', task_number: 2 }),
+          // It tries to skip first, as agents do.
+          () => call('complete_phase', { phase: 'IMPL', evidence: {} }),
+          () => call('complete_phase', { phase: 'PLAN', evidence: PLAN }),
+          { text: 'the plan waits for you' },
+        ],
       },
-      () => ({ tool: tool('get_task'), input: { session_id: id, phase: 'PLAN', task_number: 2 } }),
-      // It tries to skip first, as agents do.
-      () => ({ tool: tool('complete_phase'), input: { session_id: id, phase: 'IMPL', evidence: {} } }),
-      () => ({ tool: tool('complete_phase'), input: { session_id: id, phase: 'PLAN', evidence: PLAN } }),
-      () => ({ text: 'the plan waits for you' }),
-    ]);
-    onTestFinished(() => model.close());
+    });
 
-    const { code, said } = await claude(project, model.url, `Start the workflow tdd: ${GOAL}`);
-
-    expect(code, said).toBe(0);
-    expect([...model.tools].filter((name) => name.startsWith('mcp__phasegate__'))).toHaveLength(11);
-    expect(model.results[3]).toContain('phase_sequence_violation');
+    expect(end.code, end.stdout + end.stderr).toBe(0);
+    const offered = model.exchanges[0]?.tools ?? [];
+    expect(offered.filter((name) => name.startsWith('mcp__phasegate__'))).toHaveLength(11);
+    expect(results[3]).toContain('phase_sequence_violation');
     expect((await phasegate(project, ['status', id, '--json'])).json).toMatchObject({
       status: 'waiting',
       phase: 'PLAN',
@@ -59,44 +62,5 @@ test.runIf(CLAUDE !== undefined)(
     expect((await phasegate(project, ['status', id, '--json'])).json).toMatchObject({ phase: 'TDD' });
     expect(readFileSync(join(project.root, '.mcp.json'), 'utf8')).toBe(written);
   },
+  CLIENT_MS,
 );
-
-/** A project on a machine where the command is installed. */
-function withCommand(): TestProject {
-  const project = makeProject(TESTED);
-  const bin = join(project.base, 'bin');
-  mkdirSync(bin);
-  writeFileSync(join(bin, 'phasegate'), `#!/bin/sh\nexec ${process.execPath} ${PROGRAM} "$@"\n`);
-  chmodSync(join(bin, 'phasegate'), 0o755);
-  return { ...project, env: { ...project.env, PATH: `${bin}:${project.env.PATH}` } };
-}
-
-/** Asks the real client, which is told nothing of Phasegate but what is in the folder. */
-function claude(project: TestProject, url: string, prompt: string) {
-  // Nobody is there to allow a tool, so those of Phasegate are allowed beforehand.
-  const words = ['-p', prompt, '--permission-mode', 'dontAsk', '--allowedTools=mcp__phasegate'];
-  const child = spawn(CLAUDE ?? '', words, {
-    cwd: project.root,
-    env: {
-      ...project.env,
-      TMPDIR: project.base,
-      LANG: 'C.UTF-8',
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: 'of-nobody',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_AUTOUPDATER: '1',
-      ENABLE_TOOL_SEARCH: 'false',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-  }
-  return new Promise<{ readonly code: number | null; readonly said: string }>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code, said }));
-  });
-}

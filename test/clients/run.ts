@@ -1,37 +1,25 @@
 /**
- * `npm run test:clients`: installs Claude Code from the npm registry into a folder for this run, and lets it work with
- * Phasegate against a scripted model on this machine. Ends with 3 where the client cannot be installed.
+ * `npm run test:clients [-- NAME…]`: installs real clients from the npm registry, once, outside the repository, and lets
+ * them work with Phasegate against scripted models on this machine. What cannot be installed is named and counted, and
+ * ends it with 3 where everything else is well.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CLIENT_PACKAGES, type Installable, installClients } from './installClients.ts';
 
-const CLIENT = '@anthropic-ai/claude-code@2.1.325';
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'phasegate-clients-'));
+const all = Object.keys(CLIENT_PACKAGES).filter((name) => name !== 'tdd-guard') as Installable[];
+const asked = process.argv.slice(2);
+const names = asked.length === 0 ? all : all.filter((name) => asked.includes(name));
+const { bin, there, missing } = installClients(names);
 
-try {
-  process.exitCode = install() ? test() : 3;
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
-
-function install(): boolean {
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-  const words = ['install', '--save-exact', '--no-audit', '--no-fund', '--prefer-offline', CLIENT];
-  const { status, stderr } = spawnSync('npm', words, { cwd: folder, encoding: 'utf8' });
-  if (status !== 0) console.error(`${CLIENT} cannot be installed:\n${stderr}`);
-  return status === 0;
-}
-
-function test(): number {
-  const vitest = fileURLToPath(new URL('vitest.mjs', import.meta.resolve('vitest/package.json')));
-  const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/clients'], {
-    cwd: root,
-    env: { ...process.env, PHASEGATE_CLAUDE: join(folder, 'node_modules/.bin/claude') },
-    stdio: 'inherit',
-  });
-  return status ?? 1;
-}
+const vitest = fileURLToPath(new URL('vitest.mjs', import.meta.resolve('vitest/package.json')));
+// One file after the other: each starts programs that take a core for themselves.
+const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/clients', '--no-file-parallelism'], {
+  cwd: root,
+  env: { ...process.env, PHASEGATE_CLIENTS_BIN: bin, PHASEGATE_CLIENTS_THERE: there.join(',') },
+  stdio: 'inherit',
+});
+for (const { name, why } of missing) console.error(`${CLIENT_PACKAGES[name]} cannot be installed: ${why}`);
+console.error(`${there.length} of ${names.length} clients were there`);
+process.exitCode = status === 0 ? (missing.length === 0 ? 0 : 3) : (status ?? 1);
