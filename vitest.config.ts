@@ -9,6 +9,8 @@ const TIMEOUT_MS = { quick: 180_000, full: 900_000, long: 10_800_000 }[TIER];
 
 const HOUSE = ['test/**/*.test.ts', 'examples/**/*.test.ts'];
 const ROOMS = ['packages/*/src/**/*.test.ts'];
+// These compare times, so nothing else runs beside them.
+const TIMED = ['test/adversary/loadBesideAttack.test.ts', 'test/limits.test.ts'];
 
 export default defineConfig({
   resolve: {
@@ -30,9 +32,10 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     projects: [
       // Projects come in the order of their names: the longest files first, so that all cores end together.
-      { extends: true, test: { name: 'house', include: HOUSE } },
+      { extends: true, test: { name: 'house', include: HOUSE, exclude: TIMED } },
       // Rooms leave nothing behind in their process, so their tests share one and load their modules once.
       { extends: true, test: { name: 'rooms', isolate: false, include: ROOMS } },
+      { extends: true, test: { name: 'timed', include: TIMED, maxWorkers: 1, sequence: { groupOrder: 1 } } },
     ],
   },
 });
