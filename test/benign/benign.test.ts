@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { afterAll, describe, expect, test } from 'vitest';
-import { makeProject, phasegate, startRun, type TestProject } from '../e2e/cli.ts';
+import { makeProject, phasegate, startRun, type TestProject, withListed } from '../e2e/cli.ts';
 import { FULL, someOf } from '../tier.ts';
 import { type Language, NAMES, PROJECTS } from './projects.ts';
 import { READING, type Row } from './rows.ts';
@@ -255,7 +255,7 @@ async function done(project: TestProject, run: string, more: 'yes' | 'no'): Prom
 /** After a refusal that should not be: all is accepted, so that the next row is judged by itself. */
 async function settle(project: TestProject, run: string): Promise<void> {
   const accept = ['fence', run, 'accept', '--all', '--reason', 'it is ordinary work'];
-  await phasegate(project, accept, { passphrase: PASSPHRASE });
+  await phasegate(project, await withListed(project, accept), { passphrase: PASSPHRASE });
   await done(project, run, 'yes');
 }
 

@@ -198,6 +198,12 @@ export async function withShown(project: TestProject, words: readonly string[]):
   return [...words, '--shown', String(Object(json.gate).shown)];
 }
 
+/** `fence RUN …` with the hash of what the fence lists now, as one who has read the list gives it. */
+export async function withListed(project: TestProject, words: readonly string[]): Promise<readonly string[]> {
+  const { json } = await phasegate(project, ['fence', String(words[1]), '--json']);
+  return [...words, '--shown', String(json.shown)];
+}
+
 /** Completes a phase with evidence on stdin. */
 export function complete(
   project: TestProject,

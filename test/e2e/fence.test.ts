@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
-import { type Called, makeProject, phasegate, type TestProject, withShown } from './cli.ts';
+import { type Called, makeProject, phasegate, type TestProject, withListed, withShown } from './cli.ts';
 import { withServer } from './mcpClient.ts';
 
 const PASSPHRASE = 'correct horse battery';
@@ -65,10 +65,9 @@ test('only a human settles anything, with a reason where a change stays', async 
   const { project, run } = await begun();
   project.write('notes.md', 'n');
 
-  const noHuman = await phasegate(project, ['fence', run, 'accept', 'notes.md', '--reason', 'mine']);
-  const wrong = await phasegate(project, ['fence', run, 'accept', 'notes.md', '--reason', 'mine'], {
-    passphrase: 'guess',
-  });
+  const order = await withListed(project, ['fence', run, 'accept', 'notes.md', '--reason', 'mine']);
+  const noHuman = await phasegate(project, order);
+  const wrong = await phasegate(project, order, { passphrase: 'guess' });
   const noReason = await act(project, [run, 'accept', 'notes.md']);
   const unchanged = await act(project, [run, 'restore', 'package.json']);
   const outside = await act(project, [run, 'restore', '../other']);
@@ -127,6 +126,66 @@ test('`status` shows the ring and every violation, and forgets what was undone',
   expect(failed.violations).toBe(undefined);
 });
 
+test.each([
+  ['accept', ['--reason', 'read'], 'n'],
+  ['restore', [], 'n'],
+  ['quarantine', [], 'n'],
+])(
+  'without a terminal nothing is settled unseen: `%s` needs the hash of the list',
+  async (action, more, text) => {
+    const { project, run } = await begun();
+    project.write('notes.md', text);
+    const words = ['fence', run, action, 'notes.md', ...more, '--json'];
+
+    const unseen = await phasegate(project, words, { passphrase: PASSPHRASE });
+    const wrong = await phasegate(project, [...words, '--shown', 'x'], { passphrase: PASSPHRASE });
+    const list = (await phasegate(project, ['fence', run])).stdout;
+    const old = await withListed(project, words);
+    project.write('notes.md', 'swapped');
+    const swapped = await phasegate(project, old, { passphrase: PASSPHRASE });
+
+    expect(unseen).toMatchObject({
+      code: 2,
+      json: { error: 'usage', hint: expect.stringContaining(`phasegate fence ${run}`) },
+    });
+    expect(wrong).toMatchObject({ code: 1, json: { error: 'fence_failed' } });
+    expect(list).toMatch(/--shown [0-9a-f]{64}/);
+    expect(swapped).toMatchObject({ code: 1, json: { error: 'fence_failed' } });
+    expect(readFileSync(join(project.root, 'notes.md'), 'utf8')).toBe('swapped');
+    expect(await done(project, run)).toMatchObject({ error: 'scope_violation' });
+  },
+);
+
+test('a hash of the list is for the phase it was printed in, and for no later one', async () => {
+  const { project, run } = await begun();
+  const nothing = await withListed(project, ['fence', run, 'accept', '--all', '--reason', 'read']);
+  await done(project, run);
+  const yes = await withShown(project, ['decide', run, '--option', 'Yes']);
+  await phasegate(project, yes, { passphrase: PASSPHRASE });
+
+  const late = await phasegate(project, [...nothing, '--json'], { passphrase: PASSPHRASE });
+
+  expect(late).toMatchObject({ code: 1, json: { error: 'fence_failed' } });
+});
+
+test('what the phase may write is not settled, so the gate still tells of it', async () => {
+  const { project, run } = await begun();
+  project.write('src/a.txt', 'a');
+  project.write('notes.md', 'n');
+
+  const inside = await act(project, [run, 'restore', 'src']);
+  const all = await act(project, [run, 'accept', '--all', '--reason', 'read']);
+  await done(project, run);
+  const card = await phasegate(project, ['status', run, '--json', '--as', 'maria'], {
+    passphrase: PASSPHRASE,
+  });
+
+  expect(inside).toMatchObject({ code: 2, json: { error: 'usage' } });
+  expect(existsSync(join(project.root, 'src/a.txt'))).toBe(true);
+  expect(all.json.paths).toEqual([{ path: 'notes.md', what: 'accepted' }]);
+  expect(JSON.stringify(card.json.gate_card)).toContain('src/a.txt');
+});
+
 test('a human who names what was shown accepts that, and nothing that came after', async () => {
   const { project, run } = await begun();
   project.write('notes.md', 'what the human read');
@@ -182,6 +241,9 @@ test.each([
   const refused = await done(project, run);
   const listed = await phasegate(project, ['fence', run]);
   const one = await act(project, [run, 'accept', 'package.json', '--reason', 'r']);
+  const old = await withListed(project, ['fence', run, 'accept', '--all', '--reason', 'r', '--json']);
+  project.write('src/late.txt', 'came after');
+  const late = await phasegate(project, old, { passphrase: PASSPHRASE });
   const all = await act(project, [run, 'accept', '--all', '--reason', 'I looked at all of it']);
 
   expect(refused).toMatchObject({ error: 'tree_unknown' });
@@ -189,7 +251,7 @@ test.each([
     `is missing; a human`.replace('missing', what).replace('is altered', 'was altered'),
   );
   expect(listed).toMatchObject({ code: 1 });
-  expect([one.code, all.code]).toEqual([1, 0]);
+  expect([one.code, late.code, all.code]).toEqual([1, 1, 0]);
   expect(await done(project, run)).toMatchObject({ checkpoint_passed: true });
 });
 
@@ -236,8 +298,10 @@ async function status(project: TestProject, run: string): Promise<JsonObject> {
   return (await phasegate(project, ['status', run, '--json'])).json;
 }
 
-function act(project: TestProject, words: readonly string[]): Promise<Called> {
-  return phasegate(project, ['fence', ...words, '--json'], { passphrase: PASSPHRASE });
+async function act(project: TestProject, words: readonly string[]): Promise<Called> {
+  const order = ['fence', ...words, '--json'];
+  const listed = words.includes('--shown') ? order : await withListed(project, order);
+  return phasegate(project, listed, { passphrase: PASSPHRASE });
 }
 
 async function events(project: TestProject, run: string): Promise<readonly JsonObject[]> {

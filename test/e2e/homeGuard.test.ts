@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
-import { makeProject, phasegate, type TestProject } from './cli.ts';
+import { makeProject, phasegate, type TestProject, withListed } from './cli.ts';
 
 const PASSPHRASE = 'correct horse battery';
 const SETTINGS = '{"hooks":{"PreToolUse":[{"command":"phasegate hook"}]}}';
@@ -28,8 +28,10 @@ test.each([
     put(project, file, text);
     const refused = await done(project, run);
     const status = (await phasegate(project, ['status', run, '--json'])).json;
-    const act = (words: readonly string[]) =>
-      phasegate(project, ['fence', run, ...words, '--json'], { passphrase: PASSPHRASE });
+    const act = async (words: readonly string[]) =>
+      phasegate(project, await withListed(project, ['fence', run, ...words, '--json']), {
+        passphrase: PASSPHRASE,
+      });
     const restored = await act(['restore', `~/${file}`]);
     const accepted = await act(['accept', `~/${file}`, '--reason', 'I did that']);
     const passed = await done(project, run);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { makeProject, phasegate, startRun, type TestProject, withShown } from './cli.ts';
+import { makeProject, phasegate, startRun, type TestProject, withListed, withShown } from './cli.ts';
 import { withServer } from './mcpClient.ts';
 import { type Answer, type Served, serve, sessionFrom } from './server.ts';
 
@@ -46,7 +46,8 @@ beforeAll(async () => {
   const state = await withServer(project, ({ call }) => call('get_current_phase', { session_id: run }));
   said.set('MCP get_current_phase', JSON.stringify(state));
   project.write('stray.md', 'x');
-  await did(['fence', run, 'accept', 'stray.md', '--reason', `the change ${KEY}`], SECRET);
+  const accept = ['fence', run, 'accept', 'stray.md', '--reason', `the change ${KEY}`];
+  await did(await withListed(project, accept), SECRET);
   await did(['done', run]);
   const rework = ['decide', run, '--option', 'Rework', '--input', `the input ${KEY}`];
   await did(await withShown(project, rework), SECRET);

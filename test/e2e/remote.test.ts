@@ -174,21 +174,28 @@ test('what the fence found is read and settled over a URL as where the project i
     await desk.human(['fence', 'RUN', '--diff', 'notes.md', 'src']);
     await desk.human(['fence', 'RUN', '--diff', 'src/none']);
     await desk.human(['fence', 'RUN', 'restore', 'stray']);
-    await desk.human(['fence', 'RUN', 'restore', 'stray']);
-    await desk.human(['fence', 'RUN', 'accept', 'notes.md']);
-    await desk.human(['fence', 'RUN', 'accept', 'notes.md', '--reason', 'mine']);
-    await desk.human(['fence', 'RUN', 'quarantine', 'agent.md']);
-    await desk.human(['fence', 'RUN', 'accept', '--all', '--reason', 'looked']);
+    await desk.human(['fence', 'RUN', 'restore', 'stray', '--shown', 'SHOWN']);
+    await desk.human(['fence', 'RUN', 'restore', 'notes.md', '--shown', 'SHOWN']);
+    await desk.human(['fence', 'RUN']);
+    await desk.human(['fence', 'RUN', 'restore', 'stray', '--shown', 'SHOWN']);
+    await desk.human(['fence', 'RUN', 'accept', 'notes.md', '--shown', 'SHOWN']);
+    await desk.human(['fence', 'RUN', 'accept', 'notes.md', '--reason', 'mine', '--shown', 'SHOWN']);
+    await desk.human(['fence', 'RUN']);
+    await desk.human(['fence', 'RUN', 'quarantine', 'agent.md', '--shown', 'SHOWN']);
+    await desk.human(['fence', 'RUN']);
+    await desk.human(['fence', 'RUN', 'accept', '--all', '--reason', 'looked', '--shown', 'SHOWN']);
     await desk.human(['fence', 'RUN']);
     await desk.agent(['done', 'RUN', '--evidence', '-'], {});
     await desk.human(['fence', 'RUN']);
-    await desk.human(['fence', 'RUN', 'accept', '--all', '--reason', 'late']);
+    await desk.human(['fence', 'RUN', 'accept', '--all', '--reason', 'late', '--shown', 'SHOWN']);
   };
 
   const { here, there } = await both(SCOPED, walk);
 
   expect(there).toEqual(here);
-  expect(here.map(({ code }) => code)).toEqual([0, 1, 0, 1, 0, 1, 1, 0, 0, 2, 0, 2, 2, 0, 0, 0, 0, 0, 1, 1]);
+  expect(here.map(({ code }) => code)).toEqual([
+    ...[0, 1, 0, 1, 0, 1, 1, 0, 0, 2, 2, 0, 1, 1, 2, 2, 0, 1, 0, 0, 0, 0, 0, 1, 1],
+  ]);
   const shown = [{ path: 'agent.md', how: 'added' }, {}, {}];
   expect(here[4]?.json).toMatchObject({ ring: 'served', violations: shown });
   expect(here[5]?.json).toMatchObject({ outside: [{ path: 'agent.md', how: 'added', by: null }, {}, {}] });
@@ -443,7 +450,7 @@ async function both(
       const spelled = words.map((word) => (word === 'RUN' ? run : word === 'SHOWN' ? shown : word));
       const called = await phasegate(project, [...spelled, '--json', ...more], options);
       if (run === '') run = String(called.json.run);
-      shown = String(Object(called.json.gate).shown ?? shown);
+      shown = String(Object(called.json.gate).shown ?? called.json.shown ?? shown);
       said.push({ words, code: called.code, json: withoutNames(called, run) });
     };
     await walk({

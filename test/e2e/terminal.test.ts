@@ -112,6 +112,41 @@ test.concurrent('on a terminal the card comes before the question, also where th
   expect((await phasegate(project, ['status', run, '--json'])).json).toMatchObject({ status: 'active' });
 });
 
+test.concurrent('on a terminal `fence` shows what was changed before it is settled, and only that is settled', async () => {
+  const { project, run } = waiting();
+  project.write('stray.md', 'x');
+  const words = ['fence', run, 'accept', 'stray.md', '--reason', 'mine'];
+
+  const declining = onTerminal(project, words);
+  await declining.sees('Passphrase of maria');
+  declining.types(`${SECRET}${ENTER}`);
+  await declining.sees('Accept stray.md?');
+  const before = declining.text();
+  declining.types(ENTER);
+  expect(await declining.ends()).toBe(2);
+  expect(before).toMatch(/stray\.md.*added[\s\S]*Accept stray\.md\?/);
+
+  const late = onTerminal(project, words);
+  await late.sees('Passphrase of maria');
+  late.types(`${SECRET}${ENTER}`);
+  await late.sees('Accept stray.md?');
+  project.write('stray.md', 'another text than was shown');
+  late.types('y');
+  expect(await late.ends()).toBe(1);
+  expect(late.text()).toContain('not what was shown');
+
+  const accepting = onTerminal(project, words);
+  await accepting.sees('Passphrase of maria');
+  accepting.types(`${SECRET}${ENTER}`);
+  await accepting.sees('Accept stray.md?');
+  accepting.types('y');
+  expect(await accepting.ends()).toBe(0);
+  expect((await phasegate(project, ['fence', run, '--json'])).json).toMatchObject({
+    outside: [],
+    settled: [{ action: 'accept', by: 'maria', paths: ['stray.md'] }],
+  });
+});
+
 test.concurrent('in ring served an agent with a terminal of its own still has no passphrase [adv.J4]', async () => {
   const { project, run } = waiting();
   const terminal = onTerminal(project, ['decide', run, '--option', 'Approve']);

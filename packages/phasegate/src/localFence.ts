@@ -23,6 +23,7 @@ export function lazyFence({ root, stateDir, env, databases }: FencedPlace): Fenc
       'compare',
       'moved',
       'state',
+      'standing',
       'accept',
       'keep',
       'restore',

@@ -60,6 +60,8 @@ export interface Fence {
    * cannot be read, or is too large to be read at every call.
    */
   state(runId: string, tree: string): Promise<string | null>;
+  /** A new measure, by the ignore rules that stand there now, and the hash of all that it has, at any size. */
+  standing(runId: string): Promise<{ readonly tree: string; readonly state: string }>;
   /** The measure `tree`, in which these paths are as they are in the measure `seen`: what a comparison was made from. */
   accept(
     runId: string,
@@ -89,7 +91,10 @@ export interface FenceReport {
   readonly tree: string | null;
   /** Why nothing can be compared; null where it can. */
   readonly problem: string | null;
-  /** Hash of all that is outside or noticed, with what stands there now; null where nothing can be compared. */
+  /**
+   * Hash of all that is outside or noticed, with what stands there now; where nothing can be compared, of the whole
+   * workspace. A human's order names it. Null where the workspace cannot be measured either.
+   */
   readonly shown: string | null;
   readonly outside: readonly TreeChange[];
   /** How many more are outside; where there are very many, a few of every folder are told. */
@@ -111,5 +116,5 @@ export interface FenceOrder {
   readonly paths: readonly string[] | 'all';
   readonly reason: string;
   /** Hash of the report it is about: where the workspace is another one by now, nothing is done. */
-  readonly shown?: string;
+  readonly shown: string;
 }

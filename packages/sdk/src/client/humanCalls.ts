@@ -60,7 +60,10 @@ export interface HumanCalls {
   getFence(run: string): Promise<FenceState>;
   /** How that differs, or how the named paths do, as text. */
   getFenceDiff(run: string, paths?: readonly string[]): Promise<FenceDiff>;
-  /** Restores, moves aside or accepts what was changed; `paths` may be folders, `all` goes with `accept`. */
+  /**
+   * Restores, moves aside or accepts what was changed; `paths` may be folders, `all` goes with `accept`. `shown` is that
+   * of the report that the human was shown.
+   */
   settleFence(run: string, order: FenceRequest): Promise<FenceSettled>;
   /** Everything that happens, as it happens; taken up again after a cut, so that nothing is missed. */
   events(options?: FollowOptions): AsyncIterable<EventRecord>;
@@ -129,6 +132,8 @@ export interface FenceRequest {
   readonly paths: readonly string[] | 'all';
   /** Why; `accept` needs one. */
   readonly reason?: string;
+  /** `shown` of the report that was displayed: nothing is done if the workspace is another one by now. */
+  readonly shown: string;
 }
 
 /** Which records to read. */

@@ -14,7 +14,10 @@ export const fenceState = z
     writes: listOf(z.string()).openapi({ description: 'what the phase may write' }),
     tree: z.string().nullable().openapi({ description: 'hash of the measure it is compared with' }),
     problem: z.string().nullable().openapi({ description: 'why nothing can be compared' }),
-    shown: z.string().nullable().openapi({ description: 'hash of what is outside or noticed, for `shown`' }),
+    shown: z.string().nullable().openapi({
+      description:
+        'hash of what is outside or noticed, which an order carries; where nothing can be compared, of the workspace',
+    }),
     outside: listOf(fencedPath).openapi({ description: 'what refuses the phase' }),
     more: z.int().openapi({ description: 'how many more paths do' }),
     noticed: listOf(fencedPath).openapi({ description: 'what is on record and refuses nothing' }),
@@ -49,9 +52,9 @@ export const fenceRequest = z
         description: 'paths, or folders with all that changed in them; `all` goes with `accept` only',
       }),
     reason: textUpTo(TEXT_LIMIT).optional().openapi({ description: 'why; `accept` needs one' }),
-    shown: textUpTo(64).optional().openapi({
+    shown: textUpTo(64).openapi({
       description:
-        '`shown` of the report it is about; where the workspace is another by now, nothing is done',
+        '`shown` of the report that was displayed; where the workspace is another by now, nothing is done',
     }),
   })
   .refine(({ action, paths }) => action === 'accept' || paths !== 'all', {
@@ -64,7 +67,13 @@ export const fenceRequest = z
     error: 'accepting a change needs a reason',
     when: isObject,
   })
-  .openapi('FenceRequest', { example: { action: 'restore', paths: ['package.json'] } });
+  .openapi('FenceRequest', {
+    example: {
+      action: 'restore',
+      paths: ['package.json'],
+      shown: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+    },
+  });
 
 /** What became of the paths a human settled. */
 export const fenceSettled = z

@@ -44,20 +44,21 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
     return { ok: false, reason };
   }
 
-  /** The changed paths that are meant; one that names none is a mistake and not a wish that came true. */
-  function meant(order: FenceOrder, compared: Compared & { readonly ok: true }): readonly string[] {
-    if (order.paths === 'all') return compared.changes.map(({ path }) => path);
-    const named = order.paths.flatMap((given) => {
-      const place = given.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '');
-      const found = compared.changes.filter(({ path }) => path === place || path.startsWith(`${place}/`));
-      if (found.length > 0) return found.map(({ path }) => path);
-      throw new PhasegateError('usage', `\`${given}\` is as it was when the phase was entered`);
+  /** INVARIANT: an order is about what the report names, and never about what it only counts: the phase's own work. */
+  function ordered({ paths }: FenceOrder, changes: readonly FenceChange[], found: Sorted): readonly string[] {
+    const told = toldIn(found);
+    if (paths === 'all') return [...told].sort();
+    const settled = meant(paths, changes).filter((path) => told.has(path));
+    if (settled.length > 0) return settled;
+    throw new PhasegateError('usage', `\`${paths[0]}\` is the phase's to write, so it is not settled`, {
+      hint: 'it refuses nothing: change it as you like, or decide on it at the gate',
     });
-    return [...new Set(named)].sort();
   }
 
-  async function acceptAll(run: Run): Promise<string> {
-    return demandFence().fence.measure(run.id);
+  /** Where there is nothing to compare with: what is there now, and a measure of it. */
+  async function standing(run: Run, reason: string) {
+    const { tree, state } = await demandFence().fence.standing(run.id);
+    return { tree, shown: hash('sha256', JSON.stringify([run.id, run.phase, reason, state]), 'hex') };
   }
 
   return {
@@ -77,7 +78,10 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
         return {
           ...base,
           problem: compared.reason,
-          shown: null,
+          shown: await standing(run, compared.reason).then(
+            ({ shown }) => shown,
+            () => null,
+          ),
           outside: [],
           more: 0,
           noticed: [],
@@ -92,7 +96,7 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
       return {
         ...base,
         problem: null,
-        shown: shownOf(compared.changes, found),
+        shown: shownOf(run, compared.changes, found),
         outside,
         more: found.outside.length - outside.length,
         noticed: found.noticed.slice(0, MOST_KEPT),
@@ -106,11 +110,10 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
       const compared = await compare(run);
       if (!compared.ok) throw new PhasegateError('fence_failed', compared.reason);
       const all = await demandFence().judged.sortOut(run, phase, compared.changes);
-      const asked = { action: 'restore' as const, paths, reason: '' };
       const wanted =
         paths.length === 0
           ? [...all.outside, ...all.noticed].map(({ path }) => path)
-          : meant(asked, compared);
+          : meant(paths, compared.changes);
       const told = wanted.slice(0, MOST_KEPT);
       const rest = wanted.length - told.length;
       const text = await demandFence().fence.diff(run.id, run.work.tree as string, told);
@@ -126,11 +129,12 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
           hint: `phasegate fence ${runId} accept --all --reason TEXT`,
         });
       }
-      if (compared.ok && order.shown !== undefined) {
-        const found = await sorting.sortOut(run, phase, compared.changes);
-        if (shownOf(compared.changes, found) !== order.shown) throw notAsShown(runId);
-      }
-      const paths = compared.ok ? meant(order, compared) : [];
+      // INVARIANT: nothing is done but to what was shown.
+      const now = compared.ok ? await sorting.sortOut(run, phase, compared.changes) : null;
+      const anew = compared.ok ? null : await standing(run, compared.reason);
+      const shown = compared.ok ? shownOf(run, compared.changes, now as Sorted) : anew?.shown;
+      if (shown !== order.shown) throw notAsShown(runId);
+      const paths = compared.ok ? ordered(order, compared.changes, now as Sorted) : [];
       const { action, reason } = order;
       const tree = run.work.tree as string;
       const done = await carryOut();
@@ -140,7 +144,7 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
           : {
               tree: compared.ok
                 ? await files.accept(runId, { tree, seen: compared.tree }, paths)
-                : await acceptAll(run),
+                : (anew?.tree as string),
             };
       const make = async () => ({
         kind: 'fence' as const,
@@ -161,13 +165,28 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
   };
 }
 
+/** The changed paths that are meant; one that names none is a mistake and not a wish that came true. */
+function meant(paths: readonly string[], changes: readonly FenceChange[]): readonly string[] {
+  const named = paths.flatMap((given) => {
+    const place = given.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '');
+    const found = changes.filter(({ path }) => path === place || path.startsWith(`${place}/`));
+    if (found.length > 0) return found.map(({ path }) => path);
+    throw new PhasegateError('usage', `\`${given}\` is as it was when the phase was entered`);
+  });
+  return [...new Set(named)].sort();
+}
+
 /** Of everything that a report is about, also what it only counts, and of what stands there now. */
-function shownOf(changes: readonly FenceChange[], { outside, noticed }: Sorted): string {
-  const told = new Set([...outside, ...noticed].map(({ path }) => path));
+function shownOf(run: Run, changes: readonly FenceChange[], found: Sorted): string {
+  const told = toldIn(found);
   const facts = changes
     .filter(({ path }) => told.has(path))
     .map(({ path, how, content, mode, at }) => [path, how, content, mode, at]);
-  return hash('sha256', JSON.stringify(facts), 'hex');
+  return hash('sha256', JSON.stringify([run.id, run.phase, run.work.tree, facts]), 'hex');
+}
+
+function toldIn({ outside, noticed }: Sorted): ReadonlySet<string> {
+  return new Set([...outside, ...noticed].map(({ path }) => path));
 }
 
 function notAsShown(runId: string): PhasegateError {

@@ -13,7 +13,7 @@ import { createKeptManifests, measureFolders, type TakenMeasure } from './keptMa
 import type { Manifest, TreeEntry } from './manifest.ts';
 import { mappedFiles } from './mappedFiles.ts';
 import { rulesAround, rulesIn, trackedIn } from './repository.ts';
-import { MOST_AT_A_CALL, stateOf } from './stateOf.ts';
+import { MOST_AT_A_CALL, stateOf, wholeStateOf } from './stateOf.ts';
 import { createSweep } from './sweepMeasures.ts';
 import { TooMany, walkTree } from './walkTree.ts';
 
@@ -144,16 +144,24 @@ export function createFence(place: FencePlace): Fence {
     return newest.tree;
   }
 
+  async function measureAnew(): Promise<TakenMeasure> {
+    const newest = kept.newest();
+    const base = newest === null ? null : kept.lastLook(newest.tree, newest.manifest);
+    const manifest = await take(null, base);
+    return { tree: same(newest, manifest), manifest };
+  }
+
   return {
     async measure(runId, like) {
-      if (like !== undefined) {
-        const before = demand(runId, like);
-        const after = await lookLike(like, before);
-        return isSame(before, after) ? like : kept.draft(after);
-      }
-      const newest = kept.newest();
-      const base = newest === null ? null : kept.lastLook(newest.tree, newest.manifest);
-      return same(newest, await take(null, base));
+      if (like === undefined) return (await measureAnew()).tree;
+      const before = demand(runId, like);
+      const after = await lookLike(like, before);
+      return isSame(before, after) ? like : kept.draft(after);
+    },
+
+    async standing() {
+      const { tree, manifest } = await measureAnew();
+      return { tree, state: wholeStateOf(manifest) };
     },
 
     async compare(runId, tree): Promise<Compared> {

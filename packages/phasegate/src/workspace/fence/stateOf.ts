@@ -11,8 +11,20 @@ export const MOST_AT_A_CALL = 10_000;
  */
 export function stateOf({ entries }: Pick<Manifest, 'entries'>): string | null {
   if (entries.size > MOST_AT_A_CALL) return null;
+  return sumOf(
+    entries,
+    [...entries.keys()].filter((one) => !isInHome(one)),
+  );
+}
+
+/** The same with the files of the home folder, however many there are. */
+export function wholeStateOf({ entries }: Pick<Manifest, 'entries'>): string {
+  return sumOf(entries, [...entries.keys()]);
+}
+
+function sumOf(entries: Manifest['entries'], paths: string[]): string {
   const sum = createHash('sha256');
-  for (const path of [...entries.keys()].filter((one) => !isInHome(one)).sort()) {
+  for (const path of paths.sort()) {
     const { type, mode, content } = entries.get(path) as NonNullable<ReturnType<typeof entries.get>>;
     sum.update(`${path}\0${type}\0${type === 'file' ? mode.toString(8) : ''}\0${content}\0`);
   }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@phasegate/core';
 import { changeText } from '@phasegate/core/engine';
+import { shellWord } from '@phasegate/core/model';
 import { encodeFence, encodeSettled, encodeSubmitted } from '@phasegate/wire';
 import type { FenceOrder, FenceReport } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
@@ -14,28 +15,34 @@ import { usageError } from '../usage.ts';
 export const fence: CliCommand = {
   usage: [
     'fence RUN [--diff] [PATH…]',
-    'fence RUN restore PATH… [--as NAME] [--passphrase-fd N]',
-    'fence RUN quarantine PATH… [--as NAME] [--passphrase-fd N]',
+    'fence RUN restore PATH… [--shown HASH] [--as NAME] [--passphrase-fd N]',
+    'fence RUN quarantine PATH… [--shown HASH] [--as NAME] [--passphrase-fd N]',
     'fence RUN accept PATH… --reason TEXT [--shown HASH] [--as NAME] [--passphrase-fd N]',
     'fence RUN accept --all --reason TEXT [--shown HASH] [--as NAME] [--passphrase-fd N]',
   ],
   details:
     'Compares the workspace with what it was when the phase was entered. Changes outside the scope refuse the phase\n' +
     'until they are undone or a human settles them: `restore` makes files what they were, `quarantine` moves them out\n' +
-    'of the workspace, `accept` lets them stay. `accept --all` lets every change stay, and takes a new measure where\n' +
-    'the old one is missing. A PATH may be a folder. With `--shown`, which the list prints, nothing is done if the\n' +
-    'workspace is another one by now.',
+    'of the workspace, `accept` lets them stay. `accept --all` lets every such change stay, and takes a new measure\n' +
+    'where the old one is missing. A PATH may be a folder. On a terminal the list is shown before it is done. Without\n' +
+    'a terminal `--shown` must name the hash that the list was printed with. Nothing is done if the workspace is\n' +
+    'another one by now.',
   examples: [
     'phasegate fence RUN',
     'phasegate fence RUN --diff',
     'phasegate fence RUN restore package.json',
     'phasegate fence RUN accept docs/ --reason "I wrote these myself"',
+    'phasegate fence RUN restore package.json --shown HASH --passphrase-fd 3 3<~/secret',
   ],
   options: {
     diff: { type: 'flag', summary: 'show how files differ' },
     all: { type: 'flag', summary: 'accept the workspace as it is now' },
     reason: { type: 'text', value: 'TEXT', summary: 'why' },
-    shown: { type: 'text', value: 'HASH', summary: 'only if what was changed is still what was listed' },
+    shown: {
+      type: 'text',
+      value: 'HASH',
+      summary: 'the hash of the list that was read; needed where there is no terminal',
+    },
     ...HUMAN_OPTIONS,
   },
   positionals: ['RUN', '[PATH…]'],
@@ -44,7 +51,7 @@ export const fence: CliCommand = {
     const { args, out } = invocation;
     const [runId = '', word, ...paths] = args.positionals;
     if (word === 'restore' || word === 'quarantine' || word === 'accept') {
-      return settle(invocation, runId, orderOf(invocation, word, paths));
+      return settle(invocation, runId, wishOf(invocation, word, paths));
     }
     if (args.flag('all')) throw usageError('`--all` goes with `accept`');
     // Where the project is, anyone may look; a server asks who it is.
@@ -67,7 +74,11 @@ export const fence: CliCommand = {
   },
 };
 
-function orderOf({ args }: Invocation, action: FenceOrder['action'], paths: readonly string[]): FenceOrder {
+/** What is to be done, before it is known what it is about. */
+type Wish = Omit<FenceOrder, 'shown'>;
+
+function wishOf(invocation: Invocation, action: FenceOrder['action'], paths: readonly string[]): Wish {
+  const { args } = invocation;
   const reason = args.text('reason') ?? '';
   const all = args.flag('all');
   if (args.flag('diff')) throw usageError(`\`--diff\` does not go with \`${action}\``);
@@ -77,13 +88,42 @@ function orderOf({ args }: Invocation, action: FenceOrder['action'], paths: read
     throw usageError(`\`${action}\` needs the paths it is about`, 'phasegate fence RUN');
   if (action === 'accept' && reason.trim() === '')
     throw usageError('accepting a change needs a reason', 'phasegate fence RUN accept PATH --reason TEXT');
-  const shown = args.text('shown');
-  return { action, paths: all ? 'all' : paths, reason, ...(shown === undefined ? {} : { shown }) };
+  return { action, paths: all ? 'all' : paths, reason };
 }
 
-async function settle(invocation: Invocation, runId: string, order: FenceOrder): Promise<0 | 1> {
+/** INVARIANT: nothing is settled unseen. The workspace may have changed since the line was copied that is now pasted. */
+function demandShown({ args, prompts, server }: Invocation, runId: string): void {
+  if (prompts !== null || args.text('shown') !== undefined) return;
+  const at = server?.from === '--url' ? ` --url ${shellWord(server.url)}` : '';
+  throw usageError(
+    '`--shown HASH` is missing: there is no terminal to show the changes on, so say which list was read',
+    `\`phasegate fence ${shellWord(runId)}${at}\` prints the list and its hash`,
+  );
+}
+
+/** The hash of what this human has seen: on a terminal the list is on the screen before anything is done. */
+async function showFirst(invocation: Invocation, runId: string, wish: Wish): Promise<string> {
+  const { args, out, prompts } = invocation;
+  const given = args.text('shown');
+  if (prompts === null) return given ?? '';
+  const report = await (await invocation.reach()).fencing.report(runId);
+  // Another list than the one that was read is not shown in its place: the order is refused.
+  if (given !== undefined && given !== report.shown) return given;
+  await out.log(reportText(report, out.paint));
+  await prompts.forget();
+  const about = wish.paths === 'all' ? 'all of it' : wish.paths.join(', ');
+  if (!(await prompts.confirm(`${QUESTIONS[wish.action]} ${about}?`)))
+    throw usageError('cancelled: nothing was changed');
+  return report.shown ?? '';
+}
+
+const QUESTIONS = { accept: 'Accept', restore: 'Restore', quarantine: 'Move aside' } as const;
+
+async function settle(invocation: Invocation, runId: string, wish: Wish): Promise<0 | 1> {
   const { out } = invocation;
+  demandShown(invocation, runId);
   const human = await unlockHuman(invocation);
+  const order: FenceOrder = { ...wish, shown: await showFirst(invocation, runId, wish) };
   const { submitted, done } = await (await invocation.reach()).fencing.settle(runId, order, human);
   const { verdict } = submitted;
   const answer: JsonObject = {
@@ -92,8 +132,7 @@ async function settle(invocation: Invocation, runId: string, order: FenceOrder):
   };
   await out.result(answer, () => {
     if (!verdict.allowed) return describeRefusal(answer, out.paint);
-    if (done.length === 0)
-      return 'nothing was changed since the phase was entered; the workspace was measured anew';
+    if (done.length === 0) return 'nothing is outside the scope any more';
     return done.map(({ path, what }) => `${path}: ${what}`).join('\n');
   });
   return verdict.allowed ? 0 : 1;
@@ -126,9 +165,11 @@ function reportText(report: FenceReport, paint: Paint): string {
           ],
         ] as const)),
   ]);
-  if (problem !== null) return `${head}\n\n${paint.red(problem)}`;
+  const bound =
+    shown === null ? '' : `\nwithout a terminal add \`--shown ${shown}\`: it is done only while this is so`;
+  if (problem !== null) return `${head}\n\n${paint.red(problem)}${bound}`;
   if (outside.length === 0) return `${head}\n\nnothing was changed outside the scope`;
-  return `${head}\n\nsettle it with restore, quarantine or accept; \`--diff\` shows how files differ\nadd \`--shown ${shown}\` to do it only while this is what was changed`;
+  return `${head}\n\nsettle it with restore, quarantine or accept; \`--diff\` shows how files differ${bound}`;
 }
 
 function unnamed(more: number): readonly string[] {

@@ -7,7 +7,7 @@ describe('the fence over HTTP', () => {
     const { bed, run, key, token } = await claimed();
     const maria = await bed.human('maria');
     const before = await bed.records();
-    const order = { action: 'accept', paths: 'all', reason: 'looked' };
+    const order = { action: 'accept', paths: 'all', reason: 'looked', shown: 'x' };
 
     for (const as of [key, token, maria]) {
       expect(await bed.get(`/runs/${run}/fence`, as)).toMatchObject({
@@ -27,7 +27,7 @@ describe('the fence over HTTP', () => {
     const { bed, run, token } = await claimed();
     const other = await bed.agent('a2');
     const second = await bed.claimed(other, 'a2');
-    const order = { action: 'accept', paths: 'all', reason: 'mine' };
+    const order = { action: 'accept', paths: 'all', reason: 'mine', shown: 'x' };
 
     const [byKey, byToken, settled, shown] = [
       await bed.get(`/runs/${run}/fence`, other),
@@ -45,7 +45,7 @@ describe('the fence over HTTP', () => {
     const { bed, run } = await claimed();
     const operator = await bed.human();
     const path = `/runs/${run}/fence`;
-    const accept = { action: 'accept', paths: ['a'], reason: 'r' };
+    const accept = { action: 'accept', paths: ['a'], reason: 'r', shown: 'x' };
 
     expect(await bed.post(path, operator, accept)).toMatchObject({
       status: 403,
@@ -53,11 +53,12 @@ describe('the fence over HTTP', () => {
     });
     const maria = await bed.human('maria');
     for (const [body, field] of [
-      [{ action: 'erase', paths: ['a'] }, 'action'],
-      [{ action: 'restore', paths: [] }, 'paths'],
-      [{ action: 'restore', paths: 'all' }, 'paths'],
-      [{ action: 'accept', paths: ['a'] }, 'reason'],
-      [{ action: 'accept', paths: ['a'], reason: ' ' }, 'reason'],
+      [{ action: 'erase', paths: ['a'], shown: 'x' }, 'action'],
+      [{ action: 'restore', paths: ['a'] }, 'shown'],
+      [{ action: 'restore', paths: [], shown: 'x' }, 'paths'],
+      [{ action: 'restore', paths: 'all', shown: 'x' }, 'paths'],
+      [{ action: 'accept', paths: ['a'], shown: 'x' }, 'reason'],
+      [{ action: 'accept', paths: ['a'], reason: ' ', shown: 'x' }, 'reason'],
       [{ ...accept, by: 'ada' }, 'by'],
     ] as const) {
       expect(await bed.post(path, maria, body)).toMatchObject({

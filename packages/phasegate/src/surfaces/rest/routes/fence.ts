@@ -66,7 +66,7 @@ export const FENCE_ROUTES: readonly Endpoint[] = [
     who: ['human'],
     summary: 'Restore, move aside or accept what was changed',
     description:
-      '`restore` makes files what they were, `quarantine` moves them out of the workspace, `accept` lets them stay and needs a reason. A path may be a folder. `accept` with `all` accepts every change, and takes a new measure where the old one is missing. With `shown` of a report it is about exactly what that told; otherwise the answer is 409 `fence_failed`. Without a human set up it is 403 `no_human`.',
+      '`restore` makes files what they were, `quarantine` moves them out of the workspace, `accept` lets them stay and needs a reason. A path may be a folder. `accept` with `all` accepts every change, and takes a new measure where the old one is missing. `shown` is that of the report that was displayed: it is about exactly what that told, and where the workspace is another by now, the answer is 409 `fence_failed`. Without a human set up it is 403 `no_human`.',
     params: runPath,
     body: fenceRequest,
     answers: { 200: { description: 'what became of each path', schema: fenceSettled } },
@@ -76,7 +76,7 @@ export const FENCE_ROUTES: readonly Endpoint[] = [
       const human = signerOf(caller.session);
       const { submitted, done } = await parts.project.fencing.settle(
         params.id,
-        { action, paths, reason, ...(shown === undefined ? {} : { shown }) },
+        { action, paths, reason, shown },
         human,
       );
       const refused = refusalOf(submitted, { instance, reader: 'human' });
