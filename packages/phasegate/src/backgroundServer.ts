@@ -8,12 +8,15 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { isOwnVariable } from '@phasegate/core/contract';
 import { makeFolder } from './config/makeFolder.ts';
 import { requireOwnState } from './config/requireOwnState.ts';
+import { ownStateDir } from './config/stateDirFor.ts';
+import { readWorktreeRecord } from './config/worktreeRecord.ts';
 import type { BackgroundServer, EnsureServer, FoundServer, ServerEntry } from './runtime/ports.ts';
 import { findServer, isPlaceTaken, lookAtServer } from './serverFile.ts';
 
@@ -44,6 +47,8 @@ async function ensureServer(
   const { stateDir } = request;
   const found = await findServer(stateDir);
   if (found !== null) return { ...found, started: false };
+  // One for all folders of the project: it works in the main one, also where a worktree is the first to need it.
+  const main = readWorktreeRecord(ownStateDir(realpathSync(request.root), launching.env)) ?? request.root;
   makeFolder(stateDir);
   requireOwnState(stateDir);
   const until = Date.now() + request.deadlineMs;
@@ -52,7 +57,7 @@ async function ensureServer(
   while (Date.now() < until) {
     // Another that is starting is waited for; where it ends without a server, or was on its way out, the next is ours.
     if ((child === null || child.ended) && starts < MOST_STARTS && !(await isPlaceTaken(stateDir))) {
-      child = start(request, launching);
+      child = start({ ...request, root: main }, launching);
       starts += 1;
     }
     await later(LOOK_MS);

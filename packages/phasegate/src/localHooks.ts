@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CONFIG_FILES, claimedMain, realpathOfExisting } from './config.ts';
+import { CONFIG_FILES, ownStateDir, realpathOfExisting, worktreeRecordIn } from './config.ts';
 import type { HookSettings } from './runtime/hooks/hooks.ts';
-import { isWithin } from './runtime/hooks/placePaths.ts';
 
 /** Where a project is, and what is not to be seen of it. */
 export interface HookPlace {
@@ -11,49 +10,51 @@ export interface HookPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** How clients' hooks are answered on this machine. */
+/** How clients' hooks are answered on this machine; the same from every folder of the project. */
 export function hookSettings(
   { root, stateDir, env }: HookPlace,
   hasHuman: () => Promise<boolean>,
 ): HookSettings {
   const file = ownProgram();
+  const here = realpathOfExisting(root);
+  const recordOf = (folder: string) => worktreeRecordIn(ownStateDir(folder, env));
+  // In whichever of its folders it is served, its hooks are the project's.
+  const home = recordOf(here)?.main ?? here;
+  const workspaceOf = (path: string) => {
+    for (let at = realpathOfExisting(path); ; at = dirname(at)) {
+      // Only what a human accepted or was made for a run: what `.git` says is the agent's to write.
+      if (at === home || recordOf(at)?.main === home) return at;
+      if (at === dirname(at)) return null;
+    }
+  };
   return {
-    workspaceOf(cwd) {
-      const folder = realpathOfExisting(cwd);
-      const home = realpathOfExisting(root);
-      if (isWithin(folder, home)) return home;
-      return worktreeOf(folder, home);
-    },
+    home,
+    workspaceOf,
+    madeFor: (workspace) => recordOf(workspace)?.run ?? null,
     // The folder around it: there the state of other projects is too.
     closed: [realpathOfExisting(dirname(stateDir)), realpathOfExisting(stateDir)],
     program: [process.execPath, file],
     file,
     path: env.PATH ?? '',
-    lookAgain: async (client, proven) =>
-      (await import('./localProofs.ts')).lookAgainAt({ root, stateDir, home: env.HOME ?? '/' })(
-        client,
-        proven,
-      ),
-    async lookAtSettings(client) {
+    async lookAgain(client, proven, cwd = '') {
+      const { lookAgainAt } = await import('./localProofs.ts');
+      const workspace = cwd === '' ? home : (workspaceOf(cwd) ?? home);
+      return lookAgainAt({ root: workspace, stateDir, home: env.HOME ?? '/' })(client, proven);
+    },
+    async lookAtSettings(client, cwd) {
       const { examineSettings, SETTINGS_OF_ANY_VERSION: version } = await import(
         './settings/examineSettings.ts'
       );
-      const problems = (home: string | undefined) =>
-        examineSettings({ root, stateDir, home, version }).find((one) => one.client === client)?.problems;
+      const workspace = workspaceOf(cwd) ?? home;
+      const problems = (at: string | undefined) =>
+        examineSettings({ root: workspace, stateDir, home: at, version }).find((one) => one.client === client)
+          ?.problems;
       const ours = problems(undefined);
       if (ours === undefined) return null;
       return { ours, others: (problems(env.HOME) ?? []).filter((problem) => !ours.includes(problem)) };
     },
-    isSetUp: async () => CONFIG_FILES.some((name) => existsSync(join(root, name))) || hasHuman(),
+    isSetUp: async () => CONFIG_FILES.some((name) => existsSync(join(home, name))) || hasHuman(),
   };
-}
-
-/** The worktree of the project that holds a folder, where `.git` says that it is one. */
-function worktreeOf(folder: string, root: string): string | null {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return claimedMain(at) === root ? at : null;
-    if (at === dirname(at)) return null;
-  }
 }
 
 /** The file of this very program, wherever it is installed. */

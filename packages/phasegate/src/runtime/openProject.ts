@@ -269,6 +269,7 @@ function lateHookedRing(parts: ProofParts & Pick<ProjectParts, 'hooking' | 'stor
 /** Where nothing is said: the workspace alone, and no program of ours. */
 function settingsFor(workspace: string): HookSettings {
   return {
+    home: workspace,
     workspaceOf: () => workspace,
     closed: [],
     program: ['phasegate'],

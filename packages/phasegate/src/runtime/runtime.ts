@@ -160,13 +160,16 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       principal,
       jti,
       given,
+      anywhere = false,
     }: {
       readonly principal: Principal;
       readonly jti?: string | undefined;
       readonly given?: Verdict | undefined;
+      /** What is judged is not done here: its paths are those of the run's own folder. */
+      readonly anywhere?: boolean;
     },
   ) {
-    if (run !== null) demandHere(parts, run);
+    if (run !== null && !anywhere) demandHere(parts, run);
     const mine = run === null || principal.kind !== 'agent' || isHeldBy(run, principal.name);
     const verdict = given ?? (await judgeProtected(parts.databases, mine ? run : null, use));
     const permissive = given === undefined && run?.workflow.enforcement.mode === 'permissive';
@@ -240,7 +243,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     },
     async judgeTogether(run, uses, { principal, told, keep }) {
       const found = [];
-      for (const { use, verdict } of uses) found.push(await judged(run, use, { principal, given: verdict }));
+      for (const { use, verdict } of uses)
+        found.push(await judged(run, use, { principal, given: verdict, anywhere: true }));
       const notes = found.map(({ note }) => ({ ...note, data: { ...note.data, ...told } }));
       const refusal = found.find(({ verdict }) => !verdict.allowed)?.verdict;
       const verdict: Verdict = refusal ?? { allowed: true };

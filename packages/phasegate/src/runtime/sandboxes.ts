@@ -1,6 +1,6 @@
 import { PhasegateError, type Run } from '@phasegate/core';
 import type { Enclose, Sandboxes } from './ports.ts';
-import { encloseAlways, encloseFor, type HeldIn, heldOf } from './sandboxing.ts';
+import { encloseAlways, encloseFor, type HeldIn, heldOf, needsSandbox } from './sandboxing.ts';
 
 /** The sandboxes of a project's runs. */
 export function createSandboxes(
@@ -22,6 +22,8 @@ export function createSandboxes(
       if (sandboxing === undefined) throw notHere();
       return sandboxing.sandbox.mcp();
     },
+    isAsked: async (run) =>
+      sandboxing !== undefined && (needsSandbox(heldOf(run)) || (await sandboxing.always())),
     async asked(runId) {
       if (sandboxing === undefined) return null;
       const enclose = await encloseFor(heldOf(await load(runId)), { sandboxing, ...(await place()) });

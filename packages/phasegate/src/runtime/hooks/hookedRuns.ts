@@ -20,9 +20,9 @@ export function needsHooks({ ring, workflow }: Run): boolean {
 
 /** Builds it. INVARIANT: only what came through hooks, and a proof that stands now, makes a run's agent hooked. */
 export function createHookedRing({ store, now, proofs }: HookedRingParts): HookedRing {
-  const isHooked = async (key: string) => {
+  const isHooked = async (key: string, cwd = '') => {
     const [client = '', session = ''] = key.split('/');
-    return holdsRing(await proofs.ringOf(client as HookClient, { session, cwd: '' }), 'hooked');
+    return holdsRing(await proofs.ringOf(client as HookClient, { session, cwd }), 'hooked');
   };
   return {
     async takeStart(workflow) {
@@ -51,7 +51,7 @@ export function createHookedRing({ store, now, proofs }: HookedRingParts): Hooke
         return isAtWork ? tooLow(run, 'no session of a client that hooks hold works on it') : null;
       }
       for (const { key } of sessions)
-        if (!(await isHooked(key))) return tooLow(run, unproven(key.split('/')[0]));
+        if (!(await isHooked(key, run.folder))) return tooLow(run, unproven(key.split('/')[0]));
       return null;
     },
     async enclosed(run, agent) {

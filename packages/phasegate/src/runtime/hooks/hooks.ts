@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { own, phaseById, type Run, type ToolUse } from '@phasegate/core';
+import { own, PhasegateError, phaseById, type Run, type RunView, type ToolUse } from '@phasegate/core';
 import { runIdIn } from '@phasegate/core/contract';
 import { shellWord } from '@phasegate/core/model';
 import { ENGINE } from '../engine.ts';
@@ -23,8 +23,8 @@ import { createSettingsWatch } from './settingsWatch.ts';
 /** What hooks are built from. */
 export interface HookParts {
   readonly store: Store;
-  readonly runtime: Pick<Runtime, 'as' | 'judgeTogether' | 'submit'>;
-  readonly sandboxes: Pick<Sandboxes, 'asked'>;
+  readonly runtime: Pick<Runtime, 'as' | 'judgeTogether' | 'look' | 'submit'>;
+  readonly sandboxes: Pick<Sandboxes, 'isAsked'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly hash: (text: string) => string;
@@ -34,8 +34,12 @@ export interface HookParts {
 
 /** Where hooks are answered. */
 export interface HookSettings {
-  /** The workspace that holds a folder: the project's own, or a worktree of it; null where it is another's. */
-  workspaceOf(cwd: string): string | null;
+  /** The project's own folder, in which runs work that have no worktree. */
+  readonly home: string;
+  /** The workspace that holds a path: the project's own folder, or a worktree that shares its state; null where none does. */
+  workspaceOf(path: string): string | null;
+  /** The run a worktree was made for; null where it is for any. Left out, there are no worktrees. */
+  madeFor?(workspace: string): string | null;
   /** Folders no agent reads or writes: state and keys. */
   readonly closed: readonly string[];
   /** How Phasegate's own program is called. */
@@ -57,7 +61,7 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
   const { runtime, settings } = parts;
   const proofs = proofsOf(parts);
   const look = settings.lookAtSettings;
-  const sessions = createSessions({ ...parts, proofs, look, workspaceOf: settings.workspaceOf });
+  const sessions = createSessions({ ...parts, proofs, look, places: settings });
   const watch = createSettingsWatch({ ...parts, sessions, look });
   const hold = createRingHold({ ...parts, sessions, proofs });
   const attend = async (event: HookEvent) =>
@@ -132,11 +136,10 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
 
   function placed(use: ToolUse, { event, run }: Attended): AskedUse {
     const { cwd } = event;
-    const workspace = settings.workspaceOf(cwd);
-    // In a folder of another project nothing is inside the workspace.
-    const { closed, workspaceOf } = settings;
-    const places = { workspace: workspace ?? NOWHERE, closed, workspaceOf };
-    return placeUse(use, { run, cwd, places });
+    const { home, closed, workspaceOf } = settings;
+    // INVARIANT: of a run, what is in its own folder, wherever its agent stands; in another's folder nothing is inside.
+    const workspace = run === null ? (workspaceOf(cwd) ?? NOWHERE) : (run.folder ?? home);
+    return placeUse(use, { run, cwd, places: { workspace, closed, workspaceOf } });
   }
 
   function usesOf(
@@ -177,9 +180,10 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
     const [only] = tool.uses;
     if (run === null || !tool.rewrites || only?.tool !== 'bash' || shellOf(tool, event.cwd)?.kind !== 'other')
       return null;
-    if ((await parts.sandboxes.asked(run.id)) === null) return null;
+    if (!(await parts.sandboxes.isAsked(run))) return null;
     const command = String(own(only.input, 'command') ?? '');
-    const words = [...settings.program, 'exec', run.id, '--', 'bash', '-c', command];
+    const there = run.folder === undefined ? [] : ['--project', run.folder];
+    const words = [...settings.program, ...there, 'exec', run.id, '--', 'bash', '-c', command];
     return { kind: 'changed', input: { ...tool.input, command: words.map(shellWord).join(' ') } };
   }
 
@@ -238,8 +242,15 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
     return { kind: 'card', view: null, whole };
   }
 
-  function viewOf(run: Run) {
-    return runtime.as({ kind: 'agent', name: run.holder ?? 'local' }).view(run.id);
+  /** The text of a phase may be made by a function, which can fail and is not run for a worktree: then it is left out. */
+  async function viewOf(run: Run): Promise<RunView> {
+    const agent = { kind: 'agent', name: run.holder ?? 'local' } as const;
+    try {
+      return await runtime.as(agent).view(run.id);
+    } catch (error) {
+      if (!(error instanceof PhasegateError) || error.code !== 'function_failed') throw error;
+      return runtime.look(run.id, agent);
+    }
   }
 
   /** An agent whose turn it is goes on; one that stops again and again gets a human instead. */

@@ -8,10 +8,14 @@ export interface ProofParts {
   readonly now: () => number;
 }
 
-/** What decides whether a proof still holds, as it is now; null where the client is not what was proven. */
+/**
+ * What decides whether a proof still holds for a session in a folder, as it is now; null where the client is not what
+ * was proven. Without a folder, in the project's own.
+ */
 export type LookAgain = (
   client: HookClient,
   proven: ProvenWith,
+  cwd?: string,
 ) => Promise<Pick<ProvenWith, 'identity' | 'settings' | 'kernel'> | null>;
 
 /** The proofs that were made, sealed like everything that is kept. */
@@ -40,16 +44,16 @@ export function createProofRecords({ store, now }: ProofParts, look: LookAgain |
 /** INVARIANT: a proof is worth nothing once the client, its settings or the kernel is another. */
 export function createProofs({ store }: ProofParts, look: LookAgain): Proofs {
   return {
-    async ringOf(client) {
+    async ringOf(client, { cwd }) {
       const proof = (await store.kept(KIND, client)) as unknown as ClientProof | undefined;
       if (proof === undefined) return 'served';
-      return (await stands(proof, look)) ? proof.ring : 'served';
+      return (await stands(proof, look, cwd)) ? proof.ring : 'served';
     },
   };
 }
 
-async function stands(proof: ClientProof, look: LookAgain | undefined): Promise<boolean> {
-  const now = (await look?.(proof.client, proof).catch(() => null)) ?? null;
+async function stands(proof: ClientProof, look: LookAgain | undefined, cwd = ''): Promise<boolean> {
+  const now = (await look?.(proof.client, proof, cwd).catch(() => null)) ?? null;
   return (
     now !== null &&
     now.identity === proof.identity &&

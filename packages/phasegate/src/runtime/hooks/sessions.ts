@@ -51,12 +51,21 @@ export interface SessionParts {
   readonly now: () => number;
   readonly proofs: Proofs;
   readonly look?: LookAtSettings | undefined;
+  readonly places: SessionPlaces;
+}
+
+/** Where sessions can be. */
+export interface SessionPlaces {
+  /** The project's own folder. */
+  readonly home: string;
   /** The workspace that holds a folder; null where it is another project's. */
-  workspaceOf(cwd: string): string | null;
+  workspaceOf(path: string): string | null;
+  /** The run a worktree was made for; null where it is for any. */
+  madeFor?(workspace: string): string | null;
 }
 
 /** Builds it. Bindings are sealed and on the run's chain: a session cannot take another run by saying so. */
-export function createSessions({ store, now, proofs, look, workspaceOf }: SessionParts): Sessions {
+export function createSessions({ store, now, proofs, look, places }: SessionParts): Sessions {
   const time = () => new Date(now()).toISOString();
 
   async function load(key: string): Promise<SessionData | undefined> {
@@ -86,15 +95,22 @@ export function createSessions({ store, now, proofs, look, workspaceOf }: Sessio
       stops: 0,
       last_at: time(),
       bound_at: time(),
-      settings: await settingsAtStart(look, client),
+      settings: await settingsAtStart(look, client, cwd),
     };
     const told = { client, session, rule, ring };
     await keep(key, data, [{ time: time(), principal: ENGINE_NAME, event: 'session_bound', data: told }]);
     return { event, key, data, run };
   }
 
-  /** The one active run that no other session is at; a session that goes on with another's work may take its run. */
-  async function onlyRun({ client, sessionId, source = '' }: HookEvent): Promise<Run | null> {
+  /**
+   * The one active run of the workspace a session is in that no other session is at; a session that goes on with
+   * another's work may take its run.
+   */
+  async function onlyRun({ client, sessionId, source = '', cwd }: HookEvent): Promise<Run | null> {
+    const workspace = places.workspaceOf(cwd);
+    if (workspace === null) return null;
+    const made = places.madeFor?.(workspace) ?? null;
+    if (made !== null) return beginning(await unfinished(made));
     const active = await store.list({ status: 'active', limit: MOST_ACTIVE });
     if (active.length === 0) return null;
     const quietSince = new Date(now() - SILENT_MS).toISOString();
@@ -103,8 +119,14 @@ export function createSessions({ store, now, proofs, look, workspaceOf }: Sessio
       .map(({ data }) => dataOf(data))
       .filter((one) => !one.ended && one.last_at > quietSince);
     const taken = new Set(FOLLOWING.has(source) ? [] : live.map(({ run }) => run));
-    const [only, second] = active.filter(({ run }) => !taken.has(run));
-    return only === undefined || second !== undefined ? null : unfinished(only.run);
+    let only: Run | null = null;
+    for (const { run: id } of active.filter(({ run }) => !taken.has(run))) {
+      const run = await unfinished(id);
+      if (run === null || (run.folder ?? places.home) !== workspace) continue;
+      if (only !== null) return null;
+      only = run;
+    }
+    return only;
   }
 
   /** What is known of the session at this event, and what was kept of it before. */
@@ -134,7 +156,7 @@ export function createSessions({ store, now, proofs, look, workspaceOf }: Sessio
       // Said at the start; in the midst of a session nobody is moved to another run by it.
       const isFree = bound === null || event.event === 'session_start';
       if (given !== null && given.id !== bound?.id && isFree) return bindTo(bare, given, 'environment');
-      const mayTake = bound === null && BINDING.has(event.event) && workspaceOf(event.cwd) !== null;
+      const mayTake = bound === null && BINDING.has(event.event);
       const only = mayTake ? await onlyRun(event) : null;
       if (only !== null) return bindTo(bare, only, 'only_run');
       if (isDue) await keep(key, data);
@@ -185,6 +207,11 @@ const UNBOUND: SessionData = {
   written: 0,
   settings: null,
 };
+
+/** A run that was begun; one in the queue is nobody's yet. */
+function beginning(run: Run | null): Run | null {
+  return run?.status === 'queued' ? null : run;
+}
 
 function isDue(kept: SessionData, data: SessionData): boolean {
   if (kept.ended !== data.ended || kept.transcript !== data.transcript) return true;

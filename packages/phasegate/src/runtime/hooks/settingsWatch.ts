@@ -20,7 +20,7 @@ export function createSettingsWatch(parts: {
     const { run, data, event } = attended;
     const { settings: known } = data;
     if (look === undefined || known === null || run === null || run.status !== 'active') return attended;
-    const found = await look(event.client);
+    const found = await look(event.client, event.cwd);
     const now = found === null ? [GONE] : [...found.ours, ...found.others];
     const fresh = now.filter((problem) => !known.includes(problem));
     if (fresh.length === 0 && now.length === known.length) return attended;

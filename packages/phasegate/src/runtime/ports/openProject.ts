@@ -146,6 +146,8 @@ export interface Sandboxes {
   asked(runId: string): Promise<Enclose | null>;
   /** The same, whether it is asked for or not. */
   forRun(runId: string): Promise<Enclose>;
+  /** Whether one is asked for, of a run of any folder. */
+  isAsked(run: Run): Promise<boolean>;
   /** What a whole client in a sandbox starts to speak with the engine. */
   mcp(): Promise<McpCommand>;
 }
