@@ -33,7 +33,7 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'definitions.js': 530,
   'everyday.js': 780,
   'exampleEvidence.js': 5,
-  'fence.js': 58,
+  'fence.js': 60,
   'fenceActs.js': 9,
   'graph.js': 95,
   'help.js': 4,

@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -270,6 +271,40 @@ test('what is written to a file through the memory of a process that had it open
   }
 });
 
+test.each(['/dev/shm', '/var/tmp'].filter((folder) => existsSync(folder)))(
+  'what is written through the memory of a process that opened the file after a measure is seen, in %s',
+  async (folder) => {
+    const { fence, root } = place({ 'a.txt': 'x'.repeat(4096) }, folder);
+    const isOld = () => Date.now() - statSync(join(root, 'a.txt')).ctimeMs > 100;
+    await vi.waitUntil(isOld, { interval: 10 });
+    const tree = await fence.measure('run');
+    // A second look, so that nothing is left that was too new for the first one.
+    expect(await changes(fence, tree)).toEqual([]);
+    const mapper = spawn('python3', ['-c', LATE_MAPPER, join(root, 'a.txt')], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    try {
+      await once(mapper.stdout, 'data', { signal: AbortSignal.timeout(20_000) });
+
+      expect(await changes(fence, tree)).toEqual(['changed a.txt']);
+    } finally {
+      mapper.kill('SIGKILL');
+      rmSync(dirname(root), { recursive: true });
+    }
+  },
+);
+
+/** Reads a page before it writes to it: a file system in memory then gives the file no other date. */
+const LATE_MAPPER = `
+import mmap, sys
+file = open(sys.argv[1], 'r+b')
+memory = mmap.mmap(file.fileno(), 4096)
+memory[0]
+memory[0:4] = b'evil'
+print('written', flush=True)
+sys.stdin.readline()
+`;
+
 /** Writes to a page, and to the same page again when it is told to: only the first gives the file another date. */
 const MAPPER = `
 import mmap, sys
@@ -290,8 +325,8 @@ interface Place {
   write(path: string, text: string): void;
 }
 
-function place(files: Readonly<Record<string, string>>): Place {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'fence-')));
+function place(files: Readonly<Record<string, string>>, within = tmpdir()): Place {
+  const base = realpathSync(mkdtempSync(join(within, 'fence-')));
   const root = join(base, 'project');
   const stateDir = join(base, 'state');
   const write = (path: string, text: string) => {

@@ -37,6 +37,8 @@ export function createFence(place: FencePlace): Fence {
   const kept = createKeptManifests(place.folder);
   /** What was last looked at for a receipt, so that a file is read once and not for every program that runs after. */
   let latest: { readonly tree: string; readonly manifest: Manifest } | null = null;
+  const nextState = new Map<string, Promise<string | null>>();
+  let stateLook: Promise<unknown> = Promise.resolve();
   const sweep = createSweep({ folders: measureFolders(place.folder), contents });
   let inState: string | null = null;
   let next: NextLook | null = null;
@@ -79,7 +81,7 @@ export function createFence(place: FencePlace): Fence {
     const keeping = contents.begin();
     try {
       const isLeftOut = await leaveOut();
-      const taking = { like, before, leaveOut: isLeftOut, keep: keeping.keep, mapped: mappedFiles };
+      const taking = { like, before, leaveOut: isLeftOut, keep: keeping.keep };
       const made = await measureNow(taking);
       keeping.end();
       return made;
@@ -91,11 +93,11 @@ export function createFence(place: FencePlace): Fence {
 
   async function measureHere({ like, ...taking }: Taking): Promise<Manifest> {
     const started = String(BigInt(Date.now()) * 1_000_000n);
-    const walking = { root, ...taking, mapped: taking.mapped() };
+    const walking = { root, ...taking, mapped: mappedFiles };
     if (like !== null) {
       const { rules, tracked, notes } = like;
       const entries = await walkTree({ ...walking, rules: compileIgnoreRules(rules), tracked });
-      return { root: name, started, rules, tracked, notes, entries };
+      return { root: name, started, rules, tracked, notes, mapped: true, entries };
     }
     const files: RuleFile[] = [...rulesAround(root, place.env)];
     const foundRules = (folder: string): IgnoreRules => {
@@ -107,8 +109,8 @@ export function createFence(place: FencePlace): Fence {
     const { paths, notes } = trackedIn(root);
     const final = compileIgnoreRules(files);
     const tracked = paths.filter((path) => final.ignoresWithin(path));
-    if (tracked.length === 0) return { root: name, started, rules: files, tracked, notes, entries };
-    const first: Manifest = { root: name, started, rules: files, tracked, notes, entries };
+    const first: Manifest = { root: name, started, rules: files, tracked, notes, mapped: true, entries };
+    if (tracked.length === 0) return first;
     return { ...first, entries: await walkTree({ ...walking, before: first, rules: final, tracked }) };
   }
 
@@ -134,6 +136,32 @@ export function createFence(place: FencePlace): Fence {
     const after = await take(before, kept.lastLook(tree, before));
     if (isSame(before, after)) kept.sawAgain(tree, after);
     return after;
+  }
+
+  /** One look at a time, for all who asked before it began: programs in a loop would else look without a pause. */
+  function stateOnce(tree: string, entered: Manifest): Promise<string | null> {
+    const waiting = nextState.get(tree);
+    if (waiting !== undefined) return waiting;
+    const found = stateLook.then(() => {
+      nextState.delete(tree);
+      return stateNow(tree, entered);
+    });
+    nextState.set(tree, found);
+    stateLook = found.then(() => nextTurn());
+    return found;
+  }
+
+  async function stateNow(tree: string, entered: Manifest): Promise<string | null> {
+    const before = latest?.tree === tree ? latest.manifest : entered;
+    try {
+      const isLeftOut = await leaveOut();
+      const walking = { like: entered, before, leaveOut: isLeftOut, keep: () => undefined };
+      latest = { tree, manifest: await measureNow(walking) };
+      return stateOf(latest.manifest);
+    } catch {
+      // What a program did stands, whether or not it can be measured.
+      return null;
+    }
   }
 
   /** The measure that says the same as this one, where there is such a one; else this one. */
@@ -186,22 +214,7 @@ export function createFence(place: FencePlace): Fence {
     async state(runId, tree) {
       const entered = measured(runId, tree);
       if (typeof entered === 'string' || entered.entries.size > MOST_AT_A_CALL) return null;
-      const before = latest?.tree === tree ? latest.manifest : entered;
-      try {
-        const isLeftOut = await leaveOut();
-        const walking = {
-          like: entered,
-          before,
-          leaveOut: isLeftOut,
-          keep: () => undefined,
-          mapped: mappedFiles,
-        };
-        latest = { tree, manifest: await measureNow(walking) };
-        return stateOf(latest.manifest);
-      } catch {
-        // What a program did stands, whether or not it can be measured.
-        return null;
-      }
+      return stateOnce(tree, entered);
     },
 
     async accept(runId, { tree, seen }, paths) {
@@ -293,12 +306,11 @@ interface Taking {
   readonly before: Manifest | null;
   readonly leaveOut: (path: string) => boolean;
   readonly keep: (content: string, bytes: Buffer) => void;
-  readonly mapped: () => ReadonlySet<string>;
 }
 
 function isRuledAlike(one: Manifest, other: Manifest): boolean {
-  const said = ({ root, rules, tracked, notes, home }: Manifest) =>
-    JSON.stringify({ root, rules, tracked, notes, home });
+  const said = ({ root, rules, tracked, notes, home, mapped }: Manifest) =>
+    JSON.stringify({ root, rules, tracked, notes, home, mapped });
   return said(one) === said(other);
 }
 

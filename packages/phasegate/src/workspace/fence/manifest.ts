@@ -33,6 +33,8 @@ export interface Manifest {
   readonly notes: readonly string[];
   /** Whether the guard's files of the home folder are among the entries, as `~/…`; absent in measures from before. */
   readonly home?: true;
+  /** Whether files that a process had in its memory to write to were told from others; absent in measures from before. */
+  readonly mapped?: true;
   readonly entries: ReadonlyMap<string, TreeEntry>;
 }
 
@@ -44,8 +46,8 @@ export function writeManifest(manifest: Manifest): { readonly text: string; read
   const rows: Row[] = [];
   for (const [path, { type, mode, device, inode, size, mtime, ctime, links, content }] of manifest.entries)
     rows.push([path, type, mode, `${device} ${inode} ${size} ${mtime} ${ctime} ${links}`, content]);
-  const { root, started, rules, tracked, notes, home } = manifest;
-  const text = JSON.stringify({ version: 1, root, started, rules, tracked, notes, home, rows });
+  const { root, started, rules, tracked, notes, home, mapped } = manifest;
+  const text = JSON.stringify({ version: 1, root, started, rules, tracked, notes, home, mapped, rows });
   return { text, tree: hash('sha256', text, 'hex') };
 }
 
@@ -58,8 +60,12 @@ export function readManifest(text: string): Manifest {
     const [device, inode, size, mtime, ctime, links] = facts.split(' ').map(BigInt) as Numbers;
     entries.set(path, { type, mode, device, inode, size, mtime, ctime, links, content });
   }
-  const { root, started, rules, tracked, notes, home } = read;
-  return { root, started, rules, tracked, notes, ...(home === true ? { home } : {}), entries };
+  const { root, started, rules, tracked, notes } = read;
+  const looked: Pick<Manifest, 'home' | 'mapped'> = {
+    ...(read.home === true ? { home: true } : {}),
+    ...(read.mapped === true ? { mapped: true } : {}),
+  };
+  return { root, started, rules, tracked, notes, ...looked, entries };
 }
 
 type Numbers = [bigint, bigint, bigint, bigint, bigint, bigint];

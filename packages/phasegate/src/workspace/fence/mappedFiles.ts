@@ -1,13 +1,32 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
  * Inodes of files that some process has in its memory to write to. The system dates such a file when a page of it is first
  * written, and what is written to the same page later leaves no trace in its dates. Empty where there is no `/proc`.
+ * All who ask before a look at the processes begins share it.
  */
-export function mappedFiles(): ReadonlySet<string> {
+export function mappedFiles(): Promise<ReadonlySet<string>> {
+  if (next !== null) return next;
+  const asked = nextTurn().then(() => {
+    if (next === asked) next = null;
+    return lookAtProcesses();
+  });
+  next = asked;
+  return asked;
+}
+
+let next: Promise<ReadonlySet<string>> | null = null;
+
+/** So many processes are looked at before others get their turn. */
+const STRIDE = 16;
+
+async function lookAtProcesses(): Promise<ReadonlySet<string>> {
   const inodes = new Set<string>();
+  let looked = 0;
   for (const pid of namesIn('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
+    if (++looked % STRIDE === 0) await nextTurn();
     for (const [, inode = ''] of mapsOf(pid).matchAll(WRITTEN)) inodes.add(inode);
   }
   return inodes;
@@ -16,13 +35,28 @@ export function mappedFiles(): ReadonlySet<string> {
 /** Addresses, rights with `w` and shared, offset, device, inode; not what stands for memory alone. */
 const WRITTEN = /^[0-9a-f]+-[0-9a-f]+ .w.s [0-9a-f]+ [0-9a-f]+:[0-9a-f]+ ([1-9]\d*) /gm;
 
+/** The system gives a page of text at a time, and `readFileSync` takes room for 64 KB whenever it asks for one. */
+const PIECE = Buffer.allocUnsafeSlow(256 * 1024);
+
+/** Empty for another user's process. Of one that ends meanwhile, what was read by then. */
 function mapsOf(pid: string): string {
+  let [text, filled] = ['', 0];
+  let file: number | null = null;
   try {
-    return readFileSync(`/proc/${pid}/maps`, 'latin1');
+    file = openSync(`/proc/${pid}/maps`, 'r');
+    for (let read = -1; read !== 0; filled += read) {
+      if (filled === PIECE.length) {
+        text += PIECE.toString('latin1');
+        filled = 0;
+      }
+      read = readSync(file, PIECE, filled, PIECE.length - filled, null);
+    }
   } catch {
-    // Another user's process, or one that has ended.
-    return '';
+    // Said above.
+  } finally {
+    if (file !== null) closeSync(file);
   }
+  return text + PIECE.toString('latin1', 0, filled);
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { guardOf, isGuardedFolder } from '@phasegate/core/model';
+import { datedWrites } from './datedWrites.ts';
 import { digestLarge } from './digestLarge.ts';
 import type { IgnoreRules } from './ignoreRules.ts';
 import type { EntryType, Manifest, TreeEntry } from './manifest.ts';
@@ -31,7 +32,7 @@ export interface Walking {
   /** What is not the workspace's: the state of Phasegate, and databases that it guards in other ways. */
   readonly leaveOut: (path: string) => boolean;
   /** Inodes of files that may change without another date from now on. */
-  readonly mapped: ReadonlySet<string>;
+  readonly mapped: () => Promise<ReadonlySet<string>>;
   /** Told the content of every file that had to be read. */
   readonly keep: (content: string, bytes: Buffer) => void;
   /** Told a file of ignore rules that is part of the workspace, before anything it could be about is walked. */
@@ -70,7 +71,8 @@ export async function walkTree(walking: Walking): Promise<ReadonlyMap<string, Tr
   const fresh = new Map<string, TreeEntry>();
   const open: Open[] = [{ folder: '', guardedOnly: false }];
   const settledBefore = before === null ? 0n : BigInt(before.started) - COARSE_NS;
-  const large: { readonly path: string; readonly bare: TreeEntry }[] = [];
+  const isDated = datedWrites(before);
+  const unread: Unread[] = [];
   let [asked, bytes] = [0, 0];
 
   function isLong(): boolean {
@@ -90,32 +92,37 @@ export async function walkTree(walking: Walking): Promise<ReadonlyMap<string, Tr
       return;
     }
     const was = known.get(path);
-    const isMapped = walking.mapped.has(String(stats.ino));
-    if (was !== undefined && !isMapped && stats.ctimeNs < settledBefore && isSameStat(was, stats)) {
+    const isSame = was !== undefined && stats.ctimeNs < settledBefore && isSameStat(was, stats);
+    if (isSame && (was.type !== 'file' || isDated(stats.dev, place))) {
       seen.push(path);
       return;
     }
     const bare = bareEntry(stats);
-    if (bare.type === 'file' && bare.size > BigInt(WHOLE)) {
-      // In its place in the order of entries, and read when all else is.
-      found(path, { ...bare, type: 'closed' });
-      large.push({ path, bare });
-      return;
-    }
-    const read = readEntry(place, bare, walking.keep);
-    bytes += read.type === 'file' ? Math.min(Number(read.size), BYTES_AT_ONCE) : 0;
-    found(path, isMapped ? { ...read, size: UNSETTLED } : read);
+    // A file is read when it is known who has it in memory; until then this is its place in the order of entries.
+    if (bare.type === 'file') unread.push({ path, bare, isSame });
+    found(path, bare.type === 'file' ? { ...bare, type: 'closed' } : readEntry(place, bare, walking.keep));
   }
 
-  async function measureLarge(): Promise<void> {
+  /** Files that are not known to be as before. */
+  async function readFiles(): Promise<void> {
+    if (unread.length === 0) return;
+    const mapped = await walking.mapped();
     let left = MOST_READ;
-    for (const { path, bare } of large) {
+    for (const { path, bare, isSame } of unread) {
+      const isMapped = mapped.has(String(bare.inode));
+      if (isSame && !isMapped) {
+        fresh.delete(path);
+        continue;
+      }
+      const isLarge = bare.size > BigInt(WHOLE);
       const most = Math.min(left, LARGEST_READ);
-      if (bare.size > BigInt(most)) continue;
-      const read = await readLarge(`${root}/${path}`, bare, most);
-      const isMapped = walking.mapped.has(String(read.inode));
+      if (isLarge && bare.size > BigInt(most)) continue;
+      const place = `${root}/${path}`;
+      const read = isLarge ? await readLarge(place, bare, most) : readEntry(place, bare, walking.keep);
       fresh.set(path, isMapped ? { ...read, size: UNSETTLED } : read);
-      left -= Number(bare.size);
+      if (isLarge) left -= Number(bare.size);
+      else bytes += Number(bare.size);
+      if (isLong()) await nextTurn();
     }
   }
 
@@ -177,7 +184,7 @@ export async function walkTree(walking: Walking): Promise<ReadonlyMap<string, Tr
   }
   const walked = tracked.length === 0 ? NO_PATHS : new Set(seen);
   for (const path of tracked) if (!walked.has(path) && !isBeyondLink(root, path)) measure(path);
-  await measureLarge();
+  await readFiles();
   return fresh.size === 0 && seen.length === known.size ? known : entriesOf(seen, { known, fresh });
 }
 
@@ -191,6 +198,13 @@ function entriesOf(
   const entries = new Map<string, TreeEntry>();
   for (const path of seen) entries.set(path, fresh.get(path) ?? (known.get(path) as TreeEntry));
   return entries;
+}
+
+interface Unread {
+  readonly path: string;
+  readonly bare: TreeEntry;
+  /** Nothing about it is different, and yet that may not be enough. */
+  readonly isSame: boolean;
 }
 
 interface Open {
