@@ -1,10 +1,12 @@
 import { isHookKey } from './runtime/hooks/hookKey.ts';
 import { type HookClient, isHookClient, type OpenProject } from './runtime/ports.ts';
 import { answerHook, HOOK_LIMIT } from './surfaces/hooks/answerHook.ts';
+import { createPairing } from './surfaces/hooks/pairing.ts';
 import type { HookMount, Log } from './surfaces/rest/parts.ts';
 
 /** Hooks of clients, for the one who has the project's key for them or the user's own socket. */
 export function mountHooks(stateDir: string, project: () => OpenProject, log: Log): HookMount {
+  const pairing = createPairing(Date.now);
   return {
     knows: isHookClient,
     isKey: (secret) => isHookKey(stateDir, secret),
@@ -14,6 +16,7 @@ export function mountHooks(stateDir: string, project: () => OpenProject, log: Lo
         { client: client as HookClient, ...event },
         {
           hooks: project().hooks,
+          pairing,
           onError: (error) =>
             log.error({ cause: error instanceof Error ? error.message : String(error) }, 'hook'),
         },

@@ -12,20 +12,8 @@ export const CLIENTS: readonly ClientSettings[] = [
     title: 'Claude Code',
     programs: ['claude'],
     folder: '.claude',
-    files: () => [
-      jsonFile({
-        path: '.claude/settings.json',
-        // Without a shell: what a shell is led by would decide whether the hook is run.
-        hooks: ({ hook }) =>
-          nested(CLAUDE_EVENTS, {
-            type: 'command',
-            command: hook,
-            args: [],
-            timeout: HOOK_SECONDS,
-            onFailure: 'block',
-          }),
-      }),
-    ],
+    files: () => [jsonFile({ path: '.claude/settings.json', hooks: claudeHooks })],
+    userFile: jsonFile({ path: '.claude/settings.json', hooks: claudeHooks }),
     after: [],
   },
   {
@@ -53,16 +41,11 @@ export const CLIENTS: readonly ClientSettings[] = [
     files: () => [
       jsonFile({
         path: '.gemini/settings.json',
-        hooks: ({ hook }) =>
-          nested(GEMINI_EVENTS, {
-            name: 'phasegate',
-            type: 'command',
-            command: shellWord(hook),
-            timeout: HOOK_SECONDS * 1000,
-          }),
+        hooks: geminiHooks,
         server: { key: 'mcpServers', value: ({ mcp }) => mcp },
       }),
     ],
+    userFile: jsonFile({ path: '.gemini/settings.json', hooks: geminiHooks }),
     after: ['Gemini CLI runs hooks of a trusted folder only: trust it when `gemini` asks'],
   },
   {
@@ -87,7 +70,8 @@ export const CLIENTS: readonly ClientSettings[] = [
     programs: ['copilot'],
     folder: '.github/hooks',
     // It runs the hooks of Claude Code's settings too, and one call is to be one event.
-    files: (others) => (others.includes('claude') ? [] : [COPILOT]),
+    files: (others) => (others.includes('claude') ? [] : [copilotFile('.github/hooks/phasegate.json')]),
+    userFile: copilotFile('.copilot/hooks/phasegate.json'),
     after: [],
   },
   {
@@ -115,12 +99,22 @@ export function clientSettings(name: string): ClientSettings | undefined {
   return CLIENTS.find((client) => client.name === name);
 }
 
-const COPILOT: SettingsFile = jsonFile({
-  path: '.github/hooks/phasegate.json',
-  base: { version: 1 },
-  hooks: ({ hook }: Placed) =>
-    flat(COPILOT_EVENTS, { type: 'command', bash: shellWord(hook), timeoutSec: HOOK_SECONDS }),
-});
+/** Without a shell: what a shell is led by would decide whether the hook is run. */
+function claudeHooks({ hook }: Placed) {
+  const handler = { type: 'command', command: hook, args: [], timeout: HOOK_SECONDS, onFailure: 'block' };
+  return nested(CLAUDE_EVENTS, handler);
+}
+
+function geminiHooks({ hook }: Placed) {
+  const timeout = HOOK_SECONDS * 1000;
+  return nested(GEMINI_EVENTS, { name: 'phasegate', type: 'command', command: shellWord(hook), timeout });
+}
+
+function copilotFile(path: string): SettingsFile {
+  const hooks = ({ hook }: Placed) =>
+    flat(COPILOT_EVENTS, { type: 'command', bash: shellWord(hook), timeoutSec: HOOK_SECONDS });
+  return jsonFile({ path, base: { version: 1 }, hooks });
+}
 
 const CLAUDE_EVENTS = [
   'SessionStart',

@@ -7,6 +7,7 @@ import { hookProgramOf, placedIn, settingsFileOf } from './installSettings.ts';
 import { parsed } from './jsonFile.ts';
 import { readIn } from './ownFiles.ts';
 import { readRecord, type SettingsRecord, sumOf } from './settingsRecord.ts';
+import { examineUser } from './userSettings.ts';
 
 /** What is wrong with the settings of one client, or nothing. */
 export interface ExaminedClient {
@@ -14,6 +15,8 @@ export interface ExaminedClient {
   readonly title: string;
   /** Each would let the client run without its hooks, or not as they were written. */
   readonly problems: readonly string[];
+  /** Where it must be started to run them. */
+  readonly holdsIn: 'this folder' | 'this folder or one below it';
 }
 
 /** In place of a version: settings that another one wrote hold too. */
@@ -35,11 +38,20 @@ export function examineSettings(examining: Examining): readonly ExaminedClient[]
     client,
     title: clientSettings(client)?.title ?? client,
     problems: record === null ? [] : problemsOf(client, record, examining),
+    holdsIn: isHeldBelow(client, examining.stateDir) ? 'this folder or one below it' : 'this folder',
   }));
+}
+
+/** Some clients look for hooks in the folders around theirs; of the others only those run that are the user's own. */
+function isHeldBelow(client: string, stateDir: string): boolean {
+  return client === 'codex' || client === 'opencode' || examineUser(client, stateDir) !== null;
 }
 
 function problemsOf(client: string, record: SettingsRecord, examining: Examining): readonly string[] {
   const { root, stateDir, version } = examining;
+  const user = examineUser(client, stateDir);
+  // A worktree has what is committed; where that is nothing, the user's own hooks hold there.
+  const mayLack = user !== null && user.problems.length === 0 && user.root !== root;
   return [
     ...(version === SETTINGS_OF_ANY_VERSION || record.phasegate === version
       ? []
@@ -47,7 +59,9 @@ function problemsOf(client: string, record: SettingsRecord, examining: Examining
     ...programProblems(client, record, stateDir),
     ...record.files
       .filter((file) => file.client === client)
+      .filter(({ path }) => !mayLack || existsSync(join(root, path)))
       .flatMap(({ path, after }) => fileProblems({ root, stateDir, client, path, after, record })),
+    ...(user?.problems ?? []),
     ...(client === 'claude' ? claudeProblems(examining) : []),
   ];
 }

@@ -36,6 +36,8 @@ export function hookScript(program: HookProgram): string {
 # A shell may have been given functions by these names, which would stand for the commands.
 unset -f printf test kill read 2>/dev/null
 client=${client}
+# By which settings it was started: the project's, or with \`user\` the user's own.
+scope=\${1-project}
 run=\${PHASEGATE_RUN-}
 line='
 '
@@ -46,6 +48,7 @@ fail() {
 }
 
 case $run in *[!A-Za-z0-9_-]*) fail 'PHASEGATE_RUN is not the id of a run' ;; esac
+case $scope in project | user) ;; *) fail 'the hook is not called as it was written' ;; esac
 
 phasegate() {
   ${word(env)} -i ${Object.entries(program.environment)
@@ -83,7 +86,7 @@ if ! alive; then
   alive || fail "$folder is not a folder of this user's with the server's socket in it; tell the human to run \\\`phasegate doctor\\\`"
 fi
 # \`-q\` comes first, or a .curlrc is read; nothing is asked by way of a proxy.
-answer=$(exec ${word(env)} -i ${word(curl)} -q -sS --noproxy '*' --connect-timeout 2 --max-time ${ASK_SECONDS} --unix-socket "$socket" -H 'content-type: application/json' -H 'expect:' -H "x-phasegate-run: $run" --data-binary @- -w '\\n%{http_code}' "http://localhost/api/v1/hooks/$client" 2>&1)
+answer=$(exec ${word(env)} -i ${word(curl)} -q -sS --noproxy '*' --connect-timeout 2 --max-time ${ASK_SECONDS} --unix-socket "$socket" -H 'content-type: application/json' -H 'expect:' -H "x-phasegate-run: $run" -H "x-phasegate-scope: $scope" --data-binary @- -w '\\n%{http_code}' "http://localhost/api/v1/hooks/$client" 2>&1)
 case $? in
   0) ;;
   7)
@@ -105,7 +108,7 @@ function withoutCurl(): string {
 }
 
 /** A word that every shell reads as it is. */
-function word(text: string): string {
+export function word(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 

@@ -26,6 +26,8 @@ export interface ClientSettings {
   readonly folder: string;
   /** Its files, where these others are set up too. */
   files(others: readonly string[]): readonly SettingsFile[];
+  /** Its file in the home of the user, from there; for clients that run no hooks of folders around theirs. */
+  readonly userFile?: SettingsFile;
   /** What is still to be done by hand. */
   readonly after: readonly string[];
 }

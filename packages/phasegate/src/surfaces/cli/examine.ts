@@ -246,12 +246,12 @@ function held({ env }: Invocation, { root, stateDir }: Project): readonly Findin
   const clients = examineSettings({ root, stateDir, home: env.HOME, version: VERSION });
   if (clients.length === 0) return [NO_HOOKS];
   return clients.map(
-    ({ client: name, title, problems }): Finding =>
+    ({ client: name, title, problems, holdsIn }): Finding =>
       problems.length === 0
         ? {
             name: `hooks ${name}`,
             status: 'ok',
-            message: `${title}, started in this folder, asks before every tool call`,
+            message: `${title}, started in ${holdsIn}, asks before every tool call`,
           }
         : {
             name: `hooks ${name}`,

@@ -4,6 +4,7 @@ import { isFarTooDeep } from '../../limits/jsonDepth.ts';
 import type { HookClient, HookEvent, Hooks } from '../../runtime/ports.ts';
 import { type ClientAdapter, isFault, textIn } from './adapter.ts';
 import { ADAPTERS } from './adapters.ts';
+import type { Pairing } from './pairing.ts';
 import { callsIn, isRead } from './transcripts.ts';
 import { trueCaller } from './trueCaller.ts';
 
@@ -15,6 +16,8 @@ export interface HookRequest {
   readonly body: string | null;
   /** PHASEGATE_RUN of the client's environment. */
   readonly run?: string | undefined;
+  /** By which settings the hook was started; those of the project where nothing is said. */
+  readonly scope?: string | undefined;
 }
 
 /** What it is answered with. */
@@ -22,6 +25,8 @@ export interface HookMeans {
   readonly hooks: Pick<Hooks, 'handle'>;
   /** Below what any client waits for. */
   readonly deadlineMs?: number;
+  /** Knows what was told twice. Left out, everything is answered. */
+  readonly pairing?: Pairing;
   /** Told what went wrong where the client is only told no. */
   onError?(error: unknown): void;
 }
@@ -44,7 +49,8 @@ export async function answerHook(request: HookRequest, means: HookMeans): Promis
   if (isFault(event)) return adapter.deny(faultText(event.fault));
   const long = tooLongIn(event);
   if (long !== null) return adapter.deny(faultText(long));
-  const { run } = request;
+  const { run, scope } = request;
+  if (means.pairing?.isSecond(event, scope === 'user' ? 'user' : 'project') === true) return {};
   const given = run === undefined || run === '' ? event : { ...event, run };
   return inTime(adapter, withWritten(given, payload), means);
 }

@@ -29,7 +29,8 @@ export function hookRoute(hooks: HookMount, starts: FairStarts): (c: Context<Res
     try {
       const body = await bodyOf(c, hooks.limit);
       await starts.begin('hook');
-      const answer = await hooks.answer({ client, body, run: c.req.header('x-phasegate-run') });
+      const [run, scope] = [c.req.header('x-phasegate-run'), c.req.header('x-phasegate-scope')];
+      const answer = await hooks.answer({ client, body, run, scope });
       return new Response(JSON.stringify(answer), { headers: { 'content-type': 'application/json' } });
     } finally {
       end();

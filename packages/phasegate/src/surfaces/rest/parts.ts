@@ -41,6 +41,7 @@ export interface HookMount {
     readonly client: string;
     readonly body: string | null;
     readonly run: string | undefined;
+    readonly scope: string | undefined;
   }): Promise<Json>;
 }
 

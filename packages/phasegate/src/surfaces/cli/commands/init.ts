@@ -5,6 +5,7 @@ import { PhasegateError } from '@phasegate/core';
 import { didYouMean, reasonOf, shellWord } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
 import { CLIENT_NAMES } from '../../../settings/installSettings.ts';
+import { USER_CLIENTS } from '../../../settings/userSettings.ts';
 import { CONFIG, configFile, DEFAULT_TEMPLATE, TEMPLATES, type Template } from '../../../templates/index.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
 import { acceptWritten } from '../setUp/acceptWritten.ts';
@@ -21,7 +22,7 @@ import { type MissingFile, type WrittenFiles, writeMissing } from '../writeMissi
 /** `phasegate init`: what a project needs to begin, keeping all that is there. */
 export const init: CliCommand = {
   usage: [
-    'init [--template NAME] [--client NAME…] [--test CMD] [--port N] [--name HUMAN] [--passphrase-fd N] [--yes]',
+    'init [--template NAME] [--client NAME…] [--user] [--test CMD] [--port N] [--name HUMAN] [--passphrase-fd N] [--yes]',
     'init --template list',
   ],
   details:
@@ -34,6 +35,9 @@ export const init: CliCommand = {
     'For every client of agents that is installed, or whose settings are in the project, it writes hooks, by which the client\n' +
     'asks Phasegate before every tool call: what else is in the settings stays, and on a terminal the difference is shown and\n' +
     `asked about first. \`--client\` names them (${CLIENT_NAMES.join(', ')}), or \`none\`. Called again, it renews them.\n` +
+    `Some clients (${USER_CLIENTS.join(', ')}) read the hooks of the folder they are started in, and not of those around it. With\n` +
+    '`--user` they are written into your own settings in your home as well, where they ask in every folder of this project\n' +
+    'and say nothing elsewhere; projects that are set up later are added.\n' +
     `Templates:\n\n${TEMPLATES.map(({ name, summary }) => `- \`${name}\`: ${summary}`).join('\n')}`,
   examples: [
     'phasegate init',
@@ -57,6 +61,7 @@ export const init: CliCommand = {
       choices: [...CLIENT_NAMES, 'none'],
       summary: 'a client to hold by hooks (default: those found)',
     },
+    user: { type: 'flag', summary: 'hold clients that are started in a folder of the project, too' },
     port: { type: 'text', value: 'N', summary: 'where `phasegate serve` listens (default 8000)' },
     ...HUMAN_OPTIONS,
     as: {

@@ -3,9 +3,10 @@ import { type PlannedFile, planRemoval, removeSettings } from '../../../settings
 import { jsonFile } from '../../../settings/jsonFile.ts';
 import { readIn } from '../../../settings/ownFiles.ts';
 import { readRecord } from '../../../settings/settingsRecord.ts';
+import { planUserRemoval, readUserRecord, removeUserSettings } from '../../../settings/userSettings.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { MCP_FILE } from '../setUp/attachClient.ts';
-import { showDiff } from '../setUp/attachHooks.ts';
+import { atHome, showDiff } from '../setUp/attachHooks.ts';
 import { HUMAN_OPTIONS, humanOnceSetUp } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
@@ -13,7 +14,8 @@ import { usageError } from '../usage.ts';
 export const uninit: CliCommand = {
   usage: ['uninit [--yes]'],
   details:
-    'Takes the hooks and the MCP server of Phasegate out of the settings of every client. A file that nobody has touched\n' +
+    'Takes the hooks and the MCP server of Phasegate out of the settings of every client, and this project out of the hooks\n' +
+    'in your own settings, which go with the last project (see `init --user`). A file that nobody has touched\n' +
     'since is put back as it was; from any other only what is ours is taken. Config, workflows, runs and the audit stay.\n' +
     'Once a human is set up it needs their passphrase. Clients that are running may keep their hooks until they end.',
   examples: ['phasegate uninit', 'phasegate uninit --yes --passphrase-fd 3 3<~/secret'],
@@ -23,20 +25,23 @@ export const uninit: CliCommand = {
     const { args, out, prompts } = invocation;
     const { root, stateDir } = await invocation.project();
     const plan = planOf(root, stateDir);
-    if (plan.length === 0) {
+    const users = planUserRemoval(root, stateDir);
+    const isInUsers = readUserRecord(stateDir)?.projects.some((project) => project.root === root) === true;
+    if (plan.length === 0 && !isInUsers) {
       await out.result({ removed: [], changed: [] }, () => 'no client is set up here');
       return 0;
     }
     const human = await humanOnceSetUp(invocation);
     if (!args.flag('yes')) {
       if (prompts === null) throw usageError('nobody can be asked here', 'say that it is meant with `--yes`');
-      await showDiff(invocation, plan);
+      await showDiff(invocation, [...plan, ...atHome(users)]);
       if (!(await prompts.confirm('Take this out?'))) throw usageError('cancelled: nothing was changed');
     }
+    removeUserSettings(root, stateDir, users);
     removeSettings(root, stateDir, plan);
     if (human !== null) await accept(invocation, plan, human);
     const of = (gone: boolean) =>
-      plan.filter(({ after }) => (after === null) === gone).map(({ path }) => path);
+      [...plan, ...atHome(users)].filter(({ after }) => (after === null) === gone).map(({ path }) => path);
     await out.result({ removed: of(true), changed: of(false) }, () =>
       [...of(true).map((path) => `removed  ${path}`), ...of(false).map((path) => `changed  ${path}`)].join(
         '\n',

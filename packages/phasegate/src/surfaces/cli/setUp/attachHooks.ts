@@ -11,6 +11,13 @@ import {
   planSettings,
 } from '../../../settings/installSettings.ts';
 import type { ClientSettings } from '../../../settings/settingsFile.ts';
+import {
+  applyUserSettings,
+  planUserSettings,
+  readUserRecord,
+  USER_CLIENTS,
+  type UserInstalling,
+} from '../../../settings/userSettings.ts';
 import type { Invocation } from '../command.ts';
 import { fileDiff } from '../text/fileDiff.ts';
 import { usageError } from '../usage.ts';
@@ -52,15 +59,30 @@ export async function settleHooks(invocation: Invocation, place: HooksIn): Promi
   const installing = await installingOf(invocation, place, clients);
   const plan = planSettings(installing);
   refusePlanted(plan, place.changed);
-  const differs = plan.filter(({ before, after }) => before !== after);
+  const user = userInstalling(invocation, installing);
+  const users = user === null ? [] : planUserSettings(user);
+  const differs = [...plan, ...atHome(users)].filter(({ before, after }) => before !== after);
   if (differs.length > 0 && !(await mayWrite(invocation, differs))) return NONE;
   return {
     write() {
       const applied = applySettings(installing, plan);
       const written = plan.flatMap(({ path, after }) => (after === null ? [] : [{ path, text: after }]));
-      return { written, undo: applied.undo };
+      if (user === null) return { written, undo: applied.undo };
+      try {
+        const undoUser = applyUserSettings(user, users);
+        return {
+          written,
+          undo() {
+            undoUser();
+            applied.undo();
+          },
+        };
+      } catch (error) {
+        applied.undo();
+        throw error;
+      }
     },
-    report: clients.map((client) => reportOf(client, plan)),
+    report: clients.map((client) => reportOf(client, [...plan, ...atHome(users)], user !== null)),
     warnings: warningsOf(installing),
   };
 }
@@ -119,6 +141,31 @@ async function installingOf(
   };
 }
 
+/**
+ * What is written into the user's own settings: where that was asked for, now or for another project. Null where not.
+ */
+function userInstalling({ args, env }: Invocation, installing: Installing): UserInstalling | null {
+  const { root, stateDir, version } = installing;
+  const asked = args.flag('user');
+  if (!asked && readUserRecord(stateDir) === null) return null;
+  const clients = installing.clients.map(({ name }) => name).filter((name) => USER_CLIENTS.includes(name));
+  const home = env.HOME ?? '';
+  const cat = findProgram('cat', env.PATH, root);
+  if (!asked && (clients.length === 0 || cat === null)) return null;
+  if (clients.length === 0)
+    throw usageError(
+      `\`--user\` is for clients that read hooks of their own folder alone: ${USER_CLIENTS.join(', ')}`,
+    );
+  if (cat === null || !home.startsWith('/') || `${home}/`.startsWith(`${root}/`))
+    throw usageError('there is no home outside of the project to write settings of yours to');
+  return { root, stateDir, home, version, cat, clients };
+}
+
+/** The same files with the names that the user knows them by. */
+export function atHome(plan: readonly PlannedFile[]): readonly PlannedFile[] {
+  return plan.map((file) => ({ ...file, path: `~/${file.path}` }));
+}
+
 /** What somebody planted must not become part of what is written, and accepted, here. */
 function refusePlanted(plan: readonly PlannedFile[], changed: readonly string[]): void {
   const planted = plan.find(({ path }) => changed.includes(path));
@@ -148,7 +195,11 @@ export async function showDiff({ out }: Invocation, files: readonly PlannedFile[
   }
 }
 
-function reportOf({ name, title, after }: ClientSettings, plan: readonly PlannedFile[]): ClientReport {
+function reportOf(
+  { name, title, after, userFile }: ClientSettings,
+  plan: readonly PlannedFile[],
+  holdsBelow: boolean,
+): ClientReport {
   const files = plan
     .filter(({ client }) => client === name)
     .map(({ path, before, after: text }) => ({
@@ -157,8 +208,16 @@ function reportOf({ name, title, after }: ClientSettings, plan: readonly Planned
         before === null ? ('created' as const) : before === text ? ('kept' as const) : ('changed' as const),
     }));
   const shared =
-    name === 'copilot' && files.length === 0 ? ['Copilot CLI runs the hooks of `.claude/settings.json`'] : [];
-  return { client: name, title, files, after: [...shared, ...after] };
+    name === 'copilot' && !files.some(({ path }) => path.startsWith('.github/'))
+      ? ['Copilot CLI runs the hooks of `.claude/settings.json`']
+      : [];
+  const below =
+    userFile === undefined || holdsBelow
+      ? []
+      : [
+          `${title} runs these hooks where it is started in this folder; \`phasegate init --user\` holds it below, too`,
+        ];
+  return { client: name, title, files, after: [...shared, ...after, ...below] };
 }
 
 function warningsOf({ root, phasegate, curl }: Installing): readonly string[] {
