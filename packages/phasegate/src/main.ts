@@ -74,6 +74,7 @@ function run(): void {
       driveRun: async (request) => (await import('./localRunner.ts')).driveLocalRun(request),
       testWorkflow: async (request) => (await import('./localTests.ts')).testLocalWorkflow(request),
       worktrees: async () => (await import('./localWorktrees.ts')).localWorktrees(env),
+      httpHooks: async (place) => (await import('./localHttpHooks.ts')).localHttpHooks(place),
       answerHook: async (event) => (await import('./localHook.ts')).answerLocalHook(event),
       isolate: async () =>
         (await import('./isolation/isolate.ts')).createIsolate([

@@ -18,6 +18,7 @@ export type {
   HookSession,
   Hooks,
   HookTool,
+  HttpHooks,
   Pause,
   Proofs,
   WrittenCall,

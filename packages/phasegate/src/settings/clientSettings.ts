@@ -2,7 +2,7 @@ import type { JsonObject } from '@phasegate/core';
 import { HOOK_SECONDS } from './hookScript.ts';
 import { jsonFile } from './jsonFile.ts';
 import { opencodePlugin } from './opencodePlugin.ts';
-import type { ClientSettings, Placed, SettingsFile } from './settingsFile.ts';
+import { type ClientSettings, type Placed, SCOPE_HEADER, type SettingsFile } from './settingsFile.ts';
 import { tomlServer } from './tomlServer.ts';
 
 /** The clients whose hooks can be set up. */
@@ -12,7 +12,12 @@ export const CLIENTS: readonly ClientSettings[] = [
     title: 'Claude Code',
     programs: ['claude'],
     folder: '.claude',
-    files: () => [jsonFile({ path: '.claude/settings.json', hooks: claudeHooks })],
+    // A key is not for a file that is committed.
+    files: (_others, way) => [
+      way === 'http'
+        ? jsonFile({ path: '.claude/settings.local.json', hooks: claudeHttpHooks, secret: true })
+        : jsonFile({ path: '.claude/settings.json', hooks: claudeHooks }),
+    ],
     userFile: jsonFile({ path: '.claude/settings.json', hooks: claudeHooks }),
     after: [],
   },
@@ -105,6 +110,17 @@ function claudeHooks({ hook }: Placed) {
   return nested(CLAUDE_EVENTS, handler);
 }
 
+/**
+ * Calls of tools by HTTP; the rest by the program, which starts the server where none runs and asks it by its socket.
+ * What something else at the port let pass is so found when the session stops.
+ */
+function claudeHttpHooks(placed: Placed) {
+  const { url = '', key = '' } = placed.http ?? {};
+  const headers = { Authorization: `Bearer ${key}`, [SCOPE_HEADER]: 'project' };
+  const handler = { type: 'http', url, headers, timeout: HTTP_SECONDS, onFailure: 'block' };
+  return { ...claudeHooks(placed), ...nested(CLAUDE_TOOL_EVENTS, handler) };
+}
+
 function geminiHooks({ hook }: Placed) {
   const timeout = HOOK_SECONDS * 1000;
   return nested(GEMINI_EVENTS, { name: 'phasegate', type: 'command', command: shellWord(hook), timeout });
@@ -116,6 +132,9 @@ function copilotFile(path: string): SettingsFile {
   return jsonFile({ path, base: { version: 1 }, hooks });
 }
 
+/** Longer than the server takes to answer, or to say that it cannot. */
+const HTTP_SECONDS = 20;
+const CLAUDE_TOOL_EVENTS = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure'];
 const CLAUDE_EVENTS = [
   'SessionStart',
   'UserPromptSubmit',

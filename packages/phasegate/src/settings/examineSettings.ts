@@ -90,7 +90,7 @@ function fileProblems({ root, stateDir, client, path, after, record }: Looked): 
     if (text === null) return [`\`${path}\` is gone`];
     if (sumOf(text) === after) return [];
     // What else is in it is the user's; ours must still be what would be written.
-    const ours = settingsFileOf(client, path)?.add(text, placedIn(stateDir, client, record.mcp));
+    const ours = settingsFileOf(client, path)?.add(text, placedIn(stateDir, client, record));
     return ours === text ? [] : [`the hooks in \`${path}\` are not as they were written`];
   } catch (error) {
     return [reasonOf(error)];

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { CLIENTS, clientSettings } from './clientSettings.ts';
 import { type HookProgram, hookScript } from './hookScript.ts';
 import { readIn, removeFolders, removeIn, writeIn } from './ownFiles.ts';
-import { type ClientSettings, HOOK_FOLDER, type Placed, type SettingsFile } from './settingsFile.ts';
+import {
+  type ClientSettings,
+  HOOK_FOLDER,
+  type HttpDoor,
+  type Placed,
+  type SettingsFile,
+} from './settingsFile.ts';
 import { type RecordedFile, readRecord, type SettingsRecord, sumOf, writeRecord } from './settingsRecord.ts';
 
 /** What is set up, and where. */
@@ -12,6 +18,8 @@ export interface Installing extends Omit<HookProgram, 'client'> {
   readonly stateDir: string;
   readonly clients: readonly ClientSettings[];
   readonly mcp: Placed['mcp'];
+  /** Where clients that can are to ask by HTTP. */
+  readonly http?: HttpDoor | undefined;
 }
 
 /** A file of settings and what it is to be. */
@@ -21,6 +29,8 @@ export interface PlannedFile {
   readonly before: string | null;
   /** Null where it is to be removed. */
   readonly after: string | null;
+  /** Nothing of ours stays in it. */
+  readonly dropped?: true;
 }
 
 /** What was written, and how to take that back at once. */
@@ -35,20 +45,32 @@ export function hookProgramOf(stateDir: string, client: string): string {
 }
 
 /** What every file would be. Nothing is written; throws `config_invalid` where one cannot be added to. */
-export function planSettings({ root, stateDir, clients, mcp }: Installing): readonly PlannedFile[] {
+export function planSettings(installing: Installing): readonly PlannedFile[] {
+  const { root, stateDir, clients, http } = installing;
   const others = clients.map(({ name }) => name);
-  return clients.flatMap(({ name, files }) =>
-    files(others).map((file): PlannedFile => {
+  const plan = clients.flatMap(({ name, files }) =>
+    files(others, http === undefined ? 'command' : 'http').map((file): PlannedFile => {
       const before = readIn(root, file.path);
-      const after = file.add(before, { hook: hookProgramOf(stateDir, name), mcp });
+      const after = file.add(before, placedIn(stateDir, name, installing));
       return { client: name, path: file.path, before, after };
     }),
   );
+  // What was written into another file, when it was asked another way, goes.
+  const record = readRecord(stateDir);
+  const stale = record?.files.filter(
+    ({ client, path }) =>
+      others.includes(client) && WAYS.includes(path) && !plan.some((one) => one.path === path),
+  );
+  const gone = record === null ? [] : planRemoval(root, { ...record, files: stale ?? [] });
+  return [...plan, ...gone.map((file) => ({ ...file, dropped: true as const }))];
 }
+
+/** Files of which one is written, by how a client asks. */
+const WAYS = ['.claude/settings.json', '.claude/settings.local.json'];
 
 /** Writes what was planned, with the hook programs and the record of it all; all of it, or nothing. */
 export function applySettings(installing: Installing, plan: readonly PlannedFile[]): AppliedSettings {
-  const { root, stateDir, clients, mcp, version } = installing;
+  const { root, stateDir, clients, mcp, http, version } = installing;
   const last = readRecord(stateDir);
   const programs: Record<string, string> = {};
   const files: RecordedFile[] = [];
@@ -59,23 +81,27 @@ export function applySettings(installing: Installing, plan: readonly PlannedFile
   };
   try {
     for (const { name } of clients) programs[name] = writeProgram(installing, name);
-    for (const { client, path, before, after } of plan) {
-      if (after === null) continue;
-      const made = before === after ? [] : writeIn(root, path, after);
+    for (const { path, before, after } of plan.filter(({ dropped }) => dropped)) {
+      undoing.push(() => putBack(root, { path, before, made: [] }));
+      if (after === null) removeIn(root, path);
+      else if (after !== before) writeIn(root, path, after);
+    }
+    for (const { client, path, before, after, dropped } of plan) {
+      if (after === null || dropped) continue;
+      const file = settingsFileOf(client, path);
+      const made = before === after ? [] : writeIn(root, path, after, file?.secret === true ? 0o700 : 0o777);
       undoing.push(() => putBack(root, { path, before, made }));
       // A client drops the whole of a file that it cannot read: what is there now must read as what was meant.
-      if (
-        readIn(root, path) !== after ||
-        settingsFileOf(client, path)?.add(after, placedIn(stateDir, client, mcp)) !== after
-      )
+      if (readIn(root, path) !== after || file?.add(after, placedIn(stateDir, client, installing)) !== after)
         throw new Error(`\`${path}\` is not what was written to it`);
       files.push(recorded({ client, path, before, after, made }, last));
     }
-    const kept = last?.files.filter((file) => !files.some(({ path }) => path === file.path)) ?? [];
+    const kept = last?.files.filter((file) => !plan.some(({ path }) => path === file.path)) ?? [];
     const names = [...new Set([...(last?.clients ?? []), ...clients.map(({ name }) => name)])];
     const record: SettingsRecord = {
       phasegate: version,
       mcp,
+      ...(http === undefined ? {} : { http }),
       clients: names,
       files: [...kept, ...files],
       programs: { ...last?.programs, ...programs },
@@ -117,14 +143,18 @@ export function removeSettings(root: string, stateDir: string, plan: readonly Pl
 
 /** The file of a client's settings by its path. */
 export function settingsFileOf(client: string, path: string): SettingsFile | undefined {
-  return clientSettings(client)
-    ?.files([])
-    .find((file) => file.path === path);
+  const settings = clientSettings(client);
+  const all = (['command', 'http'] as const).flatMap((way) => settings?.files([], way) ?? []);
+  return all.find((file) => file.path === path);
 }
 
 /** What a client's settings are written with. */
-export function placedIn(stateDir: string, client: string, mcp: Placed['mcp']): Placed {
-  return { hook: hookProgramOf(stateDir, client), mcp };
+export function placedIn(
+  stateDir: string,
+  client: string,
+  { mcp, http }: { readonly mcp: Placed['mcp']; readonly http?: HttpDoor | undefined },
+): Placed {
+  return { hook: hookProgramOf(stateDir, client), mcp, ...(http === undefined ? {} : { http }) };
 }
 
 /** Their names, in the order they are asked about. */

@@ -7,11 +7,13 @@ import {
   PhasegateError,
 } from '@phasegate/core';
 import { jsonFault } from '@phasegate/core/model';
-import { HOOK_FOLDER, type Placed, type SettingsFile } from './settingsFile.ts';
+import { HOOK_FOLDER, type Placed, SCOPE_HEADER, type SettingsFile } from './settingsFile.ts';
 
 /** What of a JSON file is ours. */
 export interface JsonParts {
   readonly path: string;
+  /** Whether what is ours holds a key. */
+  readonly secret?: boolean;
   /** Keys that the file must have; a value that is there stays. */
   readonly base?: JsonObject;
   /** One entry for each event, in the list that `hooks` has for it. */
@@ -22,9 +24,10 @@ export interface JsonParts {
 
 /** A file of settings in JSON. Comments would be lost, so a file that has some is refused and left as it is. */
 export function jsonFile(parts: JsonParts): SettingsFile {
-  const { path, base = {}, hooks, server } = parts;
+  const { path, base = {}, hooks, server, secret = false } = parts;
   return {
     path,
+    secret,
     add(text, placed) {
       const found = text === null || text.trim() === '' ? {} : parsed(path, text);
       const value: Record<string, Json> = { ...base, ...withoutOurs(path, found) };
@@ -96,9 +99,10 @@ export function indentOf(text: string): string | number {
   return /^\{\r?\n([\t ]+)"/.exec(text)?.[1] ?? 2;
 }
 
-/** Whether an entry runs a program of ours, wherever in it. */
+/** Whether an entry runs a program of ours or asks our server, wherever in it. */
 function isOurs(entry: Json): boolean {
-  return JSON.stringify(entry).includes(`/${HOOK_FOLDER}/`);
+  const text = JSON.stringify(entry);
+  return text.includes(`/${HOOK_FOLDER}/`) || text.includes(`"${SCOPE_HEADER}"`);
 }
 
 /** As every version has written it, in any client's words. */

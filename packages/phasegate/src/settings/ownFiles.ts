@@ -34,12 +34,15 @@ export function readIn(root: string, path: string): string | null {
   return readFileSync(join(root, path), { encoding: 'utf8', flag: O_RDONLY | O_NOFOLLOW | O_NONBLOCK });
 }
 
-/** Writes a file whole or not at all, and gives the folders that were made for it, the outermost first. */
-export function writeIn(root: string, path: string, text: string): readonly string[] {
+/**
+ * Writes a file whole or not at all, and gives the folders that were made for it, the outermost first. What the mask
+ * leaves out, nobody gets.
+ */
+export function writeIn(root: string, path: string, text: string, mask = 0o777): readonly string[] {
   const file = join(root, path);
   const made = foldersMissing(root, path);
   mkdirSync(dirname(file), { recursive: true });
-  const mode = (lstatSync(file, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
+  const mode = (lstatSync(file, { throwIfNoEntry: false })?.mode ?? 0o644) & mask;
   const draft = `${file}.${randomUUID()}`;
   try {
     // Not by more than before, not even for a moment.

@@ -9,6 +9,8 @@ export interface SettingsRecord {
   /** The version that wrote it. */
   readonly phasegate: string;
   readonly mcp: Placed['mcp'];
+  /** Where clients that can ask by HTTP do so; absent where none does. */
+  readonly http?: Placed['http'];
   readonly clients: readonly string[];
   readonly files: readonly RecordedFile[];
   /** SHA-256 of each client's hook program. */

@@ -95,6 +95,12 @@ export type HookAnswer =
   /** What the client is about to do with its settings is not to be done. */
   | { readonly kind: 'block'; readonly reason: string };
 
+/** Where hooks of this machine reach the server by HTTP, and the key that opens them and nothing else. */
+export interface HttpHooks {
+  readonly port: number;
+  readonly key: string;
+}
+
 /** A client's session, as it was heard of. */
 export interface HookSession {
   readonly client: HookClient;

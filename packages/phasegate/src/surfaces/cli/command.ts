@@ -5,6 +5,7 @@ import type {
   Catalog,
   DriveRun,
   HookClient,
+  HttpHooks,
   Isolate,
   OpenProject,
   OpenServer,
@@ -130,6 +131,8 @@ export interface Machine {
   readonly testWorkflow: TestWorkflow;
   /** Starts real clients and tries what they are held by. */
   readonly prove?: ProveClients;
+  /** Where clients ask the server of a project by HTTP; the key is made where there is none. */
+  httpHooks?(place: { readonly root: string; readonly stateDir: string }): Promise<HttpHooks>;
   /** Answers one event of a client's hooks, in the client's own words. */
   answerHook?(event: {
     readonly client: HookClient;

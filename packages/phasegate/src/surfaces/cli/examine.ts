@@ -4,6 +4,7 @@ import { PhasegateError } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import type { OpenProject, People, Project, ServerState, Serving } from '../../runtime/ports.ts';
 import { examineSettings } from '../../settings/examineSettings.ts';
+import { readRecord } from '../../settings/settingsRecord.ts';
 import type { Invocation } from './command.ts';
 import { foreignEntry } from './setUp/attachClient.ts';
 import { describeServer } from './text/describeServer.ts';
@@ -158,7 +159,15 @@ async function background({ machine }: Invocation, stateDir: string): Promise<re
   if (server === undefined) return [];
   const looked = await attempt(() => server.look(stateDir));
   if (!looked.ok) return [broken('server', looked.error)];
-  return [serverFinding(looked.value)];
+  return [serverFinding(looked.value), ...elsewhere(looked.value, readRecord(stateDir)?.http?.url)];
+}
+
+/** Hooks by HTTP know one address; the server may have had to take another. */
+function elsewhere(seen: ServerState, asked: string | undefined): readonly Finding[] {
+  if (asked === undefined || seen.state !== 'running') return [];
+  if (new URL(asked).port === new URL(seen.entry.url).port) return [];
+  const message = `hooks ask at ${new URL(asked).origin}, where the server is not: calls are refused, or something else answers`;
+  return [{ name: 'hooks by HTTP', status: 'broken', message, next_step: 'phasegate down' }];
 }
 
 function serverFinding(seen: ServerState): Finding {

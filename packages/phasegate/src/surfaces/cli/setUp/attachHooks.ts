@@ -11,6 +11,7 @@ import {
   planSettings,
 } from '../../../settings/installSettings.ts';
 import type { ClientSettings } from '../../../settings/settingsFile.ts';
+import { readRecord } from '../../../settings/settingsRecord.ts';
 import {
   applyUserSettings,
   planUserSettings,
@@ -113,7 +114,7 @@ function chosenClients({ args, env, machine }: Invocation, root: string): readon
 }
 
 async function installingOf(
-  { env, machine }: Invocation,
+  { args, env, machine }: Invocation,
   { root, stateDir }: HooksIn,
   clients: readonly ClientSettings[],
 ): Promise<Installing> {
@@ -138,7 +139,28 @@ async function installingOf(
       Object.entries(kept).filter((entry): entry is [string, string] => (entry[1] ?? '') !== ''),
     ),
     mcp: await serverEntry(root),
+    http: await httpDoor({ args, machine }, { root, stateDir, clients }),
   };
+}
+
+/** Where calls are asked about by HTTP, for the one client that can be held by it; undefined where by the program. */
+async function httpDoor(
+  { args, machine }: Pick<Invocation, 'args' | 'machine'>,
+  { root, stateDir, clients }: Pick<Installing, 'root' | 'stateDir' | 'clients'>,
+): Promise<Installing['http']> {
+  const way = args.text('hooks') ?? (readRecord(stateDir)?.http === undefined ? 'command' : 'http');
+  const asked = args.text('hooks') === 'http';
+  if (way === 'command') return undefined;
+  const names = clients.map(({ name }) => name);
+  if (asked && !names.includes('claude')) throw usageError('`--hooks http` is for Claude Code alone');
+  if (names.includes('copilot'))
+    throw usageError(
+      'Copilot CLI runs the hooks of Claude Code too, and refuses every call that one of them would ask about by HTTP',
+      'leave it out with `--client claude`, or ask by `--hooks command`',
+    );
+  if (machine?.httpHooks === undefined) throw usageError('hooks by HTTP cannot be set up from here');
+  const { port, key } = await machine.httpHooks({ root, stateDir });
+  return { url: `http://127.0.0.1:${args.text('port') ?? port}/api/v1/hooks/claude`, key };
 }
 
 /**
@@ -220,13 +242,18 @@ function reportOf(
   return { client: name, title, files, after: [...shared, ...after, ...below] };
 }
 
-function warningsOf({ root, phasegate, curl }: Installing): readonly string[] {
+function warningsOf({ root, phasegate, curl, http }: Installing): readonly string[] {
   const inside = phasegate.find((word) => word.startsWith(`${root}/`));
   return [
     ...(inside === undefined
       ? []
       : [
           `Phasegate itself lies in the project (${shellWord(inside)}), where an agent may change it: install it elsewhere, with \`npm install -g phasegate\``,
+        ]),
+    ...(http === undefined
+      ? []
+      : [
+          '`.claude/settings.local.json` holds a key: keep it out of commits. Anything that takes the port while the server is down can let calls pass, which is found when the session stops',
         ]),
     ...(curl === null
       ? ['there is no `curl`, so every hook starts Phasegate itself, which takes longer']
