@@ -1,24 +1,23 @@
-import { hash as digest } from 'node:crypto';
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  type Dirent,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  readSync,
-} from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { guardOf, isGuardedFolder } from '@phasegate/core/model';
 import { datedWrites } from './datedWrites.ts';
-import { digestLarge } from './digestLarge.ts';
+import { guardedInGit } from './guardedInGit.ts';
 import type { IgnoreRules } from './ignoreRules.ts';
-import type { EntryType, Manifest, TreeEntry } from './manifest.ts';
+import { listOf } from './listOf.ts';
+import type { Manifest, TreeEntry } from './manifest.ts';
+import {
+  bareEntry,
+  closedEntry,
+  isSameStat,
+  NOTHING,
+  readEntry,
+  readLarge,
+  statsOf,
+  UNSETTLED,
+  WHOLE,
+} from './readEntry.ts';
 import { isUnspelled, unspelledIn } from './unspelledNames.ts';
 
 /** How a workspace is walked. */
@@ -49,8 +48,6 @@ const STRIDE = 1000;
 /** The same in bytes that are read. */
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 const MOST_ENTRIES = 1_000_000;
-/** Files that are read at once; larger ones are read in pieces. */
-const WHOLE = 16 * 1024 * 1024;
 /**
  * Of files that are larger yet only the dates are compared, and so much is read of large ones in one walk: it takes one
  * command to make a file of many terabytes that has not a byte on disk.
@@ -222,37 +219,6 @@ function leadsToGuarded(path: string): boolean {
   return ['.github', '.praxis-os', '.opencode', '.codex'].includes(path);
 }
 
-/** Of git's own folder: what makes git run programs, or says where it keeps its things. */
-function guardedInGit(root: string): readonly string[] {
-  const found: string[] = ['.git/config', '.git/config.worktree', '.git/commondir'];
-  const walk = (folder: string, counts: (name: string) => boolean, depth: number): void => {
-    for (const entry of listOf(join(root, folder)) ?? []) {
-      const path = `${folder}/${entry.name}`;
-      if (!entry.isDirectory()) {
-        if (counts(entry.name)) found.push(path);
-      } else if (depth > 0 && !GITS_OWN.has(entry.name)) {
-        walk(path, INNER_FOLDERS.get(entry.name) ?? counts, depth - 1);
-      }
-    }
-  };
-  walk('.git/hooks', () => true, 3);
-  walk('.git/info', isInfo, 1);
-  walk('.git/modules', (name) => name.startsWith('config') || name === 'commondir', 8);
-  walk('.git/worktrees', (name) => WORKTREE_FILES.has(name), 1);
-  return found;
-}
-
-/** What changes with every commit. */
-const GITS_OWN: ReadonlySet<string> = new Set(['objects', 'refs', 'logs', 'lfs']);
-/** Not the list of refs for who fetches without git, which git writes anew whenever it packs. */
-const isInfo = (name: string) => !/^refs(?:_[A-Za-z0-9]{6})?$/.test(name);
-/** Folders of a repository further down, with what counts in them. */
-const INNER_FOLDERS: ReadonlyMap<string, (name: string) => boolean> = new Map([
-  ['hooks', () => true],
-  ['info', isInfo],
-]);
-const WORKTREE_FILES: ReadonlySet<string> = new Set(['gitdir', 'commondir', 'config.worktree']);
-
 /** What git has in its index below a folder that became a link is somewhere else now. */
 function isBeyondLink(root: string, path: string): boolean {
   const names = path.split('/').slice(0, -1);
@@ -260,130 +226,4 @@ function isBeyondLink(root: string, path: string): boolean {
     const stats = statsOf(join(root, ...names.slice(0, index + 1)));
     return stats === null || stats === 'closed' || !stats.isDirectory();
   });
-}
-
-/** Null where it is gone, `closed` where we may not ask. */
-function statsOf(place: string): BigIntStats | null | 'closed' {
-  try {
-    return lstatSync(place, { bigint: true, throwIfNoEntry: false }) ?? null;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOTDIR' ? null : 'closed';
-  }
-}
-
-/** Null where it cannot be listed. */
-function listOf(folder: string): readonly Dirent[] | null {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch (error) {
-    // Gone since, or never there: that shows by the paths that are missing.
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' || code === 'ENOTDIR' ? [] : null;
-  }
-}
-
-function bareEntry(stats: BigIntStats): TreeEntry {
-  return {
-    type: typeOf(stats),
-    mode: Number(stats.mode) & 0o7777,
-    device: stats.dev,
-    inode: stats.ino,
-    size: stats.size,
-    mtime: stats.mtimeNs,
-    ctime: stats.ctimeNs,
-    links: stats.nlink,
-    content: '',
-  };
-}
-
-function typeOf(stats: BigIntStats): EntryType {
-  return stats.isFile() ? 'file' : stats.isSymbolicLink() ? 'link' : 'other';
-}
-
-function closedEntry(place: string): TreeEntry {
-  const stats = statsOf(place);
-  const bare = stats === null || stats === 'closed' ? NOTHING : bareEntry(stats);
-  return { ...bare, type: 'closed' };
-}
-
-const NOTHING: TreeEntry = {
-  type: 'closed',
-  mode: 0,
-  device: 0n,
-  inode: 0n,
-  size: 0n,
-  mtime: 0n,
-  ctime: 0n,
-  links: 0n,
-  content: '',
-};
-
-/** No file has this size, so one that is said to have it is read again. */
-const UNSETTLED = -1n;
-
-/** Whether nothing that is asked of the file system is different; what could not be read is tried again. */
-function isSameStat(one: TreeEntry, stats: BigIntStats): boolean {
-  return (
-    one.ctime === stats.ctimeNs &&
-    one.mtime === stats.mtimeNs &&
-    one.size === stats.size &&
-    one.inode === stats.ino &&
-    one.device === stats.dev &&
-    one.links === stats.nlink &&
-    one.mode === (Number(stats.mode) & 0o7777) &&
-    one.type === typeOf(stats)
-  );
-}
-
-/** What is in an open file: as much as it was said to hold, in one piece, or more where it grew since. */
-function readOpened(file: number, size: number): Buffer {
-  const bytes = Buffer.allocUnsafe(size + 1);
-  const read = readSync(file, bytes, 0, size + 1, null);
-  // Less than there is room for is all there is.
-  if (read <= size) return bytes.subarray(0, read);
-  return Buffer.concat([bytes, readFileSync(file)]);
-}
-
-/** What stands there with its content. Never follows a link, and waits for no pipe. */
-function readEntry(place: string, bare: TreeEntry, keep: Walking['keep']): TreeEntry {
-  if (bare.type === 'other') return bare;
-  try {
-    if (bare.type === 'link') return { ...bare, content: readlinkSync(place) };
-    const file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      // What was opened is what is read: another file may have come in its place.
-      const opened = bareEntry(fstatSync(file, { bigint: true }));
-      if (opened.type !== 'file') return opened;
-      // It grew since it was asked about.
-      if (opened.size > BigInt(WHOLE)) return { ...opened, type: 'closed' };
-      const bytes = readOpened(file, Number(opened.size));
-      const content = digest('sha256', bytes, 'hex');
-      keep(content, bytes);
-      return { ...opened, content };
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return { ...bare, type: 'closed' };
-  }
-}
-
-/** The same for a large file; closed where it is more than may be read. */
-async function readLarge(place: string, bare: TreeEntry, most: number): Promise<TreeEntry> {
-  let file: number;
-  try {
-    file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch {
-    return { ...bare, type: 'closed' };
-  }
-  try {
-    const opened = bareEntry(fstatSync(file, { bigint: true }));
-    if (opened.type !== 'file') return opened;
-    const content = await digestLarge(file, most);
-    return content === null ? { ...opened, type: 'closed' } : { ...opened, content };
-  } catch {
-    return { ...bare, type: 'closed' };
-  } finally {
-    closeSync(file);
-  }
 }
