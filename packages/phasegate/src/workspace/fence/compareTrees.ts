@@ -1,4 +1,5 @@
 import { guardOf, isInHome } from '@phasegate/core/model';
+import { derivedFrom } from './derivedEntries.ts';
 import { weightySettings } from './gitConfig.ts';
 import type { Manifest, TreeEntry } from './manifest.ts';
 
@@ -21,17 +22,20 @@ export function compareTrees(
   contentOf: (content: string) => Buffer | null,
 ): readonly PathChange[] {
   const changes: PathChange[] = [];
-  for (const [path, was] of before.entries) {
-    const is = after.entries.get(path);
+  const derived = derivedFrom(before.entries, after.entries);
+  for (const path of derived?.gone ?? before.entries.keys()) {
+    if (after.entries.has(path)) continue;
+    const was = before.entries.get(path) ?? null;
+    changes.push({ path, how: 'removed', before: was, after: null });
+  }
+  for (const [path, is] of derived?.fresh ?? after.entries) {
+    const was = before.entries.get(path);
     if (is === was) continue;
-    if (is === undefined) changes.push({ path, how: 'removed', before: was, after: null });
-    else {
+    if (was !== undefined) {
       const found = changeOf(path, was, is, contentOf);
       if (found !== null) changes.push({ path, before: was, after: is, ...found });
+      continue;
     }
-  }
-  for (const [path, is] of after.entries) {
-    if (before.entries.has(path)) continue;
     const bad = is.type === 'other' || is.type === 'closed';
     const noticed = /^\.git\/worktrees\/[^/]+\/(?:gitdir|commondir)$/.test(path)
       ? { noticed: true as const }

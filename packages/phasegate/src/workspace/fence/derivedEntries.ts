@@ -12,7 +12,7 @@ export interface Derived {
 
 const derived = new WeakMap<Entries, Derived>();
 
-/** Entries that are those of `base` but for some. Whoever compares the two need not look at all others. */
+/** Entries that are those of `base` but for some. The one who compares the two need not look at all others. */
 export function deriveEntries(base: Entries, fresh: Entries, gone: readonly string[]): Entries {
   const entries = new Map(base);
   for (const path of gone) entries.delete(path);

@@ -7,6 +7,8 @@ import { isInHome } from '@phasegate/core/model';
 import type { Compared, Fence, FenceChange } from '@phasegate/core/ports';
 import { compareTrees, type PathChange, secondNames } from './compareTrees.ts';
 import { type Contents, createContents } from './contents.ts';
+import { derivedFrom } from './derivedEntries.ts';
+import { createFolderLists } from './folderLists.ts';
 import { readHome } from './homeEntries.ts';
 import { compileIgnoreRules, type IgnoreRules, type RuleFile } from './ignoreRules.ts';
 import { createKeptManifests, measureFolders, type TakenMeasure } from './keptManifests.ts';
@@ -39,6 +41,7 @@ export function createFence(place: FencePlace): Fence {
   let latest: { readonly tree: string; readonly manifest: Manifest } | null = null;
   const nextState = new Map<string, Promise<string | null>>();
   let stateLook: Promise<unknown> = Promise.resolve();
+  const folders = createFolderLists();
   const sweep = createSweep({ folders: measureFolders(place.folder), contents });
   let inState: string | null = null;
   let next: NextLook | null = null;
@@ -54,16 +57,10 @@ export function createFence(place: FencePlace): Fence {
 
   /** With the guard's files of the home folder, unless it is for a measure that was taken without. */
   async function measureNow(taking: Taking): Promise<Manifest> {
-    const made = await measureHere(taking);
-    if (taking.like !== null && taking.like.home !== true) return made;
-    const { entries: found, notes } = readHome(place.env.HOME);
-    const all = taking.like === null ? [...made.notes, ...notes] : made.notes;
-    if (found.size === 0) return { ...made, notes: all, home: true };
-    const entries = new Map(made.entries);
-    // A folder of the workspace that is called `~` must not pass for the home folder, nor the other way round.
-    for (const [path, entry] of found)
-      entries.set(path, entries.has(path) ? { ...entry, type: 'closed' } : entry);
-    return { ...made, notes: all, home: true, entries };
+    if (taking.like !== null && taking.like.home !== true) return measureHere(taking);
+    const { entries: home, notes } = readHome(place.env.HOME);
+    const made = await measureHere({ ...taking, home });
+    return { ...made, notes: taking.like === null ? [...made.notes, ...notes] : made.notes, home: true };
   }
 
   /** All who ask before a look begins share it: it is about a workspace as it is after each of them asked. */
@@ -96,7 +93,8 @@ export function createFence(place: FencePlace): Fence {
     const walking = { root, ...taking, mapped: mappedFiles };
     if (like !== null) {
       const { rules, tracked, notes } = like;
-      const entries = await walkTree({ ...walking, rules: compileIgnoreRules(rules), tracked });
+      const lists = folders.under(root, rules);
+      const entries = await walkTree({ ...walking, rules: compileIgnoreRules(rules), tracked, lists });
       return { root: name, started, rules, tracked, notes, mapped: true, entries };
     }
     const files: RuleFile[] = [...rulesAround(root, place.env)];
@@ -306,6 +304,7 @@ interface Taking {
   readonly before: Manifest | null;
   readonly leaveOut: (path: string) => boolean;
   readonly keep: (content: string, bytes: Buffer) => void;
+  readonly home?: Manifest['entries'];
 }
 
 function isRuledAlike(one: Manifest, other: Manifest): boolean {
@@ -318,7 +317,9 @@ function isRuledAlike(one: Manifest, other: Manifest): boolean {
 function isSame(before: Manifest, after: Manifest): boolean {
   if (before.entries === after.entries) return true;
   if (before.entries.size !== after.entries.size) return false;
-  for (const [path, is] of after.entries) {
+  const derived = derivedFrom(before.entries, after.entries);
+  if (derived !== null && derived.gone.length > 0) return false;
+  for (const [path, is] of derived?.fresh ?? after.entries) {
     const was = before.entries.get(path);
     if (was === is) continue;
     if (was === undefined || !isSameEntry(was, is)) return false;

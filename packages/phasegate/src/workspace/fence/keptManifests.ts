@@ -80,7 +80,7 @@ const ALTERED = 'the measure of the workspace that was taken when the phase was 
 export function createKeptManifests(folder: string): KeptManifests {
   const folders = measureFolders(folder);
   const known = new Map<string, Known>();
-  const drafts = new Map<string, Draft>();
+  const drafts = new Map<string, Manifest>();
   const hashes = new WeakMap<Manifest, string>();
   let newest: TakenMeasure | null = null;
   let passed: string | null = null;
@@ -155,7 +155,7 @@ export function createKeptManifests(folder: string): KeptManifests {
   return {
     read(runId, tree) {
       const draft = drafts.get(tree);
-      if (draft !== undefined) return draft.manifest;
+      if (draft !== undefined) return draft;
       const file = fileOf(runId, tree);
       // A measure that somebody removed is gone, also for a process that remembers it.
       if (file === null) return MISSING;
@@ -172,11 +172,14 @@ export function createKeptManifests(folder: string): KeptManifests {
     draft(manifest) {
       const has = hashes.get(manifest);
       const { text, tree } = has === undefined ? writeManifest(manifest) : { text: null, tree: has };
-      if (text !== null) drafts.set(tree, { manifest, text });
+      if (text !== null) drafts.set(tree, manifest);
       hashes.set(manifest, tree);
-      for (const oldest of drafts.keys()) {
-        if (drafts.size <= MOST_DRAFTS) break;
+      let entries = 0;
+      for (const one of drafts.values()) entries += one.entries.size;
+      for (const [oldest, { entries: old }] of drafts) {
+        if (drafts.size <= FEWEST_DRAFTS || (drafts.size <= MOST_DRAFTS && entries <= MOST_DRAFTED)) break;
         drafts.delete(oldest);
+        entries -= old.size;
       }
       newest = { tree, manifest };
       return tree;
@@ -184,8 +187,8 @@ export function createKeptManifests(folder: string): KeptManifests {
     keep(tree) {
       const draft = drafts.get(tree);
       if (draft !== undefined) {
-        write(tree, draft.text);
-        remember(tree, draft.manifest);
+        write(tree, writeManifest(draft).text);
+        remember(tree, draft);
         drafts.delete(tree);
         return;
       }
@@ -239,17 +242,15 @@ interface Known {
   shared: boolean;
 }
 
-interface Draft {
-  readonly manifest: Manifest;
-  readonly text: string;
-}
-
 /** A server remembers so many, and no more than so many paths in all of them, but always a few. */
 const MOST_KNOWN = 64;
 const MOST_ENTRIES = 200_000;
 const FEWEST_KNOWN = 4;
 /** Commands that are being judged at a time, with room to spare: what a run is to have is kept before it is saved. */
 const MOST_DRAFTS = 128;
+const FEWEST_DRAFTS = 16;
+/** Paths in all of them. */
+const MOST_DRAFTED = 2_000_000;
 
 /** The measure with which the last run ended, of this or an earlier version. */
 function passedOn({ last, shared, olderLast }: MeasureFolders): TakenMeasure | null {

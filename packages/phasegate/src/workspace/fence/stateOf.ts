@@ -11,11 +11,18 @@ export const MOST_AT_A_CALL = 10_000;
  */
 export function stateOf({ entries }: Pick<Manifest, 'entries'>): string | null {
   if (entries.size > MOST_AT_A_CALL) return null;
-  return sumOf(
+  // Most looks find the very entries that were there before.
+  const known = states.get(entries);
+  if (known !== undefined) return known;
+  const state = sumOf(
     entries,
     [...entries.keys()].filter((one) => !isInHome(one)),
   );
+  states.set(entries, state);
+  return state;
 }
+
+const states = new WeakMap<Manifest['entries'], string>();
 
 /** The same with the files of the home folder, however many there are. */
 export function wholeStateOf({ entries }: Pick<Manifest, 'entries'>): string {

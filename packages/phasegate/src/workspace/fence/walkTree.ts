@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { guardOf, isGuardedFolder } from '@phasegate/core/model';
 import { datedWrites } from './datedWrites.ts';
+import { deriveEntries } from './derivedEntries.ts';
+import type { FolderList, KnownLists, Step } from './folderLists.ts';
 import { guardedInGit } from './guardedInGit.ts';
 import type { IgnoreRules } from './ignoreRules.ts';
 import { listOf } from './listOf.ts';
@@ -32,6 +34,10 @@ export interface Walking {
   readonly leaveOut: (path: string) => boolean;
   /** Inodes of files that may change without another date from now on. */
   readonly mapped: () => Promise<ReadonlySet<string>>;
+  /** Entries that are not the workspace's and belong to the measure: those of the home folder. */
+  readonly home?: ReadonlyMap<string, TreeEntry>;
+  /** What is known of folders from earlier walks by the same rules. */
+  readonly lists?: KnownLists;
   /** Told the content of every file that had to be read. */
   readonly keep: (content: string, bytes: Buffer) => void;
   /** Told a file of ignore rules that is part of the workspace, before anything it could be about is walked. */
@@ -123,78 +129,153 @@ export async function walkTree(walking: Walking): Promise<ReadonlyMap<string, Tr
     }
   }
 
-  /** All names of a folder that cannot be asked about by their text are one entry, under the first of them. */
-  function measureUnspelled({ folder, guardedOnly }: Open, names: readonly Dirent[]): void {
-    const prefix = folder === '' ? '' : `${folder}/`;
-    const folders = new Set(names.filter((one) => one.isDirectory()).map(({ name }) => name));
-    const counts = (name: string) => {
-      const path = `${prefix}${name}`;
-      return guardOf(path) !== null || !(guardedOnly || rules.ignores(path, folders.has(name)));
-    };
-    const [first] = names
-      .map(({ name }) => name)
-      .filter(counts)
-      .sort();
-    if (first !== undefined)
-      found(`${prefix}${first}`, { ...NOTHING, content: unspelledIn(join(root, folder), counts) });
-  }
-
   function found(path: string, entry: TreeEntry): void {
     seen.push(path);
     fresh.set(path, entry);
   }
 
-  function list({ folder, guardedOnly }: Open): readonly Dirent[] {
-    const listed = listOf(`${root}/${folder}`);
+  function list(folders: Open): FolderList {
+    const { folder, guardedOnly } = folders;
+    const place = `${root}/${folder}`;
+    const key = guardedOnly ? `${folder}/` : folder;
+    const held = walking.lists?.find(key, place) ?? { dates: null };
+    if (!('dates' in held)) return held;
+    const listed = listOf(place);
     if (listed === null) {
       if (folder === '') throw new Error('its root cannot be listed');
       found(folder, closedEntry(join(root, folder)));
-      return [];
+      return NO_LIST;
     }
     if (!guardedOnly && walking.foundRules !== undefined && listed.some(isRuleFile))
       rules = walking.foundRules(folder);
     const unspelled = listed.filter(({ name }) => isUnspelled(name));
-    if (unspelled.length === 0) return listed;
-    measureUnspelled({ folder, guardedOnly }, unspelled);
-    return listed.filter(({ name }) => !isUnspelled(name));
-  }
-
-  function take(path: string, isFolder: boolean, guardedOnly: boolean): void {
-    if (walking.leaveOut(path)) return;
-    if (path === '.git' && isFolder) {
-      for (const inner of guardedInGit(root)) measure(inner);
-      return;
+    if (unspelled.length > 0) {
+      const one = unspelledAs(folders, unspelled, { root, rules });
+      if (one !== null) found(...one);
+      return listFrom(
+        folders,
+        rules,
+        listed.filter(({ name }) => !isUnspelled(name)),
+      );
     }
-    const ignored = path !== '.git' && (guardedOnly || rules.ignores(path, isFolder));
-    if (!isFolder) {
-      if (!ignored || guardOf(path) !== null) measure(path);
-    } else if (!ignored) open.push({ folder: path, guardedOnly: false });
-    else if (isGuardedFolder(path) || leadsToGuarded(path)) open.push({ folder: path, guardedOnly: true });
+    const made = listFrom(folders, rules, listed);
+    walking.lists?.keep(key, held, made);
+    return made;
   }
 
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const prefix = next.folder === '' ? '' : `${next.folder}/`;
-    for (const entry of list(next)) {
+  async function takeAll({ files, others }: FolderList): Promise<void> {
+    for (const path of files) {
       if (isLong()) await nextTurn();
-      take(`${prefix}${entry.name}`, entry.isDirectory(), next.guardedOnly);
+      if (!walking.leaveOut(path)) measure(path);
+    }
+    for (const [path, step] of others) {
+      if (walking.leaveOut(path)) continue;
+      if (step === 'git') for (const inner of guardedInGit(root)) measure(inner);
+      else open.push({ folder: path, guardedOnly: step === 'guarded' });
     }
   }
+
+  for (let next = open.pop(); next !== undefined; next = open.pop()) await takeAll(list(next));
   const walked = tracked.length === 0 ? NO_PATHS : new Set(seen);
   for (const path of tracked) if (!walked.has(path) && !isBeyondLink(root, path)) measure(path);
   await readFiles();
+  addHome(walking.home ?? NO_ENTRIES, { known, seen, fresh });
   return fresh.size === 0 && seen.length === known.size ? known : entriesOf(seen, { known, fresh });
 }
 
 const NO_ENTRIES: ReadonlyMap<string, TreeEntry> = new Map();
 const NO_PATHS: ReadonlySet<string> = new Set();
+const NO_LIST: FolderList = { files: [], others: [] };
 
 function entriesOf(
   seen: readonly string[],
   { known, fresh }: Record<'known' | 'fresh', ReadonlyMap<string, TreeEntry>>,
 ): ReadonlyMap<string, TreeEntry> {
-  const entries = new Map<string, TreeEntry>();
-  for (const path of seen) entries.set(path, fresh.get(path) ?? (known.get(path) as TreeEntry));
-  return entries;
+  let came = 0;
+  for (const path of fresh.keys()) if (!known.has(path)) came += 1;
+  const isAnyGone = seen.length !== known.size + came;
+  const left = isAnyGone ? new Set(seen) : NO_PATHS;
+  const gone = isAnyGone ? [...known.keys()].filter((path) => !left.has(path)) : [];
+  return deriveEntries(known, fresh, gone);
+}
+
+/** All names of a folder that cannot be asked about by their text are one entry, under the first of them. */
+function unspelledAs(
+  { folder, guardedOnly }: Open,
+  names: readonly Dirent[],
+  { root, rules }: Pick<Walking, 'root' | 'rules'>,
+): [string, TreeEntry] | null {
+  const prefix = folder === '' ? '' : `${folder}/`;
+  const folders = new Set(names.filter((one) => one.isDirectory()).map(({ name }) => name));
+  const counts = (name: string) => {
+    const path = `${prefix}${name}`;
+    return guardOf(path) !== null || !(guardedOnly || rules.ignores(path, folders.has(name)));
+  };
+  const [first] = names
+    .map(({ name }) => name)
+    .filter(counts)
+    .sort();
+  if (first === undefined) return null;
+  return [`${prefix}${first}`, { ...NOTHING, content: unspelledIn(join(root, folder), counts) }];
+}
+
+function listFrom({ folder, guardedOnly }: Open, rules: IgnoreRules, listed: readonly Dirent[]): FolderList {
+  const prefix = folder === '' ? '' : `${folder}/`;
+  const files: string[] = [];
+  const others: [string, Exclude<Step, 'measure'>][] = [];
+  const stepAt = (path: string, isFolder: boolean): Step | null => {
+    if (path === '.git' && isFolder) return 'git';
+    const ignored = path !== '.git' && (guardedOnly || rules.ignores(path, isFolder));
+    if (!isFolder) return !ignored || guardOf(path) !== null ? 'measure' : null;
+    if (!ignored) return 'open';
+    return isGuardedFolder(path) || leadsToGuarded(path) ? 'guarded' : null;
+  };
+  for (const entry of listed) {
+    const path = `${prefix}${entry.name}`;
+    const step = stepAt(path, entry.isDirectory());
+    if (step === 'measure') files.push(path);
+    else if (step !== null) others.push([path, step]);
+  }
+  return { files, others };
+}
+
+/** A folder of the workspace that is called `~` must not pass for the home folder, nor the other way round. */
+function addHome(
+  home: ReadonlyMap<string, TreeEntry>,
+  {
+    known,
+    seen,
+    fresh,
+  }: {
+    readonly known: ReadonlyMap<string, TreeEntry>;
+    readonly seen: string[];
+    readonly fresh: Map<string, TreeEntry>;
+  },
+): void {
+  const walked = seen.some((path) => path.startsWith('~/')) ? new Set(seen) : NO_PATHS;
+  for (const [path, entry] of home) {
+    const was = known.get(path);
+    if (walked.has(path)) {
+      fresh.set(path, { ...entry, type: 'closed' });
+      continue;
+    }
+    seen.push(path);
+    if (was === undefined || !isEqual(was, entry)) fresh.set(path, entry);
+  }
+}
+
+function isEqual(one: TreeEntry, other: TreeEntry): boolean {
+  return (
+    one.content === other.content &&
+    one.type === other.type &&
+    one.ctime === other.ctime &&
+    one.mtime === other.mtime &&
+    one.inode === other.inode &&
+    one.size === other.size &&
+    one.mode === other.mode &&
+    one.device === other.device &&
+    one.links === other.links
+  );
 }
 
 interface Unread {
