@@ -110,6 +110,7 @@ const FAMILIES = [
     name: 'background',
     test: own(
       'backgroundServer',
+      'localHttpHooks',
       'settings/',
       'surfaces/cli/(?:durationOption|text/describeServer)',
       commands('down', 'up'),
@@ -150,15 +151,14 @@ const plainAscii = {
   name: 'plain-ascii',
   generateBundle(_, files) {
     for (const file of Object.values(files)) {
-      if (file.type !== 'chunk' || file.code.includes('String.raw')) continue;
-      file.code = file.code.replace(
-        NOT_ASCII,
-        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      if (file.type !== 'chunk') continue;
+      file.code = file.code.replace(NOT_ASCII, (found) =>
+        found.length > 1 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
       );
     }
   },
 };
-const NOT_ASCII = /[\u0080-\uffff]/g;
+const NOT_ASCII = /String\.raw`(?:[^`\\]|\\.)*`|[\u0080-\uffff]/gs;
 
 /** The licences of all npm packages whose code is in these files, as they ask for. */
 const notices = {

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { fstatSync, realpathSync, statSync } from 'node:fs';
 import { closeInherited } from './closeInherited.ts';
 import { runCli } from './surfaces/cli/runCli.ts';
 import { sayVersion } from './surfaces/cli/sayVersion.ts';
@@ -21,7 +21,17 @@ function stopping(): AbortSignal {
 }
 
 function isTty(): boolean {
-  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+  return mayBeTerminal(0) && process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** Node makes a stream before it says whether there is a terminal, and a command that reads nothing needs none. */
+function mayBeTerminal(fd: number): boolean {
+  try {
+    const stats = fstatSync(fd);
+    return stats.isCharacterDevice() && stats.rdev !== statSync('/dev/null').rdev;
+  } catch {
+    return false;
+  }
 }
 
 /** The words this program was started by. */

@@ -97,9 +97,8 @@ function changeOf(
       : { how: 'changed' };
   }
   if (is.type === 'file' && was.mode !== is.mode) return { how: 'mode' };
-  const isRewritten = was.inode !== is.inode || was.ctime !== is.ctime;
-  const isGuarded = guardOf(path) !== null || isInHome(path);
-  return isRewritten && isGuarded ? { how: 'rewritten', noticed: true } : null;
+  if (isSameFile(was, is)) return null;
+  return isInHome(path) || guardOf(path) !== null ? { how: 'rewritten', noticed: true } : null;
 }
 
 function isSameClosed(was: TreeEntry, is: TreeEntry): boolean {
