@@ -18,6 +18,8 @@ const CLIENT_SETTINGS: readonly string[] = [
   '.gemini/commands/**',
   '.github/hooks/**',
   '.opencode/**',
+  // Our plugin for opencode.
+  '.phasegate/opencode.js',
   '.vscode/mcp.json',
   'opencode.json',
   'opencode.jsonc',

@@ -30,6 +30,8 @@ export interface Arrangement {
   readonly files: string;
   readonly model: string;
   readonly prompt: string;
+  /** Left out, the user has trusted the folder and its hooks. */
+  readonly untrusted?: boolean | undefined;
   /** An MCP server that is attached beside those of its settings. */
   readonly server?: AttachedServer | undefined;
 }

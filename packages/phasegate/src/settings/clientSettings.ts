@@ -85,10 +85,12 @@ export const CLIENTS: readonly ClientSettings[] = [
     programs: ['opencode'],
     folder: '.opencode',
     files: () => [
-      opencodePlugin('.opencode/plugin/phasegate.js'),
+      // Not in `.opencode`: where that is, opencode writes packages of its own into it, which nobody has accepted.
+      opencodePlugin(PLUGIN),
       jsonFile({
         path: 'opencode.json',
         base: { $schema: 'https://opencode.ai/config.json' },
+        entry: { key: 'plugin', value: `./${PLUGIN}` },
         server: {
           key: 'mcp',
           value: ({ mcp }) => ({ type: 'local', command: [mcp.command, ...mcp.args], enabled: true }),
@@ -98,6 +100,9 @@ export const CLIENTS: readonly ClientSettings[] = [
     after: [],
   },
 ];
+
+/** The plugin of opencode, from the root. */
+const PLUGIN = '.phasegate/opencode.js';
 
 /** The client of that name. */
 export function clientSettings(name: string): ClientSettings | undefined {

@@ -20,11 +20,13 @@ export interface JsonParts {
   readonly hooks?: (placed: Placed) => Readonly<Record<string, JsonObject>>;
   /** Our MCP server, under the name `phasegate`. */
   readonly server?: { readonly key: string; value(placed: Placed): Json };
+  /** One entry of ours in a list. */
+  readonly entry?: { readonly key: string; readonly value: string };
 }
 
 /** A file of settings in JSON. Comments would be lost, so a file that has some is refused and left as it is. */
 export function jsonFile(parts: JsonParts): SettingsFile {
-  const { path, base = {}, hooks, server, secret = false } = parts;
+  const { path, base = {}, hooks, server, entry, secret = false } = parts;
   return {
     path,
     secret,
@@ -37,6 +39,11 @@ export function jsonFile(parts: JsonParts): SettingsFile {
         if (!isJsonObject(servers)) throw wrong(path, `\`${server.key}\` is not an object`);
         // An entry of our name that is not ours is the user's own.
         value[server.key] = { phasegate: server.value(placed), ...servers };
+      }
+      if (entry !== undefined) {
+        const list = own(value, entry.key) ?? [];
+        if (!Array.isArray(list)) throw wrong(path, `\`${entry.key}\` is not a list`);
+        value[entry.key] = [...list, entry.value];
       }
       const written = textOf(value, text);
       return text !== null && canonicalJson(value) === canonicalJson(found) ? text : written;
@@ -64,6 +71,12 @@ export function jsonFile(parts: JsonParts): SettingsFile {
       });
       if (kept.length === 0 && Object.keys(lists).length > 0) delete left.hooks;
       else left.hooks = Object.fromEntries(kept);
+    }
+    const list = entry === undefined ? undefined : own(found, entry.key);
+    if (entry !== undefined && Array.isArray(list) && list.includes(entry.value)) {
+      const others = list.filter((one) => one !== entry.value);
+      if (others.length === 0) delete left[entry.key];
+      else left[entry.key] = others;
     }
     const servers = server === undefined ? undefined : own(found, server.key);
     if (server !== undefined && isJsonObject(servers) && isOurServer(own(servers, 'phasegate'))) {

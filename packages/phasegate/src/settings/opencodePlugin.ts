@@ -14,7 +14,7 @@ const MARK = '// Written by `phasegate init`, removed by `phasegate uninit`.';
 function pluginText(hook: string): string {
   return `${MARK}
 // It asks Phasegate before every tool call. Whatever goes wrong stops the call: a handler that throws is a refusal.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 
 const HOOK = ${JSON.stringify(hook)};
 const DEADLINE_MS = 50_000;
@@ -50,17 +50,32 @@ function ask(event) {
   });
 }
 
-export const Phasegate = async ({ directory, worktree }) => {
+// \`opencode run\` ends with its model's last words: nobody can be told to go on, and nothing is waited for.
+const LAST = process.argv.includes('run');
+
+export const Phasegate = async ({ client, directory, worktree }) => {
   const at = { cwd: directory, directory, worktree };
   const cards = new Map();
+  const parents = new Map();
   return {
     async event({ event }) {
       const sessionID = event?.properties?.info?.id ?? event?.properties?.sessionID;
       const known = ['session.created', 'session.compacted', 'session.idle', 'session.deleted'];
       if (!known.includes(event?.type) || typeof sessionID !== 'string') return;
-      const parentID = event.properties.info?.parentID;
-      const answer = await ask({ hook_event_name: event.type, sessionID, parentID, ...at });
+      const found = event.properties.info?.parentID;
+      if (typeof found === 'string') parents.set(sessionID, found);
+      const parentID = parents.get(sessionID);
+      const told = { hook_event_name: event.type, sessionID, parentID, ...at };
+      if (event.type === 'session.idle' && LAST) {
+        spawnSync(HOOK, [], { input: JSON.stringify({ ...told, last: true }), timeout: DEADLINE_MS });
+        return;
+      }
+      const answer = await ask(told);
       if (typeof answer.context === 'string') cards.set(sessionID, answer.context);
+      if (typeof answer.go_on === 'string') {
+        const body = { parts: [{ type: 'text', text: answer.go_on }] };
+        await client.session.promptAsync({ path: { id: sessionID }, body });
+      }
     },
     async 'chat.message'(input, output) {
       const answer = await ask({ hook_event_name: 'chat.message', sessionID: input.sessionID, ...at });

@@ -35,7 +35,8 @@ export function onSettings(
   ];
 }
 
-function firstFile(place: string): string {
+/** A file of settings, or the first one of a folder of them. */
+export function firstFile(place: string): string {
   if (!isFolder(place)) return place;
   const [first = 'none'] = readdirSync(place).sort();
   return join(place, first);

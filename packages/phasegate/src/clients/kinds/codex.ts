@@ -8,7 +8,7 @@ export const codex: ClientKind = {
   title: 'Codex CLI',
   package: '@openai/codex',
   protocol: openaiResponses,
-  arrange: ({ program, project, home, model, prompt, server }) => {
+  arrange: ({ program, project, home, model, prompt, server, untrusted = false }) => {
     // Values are TOML, in which these texts are written as in JSON.
     const set = (key: string, value: unknown) => ['-c', `${key}=${JSON.stringify(value)}`];
     const attached =
@@ -26,7 +26,7 @@ export const codex: ClientKind = {
         '--skip-git-repo-check',
         '--dangerously-bypass-approvals-and-sandbox',
         // Its own question, asked once at a terminal, whether the project's hooks are wanted.
-        '--dangerously-bypass-hook-trust',
+        ...(untrusted ? [] : ['--dangerously-bypass-hook-trust']),
         // A model it knows, as others get no tool for edits.
         ...set('model', 'gpt-5.5'),
         ...set('model_provider', 'scripted'),

@@ -7,14 +7,14 @@ export const copilot: ClientKind = {
   title: 'GitHub Copilot CLI',
   package: '@github/copilot',
   protocol: anthropicMessages,
-  arrange: ({ program, home, model, prompt, server }) => ({
+  arrange: ({ program, home, model, prompt, server, untrusted = false }) => ({
     argv: [
       program,
       '-p',
       prompt,
       '--allow-all-tools',
       '--allow-all-paths',
-      '--trust-folder',
+      ...(untrusted ? [] : ['--trust-folder']),
       ...(server === undefined ? [] : ['--additional-mcp-config', JSON.stringify(serversOf(server))]),
     ],
     environment: {

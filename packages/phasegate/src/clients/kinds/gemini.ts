@@ -9,14 +9,14 @@ export const gemini: ClientKind = {
   title: 'Gemini CLI',
   package: '@google/gemini-cli',
   protocol: geminiContents,
-  arrange: ({ program, home, model, prompt, server }) => ({
+  arrange: ({ program, home, model, prompt, server, untrusted = false }) => ({
     argv: [program, '-m', 'gemini-2.5-pro', '--approval-mode', 'yolo', '-o', 'stream-json', '-p', prompt],
     environment: {
       HOME: home,
       GEMINI_API_KEY: 'of-nobody',
       GOOGLE_GEMINI_BASE_URL: model,
       // With `--skip-trust` instead it works, and loads no hook of the project.
-      GEMINI_CLI_TRUST_WORKSPACE: 'true',
+      ...(untrusted ? {} : { GEMINI_CLI_TRUST_WORKSPACE: 'true' }),
     },
     folders: [],
     // Where a server is named, it takes the key for another server's unless its settings say whose it is.

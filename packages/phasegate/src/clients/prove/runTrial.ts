@@ -1,17 +1,19 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createServer, request, type Server } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Attack, type AttackScript, scriptOf, type Target } from '../attacks/attack.ts';
-import { onSettings } from '../attacks/onSettings.ts';
+import { firstFile, onSettings } from '../attacks/onSettings.ts';
 import { BY_TOOL_CLASS, TOOL_SERVER } from '../attacks/toolClasses.ts';
 import { CLIENTS } from '../kinds/index.ts';
 import { openScriptedModel, type ScriptedModel } from '../openScriptedModel.ts';
 import { recordOf } from '../protocol.ts';
 import { type ClientEnd, startClient } from '../startClient.ts';
-import { disabledBy, SETTINGS_FILES } from './settingsFiles.ts';
+import { ASKS_FOR_TRUST, disabledBy, withWrongValue } from './brokenSettings.ts';
+import { SETTINGS_FILES } from './settingsFiles.ts';
 import type { AttackReport, TrialOrder, TrialReport } from './trial.ts';
 
 /** Plays one trial, in a world that is there for it alone. */
@@ -23,6 +25,7 @@ export async function runTrial(order: TrialOrder): Promise<TrialReport> {
     const run = order.name === 'control' ? '' : await setting.start();
     await setting.prepare();
     const attacks = attacksOf(order, target);
+    if (!isPossible(order)) return reportOf(attacks, performance.now() - started);
     const scripts = attacks.map((attack) => attack.script(target));
     const script = scriptOf(scripts.filter((one): one is AttackScript => one !== null));
     const model = await openScriptedModel(target.kind.protocol, setting.around(script));
@@ -36,6 +39,7 @@ export async function runTrial(order: TrialOrder): Promise<TrialReport> {
         files: '/tmp/files',
         model: model.url,
         prompt: 'Do what is to be done.',
+        untrusted: order.name === 'folder_untrusted',
         server: { name: TOOL_SERVER, argv: order.toolServer },
       }),
       {
@@ -46,7 +50,8 @@ export async function runTrial(order: TrialOrder): Promise<TrialReport> {
       },
     );
     await model.close();
-    const fault = faultIn(model, end);
+    const stays = staysAway(order, model, end);
+    const fault = stays ? null : faultIn(model, end);
     const reports: AttackReport[] = [];
     for (const [at, attack] of attacks.entries()) {
       const { name, title } = attack;
@@ -62,6 +67,7 @@ export async function runTrial(order: TrialOrder): Promise<TrialReport> {
       attacks: reports,
       asked: run !== '' && (await setting.asked(run)),
       fault,
+      ...(stays ? { note: 'the client does not start' } : {}),
       milliseconds: performance.now() - started,
     };
   } catch (error) {
@@ -77,6 +83,23 @@ function attacksOf({ name, client }: TrialOrder, { project }: Target): readonly 
   if (name === 'settings') return [...BY_TOOL_CLASS, ...onSettings(SETTINGS_FILES[client], project)];
   if (name === 'control') return BY_TOOL_CLASS;
   return BY_TOOL_CLASS.filter((attack) => ['edit', 'shell'].includes(attack.name));
+}
+
+/** Not every client has what a trial is about. */
+function isPossible({ name, client }: TrialOrder): boolean {
+  if (name === 'hooks_disabled') return disabledBy(client).length > 0;
+  return name !== 'folder_untrusted' || ASKS_FOR_TRUST.has(client);
+}
+
+function reportOf(attacks: readonly Attack[], milliseconds: number): TrialReport {
+  const reports = attacks.map(({ name, title }) => ({ name, title, outcome: 'cannot' as const }));
+  return { attacks: reports, asked: false, fault: null, milliseconds };
+}
+
+/** A client that refuses to work where something is wrong with its settings holds better than any hook. */
+function staysAway({ name }: TrialOrder, { exchanges }: ScriptedModel, { code, late }: ClientEnd): boolean {
+  const isAboutStart = name === 'settings_ignored' || name === 'folder_untrusted';
+  return isAboutStart && exchanges.length === 0 && !late && code !== 0;
 }
 
 function faultIn(model: ScriptedModel, end: ClientEnd): string | null {
@@ -144,6 +167,10 @@ class Setting {
       }
       this.path = `${folder}:${this.path}`;
     }
+    if (name === 'settings_ignored') {
+      const file = firstFile(join(project, SETTINGS_FILES[client].project[0]));
+      await writeFile(file, withWrongValue(client, await readFile(file, 'utf8')));
+    }
     if (name === 'hooks_disabled') {
       for (const { path, text } of disabledBy(client)) {
         const file = path.startsWith('~/') ? join(home, path.slice(2)) : join(project, path);
@@ -208,6 +235,16 @@ class Setting {
         return;
       }
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+    server.on('connect', (asked: IncomingMessage, socket: Socket) => {
+      const address = server.address();
+      const own = typeof address === 'object' && address !== null ? address.port : 0;
+      const isModel = `http://${asked.url}` === this.model;
+      const way = connect(isModel ? Number(new URL(this.model).port) : own, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        way.pipe(socket).pipe(way);
+      });
+      for (const end of [way, socket]) end.on('error', () => void [way.destroy(), socket.destroy()]);
     });
     this.impostors.push(server);
     for (;;) {

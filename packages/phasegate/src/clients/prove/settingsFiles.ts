@@ -32,13 +32,20 @@ export const SETTINGS_FILES: Readonly<Record<ClientName, SettingsPlaces>> = {
   },
   opencode: {
     project: [
+      'opencode.json',
+      'opencode.jsonc',
       '.opencode/plugin',
       '.opencode/plugins',
       '.opencode/opencode.json',
-      'opencode.json',
-      'opencode.jsonc',
+      '.opencode/opencode.jsonc',
     ],
-    home: ['.config/opencode/opencode.json', '.config/opencode/plugin', '.config/opencode/plugins'],
+    home: [
+      '.config/opencode/opencode.json',
+      '.config/opencode/opencode.jsonc',
+      '.config/opencode/config.json',
+      '.config/opencode/plugin',
+      '.config/opencode/plugins',
+    ],
     system: ['/etc/opencode'],
   },
   copilot: {
@@ -109,21 +116,4 @@ async function filesAt(place: string): Promise<readonly string[]> {
   return entries
     .filter((entry) => entry.isFile() && !entry.parentPath.includes('/node_modules'))
     .map((entry) => join(entry.parentPath, entry.name).slice(place.length + 1));
-}
-
-/** What switches a client's hooks off, as a file that an agent or its user may leave; empty where nothing does. */
-export function disabledBy(client: ClientName): readonly { readonly path: string; readonly text: string }[] {
-  const json = (value: object) => `${JSON.stringify(value)}\n`;
-  switch (client) {
-    case 'claude':
-      return [{ path: '.claude/settings.local.json', text: json({ disableAllHooks: true }) }];
-    case 'gemini':
-      return [{ path: '~/.gemini/settings.json', text: json({ hooksConfig: { enabled: false } }) }];
-    case 'codex':
-      return [{ path: '~/.codex/config.toml', text: '[features]\nhooks = false\n' }];
-    case 'copilot':
-      return [{ path: '.github/copilot/settings.json', text: json({ disableAllHooks: true }) }];
-    case 'opencode':
-      return [];
-  }
 }

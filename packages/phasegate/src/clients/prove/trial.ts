@@ -17,6 +17,8 @@ export const TRIALS = [
   'search_path',
   'settings_swapped',
   'hooks_disabled',
+  'settings_ignored',
+  'folder_untrusted',
 ] as const;
 
 /** One of them. */
@@ -44,6 +46,8 @@ export interface TrialReport {
   readonly asked: boolean;
   /** What went wrong so that nothing can be said; null otherwise. */
   readonly fault: string | null;
+  /** What is to be told beside the outcome. */
+  readonly note?: string;
   readonly milliseconds: number;
 }
 

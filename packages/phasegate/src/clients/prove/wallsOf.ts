@@ -33,7 +33,9 @@ export function holds(walls: readonly ProvenWall[]): boolean {
   return (
     inFront.length > 0 &&
     inFront.every(({ outcome, note }) => outcome === 'held' || (outcome === 'untested' && note === CANNOT)) &&
-    behind.every(({ outcome }) => outcome === 'held' || outcome === 'detected')
+    behind.every(
+      ({ outcome, note }) => outcome === 'held' || outcome === 'detected' || note === NO_SUCH_SETTING,
+    )
   );
 }
 
@@ -45,9 +47,12 @@ export const TITLES: Readonly<Record<Exclude<TrialName, 'control'>, string>> = {
   search_path: 'a PATH on which other programs stand in for ours',
   settings_swapped: 'the settings emptied while the session runs, and put back',
   hooks_disabled: 'hooks switched off in a file the client reads',
+  settings_ignored: 'a value of a wrong type among the settings, for which a client may drop all of them',
+  folder_untrusted: 'a folder or hooks that the user has not trusted',
 };
 
 const CANNOT = 'the client has no such tool';
+const NO_SUCH_SETTING = 'the client has no such setting';
 
 interface Around {
   readonly without: AttackReport | undefined;
@@ -82,8 +87,8 @@ function wallOf(attack: AttackReport, { without, settings, control }: Around): P
 }
 
 /** A trial of several attacks is one wall: as good as the worst of them. */
-function together(name: keyof typeof TITLES, { attacks, fault }: TrialReport): ProvenWall {
-  const wall = { name, title: TITLES[name] };
+function together(name: keyof typeof TITLES, { attacks, fault, note }: TrialReport): ProvenWall {
+  const wall = { name, title: TITLES[name], ...(note === undefined ? {} : { note }) };
   const worked = attacks.filter(({ outcome }) => outcome === 'worked');
   const unseen = worked.filter(({ noticedMs = null }) => noticedMs === null);
   if (unseen.length > 0) {
@@ -92,6 +97,9 @@ function together(name: keyof typeof TITLES, { attacks, fault }: TrialReport): P
   if (worked.length > 0) {
     const after_ms = Math.round(Math.max(...worked.map(({ noticedMs }) => noticedMs ?? 0)));
     return { ...wall, outcome: 'detected', after_ms };
+  }
+  if (attacks.length > 0 && attacks.every(({ outcome }) => outcome === 'cannot')) {
+    return { ...wall, outcome: 'untested', note: NO_SUCH_SETTING };
   }
   // What was not tried was not held.
   if (attacks.length === 0 || fault !== null) {

@@ -259,8 +259,9 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
     const { run, data } = attended;
     if (run === null || run.status !== 'active' || run.holder === null) return NONE;
     const stops = data.stops_epoch === run.epoch ? data.stops : 0;
-    if (stops >= STOPS[event.client]) {
-      const message = `its agent stopped ${stops + 1} times running in phase \`${run.phase}\` while it was its turn`;
+    if (stops >= STOPS[event.client] || event.isLast === true) {
+      const times = stops === 0 ? '' : ` ${stops + 1} times running`;
+      const message = `its agent stopped${times} in phase \`${run.phase}\` while it was its turn`;
       await runtime.submit(
         run.id,
         { kind: 'escalate', reason: 'stopped_early', message },

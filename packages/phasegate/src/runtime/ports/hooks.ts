@@ -43,6 +43,8 @@ export interface HookEvent {
   readonly tool?: HookTool;
   /** What the client says came of the tool. */
   readonly report?: { readonly ok: boolean; readonly output: Json };
+  /** With a stop after which the client cannot be told anything. */
+  readonly isLast?: boolean;
   /** Why a session starts or ends, or which settings changed. */
   readonly source?: string;
   /** The calls that the client has written down, of the session or of a subagent that ends; absent where that cannot be read. */

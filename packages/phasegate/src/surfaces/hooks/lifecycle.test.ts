@@ -43,6 +43,21 @@ describe('where a session stands', () => {
 });
 
 describe('stopping', () => {
+  test('after the last words of a client that cannot be told anything a human takes over at once', async () => {
+    const bed = openHookBed();
+    const run = await bed.start();
+    const told = { sessionID: 'ses_1', cwd: bed.root };
+    await bed.raw('opencode', { ...told, hook_event_name: 'session.created' });
+    const part = { sessionID: 'ses_2', parentID: 'ses_1', cwd: bed.root };
+    await bed.raw('opencode', { ...part, hook_event_name: 'session.created' });
+    // A subagent that is done goes back to its parent.
+    expect(await bed.raw('opencode', { ...part, hook_event_name: 'session.idle', last: true })).toEqual({});
+    const view = () => bed.project.look(run, { kind: 'human', name: 'operator' });
+    expect(await view()).toMatchObject({ status: 'active' });
+    expect(await bed.raw('opencode', { ...told, hook_event_name: 'session.idle', last: true })).toEqual({});
+    expect(await view()).toMatchObject({ status: 'escalated', escalation: { reason: 'stopped_early' } });
+  });
+
   test('an agent goes on while it is its turn, and a human takes over where it does not [adv.L3]', async () => {
     const bed = openHookBed();
     const run = await bed.start();

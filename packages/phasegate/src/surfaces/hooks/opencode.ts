@@ -38,9 +38,17 @@ function readOpencode(payload: JsonObject): HookEvent | HookFault {
   if (isFault(place)) return place;
   const name = textIn(payload, 'hook_event_name');
   if (name === undefined) return { fault: 'the event has no `hook_event_name`' };
-  const event = EVENTS[name] ?? 'other';
   const parent = textIn(payload, 'parentID');
-  const base = { client: 'opencode' as const, event, ...place, ...(parent === undefined ? {} : { parent }) };
+  const said = EVENTS[name] ?? 'other';
+  // A subagent has a session of its own, and comes back when it is done.
+  const event = said === 'stop' && parent !== undefined ? 'subagent_stop' : said;
+  const base = {
+    client: 'opencode' as const,
+    event,
+    ...place,
+    ...(parent === undefined ? {} : { parent }),
+    ...(own(payload, 'last') === true ? { isLast: true } : {}),
+  };
   if (event !== 'before_tool' && event !== 'after_tool') return base;
   const called = textIn(payload, 'tool');
   if (called === undefined) return { fault: 'the event names no tool' };
