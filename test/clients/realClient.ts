@@ -79,3 +79,21 @@ export async function play(
   const main = model.exchanges.filter(({ thread }) => thread === 'main');
   return { end, model, results: main.flatMap(({ results }) => results.map(({ text }) => text)) };
 }
+
+/** What the model was told in place of a result, by a hook: a client puts at most a few words of its own before it. */
+export function refusalsIn({ model }: Session): readonly string[] {
+  const texts = model.exchanges.flatMap(({ results }) => results.map(({ text }) => text));
+  return texts.filter((text) => /^[^\n]*\[phasegate\]/.test(text));
+}
+
+/** What a session came to, for the message of a failed test. */
+export function log({ model, end }: Session): string {
+  const lines = model.exchanges.map(({ thread, turn, results, texts }) => {
+    return [
+      `${thread} ${turn}`,
+      ...results.map(({ text }) => text.slice(0, 400)),
+      ...texts.map((text) => `> ${text.slice(0, 200)}`),
+    ].join('\n  ');
+  });
+  return [...lines, end.stderr.slice(0, 2000)].join('\n');
+}
