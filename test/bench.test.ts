@@ -43,6 +43,15 @@ test.runIf(FULL)('what deciding recorded runs again costs is measured by a progr
   expect(printed).toMatch(/^reading their \d+ records alone takes [\d.]+ s: replay is [\d.]+ times that$/m);
 });
 
+test.runIf(FULL)('how costs grow with what is stored is measured by a program that runs', () => {
+  const program = fileURLToPath(new URL('../bench/growth.ts', import.meta.url));
+
+  const printed = execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' });
+
+  for (const name of ['claim', 'status', 'check', 'transition', 'list of 50', 'verify'])
+    expect(printed).toMatch(new RegExp(`^ +${name} +\\d+: [\\d.]+ ms .* exponent -?[\\d.]+`, 'm'));
+});
+
 test.runIf(FULL)('what new processes cost is measured next to empty ones, by a program that runs', () => {
   const program = fileURLToPath(new URL('../bench/startup.ts', import.meta.url));
 

@@ -8,6 +8,7 @@ const LOOPS = PHASES.map((id, index) => {
   const then = PHASES[index + 1] ?? 'null';
   const back = `on_false: ${id}, max_iterations: 1000, on_exhausted: ${then}`;
   return `  ${id}:
+    allowed_tools: [read_files]
     required_artifacts: [{ type: work, schema: ${JSON.stringify(EVIDENCE_SCHEMA)} }]
     next: { condition: 'length(result.work.steps) === 0', on_true: null, ${back} }
 `;
@@ -36,7 +37,10 @@ export async function costsWithHistory(sizes: readonly number[], tries: number) 
   for (const size of sizes) {
     for (; completed < size; completed++) await complete();
     await note('status', size, () => agent.view(view.run));
-    await note('check', size, () => agent.judgeTool(view.run, { tool: 'read_files', input: { path: 'a' } }));
+    await note('check', size, async () => {
+      const use = { tool: 'read_files', input: { path: 'a' } };
+      if (!(await agent.judgeTool(view.run, use)).allowed) throw new Error('the call was refused');
+    });
     await note('transition', size, complete);
     completed += tries;
   }

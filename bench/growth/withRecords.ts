@@ -7,7 +7,7 @@ const CALLS = 100;
 
 /** What `audit verify` costs with so many records, at a hundred for each run. */
 export async function verifyWithRecords(sizes: readonly number[]): Promise<readonly Point[]> {
-  const { project, close } = await openBench(workflowText());
+  const { project, close } = await openBench(workflowText('bench', ['read_files']));
   const points: Point[] = [];
   let runs = 0;
   for (const size of sizes) {

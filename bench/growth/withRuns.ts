@@ -8,7 +8,7 @@ const RUNS_EACH = 900;
 
 /** What acts on one run cost while so many others are under way. */
 export async function costsWithRuns(sizes: readonly number[], tries: number) {
-  const { project, close } = await openBench(workflowText());
+  const { project, close } = await openBench(workflowText('bench', ['read_files']));
   const costs = new Map<string, Point[]>();
   const note = async (name: string, size: number, act: (index: number) => Promise<unknown>) => {
     const points = costs.get(name) ?? [];

@@ -20,11 +20,12 @@ export const EVIDENCE_SCHEMA = {
   properties: { ...SCHEMA.properties, notes: { type: 'string' } },
 };
 
-/** The workflow file of our own contender. */
-export function workflowText(id = 'bench'): string {
+/** The workflow file of our own contender; with tools, of runs whose calls are judged as well. */
+export function workflowText(id = 'bench', tools: readonly string[] = []): string {
   const schema = JSON.stringify(EVIDENCE_SCHEMA);
+  const allowed = tools.length === 0 ? '' : `allowed_tools: [${tools.join(', ')}], `;
   const phases = STEPS.map(
-    (step) => `  ${step}: { required_artifacts: [{ type: work, schema: ${schema} }] }`,
+    (step) => `  ${step}: { ${allowed}required_artifacts: [{ type: work, schema: ${schema} }] }`,
   );
   return `workflow: ${id}\nphases:\n${phases.join('\n')}\n`;
 }
