@@ -18,6 +18,8 @@ import { spawn, spawnSync } from 'node:child_process';
 
 const HOOK = ${JSON.stringify(hook)};
 const DEADLINE_MS = 50_000;
+const MOST_TOLD = 2000;
+const COMPLETES = /complete_phase|phasegate/;
 
 function ask(event) {
   return new Promise((resolve, reject) => {
@@ -57,15 +59,28 @@ export const Phasegate = async ({ client, directory, worktree }) => {
   const at = { cwd: directory, directory, worktree };
   const cards = new Map();
   const parents = new Map();
+  // Calls that went well, by their session: what was carried out without being asked about is so found.
+  const made = new Map();
+  const madeIn = (sessionID) => [...(made.get(sessionID)?.values() ?? [])].slice(-MOST_TOLD);
   return {
     async event({ event }) {
+      const part = event?.type === 'message.part.updated' ? event.properties?.part : undefined;
+      if (part?.type === 'tool' && part.state?.status === 'completed' && typeof part.callID === 'string') {
+        const calls = made.get(part.sessionID) ?? new Map();
+        const start = part.state.time?.start;
+        const at = typeof start === 'number' ? new Date(start).toISOString() : undefined;
+        calls.set(part.callID, { callID: part.callID, tool: part.tool, at });
+        made.set(part.sessionID, calls);
+        return;
+      }
       const sessionID = event?.properties?.info?.id ?? event?.properties?.sessionID;
       const known = ['session.created', 'session.compacted', 'session.idle', 'session.deleted'];
       if (!known.includes(event?.type) || typeof sessionID !== 'string') return;
       const found = event.properties.info?.parentID;
       if (typeof found === 'string') parents.set(sessionID, found);
       const parentID = parents.get(sessionID);
-      const told = { hook_event_name: event.type, sessionID, parentID, ...at };
+      const calls = event.type === 'session.idle' ? madeIn(sessionID) : undefined;
+      const told = { hook_event_name: event.type, sessionID, parentID, calls, ...at };
       if (event.type === 'session.idle' && LAST) {
         spawnSync(HOOK, [], { input: JSON.stringify({ ...told, last: true }), timeout: DEADLINE_MS });
         return;
@@ -93,6 +108,7 @@ export const Phasegate = async ({ client, directory, worktree }) => {
         callID: input.callID,
         tool: input.tool,
         args: output.args,
+        calls: COMPLETES.test(input.tool + ' ' + (output.args?.command ?? '')) ? madeIn(input.sessionID) : undefined,
         ...at,
       });
       if (answer.decision === 'deny') throw new Error(String(answer.reason ?? '[phasegate] not allowed'));

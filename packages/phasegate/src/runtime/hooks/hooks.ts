@@ -97,6 +97,8 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
         await reconcile(await attend(event));
         return NONE;
       case 'session_end':
+        await reconcile(await attend(event));
+        return NONE;
       case 'other':
         await attend(event);
         return NONE;

@@ -9,6 +9,8 @@ export interface CallDecision {
   readonly allowed: boolean;
   readonly blocker: Blocker | null;
   readonly input_hash: string;
+  /** Of the input alone: a client may have two names for a tool. Absent in what an older version kept. */
+  readonly args_hash?: string;
   readonly tool: string;
   readonly at: string;
   /** Whether the client has said what came of it. */
@@ -75,6 +77,7 @@ export function createJudgedCalls(parts: {
       allowed: verdict.allowed,
       blocker: verdict.allowed ? null : verdict.blockers[0],
       input_hash: hashOf(tool),
+      args_hash: hash(canonicalJson(tool.input)),
       tool: tool.name,
       at: time(),
       reported: false,

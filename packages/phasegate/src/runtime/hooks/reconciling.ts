@@ -1,4 +1,5 @@
-import type { Run } from '@phasegate/core';
+import { canonicalJson, type JsonObject, own, type Run } from '@phasegate/core';
+import { parseCommandLine } from '@phasegate/core/model';
 import { ENGINE } from '../engine.ts';
 import type { Store, WrittenCall, WrittenCalls } from '../ports.ts';
 import type { Runtime } from '../runtime.ts';
@@ -17,6 +18,7 @@ export function createReconciling(parts: {
   readonly runtime: Pick<Runtime, 'submit'>;
   readonly sessions: Pick<Sessions, 'remember'>;
   readonly now: () => number;
+  readonly hash: (text: string) => string;
 }): Reconcile {
   const { store, runtime } = parts;
 
@@ -28,12 +30,15 @@ export function createReconciling(parts: {
     return { ...attended, run: (await store.load(run.id))?.run ?? null };
   }
 
-  /** Said once for a session: what is missing now may be there the next time. */
-  async function noteUnread({ event, key }: Attended, run: Run): Promise<void> {
-    const data = { client: event.client, session: event.sessionId };
+  async function note(run: Run, event: 'unreconciled' | 'hook_forged', key: string, data: JsonObject) {
     const time = new Date(parts.now()).toISOString();
-    const note = { time, principal: 'engine:phasegate', event: 'unreconciled', data } as const;
-    await store.keep({ kind: 'unreconciled', key, data }, { run: run.id, audit: [note], was: null });
+    const record = { time, principal: 'engine:phasegate', event, data } as const;
+    await store.keep({ kind: event, key, data }, { run: run.id, audit: [record], was: null });
+  }
+
+  /** Said once for a session: what is missing now may be there the next time. */
+  function noteUnread({ event, key }: Attended, run: Run): Promise<void> {
+    return note(run, 'unreconciled', key, { client: event.client, session: event.sessionId });
   }
 
   /** Names of the calls that were never judged, of these. */
@@ -42,27 +47,80 @@ export function createReconciling(parts: {
     calls: readonly WrittenCall[],
   ): Promise<readonly string[]> {
     const found = [];
-    for (const call of calls) {
-      if (call.at !== null && call.at < data.bound_at) continue;
-      if ((await store.kept('call', `${key}/${call.id}`)) === undefined) found.push(call.name);
+    const judged = calls.some(({ input }) => input !== undefined)
+      ? (await store.keptAll('call', `${key}/`))
+          .filter((call) => own(call.data, 'allowed') === true)
+          .map((call) => own(call.data, 'args_hash'))
+      : [];
+    for (const { id, name, at, input } of calls) {
+      // Also of calls before its run: their judgements are not for later ones.
+      const among = input !== undefined && isAmong(judged, input);
+      if (at !== null && at < data.bound_at) continue;
+      if (input === undefined ? await isJudged(`${key}/${id}`) : among) continue;
+      found.push(name);
     }
     return found;
   }
 
+  async function isJudged(key: string): Promise<boolean> {
+    return (await store.kept('call', key)) !== undefined;
+  }
+
+  /** Whether an input was judged, and is taken out of those that were: each judgement is good for one call. */
+  function isAmong(judged: unknown[], input: JsonObject): boolean {
+    const hashes = [input, withoutExec(input)].map((one) => parts.hash(canonicalJson(one)));
+    // What an older version kept says nothing about its input.
+    const at = judged.findIndex((one) => one === undefined || hashes.includes(String(one)));
+    if (at >= 0) judged.splice(at, 1);
+    return at >= 0;
+  }
+
   /** What is wrong with a transcript; null where nothing is. */
-  async function faultIn(attended: Attended, { calls, isSubagent }: WrittenCalls): Promise<string | null> {
-    const before = isSubagent ? 0 : attended.data.written;
+  async function faultIn(attended: Attended, written: WrittenCalls): Promise<string | null> {
+    const { calls, isSubagent, isWhole } = written;
+    const before = isSubagent || !isWhole ? 0 : attended.data.written;
     if (calls.length < before) return "calls were removed from the transcript of its agent's session";
-    const [first, ...others] = await unjudged(attended, calls.slice(before));
+    // A judgement without an id is good for any equal call, so that all of them are counted again.
+    const fresh = calls.some(({ input }) => input !== undefined) ? calls : calls.slice(before);
+    const [first, ...others] = await unjudged(attended, fresh);
     if (first === undefined) return null;
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     return `its client made calls that were never judged: \`${first.slice(0, 100)}\`${more}`;
   }
 
+  /**
+   * The same for a run that ended before its session did. Nobody can be handed it, so what is found stands in its audit,
+   * and with its session for a human to see.
+   */
+  async function afterTheEnd(attended: Attended): Promise<Attended> {
+    const { event, data, key } = attended;
+    const run = data.run === null ? undefined : (await store.load(data.run))?.run;
+    if (run === undefined || run.phase !== null || data.found !== null || !ENDING.has(event.event))
+      return attended;
+    const written = await event.written?.(data.transcript);
+    if (written === undefined) return attended;
+    // Without a run it may have been free to do what it liked.
+    const during = written?.calls.filter(({ at }) => at === null || at <= run.updatedAt) ?? [];
+    const lost = "the transcript of its agent's session is gone";
+    const fault =
+      written === null
+        ? data.written > 0
+          ? lost
+          : null
+        : await faultIn(attended, { ...written, calls: during, isWhole: false });
+    if (fault === null) return attended;
+    const { client, sessionId: session } = event;
+    const how = `found after the run had ended: ${fault}`;
+    await note(run, 'hook_forged', `${key}/${run.id}`, { client, session, how });
+    return parts.sessions.remember(attended, { found: fault });
+  }
+
   return async (attended) => {
     const { event, data, run } = attended;
-    if (run === null || run.status !== 'active' || event.written === undefined) return attended;
-    const written = await event.written();
+    if (run === null) return afterTheEnd(attended);
+    if (run.status !== 'active' || event.written === undefined) return attended;
+    const written = await event.written(data.transcript);
+    if (written === undefined) return attended;
     if (written === null) {
       if (data.written > 0) return park(attended, "the transcript of its agent's session is gone");
       await noteUnread(attended, run);
@@ -70,7 +128,24 @@ export function createReconciling(parts: {
     }
     const fault = await faultIn(attended, written);
     if (fault !== null) return park(attended, fault);
-    if (written.isSubagent || written.calls.length === data.written) return attended;
-    return parts.sessions.remember(attended, { written: written.calls.length });
+    const { isSubagent, isWhole, calls } = written;
+    if (isSubagent || !isWhole || calls.length === data.written) return attended;
+    return parts.sessions.remember(attended, { written: calls.length });
   };
+}
+
+/** Events after which a session may do nothing more. */
+const ENDING: ReadonlySet<string> = new Set(['stop', 'session_end']);
+
+/** A command as it was before it was put into the sandbox: its client may write it down as it was told to run it. */
+function withoutExec(input: JsonObject): JsonObject {
+  const { command } = input;
+  if (typeof command !== 'string' || !command.includes(' exec ')) return input;
+  const read = parseCommandLine(command);
+  const [words, ...others] = read.ok ? read.commands : [];
+  const at = words?.indexOf('exec') ?? -1;
+  const line = words?.at(-1);
+  if (words === undefined || others.length > 0 || at < 1 || line === undefined) return input;
+  const isOurs = words.slice(at + 2, -1).join(' ') === '-- bash -c';
+  return isOurs ? { ...input, command: line } : input;
 }

@@ -19,6 +19,7 @@ export async function allSessions(store: Pick<Store, 'keptAll'>): Promise<readon
       lastAt: text('last_at') ?? '',
       ended: own(data, 'ended') === true,
       transcript: text('transcript'),
+      found: text('found'),
     };
   });
 }

@@ -42,6 +42,8 @@ export interface SessionData {
   readonly written: number;
   /** What was wrong with the settings of its client when that was last looked at; null where none were written. */
   readonly settings: readonly string[] | null;
+  /** What was found in its transcript after its run had ended; null where nothing was. */
+  readonly found: string | null;
 }
 
 /** What sessions are built from. */
@@ -93,6 +95,7 @@ export function createSessions({ store, now, proofs, look, places }: SessionPart
       run: run.id,
       ring,
       stops: 0,
+      found: null,
       last_at: time(),
       bound_at: time(),
       settings: await settingsAtStart(look, client, cwd),
@@ -206,6 +209,7 @@ const UNBOUND: SessionData = {
   bound_at: '',
   written: 0,
   settings: null,
+  found: null,
 };
 
 /** A run that was begun; one in the queue is nobody's yet. */

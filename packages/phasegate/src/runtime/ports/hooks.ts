@@ -47,8 +47,12 @@ export interface HookEvent {
   readonly isLast?: boolean;
   /** Why a session starts or ends, or which settings changed. */
   readonly source?: string;
-  /** The calls that the client has written down, of the session or of a subagent that ends; absent where that cannot be read. */
-  readonly written?: () => Promise<WrittenCalls | null>;
+  /**
+   * The calls that the client has written down, of the session or of a subagent that ends: where the event does not say
+   * in which file, in the one that was known before. Null where it cannot be read, undefined where there is none to read.
+   * Absent where nobody knows how.
+   */
+  readonly written?: (known: string | null) => Promise<WrittenCalls | null | undefined>;
   /** In which of its client's ways of speaking it came, where there are several. */
   readonly dialect?: string;
 }
@@ -72,6 +76,8 @@ export interface HookTool {
 export interface WrittenCalls {
   /** Of a subagent, not of the session itself. */
   readonly isSubagent: boolean;
+  /** Whether they are all calls of the session so far, and not some of them. */
+  readonly isWhole: boolean;
   readonly calls: readonly WrittenCall[];
 }
 
@@ -79,6 +85,8 @@ export interface WrittenCalls {
 export interface WrittenCall {
   readonly id: string;
   readonly name: string;
+  /** With what it was called, of clients whose hooks are told no ids. */
+  readonly input?: JsonObject;
   /** ISO time; null where the transcript has none. */
   readonly at: string | null;
 }
@@ -114,6 +122,8 @@ export interface HookSession {
   readonly lastAt: string;
   readonly ended: boolean;
   readonly transcript: string | null;
+  /** What was wrong with its transcript when its run had ended already; null where nothing was. */
+  readonly found: string | null;
 }
 
 /** Sessions without a run are free until then. */

@@ -69,16 +69,17 @@ const LONGEST_PATH = 4096;
 
 /** An event with the calls its client has written down, read when somebody asks. */
 function withWritten(event: HookEvent, payload: JsonObject): HookEvent {
+  if (event.written !== undefined || !isRead(event.client)) return event;
   const ofSubagent = event.event === 'subagent_stop' ? textIn(payload, 'agent_transcript_path') : undefined;
-  const file = ofSubagent ?? event.transcript;
-  if (file === undefined || !isRead(event.client)) return event;
   const isSubagent = ofSubagent !== undefined || event.agentId !== undefined;
   if (isSubagent && ofSubagent === undefined) return event;
   return {
     ...event,
-    async written() {
+    async written(known) {
+      const file = ofSubagent ?? event.transcript ?? known;
+      if (file === null) return undefined;
       const calls = await callsIn(event.client, file);
-      return calls === null ? null : { isSubagent, calls };
+      return calls === null ? null : { isSubagent, isWhole: true, calls };
     },
   };
 }

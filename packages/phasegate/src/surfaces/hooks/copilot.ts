@@ -107,7 +107,7 @@ function ofServerNamed(name: string): ToolMeaning | 'own' | undefined {
 const PATHS = ['path', 'file_path', 'filePath'];
 
 /** The tools of Copilot by name. */
-const COPILOT_TOOLS: ToolMeanings = {
+export const COPILOT_TOOLS: ToolMeanings = {
   bash: shell('command'),
   powershell: shell('command'),
   write_bash: shell('input'),

@@ -77,7 +77,7 @@ const PATHS = ['file_path', 'absolute_path', 'path'];
 const FOLDERS = ['dir_path', 'path'];
 
 /** The tools of Gemini CLI by name. */
-const GEMINI_TOOLS: ToolMeanings = {
+export const GEMINI_TOOLS: ToolMeanings = {
   run_shell_command: shell('command'),
   read_file: onPath('read_files', PATHS),
   read_many_files: onPaths('read_files', ['paths', 'include']),

@@ -1,5 +1,5 @@
-import { type JsonObject, own } from '@phasegate/core';
-import type { HookAnswer, HookEvent } from '../../runtime/ports.ts';
+import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
+import type { HookAnswer, HookEvent, WrittenCall } from '../../runtime/ports.ts';
 import { type ClientAdapter, type HookFault, isFault, objectIn, placeIn, textIn } from './adapter.ts';
 import { cardText, denialText, goOnText } from './texts.ts';
 import {
@@ -48,6 +48,7 @@ function readOpencode(payload: JsonObject): HookEvent | HookFault {
     ...place,
     ...(parent === undefined ? {} : { parent }),
     ...(own(payload, 'last') === true ? { isLast: true } : {}),
+    ...writtenIn(payload),
   };
   if (event !== 'before_tool' && event !== 'after_tool') return base;
   const called = textIn(payload, 'tool');
@@ -59,6 +60,17 @@ function readOpencode(payload: JsonObject): HookEvent | HookFault {
   const tool = toolOf({ name: called, callId, input, rewrites: true }, meaning);
   if (event === 'before_tool') return { ...base, tool };
   return { ...base, tool, report: { ok: true, output: own(payload, 'output') ?? null } };
+}
+
+/** It has no transcript of its own to read: the plugin tells which calls it has seen the end of. */
+function writtenIn(payload: JsonObject): Pick<HookEvent, 'written'> {
+  const told = own(payload, 'calls');
+  if (!Array.isArray(told)) return {};
+  const calls = (told as readonly Json[]).filter(isJsonObject).flatMap((call): readonly WrittenCall[] => {
+    const [id, name, at] = [textIn(call, 'callID'), textIn(call, 'tool'), textIn(call, 'at')];
+    return id === undefined || name === undefined ? [] : [{ id, name, at: at ?? null }];
+  });
+  return { written: async () => ({ isSubagent: false, isWhole: false, calls }) };
 }
 
 /** A tool of an MCP server is called `SERVER_TOOL`. */

@@ -4,6 +4,9 @@ import { StringDecoder } from 'node:string_decoder';
 import { setImmediate } from 'node:timers/promises';
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import type { HookClient, WrittenCall } from '../../runtime/ports.ts';
+import { COPILOT_TOOLS } from './copilot.ts';
+import { GEMINI_TOOLS } from './gemini.ts';
+import { meaningIn, talks } from './tools.ts';
 
 /**
  * The calls in a client's transcript; null where it cannot be read, or nobody knows how. Its path is the client's word:
@@ -136,4 +139,53 @@ const ACTING: ReadonlySet<string> = new Set([
   'apply_patch',
 ]);
 
-const READERS: Readonly<Partial<Record<HookClient, () => Reader>>> = { claude, codex };
+/** Gemini CLI: messages are written again as they grow; a call is in them when it has ended. */
+function gemini(): Reader {
+  const made = new Map<string, WrittenCall>();
+  return {
+    take(line) {
+      const calls = own(line, 'toolCalls');
+      for (const call of Array.isArray(calls) ? (calls as readonly Json[]).filter(isJsonObject) : []) {
+        const { id, name, args, timestamp } = call;
+        // What failed was refused by a hook, or had an input that reached none.
+        if (typeof id !== 'string' || typeof name !== 'string' || call.status !== 'success') continue;
+        if (isTalk('gemini', name) || !isJsonObject(args)) continue;
+        const at = typeof timestamp === 'string' ? timestamp : null;
+        made.set(id, { id, name, input: args, at });
+      }
+    },
+    calls: () => [...made.values()],
+  };
+}
+
+/** Copilot CLI: a call is told when it begins, and whether it went well when it has ended. */
+function copilot(): Reader {
+  const begun = new Map<string, WrittenCall>();
+  const made: WrittenCall[] = [];
+  return {
+    take(line) {
+      const data = own(line, 'data');
+      if (!isJsonObject(data) || typeof data.toolCallId !== 'string') return;
+      const { toolCallId: id, toolName: name, arguments: input } = data;
+      if (own(line, 'type') === 'tool.execution_start' && typeof name === 'string' && isJsonObject(input)) {
+        const at = own(line, 'timestamp');
+        if (!isTalk('copilot', name))
+          begun.set(id, { id, name, input, at: typeof at === 'string' ? at : null });
+      }
+      const call = begun.get(id);
+      if (own(line, 'type') !== 'tool.execution_complete' || data.success !== true || call === undefined)
+        return;
+      begun.delete(id);
+      made.push(call);
+    },
+    calls: () => made,
+  };
+}
+
+/** Whether a tool only talks, about which its client may not ask. */
+function isTalk(client: 'gemini' | 'copilot', name: string): boolean {
+  const tools = client === 'gemini' ? GEMINI_TOOLS : COPILOT_TOOLS;
+  return meaningIn(tools, name) === talks;
+}
+
+const READERS: Readonly<Partial<Record<HookClient, () => Reader>>> = { claude, codex, gemini, copilot };

@@ -79,9 +79,11 @@ async function serverHere(
   };
 }
 
-/** The sessions of clients that work on a run, the last heard of first; a few. */
+/** The sessions of clients that work on a run, or of which something was found, the last heard of first; a few. */
 function atWork(sessions: readonly HookSession[], run: string): readonly HookSession[] {
-  const live = sessions.filter((session) => session.run === run && !session.ended);
+  const live = sessions.filter(
+    (session) => session.run === run && (!session.ended || session.found !== null),
+  );
   return live.sort((one, other) => (one.lastAt < other.lastAt ? 1 : -1)).slice(0, 10);
 }
 
