@@ -1,6 +1,7 @@
 import { guardOf, isInHome } from '@phasegate/core/model';
 import { derivedFrom } from './derivedEntries.ts';
 import { weightySettings } from './gitConfig.ts';
+import { isWeightless } from './homeSettings.ts';
 import type { Manifest, TreeEntry } from './manifest.ts';
 
 /** A path that is not as it was. */
@@ -26,7 +27,8 @@ export function compareTrees(
   for (const path of derived?.gone ?? before.entries.keys()) {
     if (after.entries.has(path)) continue;
     const was = before.entries.get(path) ?? null;
-    changes.push({ path, how: 'removed', before: was, after: null });
+    const noticed = was === null ? {} : ifWeightless(path, was);
+    changes.push({ path, how: 'removed', before: was, after: null, ...noticed });
   }
   for (const [path, is] of derived?.fresh ?? after.entries) {
     const was = before.entries.get(path);
@@ -39,7 +41,7 @@ export function compareTrees(
     const bad = is.type === 'other' || is.type === 'closed';
     const noticed = /^\.git\/worktrees\/[^/]+\/(?:gitdir|commondir)$/.test(path)
       ? { noticed: true as const }
-      : {};
+      : ifWeightless(path, is);
     changes.push({ path, how: bad ? 'unreadable' : 'added', before: null, after: is, ...noticed });
   }
   return changes.sort((one, other) => (one.path < other.path ? -1 : 1));
@@ -72,6 +74,11 @@ export function secondNames(
     if (names.length < Number(after.links)) others.push(null);
     return { change, names: others };
   });
+}
+
+/** A file of the home folder in which nothing counts is on record and refuses nothing: clients make theirs by themselves. */
+function ifWeightless(path: string, { type, content }: TreeEntry): Pick<PathChange, 'noticed'> {
+  return isInHome(path) && type === 'file' && isWeightless(path, content) ? { noticed: true } : {};
 }
 
 function identityOf({ device, inode }: TreeEntry): string {

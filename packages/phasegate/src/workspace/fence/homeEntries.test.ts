@@ -57,6 +57,27 @@ describe('a file of the home folder counts by what it makes others run', () => {
     ]);
   });
 
+  test.each([
+    ['.codex/config.toml', '[projects."/p"]\ntrust_level = "trusted"\n', 'notify = ["sh"]\n'],
+    ['.gemini/settings.json', { ui: { theme: 'dark' } }, { hooks: {} }],
+    ['.gitconfig', '[user]\n\tname = Ada\n', '[core]\n\thooksPath = /tmp/x\n'],
+  ])('%s that comes or goes with nothing in it that counts refuses nothing', async (file, nothing, much) => {
+    const { fence, put } = place();
+    const without = await fence.measure('run');
+    put(file, nothing);
+    const tree = await fence.measure('run');
+    const came = await fence.moved('run', without);
+    put(file, null);
+    const went = await fence.moved('run', tree);
+    put(file, much);
+
+    expect([came, went]).toMatchObject([
+      [{ how: 'added', noticed: true }],
+      [{ how: 'removed', noticed: true }],
+    ]);
+    expect((await fence.moved('run', without)).map(({ noticed }) => noticed)).toEqual([undefined]);
+  });
+
   test('what a client keeps for itself is nothing', async () => {
     const { fence, put } = place();
     put('.claude.json', { mcpServers: {}, numStartups: 1 });

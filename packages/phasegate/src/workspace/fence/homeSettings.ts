@@ -37,6 +37,14 @@ export function weightOf(bytes: Buffer, kind: HomeKind): string {
   return hash('sha256', textOf(bytes, kind) ?? bytes, 'hex');
 }
 
+/** Whether nothing counts in a file of the home folder that has this weight: it may come and go. */
+export function isWeightless(path: string, weight: string): boolean {
+  const [, kind = 'bytes'] = HOME_FILES.find(([name]) => `~/${name}` === path) ?? [];
+  return kind !== 'bytes' && weight === weightOf(Buffer.from(EMPTY[kind]), kind);
+}
+
+const EMPTY = { settings: '{}', client_state: '{}', toml: '', git: '' } as const;
+
 function textOf(bytes: Buffer, kind: HomeKind): string | null {
   if (kind === 'bytes') return null;
   const text = bytes.toString('utf8');
