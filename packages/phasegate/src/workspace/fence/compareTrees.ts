@@ -124,5 +124,5 @@ function isConfig(path: string): boolean {
 function sameWeight(was: TreeEntry, is: TreeEntry, contentOf: (content: string) => Buffer | null): boolean {
   const [one, other] = [contentOf(was.content), contentOf(is.content)];
   if (one === null || other === null) return false;
-  return weightySettings(one.toString('utf8')) === weightySettings(other.toString('utf8'));
+  return weightySettings(one) === weightySettings(other);
 }

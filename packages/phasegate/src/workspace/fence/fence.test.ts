@@ -201,8 +201,22 @@ test.each([
   ['[merge "x"]\n\tdriver = sh', true],
   ['[merge]\n\ttool = x', true],
   ['[commit]\n\tgpgSign = true', true],
+  ['# note \\\n[core] fsmonitor = x', true],
+  ['; note \\\n[core] sshCommand = x', true],
+  ['[color]\n\tdiff = auto # \\\n[core] fsmonitor = x', true],
+  ['[color]\n# note \\\n[alias]\n\tst = !x', true],
+  ['[user]\n\tname = a\\\\\n[core] fsmonitor = x', true],
+  ['[gc]\n\trecentObjectsHook = x', true],
+  ['[pull]\n\ttwohead = x', true],
+  ['[log]\n\tshowSignature = true', true],
+  ['[remote "origin"]\n\turl = "foo:":x', true],
+  ['[remote "origin"]\n\turl = foo://x', true],
+  ['[remote "origin"]\n\turl', true],
+  ['[branch "main"]\n\tremote = foo::x', true],
+  ['[remote "origin"]\n\turl = git@example.org:x.git\n\tpushurl = ssh://example.org/x', false],
+  ['[gc]\n\tauto = 0\n[color]\n\tui = auto\n[pull]\n\trebase = true', false],
 ])('a git config with %j has weight: %j', (text, expected) => {
-  expect(weightySettings(text) !== weightySettings('')).toBe(expected);
+  expect(weightySettings(Buffer.from(text)) !== weightySettings(Buffer.from(''))).toBe(expected);
 });
 
 test('names that are not UTF-8 hide nothing, neither files nor folders nor what changes in them', async () => {

@@ -6,6 +6,9 @@ import { createFence } from './fence.ts';
 import { readHome } from './homeEntries.ts';
 
 const SETTINGS = '.claude/settings.json';
+const TOML = '.codex/config.toml';
+const SERVER = '[mcp_servers.phasegate]\ncommand = "phasegate"\n';
+const LATIN = (sign: string) => Buffer.from(`[core]\n\thooksPath = /tmp/${sign}\n`, 'latin1');
 const HOOKS = { hooks: { PreToolUse: [{ command: 'phasegate hook' }] } };
 
 describe('a file of the home folder counts by what it makes others run', () => {
@@ -27,6 +30,11 @@ describe('a file of the home folder counts by what it makes others run', () => {
     ['a hook of git is planted', '.gitconfig', '', '[core]\n\thooksPath = /tmp/x\n'],
     ['an alias of git is planted', '.gitconfig', '', '[alias]\n\tst = !sh\n'],
     ['a filter of git is planted', '.config/git/config', '', '[filter "x"]\n\tclean = sh\n'],
+    ['a comment hides a setting of git', '.gitconfig', '', '# \\\n[core] fsmonitor = /tmp/x\n'],
+    ['bytes that are not text change', '.gitconfig', LATIN('\xff'), LATIN('\xfe')],
+    ['a server has `=` in its name', TOML, '[tui]\na = 1\n', '[tui]\na = 1\n[mcp."a=b"]\ncommand = "x"\n'],
+    ['a server is put into a string', TOML, `[tui]\n${SERVER}`, `[tui]\na = '''\n${SERVER}[tui]\n'''\n`],
+    ['a section only begins like another', TOML, '', '[tui-x]\ncommand = "x"\n'],
     ['another file is included', '.gitconfig', '', '[include]\n\tpath = /tmp/x\n'],
     ['what was JSON is not', SETTINGS, HOOKS, '{'],
   ])('%s', async (_, file, before, after) => {
@@ -190,7 +198,8 @@ function place() {
     const file = join(home, path);
     if (content === null) return rmSync(file, { force: true });
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+    const isPlain = typeof content === 'string' || Buffer.isBuffer(content);
+    writeFileSync(file, isPlain ? content : JSON.stringify(content));
   };
   return { fence, home, root, put };
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { weightySettings } from './gitConfig.ts';
@@ -47,9 +48,9 @@ const EMPTY = { settings: '{}', client_state: '{}', toml: '', git: '' } as const
 
 function textOf(bytes: Buffer, kind: HomeKind): string | null {
   if (kind === 'bytes') return null;
+  if (kind === 'git') return weightySettings(bytes);
   const text = bytes.toString('utf8');
-  if (kind === 'git') return weightySettings(text);
-  if (kind === 'toml') return weightyLines(text);
+  if (kind === 'toml') return isUtf8(bytes) ? weightyLines(text) : null;
   try {
     const value = JSON.parse(text) as Json;
     if (!isJsonObject(value)) return null;
@@ -119,17 +120,19 @@ function isEmpty(value: Json): boolean {
 }
 
 /**
- * Lines of a TOML file but for those that are known to start nothing, by their section and key. It is not parsed: a value
- * of several lines stays as it is, and counts.
+ * Lines of a TOML file but for those that are known to start nothing, by their section and key. It is not parsed: every
+ * line that begins with a bracket may begin a section, and where there are strings of several lines, in which anything
+ * may look like one, all of it counts.
  */
-function weightyLines(text: string): string {
+function weightyLines(text: string): string | null {
+  if (/"""|'''/.test(text)) return null;
   let isKept = true;
   let isTop = true;
   const kept: string[] = [];
   for (const line of text.split(/\r?\n/)) {
     const bare = line.trim();
     if (bare === '' || bare.startsWith('#')) continue;
-    if (/^\[/.test(bare) && !/=/.test(bare.split(']')[0] ?? '')) {
+    if (bare.startsWith('[')) {
       isTop = false;
       isKept = !HARMLESS_SECTION.test(bare);
     }
@@ -140,6 +143,6 @@ function weightyLines(text: string): string {
 }
 
 /** What a client writes there when a person answers its questions, and how it looks. */
-const HARMLESS_SECTION = /^\[(?:projects|tui|notice|history)\b/;
+const HARMLESS_SECTION = /^\[\s*(?:projects|tui|notice|history)\s*[.\]]/;
 const HARMLESS_LINE =
   /^(?:model|model_reasoning_effort|model_reasoning_summary|personality)\s*=\s*"[^"\\]*"$/;
