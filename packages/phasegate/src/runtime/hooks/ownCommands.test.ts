@@ -21,7 +21,7 @@ test.each([
   'phasegate next',
   'phasegate --project=. --json next',
   'phasegate --url http://127.0.0.1:1 next',
-  'npx phasegate done',
+  './node_modules/.bin/phasegate done',
   'cd docs && phasegate done',
   "printf '%s' text | phasegate ask",
   "phasegate done <<'EOF'\nrm -rf src\nEOF\n",
@@ -36,6 +36,7 @@ test.each([
   ['a path of its own by printf', 'printf -v PATH %s docs; phasegate next'],
   ['the same in one word', 'printf -vPATH docs; phasegate next'],
   ['a program called npx', './docs/npx phasegate next'],
+  ['npx, which a `.npmrc` leads', 'npx phasegate next'],
   ['npx of another folder', 'cd docs && npx phasegate next'],
 ])('with %s a line is judged as any other [adv.B4] [adv.B5]', (_, line) => {
   expect(kindOf(line)).toBe('other');
@@ -46,6 +47,8 @@ test.each([
   'phasegate --url x decide r approve',
   'phasegate --insecure-http decide r approve',
   'phasegate --no-color --project . decide r approve',
+  'npx phasegate decide r approve',
+  '/usr/bin/npx phasegate --json decide r approve',
 ])("options before it hide no human's verb: %j", (line) => {
   expect(kindOf(line)).toBe('decide');
 });

@@ -31,14 +31,14 @@ export function ownCommand(line: string, cwd: string, places: ProgramPlaces): Ow
   const read = parseCommandLine(withoutQuotedText(line));
   if (!read.ok) return { kind: 'other' };
   const beside = read.commands.filter((words) => !isHarmless(words));
-  // From another folder a relative name is another program, and `npx` finds another one.
+  // From another folder a relative name is another program.
   const moves = read.commands.some(([program]) => program === 'cd');
   const called = beside.map((words) =>
-    moves && /^(?:npx$|(?!\/).*\/)/.test(words[0] ?? '') ? null : calledOf(words, cwd, places),
+    moves && /^(?!\/).*\//.test(words[0] ?? '') ? null : calledOf(words, cwd, places),
   );
   const human = called.find((one) => one !== null && HUMANS.has(one.verb));
   if (human != null) return { kind: 'humans', verb: human.verb };
-  if (called.length === 0 || !called.every((one) => one !== null && AGENTS.has(one.verb)))
+  if (called.length === 0 || !called.every((one) => one?.isOwn === true && AGENTS.has(one.verb)))
     return { kind: 'other' };
   const runs = called.map((one) => one?.run ?? null).filter((run) => run !== null);
   const has = (verb: string) => called.some((one) => one?.verb === verb);
@@ -104,20 +104,20 @@ const HUMANS: ReadonlySet<string> = new Set([
 ]);
 
 interface Called {
+  /** By its real path; one that may be, and nobody can say, is not. */
+  readonly isOwn: boolean;
   readonly verb: string;
   readonly run: string | null;
 }
 
 function calledOf(words: readonly string[], cwd: string, places: ProgramPlaces): Called | null {
   const [program = '', ...rest] = words;
-  const [own, after] = isOwn(program, cwd, places)
-    ? [true, rest]
-    : program === 'npx' && rest[0] === 'phasegate'
-      ? [isOwn(join(cwd, 'node_modules/.bin/phasegate'), cwd, places), rest.slice(1)]
-      : [false, rest];
-  if (!own) return null;
-  const [verb = 'help', ...plain] = withoutOptions(after);
-  return { verb, run: plain.find(isRunId) ?? null };
+  const own = isOwn(program, cwd, places);
+  // What `npx` starts is said by files that an agent may write, `.npmrc` above all: it opens nothing.
+  const byNpx = rest[0] === 'phasegate' && program.replace(/^.*\//, '') === 'npx';
+  if (!own && !byNpx) return null;
+  const [verb = 'help', ...plain] = withoutOptions(own ? rest : rest.slice(1));
+  return { isOwn: own, verb, run: plain.find(isRunId) ?? null };
 }
 
 /** The words from the verb on. Read as the program reads them: whatever begins with a dash may stand before it. */
