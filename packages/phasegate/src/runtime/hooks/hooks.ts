@@ -15,7 +15,7 @@ import { ownCommand } from './ownCommands.ts';
 import { createPauses } from './pauses.ts';
 import { placeUse, writesSettings } from './placeUses.ts';
 import { createProofs, type LookAgain } from './proofs.ts';
-import { pruneCalls } from './pruneCalls.ts';
+import { pruneSessions } from './pruneSessions.ts';
 import { createReconciling } from './reconciling.ts';
 import { type Attended, createSessions } from './sessions.ts';
 import { createSettingsWatch } from './settingsWatch.ts';
@@ -70,6 +70,7 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
   const calls = createJudgedCalls(parts);
   const reconcile = createReconciling({ ...parts, sessions });
   const programs = { own: [real(settings.file)], path: settings.path };
+  let begun = 0;
 
   async function handle(event: HookEvent): Promise<HookAnswer> {
     switch (event.event) {
@@ -79,7 +80,8 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
         return afterTool(event);
       case 'session_start':
         // Nobody's session waits for it or fails by it.
-        await pruneCalls(parts).catch(() => 0);
+        begun += 1;
+        await pruneSessions(parts, begun % PRUNED_EVERY === 0).catch(() => 0);
         return card(event, true);
       case 'compacted':
       case 'subagent_start':
@@ -292,6 +294,8 @@ const NONE: HookAnswer = { kind: 'none' };
 /** With these it is looked at again whether the proof of a client stands. */
 const AFRESH: ReadonlySet<HookEvent['event']> = new Set(['session_start', 'stop', 'subagent_stop']);
 const ROUNDS = 5;
+/** Fewer than are looked at in one go. */
+const PRUNED_EVERY = 100;
 /** No path is in it. */
 const NOWHERE = '/\0';
 const NOTHING_PROVEN: Proofs = { ringOf: async () => 'served' };

@@ -1,31 +1,47 @@
 import { own } from '@phasegate/core';
-import type { Store } from '../ports.ts';
+import type { KeptRecord, Store } from '../ports.ts';
 
-/**
- * Drops what was decided on calls of sessions that nobody heard of for a month, where every run they were judged in has
- * ended; what was judged stays in the audit. Looks once a day, at a few sessions. Says how many were dropped.
- */
-export async function pruneCalls({
-  store,
-  now,
-}: {
+/** What sessions are kept in. */
+export interface PruneParts {
   readonly store: Pick<Store, 'keep' | 'kept' | 'keptAll' | 'dropKept' | 'load'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-}): Promise<number> {
+}
+
+/**
+ * Drops sessions that nobody heard of for a month, with what was decided on their calls, where every run they had to do
+ * with has ended; and of sessions without a run the oldest beyond a thousand, which anyone can announce. That a session
+ * came to a run, what was judged and what was found stays in the audit. Looks once a day, or when it is told to, at a
+ * few sessions. Says how many were dropped.
+ */
+export async function pruneSessions({ store, now }: PruneParts, isTold = false): Promise<number> {
   const iso = (at: number) => new Date(at).toISOString();
   const last = await store.kept(KIND, KEY);
-  if (last !== undefined && String(own(last, 'at')) > iso(now() - EVERY_MS)) return 0;
-  await store.keep({ kind: KIND, key: KEY, data: { at: iso(now()) } }, { run: null, audit: [] });
-  let [looked, dropped] = [0, 0];
-  for (const { key, data } of await store.keptAll('session')) {
-    if (String(own(data, 'last_at')) > iso(now() - KEPT_MS)) continue;
-    const calls = await store.keptAll('call', `${key}/`);
-    if (calls.length === 0) continue;
-    if (++looked > MOST_LOOKED) break;
-    const runs = new Set(calls.map((call) => own(call.data, 'run')));
-    if (await someGoesOn(store, runs)) continue;
-    dropped += await store.dropKept('call', `${key}/`);
+  const isDue = last === undefined || String(own(last, 'at')) <= iso(now() - EVERY_MS);
+  if (!isDue && !isTold) return 0;
+  if (isDue) await store.keep({ kind: KIND, key: KEY, data: { at: iso(now()) } }, { run: null, audit: [] });
+  const all = (await store.keptAll('session')).toSorted((one, other) =>
+    lastAt(one) < lastAt(other) ? -1 : 1,
+  );
+  const free = all.filter(({ data }) => own(data, 'run') === null);
+  const surplus = new Set(free.slice(0, Math.max(0, free.length - MOST_FREE)));
+  const old = all.filter((session) => lastAt(session) <= iso(now() - KEPT_MS) || surplus.has(session));
+  let dropped = 0;
+  for (const session of old.slice(0, MOST_LOOKED)) dropped += await drop(store, session);
+  return dropped;
+}
+
+/** Drops one session with all that is kept of it, where nothing of it goes on: one or none. */
+async function drop(store: PruneParts['store'], { key, data }: KeptRecord): Promise<number> {
+  const calls = await store.keptAll('call', `${key}/`);
+  const runs = new Set([own(data, 'run'), ...calls.map((call) => own(call.data, 'run'))]);
+  if (await someGoesOn(store, runs)) return 0;
+  for (const kind of ['call', 'announced', 'forged', 'hook_forged']) await store.dropKept(kind, `${key}/`);
+  let dropped = 0;
+  for (const kind of ['unreconciled', 'session']) {
+    // A key may be the beginning of another one's.
+    const alike = await store.keptAll(kind, key);
+    if (alike.length === 1) dropped = await store.dropKept(kind, key);
   }
   return dropped;
 }
@@ -37,9 +53,15 @@ async function someGoesOn(store: Pick<Store, 'load'>, runs: ReadonlySet<unknown>
   return false;
 }
 
+function lastAt({ data }: KeptRecord): string {
+  return String(own(data, 'last_at'));
+}
+
 const KIND = 'pruned';
 const KEY = 'calls';
 const DAY_MS = 86_400_000;
 const EVERY_MS = DAY_MS;
 const KEPT_MS = 30 * DAY_MS;
-const MOST_LOOKED = 50;
+/** As many sessions without a run are remembered. */
+const MOST_FREE = 1000;
+const MOST_LOOKED = 200;

@@ -3,7 +3,7 @@ import { openHookBed } from './fixtures/hookBed.ts';
 
 const MONTH = 31 * 86_400;
 
-test('decisions on calls go a month after their session, where every run has ended, and the audit stays', async () => {
+test('sessions and decisions on their calls go a month later, where every run has ended, and the audit stays', async () => {
   const bed = openHookBed();
   const run = await bed.start();
   await bed.call('Write', bed.write('docs/a.md'));
@@ -24,5 +24,38 @@ test('decisions on calls go a month after their session, where every run has end
   expect((await calls()).map((key) => key.split('/')[1])).toEqual(['s4']);
   expect((await bed.history(run)).some(({ event }) => event === 'tool_judged')).toBe(true);
   const known = (await bed.project.hooks.sessions()).map(({ session }) => session);
-  expect(known).toEqual(['s1', 's2', 's3', 's4']);
+  expect(known).toEqual(['s2', 's3', 's4']);
+  const bound = (await bed.history(run)).filter(({ event }) => event === 'session_bound');
+  expect(bound).toHaveLength(2);
+});
+
+test('of sessions without a run, which anyone can announce, the newest thousand are kept, and those at work', async () => {
+  const bed = openHookBed();
+  const run = await bed.start();
+  await bed.call('Write', bed.write('docs/a.md'), { session_id: 'at-work' });
+  const [model] = await bed.store.keptAll('session');
+  for (let count = 1000; count < 2150; count += 1) {
+    const data = { ...model?.data, run: null, last_at: `2026-11-15T12:00:00.${count}Z` };
+    await bed.store.keep(
+      { kind: 'session', key: `claude/announced-${count}`, data },
+      { run: null, audit: [] },
+    );
+  }
+  bed.pass(86_401);
+  await bed.event('SessionStart', { source: 'startup', session_id: 'last' });
+  const sessions = await bed.project.hooks.sessions();
+  expect(sessions).toHaveLength(1002);
+  expect(sessions.find(({ session }) => session === 'at-work')?.run).toBe(run);
+  expect(sessions.some(({ session }) => session === 'announced-2149')).toBe(true);
+  expect(sessions.some(({ session }) => session === 'announced-1000')).toBe(false);
+});
+
+test('a session whose id begins another one is not dropped with it', async () => {
+  const bed = openHookBed();
+  await bed.event('SessionStart', { source: 'startup', session_id: 's1' });
+  bed.pass(MONTH);
+  await bed.event('SessionStart', { source: 'startup', session_id: 's10' });
+  bed.pass(86_401);
+  await bed.event('SessionStart', { source: 'startup', session_id: 's2' });
+  expect((await bed.project.hooks.sessions()).map(({ session }) => session)).toContain('s10');
 });
