@@ -36,7 +36,7 @@ test('a secret that an agent hands in is in no answer, card, audit or file of th
   }
   const kept = ['state.db', 'state.db-wal'].map((name) => contentOf(join(project.stateDir, name))).join('');
   expect(kept).not.toContain(SECRET);
-  expect(kept).toMatch(/the key is masked-[0-9a-f]{16}, the badge masked-[0-9a-f]{16}/);
+  expect(kept).toMatch(/the key is masked-[0-9a-f]{16}-73chars, the badge masked-[0-9a-f]{16}-12chars/);
   expect((await phasegate(project, ['audit', 'verify'])).code).toBe(0);
 });
 

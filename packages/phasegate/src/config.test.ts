@@ -24,6 +24,17 @@ test('without a file everything is at its default', async () => {
 });
 
 test.each([
+  ['(?=a)b', 'cannot be matched in bounded time: it has a lookahead (`(?=`); write it without'],
+  ['(a)\\1', 'cannot be matched in bounded time: it has a backreference (`\\1`); write it without'],
+  ['a*', 'matches the empty text, so it would mask everything'],
+  ['(', 'is not a regular expression'],
+])('a pattern of secrets that cannot be used is told with its place: %s', async (pattern, problem) => {
+  const root = folder({ 'phasegate.config.yaml': `secrets:\n  - '${pattern}'\n` });
+
+  await expect(loadConfig(root)).rejects.toThrow(problem);
+});
+
+test.each([
   ['a pipe', (file: string) => execFileSync('mkfifo', [file])],
   ['a link to a device', (file: string) => symlinkSync('/dev/zero', file)],
 ])('%s in its place is refused, and nobody waits for it', async (_, put) => {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../json.ts';
+import { holdsMask } from '../model/masks.ts';
 import type { PhaseId } from '../model/workflow.ts';
 import { type FoldedPaths, foldPaths } from './foldPaths.ts';
 import type { FilesChanged } from './run.ts';
@@ -101,7 +102,9 @@ function plain(one: PhaseCount): JsonObject {
 }
 
 function programOf({ phase, tool, command, times }: AllowedProgram): JsonObject {
-  return { phase, tool, command: brief(command), times };
+  // Of the whole of it: the mask may stand where the card has not the room to show it.
+  const masked = holdsMask(command) ? { masked: true } : {};
+  return { phase, tool, command: brief(command), ...masked, times };
 }
 
 function refusedOf({ phase, what, code, message, times }: RefusedTry): JsonObject {

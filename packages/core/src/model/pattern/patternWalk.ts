@@ -1,8 +1,8 @@
 import type { Instruction } from './patternProgram.ts';
 import type { PatternPlace } from './patternTree.ts';
 
-/** A regular expression that is matched in a time that grows with the text and no faster. */
-export interface LinearPattern {
+/** Asks of texts whether a regular expression matches. */
+export interface PatternWalk {
   /** Whether it matches anywhere in the text; null where that would have taken more steps than there are left. */
   test(text: string, steps: StepsLeft): boolean | null;
 }
@@ -16,7 +16,7 @@ export interface StepsLeft {
  * Walks a program over texts, all its ways at once. What is possible at a place of the text is a spot; where the same
  * characters lead from one spot to the next is remembered, so that most characters cost one look.
  */
-export function walkOf(program: readonly Instruction[]): LinearPattern {
+export function walkOf(program: readonly Instruction[]): PatternWalk {
   const first = program.length - 1;
   const seen = new Int32Array(program.length);
   let mark = 0;
@@ -96,8 +96,8 @@ interface Spot {
   readonly ways: (Spot | undefined)[];
 }
 
-/** The characters on both sides of a place. */
-interface Around {
+/** The characters on both sides of a place; below 0 where there is none. */
+export interface Around {
   readonly before: number;
   readonly after: number;
 }
@@ -106,7 +106,7 @@ const DONE: Spot = { takes: [], ways: [] };
 const NOTHING = -1;
 const LARGEST_MARK = 2 ** 31 - 1;
 /** Characters whose ways are remembered, and what of the character after them matters to a place. */
-const PLAIN = 128;
+export const PLAIN = 128;
 const KINDS = 3;
 /** A few megabytes at the most, for a pattern and texts that were made to cost them. */
 const LARGEST_REMEMBERED = 200;
@@ -121,12 +121,14 @@ function renew(seen: Int32Array): number {
   return 1;
 }
 
-function kindOf(code: number): number {
+/** What of a character matters to the places beside it. */
+export function kindOf(code: number): number {
   if (code === NOTHING) return 0;
   return isWord(code) ? 1 : 2;
 }
 
-function isThere(place: PatternPlace, { before, after }: Around): boolean {
+/** Whether a place is between these characters. */
+export function isThere(place: PatternPlace, { before, after }: Around): boolean {
   switch (place) {
     case 'start':
       return before === NOTHING;

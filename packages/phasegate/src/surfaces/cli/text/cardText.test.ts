@@ -177,6 +177,10 @@ test('a long command that was not recorded, or a tool of an attached server, is 
     ],
     [{ calls: [{ phase: 'A', tool: 'mcp:db/drop', times: 1 }] }, '| mcp:db/drop, in phase A'],
     [{ programs: [{ phase: 'A', tool: 'bash', command: 'ls', times: 1 }] }, '| bash: ls, in phase A'],
+    [
+      { programs: [{ phase: 'A', tool: 'bash', command: 'ls', masked: true, times: 1 }] },
+      '| bash: ls (! not all of it is shown: what is masked ran too), in phase A',
+    ],
   ] as const) {
     const text = page({ ...bare, ...work });
 

@@ -69,7 +69,7 @@ export function changeLines(page: CardPage, work: CardWork, run: string): readon
     ...unnamedLines(page, 'writes whose paths were too long to record', work.changedUnnamed),
     ...countedLines(page, 'programs that were allowed; what each of them changed is not recorded:', {
       list: programs,
-      text: (one) => `${own(one, 'tool')}: ${own(one, 'command')}`,
+      text: (one) => `${own(one, 'tool')}: ${own(one, 'command')}${maskedNote(one)}`,
     }),
     ...unnamedLines(page, 'programs whose command line was too long to record', work.programsUnnamed),
     ...countedLines(page, 'tools of attached servers that were allowed; what they did is not recorded:', {
@@ -83,6 +83,11 @@ export function changeLines(page: CardPage, work: CardWork, run: string): readon
     ...(isAllowedNothing(work) ? page.line('no write and no program went through Phasegate') : []),
     ...(isCut(work) ? page.line(`all of it: phasegate audit export --run ${run}`) : []),
   ];
+}
+
+/** A mask hides whatever it was put over, not only secrets: who decides must know that it is there. */
+function maskedNote(one: Json): string {
+  return own(one, 'masked') === true ? ' (! not all of it is shown: what is masked ran too)' : '';
 }
 
 /** What the comparison of the workspace found in each phase, or that there was none. */
