@@ -46,11 +46,8 @@ export function spansOf(program: readonly Instruction[]): PatternSpans {
           seen[at] = index;
           steps.left -= 1;
           const step = program[at] as Instruction;
-          if (step.kind === 'take') {
-            onward.at[onward.count] = at;
-            onward.from[onward.count] = from;
-            onward.count += 1;
-          } else if (step.kind === 'split') {
+          if (step.kind === 'take') add(onward, at, from);
+          else if (step.kind === 'split') {
             waiting[left++] = step.second;
             waiting[left++] = step.first;
           } else if (step.kind === 'done') note(found, { from, to: index });
@@ -69,10 +66,7 @@ export function spansOf(program: readonly Instruction[]): PatternSpans {
         if (after === NOTHING) return found;
         if (steps.left < 0) return null;
         for (const at of starts(before, after, steps)) {
-          if (seen[at] === index) continue;
-          onward.at[onward.count] = at;
-          onward.from[onward.count] = index;
-          onward.count += 1;
+          if (seen[at] !== index) add(onward, at, index);
         }
         [ways, onward] = [onward, ways];
         onward.count = 0;
@@ -132,6 +126,12 @@ interface MutableSpan {
 
 function noWays(most: number): Ways {
   return { at: new Int32Array(most), from: new Int32Array(most), count: 0 };
+}
+
+function add(ways: Ways, at: number, from: number): void {
+  ways.at[ways.count] = at;
+  ways.from[ways.count] = from;
+  ways.count += 1;
 }
 
 const NOTHING = -1;
