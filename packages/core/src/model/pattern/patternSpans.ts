@@ -65,9 +65,8 @@ export function spansOf(program: readonly Instruction[]): PatternSpans {
         }
         if (after === NOTHING) return found;
         if (steps.left < 0) return null;
-        for (const at of starts(before, after, steps)) {
-          if (seen[at] !== index) add(onward, at, index);
-        }
+        const isNew = (at: number) => seen[at] !== index;
+        for (const at of starts(before, after, steps).filter(isNew)) add(onward, at, index);
         [ways, onward] = [onward, ways];
         onward.count = 0;
         before = after;
