@@ -202,6 +202,16 @@ describe.runIf(SANDBOXES)('a program in a sandbox (bubblewrap)', () => {
     expect(existsSync(join(workspace, 'build/out/x'))).toBe(true);
   });
 
+  test('has the few settings of the system that programs need, and no keys or passwords beside them', async () => {
+    const workspace = folderWith({ 'src/a': 'a' });
+    const line =
+      'cat /etc/passwd; ls /etc/shadow /etc/ssl/private /etc/java-*/management/* 2>/dev/null; echo x >> /etc/passwd; true';
+
+    const { stdout } = await shell(scopeOf(workspace, ['src/**']), line);
+
+    expect(stdout).toBe(readFileSync('/etc/passwd', 'utf8'));
+  });
+
   test('is not shown definitions where it works by what it is told, unless it commits', async () => {
     const workspace = folderWith({
       'agent_workflow.yaml': 'the law',

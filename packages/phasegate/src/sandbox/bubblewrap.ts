@@ -11,13 +11,20 @@ import { SandboxUnavailable } from '../workspace/sandboxUnavailable.ts';
 import { APART, type Found, findBubblewrap } from './bubblewrapState.ts';
 import { type DefinitionPlaces, definitionPlaces, MOST_DEFINITIONS } from './definitionPlaces.ts';
 import { identityIn } from './gitIdentity.ts';
-import { type HeldText, holdText } from './heldText.ts';
+import { type HeldText, holdFile, holdText } from './heldText.ts';
 import { HOSTS, PORTS } from './ports.ts';
 import { openScope, type ScopeMounts } from './scopeMounts.ts';
 import { serveChannel } from './serveChannel.ts';
 import { severalLinks } from './severalLinks.ts';
 import { socketFilter } from './socketFilter.ts';
-import { isSystem, pathFolders, programFolders, readable, systemMounts } from './systemMounts.ts';
+import {
+  copiedSettings,
+  isSystem,
+  pathFolders,
+  programFolders,
+  readable,
+  systemMounts,
+} from './systemMounts.ts';
 
 /** What sandboxes of a project have beside the scope of their phase. */
 export interface SandboxSettings {
@@ -115,6 +122,13 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
   const words = [
     ...APART,
     ...(filter === null ? [] : ['--seccomp', inherit(hold(filter).descriptor)]),
+    ...copiedSettings().flatMap((place) => {
+      const file = holdFile(place);
+      if (file === null) return [];
+      held.push(file);
+      // Nobody writes to it but by making it another one, in this sandbox alone.
+      return ['--perms', '0444', '--file', inherit(file.descriptor), place];
+    }),
     ...viewOf(program, settings, isLed),
     ...mounts.mounts.flatMap(({ descriptor, place, writable }) => [
       writable ? '--bind-fd' : '--ro-bind-fd',

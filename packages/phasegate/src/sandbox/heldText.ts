@@ -21,6 +21,20 @@ export function holdText(content: string | Buffer): HeldText {
   };
 }
 
+/** Holds a file of the system to be read from its beginning; null where it cannot be. */
+export function holdFile(place: string): HeldText | null {
+  try {
+    const descriptor = openSync(place, constants.O_RDONLY);
+    return {
+      descriptor,
+      size: () => fstatSync(descriptor).size,
+      close: () => closeSync(descriptor),
+    };
+  } catch {
+    return null;
+  }
+}
+
 /** A file that never has a name. Node does not name the flag. */
 const O_TMPFILE = 0o20000000 | (constants.O_DIRECTORY ?? 0);
 

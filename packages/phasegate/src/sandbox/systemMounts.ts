@@ -14,11 +14,16 @@ import { basename, delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 export function systemMounts(): readonly string[] {
   return [
     ...SYSTEM.flatMap(systemFolder),
-    ...ETC.map((name) => `/etc/${name}`)
+    ...ETC_FOLDERS.map((name) => `/etc/${name}`)
       .filter((place) => existsSync(place))
       .flatMap(readable),
-    ...javaSettings().flatMap(readable),
+    ...javaSettings(),
   ];
+}
+
+/** Files of `/etc` that a sandbox has copies of: a copy is there ten times as fast as a mount. */
+export function copiedSettings(): readonly string[] {
+  return ETC_FILES.map((name) => `/etc/${name}`).filter((place) => existsSync(place));
 }
 
 /** Folders of the search path that lie outside the system, with the libraries beside them. */
@@ -53,27 +58,26 @@ export function readable(place: string): readonly string[] {
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store'] as const;
 
 /** What programs read to find libraries, names, times and certificates. No keys, no passwords, no services. */
-const ETC = [
-  'alternatives',
+const ETC_FOLDERS = ['alternatives', 'pki/tls/certs', 'ssl/certs'] as const;
+const ETC_FILES = [
   'group',
   'ld.so.cache',
   'localtime',
   'nsswitch.conf',
   'passwd',
-  'pki/tls/certs',
   'services',
-  'ssl/certs',
   'ssl/openssl.cnf',
 ] as const;
 
 /** Debian keeps settings there without which Java does not start; those of `management` may name passwords. */
 function javaSettings(): readonly string[] {
   const versions = namesIn('/etc').filter((name) => /^java-\d+-openjdk$/.test(name));
-  return versions.flatMap((version) =>
-    namesIn(`/etc/${version}`)
-      .filter((name) => name !== 'management')
-      .map((name) => `/etc/${version}/${name}`),
-  );
+  // One mount and a cover: one for each name would take longer than all else.
+  return versions.flatMap((version) => {
+    const folder = `/etc/${version}`;
+    const isThere = namesIn(folder).includes('management');
+    return [...readable(folder), ...(isThere ? ['--tmpfs', `${folder}/management`] : [])];
+  });
 }
 
 function namesIn(folder: string): readonly string[] {
