@@ -88,6 +88,18 @@ http {
     const verify = (file: string) => spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
 
     expect(verify(unit)).toMatchObject({ status: 0, stderr: '' });
+    // With what opens it for sandboxes beside it.
+    const more = readFileSync(join(DEPLOY, 'sandbox.conf'), 'utf8');
+    const opened = (name: string, lines: string) => {
+      project.write(`${name}/phasegate.service.d/sandbox.conf`, lines);
+      return project.write(
+        `${name}/phasegate.service`,
+        text.replace('/usr/local/bin/phasegate', process.execPath),
+      );
+    };
+    expect(verify(opened('open', more))).toMatchObject({ status: 0, stderr: '' });
+    const broken = more.replace('ProtectKernelLogs', 'ProtectKernelLog');
+    expect(verify(opened('broken', broken)).stderr).toContain('ProtectKernelLog');
     const misspelt = project.write('wrong.service', text.replace('NoNewPrivileges', 'NoNewPriviledges'));
     expect(verify(misspelt).stderr).toContain('NoNewPriviledges');
     // Out of ten, less is better; a service without hardening has 9.6.

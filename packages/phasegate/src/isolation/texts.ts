@@ -40,15 +40,14 @@ TimeoutStopSec=20
 Restart=on-failure
 UMask=0077
 # Programs of checks are started through newuidmap, which root owns: NoNewPrivileges=yes would stop it, and so would
-# RestrictNamespaces=yes the sandbox. CAP_SETUID and CAP_SETGID are for newuidmap; the server itself has none.
+# RestrictNamespaces=yes the sandbox. ProtectHostname, ProtectKernelLogs and ProtectKernelTunables would, too: a sandbox
+# has a name and a /proc of its own. CAP_SETUID and CAP_SETGID are for newuidmap; the server itself has none.
 CapabilityBoundingSet=CAP_SETUID CAP_SETGID
 AmbientCapabilities=
 ProtectSystem=strict
 ReadWritePaths=${plan.workspace} ${placesOf(plan).state} ${placesOf(plan).home} ${placesOf(plan).sockets}
 PrivateTmp=yes
 ProtectClock=yes
-ProtectHostname=yes
-ProtectKernelLogs=yes
 ProtectKernelModules=yes
 LockPersonality=yes
 RestrictRealtime=yes
