@@ -180,3 +180,24 @@ async function complete(project: TestProject, run: string, phase = 'SRC'): Promi
 function messages(answer: JsonObject): string {
   return JSON.stringify(answer.blockers ?? null);
 }
+
+test('a hard link made a phase earlier, when both names were in scope, leads nowhere in the next [adv.C2]', async () => {
+  const workflow = `
+workflow: fenced
+phases:
+  ONE: { writes: ["src/**", "docs/**"], allowed_tools: [write_files] }
+  TWO: { writes: ["src/**"], allowed_tools: [write_files] }
+`;
+  const project = makeProject({ 'agent_workflow.yaml': workflow, 'src/a.txt': 'a\n', 'docs/d.md': 'd\n' });
+  const run = String((await phasegate(project, ['start', 'fenced', '--json'])).json.run);
+  sh(project.root, 'ln docs/d.md src/hard');
+  const done = () => phasegate(project, ['done', run, '--evidence', '-', '--json'], { stdin: '{}' });
+
+  const first = (await done()).json;
+  sh(project.root, 'echo x >> src/hard');
+  const second = (await done()).json;
+
+  expect(first).toMatchObject({ checkpoint_passed: true });
+  expect(second).toMatchObject({ checkpoint_passed: false, error: 'scope_violation' });
+  expect(messages(second)).toContain('`docs/d.md`');
+});

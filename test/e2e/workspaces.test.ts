@@ -1,3 +1,4 @@
+import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { asProcess, makeProject, phasegate, startRun, type TestProject } from './cli.ts';
 
@@ -90,6 +91,16 @@ test('a run that waits for a human still has the workspace, and status says what
   expect(json).toMatchObject({ status: 'queued', waits_for: { run: first, status: 'waiting' } });
   expect(json.next_action).toContain(`have a human act on run \`${first}\`, which waits for one`);
   expect(text).toMatch(new RegExp(`waits for +${first} of gated, which is waiting and has this workspace`));
+  const doctor = (await phasegate(here, ['doctor', '--json'])).json.checks as readonly JsonObject[];
+  expect(doctor.find(({ name }) => name === 'workspace')).toMatchObject({
+    message: expect.stringMatching(
+      new RegExp(
+        `run \`${first}\` of \`gated\` is waiting, unchanged since [0-9T:.-]+Z, .*another run waits`,
+      ),
+    ),
+    next_step: expect.stringContaining(`phasegate stop ${first}`),
+  });
+  await phasegate(here, ['stop', second, '--reason', 'enough']);
 });
 
 test('of two runs started at the same moment by two processes exactly one begins, and the other waits for it [adv.K2]', async () => {

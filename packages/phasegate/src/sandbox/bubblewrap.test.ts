@@ -14,8 +14,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createBubblewrap } from './bubblewrap.ts';
-import { findBubblewrap } from './bubblewrapState.ts';
 import { folderWith, SANDBOXES, scopeOf, shell } from './fixtures/enclosing.ts';
 
 const ENCLOSING = join(import.meta.dirname, 'fixtures/enclosing.ts');
@@ -358,43 +356,5 @@ describe.runIf(SANDBOXES)('a program in a sandbox (bubblewrap)', () => {
     const workspace = folderWith({});
     const seen = await shell(scopeOf(workspace, []), 'exit 1', { write: ['/proc/1/root'] });
     expect([seen.how.kind, seen.code]).not.toEqual(['exited', 1]);
-  });
-});
-
-describe('where there is no bubblewrap', () => {
-  test('it is said what to do, and no program is run', async () => {
-    const missing = await findBubblewrap(['/nowhere/bwrap']);
-    expect(missing.state).toMatchObject({ works: false, reason: 'bubblewrap is not installed' });
-    const sandbox = createBubblewrap(
-      async () => ({ hidden: [], read: [], write: [], hosts: [], home: undefined }),
-      async () => missing,
-    );
-
-    const asked = sandbox.enclose({ argv: ['true'], cwd: '/', environment: {} }, scopeOf('/', []));
-
-    await expect(asked).rejects.toMatchObject({ code: 'sandbox_unavailable' });
-    await expect(asked).rejects.toThrow('apt-get install bubblewrap');
-  });
-
-  test('one that may make no namespaces, is too old, or is for another system is not taken', async () => {
-    const folder = join(folderWith({}), '..');
-    const program = (name: string, text: string) => {
-      const place = join(folder, name);
-      writeFileSync(place, `#!/bin/sh\n${text}\n`);
-      chmodSync(place, 0o755);
-      return place;
-    };
-    const old = program('old', 'echo "--bind SRC DEST"');
-    const refused = program(
-      'refused',
-      'case "$1" in --help) echo "--bind-fd --disable-userns";; *) echo "bwrap: No permissions to create new namespace" >&2; exit 1;; esac',
-    );
-
-    expect((await findBubblewrap([old])).state).toMatchObject({ reason: expect.stringContaining('too old') });
-    expect((await findBubblewrap([refused])).state).toMatchObject({
-      reason: expect.stringContaining('No permissions to create new namespace'),
-      nextStep: expect.stringContaining('user namespaces'),
-    });
-    expect((await findBubblewrap(undefined, 'darwin')).state).toMatchObject({ works: false });
   });
 });

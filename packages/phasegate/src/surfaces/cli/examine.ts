@@ -6,17 +6,11 @@ import type { OpenProject, People, Project, ServerState, Serving } from '../../r
 import { examineSettings } from '../../settings/examineSettings.ts';
 import { readRecord } from '../../settings/settingsRecord.ts';
 import type { Invocation } from './command.ts';
+import { examineWorkspace } from './examineWorkspace.ts';
+import type { Finding } from './finding.ts';
 import { foreignEntry } from './setUp/attachClient.ts';
 import { describeServer } from './text/describeServer.ts';
 import { VERSION } from './version.ts';
-
-/** One thing `doctor` looked at. Without what is missing not everything works; what is optional may stay as it is. */
-export interface Finding {
-  readonly name: string;
-  readonly status: 'ok' | 'missing' | 'optional' | 'broken';
-  readonly message: string;
-  readonly next_step?: string;
-}
 
 /** Looks at everything Phasegate stands on; a fault of one thing never hides the others. */
 export async function examine(invocation: Invocation): Promise<readonly Finding[]> {
@@ -38,6 +32,7 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
   if (opened?.ok) {
     const { value } = opened;
     findings.push(...(await servers(value)), ...(await guarded(value)), ...(await webhooks(value)));
+    findings.push(...(await workspace(value)));
     findings.push(await sandbox(value), ...(await proofs(value)), ...(await sessions(value)));
   }
   if (made) findings.push(...(await background(invocation, stateDir)));
@@ -141,6 +136,11 @@ async function servers(open: People): Promise<readonly Finding[]> {
 }
 
 /** Whether programs can be held; tried out, as what is installed is often not allowed to work. */
+async function workspace(open: OpenProject): Promise<readonly Finding[]> {
+  const looked = await attempt(() => examineWorkspace(open));
+  return looked.ok ? looked.value : [broken('workspace', looked.error)];
+}
+
 async function sandbox(open: OpenProject): Promise<Finding> {
   const name = 'sandbox';
   const looked = await attempt(() => open.sandboxes.state());

@@ -1,8 +1,12 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import {
   existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
+  readdirSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
   rmSync,
@@ -12,8 +16,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { quarantinePaths } from './putBackPaths.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { cases } from '../../../../../test/tier.ts';
+import { createContents } from './contents.ts';
+import { quarantinePaths, restorePaths } from './putBackPaths.ts';
+
+const FLIP = join(import.meta.dirname, '../../../../../test/adversary/flip.ts');
 
 /** A folder that things cannot just be renamed to. */
 const FAR = ['/dev/shm', '/var/tmp'].find(
@@ -41,3 +49,49 @@ test.runIf(FAR !== undefined)(
     }
   },
 );
+
+test('a folder that is swapped for a link by turns leads neither a restored nor a moved file elsewhere [adv.C2]', async () => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'swap-')));
+  const [root, outside] = [join(base, 'project'), join(base, 'outside')];
+  for (const folder of [join(root, 'real'), outside]) mkdirSync(folder, { recursive: true });
+  for (const name of ['kept.txt', 'came.txt']) writeFileSync(join(outside, name), 'stays');
+  symlinkSync(outside, join(root, 'fake'));
+  const contents = createContents(join(base, 'contents'));
+  const content = hash('sha256', 'as it was', 'hex');
+  const keeping = contents.begin();
+  keeping.keep(content, Buffer.from('as it was'));
+  keeping.end();
+  const [device, inode, size, mtime, ctime, links] = [1n, 1n, 9n, 0n, 0n, 1n];
+  const was = { type: 'file', mode: 0o644, device, inode, size, mtime, ctime, links, content } as const;
+  const entries = new Map([['race/kept.txt', was]]);
+  const before = { root: '', started: '0', rules: [], tracked: [], notes: [], entries };
+  const flipping = spawn(process.execPath, [
+    FLIP,
+    ...['race', 'real', 'fake'].map((name) => join(root, name)),
+  ]);
+  onTestFinished(() => void flipping.kill('SIGKILL'));
+  const went = { restored: 0, moved: 0, refused: 0 };
+  const counted = (what: 'restored' | 'moved', act: Promise<unknown>) =>
+    act.then(
+      () => {
+        went[what] += 1;
+      },
+      () => {
+        went.refused += 1;
+      },
+    );
+
+  for (let round = 0; round < cases({ quick: 300, full: 5000 }); round += 1) {
+    // In turns: what is to be restored, and what was not there and is removed or moved aside.
+    await counted('restored', restorePaths({ root, contents, paths: ['race/kept.txt'], before }));
+    await counted('restored', restorePaths({ root, contents, paths: ['race/came.txt'], before }));
+    await counted(
+      'moved',
+      quarantinePaths({ root, paths: ['race/kept.txt'], to: join(base, `aside/${round}`) }),
+    );
+  }
+
+  expect(readdirSync(outside)).toEqual(['came.txt', 'kept.txt']);
+  for (const name of readdirSync(outside)) expect(readFileSync(join(outside, name), 'utf8')).toBe('stays');
+  expect(went.refused).toBeGreaterThan(0);
+});

@@ -1,6 +1,7 @@
 import { HOOK_CLIENTS } from '../../../runtime/ports.ts';
 import type { CliCommand } from '../command.ts';
-import { examine, type Finding } from '../examine.ts';
+import { examine } from '../examine.ts';
+import type { Finding } from '../finding.ts';
 import type { Paint } from '../paint.ts';
 import { table } from '../text/table.ts';
 import { usageError } from '../usage.ts';
