@@ -65,10 +65,12 @@ function run(): void {
     openRemote: async (options) => (await import('./remoteProject.ts')).openRemoteProject(options),
     machine: {
       stopping,
-      serveMcp: async (serving) => {
+      serveMcp: async ({ project, agent, ...serving }) => {
         const { serveMcpStdio } = await import('./surfaces/mcp/serveMcpStdio.ts');
+        const { attachedHere } = await import('./surfaces/mcp/attachedTools.ts');
         const { stdin, stdout } = process;
-        await serveMcpStdio({ ...serving, stdin, stdout, signal: stopping() });
+        const attached = await attachedHere(project, { agent, run: serving.run });
+        await serveMcpStdio({ ...serving, attached, stdin, stdout, signal: stopping() });
       },
       openServer: async (request) => (await import('./localServer.ts')).openLocalServer(request),
       launcher: launcher(),

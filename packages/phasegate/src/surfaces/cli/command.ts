@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { JsonObject, Param, Phasegate } from '@phasegate/core';
 import type {
+  AgentPrincipal,
   BackgroundServer,
   Catalog,
   DriveRun,
@@ -158,6 +159,9 @@ export type ServeMcp = (serving: {
   readonly standards: Standards;
   readonly version: string;
   readonly run: string | undefined;
+  /** Whose tools of attached servers go through it, and for whom. */
+  readonly project: OpenProject;
+  readonly agent: AgentPrincipal;
   /** The epoch of each run the agent knew of when it was started. */
   readonly epochs: Map<string, number>;
   log(text: string): void;

@@ -119,7 +119,11 @@ const OWN_SERVERS: ReadonlySet<string> = new Set(['phasegate', 'plugin_phasegate
 
 /** What a tool of an MCP server is: ours, or one that is judged. */
 export function serverTool(server: string, tool: string): ToolMeaning | 'own' {
-  return OWN_SERVERS.has(server) && OWN_TOOLS.has(tool) ? 'own' : ofServer(server, tool);
+  if (!OWN_SERVERS.has(server)) return ofServer(server, tool);
+  if (OWN_TOOLS.has(tool)) return 'own';
+  // Of a server that is attached to ours: the contract names it by that server.
+  const at = tool.indexOf('__');
+  return at <= 0 ? ofServer(server, tool) : ofServer(tool.slice(0, at), tool.slice(at + 2));
 }
 
 /** Where a name is one of an MCP server's as `PREFIX__SERVER__TOOL`, what it is. */

@@ -4,6 +4,7 @@ import type {
   Admitted,
   AgentPrincipal,
   ExecutedCall,
+  People,
   RunsOf,
   ToolCallRequest,
   ToolImplementation,
@@ -26,6 +27,8 @@ export interface AttachedCaller {
   readonly agent: AgentPrincipal;
   /** Null where the agent showed its key: then the one run it holds is meant. */
   admitted(carried: object | undefined): Admitted | null;
+  /** The one run that is served to it; absent where it may mean any. */
+  readonly run?: string | undefined;
 }
 
 /** The attached tools as one agent calls them. */
@@ -37,13 +40,22 @@ export async function attachedFor(
   return {
     tools,
     async execute(call, carried) {
-      const admitted = caller.admitted(carried) ?? (await onlyRunOf(project, caller.agent));
+      const admitted = caller.admitted(carried) ?? (await onlyRunOf(project, caller));
       if (admitted === null) return withoutRun(project, caller.agent, call);
       const [executed] = await project.toolbox.execute(admitted, [call]);
       if (executed === undefined) throw new TypeError('one call has one answer');
       return executed;
     },
   };
+}
+
+/** The same for the one agent of this process; undefined where the config attaches no server. */
+export async function attachedHere(
+  project: RunsOf & Workshop & Pick<People, 'trust'>,
+  caller: Pick<AttachedCaller, 'agent' | 'run'>,
+): Promise<AttachedTools | undefined> {
+  if ((await project.trust.servers.cards()).length === 0) return undefined;
+  return attachedFor(project, { ...caller, admitted: () => null });
 }
 
 /** Puts them on a server under names that clients accept: `SERVER__TOOL`. */
@@ -66,15 +78,28 @@ function wireName(name: string): string {
   return name.slice(PREFIX.length).replace('/', '__');
 }
 
-/** The run an agent means by its key alone; null where it holds none or several. */
-async function onlyRunOf(project: RunsOf & Workshop, agent: AgentPrincipal): Promise<Admitted | null> {
-  const held = await project.claims.leases(agent.name);
-  const runs = new Set(held.map(({ run }) => run));
-  const [lease] = held;
-  if (lease === undefined || runs.size > 1) return null;
-  const { phase, epoch, status } = await project.as(agent).view(lease.run);
+/** The run an agent means where it shows no token: the one it is served, else the only one it holds; null where it holds none or several. */
+async function onlyRunOf(
+  project: RunsOf & Workshop,
+  { agent, run }: Pick<AttachedCaller, 'agent' | 'run'>,
+): Promise<Admitted | null> {
+  const leases = (await project.claims.leases(agent.name)).filter(
+    (one) => run === undefined || one.run === run,
+  );
+  // Without a key there is no lease: then it is the run that it began and that goes on.
+  const held = leases.length > 0 ? leases : await activeRunsOf(project, agent, run);
+  const [first] = held;
+  if (first === undefined || new Set(held.map((one) => one.run)).size > 1) return null;
+  const { phase, epoch, status } = await project.as(agent).view(first.run);
   if (phase === null || status !== 'active') return null;
-  return { principal: agent, runId: lease.run, phase, epoch, item: held.length === 1 ? lease.item : null };
+  return { principal: agent, runId: first.run, phase, epoch, item: held.length === 1 ? first.item : null };
+}
+
+async function activeRunsOf(project: RunsOf, agent: AgentPrincipal, run: string | undefined) {
+  const active = await project.as(agent).runs({ held: true, status: 'active' });
+  return active
+    .filter((one) => run === undefined || one.run === run)
+    .map((one) => ({ run: one.run, item: null }));
 }
 
 async function withoutRun(

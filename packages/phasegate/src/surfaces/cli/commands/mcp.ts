@@ -24,7 +24,8 @@ export const mcp: CliCommand = {
     if (machine === null) throw usageError('MCP cannot be served from here');
     const { catalog, standards, root, stateDir } = await invocation.project();
     const agent = await agentOf(invocation);
-    const phasegate = (await invocation.open()).as(agent);
+    const project = await invocation.open();
+    const phasegate = project.as(agent);
     const run = args.text('run');
     // A run nobody has is told now, not at the first call.
     if (run !== undefined) await phasegate.view(run);
@@ -36,7 +37,8 @@ export const mcp: CliCommand = {
       void found?.catch((error: unknown) => log(reasonOf(error)));
     }
     try {
-      await machine.serveMcp({ phasegate, catalog, standards, version: VERSION, run, epochs: told, log });
+      const serving = { phasegate, catalog, standards, version: VERSION, run, epochs: told, log };
+      await machine.serveMcp({ ...serving, project, agent });
     } finally {
       await standards.close();
     }
