@@ -95,3 +95,21 @@ test('a client without subagents is not served for that alone', () => {
 
   expect(holds(wallsOf({ control, settings }))).toBe(true);
 });
+
+test('what a client does not have is told and lowers nothing; a client that stays away holds', () => {
+  const front = { control: report(tried('worked')), settings: report(tried('held')) };
+  const walls = wallsOf({
+    ...front,
+    hooks_disabled: report(tried('cannot')),
+    folder_untrusted: report(tried('held'), { note: 'the client does not start' }),
+  });
+
+  expect(walls.slice(1)).toMatchObject([
+    { name: 'hooks_disabled', outcome: 'untested', note: 'the client has no such setting' },
+    { name: 'folder_untrusted', outcome: 'held', note: 'the client does not start' },
+  ]);
+  expect(holds(walls)).toBe(true);
+  const unseen = { ...front, settings_ignored: report(tried('worked', null)) };
+  expect(wallsOf(unseen)[1]).toMatchObject({ outcome: 'missed' });
+  expect(holds(wallsOf(unseen))).toBe(false);
+});

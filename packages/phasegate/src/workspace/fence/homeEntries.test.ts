@@ -68,6 +68,7 @@ describe('a file of the home folder counts by what it makes others run', () => {
   test.each([
     ['.codex/config.toml', '[projects."/p"]\ntrust_level = "trusted"\n', 'notify = ["sh"]\n'],
     ['.gemini/settings.json', { ui: { theme: 'dark' } }, { hooks: {} }],
+    ['.config/opencode/opencode.jsonc', { $schema: 'https://x' }, '{ "plugin": ["x"] } // more\n'],
     ['.gitconfig', '[user]\n\tname = Ada\n', '[core]\n\thooksPath = /tmp/x\n'],
   ])('%s that comes or goes with nothing in it that counts refuses nothing', async (file, nothing, much) => {
     const { fence, put } = place();

@@ -17,7 +17,7 @@ export const HOME_FILES: readonly (readonly [path: string, kind: HomeKind])[] = 
   ['.cursor/hooks.json', 'bytes'],
   ['.cursor/mcp.json', 'settings'],
   ['.config/opencode/opencode.json', 'settings'],
-  ['.config/opencode/opencode.jsonc', 'bytes'],
+  ['.config/opencode/opencode.jsonc', 'settings'],
   ['.gitconfig', 'git'],
   ['.config/git/config', 'git'],
 ];
