@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -34,6 +34,28 @@ describe.runIf(works)('phasegate exec (bubblewrap)', () => {
     expect(done.stderr).toContain('No such file or directory');
     expect(readFileSync(join(project.root, 'src/b.ts'), 'utf8')).toBe('typed');
     expect(readFileSync(join(project.root, 'plan.md'), 'utf8')).toBe('the plan');
+  });
+
+  test('leaves a signed receipt of what ran: run, phase, words, file, exit code and the files around it', async () => {
+    const project = makeProject(files);
+    const run = await startRun(project, 'build');
+    const words = ['sh', '-c', 'echo b > src/b.ts; exit 3'];
+
+    await asProcess(project, ['exec', run, '--', ...words]);
+
+    const exported = await phasegate(project, ['audit', 'export', '--run', run]);
+    const records = exported.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const [executed, ...others] = records.filter(({ event }) => event === 'tool_executed');
+    expect(others).toEqual([]);
+    expect(executed.data).toMatchObject({ tool: 'exec', ok: false, class: 'observed' });
+    const { receipt } = executed.data;
+    expect(receipt).toMatchObject({ run, phase: 'WRITE', epoch: 1, argv: words, exit_code: 3 });
+    expect(receipt.program).toBe(realpathSync('/bin/sh'));
+    expect(receipt.tree).not.toBe(receipt.tree_before);
+    expect((await phasegate(project, ['audit', 'verify', '--json'])).json).toMatchObject({ ok: true });
   });
 
   test('reaches the hosts of the phase through a proxy, and no other [adv.A9]', async () => {

@@ -84,6 +84,9 @@ export interface Receipt {
   readonly tree: string | null;
   /** The same before it ran; absent where there is none. */
   readonly tree_before?: string;
+  /** Of `phasegate exec`: the words, masked, and the file that was started. */
+  readonly argv?: readonly string[];
+  readonly program?: string;
   readonly started_at: string;
   readonly ended_at: string;
   readonly signature: string;

@@ -21,6 +21,7 @@ import { createReleases } from './leases/releases.ts';
 import { createRenewals } from './leases/renewals.ts';
 import { lookingAgain } from './lookingAgain.ts';
 import type { MigrationParts } from './migrate.ts';
+import { createObserving } from './observing.ts';
 import { createHumans } from './people.ts';
 import type {
   AcceptedFiles,
@@ -145,6 +146,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       },
     }),
     sandboxes,
+    observing: createObserving({ ...parts, load }),
     hooks: lateHooks({ ...parts, runtime, sandboxes }),
     proofs: lateProofs(parts),
     feed,

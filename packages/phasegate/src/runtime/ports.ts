@@ -49,6 +49,8 @@ export type {
   GateChoice,
   Gates,
   Keeping,
+  ObservedProgram,
+  Observing,
   OpenProject,
   People,
   RunsOf,

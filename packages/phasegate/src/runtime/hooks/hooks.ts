@@ -198,7 +198,7 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
     const output = report?.output ?? null;
     const shell = shellOf(tool, event.cwd);
     const told = { ok: report?.ok ?? false, output_hash: parts.hash(JSON.stringify(output)) };
-    const found = await calls.report(attended, tool, told);
+    const found = await calls.report(attended, { tool, told, argv: executedBy(tool, shell) });
     if (told.ok && (tool.kind === 'own' || shell?.kind === 'agents')) {
       const started = startedRun(tool, shell, JSON.stringify(output));
       if (started !== null && (await isBegunBy(found, started, attended)))
@@ -326,6 +326,15 @@ function folderOf({ input }: HookTool, cwd: string): string {
   const named = ['dir_path', 'directory', 'workdir', 'cwd'].map((name) => own(input, name));
   const given = named.find((one) => typeof one === 'string');
   return given === undefined ? cwd : resolve(cwd, given);
+}
+
+/** The words of the program that `phasegate exec` would run for a call; null for any other call. */
+function executedBy(
+  { uses: [only] }: HookTool,
+  shell: ReturnType<typeof ownCommand> | null,
+): readonly string[] | null {
+  if (shell?.kind !== 'other') return null;
+  return shell.executes ?? ['bash', '-c', String(own(only?.input ?? {}, 'command') ?? '')];
 }
 
 /** The run that a call to one of Phasegate's own tools or commands names. */

@@ -1,4 +1,5 @@
 import { type Blocker, canonicalJson, type JsonObject, own, type Run, type Verdict } from '@phasegate/core';
+import { argvHash, OBSERVED } from '../observing.ts';
 import type { AuditDraft, HookTool, Store } from '../ports.ts';
 import type { AskedUse, Runtime } from '../runtime.ts';
 import type { Attended } from './sessions.ts';
@@ -25,8 +26,16 @@ export interface JudgedCalls {
   find(attended: Attended, tool: HookTool): Promise<CallDecision | null>;
   /** Judges a call, once: the decision and its place in the audit are on disk before it is given. */
   judge(attended: Attended, tool: HookTool, uses: () => readonly AskedUse[]): Promise<CallDecision>;
-  /** Takes down what a client says came of a call. False where it was never judged. */
-  report(attended: Attended, tool: HookTool, report: JsonObject): Promise<CallDecision | null>;
+  /** Takes down what a client says came of a call. Null where it was never judged. */
+  report(attended: Attended, reported: Reported): Promise<CallDecision | null>;
+}
+
+/** What a client says came of a call. */
+export interface Reported {
+  readonly tool: HookTool;
+  readonly told: JsonObject;
+  /** The words of the program that `phasegate exec` would have run for it; null where there is none. */
+  readonly argv: readonly string[] | null;
 }
 
 /** Builds it. */
@@ -85,6 +94,28 @@ export function createJudgedCalls(parts: {
     };
   }
 
+  /**
+   * What the engine itself ran is `observed`, and its exit code counts, whatever the client says. INVARIANT: a receipt is
+   * for one report, of a call that was judged in the same epoch before the program began.
+   */
+  async function seen(
+    { run, epoch, at }: CallDecision,
+    call: string,
+    argv: readonly string[] | null,
+  ): Promise<JsonObject> {
+    const place = run === null || argv === null ? null : `${run}/${argvHash(argv, hash)}/`;
+    const all = place === null ? [] : await store.keptAll(OBSERVED, place);
+    const found = all.find(
+      ({ data }) =>
+        own(data, 'epoch') === epoch && String(own(data, 'at')) >= at && own(data, 'call') === undefined,
+    );
+    if (found === undefined) return { class: 'claimed' };
+    const { key, data } = found;
+    await store.keep({ kind: OBSERVED, key, data: { ...data, call } }, { run: null, audit: [] });
+    const exit_code = own(data, 'exit_code') ?? null;
+    return { class: 'observed', receipt: own(data, 'receipt') ?? null, exit_code, ok: exit_code === 0 };
+  }
+
   return {
     async find(attended, tool) {
       const key = keyOf(attended, tool);
@@ -120,7 +151,7 @@ export function createJudgedCalls(parts: {
       if (other !== null) return other;
       throw new RunMoved();
     },
-    async report(attended, tool, report) {
+    async report(attended, { tool, told, argv }) {
       const key = keyOf(attended, tool);
       const found = key === null ? await unreported(attended, tool) : await withKey(key, kept(key));
       if (found === null || !found[1].allowed) return found === null ? null : found[1];
@@ -132,7 +163,7 @@ export function createJudgedCalls(parts: {
         time: time(),
         principal: `agent:${attended.run?.holder ?? LOCAL}`,
         event: 'hook_reported',
-        data: { ...toldOf(attended, tool), class: 'claimed', ...report },
+        data: { ...toldOf(attended, tool), ...told, ...(await seen(decision, at, argv)) },
       };
       await store.keep({ kind: KIND, key: at, data }, { run, audit: run === null ? [] : [note] });
       return decision;

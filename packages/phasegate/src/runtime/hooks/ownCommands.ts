@@ -14,7 +14,8 @@ export type OwnCommand =
     }
   /** A human's verb is in it. */
   | { readonly kind: 'humans'; readonly verb: string }
-  | { readonly kind: 'other' };
+  /** With the words of the program, where `phasegate exec` runs one and nothing else is in the line. */
+  | { readonly kind: 'other'; readonly executes?: readonly string[] };
 
 /** Where programs are found. */
 export interface ProgramPlaces {
@@ -39,10 +40,19 @@ export function ownCommand(line: string, cwd: string, places: ProgramPlaces): Ow
   const human = called.find((one) => one !== null && HUMANS.has(one.verb));
   if (human != null) return { kind: 'humans', verb: human.verb };
   if (called.length === 0 || !called.every((one) => one?.isOwn === true && AGENTS.has(one.verb)))
-    return { kind: 'other' };
+    return { kind: 'other', ...executedBy(beside, called) };
   const runs = called.map((one) => one?.run ?? null).filter((run) => run !== null);
   const has = (verb: string) => called.some((one) => one?.verb === verb);
   return { kind: 'agents', run: runs[0] ?? null, starts: has('start'), completes: has('done') };
+}
+
+function executedBy(
+  [words, ...others]: readonly (readonly string[])[],
+  [called]: readonly (Called | null)[],
+): { readonly executes?: readonly string[] } {
+  if (words === undefined || others.length > 0 || called?.verb !== 'exec' || !called.isOwn) return {};
+  const at = words.indexOf('--');
+  return at < 0 ? {} : { executes: words.slice(at + 1) };
 }
 
 /** A line whose one command is given a quoted text: nothing in that text is the shell's. */

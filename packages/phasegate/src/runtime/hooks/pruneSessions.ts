@@ -37,6 +37,7 @@ async function drop(store: PruneParts['store'], { key, data }: KeptRecord): Prom
   const runs = new Set([own(data, 'run'), ...calls.map((call) => own(call.data, 'run'))]);
   if (await someGoesOn(store, runs)) return 0;
   for (const kind of ['call', 'announced', 'forged', 'hook_forged']) await store.dropKept(kind, `${key}/`);
+  for (const run of runs) if (typeof run === 'string') await store.dropKept('observed', `${run}/`);
   let dropped = 0;
   for (const kind of ['unreconciled', 'session']) {
     // A key may be the beginning of another one's.

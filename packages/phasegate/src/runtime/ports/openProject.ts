@@ -1,6 +1,7 @@
 import type { JsonObject, Phasegate, Principal, Run, RunView, Submitted } from '@phasegate/core';
 import type { Ring } from '@phasegate/core/model';
 import type {
+  AgentPrincipal,
   Agents,
   ArchiveRecord,
   Attempt,
@@ -15,6 +16,7 @@ import type {
   KeptAnswers,
   McpCommand,
   Migrations,
+  Receipt,
   SandboxState,
   Toolbox,
   UnlockedHuman,
@@ -101,6 +103,7 @@ export interface Workshop {
   readonly claims: Claims;
   readonly toolbox: Toolbox;
   readonly sandboxes: Sandboxes;
+  readonly observing: Observing;
   /** Answers to agents that were too large to be given at once. */
   readonly answers: KeptAnswers;
   readonly databases: Databases;
@@ -150,6 +153,20 @@ export interface Sandboxes {
   isAsked(run: Run): Promise<boolean>;
   /** What a whole client in a sandbox starts to speak with the engine. */
   mcp(): Promise<McpCommand>;
+}
+
+/** Receipts for programs that are run for a run by other ways than the toolbox. */
+export interface Observing {
+  /** Looks at the workspace before the program is started; what it gives makes the receipt when it has ended. */
+  begin(runId: string, program: ObservedProgram): Promise<(exitCode: number) => Promise<Receipt>>;
+}
+
+/** What is run, and for whom. */
+export interface ObservedProgram {
+  readonly argv: readonly string[];
+  /** The file that is started, by its real path; the word itself where no such file is found. */
+  readonly program: string;
+  readonly agent: AgentPrincipal;
 }
 
 /** Backups of authors' databases, each on the project's chain with its hash. */

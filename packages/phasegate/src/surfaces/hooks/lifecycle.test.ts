@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type JsonObject, own } from '@phasegate/core';
 import { describe, expect, test } from 'vitest';
-import { openHookBed, toldBy } from './fixtures/hookBed.ts';
+import { LOCAL, openHookBed, toldBy } from './fixtures/hookBed.ts';
 
 const RUN_ID = 'run-00112233445566778899';
 
@@ -115,6 +115,43 @@ describe('what a client reports', () => {
       ['hook_forged', 'was never judged'],
       ['hook_forged', 'was refused'],
     ]);
+  });
+});
+
+describe('what the engine itself ran for a client', () => {
+  const ran = async (bed: ReturnType<typeof openHookBed>, run: string, code: number) => {
+    const argv = ['bash', '-c', 'npm test'];
+    return (await bed.project.observing.begin(run, { argv, program: '/bin/bash', agent: LOCAL }))(code);
+  };
+  const call = { tool_name: 'Bash', tool_input: { command: 'npm test' } };
+  const classes = async (bed: ReturnType<typeof openHookBed>, run: string) =>
+    (await bed.history(run))
+      .filter(({ event }) => event === 'hook_reported')
+      .map(({ data }) => [own(data, 'class'), own(data, 'ok'), own(data, 'exit_code') ?? null]);
+
+  test('is observed, by its own exit code, and for one report', async () => {
+    const bed = openHookBed({ plan: { allowedTools: ['bash'] } });
+    const run = await bed.start();
+    const report = async (tool_use_id: string) => {
+      await bed.event('PostToolUse', { ...call, tool_use_id, tool_response: { stdout: 'all passed' } });
+    };
+    // Before anybody asked: it is about another call.
+    await ran(bed, run, 0);
+    bed.pass(1);
+    expect(await bed.call('Bash', call.tool_input, { tool_use_id: 'toolu_a' })).toBe('allowed');
+    await report('toolu_a');
+    expect(await bed.call('Bash', call.tool_input, { tool_use_id: 'toolu_b' })).toBe('allowed');
+    const receipt = await ran(bed, run, 1);
+    await report('toolu_b');
+    expect(await bed.call('Bash', call.tool_input, { tool_use_id: 'toolu_c' })).toBe('allowed');
+    await report('toolu_c');
+
+    expect(await classes(bed, run)).toEqual([
+      ['claimed', true, null],
+      ['observed', false, 1],
+      ['claimed', true, null],
+    ]);
+    expect(receipt).toMatchObject({ run, phase: 'PLAN', epoch: 1, argv: ['bash', '-c', 'npm test'] });
   });
 });
 

@@ -1,3 +1,5 @@
+import { accessSync, constants, realpathSync } from 'node:fs';
+import { delimiter, resolve } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import type { CliCommand } from '../command.ts';
 import { runHere } from '../runHere.ts';
@@ -10,7 +12,7 @@ export const exec: CliCommand = {
   details:
     'PROGRAM sees the workspace and may write what the phase may write; it has no network, no home and no `/run`, and\n' +
     'neither the state nor the keys of Phasegate. A run that waits or has ended may write nothing. The exit code is that\n' +
-    'of PROGRAM; without a sandbox here nothing is run.',
+    'of PROGRAM; without a sandbox here nothing is run. What was run is in the audit, with a receipt (`observed`).',
   examples: ['phasegate exec RUN -- npm test', 'phasegate exec RUN -- bash -c "make && git status"'],
   options: {},
   positionals: ['RUN'],
@@ -29,22 +31,46 @@ export const exec: CliCommand = {
     const environment = { ...namedIn(env), PHASEGATE_RUN: runId };
     const enclose = await open.sandboxes.forRun(runId);
     const argv = [program, ...words] as const;
+    const observe = await open.observing.begin(runId, {
+      argv,
+      program: fileOf(program, project.root, env),
+      agent,
+    });
+    let code: number;
     const enclosed = await enclose({ argv, cwd: project.root, environment, withoutDefinitions: true });
     try {
       const { loose } = enclosed;
       if (loose.length > 0) await invocation.out.log(`not held by the sandbox: ${loose.join('; ')}`);
       await open.guardedFiles.hold(runId);
-      const code = await runHere(enclosed);
-      if (enclosed.begun()) return code;
-      throw new PhasegateError('sandbox_unavailable', 'the sandbox could not be made', {
-        hint: 'phasegate doctor',
-      });
+      code = await runHere(enclosed);
+      if (!enclosed.begun()) {
+        throw new PhasegateError('sandbox_unavailable', 'the sandbox could not be made', {
+          hint: 'phasegate doctor',
+        });
+      }
     } finally {
       await enclosed.close();
       await open.guardedFiles.settle(runId);
     }
+    await observe(code);
+    return code;
   },
 };
+
+/** The file that a program's name leads to, by its real path; the name where it leads nowhere. */
+function fileOf(name: string, cwd: string, env: Readonly<Record<string, string | undefined>>): string {
+  const folders = name.includes('/') ? [cwd] : (env.PATH ?? '').split(delimiter);
+  for (const folder of folders) {
+    try {
+      const file = realpathSync(resolve(folder, name));
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return name;
+}
 
 /** What a program is told of the machine. Names are listed, never excluded: a new secret has a new name. */
 function namedIn(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
