@@ -90,6 +90,43 @@ test('nothing of the environment leads it elsewhere: a .curlrc, proxies, PATH, f
   expect(asked).toBe(0);
 });
 
+test('an event of ten megabytes is refused, and told why [adv.E3]', async () => {
+  const { code, stdout } = await ask(
+    event('Write', { file_path: join(project.root, 'a.js'), content: 'x'.repeat(10 * 1024 * 1024) }),
+  );
+
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'deny' } });
+  expect(stdout).toContain('larger than 8 MB');
+});
+
+test('a project that was moved is refused everything that changes it, by the old server and without one', async () => {
+  const moving = makeProject(TESTED);
+  const { code, stderr } = await asProcess(moving, ['init', '--yes', '--client', 'claude', '--json']);
+  expect(code, stderr).toBe(0);
+  await asProcess(moving, ['up']);
+  const moved = `${moving.root}-moved`;
+  renameSync(moving.root, moved);
+  const file = hookProgramOf(moving.stateDir, 'claude');
+  const write = () =>
+    ask(
+      JSON.stringify({
+        ...(JSON.parse(event('Write', { file_path: join(moved, 'a.js'), content: '' })) as object),
+        cwd: moved,
+      }),
+      {},
+      file,
+    );
+
+  expect((await write()).stdout).toContain('is outside the workspace');
+  process.kill(Number(readFileSync(pidFileOf(hookSocketFor(moving.stateDir)), 'utf8')), 'SIGKILL');
+  const without = await write();
+  // The system may count the killed process for a moment.
+  const last = without.stderr.includes('could not be asked') ? await write() : without;
+  expect({ code: last.code, stdout: last.stdout }).toEqual({ code: 2, stdout: '' });
+  expect(last.stderr).toContain('not allowed, because it could not be judged');
+});
+
 test('a killed server whose port something else has taken is started again, and the event is judged [adv.E4]', async () => {
   await ask(event('Read', { file_path: join(project.root, 'package.json') }));
   const pid = Number(readFileSync(pidFileOf(socket), 'utf8'));

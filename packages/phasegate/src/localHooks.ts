@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CONFIG_FILES, ownStateDir, realpathOfExisting, worktreeRecordIn } from './config.ts';
 import type { HookSettings } from './runtime/hooks/hooks.ts';
+import { readRecord } from './settings/settingsRecord.ts';
 
 /** Where a project is, and what is not to be seen of it. */
 export interface HookPlace {
@@ -53,7 +54,11 @@ export function hookSettings(
       if (ours === undefined) return null;
       return { ours, others: (problems(env.HOME) ?? []).filter((problem) => !ours.includes(problem)) };
     },
-    isSetUp: async () => CONFIG_FILES.some((name) => existsSync(join(home, name))) || hasHuman(),
+    // What `init` wrote for clients is on record in the state: a project that lost its config, or was moved, stays set up.
+    isSetUp: async () =>
+      CONFIG_FILES.some((name) => existsSync(join(home, name))) ||
+      readRecord(stateDir) !== null ||
+      (await hasHuman()),
   };
 }
 
