@@ -33,8 +33,8 @@ describe('events of other versions', () => {
   test.each<[string, JsonObject]>([
     ['a tool that is new', { tool_name: 'WriteEverywhere', tool_input: { path: 'docs/a.md' } }],
     ['a path under a new name', { tool_name: 'Write', tool_input: { target: 'docs/a.md', content: '' } }],
-    ['a path that is no text', { tool_name: 'Write', tool_input: { file_path: ['docs/a.md'] } }],
-    ['a command that is no text', { tool_name: 'Bash', tool_input: { command: { line: 'ls' } } }],
+    ['a path that is not a text', { tool_name: 'Write', tool_input: { file_path: ['docs/a.md'] } }],
+    ['a command that is not a text', { tool_name: 'Bash', tool_input: { command: { line: 'ls' } } }],
     ['an input that is a list', { tool_name: 'Write', tool_input: ['docs/a.md'] }],
     ['a name that every object has', { tool_name: 'constructor', tool_input: {} }],
     ['a name of two tools', { tool_name: 'Read\u0000Write', tool_input: { file_path: 'docs/a.md' } }],
@@ -61,7 +61,7 @@ test.each<[string, Json]>([
   expect(await bed.project.hooks.sessions()).toEqual([]);
 });
 
-test('two clients on one run are held by the phase it is in, whoever moved it', async () => {
+test('two clients on one run are held by the phase it is in, in whichever of them it was moved', async () => {
   const bed = openHookBed();
   const run = await bed.start();
   const gemini = async (path: string) => {
