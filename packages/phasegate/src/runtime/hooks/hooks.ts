@@ -16,6 +16,7 @@ import { createPauses } from './pauses.ts';
 import { placeUse, writesSettings } from './placeUses.ts';
 import { createProofs, type LookAgain } from './proofs.ts';
 import { pruneSessions } from './pruneSessions.ts';
+import { readsByShell } from './readsByShell.ts';
 import { createReconciling } from './reconciling.ts';
 import { type Attended, createSessions } from './sessions.ts';
 import { createSettingsWatch } from './settingsWatch.ts';
@@ -163,7 +164,9 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
       return tool.uses.map((use) => refusal(use, blockerOf(run, 'not_a_human', message)));
     }
     if (shell?.kind === 'agents') return tool.uses.map((use) => ({ use, verdict: { allowed: true } }));
-    return tool.uses.map((use) => placed(asGit(run, use), attended));
+    return tool.uses
+      .flatMap((use) => readsByShell(run, use, attended.event) ?? [asGit(run, use)])
+      .map((use) => placed(use, attended));
   }
 
   function shellOf(tool: HookTool, cwd: string) {

@@ -118,6 +118,33 @@ describe('what a client reports', () => {
   });
 });
 
+test.each([
+  ['cat docs/a.md', true],
+  ["cat docs/a.md 'src/b c.js'", true],
+  ['cat -A docs/a.md', false],
+  ['cat docs/a.md | sh', false],
+  ['cat docs/a.md > src/x', false],
+  ['cat ./*', false],
+  ['node docs/a.md', false],
+])(
+  'Codex, which has no tool to read a file, may `%s` where reading is allowed: %s',
+  async (command, isAllowed) => {
+    const bed = openHookBed();
+    await bed.start();
+    const at = { session_id: 'c1', cwd: bed.root, transcript_path: null, turn_id: 't1' };
+
+    const answer = await bed.raw('codex', {
+      ...at,
+      hook_event_name: 'PreToolUse',
+      tool_name: 'Bash',
+      tool_input: { command },
+      tool_use_id: 'call_1',
+    });
+
+    expect(JSON.stringify(answer).includes('[phasegate]')).toBe(!isAllowed);
+  },
+);
+
 describe('what the engine itself ran for a client', () => {
   const ran = async (bed: ReturnType<typeof openHookBed>, run: string, code: number) => {
     const argv = ['bash', '-c', 'npm test'];
