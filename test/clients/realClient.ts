@@ -50,13 +50,14 @@ export interface Play {
   readonly prompt?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly server?: AttachedServer;
+  readonly limitMs?: number;
 }
 
 /** Starts a real client in a project and plays it a script; it knows nothing of Phasegate but what is in its folder. */
 export async function play(
   name: ClientName,
   project: TestProject,
-  { script, prompt = 'Do what is to be done.', environment = {}, server }: Play,
+  { script, prompt = 'Do what is to be done.', environment = {}, server, limitMs = CLIENT_MS }: Play,
 ): Promise<Session> {
   const kind = CLIENTS[name];
   const model = await openScriptedModel(kind.protocol, script);
@@ -73,7 +74,7 @@ export async function play(
   const end = await startClient(launch, {
     cwd: project.root,
     path: project.env.PATH ?? '',
-    limitMs: CLIENT_MS,
+    limitMs,
     environment: { ...project.env, ...launch.environment, ...environment },
   });
   const main = model.exchanges.filter(({ thread }) => thread === 'main');
