@@ -2,6 +2,7 @@
 // leads what connects there through the pipe on DESCRIPTOR to the one who made the sandbox, and runs the program.
 // `relay.js connect` leads its own standard input and output to the first of the ports: an MCP server, to a client.
 import { spawn } from 'node:child_process';
+import { openSync } from 'node:fs';
 import { connect, createServer, Socket } from 'node:net';
 import { constants } from 'node:os';
 import { Channel } from './channel.ts';
@@ -35,7 +36,11 @@ if (first === 'connect') {
       });
     }),
   );
-  const child = spawn(words[0] ?? '', words.slice(1), { stdio: 'inherit' });
+  // The program must not have the pipe too, and Node shuts only low numbers by itself: an empty file stands in its place.
+  const pipe = Number(first);
+  const between = Array.from({ length: pipe - 3 }, () => 'ignore' as const);
+  const stdio = ['inherit', 'inherit', 'inherit', ...between, openSync('/dev/null', 'r')] as const;
+  const child = spawn(words[0] ?? '', words.slice(1), { stdio: [...stdio] });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   child.once('error', (error: NodeJS.ErrnoException) => {
     process.stderr.write(`${words[0]} could not be started: ${error.code ?? error.message}\n`);
