@@ -20,8 +20,10 @@ import { PHASE_PLACEHOLDERS, TASK_PLACEHOLDERS } from '../packages/markdown/src/
 import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
 import { COMMANDS } from '../packages/phasegate/src/surfaces/cli/commandTable.ts';
 import { toSvg } from '../packages/phasegate/src/surfaces/cli/graph/svg.ts';
+import { CLIENT_PACKAGES } from './clients/installClients.ts';
 import { checksPage } from './docs/checksPage.ts';
 import { commandsPage } from './docs/commandsPage.ts';
+import { type ConformanceClient, conformancePage } from './docs/conformancePage.ts';
 import { followGuide } from './docs/followGuide.ts';
 import { type LongRecord, longPage } from './docs/longPage.ts';
 import { manPage } from './docs/manPage.ts';
@@ -176,6 +178,19 @@ test('docs/reference/long-tests.md says how the long tier ended last', () => {
   const renew = 'docs/reference/long-tests.md is stale: run `npm run test:long`';
 
   expect(read('docs/reference/long-tests.md') === longPage(record), renew).toBe(true);
+});
+
+test('the page about real clients is what their proofs said, of the versions that are tested', () => {
+  const clients = JSON.parse(read('test/docs/conformance.json')) as readonly ConformanceClient[];
+  const renew = 'docs/reference/conformance.md is stale: run `npm run conformance:clients`';
+
+  expect(read('docs/reference/conformance.md') === conformancePage(clients), renew).toBe(true);
+  const { 'tdd-guard': _peer, ...packages } = CLIENT_PACKAGES;
+  expect(Object.fromEntries(clients.map(({ client, version }) => [client, version])), renew).toEqual(
+    Object.fromEntries(
+      Object.entries(packages).map(([name, wanted]) => [name, wanted.slice(wanted.lastIndexOf('@') + 1)]),
+    ),
+  );
 });
 
 test('anyone who follows the guide to agents has one that works through its queue [S2.100 S2.101]', async () => {
