@@ -18,7 +18,7 @@ phases:
     'workflow: shell\nenforcement: { workspace: shared }\nphases: { WORK: { allowed_tools: [bash] } }\n',
   'lines.txt': '\n'.repeat(1_900_000),
 };
-const ROUNDS = cases({ quick: 9, full: 30 });
+const ROUNDS = cases({ quick: 5, full: 30 });
 const MEGABYTE = 1024 * 1024;
 
 let siege: Siege;
