@@ -41,10 +41,11 @@ test('what is written by authors stands on the sdk, that on core, and nothing be
     'core/store-contract',
   ]);
   // The process that runs an author's functions gives them the protected database.
-  expect(seenFrom('loaders')).toEqual(['core', 'database', 'proofs', 'runtime/ports', 'sdk']);
+  expect(seenFrom('loaders')).toEqual(['core', 'database', 'files', 'proofs', 'runtime/ports', 'sdk']);
   // Which agents have a name is told in the help.
   expect(seenFrom('surfaces/cli')).toEqual([
     'core',
+    'files',
     'launch',
     'proofs',
     'runtime/ports',

@@ -1,9 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Json, type JsonObject, PhasegateError, type Problem } from '@phasegate/core';
 import { reasonOf, systemReason } from '@phasegate/core/model';
 import { faultsOf } from './config/faultsOf.ts';
 import type { ParsedText } from './config/parseWithPlaces.ts';
+import { NotRegular, readRegular } from './files/readRegular.ts';
 
 export {
   findProjectRoot,
@@ -75,7 +76,8 @@ export type ServerConfig =
 
 /** What the config of a project is called. */
 export const CONFIG_FILES = ['phasegate.config.json', 'phasegate.config.yaml'] as const;
-const SIZE_LIMIT = 1024 * 1024;
+/** No config is larger. */
+export const LARGEST_CONFIG = 1024 * 1024;
 const DEFAULTS: Config = {
   file: null,
   workflows: [],
@@ -156,16 +158,12 @@ function invalid(file: string, faults: readonly PlacedFault[]): PhasegateError {
 
 /** A pipe in the place of the config must not hold every command up, nor a device feed it without end. */
 function readRegularFile(path: string, file: string): Buffer {
-  const opened = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const found = fstatSync(opened);
-    if (!found.isFile()) throw new PhasegateError('config_invalid', `\`${file}\` is not a file`);
-    if (found.size > SIZE_LIMIT) {
-      throw new PhasegateError('config_invalid', `\`${file}\` is over the limit of 1 MB`);
-    }
-    return readFileSync(opened);
-  } finally {
-    closeSync(opened);
+    return readRegular(path, { most: LARGEST_CONFIG, links: 'follow' });
+  } catch (error) {
+    if (!(error instanceof NotRegular)) throw error;
+    const reason = error.code === 'too_large' ? 'is over the limit of 1 MB' : 'is not a file';
+    throw new PhasegateError('config_invalid', `\`${file}\` ${reason}`);
   }
 }
 

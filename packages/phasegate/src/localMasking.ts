@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONFIG_FILES, loadConfig } from './config.ts';
+import { CONFIG_FILES, LARGEST_CONFIG, loadConfig } from './config.ts';
+import { readRegularIfAny } from './files/readRegular.ts';
 import type { ProjectKeys } from './runtime/keys.ts';
 import type { Masking } from './runtime/masking.ts';
 
@@ -16,12 +16,9 @@ export async function maskingFor(root: string, keys: ProjectKeys): Promise<Maski
 
 /** Every command asks, and nearly no config has them: its parser is loaded only where the word stands in it. */
 async function ownPatterns(root: string): Promise<readonly string[]> {
-  const isNamed = CONFIG_FILES.some((name) => {
-    try {
-      return readFileSync(join(root, name)).includes('secrets');
-    } catch {
-      return false;
-    }
-  });
+  // What cannot be read is told by those who need it.
+  const bytesOf = (name: string) =>
+    readRegularIfAny(join(root, name), { most: LARGEST_CONFIG, links: 'follow' });
+  const isNamed = CONFIG_FILES.some((name) => bytesOf(name)?.includes('secrets'));
   return isNamed ? (await loadConfig(root)).secrets : [];
 }

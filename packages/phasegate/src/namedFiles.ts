@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { isJsonObject, type Json } from '@phasegate/core';
+import { readRegular } from './files/readRegular.ts';
 
 /** The words that a program is started with. */
 export interface StartedWith {
@@ -36,11 +37,14 @@ export function namedFiles(
   const found = [...command.flatMap(placesIn), ...manifests.filter(isFile), ...loaded].flatMap(
     (place): readonly (readonly [string, string])[] => {
       const path = pathIn(project, place);
-      return path === null ? [] : [[path, hash('sha256', readFileSync(place), 'hex')]];
+      return path === null ? [] : [[path, hash('sha256', readRegular(place, READING), 'hex')]];
     },
   );
   return Object.fromEntries(found.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
+
+/** Programs may be large, and links lead to them. */
+const READING = { most: 1024 ** 3, links: 'follow' } as const;
 
 // Most of an environment names data, which changes every day: a log, a database.
 const LOADS_CODE = /OPT$|OPTIONS|OPTS|PRELOAD|ENV$|STARTUP|INSERT_LIBRARIES|LOADER/i;
@@ -142,7 +146,7 @@ function mainOf(folder: string): string | null {
   const file = join(folder, 'package.json');
   if (!isFile(file)) return null;
   try {
-    const read = JSON.parse(readFileSync(file, 'utf8')) as Json;
+    const read = JSON.parse(readRegular(file, READING).toString('utf8')) as Json;
     return isJsonObject(read) && typeof read.main === 'string' ? read.main : null;
   } catch {
     // What cannot be read as JSON leads nobody anywhere; in the project its bytes count all the same.

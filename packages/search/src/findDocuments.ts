@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type Json, PhasegateError } from '@phasegate/core';
 import { compileGlob, globProblem, guardOf } from '@phasegate/core/model';
+import { bytesAt, MAX_DOCUMENT_BYTES } from './readText.ts';
 
 /** A file the index is about. */
 export interface FoundDocument {
@@ -90,7 +91,8 @@ function holdsWorkflow(folder: string, entries: Entries): boolean {
   if (!entries.some((entry) => entry.name === 'metadata.json' && entry.isFile())) return false;
   if (entries.some((entry) => entry.name === 'phases' && entry.isDirectory())) return true;
   try {
-    const value = JSON.parse(readFileSync(join(folder, 'metadata.json'), 'utf8')) as Json;
+    const bytes = bytesAt(join(folder, 'metadata.json'), MAX_DOCUMENT_BYTES);
+    const value = JSON.parse(String(bytes)) as Json;
     return isJsonObject(value) && WORKFLOW_KEYS.some((key) => key in value);
   } catch {
     // In doubt it is a workflow: leaving out a document is better than showing a later phase.

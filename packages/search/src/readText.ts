@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from '@phasegate/core/model';
 
@@ -21,14 +21,10 @@ export const MAX_DOCUMENT_BYTES = 10 * 1024 * 1024;
 /** Reads a document of the project, following no link. `root` is a real path. */
 export function readText(root: string, path: string): ReadText | null {
   const place = join(root, path);
-  let file: number | undefined;
   try {
-    // Not blocking: a pipe put in a document's place must not hold us up.
-    file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const { size } = fstatSync(file);
-    if (realpathSync(place) !== place) return null;
-    if (size > MAX_DOCUMENT_BYTES) return leftOut(`is over ${MAX_DOCUMENT_BYTES / 1024 / 1024} MB`);
-    const bytes = readFileSync(file);
+    const bytes = bytesAt(place, MAX_DOCUMENT_BYTES);
+    if (bytes === null || realpathSync(place) !== place) return null;
+    if (bytes === 'larger') return leftOut(`is over ${MAX_DOCUMENT_BYTES / 1024 / 1024} MB`);
     if (bytes.includes(0)) return leftOut('holds a NUL byte, so it is not text');
     if (!isUtf8(bytes)) return leftOut('is not UTF-8');
     return { ok: true, sha256: hash('sha256', bytes, 'hex'), text: bytes.toString('utf8') };
@@ -37,8 +33,28 @@ export function readText(root: string, path: string): ReadText | null {
     return code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR'
       ? null
       : leftOut(`cannot be read: ${reasonOf(error)}`, true);
+  }
+}
+
+/**
+ * What is in a file, through no link; null where something else stands there. Waits for nobody: a pipe put in its place
+ * must not hold us up.
+ */
+export function bytesAt(place: string, most: number): Buffer | 'larger' | null {
+  const file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) return null;
+    if (stats.size > most) return 'larger';
+    // One byte more than was there: a file that grows meanwhile is read next time.
+    const bytes = Buffer.allocUnsafe(stats.size + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(file, bytes, length, bytes.length - length, length);
+    if (length > stats.size) throw new Error('it grew while it was read');
+    return bytes.subarray(0, length);
   } finally {
-    if (file !== undefined) closeSync(file);
+    closeSync(file);
   }
 }
 

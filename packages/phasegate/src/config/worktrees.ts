@@ -1,5 +1,6 @@
-import { constants, readFileSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { readRegularIfAny } from '../files/readRegular.ts';
 
 /**
  * The same folder in the main worktree, where `.git` says that this one is in a linked worktree; else null. Git itself
@@ -28,17 +29,13 @@ function gitTop(from: string): string | undefined {
   }
 }
 
-/** A pipe in its place has nobody to be waited for. */
-const WITHOUT_WAITING = constants.O_RDONLY | constants.O_NONBLOCK;
-
+/** Not there or not ours to read: then this is not a worktree, and the project keeps its own state. */
 function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, { encoding: 'utf8', flag: WITHOUT_WAITING });
-  } catch {
-    // Not there or not ours to read: then this is not a worktree, and the project keeps its own state.
-    return undefined;
-  }
+  return readRegularIfAny(file, { most: LARGEST_NAMING, links: 'follow' })?.toString('utf8');
 }
+
+/** Of a file that says where another folder is. */
+const LARGEST_NAMING = 64 * 1024;
 
 /** The real path of what is there of a path, with the rest of it as it is written. */
 export function realpathOfExisting(path: string): string {

@@ -1,8 +1,9 @@
-import { closeSync, constants, copyFileSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import type { WorkflowDatabase } from '@phasegate/core/model';
+import { copyRegular } from '../files/streamRegular.ts';
 import type { DatabaseBackup, Databases } from '../runtime/ports.ts';
 import { dropCopy, recordsIn } from './attemptRecord.ts';
 import { keepAside, makeBackup, pruneBackups } from './backups.ts';
@@ -194,7 +195,12 @@ export function createDatabases({ root, stateDir, now, newId, busyMs }: Database
   async function copyToRestore({ path, sha256 }: DatabaseBackup): Promise<string> {
     const copy = join(stateDir, `${newId()}.restoring`);
     try {
-      copyFileSync(path, copy, constants.COPYFILE_EXCL);
+      const opened = openSync(copy, 'wx', 0o600);
+      try {
+        await copyRegular(path, opened);
+      } finally {
+        closeSync(opened);
+      }
       if (sha256 !== undefined && (await hashFile(copy)) !== sha256)
         throw refused(`the backup \`${path}\` is not what it was when it was made`, OTHERS);
       requireDatabase(copy, path);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { streamRegular } from '../files/streamRegular.ts';
 
 /** SHA-256 of a file's bytes. The file must not be open in this process either. */
 export async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  for await (const chunk of streamRegular(file)) hash.update(chunk);
   return hash.digest('hex');
 }
 
@@ -12,7 +12,7 @@ export async function hashFile(file: string): Promise<string> {
 export async function fingerprintFile(file: string): Promise<string> {
   const hash = createHash('sha256');
   let first = true;
-  for await (const chunk of createReadStream(file)) {
+  for await (const chunk of streamRegular(file)) {
     hash.update(first ? withoutCounters(chunk) : chunk);
     first = false;
   }

@@ -1,4 +1,4 @@
-import { fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { own } from '@phasegate/core';
 import { beginReading, connect, copyOut, schemaOf } from './copies.ts';
 import { fingerprintBytes, fingerprintFile } from './fingerprint.ts';
@@ -62,9 +62,13 @@ function headOf(file: string): { readonly identity: string; readonly counter: nu
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return { identity: 'gone', counter: 0 };
   const identity = `${stats.dev}:${stats.ino}`;
-  const descriptor = descriptors.get(identity) ?? openSync(file, 'r');
+  if (!stats.isFile()) return { identity: 'replaced', counter: 0 };
+  // Without waiting: a pipe may have come in its place since.
+  const { O_RDONLY, O_NONBLOCK } = constants;
+  const descriptor = descriptors.get(identity) ?? openSync(file, O_RDONLY | O_NONBLOCK);
   descriptors.set(identity, descriptor);
-  if (fstatSync(descriptor).ino !== stats.ino) return { identity: 'replaced', counter: 0 };
+  if (fstatSync(descriptor).ino !== stats.ino || !fstatSync(descriptor).isFile())
+    return { identity: 'replaced', counter: 0 };
   const counter = Buffer.alloc(4);
   readSync(descriptor, counter, 0, 4, CHANGE_COUNTER);
   return { identity, counter: counter.readUInt32BE() };

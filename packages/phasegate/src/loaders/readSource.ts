@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { reasonOf } from '@phasegate/core/model';
+import { NotRegular, readRegular, readRegularIfAny } from '../files/readRegular.ts';
 import type { DefinitionSource } from '../runtime/ports.ts';
 
 /** No definition and no schema is larger than this. */
@@ -70,65 +71,24 @@ function isBeneath(root: string, path: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
+/** Definitions are small and are read at every start, and each step that waits for another thread takes longer than reading one. */
 function readBytes(
   real: string,
   path: string,
 ): { readonly ok: true; readonly bytes: Buffer } | (DefinitionSource & { readonly ok: false }) {
   try {
-    return withFile(real, constants.O_NOFOLLOW, (file, stats) => {
-      if (!stats.isFile()) return failed('file_unreadable', `\`${path}\` is not a file`);
-      if (stats.size > MAX_SOURCE_BYTES) {
-        return failed('too_large', `\`${path}\` has ${stats.size} bytes; the limit is ${MAX_SOURCE_BYTES}`);
-      }
-      const bytes = readToEnd(file, stats.size);
-      if (bytes.length > MAX_SOURCE_BYTES)
-        return failed('too_large', `\`${path}\` is over ${MAX_SOURCE_BYTES} bytes`);
-      return { ok: true, bytes };
-    });
+    return { ok: true, bytes: readRegular(real, { most: MAX_SOURCE_BYTES, links: 'refuse' }) };
   } catch (error) {
-    return failed('file_unreadable', `\`${path}\` ${reason(error)}`);
+    if (!(error instanceof NotRegular)) return failed('file_unreadable', `\`${path}\` ${reason(error)}`);
+    if (error.code === 'not_a_file') return failed('file_unreadable', `\`${path}\` is not a file`);
+    return failed('too_large', `\`${path}\` is over ${MAX_SOURCE_BYTES} bytes`);
   }
 }
 
 /** SHA-256 of the bytes a file has now; null where there is no file that could be a definition. */
 export function hashOfFile(real: string): string | null {
-  try {
-    return withFile(real, 0, (file, stats) => {
-      if (!stats.isFile() || stats.size > MAX_SOURCE_BYTES) return null;
-      return hash('sha256', readToEnd(file, stats.size));
-    });
-  } catch {
-    return null;
-  }
-}
-
-/**
- * Opens a file and closes it again. Not blocking, and not following where that is asked: a pipe or a link put here
- * meanwhile must not hold us up or lead us away. Definitions are small and are read at every start, and each step
- * that waits for another thread takes longer than reading one.
- */
-function withFile<T>(real: string, more: number, act: (file: number, stats: Stats) => T): T {
-  const file = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | more);
-  try {
-    return act(file, fstatSync(file));
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** All of a file, or one byte more than a definition may have: it may have grown since its size was asked for. */
-function readToEnd(file: number, size: number): Buffer {
-  let bytes = Buffer.allocUnsafe(size + 1);
-  let length = 0;
-  for (;;) {
-    const read = readSync(file, bytes, length, bytes.length - length, length);
-    length += read;
-    if (read === 0 || length > MAX_SOURCE_BYTES) return bytes.subarray(0, length);
-    if (length < bytes.length) continue;
-    const larger = Buffer.allocUnsafe(Math.min(2 * bytes.length, MAX_SOURCE_BYTES + 1));
-    bytes.copy(larger);
-    bytes = larger;
-  }
+  const bytes = readRegularIfAny(real, { most: MAX_SOURCE_BYTES, links: 'follow' });
+  return bytes === null ? null : hash('sha256', bytes);
 }
 
 function failed(

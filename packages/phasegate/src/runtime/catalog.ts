@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import {
   canonicalJson,
@@ -11,6 +11,7 @@ import {
   type Workflow,
 } from '@phasegate/core';
 import { didYouMean, rulePlaces, type Unaccepted } from '@phasegate/core/model';
+import { readRegular } from '../files/readRegular.ts';
 import { describeWorkflows } from './describeWorkflows.ts';
 import { createListing } from './listing/keptListing.ts';
 import type { ListingIndex, NamedFile } from './listing/listingIndex.ts';
@@ -220,6 +221,8 @@ function unacceptedOf({ files }: Loaded, { id, path }: Pick<CatalogEntry, 'id' |
   return { workflow: id, path, closure: closureHash(files), files };
 }
 
+const MIGRATION = { most: 64 * 1024 * 1024, links: 'follow' } as const;
+
 /** Migrations run with the workflow, so what a human accepts covers them. */
 function migrationHashes(folder: string | null, root: string): Readonly<Record<string, string>> {
   if (folder === null) return {};
@@ -230,7 +233,7 @@ function migrationHashes(folder: string | null, root: string): Readonly<Record<s
   const names = found.filter(isFile);
   const hashes = names
     .sort()
-    .map((name) => [name, hash('sha256', readFileSync(join(place, name)), 'hex')] as const);
+    .map((name) => [name, hash('sha256', readRegular(join(place, name), MIGRATION), 'hex')] as const);
   return Object.fromEntries(hashes);
 }
 

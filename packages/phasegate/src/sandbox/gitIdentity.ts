@@ -1,15 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegularIfAny } from '../files/readRegular.ts';
 import { settingsIn } from '../workspace/gitConfigText.ts';
+
+/** Larger than anybody's. */
+const LARGEST = 2 * 1024 * 1024;
 
 /** A config for git that says who the user is, as their own does; null where it does not. */
 export function identityIn(home: string): string | null {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(join(home, '.gitconfig'));
-  } catch {
-    return null;
-  }
+  const bytes = readRegularIfAny(join(home, '.gitconfig'), { most: LARGEST, links: 'follow' });
+  if (bytes === null) return null;
   const found = new Map<string, string>();
   for (const { key, value } of settingsIn(bytes) ?? [])
     if ((key === 'user.name' || key === 'user.email') && value !== null && value !== '')

@@ -1,11 +1,12 @@
-import { existsSync, lstatSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, own } from '@phasegate/core';
 import { reasonOf } from '@phasegate/core/model';
+import { readRegular } from '../files/readRegular.ts';
 import { clientSettings } from './clientSettings.ts';
 import { hookProgramOf, placedIn, settingsFileOf } from './installSettings.ts';
 import { parsed } from './jsonFile.ts';
-import { readIn } from './ownFiles.ts';
+import { LARGEST_SETTINGS, programSum, readIn } from './ownFiles.ts';
 import { readRecord, type SettingsRecord, sumOf } from './settingsRecord.ts';
 import { examineUser } from './userSettings.ts';
 
@@ -70,7 +71,7 @@ function programProblems(client: string, { programs }: SettingsRecord, stateDir:
   const file = hookProgramOf(stateDir, client);
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined) return [`its hook program ${file} is gone`];
-  if (!found.isFile() || sumOf(readFileSync(file, 'utf8')) !== own(programs, client))
+  if (programSum(file) !== own(programs, client))
     return [`its hook program ${file} is not as it was written`];
   return (found.mode & 0o777) === 0o500 ? [] : [`its hook program ${file} has another mode than 0500`];
 }
@@ -97,6 +98,8 @@ function fileProblems({ root, stateDir, client, path, after, record }: Looked): 
   }
 }
 
+const READING = { most: LARGEST_SETTINGS, links: 'follow' } as const;
+
 /** Claude Code reads several files, drops each that has one thing wrong in it, and says nothing. */
 function claudeProblems({ root, home }: Examining): readonly string[] {
   const places: readonly (readonly [string, string])[] = [
@@ -108,7 +111,7 @@ function claudeProblems({ root, home }: Examining): readonly string[] {
     const file = folder === root ? path : join(folder, path);
     if (!existsSync(join(folder, path))) return [];
     try {
-      const settings = parsed(file, readFileSync(join(folder, path), 'utf8'));
+      const settings = parsed(file, readRegular(join(folder, path), READING).toString('utf8'));
       return ignoredBecause(settings).map((why) => `\`${file}\`: ${why}`);
     } catch (error) {
       return [reasonOf(error)];

@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import {
-  chmodSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
+import { readRegular, readRegularIfAny } from '../files/readRegular.ts';
+import { sumOf } from './settingsRecord.ts';
+
+/** Larger than any settings are. */
+export const LARGEST_SETTINGS = 10 * 1024 * 1024;
 
 /** The text of a file of a project, through no link; null where there is none. Throws `config_invalid`. */
 export function readIn(root: string, path: string): string | null {
@@ -30,8 +25,13 @@ export function readIn(root: string, path: string): string | null {
       },
     );
   }
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  return readFileSync(join(root, path), { encoding: 'utf8', flag: O_RDONLY | O_NOFOLLOW | O_NONBLOCK });
+  return readRegular(join(root, path), { most: LARGEST_SETTINGS, links: 'refuse' }).toString('utf8');
+}
+
+/** SHA-256 of a hook program of ours; null where there is nothing that could be one. */
+export function programSum(file: string): string | null {
+  const bytes = readRegularIfAny(file, { most: LARGEST_SETTINGS, links: 'refuse' });
+  return bytes === null ? null : sumOf(bytes.toString('utf8'));
 }
 
 /**

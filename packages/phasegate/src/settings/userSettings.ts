@@ -5,7 +5,7 @@ import { isJsonObject, own } from '@phasegate/core';
 import { reasonOf } from '@phasegate/core/model';
 import { CLIENTS, clientSettings } from './clientSettings.ts';
 import { hookProgramOf, type PlannedFile } from './installSettings.ts';
-import { readIn, removeFolders, removeIn, writeIn } from './ownFiles.ts';
+import { programSum, readIn, removeFolders, removeIn, writeIn } from './ownFiles.ts';
 import { HOOK_FOLDER, type SettingsFile } from './settingsFile.ts';
 import { type RecordedFile, sumOf } from './settingsRecord.ts';
 import { userScript } from './userScript.ts';
@@ -156,8 +156,7 @@ export function examineUser(client: string, stateDir: string): ExaminedUser | nu
   const recorded = record.files.find((file) => file.client === client);
   const program = programFor(stateDir, client);
   const found = lstatSync(program, { throwIfNoEntry: false });
-  const isOurs =
-    found?.isFile() === true && sumOf(readFileSync(program, 'utf8')) === own(record.programs, client);
+  const isOurs = found?.isFile() === true && programSum(program) === own(record.programs, client);
   const problems = [
     ...(isOurs && (found.mode & 0o777) === 0o500
       ? []

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
+import { NotRegular, readRegular } from '../files/readRegular.ts';
 import { type Sighting, sight } from './fileIdentity.ts';
 
 /** One of the guard's own files: its bytes, or where it leads where it is a link. */
@@ -70,15 +71,12 @@ export function readGuardedEntry(place: string, { before, room }: ReadingOf): Se
   }
 }
 
-/** Through no link, and without waiting for the one who writes to a pipe that was put in its place. */
+/** Null where something else came in its place since. */
 function contentOf(place: string, most: number): Buffer | 'larger' | null {
-  const file = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const stats = fstatSync(file);
-    if (!stats.isFile()) return null;
-    // It may have grown since it was looked at.
-    return stats.size > most ? 'larger' : readFileSync(file);
-  } finally {
-    closeSync(file);
+    return readRegular(place, { most, links: 'refuse' });
+  } catch (error) {
+    if (!(error instanceof NotRegular)) throw error;
+    return error.code === 'too_large' ? 'larger' : null;
   }
 }

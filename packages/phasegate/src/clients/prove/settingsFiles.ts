@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegular } from '../../files/readRegular.ts';
 import type { ClientName } from '../clientKind.ts';
 
 /** Where a client takes its settings from: files, or folders of which all files count. */
@@ -84,7 +85,7 @@ export async function settingsNow(
   for (const { path, place } of places) {
     for (const name of await filesAt(place)) {
       const sha256 = createHash('sha256')
-        .update(await readFile(join(place, name)))
+        .update(readRegular(join(place, name), READING))
         .digest('hex');
       found.push({ path: join(path, name), sha256 });
     }
@@ -92,11 +93,13 @@ export async function settingsNow(
   return found.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
+const READING = { most: 64 * 1024 * 1024, links: 'follow' } as const;
+
 /** Whether the project's settings of a client name Phasegate at all. */
 export async function namesPhasegate(client: ClientName, project: string): Promise<boolean> {
   const place = join(project, SETTINGS_FILES[client].project[0]);
   for (const name of await filesAt(place)) {
-    if ((await readFile(join(place, name), 'utf8')).includes('phasegate')) return true;
+    if (readRegular(join(place, name), READING).includes('phasegate')) return true;
   }
   return false;
 }

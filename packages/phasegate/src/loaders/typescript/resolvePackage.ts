@@ -1,5 +1,6 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { readRegular } from '../../files/readRegular.ts';
 import { MAX_SOURCE_BYTES } from '../readSource.ts';
 import { resolveFile } from './resolveImport.ts';
 
@@ -149,10 +150,8 @@ function asMap(value: unknown): Record<string, unknown> {
 function manifestOf(folder: string): Record<string, unknown> {
   const file = join(folder, 'package.json');
   try {
-    // A pipe put here must not hold us up.
-    const stats = statSync(file);
-    if (!stats.isFile() || stats.size > MAX_SOURCE_BYTES) return {};
-    return asMap(JSON.parse(readFileSync(file, 'utf8')));
+    const bytes = readRegular(file, { most: MAX_SOURCE_BYTES, links: 'follow' });
+    return asMap(JSON.parse(bytes.toString('utf8')));
   } catch {
     return {};
   }

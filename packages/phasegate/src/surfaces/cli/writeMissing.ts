@@ -1,7 +1,8 @@
-import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { reasonOf } from '@phasegate/core/model';
+import { readRegularIfAny } from '../../files/readRegular.ts';
 
 /** A file to write, unless it or one that stands for it is there. */
 export interface MissingFile {
@@ -84,5 +85,6 @@ async function makeFolders(folder: string): Promise<readonly string[]> {
 }
 
 async function holds(file: string, text: string): Promise<boolean> {
-  return (await readFile(file, 'utf8').catch(() => undefined)) === text;
+  const most = Buffer.byteLength(text);
+  return readRegularIfAny(file, { most, links: 'follow' })?.toString('utf8') === text;
 }

@@ -9,7 +9,7 @@ import { compareTrees, type PathChange, secondNames } from './compareTrees.ts';
 import { type Contents, createContents } from './contents.ts';
 import { derivedFrom } from './derivedEntries.ts';
 import { createFolderLists } from './folderLists.ts';
-import { readHome } from './homeEntries.ts';
+import { createHomeReader } from './homeEntries.ts';
 import { compileIgnoreRules, type IgnoreRules, type RuleFile } from './ignoreRules.ts';
 import { createKeptManifests, measureFolders, type TakenMeasure } from './keptManifests.ts';
 import type { Manifest, TreeEntry } from './manifest.ts';
@@ -37,6 +37,7 @@ export function createFence(place: FencePlace): Fence {
   const name = nameOf(root, place.stateDir);
   const contents = createContents(join(place.folder, 'contents'));
   const kept = createKeptManifests(place.folder);
+  const readHome = createHomeReader(place.env.HOME);
   /** What was last looked at for a receipt, so that a file is read once and not for every program that runs after. */
   let latest: { readonly tree: string; readonly manifest: Manifest } | null = null;
   const nextState = new Map<string, Promise<string | null>>();
@@ -58,7 +59,7 @@ export function createFence(place: FencePlace): Fence {
   /** With the guard's files of the home folder, unless it is for a measure that was taken without. */
   async function measureNow(taking: Taking): Promise<Manifest> {
     if (taking.like !== null && taking.like.home !== true) return measureHere(taking);
-    const { entries: home, notes } = readHome(place.env.HOME);
+    const { entries: home, notes } = await readHome();
     const made = await measureHere({ ...taking, home });
     return { ...made, notes: taking.like === null ? [...made.notes, ...notes] : made.notes, home: true };
   }

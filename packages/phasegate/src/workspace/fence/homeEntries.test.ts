@@ -1,9 +1,18 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createFence } from './fence.ts';
-import { readHome } from './homeEntries.ts';
+import { createHomeReader } from './homeEntries.ts';
 
 const SETTINGS = '.claude/settings.json';
 const TOML = '.codex/config.toml';
@@ -168,18 +177,52 @@ test('a folder of the workspace that is called `~` is not taken for the home fol
   expect(await fence.moved('run', tree)).toMatchObject([{ path: '~/.gitconfig', how: 'unreadable' }]);
 });
 
-test('no home folder, none that is there, or one that cannot be read is said and nothing else', () => {
+test('no home folder, none that is there, or one that cannot be read is said and nothing else', async () => {
   const { home, put } = place();
   put(SETTINGS, HOOKS);
   mkdirSync(join(home, '.gitconfig'));
   chmodSync(join(home, '.claude'), 0o000);
 
-  expect(readHome(undefined).notes).toEqual([expect.stringContaining('no home folder is known')]);
-  expect(readHome('/nowhere/at/all').notes).toEqual([expect.stringContaining('is not there')]);
+  expect((await createHomeReader(undefined)()).notes).toEqual([
+    expect.stringContaining('no home folder is known'),
+  ]);
+  expect((await createHomeReader('/nowhere/at/all')()).notes).toEqual([
+    expect.stringContaining('is not there'),
+  ]);
   // Root reads everything.
   const isRoot = process.getuid?.() === 0;
-  expect(readHome(home).notes.length).toBe(isRoot ? 0 : 3);
+  expect((await createHomeReader(home)()).notes.length).toBe(isRoot ? 0 : 2);
   chmodSync(join(home, '.claude'), 0o700);
+});
+
+test('of more than anybody has there only the dates are compared, which is said, and others get their turn', async () => {
+  const { fence, home, put } = place();
+  for (let count = 0; count < 40; count += 1) {
+    const file = `.claude/hooks/${String(count).padStart(2, '0')}.sh`;
+    put(file, '');
+    // One command makes a file of any size that has not a byte on disk.
+    truncateSync(join(home, file), 1024 * 1024);
+  }
+  let turns = 0;
+  const others = () => {
+    turns += 1;
+    waiting = setImmediate(others);
+  };
+  let waiting = setImmediate(others);
+  const { entries, notes } = await createHomeReader(home)();
+  clearImmediate(waiting);
+  const types = [...entries.values()].map(({ type }) => type);
+  const tree = await fence.measure('run');
+  truncateSync(join(home, '.claude/hooks/39.sh'), 1024);
+
+  expect(types.filter((type) => type === 'closed')).toHaveLength(32);
+  expect(notes).toEqual([
+    expect.stringMatching(/^`~\/.claude\/hooks\/08.sh` and 31 more files .* only dates/),
+  ]);
+  expect(turns).toBeGreaterThan(5);
+  expect((await fence.moved('run', tree)).map(({ path, noticed }) => [path, noticed])).toEqual([
+    ['~/.claude/hooks/39.sh', undefined],
+  ]);
 });
 
 function place() {

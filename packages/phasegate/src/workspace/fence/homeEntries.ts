@@ -1,5 +1,8 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bytesOf, NotRegular, withRegular } from '../../files/readRegular.ts';
+import { type Sighting, sight } from '../fileIdentity.ts';
 import { HOME_FILES, HOME_FOLDERS, type HomeKind, weightOf } from './homeSettings.ts';
 import type { TreeEntry } from './manifest.ts';
 
@@ -10,28 +13,96 @@ export interface HomeReading {
   readonly notes: readonly string[];
 }
 
-/** More files in a folder of hooks than anybody has, and larger than any settings are. */
+/** More files in a folder of hooks than anybody has. */
 const MOST_IN_A_FOLDER = 500;
-const LARGEST = 32 * 1024 * 1024;
+/** So much is read of all of them together; of the others the dates are compared. */
+const MOST_OF_HOME = 8 * 1024 * 1024;
+/** Not of the file in which a client keeps its history, which grows. */
+const LARGEST_STATE = 16 * 1024 * 1024;
+/** So many files, or bytes, are looked at before others get their turn. */
+const STRIDE = 100;
+const BYTES_AT_ONCE = 1024 * 1024;
+
+/** What was read of a file, and how it was seen then. */
+type Weighed = ReadonlyMap<string, { readonly sighting: Sighting; readonly weight: string }>;
 
 /**
- * Reads what of the home folder tells agents' clients and git what to run. INVARIANT: nothing of what is in these files is
- * kept, as keys of people stand in them: an entry has the hash of what counts. Never throws.
+ * Reads what of the home folder tells agents' clients and git what to run; a large file again only when it can have
+ * changed. INVARIANT: nothing of what is in these files is kept, as keys of people stand in them: an entry has the hash of
+ * what counts. Never throws.
  */
-export function readHome(home: string | undefined): HomeReading {
+export function createHomeReader(home: string | undefined): () => Promise<HomeReading> {
+  let known: Weighed = new Map();
+  return async () => {
+    const reading = new Reading(known);
+    const read = await readHome(home, reading);
+    known = reading.weighed;
+    return read;
+  };
+}
+
+async function readHome(home: string | undefined, reading: Reading): Promise<HomeReading> {
   if (home === undefined || home === '') return { entries: new Map(), notes: [NO_HOME] };
   const entries = new Map<string, TreeEntry>();
   const notes: string[] = [];
   if (statSync(home, { throwIfNoEntry: false })?.isDirectory() !== true)
     return { entries, notes: [`the home folder \`${home}\` is not there, so ${WITHOUT}`] };
   const wanted = [...HOME_FILES, ...HOME_FOLDERS.flatMap((folder) => filesIn(home, folder, notes))];
+  const closed: string[] = [];
   for (const [path, kind] of wanted) {
-    const entry = entryAt(join(home, path), kind);
+    if (reading.isLong()) await nextTurn();
+    const entry = entryAt(join(home, path), kind, reading);
     if (entry === null) continue;
     entries.set(`~/${path}`, entry);
-    if (entry.type === 'closed') notes.push(`\`~/${path}\` cannot be read, so only its dates are compared`);
+    if (entry.type === 'closed') closed.push(`\`~/${path}\``);
   }
+  const [first, ...others] = closed;
+  const more = others.length === 0 ? '' : ` and ${others.length} more files of the home folder`;
+  if (first !== undefined)
+    notes.push(`${first}${more} cannot be read, or not within its limits, so only dates are compared`);
   return { entries, notes };
+}
+
+/** One reading of the home folder: how much may still be read in it, and what was read before. */
+class Reading {
+  readonly weighed = new Map<string, { readonly sighting: Sighting; readonly weight: string }>();
+  readonly #known: Weighed;
+  #left = MOST_OF_HOME;
+  #asked = 0;
+  #bytes = 0;
+
+  constructor(known: Weighed) {
+    this.#known = known;
+  }
+
+  /** Whether it is the turn of others. */
+  isLong(): boolean {
+    this.#asked += 1;
+    if (this.#asked % STRIDE !== 0 && this.#bytes < BYTES_AT_ONCE) return false;
+    this.#bytes = 0;
+    return true;
+  }
+
+  /** The weight of a file with its stats. Throws `NotRegular` for one that is too large. */
+  weigh(place: string, kind: HomeKind) {
+    const most = kind === 'client_state' ? LARGEST_STATE : this.#left;
+    return withRegular(place, { most, links: 'follow' }, (file, stats) => {
+      const size = Number(stats.size);
+      if (kind !== 'client_state') this.#left -= size;
+      const before = this.#known.get(place);
+      const sighting = sight(stats, before?.sighting);
+      const isSame = before?.sighting.settled === true && before.sighting.identity === sighting.identity;
+      // What is written through a mapping of it into memory need not change its times: a small file is read each time.
+      if (isSame && size > BYTES_AT_ONCE) {
+        this.weighed.set(place, before);
+        return { stats, weight: before.weight };
+      }
+      this.#bytes += size;
+      const weight = weightOf(bytesOf(file, size, most), kind);
+      this.weighed.set(place, { sighting, weight });
+      return { stats, weight };
+    });
+  }
 }
 
 const WITHOUT = 'settings of clients there are not compared';
@@ -52,24 +123,27 @@ function filesIn(home: string, folder: string, notes: string[]): readonly (reado
 }
 
 /** People keep such files elsewhere and link to them: where a link leads, and what is there, both count. */
-function entryAt(place: string, kind: HomeKind): TreeEntry | null {
+function entryAt(place: string, kind: HomeKind, reading: Reading): TreeEntry | null {
+  let own: Stats | undefined;
   try {
-    const own = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+    own = statOf(place);
     if (own === undefined) return null;
     const link = own.isSymbolicLink() ? readlinkSync(place) : '';
     const is = own.isSymbolicLink() ? statSync(place, { bigint: true, throwIfNoEntry: false }) : own;
     if (is === undefined) return { ...bare(own), type: 'link', content: link };
     if (is.isDirectory()) return null;
     if (!is.isFile()) return { ...bare(is), type: 'other', content: '' };
-    if (is.size > BigInt(LARGEST)) return { ...bare(is), type: 'closed', content: '' };
-    const weight = weightOf(readFileSync(place), kind);
+    own = is;
+    const { stats, weight } = reading.weigh(place, kind);
     // A client writes such a file by itself, so that it was written says nothing; nor, with nothing in it that counts, does
     // that it came: a client makes it when it is started for the first time.
     const isBusy = kind === 'client_state';
     if (isBusy && link === '' && weight === WEIGHTLESS) return null;
     const content = `${link}${link === '' ? '' : ' '}${weight}`;
-    return { ...bare(is), ...(isBusy ? UNDATED : {}), type: 'file', content };
-  } catch {
+    return { ...bare(stats), ...(isBusy ? UNDATED : {}), type: 'file', content };
+  } catch (error) {
+    const isTooLarge = error instanceof NotRegular && error.code === 'too_large';
+    if (isTooLarge && own !== undefined) return { ...bare(own), type: 'closed', content: '' };
     return { ...UNDATED, mode: 0, device: 0n, size: 0n, links: 1n, type: 'closed', content: '' };
   }
 }

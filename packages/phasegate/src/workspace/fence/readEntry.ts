@@ -6,10 +6,10 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readFileSync,
   readlinkSync,
   readSync,
 } from 'node:fs';
+import { bytesOf } from '../../files/readRegular.ts';
 import { digestLarge } from './digestLarge.ts';
 import type { EntryType, TreeEntry } from './manifest.ts';
 
@@ -87,7 +87,7 @@ function readOpened(file: number, size: number): Buffer {
   const read = readSync(file, bytes, 0, size + 1, null);
   // Less than there is room for is all there is.
   if (read <= size) return bytes.subarray(0, read);
-  return Buffer.concat([bytes, readFileSync(file)]);
+  return bytesOf(file, 2 * size, WHOLE);
 }
 
 /** What stands there with its content. Never follows a link, and waits for no pipe. */

@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { NotRegular, readRegular, readRegularIfAny } from '../../files/readRegular.ts';
 import { IndexUnreadable, pathsInIndex } from './gitIndex.ts';
 import type { RuleFile } from './ignoreRules.ts';
 
@@ -44,18 +45,18 @@ export function trackedIn(root: string): {
   const git = top === null ? null : gitFolder(top);
   if (top === null || git === null) return { paths: [], notes: [] };
   const file = join(git, 'index');
-  if (!existsSync(file)) return { paths: [], notes: [] };
   try {
     const way = relative(top, root);
     const prefix = way === '' ? '' : `${way}/`;
-    const paths = pathsInIndex(readFileSync(file));
+    const paths = pathsInIndex(readRegular(file, { most: LARGEST_INDEX, links: 'follow' }));
     return {
       paths: paths.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length)),
       notes: [],
     };
   } catch (error) {
-    const reason =
-      error instanceof IndexUnreadable ? error.message : ((error as NodeJS.ErrnoException).code ?? '');
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (code === 'ENOENT') return { paths: [], notes: [] };
+    const reason = error instanceof IndexUnreadable || error instanceof NotRegular ? error.message : code;
     const note = `git's index cannot be read (${reason}), so files that it has and that an ignore rule names are not compared`;
     return { paths: [], notes: [note] };
   }
@@ -74,7 +75,7 @@ function gitFolder(top: string): string | null {
   const place = join(top, '.git');
   try {
     if (statSync(place).isDirectory()) return place;
-    const named = /^gitdir: (.+?)\s*$/s.exec(readFileSync(place, 'utf8'));
+    const named = /^gitdir: (.+?)\s*$/s.exec(readRegular(place, NAMING).toString('utf8'));
     return named === null ? null : resolve(top, named[1] as string);
   } catch {
     return null;
@@ -83,7 +84,7 @@ function gitFolder(top: string): string | null {
 
 function commonFolder(git: string): string {
   try {
-    const named = readFileSync(join(git, 'commondir'), 'utf8').trim();
+    const named = readRegular(join(git, 'commondir'), NAMING).toString('utf8').trim();
     return isAbsolute(named) ? named : join(git, named);
   } catch {
     return git;
@@ -95,18 +96,15 @@ function excludesFile(env: Readonly<Record<string, string | undefined>>): string
   return config === '' ? '' : join(config, 'git', 'ignore');
 }
 
+/** A million files with long names; git itself has no limit. */
+const LARGEST_INDEX = 256 * 1024 * 1024;
+/** Files that say where another folder is. */
+const NAMING = { most: 64 * 1024, links: 'follow' } as const;
 /** A file of rules is read up to this size; git itself reads larger ones, and nobody writes them. */
 const LARGEST_RULES = 512 * 1024;
 
 function linesOf(file: string): readonly string[] {
   if (file === '') return [];
-  try {
-    const stats = lstatSync(file);
-    if (!stats.isFile() || stats.size > LARGEST_RULES) return [];
-    return readFileSync(file, 'utf8')
-      .replace(/^\uFEFF/, '')
-      .split('\n');
-  } catch {
-    return [];
-  }
+  const text = readRegularIfAny(file, { most: LARGEST_RULES, links: 'refuse' })?.toString('utf8');
+  return text?.replace(/^\uFEFF/, '').split('\n') ?? [];
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, constants, lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
+import { readRegular } from '../../../files/readRegular.ts';
 import { indentOf } from '../../../settings/jsonFile.ts';
+import { LARGEST_SETTINGS } from '../../../settings/ownFiles.ts';
 
 /** The file in which Claude Code finds the MCP servers of a project. */
 export const MCP_FILE = '.mcp.json';
@@ -115,9 +117,8 @@ async function replace(file: string, text: string, mode: number): Promise<void> 
 }
 
 /** Through no link, and without waiting for the one who writes to a pipe that was put in its place. */
-function readText(file: string): Promise<string> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  return readFile(file, { encoding: 'utf8', flag: O_RDONLY | O_NOFOLLOW | O_NONBLOCK });
+async function readText(file: string): Promise<string> {
+  return readRegular(file, { most: LARGEST_SETTINGS, links: 'refuse' }).toString('utf8');
 }
 
 function jsonOf(text: string): Json | undefined {

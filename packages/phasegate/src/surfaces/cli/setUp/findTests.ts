@@ -1,6 +1,7 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, own } from '@phasegate/core';
+import { readRegularIfAny } from '../../../files/readRegular.ts';
 import type { LayoutName } from '../../../templates/index.ts';
 
 /** A command that runs the tests of a project, and the file that says so. */
@@ -124,8 +125,13 @@ function jsonOf(text: string) {
   }
 }
 
+/** Larger than any file that says how tests are run. */
+const LARGEST_MANIFEST = 4 * 1024 * 1024;
+
 async function textOf(root: string, file: string): Promise<string | null> {
-  return readFile(join(root, file), 'utf8').catch(() => null);
+  return (
+    readRegularIfAny(join(root, file), { most: LARGEST_MANIFEST, links: 'follow' })?.toString('utf8') ?? null
+  );
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { Problem } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
+import { readRegular } from '../../../files/readRegular.ts';
 import type { Paint } from '../paint.ts';
 
 /** How an excerpt is drawn. */
@@ -50,9 +51,8 @@ function linesIn(root: string, file: string): readonly string[] | null {
   const path = join(root, file);
   try {
     if (!existsSync(path) || !realpathSync(path).startsWith(realpathSync(root) + sep)) return null;
-    const { size } = statSync(path);
-    if (!statSync(path).isFile() || size > LARGEST) return null;
-    return readFileSync(path, 'utf8').split(/\r\n|[\n\r]/);
+    const text = readRegular(path, { most: LARGEST, links: 'follow' }).toString('utf8');
+    return text.split(/\r\n|[\n\r]/);
   } catch {
     // The problem itself says what is wrong with the file.
     return null;
