@@ -126,9 +126,10 @@ function claudeHttpHooks(placed: Placed) {
   return { ...claudeHooks(placed), ...nested(CLAUDE_TOOL_EVENTS, handler) };
 }
 
-function geminiHooks({ hook }: Placed) {
+function geminiHooks({ hook, narrow }: Placed) {
   const timeout = HOOK_SECONDS * 1000;
-  return nested(GEMINI_EVENTS, { name: 'phasegate', type: 'command', command: shellWord(hook), timeout });
+  const events = narrow === true ? [...GEMINI_EVENTS, 'BeforeToolSelection'] : GEMINI_EVENTS;
+  return nested(events, { name: 'phasegate', type: 'command', command: shellWord(hook), timeout });
 }
 
 function copilotFile(path: string): SettingsFile {

@@ -20,6 +20,7 @@ export interface Installing extends Omit<HookProgram, 'client'> {
   readonly mcp: Placed['mcp'];
   /** Where clients that can are to ask by HTTP. */
   readonly http?: HttpDoor | undefined;
+  readonly narrow?: boolean | undefined;
 }
 
 /** A file of settings and what it is to be. */
@@ -70,7 +71,7 @@ const WAYS = ['.claude/settings.json', '.claude/settings.local.json'];
 
 /** Writes what was planned, with the hook programs and the record of it all; all of it, or nothing. */
 export function applySettings(installing: Installing, plan: readonly PlannedFile[]): AppliedSettings {
-  const { root, stateDir, clients, mcp, http, version } = installing;
+  const { root, stateDir, clients, mcp, http, narrow, version } = installing;
   const last = readRecord(stateDir);
   const programs: Record<string, string> = {};
   const files: RecordedFile[] = [];
@@ -102,6 +103,7 @@ export function applySettings(installing: Installing, plan: readonly PlannedFile
       phasegate: version,
       mcp,
       ...(http === undefined ? {} : { http }),
+      ...(narrow === true ? { narrow } : {}),
       clients: names,
       files: [...kept, ...files],
       programs: { ...last?.programs, ...programs },
@@ -152,9 +154,9 @@ export function settingsFileOf(client: string, path: string): SettingsFile | und
 export function placedIn(
   stateDir: string,
   client: string,
-  { mcp, http }: { readonly mcp: Placed['mcp']; readonly http?: HttpDoor | undefined },
+  { mcp, http, narrow = false }: Pick<Installing, 'mcp' | 'http' | 'narrow'>,
 ): Placed {
-  return { hook: hookProgramOf(stateDir, client), mcp, ...(http === undefined ? {} : { http }) };
+  return { hook: hookProgramOf(stateDir, client), mcp, narrow, ...(http === undefined ? {} : { http }) };
 }
 
 /** Their names, in the order they are asked about. */

@@ -4,6 +4,8 @@ export interface Placed {
   readonly hook: string;
   /** How the client starts our MCP server. */
   readonly mcp: { readonly command: string; readonly args: readonly string[] };
+  /** Whether a client that can is to offer its model the tools of the phase alone. */
+  readonly narrow?: boolean;
   /** Where the server is asked about calls of tools by HTTP; absent where the program asks about everything. */
   readonly http?: HttpDoor;
 }

@@ -11,6 +11,8 @@ export interface SettingsRecord {
   readonly mcp: Placed['mcp'];
   /** Where clients that can ask by HTTP do so; absent where none does. */
   readonly http?: Placed['http'];
+  /** Whether clients that can offer their models the tools of the phase alone. */
+  readonly narrow?: boolean;
   readonly clients: readonly string[];
   readonly files: readonly RecordedFile[];
   /** SHA-256 of each client's hook program. */

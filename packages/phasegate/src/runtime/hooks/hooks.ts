@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { own, PhasegateError, phaseById, type Run, type RunView, type ToolUse } from '@phasegate/core';
+import { own, PhasegateError, type Run, type RunView, type ToolUse } from '@phasegate/core';
 import { runIdIn } from '@phasegate/core/contract';
 import { shellWord } from '@phasegate/core/model';
 import { ENGINE } from '../engine.ts';
@@ -11,6 +11,7 @@ import { blockerOf } from './blockersOf.ts';
 import { announceStart, createRingHold } from './hookedRuns.ts';
 import { type CallDecision, createJudgedCalls, RunMoved } from './judgedCalls.ts';
 import type { LookAtSettings } from './lookAtSettings.ts';
+import { asGit, offered } from './offered.ts';
 import { ownCommand } from './ownCommands.ts';
 import { createPauses } from './pauses.ts';
 import { placeUse, writesSettings } from './placeUses.ts';
@@ -96,6 +97,8 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
           kind: 'block',
           reason: 'settings of a client that Phasegate holds stay as they are in a session',
         };
+      case 'tool_selection':
+        return offered((await attend(event)).run);
       case 'subagent_stop':
         await reconcile(await attend(event));
         return NONE;
@@ -315,13 +318,6 @@ function denied(run: string | null, blocker: CallDecision['blocker']): HookAnswe
 
 function refusal(use: ToolUse, blocker: ReturnType<typeof blockerOf>): AskedUse {
   return { use, verdict: { allowed: false, blockers: [blocker] } };
-}
-
-/** A line in a phase that allows git alone is a git command. */
-function asGit(run: Run | null, use: ToolUse): ToolUse {
-  if (use.tool !== 'bash' || run?.status !== 'active') return use;
-  const allowed = phaseById(run.workflow, run.phase)?.tools.allowed ?? [];
-  return allowed.includes('git') && !allowed.includes('bash') ? { ...use, tool: 'git' } : use;
 }
 
 /** The folder a command runs in: some clients take one with the call. */

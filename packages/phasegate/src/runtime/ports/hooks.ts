@@ -26,6 +26,8 @@ export interface HookEvent {
     | 'subagent_stop'
     | 'compacted'
     | 'config_change'
+    /** The model is about to be shown the tools it may call. */
+    | 'tool_selection'
     | 'session_end'
     | 'other';
   readonly sessionId: string;
@@ -100,6 +102,8 @@ export type HookAnswer =
   | { readonly kind: 'deny'; readonly blocker: Blocker; readonly run: string | null }
   /** Where the run stands; `whole` has the phase's text, else it is a reminder. */
   | { readonly kind: 'card'; readonly view: RunView | null; readonly whole: boolean }
+  /** Only some tools are to be offered: those that `mayUse` says of, by their names in contracts. */
+  | { readonly kind: 'tools'; mayUse(tool: string): boolean }
   /** The agent is to go on. */
   | { readonly kind: 'go_on'; readonly view: RunView }
   /** What the client is about to do with its settings is not to be done. */

@@ -106,6 +106,7 @@ const HARMLESS: ReadonlySet<HookEvent['event']> = new Set([
   'session_start',
   'prompt',
   'after_tool',
+  'tool_selection',
   'subagent_start',
   'subagent_stop',
   'compacted',

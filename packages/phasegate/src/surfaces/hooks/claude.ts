@@ -128,6 +128,7 @@ export const CLAUDE_TOOLS: ToolMeanings = {
 export function answerClaude(answer: HookAnswer, event: HookEvent): JsonObject {
   switch (answer.kind) {
     case 'none':
+    case 'tools':
       return {};
     case 'changed':
       return specific('PreToolUse', { permissionDecision: 'allow', updatedInput: answer.input });

@@ -154,6 +154,7 @@ const IN_CLAUDE_WORDS: ToolMeanings = {
 function answerCopilot(answer: HookAnswer): JsonObject {
   switch (answer.kind) {
     case 'none':
+    case 'tools':
       return {};
     case 'changed':
       return { permissionDecision: 'allow', modifiedArgs: answer.input };

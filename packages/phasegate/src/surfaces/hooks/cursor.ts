@@ -117,6 +117,7 @@ const CURSOR_TOOLS: ToolMeanings = {
 function answerCursor(answer: HookAnswer, event: HookEvent): JsonObject {
   switch (answer.kind) {
     case 'none':
+    case 'tools':
       return {};
     case 'changed':
       return { permission: 'allow', updated_input: answer.input };

@@ -6,6 +6,7 @@ import {
   byName,
   mcpTool,
   meaningIn,
+  OWN_TOOLS,
   onPath,
   onPaths,
   serverTool,
@@ -29,6 +30,7 @@ const EVENTS: Readonly<Record<string, HookEvent['event']>> = {
   BeforeAgent: 'prompt',
   BeforeTool: 'before_tool',
   AfterTool: 'after_tool',
+  BeforeToolSelection: 'tool_selection',
   AfterAgent: 'stop',
   SessionEnd: 'session_end',
 };
@@ -102,10 +104,31 @@ export const GEMINI_TOOLS: ToolMeanings = {
   update_topic: talks,
 };
 
+/** What its tools, and Phasegate's own, are called, of those that may be used. */
+function namesOf(mayUse: (tool: string) => boolean): readonly string[] {
+  const own = [...OWN_TOOLS].map((tool) => `mcp_phasegate_${tool}`);
+  const usable = Object.entries(GEMINI_TOOLS).filter(([, meaning]) => {
+    const uses = meaning(SAMPLE);
+    return uses === 'talks' || uses?.every(({ tool }) => mayUse(tool)) === true;
+  });
+  return [...usable.map(([name]) => name), ...own];
+}
+
+/** An input that any of its tools would take. */
+const SAMPLE = { command: 'true', file_path: 'a', path: 'a', dir_path: 'a', paths: ['a'] };
+
 function answerGemini(answer: HookAnswer, event: HookEvent): JsonObject {
   switch (answer.kind) {
     case 'none':
       return {};
+    case 'tools':
+      // The list counts in this mode alone: the model then calls one of them, until it is not its turn any more.
+      return {
+        hookSpecificOutput: {
+          hookEventName: 'BeforeToolSelection',
+          toolConfig: { mode: 'ANY', allowedFunctionNames: namesOf(answer.mayUse) },
+        },
+      };
     case 'changed':
       return { hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: answer.input } };
     case 'deny':

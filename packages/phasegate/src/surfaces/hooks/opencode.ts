@@ -110,6 +110,7 @@ const OPENCODE_TOOLS: ToolMeanings = {
 function answerOpencode(answer: HookAnswer): JsonObject {
   switch (answer.kind) {
     case 'none':
+    case 'tools':
       return {};
     case 'changed':
       return { args: answer.input };

@@ -100,7 +100,7 @@ export function toolOf(
 }
 
 /** Phasegate's own tools over MCP. INVARIANT: none of them approves, answers, skips or forces. */
-const OWN_TOOLS: ReadonlySet<string> = new Set([
+export const OWN_TOOLS: ReadonlySet<string> = new Set([
   'list_workflows',
   'start_workflow',
   'get_workflow_state',

@@ -22,7 +22,7 @@ import { type MissingFile, type WrittenFiles, writeMissing } from '../writeMissi
 /** `phasegate init`: what a project needs to begin, keeping all that is there. */
 export const init: CliCommand = {
   usage: [
-    'init [--template NAME] [--client NAME…] [--hooks WAY] [--user] [--test CMD] [--port N] [--name HUMAN] [--passphrase-fd N] [--yes]',
+    'init [--template NAME] [--client NAME…] [--hooks WAY] [--narrow] [--user] [--test CMD] [--port N] [--name HUMAN] [--passphrase-fd N] [--yes]',
     'init --template list',
   ],
   details:
@@ -66,6 +66,10 @@ export const init: CliCommand = {
       value: 'WAY',
       choices: ['command', 'http'],
       summary: 'how Claude Code asks about calls: by a program (default), or by HTTP',
+    },
+    narrow: {
+      type: 'flag',
+      summary: "have Gemini CLI offer its model the phase's tools alone (see the guide)",
     },
     user: { type: 'flag', summary: 'hold clients that are started in a folder of the project, too' },
     port: { type: 'text', value: 'N', summary: 'where `phasegate serve` listens (default 8000)' },

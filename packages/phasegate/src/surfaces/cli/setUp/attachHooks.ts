@@ -139,6 +139,7 @@ async function installingOf(
       Object.entries(kept).filter((entry): entry is [string, string] => (entry[1] ?? '') !== ''),
     ),
     mcp: await serverEntry(root),
+    narrow: args.flag('narrow') || readRecord(stateDir)?.narrow === true,
     http: await httpDoor({ args, machine }, { root, stateDir, clients }),
   };
 }
