@@ -145,12 +145,20 @@ function planning({ words }: ClientKind, { project, run }: SessionOrder): Played
 /** What is ordinary once the plan is approved. */
 function building({ words }: ClientKind, { project, run }: SessionOrder): Played {
   const file = join(project, 'src/sum.js');
-  const calls = [words.read(file), words.edit(file, SUM, BETTER_SUM), words.shell('node --test')];
+  const ours = (tool: string, input: JsonObject) =>
+    run === null ? [] : [{ name: tool, call: words.mcp('phasegate', tool, { session_id: run, ...input }) }];
   const done = completing('BUILD', { built: 'sum takes any number of numbers' });
-  if (run !== null) calls.push(words.mcp('phasegate', 'complete_phase', { session_id: run, ...done }));
+  const steps = [
+    // A new session says which run it goes on with.
+    ...ours('get_current_phase', {}),
+    { name: 'read', call: words.read(file) },
+    { name: 'edit', call: words.edit(file, SUM, BETTER_SUM) },
+    { name: 'tests', call: words.shell('node --test') },
+    ...ours('complete_phase', done),
+  ];
   return {
-    names: ['read', 'edit', 'tests', 'complete'].slice(0, calls.length),
-    script: { turns: [...calls.map((call) => ({ calls: [call] })), { text: 'built' }] },
+    names: steps.map(({ name }) => name),
+    script: { turns: [...steps.map(({ call }) => ({ calls: [call] })), { text: 'built' }] },
   };
 }
 
