@@ -63,7 +63,15 @@ export type {
   Place,
 } from './ports/definitions.ts';
 export type { Feed, FeedRecord, FeedSince, FeedStore } from './ports/feed.ts';
-export type { Compared, Fence, FenceChange, FenceFiles, FenceOrder, FenceReport } from './ports/fence.ts';
+export type {
+  Compared,
+  Fence,
+  FenceChange,
+  FenceFiles,
+  FenceOrder,
+  FenceReport,
+  Surveyed,
+} from './ports/fence.ts';
 export type {
   ClaimableQuery,
   ClaimableRun,

@@ -21,11 +21,13 @@ export function lazyFence({ root, stateDir, env, databases }: FencedPlace): Fenc
     calls: [
       'measure',
       'compare',
+      'survey',
       'moved',
       'state',
       'standing',
       'accept',
       'keep',
+      'release',
       'restore',
       'quarantine',
       'diff',

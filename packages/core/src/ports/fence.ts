@@ -31,6 +31,11 @@ export type Compared =
   /** There is nothing to compare with. */
   | { readonly ok: false; readonly reason: string };
 
+/** A comparison of which nothing is kept. */
+export type Surveyed =
+  | Omit<Extract<Compared, { readonly ok: true }>, 'tree' | 'state'>
+  | Extract<Compared, { readonly ok: false }>;
+
 /** What a human does about changed paths. */
 export interface FenceFiles {
   /** What became of each path, in words. */
@@ -47,12 +52,15 @@ export interface SettledMeasures {
 
 /**
  * Measures the workspace and compares it with what it was. A measure is known by its hash and never trusted without it.
- * It is on disk once it was kept, until no run has it: a run is saved only after `keep`.
+ * It is on disk once it was kept, until no run has it: a run is saved only after `keep`. Until then it is this
+ * process's, for the run it was taken for, until that is released.
  */
 export interface Fence {
   /** Measures the workspace for a run. Ignore rules are those of the measure `like`, else those that stand there now. */
   measure(runId: string, like?: string): Promise<string>;
   compare(runId: string, tree: string): Promise<Compared>;
+  /** The same for those who only want to see it: nothing is kept of it. */
+  survey(runId: string, tree: string): Promise<Surveyed>;
   /** What changed since a measure was taken a moment ago. Nothing is kept of it. */
   moved(runId: string, tree: string): Promise<readonly FenceChange[]>;
   /**
@@ -70,6 +78,8 @@ export interface Fence {
   ): Promise<string>;
   /** The run is about to be saved with these measures: they are on disk when this ends. */
   keep(runId: string, trees: readonly string[]): Promise<void>;
+  /** No command of that run is under way: measures that were taken for it, and not kept, are forgotten. */
+  release(runId: string): Promise<void>;
   /** Makes paths what they were in the measure. */
   restore(runId: string, tree: string, paths: readonly string[]): Promise<FenceFiles>;
   /** Moves paths out of the workspace. */

@@ -99,7 +99,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     demandInFolder(parts, before, asked);
     const isAgent = how.principal.kind === 'agent';
     if (isAgent && before.status === 'active') await parkUnhooked(before, true);
-    const answer = await door.submit(runId, masked(asked), how);
+    const decided = () => door.submit(runId, masked(asked), how);
+    const answer = await (parts.fence?.during(runId, decided) ?? decided());
     // What others let a run enter, its agent was not asked about.
     if (!isAgent && answer.run.status === 'active' && answer.run !== before)
       await parkUnhooked(answer.run, false);

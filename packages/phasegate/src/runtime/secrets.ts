@@ -94,11 +94,11 @@ const MASKS = new RegExp(MASK, 'gu');
 
 /** What a key is written in: characters of base64, in words as long as keys have them, apart by blanks and new lines. */
 const APART = String.raw`(?:\s|\\[nr])`;
-const KEY_WORDS = String.raw`${APART}*(?:[A-Za-z0-9+/]{16,}=*${APART}+)*[A-Za-z0-9+/]{16,}=*`;
-const KEY_HEADERS = String.raw`(?:${APART}+(?:Proc-Type: 4,ENCRYPTED|DEK-Info: [A-Z0-9-]+,[0-9A-F]+))*`;
-const KEY_BEGINS = String.raw`-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY-----${KEY_HEADERS}`;
+const KEY_WORDS = `${APART}*(?:[A-Za-z0-9+/]{16,}=*${APART}+)*[A-Za-z0-9+/]{16,}=*`;
+const KEY_HEADERS = `(?:${APART}+(?:Proc-Type: 4,ENCRYPTED|DEK-Info: [A-Z0-9-]+,[0-9A-F]+))*`;
+const KEY_BEGINS = `-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY-----${KEY_HEADERS}`;
 /** What is shorter than such a word belongs to a key only where that ends behind it. */
-const KEY_ENDS = String.raw`${APART}*[A-Za-z0-9+/]{0,15}=*${APART}*-----END (?:[A-Z]+ ){0,3}PRIVATE KEY-----`;
+const KEY_ENDS = `${APART}*[A-Za-z0-9+/]{0,15}=*${APART}*-----END (?:[A-Z]+ ){0,3}PRIVATE KEY-----`;
 
 /**
  * Texts whose form says that they are keys. Words such as `password=` are not enough: they stand in code everywhere.
@@ -120,7 +120,7 @@ const KNOWN: readonly string[] = [
   String.raw`\bsk-(?:ant-|proj-|svcacct-)?[A-Za-z0-9_-]{20,}`,
   // Signed tokens, ours too; private keys.
   String.raw`\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}`,
-  String.raw`${KEY_BEGINS}(?:${KEY_WORDS}|(?:${KEY_WORDS})?${KEY_ENDS})`,
+  `${KEY_BEGINS}(?:${KEY_WORDS}|(?:${KEY_WORDS})?${KEY_ENDS})`,
 ];
 
 /** An address with a password: masked is only that. */

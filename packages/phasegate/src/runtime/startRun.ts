@@ -171,27 +171,30 @@ async function startNow(
     await lookAll(looks, found.workflow, facts);
   }
   await protectDatabase(parts, found.workflow);
-  const measured = await measuredFor(parts, { ...starting, queued: waiting.isQueued() }, principal);
-  starter.save?.();
-  for (let round = 1; ; round++) {
-    const listed = await besides(parts, found.workflow, starting.target);
-    const others = listed.map((other) => ({ ...other, target: named(other.target) }));
-    const queued = waiting.isQueued();
-    const decision = decideStart({ ...starting, queued, others }, { ...bare, ...measured, facts });
-    const note = { time: bare.now, principal: nameOf(principal) };
-    if (decision.run === null) return refused(placed(decision.verdict, found.workflow, found.rulePlaces));
-    const data = { run: starting.id, workflow, workflow_hash: found.hash };
-    const audit = drafts(decision.events, principal, { command: null, facts });
-    if (await saveNew(parts, decision.run, { audit, project: [{ ...note, event: 'run_started', data }] })) {
-      const view = viewFor(decision.run, principal, await renderSaved(decision.run, principal));
-      return waiting.told({ verdict: decision.verdict, view });
+  const begin = async (): Promise<Started> => {
+    const measured = await measuredFor(parts, { ...starting, queued: waiting.isQueued() }, principal);
+    starter.save?.();
+    for (let round = 1; ; round++) {
+      const listed = await besides(parts, found.workflow, starting.target);
+      const others = listed.map((other) => ({ ...other, target: named(other.target) }));
+      const queued = waiting.isQueued();
+      const decision = decideStart({ ...starting, queued, others }, { ...bare, ...measured, facts });
+      const note = { time: bare.now, principal: nameOf(principal) };
+      if (decision.run === null) return refused(placed(decision.verdict, found.workflow, found.rulePlaces));
+      const data = { run: starting.id, workflow, workflow_hash: found.hash };
+      const audit = drafts(decision.events, principal, { command: null, facts });
+      if (await saveNew(parts, decision.run, { audit, project: [{ ...note, event: 'run_started', data }] })) {
+        const view = viewFor(decision.run, principal, await renderSaved(decision.run, principal));
+        return waiting.told({ verdict: decision.verdict, view });
+      }
+      // Somebody else began one in between: then this one waits, or what is refused now has the name of that run in it.
+      if ((queued && oneRunPer === undefined) || round === ROUNDS) {
+        throw new PhasegateError('internal', 'the new run has the id of another');
+      }
+      await waiting.look();
     }
-    // Somebody else began one in between: then this one waits, or what is refused now has the name of that run in it.
-    if ((queued && oneRunPer === undefined) || round === ROUNDS) {
-      throw new PhasegateError('internal', 'the new run has the id of another');
-    }
-    await waiting.look();
-  }
+  };
+  return parts.fence?.during(starting.id, begin) ?? begin();
 }
 
 /** Nobody is hooked by saying so: only a session that hooks hold, and that is about to start this workflow, is. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Phase, PhasegateError, phaseById, type Run } from '@phasegate/core';
 import { fewOfEach } from '@phasegate/core/engine';
 import { demandHere, type Here } from '../boundFolder.ts';
-import type { Compared, Fence, FenceChange, FenceOrder, FenceReport, Fencing } from '../ports.ts';
+import type { Compared, Fence, FenceChange, FenceOrder, FenceReport, Fencing, Surveyed } from '../ports.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Sorted, WorkspaceFence } from './workspaceFence.ts';
 
@@ -10,7 +10,7 @@ import type { Sorted, WorkspaceFence } from './workspaceFence.ts';
 export interface FencingParts {
   /** Absent where runs have no workspace. */
   readonly fence: Fence | undefined;
-  readonly judged: Pick<WorkspaceFence, 'sortOut'> | undefined;
+  readonly judged: Pick<WorkspaceFence, 'sortOut' | 'during'> | undefined;
   readonly runtime: Pick<Runtime, 'submit'>;
   load(runId: string): Promise<Run>;
   /** Where this is. */
@@ -19,7 +19,10 @@ export interface FencingParts {
 
 /** Shows people what was changed outside a scope, and carries out what a human wants done about it. */
 export function createFencing({ fence, judged, runtime, load, here }: FencingParts): Fencing {
-  function demandFence(): { readonly fence: Fence; readonly judged: Pick<WorkspaceFence, 'sortOut'> } {
+  function demandFence(): {
+    readonly fence: Fence;
+    readonly judged: Pick<WorkspaceFence, 'sortOut' | 'during'>;
+  } {
     if (fence !== undefined && judged !== undefined) return { fence, judged };
     throw new PhasegateError('fence_failed', 'runs have no workspace here, so there is nothing to compare');
   }
@@ -35,8 +38,13 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
     );
   }
 
-  async function compare(run: Run): Promise<Compared> {
-    if (run.work.tree !== undefined) return demandFence().fence.compare(run.id, run.work.tree);
+  /** With a measure, for an order, or only to be seen. */
+  async function compare<K extends 'compare' | 'survey'>(
+    run: Run,
+    how: K,
+  ): Promise<Awaited<ReturnType<Fence[K]>>>;
+  async function compare(run: Run, how: 'compare' | 'survey'): Promise<Compared | Surveyed> {
+    if (run.work.tree !== undefined) return demandFence().fence[how](run.id, run.work.tree);
     const reason =
       run.status === 'queued'
         ? 'nobody has begun the phase, so there is nothing to compare with'
@@ -65,7 +73,7 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
     async report(runId): Promise<FenceReport> {
       const { run, phase } = await openRun(runId);
       const { judged: sorting } = demandFence();
-      const compared = await compare(run);
+      const compared = await compare(run, 'survey');
       const base = {
         run: run.id,
         phase: phase.id,
@@ -78,10 +86,12 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
         return {
           ...base,
           problem: compared.reason,
-          shown: await standing(run, compared.reason).then(
-            ({ shown }) => shown,
-            () => null,
-          ),
+          shown: await sorting
+            .during(run.id, () => standing(run, compared.reason))
+            .then(
+              ({ shown }) => shown,
+              () => null,
+            ),
           outside: [],
           more: 0,
           noticed: [],
@@ -107,7 +117,7 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
 
     async diff(runId, paths) {
       const { run, phase } = await openRun(runId);
-      const compared = await compare(run);
+      const compared = await compare(run, 'survey');
       if (!compared.ok) throw new PhasegateError('fence_failed', compared.reason);
       const all = await demandFence().judged.sortOut(run, phase, compared.changes);
       const wanted =
@@ -120,49 +130,54 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
       return rest === 0 ? text : `${text}\n${rest} more paths are not shown: name a folder or a path\n`;
     },
 
-    async settle(runId, order, human) {
-      const { run, phase } = await openRun(runId);
-      const { fence: files, judged: sorting } = demandFence();
-      const compared = await compare(run);
-      if (!compared.ok && (order.action !== 'accept' || order.paths !== 'all')) {
-        throw new PhasegateError('fence_failed', compared.reason, {
-          hint: `phasegate fence ${runId} accept --all --reason TEXT`,
-        });
-      }
-      // INVARIANT: nothing is done but to what was shown.
-      const now = compared.ok ? await sorting.sortOut(run, phase, compared.changes) : null;
-      const anew = compared.ok ? null : await standing(run, compared.reason);
-      const shown = compared.ok ? shownOf(run, compared.changes, now as Sorted) : anew?.shown;
-      if (shown !== order.shown) throw notAsShown(runId);
-      const paths = compared.ok ? ordered(order, compared.changes, now as Sorted) : [];
-      const { action, reason } = order;
-      const tree = run.work.tree as string;
-      const done = await carryOut();
-      const accepted =
-        action !== 'accept'
-          ? {}
-          : {
-              tree: compared.ok
-                ? await files.accept(runId, { tree, seen: compared.tree }, paths)
-                : (anew?.tree as string),
-            };
-      const make = async () => ({
-        kind: 'fence' as const,
-        action,
-        paths: paths.slice(0, MOST_KEPT),
-        reason,
-        ...accepted,
-      });
-      const { submitted } = await runtime.submit(runId, { make }, { principal: human.principal });
-      return { submitted, done };
-
-      async function carryOut() {
-        if (action === 'restore') return (await files.restore(runId, tree, paths)).done;
-        if (action === 'quarantine') return (await files.quarantine(runId, paths)).done;
-        return paths.map((path) => ({ path, what: 'accepted' }));
-      }
-    },
+    settle: async (runId, order, human) =>
+      demandFence().judged.during(runId, () => settleNow(runId, order, human)),
   };
+
+  async function settleNow(
+    ...[runId, order, human]: Parameters<Fencing['settle']>
+  ): ReturnType<Fencing['settle']> {
+    const { run, phase } = await openRun(runId);
+    const { fence: files, judged: sorting } = demandFence();
+    const compared = await compare(run, 'compare');
+    if (!compared.ok && (order.action !== 'accept' || order.paths !== 'all')) {
+      throw new PhasegateError('fence_failed', compared.reason, {
+        hint: `phasegate fence ${runId} accept --all --reason TEXT`,
+      });
+    }
+    // INVARIANT: nothing is done but to what was shown.
+    const now = compared.ok ? await sorting.sortOut(run, phase, compared.changes) : null;
+    const anew = compared.ok ? null : await standing(run, compared.reason);
+    const shown = compared.ok ? shownOf(run, compared.changes, now as Sorted) : anew?.shown;
+    if (shown !== order.shown) throw notAsShown(runId);
+    const paths = compared.ok ? ordered(order, compared.changes, now as Sorted) : [];
+    const { action, reason } = order;
+    const tree = run.work.tree as string;
+    const done = await carryOut();
+    const accepted =
+      action !== 'accept'
+        ? {}
+        : {
+            tree: compared.ok
+              ? await files.accept(runId, { tree, seen: compared.tree }, paths)
+              : (anew?.tree as string),
+          };
+    const make = async () => ({
+      kind: 'fence' as const,
+      action,
+      paths: paths.slice(0, MOST_KEPT),
+      reason,
+      ...accepted,
+    });
+    const { submitted } = await runtime.submit(runId, { make }, { principal: human.principal });
+    return { submitted, done };
+
+    async function carryOut() {
+      if (action === 'restore') return (await files.restore(runId, tree, paths)).done;
+      if (action === 'quarantine') return (await files.quarantine(runId, paths)).done;
+      return paths.map((path) => ({ path, what: 'accepted' }));
+    }
+  }
 }
 
 /** The changed paths that are meant; one that names none is a mistake and not a wish that came true. */

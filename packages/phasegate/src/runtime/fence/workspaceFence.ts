@@ -29,6 +29,8 @@ export interface WorkspaceFence {
   /** A measure for a command that may enter a phase, where no look gives one; nothing where none is needed. */
   measuredFor(run: Run, command: Command): Promise<{ readonly tree?: string }>;
   look(run: Run, look: Extract<Look, { kind: 'tree' }>): Promise<Extract<Fact, { kind: 'tree' }>>;
+  /** Does what measures are taken for. They are kept by then, or go with it; other runs have no part in that. */
+  during<T>(runId: string, work: () => Promise<T>): Promise<T>;
   /** Paths that changed while a command was looked at. */
   movedSince(run: Run, tree: string): Promise<readonly string[]>;
   /** What is not as it was when the gate opened at which a run waits. */
@@ -61,8 +63,24 @@ const MOST_TOLD = 200;
 /** Builds it over the fence of a workspace and the audit. */
 export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence {
   const { fence, store } = parts;
+  /** How many commands of a run are under way. */
+  const underWay = new Map<string, number>();
 
   return {
+    async during(runId, work) {
+      underWay.set(runId, (underWay.get(runId) ?? 0) + 1);
+      try {
+        return await work();
+      } finally {
+        const left = (underWay.get(runId) ?? 1) - 1;
+        underWay.set(runId, left);
+        if (left === 0) {
+          underWay.delete(runId);
+          await fence.release(runId);
+        }
+      }
+    },
+
     async measuredFor(run, command) {
       if (run.work.tree !== undefined || run.phase === null) return {};
       const begins = command.kind === 'claim' && run.status === 'queued';
@@ -100,7 +118,7 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
     async movedAtGate(run) {
       const tree = treeAtGate(run);
       if (tree === null) return [];
-      const compared = await fence.compare(run.id, tree);
+      const compared = await fence.survey(run.id, tree);
       if (!compared.ok) return [{ path: '.', how: 'unreadable', by: compared.reason, content: null }];
       const moved = compared.changes.filter(({ noticed }) => noticed !== true);
       return moved.slice(0, MOST_TOLD).map(({ path, how, content }) => ({ path, how, content }));

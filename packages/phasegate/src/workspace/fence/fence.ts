@@ -164,30 +164,31 @@ export function createFence(place: FencePlace): Fence {
   }
 
   /** The measure that says the same as this one, where there is such a one; else this one. */
-  function same(newest: TakenMeasure | null, taken: Manifest): string {
+  function same(runId: string, newest: TakenMeasure | null, taken: Manifest): string {
     if (newest === null || !isSame(newest.manifest, taken) || !isRuledAlike(newest.manifest, taken))
-      return kept.draft(taken);
+      return kept.draft(runId, taken);
     kept.sawAgain(newest.tree, taken);
-    return newest.tree;
+    // It may be another run's, which does not ask this one before it drops it.
+    return kept.draft(runId, newest.manifest);
   }
 
-  async function measureAnew(): Promise<TakenMeasure> {
+  async function measureAnew(runId: string): Promise<TakenMeasure> {
     const newest = kept.newest();
     const base = newest === null ? null : kept.lastLook(newest.tree, newest.manifest);
     const manifest = await take(null, base);
-    return { tree: same(newest, manifest), manifest };
+    return { tree: same(runId, newest, manifest), manifest };
   }
 
   return {
     async measure(runId, like) {
-      if (like === undefined) return (await measureAnew()).tree;
+      if (like === undefined) return (await measureAnew(runId)).tree;
       const before = demand(runId, like);
       const after = await lookLike(like, before);
-      return isSame(before, after) ? like : kept.draft(after);
+      return isSame(before, after) ? like : kept.draft(runId, after);
     },
 
-    async standing() {
-      const { tree, manifest } = await measureAnew();
+    async standing(runId) {
+      const { tree, manifest } = await measureAnew(runId);
       return { tree, state: wholeStateOf(manifest) };
     },
 
@@ -199,10 +200,17 @@ export function createFence(place: FencePlace): Fence {
       return {
         ok: true,
         ...(state === null ? {} : { state }),
-        tree: isSame(before, after) ? tree : kept.draft(after),
+        tree: isSame(before, after) ? tree : kept.draft(runId, after),
         changes: changesBetween(before, after, contents),
         notes: after.notes,
       };
+    },
+
+    async survey(runId, tree) {
+      const before = measured(runId, tree);
+      if (typeof before === 'string') return { ok: false, reason: before };
+      const after = await lookLike(tree, before);
+      return { ok: true, changes: changesBetween(before, after, contents), notes: after.notes };
     },
 
     async moved(runId, tree) {
@@ -226,17 +234,18 @@ export function createFence(place: FencePlace): Fence {
         if (entry === undefined) entries.delete(path);
         else entries.set(path, entry);
       }
-      return kept.draft({ ...before, entries });
+      return kept.draft(runId, { ...before, entries });
     },
 
-    async keep(_, trees) {
+    async keep(runId, trees) {
       try {
-        for (const tree of trees) kept.keep(tree);
+        for (const tree of trees) kept.keep(runId, tree);
       } catch (cause) {
         throw notMeasured(cause);
       }
     },
 
+    release: async (runId) => kept.release(runId),
     restore: async (runId, tree, paths) =>
       (await import('./putBackPaths.ts')).restorePaths({
         root,

@@ -20,10 +20,12 @@ import { type Manifest, readManifest, writeManifest } from './manifest.ts';
 export interface KeptManifests {
   /** The manifest, or why there is none that can be trusted. */
   read(runId: string, tree: string): Manifest | string;
-  /** Gives a new measure its hash. Nothing is on disk before `keep`. */
-  draft(manifest: Manifest): string;
+  /** Gives a measure that a run may come to have its hash. Nothing is on disk before `keep`. */
+  draft(runId: string, manifest: Manifest): string;
   /** Puts it on disk where it is not there already; a run that has it may be saved from then on. */
-  keep(tree: string): void;
+  keep(runId: string, tree: string): void;
+  /** The run will have none of the measures that were drafted for it and not kept. */
+  release(runId: string): void;
   /** The one that was taken last, of any run; null where there is none. */
   newest(): TakenMeasure | null;
   /** The workspace was looked at again and was the same: what is known of it is as new as that. */
@@ -80,7 +82,8 @@ const ALTERED = 'the measure of the workspace that was taken when the phase was 
 export function createKeptManifests(folder: string): KeptManifests {
   const folders = measureFolders(folder);
   const known = new Map<string, Known>();
-  const drafts = new Map<string, Manifest>();
+  // INVARIANT: what was drafted for a run is dropped for that run's sake alone: others cannot make its command fail.
+  const drafts = new Map<string, Draft>();
   const hashes = new WeakMap<Manifest, string>();
   let newest: TakenMeasure | null = null;
   let passed: string | null = null;
@@ -111,6 +114,12 @@ export function createKeptManifests(folder: string): KeptManifests {
     hasOlder ??= existsSync(folders.older);
     const older = join(folders.older, runId, `${tree}.json`);
     return hasOlder && existsSync(older) ? older : null;
+  }
+
+  function letGo(runId: string, tree: string): void {
+    const draft = drafts.get(tree);
+    draft?.of.delete(runId);
+    if (draft?.of.size === 0) drafts.delete(tree);
   }
 
   /** Gives whether it is there for several runs now. */
@@ -155,7 +164,7 @@ export function createKeptManifests(folder: string): KeptManifests {
   return {
     read(runId, tree) {
       const draft = drafts.get(tree);
-      if (draft !== undefined) return draft;
+      if (draft !== undefined) return draft.manifest;
       const file = fileOf(runId, tree);
       // A measure that somebody removed is gone, also for a process that remembers it.
       if (file === null) return MISSING;
@@ -169,34 +178,36 @@ export function createKeptManifests(folder: string): KeptManifests {
       }
       return hash('sha256', text, 'hex') === tree ? remember(tree, readManifest(text)) : ALTERED;
     },
-    draft(manifest) {
+    draft(runId, manifest) {
       const has = hashes.get(manifest);
-      const { text, tree } = has === undefined ? writeManifest(manifest) : { text: null, tree: has };
-      if (text !== null) drafts.set(tree, manifest);
+      const tree = has ?? writeManifest(manifest).tree;
       hashes.set(manifest, tree);
-      let entries = 0;
-      for (const one of drafts.values()) entries += one.entries.size;
-      for (const [oldest, { entries: old }] of drafts) {
-        if (drafts.size <= FEWEST_DRAFTS || (drafts.size <= MOST_DRAFTS && entries <= MOST_DRAFTED)) break;
-        drafts.delete(oldest);
-        entries -= old.size;
-      }
+      const draft = drafts.get(tree) ?? { manifest, isNew: has === undefined, of: new Set() };
+      draft.of.add(runId);
+      drafts.delete(tree);
+      drafts.set(tree, draft);
+      const own = [...drafts].filter(([, { of }]) => of.has(runId));
+      for (const [oldest] of own.slice(0, -MOST_DRAFTS)) letGo(runId, oldest);
       newest = { tree, manifest };
       return tree;
     },
-    keep(tree) {
+    keep(runId, tree) {
       const draft = drafts.get(tree);
-      if (draft !== undefined) {
-        write(tree, writeManifest(draft).text);
-        remember(tree, draft);
-        drafts.delete(tree);
+      letGo(runId, tree);
+      if (draft?.isNew === true) {
+        write(tree, writeManifest(draft.manifest).text);
+        remember(tree, draft.manifest);
+        draft.isNew = false;
         return;
       }
       if (touch(tree) || share(tree)) return;
-      const held = known.get(tree);
+      const held = draft ?? known.get(tree);
       const made = held === undefined ? null : writeManifest(held.manifest);
       if (made?.tree !== tree) throw new Error('the measure that was taken of it is lost');
       write(tree, made.text);
+    },
+    release(runId) {
+      for (const tree of [...drafts.keys()]) letGo(runId, tree);
     },
     newest() {
       if (newest !== null) return newest;
@@ -246,11 +257,17 @@ interface Known {
 const MOST_KNOWN = 64;
 const MOST_ENTRIES = 200_000;
 const FEWEST_KNOWN = 4;
-/** Commands that are being judged at a time, with room to spare: what a run is to have is kept before it is saved. */
-const MOST_DRAFTS = 128;
-const FEWEST_DRAFTS = 16;
-/** Paths in all of them. */
-const MOST_DRAFTED = 2_000_000;
+/** A measure that nobody has yet. */
+interface Draft {
+  readonly manifest: Manifest;
+  /** Nobody has put it on disk. */
+  isNew: boolean;
+  /** The runs that may come to have it. */
+  readonly of: Set<string>;
+}
+
+/** Of one run, at a time: its commands are judged one after the other, with room to spare. */
+const MOST_DRAFTS = 16;
 
 /** The measure with which the last run ended, of this or an earlier version. */
 function passedOn({ last, shared, olderLast }: MeasureFolders): TakenMeasure | null {

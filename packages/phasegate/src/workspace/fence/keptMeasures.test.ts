@@ -49,6 +49,41 @@ test('a measure is on disk before a run is saved that has it, and not before it 
   expect(await again().compare('run', tree)).toMatchObject({ ok: true, changes: [{ path: 'b.txt' }] });
 });
 
+test('what others have measured meanwhile takes no measure from a command, and goes with the one it was for', async () => {
+  const { fence, write } = place();
+  const entered = await kept(fence, 'ada');
+  const names = Array.from({ length: 8 }, (_, index) => `b${index}.txt`);
+  for (const name of names) write(name, 'b');
+  const mine = await next(fence, entered, 'ada');
+
+  const others = [];
+  for (let which = 1; which < 255; which += 1) {
+    const paths = names.filter((_, index) => (which >> index) % 2 === 1);
+    others.push(await fence.accept('mallory', { tree: entered, seen: mine }, paths));
+  }
+  expect(new Set(others).size).toBe(254);
+
+  expect(await fence.moved('ada', mine)).toEqual([]);
+  await fence.release('mallory');
+  await fence.keep('ada', [mine]);
+  for (const tree of others) await expect(fence.moved('mallory', tree)).rejects.toThrow('missing');
+});
+
+test('a measure that two runs are about to have stays for the second when the first is done with it', async () => {
+  const { fence, write, measures } = place();
+  const entered = await kept(fence, 'one');
+  write('b.txt', 'b');
+  const [one, two] = [await fence.measure('one'), await fence.measure('two')];
+  expect(two).toBe(one);
+
+  await fence.keep('one', [one]);
+  await fence.settle('one', { had: [one], has: [entered], inUse: async () => NONE });
+  await fence.release('one');
+  await fence.keep('two', [two]);
+
+  expect(measures().map((file) => file.split('/')[1])).toContain(`${two}.json`);
+});
+
 test('a save that is lost leaves nothing behind, and takes nothing from the one who won', async () => {
   const { fence, write, measures } = place();
   const before = await kept(fence, 'run');

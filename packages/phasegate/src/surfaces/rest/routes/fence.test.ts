@@ -41,6 +41,23 @@ describe('the fence over HTTP', () => {
     expect([settled.status, shown.status]).toEqual([403, 403]);
   });
 
+  test('is looked at for one agent at a time: who asks without a pause waits, and keeps nobody else', async () => {
+    const { bed, run, token } = await claimed();
+    const other = await bed.agent('a2');
+    const second = await bed.claimed(other, 'a2');
+
+    const asked = Array.from({ length: 60 }, () => bed.get(`/runs/${run}/fence`, token));
+    const [others, ...own] = await Promise.all([bed.get(`/runs/${second.run}/fence`, other), ...asked]);
+
+    expect(others?.status).toBe(409);
+    const refused = own.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]?.body).toMatchObject({
+      error: 'rate_limited',
+      message: expect.stringContaining('looks at the workspace'),
+    });
+  });
+
   test('takes no order that is not one, and a link alone gives none [adv.J1]', async () => {
     const { bed, run } = await claimed();
     const operator = await bed.human();

@@ -8,9 +8,13 @@ import {
   runPath,
   textUpTo,
 } from '@phasegate/wire/schemas';
+import { createPaced } from '../../../limits/paced.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { demandOwnRun, humanOf, signerOf } from './principals.ts';
 import { refusalOf } from './refusal.ts';
+
+// Each look reads the whole workspace: an agent that asks without a pause waits for itself.
+const looks = createPaced({ what: 'looks at the workspace', waiting: 8 });
 
 /** What was changed outside a phase's scope. An agent reads of its own run what refuses it, and settles nothing. */
 export const FENCE_ROUTES: readonly Endpoint[] = [
@@ -29,11 +33,11 @@ export const FENCE_ROUTES: readonly Endpoint[] = [
       if (caller.kind === 'token') demandOwnRun(caller, params.id);
       // Whether the caller may see the run at all.
       if (caller.kind === 'human') await project.as(humanOf(caller)).view(params.id);
-      else {
-        const { principal } = caller.kind === 'token' ? caller.admitted : caller.agent;
-        await project.as(principal).view(params.id);
-      }
-      return reply(200, encodeFence(await project.fencing.report(params.id)));
+      const report = async () => reply(200, encodeFence(await project.fencing.report(params.id)));
+      if (caller.kind === 'human') return report();
+      const { principal } = caller.kind === 'token' ? caller.admitted : caller.agent;
+      await project.as(principal).view(params.id);
+      return looks.act(principal.name, report);
     },
   }),
   endpoint({
