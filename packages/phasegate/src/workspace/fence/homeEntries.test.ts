@@ -28,6 +28,10 @@ describe('a file of the home folder counts by what it makes others run', () => {
     ['the environment is set', SETTINGS, HOOKS, { ...HOOKS, env: { OFF: '1' } }],
     ['a permission is given', SETTINGS, HOOKS, { ...HOOKS, permissions: { allow: ['Bash'] } }],
     ['a key that nobody knows comes', SETTINGS, HOOKS, { ...HOOKS, newSwitch: true }],
+    ['a value has Claude Code drop the file', SETTINGS, HOOKS, { ...HOOKS, model: 5 }],
+    ['a schema has it drop the file', SETTINGS, HOOKS, { ...HOOKS, $schema: 'x' }],
+    ['a section has a key nobody knows', '.gemini/settings.json', HOOKS, { ...HOOKS, general: { x: 'sh' } }],
+    ['a file is taken in', '.config/opencode/opencode.json', {}, { model: '{file:/tmp/x}' }],
     ['settings come', '.gemini/settings.json', null, HOOKS],
     ['hooks go', '.cursor/hooks.json', { version: 1 }, null],
     ['a server comes', '.claude.json', { numStartups: 1 }, { mcpServers: { x: { command: 'x' } } }],
@@ -77,7 +81,11 @@ describe('a file of the home folder counts by what it makes others run', () => {
   test.each([
     ['.codex/config.toml', '[projects."/p"]\ntrust_level = "trusted"\n', 'notify = ["sh"]\n'],
     ['.gemini/settings.json', { ui: { theme: 'dark' } }, { hooks: {} }],
-    ['.config/opencode/opencode.jsonc', { $schema: 'https://x' }, '{ "plugin": ["x"] } // more\n'],
+    [
+      '.config/opencode/opencode.jsonc',
+      { $schema: 'https://opencode.ai/config.json' },
+      '{ "plugin": ["x"] } // more\n',
+    ],
     ['.gitconfig', '[user]\n\tname = Ada\n', '[core]\n\thooksPath = /tmp/x\n'],
   ])('%s that comes or goes with nothing in it that counts refuses nothing', async (file, nothing, much) => {
     const { fence, put } = place();

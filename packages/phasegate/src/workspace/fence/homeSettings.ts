@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { weightySettings } from './gitConfig.ts';
+import { weightySettingsOf } from './harmlessSettings.ts';
 
 /** How a file of the home folder is compared: by all its bytes, or by what of it starts programs or lets them. */
 export type HomeKind = 'bytes' | 'settings' | 'client_state' | 'toml' | 'git';
@@ -54,31 +55,10 @@ function textOf(bytes: Buffer, kind: HomeKind): string | null {
   try {
     const value = JSON.parse(text) as Json;
     if (!isJsonObject(value)) return null;
-    return canonicalJson(kind === 'settings' ? without(value, HARMLESS) : stateThatCounts(value));
+    return canonicalJson(kind === 'settings' ? weightySettingsOf(value) : stateThatCounts(value));
   } catch {
     return null;
   }
-}
-
-/** Settings that neither start a program nor let one do more; a key nobody thought of counts. */
-const HARMLESS: ReadonlySet<string> = new Set([
-  '$schema',
-  'autoUpdates',
-  'cleanupPeriodDays',
-  'includeCoAuthoredBy',
-  'language',
-  'model',
-  'outputStyle',
-  'spinnerTipsEnabled',
-  'theme',
-  'ui',
-  'verbose',
-  'general',
-  'privacy',
-]);
-
-function without(value: JsonObject, names: ReadonlySet<string>): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
 }
 
 /** Of a file in which a client keeps its history and its counts, too: only what it runs and what it lets through. */
