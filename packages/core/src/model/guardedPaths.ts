@@ -123,5 +123,13 @@ function folded(name: string): string {
     .replace(/\p{Cf}/gu, '')
     .toLowerCase();
   // A final dot or blank is not part of a name on Windows, nor is what follows a colon.
-  return visible.replace(/:.*$/u, '').replace(/[. ]+$/u, '') || visible;
+  const [named = ''] = visible.split(':', 1);
+  return withoutEnd(named) || visible;
+}
+
+/** By hand: an expression that looks for an end tries anew at every dot of a name that somebody made of dots. */
+function withoutEnd(name: string): string {
+  let end = name.length;
+  while (end > 0 && (name[end - 1] === '.' || name[end - 1] === ' ')) end -= 1;
+  return name.slice(0, end);
 }

@@ -52,3 +52,11 @@ test.each([
 ])("options before it hide no human's verb: %j", (line) => {
   expect(kindOf(line)).toBe('decide');
 });
+
+test.each([
+  ['blanks before', `phasegate done${' '.repeat(1_000_000)}x`],
+  ['new lines in the text', `phasegate done <<'EOF'\n${'\n'.repeat(1_000_000)}x\nEOF`],
+])('a line that somebody made long is read in time that grows with it alone: %s [adv.O3]', (_, line) => {
+  // An expression that went back and tried again would take minutes.
+  expect(kindOf(line)).toBeTypeOf('string');
+});

@@ -57,15 +57,13 @@ function executedBy(
 
 /** A line whose one command is given a quoted text: nothing in that text is the shell's. */
 function withoutQuotedText(line: string): string {
-  const found = /^([^\n]*?)\s*<<(-?)\s*(['"])([A-Za-z_]\w*)\3[ \t]*\n([\s\S]*)$/.exec(line);
+  const found = /^([^\n]*?)<<(-?)[ \t]*(['"])([A-Za-z_]\w*)\3[ \t]*\n([\s\S]*)$/.exec(line);
   if (found === null) return line;
   const [, command = '', dash = '', , word = '', text = ''] = found;
   // After `<<-` a text also ends at its word behind tabs: what follows is the shell's again.
-  const lines = text
-    .replace(/\n+$/, '')
-    .split('\n')
-    .map((one) => (dash === '' ? one : one.replace(/^\t+/, '')));
-  return lines.indexOf(word) === lines.length - 1 ? command : line;
+  const lines = text.split('\n').map((one) => (dash === '' ? one : one.replace(/^\t+/, '')));
+  const last = lines.findLastIndex((one) => one !== '');
+  return last >= 0 && lines.indexOf(word) === last ? command.trimEnd() : line;
 }
 
 /** What hands text to a command, or cuts what it prints: it can change nothing. */

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { guardOf, isGuardedFolder } from './guardedPaths.ts';
+
+// An expression that went back and tried again would take minutes over each.
+const LONG = 1_000_000;
+
+test.each([
+  ['dots', `${'.'.repeat(LONG)}x`],
+  ['dots and blanks', `a${'. '.repeat(LONG / 2)}x/y`],
+  ['colons', `${':'.repeat(LONG)}\nx`],
+  ['dots of another width', `${'．'.repeat(LONG)}x`],
+])('a path that somebody made long is judged in time that grows with it alone: %s [adv.O3]', (_, path) => {
+  expect(guardOf(path)).toBeNull();
+  expect(isGuardedFolder(path)).toBe(false);
+});
+
+test.each([
+  'phasegate.config.yaml',
+  'phasegate.config.yaml. .',
+  'Phasegate.Config.yaml::$DATA',
+  'phasegate.config.yaml:x\ny',
+])('a guarded file is known by every name that leads to it: %j', (path) => {
+  expect(guardOf(path)).not.toBeNull();
+});
