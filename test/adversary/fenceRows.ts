@@ -189,6 +189,13 @@ export const FENCE_ROWS: readonly FenceRow[] = [
     found: ['.git/config', 'changed'],
   },
   {
+    name: 'the same behind a comment that ends in a backslash',
+    human: true,
+    before: repository,
+    line: `printf '# note \\\\\\n[core] fsmonitor = src/x\\n' >> .git/config && git config core.fsmonitor`,
+    found: ['.git/config', 'changed'],
+  },
+  {
     name: "a client's settings, which an ignore rule names",
     human: true,
     before: (root) => sh(root, 'echo .claude >> .gitignore'),
