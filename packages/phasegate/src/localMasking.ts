@@ -11,7 +11,13 @@ export async function maskingFor(root: string, keys: ProjectKeys): Promise<Maski
     import('./runtime/hmac.ts'),
   ]);
   const own = hmacOf(Buffer.from(keys.rows, 'base64url'))('phasegate masked secrets v1');
-  return createMasking(hmacOf(Buffer.from(own, 'hex')), await ownPatterns(root));
+  return createMasking(hmacOf(Buffer.from(own, 'hex')), await ownPatterns(root), wordsOf(keys));
+}
+
+/** The project's own keys, in whatever is handed in: what is submitted is shown again. */
+function wordsOf({ audit, rows, tokens }: ProjectKeys): readonly string[] {
+  const secrets = [tokens.current, tokens.previous].flatMap((one) => (one === null ? [] : [one.secret]));
+  return [audit.privateKey, rows, ...secrets];
 }
 
 /** Every command asks, and nearly no config has them: its parser is loaded only where the word stands in it. */

@@ -187,3 +187,11 @@ test('a secret on a command line is neither in the audit nor in what the program
   expect(records).toContain('echo masked-');
   expect(records).not.toContain(secret);
 });
+
+test('secrets known by their words are masked wherever they stand', () => {
+  const own = createMasking(hmacOf(Buffer.from('a key')), [], ['not-like-a-key-at-all']);
+
+  expect(own.mask({ rows: 'x not-like-a-key-at-all y' })).toEqual({
+    rows: expect.stringMatching(/^x masked-[0-9a-f]{16}-21chars y$/),
+  });
+});

@@ -14,11 +14,14 @@ export function createMasking(
   keyed: (secret: string) => string,
   /** The author's own patterns. Throws where one cannot be matched in bounded time. */
   patterns: readonly string[] = [],
+  /** Secrets that are known by their very words. */
+  words: readonly string[] = [],
 ): Masking {
   const secrets = secretsOf(patterns);
   const masked = (secret: string) => maskOf(keyed(secret), secret.length);
-  const inText = (text: string, steps: StepsLeft) => {
-    if (text.length < SHORTEST) return text;
+  const inText = (given: string, steps: StepsLeft) => {
+    if (given.length < SHORTEST) return given;
+    const text = words.reduce((rest, word) => rest.replaceAll(word, () => masked(word)), given);
     const found = secrets.spans(text, steps);
     // When in doubt it is a secret: but it is said how much is not shown.
     if (found === null) return masked(text);

@@ -17,7 +17,7 @@ import { createPauses } from './pauses.ts';
 import { placeUse, writesSettings } from './placeUses.ts';
 import { createProofs, type LookAgain } from './proofs.ts';
 import { pruneSessions } from './pruneSessions.ts';
-import { readsByShell } from './readsByShell.ts';
+import { isOpen, readsByShell } from './readsByShell.ts';
 import { createReconciling } from './reconciling.ts';
 import { type Attended, createSessions } from './sessions.ts';
 import { createSettingsWatch } from './settingsWatch.ts';
@@ -126,7 +126,9 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
     if (completes(tool, shell)) attended = await hold(await reconcile(attended), true);
     for (let round = 0; ; round++) {
       try {
-        const decision = await calls.judge(attended, tool, () => usesOf(attended, tool, shell));
+        const { run } = attended;
+        const free = run !== null && isOpen(run) && !(await parts.sandboxes.isAsked(run));
+        const decision = await calls.judge(attended, tool, () => usesOf(attended, tool, { shell, free }));
         return await answerTo(attended, tool, decision);
       } catch (error) {
         if (!(error instanceof RunMoved) || round >= ROUNDS) throw error;
@@ -153,7 +155,7 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
   function usesOf(
     attended: Attended,
     tool: HookTool,
-    shell: ReturnType<typeof shellOf>,
+    { shell, free }: { readonly shell: ReturnType<typeof shellOf>; readonly free: boolean },
   ): readonly AskedUse[] {
     const { run } = attended;
     const plain: ToolUse = { tool: tool.name.slice(0, 200), input: {} };
@@ -166,7 +168,17 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
       const message = `\`phasegate ${shell.verb}\` is for a human, on a terminal the agent does not have`;
       return tool.uses.map((use) => refusal(use, blockerOf(run, 'not_a_human', message)));
     }
-    if (shell?.kind === 'agents') return tool.uses.map((use) => ({ use, verdict: { allowed: true } }));
+    if (shell?.kind === 'agents') {
+      const at = folderOf(tool, attended.event.cwd);
+      const reads = shell.reads.map((file) => ({ tool: 'read_files', input: { path: resolve(at, file) } }));
+      return [
+        ...tool.uses.map((use): AskedUse => ({ use, verdict: ALLOWED })),
+        // Where the shell could read it as well, only what is closed to agents is refused.
+        ...reads.map((use) =>
+          free ? { verdict: ALLOWED, ...placed(use, attended) } : placed(use, attended),
+        ),
+      ];
+    }
     return tool.uses
       .flatMap((use) => readsByShell(run, use, attended.event) ?? [asGit(run, use)])
       .map((use) => placed(use, attended));
@@ -297,6 +309,7 @@ const STOPS: Readonly<Record<HookEvent['client'], number>> = {
 };
 
 const NONE: HookAnswer = { kind: 'none' };
+const ALLOWED = { allowed: true } as const;
 /** With these it is looked at again whether the proof of a client stands. */
 const AFRESH: ReadonlySet<HookEvent['event']> = new Set(['session_start', 'stop', 'subagent_stop']);
 const ROUNDS = 5;

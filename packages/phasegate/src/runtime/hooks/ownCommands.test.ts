@@ -2,6 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { COMMANDS } from '../../surfaces/cli/commandTable.ts';
+import { AGENT_VERBS } from './agentVerbs.ts';
 import { ownCommand } from './ownCommands.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'phasegate-own-')));
@@ -20,7 +22,6 @@ function kindOf(line: string): string {
 test.each([
   'phasegate next',
   'phasegate --project=. --json next',
-  'phasegate --url http://127.0.0.1:1 next',
   './node_modules/.bin/phasegate done',
   'cd docs && phasegate done',
   "printf '%s' text | phasegate ask",
@@ -51,6 +52,35 @@ test.each([
   '/usr/bin/npx phasegate --json decide r approve',
 ])("options before it hide no human's verb: %j", (line) => {
   expect(kindOf(line)).toBe('decide');
+});
+
+test.each([
+  ['a credential of a human', 'phasegate status --as maria --passphrase-fd 3'],
+  ['another server', 'phasegate --url http://127.0.0.1:1 next'],
+  ['an option nobody knows', 'phasegate next --file docs/a'],
+  ['a pattern for a file', 'phasegate done --evidence ./docs/*.json'],
+  ['a file of a folder it goes to', 'cd docs && phasegate done --evidence a.json'],
+  ['a file that is cut', 'head 5 | phasegate done --evidence -'],
+])('with %s a line is judged as any other', (_, line) => {
+  expect(kindOf(line)).toBe('other');
+});
+
+test('every option of a command that names a file is known as one, and no option is made up', () => {
+  const table = new Map(COMMANDS.map((entry) => [entry.name, entry]));
+  return Promise.all(
+    Object.entries(AGENT_VERBS).map(async ([verb, { options, files }]) => {
+      const command = await table.get(verb)?.load();
+      if (command === undefined) return;
+      for (const [name, kind] of Object.entries(options)) {
+        const spec = command.options[name];
+        expect(spec?.type === 'flag', `${verb} --${name}`).toBe(kind === 'flag');
+        // The target of a run is a name for it, which nothing opens.
+        const isFile = spec?.value?.includes('FILE') === true && name !== 'target';
+        expect(kind === 'file', `${verb} --${name}`).toBe(isFile);
+      }
+      expect(files === true).toBe(command.positionals.some((word) => word.includes('FILE')));
+    }),
+  );
 });
 
 test.each([

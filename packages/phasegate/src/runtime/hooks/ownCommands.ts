@@ -1,14 +1,15 @@
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import { isRunId } from '@phasegate/core/contract';
 import { parseCommandLine } from '@phasegate/core/model';
+import { type AgentWords, agentWords } from './agentVerbs.ts';
 
 /** What a line of the shell has to do with Phasegate's own program. */
 export type OwnCommand =
-  /** Only commands an agent may give, whatever its phase allows. */
+  /** Only commands an agent may give, whatever its phase allows; but the files it has them read, its phase must allow. */
   | {
       readonly kind: 'agents';
       readonly run: string | null;
+      readonly reads: readonly string[];
       readonly starts: boolean;
       readonly completes: boolean;
     }
@@ -39,11 +40,16 @@ export function ownCommand(line: string, cwd: string, places: ProgramPlaces): Ow
   );
   const human = called.find((one) => one !== null && HUMANS.has(one.verb));
   if (human != null) return { kind: 'humans', verb: human.verb };
-  if (called.length === 0 || !called.every((one) => one?.isOwn === true && AGENTS.has(one.verb)))
+  const asked = called.map((one) => (one?.isOwn === true ? one.words : null));
+  const told = asked.filter((one) => one !== null);
+  const reads = told.flatMap(({ files }) => files);
+  // What a pattern stands for, and what a name is in a folder it may or may not be in, nobody can say.
+  const isUnsure = reads.some((file) => /[*?[]/.test(file) || (moves && !isAbsolute(file)));
+  if (called.length === 0 || told.length < called.length || isUnsure)
     return { kind: 'other', ...executedBy(beside, called) };
-  const runs = called.map((one) => one?.run ?? null).filter((run) => run !== null);
+  const runs = told.map(({ run }) => run).filter((run) => run !== null);
   const has = (verb: string) => called.some((one) => one?.verb === verb);
-  return { kind: 'agents', run: runs[0] ?? null, starts: has('start'), completes: has('done') };
+  return { kind: 'agents', run: runs[0] ?? null, reads, starts: has('start'), completes: has('done') };
 }
 
 function executedBy(
@@ -72,24 +78,9 @@ function isHarmless([program, ...words]: readonly string[]): boolean {
   // `printf -v PATH` sets a variable, by which the next program is another one.
   if (program === 'printf') return !(words[0] ?? '').startsWith('-');
   if (program === 'cd') return words.length <= 1;
-  return (program === 'head' || program === 'tail') && words.every((word) => /^-?(?:n|c)?\d*$/.test(word));
+  // A number that stands alone would be the name of a file.
+  return (program === 'head' || program === 'tail') && /^(?:-[nc]? ?\d+)?$/.test(words.join(' '));
 }
-
-/** What an agent may ask of the program in any phase. `exec` is judged as the program it runs. */
-const AGENTS: ReadonlySet<string> = new Set([
-  'start',
-  'next',
-  'task',
-  'done',
-  'status',
-  'runs',
-  'search',
-  'ask',
-  'blocked',
-  'list',
-  'help',
-  'version',
-]);
 
 /** What is for humans alone; they have a terminal of their own. */
 const HUMANS: ReadonlySet<string> = new Set([
@@ -115,7 +106,8 @@ interface Called {
   /** By its real path; one that may be, and nobody can say, is not. */
   readonly isOwn: boolean;
   readonly verb: string;
-  readonly run: string | null;
+  /** Null where the words are not an agent's to give. */
+  readonly words: AgentWords | null;
 }
 
 function calledOf(words: readonly string[], cwd: string, places: ProgramPlaces): Called | null {
@@ -124,16 +116,21 @@ function calledOf(words: readonly string[], cwd: string, places: ProgramPlaces):
   // What `npx` starts is said by files that an agent may write, `.npmrc` above all: it opens nothing.
   const byNpx = rest[0] === 'phasegate' && program.replace(/^.*\//, '') === 'npx';
   if (!own && !byNpx) return null;
-  const [verb = 'help', ...plain] = withoutOptions(own ? rest : rest.slice(1));
-  return { isOwn: own, verb, run: plain.find(isRunId) ?? null };
+  const given = own ? rest : rest.slice(1);
+  const at = verbAt(given);
+  const verb = given[at] ?? 'help';
+  return { isOwn: own, verb, words: agentWords(verb, given.toSpliced(at, 1)) };
 }
 
-/** The words from the verb on. Read as the program reads them: whatever begins with a dash may stand before it. */
-function withoutOptions(words: readonly string[]): readonly string[] {
-  const [first, ...rest] = words;
-  if (first === undefined || !first.startsWith('-')) return words;
-  if (first === '--') return [];
-  return withoutOptions(first === '--project' || first === '--url' ? rest.slice(1) : rest);
+/** Where the verb is. Read as the program reads it: whatever begins with a dash may stand before it. */
+function verbAt(words: readonly string[]): number {
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] as string;
+    if (!word.startsWith('-')) return at;
+    if (word === '--') break;
+    if (word === '--project' || word === '--url') at++;
+  }
+  return words.length;
 }
 
 function isOwn(program: string, cwd: string, { own, path }: ProgramPlaces): boolean {

@@ -26,7 +26,8 @@ export function readsByShell(
   return paths.map((path) => ({ tool: 'read_files', input: { path } }));
 }
 
-function isOpen(run: Run | null): boolean {
+/** Whether the phase of a run allows every line of the shell. */
+export function isOpen(run: Run | null): boolean {
   const tools = run?.status === 'active' ? phaseById(run.workflow, run.phase)?.tools : undefined;
   return tools?.allowed.includes('bash') === true && tools.constraints.bash === undefined;
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -11,6 +11,20 @@ test('evidence is read from a file and from stdin', async () => {
     plan: { steps: 3 },
   });
   expect(await readEvidence('-', () => Readable.from(['{"a"', ': 1}']))).toEqual({ a: 1 });
+});
+
+test('what is in the state directory of a project is not handed in, by whatever name', async () => {
+  const state = mkdtempSync(join(tmpdir(), 'phasegate-state-'));
+  for (const name of ['keys.json', 'state.db']) writeFileSync(join(state, name), '{}');
+  mkdirSync(join(state, 'accepted'));
+  writeFileSync(join(state, 'accepted/a.json'), '{}');
+  const link = join(mkdtempSync(join(tmpdir(), 'phasegate-link-')), 'plan.json');
+  symlinkSync(join(state, 'keys.json'), link);
+  for (const file of [join(state, 'keys.json'), join(state, 'accepted/a.json'), link])
+    await expect(readEvidence(file, () => Readable.from([]))).rejects.toMatchObject({
+      code: 'evidence_unreadable',
+      message: expect.stringContaining('Phasegate keeps for itself'),
+    });
 });
 
 test('a character split over two chunks of stdin stays whole', async () => {

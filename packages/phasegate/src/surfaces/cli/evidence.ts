@@ -1,4 +1,5 @@
-import { createReadStream, readFileSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isJsonObject, type Json, type JsonObject, PhasegateError } from '@phasegate/core';
 import { EVIDENCE_LIMIT, kindOf } from '@phasegate/core/contract';
@@ -28,6 +29,8 @@ export function unreplaced(value: Json, path = ''): readonly string[] {
 /** One JSON value from a file, or from stdin with `-`. */
 export async function readJson(source: string, stdin: () => Readable): Promise<Json> {
   const name = nameOf(source);
+  if (source !== '-' && isOfState(source))
+    throw unreadable(`${name} is what Phasegate keeps for itself, and nobody hands that in`);
   const bytes = await readSource(source, stdin).catch((error: unknown) => {
     throw unreadable(`${name} cannot be read: ${reasonOf(error)}`, error);
   });
@@ -52,6 +55,24 @@ async function readSource(source: string, stdin: () => Readable): Promise<Buffer
   const found = statSync(source);
   if (!found.isFile()) return readLimited(createReadStream(source), EVIDENCE_LIMIT);
   return found.size > EVIDENCE_LIMIT ? undefined : readFileSync(source);
+}
+
+/**
+ * Whether a file is in the state directory of any project: keys, database, backups. What is handed in is shown again, and
+ * the one who names the file may not be allowed to read it.
+ */
+function isOfState(source: string): boolean {
+  let real: string;
+  try {
+    real = realpathSync(source);
+  } catch {
+    return false;
+  }
+  const has = (folder: string, name: string) => existsSync(join(folder, name));
+  for (let folder = dirname(real); ; folder = dirname(folder)) {
+    if (has(folder, 'keys.json') && (has(folder, 'state.db') || has(folder, 'made'))) return true;
+    if (folder === dirname(folder)) return false;
+  }
 }
 
 function decode(bytes: Buffer, name: string): string {

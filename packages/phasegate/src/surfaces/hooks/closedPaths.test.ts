@@ -58,3 +58,33 @@ test("a command's own folder decides which program a relative name is [adv.B5]",
   expect(await shell()).toBe('allowed');
   expect(await shell(join(root, 'docs'))).toBe('deny');
 });
+
+test('a file that an own command would read is judged as reading it [adv.C3]', async () => {
+  const { call, start, state, root, base } = openHookBed({ plan: { writes: ['docs/**'] } });
+  writeFileSync(join(state, 'keys.json'), '{}');
+  const run = await start();
+  const shell = (command: string) => call('Bash', { command });
+  for (const words of [
+    `done ${run} --phase PLAN --evidence ${state}/keys.json`,
+    `--evidence=${state}/keys.json done ${run}`,
+    `done --evidence ../state/keys.json`,
+    `ask ${run} ${state}/keys.json`,
+    `ask ${join(root, 'agent_workflow.yaml')}`,
+  ])
+    expect(await shell(`phasegate ${words}`), words).toContain('is closed');
+  expect(await shell(`phasegate done ${run} --evidence ${base}/plan.json`)).toBe('allowed');
+  expect(await shell(`echo '{}' | phasegate done ${run} --evidence -`)).toBe('allowed');
+});
+
+test('an own command reads nothing in a phase that may read nothing, but for what its shell reads', async () => {
+  const closed = openHookBed({ plan: { allowedTools: ['write_files'] } });
+  await closed.start();
+  const command = 'phasegate done --evidence docs/plan.json';
+  expect(await closed.call('Bash', { command })).toContain('read_files');
+  const open = openHookBed({ plan: { allowedTools: ['bash'] } });
+  await open.start();
+  expect(await open.call('Bash', { command })).toBe('allowed');
+  expect(await open.call('Bash', { command: `phasegate done --evidence ${open.state}/x` })).toContain(
+    'is closed',
+  );
+});
