@@ -1,7 +1,8 @@
 import type { JsonObject } from '@phasegate/core';
 import type { ClientAdapter } from './adapter.ts';
 import { answerClaude, CLAUDE_TOOLS, readClaude } from './claude.ts';
-import { byName, onPath, patch, shell, type ToolMeanings, talks } from './tools.ts';
+import { patch } from './patch.ts';
+import { byName, onPath, shell, type ToolMeanings, talks } from './tools.ts';
 
 /** Codex: Claude Code's shape with tools of its own. Its answers are closed: one key too many, and the tool runs. */
 export const codex: ClientAdapter = {

@@ -2,13 +2,13 @@ import { type JsonObject, own } from '@phasegate/core';
 import type { HookAnswer, HookEvent } from '../../runtime/ports.ts';
 import { type ClientAdapter, type HookFault, isFault, objectIn, placeIn, textIn } from './adapter.ts';
 import { answerClaude, CLAUDE_TOOLS, readClaude } from './claude.ts';
+import { patch } from './patch.ts';
 import { cardText, denialText, goOnText } from './texts.ts';
 import {
   byName,
   mcpTool,
   meaningIn,
   onPath,
-  patch,
   serverTool,
   shell,
   type ToolMeaning,

@@ -1,12 +1,12 @@
 import { isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import type { HookAnswer, HookEvent, WrittenCall } from '../../runtime/ports.ts';
 import { type ClientAdapter, type HookFault, isFault, objectIn, placeIn, textIn } from './adapter.ts';
+import { patch } from './patch.ts';
 import { cardText, denialText, goOnText } from './texts.ts';
 import {
   byName,
   meaningIn,
   onPath,
-  patch,
   serverTool,
   shell,
   type ToolMeaning,

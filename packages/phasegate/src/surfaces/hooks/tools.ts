@@ -60,23 +60,6 @@ function lineOf(words: readonly Json[]): string | null {
   return isLine && line !== undefined ? line : words.map(shellWord).join(' ');
 }
 
-/** A patch in one text: every file it names, with what is done to it; null where it has a header nobody knows. */
-export function patch(...names: readonly string[]): ToolMeaning {
-  return (input) => {
-    const texts = saidIn(input, names);
-    if (!texts.every((text) => typeof text === 'string')) return null;
-    const uses: ToolUse[] = [];
-    for (const line of texts.join('\n').split(/\r?\n/)) {
-      const header = /^\s*\*\*\* (.*?)\s*$/.exec(line)?.[1];
-      if (header === undefined || /^(?:Begin Patch|End Patch|End of File)$/.test(header)) continue;
-      const [, act = '', path = ''] = /^(Add File|Update File|Delete File|Move to): (.+)$/.exec(header) ?? [];
-      if (path === '') return null;
-      uses.push({ tool: act === 'Update File' ? 'edit_file' : 'write_files', input: { path } });
-    }
-    return uses.length === 0 ? null : uses;
-  };
-}
-
 /** A tool that is judged by its name alone. */
 export function byName(tool: string): ToolMeaning {
   return () => [{ tool, input: {} }];
