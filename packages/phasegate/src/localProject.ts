@@ -31,21 +31,13 @@ import { lazyFence } from './localFence.ts';
 import { lazyAcceptedFiles, lazyGuardedFiles } from './localGuarded.ts';
 import { maskingFor } from './localMasking.ts';
 import { lazySandbox } from './localSandbox.ts';
+import { lazyStandards } from './localStandards.ts';
 import { newRunId } from './newRunId.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type { KeyDerivation } from './runtime/humanKeys.ts';
 import type { ProjectKeys } from './runtime/keys.ts';
 import type { ListingIndex } from './runtime/listing/listingIndex.ts';
-import type {
-  Catalog,
-  CodeGate,
-  Functions,
-  OpenProject,
-  Project,
-  Seal,
-  Standards,
-  Store,
-} from './runtime/ports.ts';
+import type { Catalog, CodeGate, Functions, OpenProject, Project, Seal, Store } from './runtime/ports.ts';
 
 /** Where a project is looked for, and in which environment. */
 export interface LocalProjectOptions {
@@ -344,23 +336,6 @@ interface Where {
   readonly root: string;
   readonly stateDir: string;
   readonly env: LocalProjectOptions['env'];
-}
-
-function lazyStandards(where: Where): Standards {
-  const standards = lazy<Standards>(async () => {
-    const [{ openStandards }, { docs }] = await Promise.all([
-      import('@phasegate/search'),
-      loadConfig(where.root),
-    ]);
-    return openStandards({ root: where.root, stateDir: where.stateDir, docs, env: where.env });
-  });
-  return {
-    ...lazyPort(standards, { calls: ['search', 'sync', 'served'], ends: ['close'] }),
-    acceptance: {
-      changed: async () => (await (await standards.get()).acceptance?.changed()) ?? [],
-      accept: async () => (await standards.get()).acceptance?.accept(),
-    },
-  };
 }
 
 async function definitionReader() {
