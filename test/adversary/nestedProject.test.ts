@@ -134,3 +134,34 @@ test('a folder in a project that is known by its state alone does not run what a
   expect(listed.stdout).toContain('lab');
   expect(readdirSync(dirname(project.stateDir))).toEqual(states);
 });
+
+test('a folder below that is named as the project runs nothing until a human accepts it [adv.Q3]', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': 'workflow: lab\nphases: { LAB: {} }\n' });
+  expect(await phasegate(project, ['humans', 'add', 'maria'], SECRET)).toMatchObject({ code: 0 });
+  const pwned = join(project.base, 'pwned');
+  const command = `{ check: command, with: { argv: [touch, ${JSON.stringify(pwned)}] } }`;
+  project.write(
+    'docs/n/workflows/x.workflow.yaml',
+    `workflow: x\nphases: { A: { preconditions: [${command}] } }\n`,
+  );
+  project.write(
+    'docs/n/workflows/y.workflow.mjs',
+    `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(pwned)}, '');\nexport default 1;\n`,
+  );
+  const states = readdirSync(dirname(project.stateDir));
+  const nested = join(project.root, 'docs/n');
+
+  for (const words of [['start', 'x'], ['start', 'y'], ['next']]) {
+    const called = await phasegate(project, [...words, '--project', nested, '--json']);
+    expect(called.code, words.join(' ')).not.toBe(0);
+    expect(called.stdout + called.stderr).toContain('no human of that project has accepted it');
+  }
+  await phasegate(project, ['validate', '--project', nested]);
+
+  expect(existsSync(pwned)).toBe(false);
+  expect(readdirSync(dirname(project.stateDir))).toEqual(states);
+  project.write('docs/n/phasegate.config.yaml', '');
+  expect(await phasegate(project, ['trust', '--nested', 'docs/n'], SECRET)).toMatchObject({ code: 0 });
+  expect(await phasegate(project, ['start', 'x', '--project', nested, '--json'])).toMatchObject({ code: 0 });
+  expect(existsSync(pwned)).toBe(true);
+});

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { shellWord } from '@phasegate/core/model';
 import {
@@ -68,6 +68,32 @@ export async function enterProject(start: string, { env, open }: Entering): Prom
     throw new PhasegateError('not_permitted', bothHaveHumans(root, nested), {
       hint: `name the one you mean: \`--project ${shellWord(nested)}\` or \`--project ${shellWord(root)}\``,
     });
+  }
+}
+
+/**
+ * Refuses a folder that is named as a project and lies in one with humans, where none of them has accepted it and it has
+ * no human itself: it would run whatever an agent has written there. The nearest project with humans around it decides.
+ */
+export async function requireAcceptedNested(root: string, { env, open }: Entering): Promise<void> {
+  const own = stateOf(root, env);
+  const has = (state: string | null): state is string =>
+    state !== null && existsSync(join(state, 'state.db'));
+  for (const outer of withFoldersAround(dirname(root)).toReversed()) {
+    const state = stateOf(outer, env);
+    // Worktrees that a human accepted share the state, and with it the humans.
+    if (!has(state) || state === own || !(await asking({ root: outer, open }, hasHuman))) continue;
+    const path = pathIn(outer, root);
+    if (await asking({ root: outer, open }, ({ trust }) => trust.folders.mayEnter(path))) return;
+    if (has(own) && (await asking({ root, open }, hasHuman))) return;
+    const words = `phasegate trust --nested ${shellWord(path)} --project ${shellWord(outer)}`;
+    throw new PhasegateError(
+      'not_permitted',
+      `\`${root}\` lies inside of \`${outer}\`, and no human of that project has accepted it as one of its own`,
+      {
+        hint: `name \`${outer}\` instead; or a human makes it a project with \`phasegate --project ${shellWord(root)} init\` and accepts it with \`${words}\``,
+      },
+    );
   }
 }
 

@@ -22,7 +22,7 @@ import {
   stateDirFor,
   worktreeRecordIn,
 } from './config.ts';
-import { enterProject } from './enterProject.ts';
+import { enterProject, requireAcceptedNested } from './enterProject.ts';
 import { lazy, lazyPort } from './lazyPort.ts';
 import { listingFile } from './listingFile.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
@@ -43,6 +43,8 @@ import type { Catalog, CodeGate, Functions, OpenProject, Project, Seal, Store } 
 export interface LocalProjectOptions {
   /** Default: the nearest folder upward that is a project, else the current one. */
   readonly projectDir?: string;
+  /** Opened to look at it or to set it up: also where no human of a project around it has accepted it. */
+  readonly anywhere?: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether code may be run. Default: as the humans of this project accepted. */
   readonly codeGate?: CodeGate;
@@ -55,7 +57,8 @@ export interface LocalProjectOptions {
  * completing a phase must not pay for loading YAML, and validating a file must not pay for opening a database.
  */
 export async function openLocalProject({ projectDir, env, ...given }: LocalProjectOptions): Promise<Project> {
-  const at = async (folder: string) => (await openLocalProject({ projectDir: folder, env })).open();
+  const at = async (folder: string) =>
+    (await openLocalProject({ projectDir: folder, env, anywhere: true })).open();
   await requireSamePlace(projectDir ?? namedFolder(env), { env, open: at });
   const { root, notes } =
     projectDir === undefined
@@ -75,7 +78,17 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     hasState: () => hasStateIn(stateOf(root, env)),
     openStore: async () => (await openStore(where.stateDir, join(where.stateDir, DATABASE))).store,
   });
-  const codeGate = given.codeGate ?? gate;
+  // Without `--project` it was found by going through every project around it.
+  const demandAccepted = async () => {
+    if (projectDir !== undefined) await requireAcceptedNested(root, { env, open: at });
+  };
+  const codeGate = given.codeGate ?? {
+    ...gate,
+    async refusal(code) {
+      await demandAccepted();
+      return gate.refusal(code);
+    },
+  };
   const functions: Functions = lazyPort(
     lazy(async () =>
       (await import('./loaders/typescript/functionHost.ts')).createFunctions({
@@ -111,7 +124,10 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     codeGate,
     standards,
     sources,
-    open: () => open({ root, env, stateDir: where.stateDir, catalog, functions, opened, keys: given.keys }),
+    async open() {
+      if (given.anywhere !== true) await demandAccepted();
+      return open({ root, env, stateDir: where.stateDir, catalog, functions, opened, keys: given.keys });
+    },
     async readRates(file, text, workflow) {
       return (await import('./loaders/rates/readRates.ts')).readRates(file, text, workflow);
     },

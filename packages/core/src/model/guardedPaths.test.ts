@@ -22,3 +22,9 @@ test.each([
 ])('a guarded file is known by every name that leads to it: %j', (path) => {
   expect(guardOf(path)).not.toBeNull();
 });
+
+test('what makes a workflow of folders is guarded in every folder, and nothing else there [adv.Q3]', () => {
+  for (const path of ['docs/n/workflows/x/metadata.json', 'docs/n/Workflows/x/phases/1/phase.md'])
+    expect(guardOf(path), path).toBe('named');
+  expect(guardOf('src/workflows/order.ts')).toBeNull();
+});

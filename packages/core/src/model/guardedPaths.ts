@@ -35,6 +35,9 @@ const PROJECT_FILES: readonly string[] = [
   '.praxis-os/workflows/**',
 ];
 
+/** What a workflow of folders is made of; other files in folders called so are anybody's. */
+const FOLDER_WORKFLOW: readonly string[] = ['workflows/*/metadata.json', 'workflows/*/phases/**'];
+
 /** Where workflows and what they are held to are written. */
 const DEFINITIONS: readonly string[] = [
   ...PROJECT_FILES,
@@ -57,7 +60,7 @@ const DEFINITIONS: readonly string[] = [
 export const GUARDED_PATHS: readonly string[] = [...DEFINITIONS, '.git/**', ...CLIENT_SETTINGS];
 
 /** The same names in every folder below: anyone who works there would be led by them. */
-const GUARDED_NAMES = [...PROJECT_FILES, ...CLIENT_SETTINGS].map((path) => `**/${path}`);
+const GUARDED_NAMES = [...PROJECT_FILES, ...FOLDER_WORKFLOW, ...CLIENT_SETTINGS].map((path) => `**/${path}`);
 
 /**
  * What a normal path is to the guard: `own` is the project's law and never written; `named` has the name of such a file

@@ -71,7 +71,8 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
   const pauses = createPauses(parts);
   const calls = createJudgedCalls(parts);
   const reconcile = createReconciling({ ...parts, sessions });
-  const programs = { own: [real(settings.file)], path: settings.path };
+  const { path, workspaceOf } = settings;
+  const programs = { own: [real(settings.file)], path, workspaceOf };
   let begun = 0;
 
   async function handle(event: HookEvent): Promise<HookAnswer> {

@@ -5,17 +5,20 @@ import { expect, test } from 'vitest';
 import { COMMANDS } from '../../surfaces/cli/commandTable.ts';
 import { AGENT_VERBS } from './agentVerbs.ts';
 import { ownCommand } from './ownCommands.ts';
+import { isWithin, realpathOf } from './placePaths.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'phasegate-own-')));
 const program = join(base, 'phasegate');
 const project = join(base, 'project');
-mkdirSync(join(project, 'node_modules/.bin'), { recursive: true });
+for (const folder of ['node_modules/.bin', 'docs/n']) mkdirSync(join(project, folder), { recursive: true });
+symlinkSync(base, join(project, 'docs/out'));
 writeFileSync(program, '#!/bin/sh\n');
 chmodSync(program, 0o755);
 symlinkSync(program, join(project, 'node_modules/.bin/phasegate'));
 
 function kindOf(line: string): string {
-  const found = ownCommand(line, project, { own: [program], path: base });
+  const workspaceOf = (path: string) => (isWithin(realpathOf(path), project) ? project : null);
+  const found = ownCommand(line, project, { own: [program], path: base, workspaceOf });
   return found.kind === 'humans' ? found.verb : found.kind;
 }
 
@@ -24,6 +27,7 @@ test.each([
   'phasegate --project=. --json next',
   './node_modules/.bin/phasegate done',
   'cd docs && phasegate done',
+  `cd docs && phasegate --project ${project} done`,
   "printf '%s' text | phasegate ask",
   "phasegate done <<'EOF'\nrm -rf src\nEOF\n",
   "phasegate done <<-'EOF'\n\trm -rf src\n\tEOF",
@@ -55,6 +59,15 @@ test.each([
 });
 
 test.each([
+  ['a folder below as its project', 'phasegate --project docs/n start x'],
+  ['the same behind the verb', 'phasegate start x --project=docs/n'],
+  ['another project', `phasegate --project ${base} start x`],
+  ['a link that leads out', 'phasegate --project docs/out start x'],
+  ['a way to another folder', 'cd .. && phasegate start x'],
+  ['a way by a link', 'cd docs/out && phasegate start x'],
+  ['a way in two steps', 'cd docs; cd ../..; phasegate start x'],
+  ['a way home', 'cd; phasegate start x'],
+  ['a project of the folder it goes to', 'cd docs && phasegate --project . start x'],
   ['a credential of a human', 'phasegate status --as maria --passphrase-fd 3'],
   ['another server', 'phasegate --url http://127.0.0.1:1 next'],
   ['an option nobody knows', 'phasegate next --file docs/a'],

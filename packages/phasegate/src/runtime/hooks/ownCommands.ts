@@ -23,6 +23,8 @@ export interface ProgramPlaces {
   /** Real paths of Phasegate's own program. */
   readonly own: readonly string[];
   readonly path: string;
+  /** The folder of the project that holds a path; null where none does. */
+  workspaceOf(path: string): string | null;
 }
 
 /**
@@ -45,11 +47,44 @@ export function ownCommand(line: string, cwd: string, places: ProgramPlaces): Ow
   const reads = told.flatMap(({ files }) => files);
   // What a pattern stands for, and what a name is in a folder it may or may not be in, nobody can say.
   const isUnsure = reads.some((file) => /[*?[]/.test(file) || (moves && !isAbsolute(file)));
-  if (called.length === 0 || told.length < called.length || isUnsure)
+  const isHere = told.every(({ project }) =>
+    isOfProject(project, { cwd, moves: movesIn(read.commands) }, places),
+  );
+  if (called.length === 0 || told.length < called.length || isUnsure || !isHere)
     return { kind: 'other', ...executedBy(beside, called) };
   const runs = told.map(({ run }) => run).filter((run) => run !== null);
   const has = (verb: string) => called.some((one) => one?.verb === verb);
   return { kind: 'agents', run: runs[0] ?? null, reads, starts: has('start'), completes: has('done') };
+}
+
+/** Where the line goes: null where nobody can say. */
+function movesIn(commands: readonly (readonly string[])[]): readonly string[] | null {
+  const all = commands.filter(([program]) => program === 'cd');
+  const [first, ...others] = all;
+  if (first === undefined) return [];
+  const [, folder = ''] = first;
+  // Without a word it is the home and `-` the folder before.
+  return others.length > 0 || folder === '' || folder.startsWith('-') || /[*?[]/.test(folder)
+    ? null
+    : [folder];
+}
+
+/**
+ * Whether a command is about this project: in another folder it is about another one, whose workflows nobody accepted.
+ * Where the line goes elsewhere first, it may also stay where it is.
+ */
+function isOfProject(
+  project: string | null,
+  { cwd, moves }: { readonly cwd: string; readonly moves: readonly string[] | null },
+  { workspaceOf }: Pick<ProgramPlaces, 'workspaceOf'>,
+): boolean {
+  if (moves === null) return false;
+  const folders = [cwd, ...moves.map((folder) => resolve(cwd, folder))];
+  if (project === null) return folders.every((folder) => workspaceOf(folder) !== null);
+  return folders.every((folder) => {
+    const named = realOr(resolve(folder, project));
+    return workspaceOf(named) === named;
+  });
 }
 
 function executedBy(

@@ -46,6 +46,8 @@ export interface CliCommand {
   readonly runByDefault?: true;
   /** It works in a folder without a project, and makes no state there. */
   readonly anywhere?: true;
+  /** It makes a project what it is: also one that nobody has accepted yet in a project around it. */
+  readonly setsUp?: true;
   /**
    * What it does with the server of `--url` or PHASEGATE_URL: it is `used`; it is `ignored`, as the command is about
    * files or programs here, and only PHASEGATE_URL may be set then; left out, the command refuses both.

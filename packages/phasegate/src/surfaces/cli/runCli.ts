@@ -25,7 +25,12 @@ export interface CliRequest {
   readonly stderr: MaybeTerminal;
   /** Whether someone can be asked: stdin and stderr are terminals. */
   readonly isTty: boolean;
-  openProject(options: { readonly projectDir?: string; readonly env: Environment }): Promise<Project>;
+  openProject(options: {
+    readonly projectDir?: string;
+    /** For a command that needs no project, or makes one. */
+    readonly anywhere?: boolean;
+    readonly env: Environment;
+  }): Promise<Project>;
   /** Reaches a project over its server; absent where none can be reached from here. */
   openRemote?(options: {
     readonly url: string;
@@ -76,7 +81,7 @@ async function dispatch(request: CliRequest, out: Output): Promise<number> {
   if (args.flag('help')) return printHelp(entry, command, out);
   const server = serverFor({ name, command, args, env: request.env });
   await takePassphrases(args, () => request.stdin);
-  const invocation = invocationOf({ request, server, anywhere: command.anywhere === true }, args, out);
+  const invocation = invocationOf({ request, server, ...placesOf(command) }, args, out);
   try {
     return await command.run(invocation);
   } finally {
@@ -89,12 +94,17 @@ interface Called extends Pick<Invocation, 'server'> {
   /** Its streams are made when they are first looked at, so it is never copied. */
   readonly request: CliRequest;
   readonly anywhere: boolean;
+  readonly setsUp: boolean;
   /** The project's folder, where the command itself has found another. */
   readonly folder?: string;
 }
 
+function placesOf({ anywhere, setsUp }: CliCommand): Pick<Called, 'anywhere' | 'setsUp'> {
+  return { anywhere: anywhere === true, setsUp: setsUp === true };
+}
+
 function invocationOf(called: Called, args: Invocation['args'], out: Output): Invocation {
-  const { request, server, anywhere } = called;
+  const { request, server, anywhere, setsUp } = called;
   const { env, openProject } = request;
   const projectDir = called.folder ?? args.text('project');
   const elsewhere: Invocation[] = [];
@@ -103,12 +113,14 @@ function invocationOf(called: Called, args: Invocation['args'], out: Output): In
   let remote: Promise<RemoteProject> | undefined;
   const find = async () => {
     if (projectDir !== undefined) demandFolder(projectDir);
-    project ??= openProject({ env, ...(projectDir === undefined ? {} : { projectDir }) }).then(
-      async (found) => {
-        for (const note of found.notes ?? []) await out.log(note);
-        return anywhere ? found : demandProject(found);
-      },
-    );
+    project ??= openProject({
+      env,
+      anywhere: anywhere || setsUp,
+      ...(projectDir === undefined ? {} : { projectDir }),
+    }).then(async (found) => {
+      for (const note of found.notes ?? []) await out.log(note);
+      return anywhere ? found : demandProject(found);
+    });
     return project;
   };
   const open = () => {
@@ -142,7 +154,7 @@ function invocationOf(called: Called, args: Invocation['args'], out: Output): In
       return (await (await find()).catalog.load(workflow)).workflow.params;
     },
     at(folder) {
-      const there = invocationOf({ request, server, anywhere, folder }, args, out);
+      const there = invocationOf({ request, server, anywhere, setsUp, folder }, args, out);
       elsewhere.push(there);
       return there;
     },

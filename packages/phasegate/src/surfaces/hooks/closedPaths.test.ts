@@ -51,7 +51,10 @@ test("a command's own folder decides which program a relative name is [adv.B5]",
   mkdirSync(join(root, 'docs/bin'), { recursive: true });
   writeFileSync(join(root, 'docs/bin/phasegate'), '#!/bin/sh\n', { mode: 0o755 });
   const shell = async (dir_path?: string) => {
-    const tool_input = { command: './bin/phasegate list', ...(dir_path === undefined ? {} : { dir_path }) };
+    const tool_input = {
+      command: `./bin/phasegate --project ${root} list`,
+      ...(dir_path === undefined ? {} : { dir_path }),
+    };
     const tool = { hook_event_name: 'BeforeTool', tool_name: 'run_shell_command', tool_input };
     return (await raw('gemini', { session_id: 's', cwd: base, ...tool })).decision ?? 'allowed';
   };

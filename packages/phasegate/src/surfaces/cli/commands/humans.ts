@@ -31,6 +31,7 @@ export const humans: CliCommand = {
       summary: 'read the new passphrase from this file descriptor',
     },
   },
+  setsUp: true,
   positionals: ['list|add|remove|passphrase', '[NAME]'],
   async run(invocation) {
     const [action, name] = invocation.args.positionals as [string, string?];
