@@ -80,9 +80,8 @@ export function createReconciling(parts: {
     const { calls, isSubagent, isWhole } = written;
     const before = isSubagent || !isWhole ? 0 : attended.data.written;
     if (calls.length < before) return "calls were removed from the transcript of its agent's session";
-    // A judgement without an id is good for any equal call, so that all of them are counted again.
-    const fresh = calls.some(({ input }) => input !== undefined) ? calls : calls.slice(before);
-    const [first, ...others] = await unjudged(attended, fresh);
+    // All of them each time: a call that ends late stands before others that were compared already.
+    const [first, ...others] = await unjudged(attended, calls);
     if (first === undefined) return null;
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     return `its client made calls that were never judged: \`${first.slice(0, 100)}\`${more}`;

@@ -88,6 +88,17 @@ test('a subagent is compared by its own transcript', async () => {
   expect(await escalation()).toContain('never judged: `Write`');
 });
 
+test('a call that ends after later ones were compared is compared too [adv.F6]', async () => {
+  const { event, escalation, says } = await open();
+  const [begun = '', ended = ''] = written('toolu_sneaked', 'Bash').split(/(?<=\n)/);
+  says(begun, written('toolu_a'));
+  await event('Stop');
+  expect(await escalation()).toBe(null);
+  says(begun, written('toolu_a'), ended);
+  await event('Stop');
+  expect(await escalation()).toContain('never judged: `Bash`');
+});
+
 test('Codex is compared by what runs programs and writes files', async () => {
   const { raw, root, base, run, project } = await open();
   const transcript_path = join(base, 'rollout.jsonl');
