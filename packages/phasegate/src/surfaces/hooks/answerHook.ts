@@ -78,7 +78,7 @@ function withWritten(event: HookEvent, payload: JsonObject): HookEvent {
     async written(known) {
       const file = ofSubagent ?? event.transcript ?? known;
       if (file === null) return undefined;
-      const calls = await callsIn(event.client, file);
+      const calls = await callsIn(event.client, file, event.sessionId);
       return calls === null ? null : { isSubagent, isWhole: true, calls };
     },
   };

@@ -13,7 +13,7 @@ export const codex: ClientAdapter = {
 };
 
 /** The tools of Codex by name; its shell is told to hooks as `Bash`. */
-const CODEX_TOOLS: ToolMeanings = {
+export const CODEX_TOOLS: ToolMeanings = {
   ...CLAUDE_TOOLS,
   shell: shell('command'),
   local_shell: shell('command'),

@@ -99,6 +99,50 @@ test('a call that ends after later ones were compared is compared too [adv.F6]',
   expect(await escalation()).toContain('never judged: `Bash`');
 });
 
+test.each([
+  ['one line of brackets', () => '['.repeat(100_000)],
+  ['a line without an end', () => `"${'x'.repeat(17 * 1024 * 1024)}`],
+])(
+  'a transcript that became %s is as one that is gone, and nothing of it is read [adv.E3]',
+  async (_, text) => {
+    const { event, escalation, says } = await open();
+    says(written('toolu_a'));
+    await event('Stop');
+    says(written('toolu_a'), text());
+    await event('Stop');
+    expect(await escalation()).toMatch(/unjudged_calls: .*transcript/);
+  },
+);
+
+test.each([
+  ['shell_command', 'function_call'],
+  ['mcp__files__write', 'function_call'],
+  ['write_everything', 'custom_tool_call'],
+  [undefined, 'local_shell_call'],
+])('of Codex, a call of %s that was never judged is found [adv.F6]', async (name, type) => {
+  const { raw, root, base, run, project } = await open();
+  const transcript_path = join(base, 'rollout.jsonl');
+  const item = (payload: object) => `${JSON.stringify({ timestamp: AT, type: 'response_item', payload })}\n`;
+  const call = (called: string | undefined, call_id: string, output: string) =>
+    item({ type, name: called, call_id }) + item({ type: 'function_call_output', call_id, output });
+  const at = { session_id: 'x1', cwd: root, transcript_path };
+  const stop = async () => {
+    await raw('codex', { ...at, hook_event_name: 'Stop', turn_id: 't1' });
+    const view = await project.look(run, { kind: 'human', name: 'operator' });
+    return own(view.escalation ?? {}, 'message');
+  };
+  const harmless =
+    item({ type: 'function_call', name: 'mcp__phasegate__complete_phase', call_id: 'open' }) +
+    (name === undefined
+      ? ''
+      : call('update_plan', 'c1', 'ok') + call('no_tool', 'c2', 'unsupported call: no_tool'));
+  writeFileSync(transcript_path, harmless);
+  await raw('codex', { ...at, hook_event_name: 'SessionStart', source: 'startup' }, run);
+  expect(await stop()).toBe(undefined);
+  writeFileSync(transcript_path, harmless + call(name, 'c3', 'ok'));
+  expect(await stop()).toContain(`\`${name ?? type}\``);
+});
+
 test('Codex is compared by what runs programs and writes files', async () => {
   const { raw, root, base, run, project } = await open();
   const transcript_path = join(base, 'rollout.jsonl');
