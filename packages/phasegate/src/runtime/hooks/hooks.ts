@@ -281,6 +281,7 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
     const attended = await reconcile(await attend(event));
     const { run, data } = attended;
     if (run === null || run.status !== 'active' || run.holder === null) return NONE;
+    if (event.isRepeated === true) return { kind: 'go_on', view: await viewOf(run) };
     const stops = data.stops_epoch === run.epoch ? data.stops : 0;
     if (stops >= STOPS[event.client] || event.isLast === true) {
       const times = stops === 0 ? '' : ` ${stops + 1} times running`;

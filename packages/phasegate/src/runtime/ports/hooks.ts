@@ -47,6 +47,8 @@ export interface HookEvent {
   readonly report?: { readonly ok: boolean; readonly output: Json };
   /** With a stop after which the client cannot be told anything. */
   readonly isLast?: boolean;
+  /** Told before, by a hook in other settings: compared again, and not counted again. */
+  readonly isRepeated?: boolean;
   /** Why a session starts or ends, or which settings changed. */
   readonly source?: string;
   /**

@@ -50,10 +50,15 @@ export async function answerHook(request: HookRequest, means: HookMeans): Promis
   const long = tooLongIn(event);
   if (long !== null) return adapter.deny(faultText(long));
   const { run, scope } = request;
-  if (means.pairing?.isSecond(event, scope === 'user' ? 'user' : 'project') === true) return {};
   const given = run === undefined || run === '' ? event : { ...event, run };
-  return inTime(adapter, withWritten(given, payload), means);
+  const told = { scope: scope === 'user' ? 'user' : 'project', payload } as const;
+  const isRepeated = means.pairing?.isSecond(given, told) === true;
+  if (isRepeated && !COMPARING.has(event.event)) return {};
+  return inTime(adapter, withWritten(isRepeated ? { ...given, isRepeated } : given, payload), means);
 }
+
+/** Events at which a transcript is compared, each time they are told. */
+const COMPARING: ReadonlySet<HookEvent['event']> = new Set(['stop', 'subagent_stop', 'session_end']);
 
 /** What stands in the audit of every call is short, or somebody could fill it. */
 function tooLongIn({ tool, agentId, parent, source, transcript, cwd }: HookEvent): string | null {
