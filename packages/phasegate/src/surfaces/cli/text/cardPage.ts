@@ -21,6 +21,7 @@ export interface CardScreen {
 
 /** What of a card is still to be shown, and how its lines are made. */
 export interface CardPage {
+  readonly card: JsonObject;
   readonly screen: CardScreen;
   /** A part of the card: the one who takes it shows it. */
   take(key: string): Json | undefined;
@@ -46,6 +47,7 @@ export function pageFor(card: JsonObject, screen: CardScreen): CardPage {
     return value;
   };
   return {
+    card,
     screen,
     take,
     list(key) {
@@ -67,3 +69,10 @@ export function word(value: Json | undefined): string {
   if (value === undefined || value === null) return 'none';
   return oneLine(typeof value === 'string' ? value : JSON.stringify(value));
 }
+
+/** A hash as far as a human compares it. */
+export function short(hash: Json | undefined): string {
+  return word(hash).slice(0, SHOWN_DIGITS);
+}
+
+const SHOWN_DIGITS = 12;

@@ -241,6 +241,52 @@ test('what is known only now stands among the warnings', () => {
   expect(text.split('\n\n').at(-3)).toContain('! `tdd.yaml` is not as it was accepted');
 });
 
+test('every field of a card is told in words, and those before the options that bear on the choice', () => {
+  const full: JsonObject = {
+    ...CARD,
+    folder: '/work/app.worktrees/run-1',
+    source: { path: 'plan.md', hash: 'c'.repeat(64) },
+    params: { depth: { value: 3, default: 1, set_by: 'human maria' } },
+    stopped_before: [{ run: 'run-0', workflow: 'tdd', phase: 2, reason: 'no', at: 'T0' }],
+    items_looked_at: { a: 'T2' },
+    files: [{ phase: 'REVIEW', files: [] }],
+    changed_unnamed: [{ phase: 'REVIEW', times: 1 }],
+    programs_unnamed: [{ phase: 'REVIEW', times: 1 }],
+    calls: [{ phase: 'REVIEW', tool: 'mcp:db/drop', times: 1 }],
+    word: { notes: 'went well' },
+    outcomes: { a: 'skip' },
+    state: { total: 3 },
+    database: 'd'.repeat(64),
+    would_refuse: [{ phase: 1, code: 'check_failed', message: 'the tests fail' }],
+    fence: [
+      { action: 'restore', phase: 'PLAN', paths: ['package.json'], reason: '', by: 'maria', at: 'T2' },
+      { action: 'accept', phase: 'PLAN', paths: ['a', 'b'], reason: 'I did it', by: 'maria', at: 'T2' },
+    ],
+    changed_since: [
+      { path: 'src/foo.js', how: 'added', content: `73cb${'e'.repeat(60)}` },
+      { path: 'src/bar.js', how: 'removed', content: null },
+    ],
+  };
+
+  const text = page(full, 200);
+
+  const inWords = new Set(['prompt', 'evidence']);
+  const raw = text.split('\n').filter((line) => Object.keys(full).some((key) => line === `${key}:`));
+  expect(raw.filter((line) => !inWords.has(line.slice(0, -1)))).toEqual([]);
+  expect(text).not.toMatch(/changed_since|reason:|how:|content:|set_by: *$/);
+  const warned = text.split('\n\n').find((section) => section.startsWith('Warnings')) ?? '';
+  expect(warned).toContain(
+    '! changed in the workspace after the gate opened, so no check has looked at it:\n' +
+      '| `src/foo.js` was added, content 73cbeeeeeeee\n| `src/bar.js` was removed\n',
+  );
+  expect(warned).toContain(
+    '| package.json restored in phase PLAN, by maria, T2\n| a, b accepted in phase PLAN, by maria, T2: I did it',
+  );
+  expect(text).toContain('files changed after the gate opened: see the warnings');
+  expect(text).toContain('the run works in the folder /work/app.worktrees/run-1');
+  expect(text).toContain('its phases were made from the file plan.md');
+});
+
 const PLAIN = { width: 80, paint: paintFor(false), shown: 'b'.repeat(64) };
 
 function page(card: JsonObject, width = 80): string {

@@ -1,7 +1,8 @@
 import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '@phasegate/core';
 import { goalPrincipal } from '@phasegate/core/engine';
 import { decodeGoal } from '@phasegate/wire';
-import { type CardPage, type CardScreen, pageFor, word } from './cardPage.ts';
+import { movedLines, settledLines } from './cardChanges.ts';
+import { type CardPage, type CardScreen, pageFor, short, word } from './cardPage.ts';
 import { type CardWork, changeLines, nothingSeen, receiptText, refusedLines, takeWork } from './cardWork.ts';
 
 const LEGEND =
@@ -35,10 +36,16 @@ export function cardText(card: JsonObject, screen: CardScreen): string {
 function head(page: CardPage): readonly string[] {
   const { paint } = page.screen;
   const [run, gate, workflow] = [page.take('run'), page.take('gate'), page.take('workflow')];
+  const folder = page.take('folder');
+  const source = own(page.card, 'source');
   const where = `workflow ${word(workflow)}, phase ${word(page.take('phase'))}`;
   return [
     ...page.heading(`Gate ${word(gate)} of run ${word(run)}`),
     ...page.line(`${where}, open since ${word(page.take('opened_at'))}`),
+    ...(folder === undefined ? [] : page.line(`the run works in the folder ${word(folder)}`)),
+    ...(source === undefined
+      ? []
+      : page.line(`its phases were made from the file ${word(own(source, 'path'))}`)),
     ...page.line(LEGEND).map(paint.dim),
   ];
 }
@@ -104,10 +111,10 @@ function seen(
 function claimed(page: CardPage, checks: readonly Json[]): readonly string[] {
   const { paint } = page.screen;
   const outcome = page.take('outcome');
-  const handedIn = ['evidence', 'word', 'outcomes', 'state'].flatMap((key) => {
+  const handedIn = HANDED_IN.flatMap(([key, title]) => {
     const value = page.take(key);
     if (value === undefined || isEmpty(value)) return key === 'evidence' ? page.line('evidence: none') : [];
-    return [...page.line(`${key}:`), ...page.said(value)];
+    return [...page.line(`${title}:`), ...page.said(value)];
   });
   return [
     ...page
@@ -118,6 +125,14 @@ function claimed(page: CardPage, checks: readonly Json[]): readonly string[] {
     ...checks.flatMap((check) => page.line(`- ${word(own(check, 'check'))}`)),
   ];
 }
+
+/** What an agent hands in, and what it is called here. */
+const HANDED_IN = [
+  ['evidence', 'evidence'],
+  ['word', "the agent's own words beside it"],
+  ['outcomes', 'items whose outcome is not ok'],
+  ['state', 'values that later phases read'],
+] as const;
 
 function before(page: CardPage): readonly string[] {
   const decided = page.list('decisions');
@@ -158,6 +173,8 @@ function warnings(page: CardPage, work: CardWork): readonly string[] {
     ...notes.flatMap((note) => page.line(`! ${note}`)),
     ...told(page, 'would_refuse', '! let through, and refused in strict mode:'),
     ...told(page, 'warnings', '! checks that warned:'),
+    ...movedLines(page, work.moved),
+    ...settledLines(page),
     ...refusedLines(page, work),
     ...told(page, 'stopped_before', '! runs on the same target that were stopped:'),
   ];
@@ -196,20 +213,21 @@ function question(page: CardPage): readonly string[] {
 /** A way without the name of a phase, which may be words of an agent's. */
 const OUR_WAY = /^[\w `'.-]*$/;
 
-const SHOWN_DIGITS = 12;
-
 /** What is seldom asked, and the hashes, short: the JSON has all of them. */
 function details(page: CardPage): readonly string[] {
   const { paint, shown } = page.screen;
   const started = page.take('started');
   const [ring, epoch, workflow] = [page.take('ring'), page.take('epoch'), page.take('workflow_hash')];
   const params = page.take('params');
+  const [source, database] = [page.take('source'), page.take('database')];
   const others = page
     .others()
     .flatMap(([key, value]) => [...page.line(`${word(key)}:`), ...page.said(value)]);
   const hashes = [
-    ...(workflow === undefined ? [] : [`workflow ${word(workflow).slice(0, SHOWN_DIGITS)}`]),
-    ...(shown === undefined ? [] : [`this card ${shown.slice(0, SHOWN_DIGITS)}`]),
+    ...(workflow === undefined ? [] : [`workflow ${short(workflow)}`]),
+    ...(source === undefined ? [] : [`that file ${short(own(source, 'hash'))}`]),
+    ...(database === undefined ? [] : [`the workflow's database as handed in ${short(database)}`]),
+    ...(shown === undefined ? [] : [`this card ${short(shown)}`]),
   ];
   return [
     ...(params === undefined

@@ -11,6 +11,8 @@ export interface CardWork {
   readonly calls: readonly Json[];
   readonly receipts: readonly Json[];
   readonly refused: readonly Json[];
+  /** What changed in the workspace after the gate opened. */
+  readonly moved: readonly Json[];
 }
 
 /** Takes it from the card. */
@@ -24,6 +26,7 @@ export function takeWork(page: CardPage): CardWork {
     calls: page.list('calls'),
     receipts: page.list('receipts'),
     refused: page.list('refused'),
+    moved: page.list('changed_since'),
   };
 }
 
@@ -91,7 +94,7 @@ function maskedNote(one: Json): string {
 }
 
 /** What the comparison of the workspace found in each phase, or that there was none. */
-function filesLines(page: CardPage, { files }: CardWork): readonly string[] {
+function filesLines(page: CardPage, { files, moved }: CardWork): readonly string[] {
   if (files.length === 0)
     return page.line('the workspace was not compared: what an agent writes by itself is not seen here');
   const lines = files.flatMap((one) => {
@@ -107,7 +110,8 @@ function filesLines(page: CardPage, { files }: CardWork): readonly string[] {
       ...restLines(page, one),
     ];
   });
-  return [...lines, ...page.line('files that ignore rules leave out are not compared')];
+  const later = moved.length === 0 ? [] : page.line('files changed after the gate opened: see the warnings');
+  return [...lines, ...later, ...page.line('files that ignore rules leave out are not compared')];
 }
 
 /** How many more paths there are, and every folder they are in. */
