@@ -28,3 +28,18 @@ test('what makes a workflow of folders is guarded in every folder, and nothing e
     expect(guardOf(path), path).toBe('named');
   expect(guardOf('src/workflows/order.ts')).toBeNull();
 });
+
+test.each([
+  '.github/copilot/settings.json',
+  '.github/mcp.json',
+  '.github/agents/x.md',
+  '.gemini/.env',
+  '.gemini/extensions/x/gemini-extension.json',
+  '.gemini/policies/x.toml',
+  '.agents/skills/x/SKILL.md',
+  '.claude/plugins/x/hooks.json',
+])('what a client of an agent is led by is guarded: %s [adv.C3]', (path) => {
+  expect(guardOf(path)).toBe('own');
+  expect(guardOf(`docs/${path}`)).toBe('named');
+  expect(guardOf('.github/workflows/ci.yaml')).toBeNull();
+});
