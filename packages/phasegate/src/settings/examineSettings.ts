@@ -2,6 +2,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, own } from '@phasegate/core';
 import { reasonOf } from '@phasegate/core/model';
+import { HOOK_SWITCHES, isSwitchedOff } from '../files/hookSwitches.ts';
 import { readRegular } from '../files/readRegular.ts';
 import { clientSettings } from './clientSettings.ts';
 import { hookProgramOf, placedIn, settingsFileOf } from './installSettings.ts';
@@ -53,7 +54,7 @@ function problemsOf(client: string, record: SettingsRecord, examining: Examining
   const user = examineUser(client, stateDir);
   // A worktree has what is committed; where that is nothing, the user's own hooks hold there.
   const mayLack = user !== null && user.problems.length === 0 && user.root !== root;
-  return [
+  const problems = [
     ...(version === SETTINGS_OF_ANY_VERSION || record.phasegate === version
       ? []
       : [`written by version ${record.phasegate}, and this is ${version}`]),
@@ -63,8 +64,10 @@ function problemsOf(client: string, record: SettingsRecord, examining: Examining
       .filter(({ path }) => !mayLack || existsSync(join(root, path)))
       .flatMap(({ path, after }) => fileProblems({ root, stateDir, client, path, after, record })),
     ...(user?.problems ?? []),
+    ...switchProblems(client, examining),
     ...(client === 'claude' ? claudeProblems(examining) : []),
   ];
+  return [...new Set(problems)];
 }
 
 function programProblems(client: string, { programs }: SettingsRecord, stateDir: string): readonly string[] {
@@ -100,6 +103,25 @@ function fileProblems({ root, stateDir, client, path, after, record }: Looked): 
 
 const READING = { most: LARGEST_SETTINGS, links: 'follow' } as const;
 
+/** What switches a client's hooks off, in the project or the home folder. */
+function switchProblems(client: string, { root, home }: Examining): readonly string[] {
+  const known = HOOK_SWITCHES[client];
+  if (known === undefined) return [];
+  const places = [
+    ...known.project.map((path) => [path, join(root, path)] as const),
+    ...(home === undefined ? [] : known.home.map((path) => [join(home, path), join(home, path)] as const)),
+  ];
+  return places.flatMap(([name, file]) => {
+    if (!existsSync(file)) return [];
+    try {
+      const isOff = isSwitchedOff(file, readRegular(file, READING).toString('utf8'), known);
+      return isOff ? [`\`${name}\`: \`${known.keys.join('.')}\` switches all hooks off`] : [];
+    } catch (error) {
+      return [reasonOf(error)];
+    }
+  });
+}
+
 /** Claude Code reads several files, drops each that has one thing wrong in it, and says nothing. */
 function claudeProblems({ root, home }: Examining): readonly string[] {
   const places: readonly (readonly [string, string])[] = [
@@ -121,7 +143,6 @@ function claudeProblems({ root, home }: Examining): readonly string[] {
 
 function ignoredBecause(settings: JsonObject): readonly string[] {
   const problems: string[] = [];
-  if (own(settings, 'disableAllHooks') === true) problems.push('`disableAllHooks` switches all hooks off');
   for (const key of ['permissions', 'env', 'hooks']) {
     const value = own(settings, key);
     if (value !== undefined && !isJsonObject(value))

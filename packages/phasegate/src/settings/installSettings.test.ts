@@ -15,6 +15,7 @@ import { guardOf } from '@phasegate/core/model';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../../test/tier.ts';
+import { HOOK_SWITCHES } from '../files/hookSwitches.ts';
 import { CLIENTS, clientSettings } from './clientSettings.ts';
 import { examineSettings } from './examineSettings.ts';
 import {
@@ -162,6 +163,37 @@ test('`doctor` finds hooks that were edited, switched off, ignored or written by
   chmodSync(program, 0o700);
   writeFileSync(program, '#!/bin/sh\n');
   expect(examine()).toContain('is not as it was written');
+});
+
+test.each([
+  ['codex', '[features]\n"hooks" = false # off\n', '[features]\nhooks = true\n'],
+  ['codex', 'features = { web = true, hooks = false }\n', 'model = "hooks"\n'],
+  ['gemini', '{"hooksConfig":{"enabled":false}}', '{"hooksConfig":{"enabled":true}}'],
+  ['gemini', '// mine\n{"hooksConfig":{"enabled":false}}', '// mine\n{"ui":{}}'],
+  ['copilot', '{"disableAllHooks":true}', '{"disableAllHooks":false}'],
+])('`doctor` finds the hooks of %s switched off in every file where they can be: %j', (name, off, on) => {
+  const found = made({});
+  const place = { ...found, clients: CLIENTS.filter((client) => client.name === name) };
+  applySettings(place, planSettings(place));
+  const examine = () =>
+    examineSettings({ root: place.root, stateDir: place.stateDir, home: place.home, version: '1.0.0' })
+      .flatMap(({ problems }) => problems)
+      .join('\n');
+  expect(examine()).toBe('');
+  const { project, home } = HOOK_SWITCHES[name] ?? { project: [], home: [] };
+  const files = [
+    ...project.map((path) => join(place.root, path)),
+    ...home.map((path) => join(place.home, path)),
+  ];
+  expect(files.length).toBeGreaterThan(1);
+  for (const file of files) {
+    const before = existsSync(file) ? readFileSync(file, 'utf8') : null;
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, off);
+    expect(examine(), file).toContain('switches all hooks off');
+    writeFileSync(file, before ?? on);
+    expect(examine(), file).toBe('');
+  }
 });
 
 const MCP = { command: 'phasegate', args: ['mcp'] };

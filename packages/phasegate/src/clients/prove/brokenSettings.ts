@@ -1,21 +1,11 @@
+import { HOOK_SWITCHES, switchText } from '../../files/hookSwitches.ts';
 import type { ClientName } from '../clientKind.ts';
 import { recordOf } from '../protocol.ts';
 
 /** What switches a client's hooks off, as a file that an agent or its user may leave; empty where nothing does. */
 export function disabledBy(client: ClientName): readonly { readonly path: string; readonly text: string }[] {
-  const json = (value: object) => `${JSON.stringify(value)}\n`;
-  switch (client) {
-    case 'claude':
-      return [{ path: '.claude/settings.local.json', text: json({ disableAllHooks: true }) }];
-    case 'gemini':
-      return [{ path: '~/.gemini/settings.json', text: json({ hooksConfig: { enabled: false } }) }];
-    case 'codex':
-      return [{ path: '~/.codex/config.toml', text: '[features]\nhooks = false\n' }];
-    case 'copilot':
-      return [{ path: '.github/copilot/settings.json', text: json({ disableAllHooks: true }) }];
-    case 'opencode':
-      return [];
-  }
+  const found = HOOK_SWITCHES[client];
+  return found === undefined ? [] : [{ path: found.tried, text: switchText(found) }];
 }
 
 /** The text of the file that holds a client's hooks, with one value in it that the client does not take. */
