@@ -13,7 +13,7 @@ export {
   withFoldersAround,
 } from './config/findProjectRoot.ts';
 export { namesOfPath } from './config/namesOfPath.ts';
-export { ownStateDir, stateDirFor } from './config/stateDirFor.ts';
+export { ownStateDir, stateDirFor, stateNameOf } from './config/stateDirFor.ts';
 export {
   dropWorktreeRecord,
   readWorktreeRecord,

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { CONFIG_FILES, ownStateDir, realpathOfExisting, worktreeRecordIn } from './config.ts';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { CONFIG_FILES, ownStateDir, realpathOfExisting, stateNameOf, worktreeRecordIn } from './config.ts';
+import { existingPath } from './files/existingPath.ts';
 import type { HookSettings } from './runtime/hooks/hooks.ts';
 import { readRecord } from './settings/settingsRecord.ts';
 
@@ -21,11 +22,14 @@ export function hookSettings(
   const recordOf = (folder: string) => worktreeRecordIn(ownStateDir(folder, env));
   // In whichever of its folders it is served, its hooks are the project's.
   const home = recordOf(here)?.main ?? here;
+  const states = dirname(ownStateDir(here, env));
   const workspaceOf = (path: string) => {
-    for (let at = realpathOfExisting(path); ; at = dirname(at)) {
+    const { real, there } = existingPath(path);
+    const names = namesOfStates(states);
+    for (let at = there; ; at = dirname(at)) {
       // Only what a human accepted or was made for a run: what `.git` says is the agent's to write.
-      if (at === home || recordOf(at)?.main === home) return at;
-      if (at === dirname(at)) return null;
+      if (at === home || (names.has(stateNameOf(at)) && recordOf(at)?.main === home)) return at;
+      if (at === dirname(at)) return real === home || real.startsWith(`${home}${sep}`) ? home : null;
     }
   };
   return {
@@ -60,6 +64,15 @@ export function hookSettings(
       readRecord(stateDir) !== null ||
       (await hasHuman()),
   };
+}
+
+/** By these it is known of nearly every folder, without a look at its state, that it shares none. */
+function namesOfStates(folder: string): ReadonlySet<string> {
+  try {
+    return new Set(readdirSync(folder).map((name) => name.replace(/-[0-9a-f]{16}$/, '')));
+  } catch {
+    return new Set();
+  }
 }
 
 /** The file of this very program, wherever it is installed. */

@@ -31,8 +31,12 @@ export function stateDirFor(root: string, env: Env): string {
 /** The place of a folder's own state, by its real path alone. A worktree has its record there instead. */
 export function ownStateDir(folder: string, env: Env): string {
   const digest = hash('sha256', folder, 'hex').slice(0, 16);
-  const name = basename(folder).replace(/[^\w.-]+/g, '_') || 'root';
-  return join(stateHome(env), 'phasegate', `${name}-${digest}`);
+  return join(stateHome(env), 'phasegate', `${stateNameOf(folder)}-${digest}`);
+}
+
+/** How the name of a folder's state begins. */
+export function stateNameOf(folder: string): string {
+  return basename(folder).replace(/[^\w.-]+/g, '_') || 'root';
 }
 
 function stateHome({ XDG_STATE_HOME, HOME }: Env): string {

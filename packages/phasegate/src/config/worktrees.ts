@@ -1,5 +1,6 @@
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { existingPath } from '../files/existingPath.ts';
 import { readRegularIfAny } from '../files/readRegular.ts';
 
 /**
@@ -39,10 +40,5 @@ const LARGEST_NAMING = 64 * 1024;
 
 /** The real path of what is there of a path, with the rest of it as it is written. */
 export function realpathOfExisting(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(realpathOfExisting(parent), basename(path));
-  }
+  return existingPath(path).real;
 }

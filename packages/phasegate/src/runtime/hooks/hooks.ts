@@ -14,7 +14,7 @@ import type { LookAtSettings } from './lookAtSettings.ts';
 import { asGit, offered } from './offered.ts';
 import { ownCommand } from './ownCommands.ts';
 import { createPauses } from './pauses.ts';
-import { placeUse, writesSettings } from './placeUses.ts';
+import { MOST_PATHS, pathCount, placeUse, writesSettings } from './placeUses.ts';
 import { createProofs, type LookAgain } from './proofs.ts';
 import { pruneSessions } from './pruneSessions.ts';
 import { isOpen, readsByShell } from './readsByShell.ts';
@@ -141,7 +141,7 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
   /** In a project nobody set up, and while a human paused it, sessions without a run are left alone. */
   async function isFree(attended: Attended, tool: HookTool): Promise<boolean> {
     if (!(await settings.isSetUp())) return true;
-    if ((await pauses.pause()) === null) return false;
+    if ((await pauses.pause()) === null || pathCount(tool.uses) > MOST_PATHS) return false;
     return !tool.uses.map((use) => placed(use, attended)).some(writesSettings);
   }
 
@@ -165,6 +165,10 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
       return [refusal(plain, blockerOf(run, 'tool_unknown', message))];
     }
     if (tool.kind !== 'judged') return [{ use: plain, verdict: { allowed: true } }];
+    if (pathCount(tool.uses) > MOST_PATHS) {
+      const message = `the call is about more than ${MOST_PATHS} files; make several calls of it`;
+      return [refusal(plain, blockerOf(run, 'tool_forbidden', message))];
+    }
     if (shell?.kind === 'humans') {
       const message = `\`phasegate ${shell.verb}\` is for a human, on a terminal the agent does not have`;
       return tool.uses.map((use) => refusal(use, blockerOf(run, 'not_a_human', message)));

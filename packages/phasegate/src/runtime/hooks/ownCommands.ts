@@ -1,5 +1,6 @@
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { EVIDENCE_LIMIT } from '@phasegate/core/contract';
 import { parseCommandLine } from '@phasegate/core/model';
 import { type AgentWords, agentWords } from './agentVerbs.ts';
 
@@ -32,6 +33,7 @@ export interface ProgramPlaces {
  * Phasegate's by its real path: a program that is only called so is not.
  */
 export function ownCommand(line: string, cwd: string, places: ProgramPlaces): OwnCommand {
+  if (line.length > LONGEST_LINE) return { kind: 'other' };
   const read = parseCommandLine(withoutQuotedText(line));
   if (!read.ok) return { kind: 'other' };
   const beside = read.commands.filter((words) => !isHarmless(words));
@@ -98,14 +100,23 @@ function executedBy(
 
 /** A line whose one command is given a quoted text: nothing in that text is the shell's. */
 function withoutQuotedText(line: string): string {
-  const found = /^([^\n]*?)<<(-?)[ \t]*(['"])([A-Za-z_]\w*)\3[ \t]*\n([\s\S]*)$/.exec(line);
+  const end = line.indexOf('\n');
+  const at = line.indexOf('<<');
+  if (at < 0 || end < at) return line;
+  const found = /^<<(-?)[ \t]*(['"])([A-Za-z_]\w*)\2[ \t]*$/.exec(line.slice(at, end));
   if (found === null) return line;
-  const [, command = '', dash = '', , word = '', text = ''] = found;
+  const [, dash = '', , word = ''] = found;
   // After `<<-` a text also ends at its word behind tabs: what follows is the shell's again.
-  const lines = text.split('\n').map((one) => (dash === '' ? one : one.replace(/^\t+/, '')));
+  const lines = line
+    .slice(end + 1)
+    .split('\n')
+    .map((one) => (dash === '' ? one : one.replace(/^\t+/, '')));
   const last = lines.findLastIndex((one) => one !== '');
-  return last >= 0 && lines.indexOf(word) === last ? command.trimEnd() : line;
+  return last >= 0 && lines.indexOf(word) === last ? line.slice(0, at).trimEnd() : line;
 }
+
+/** Evidence of the largest size, with what stands around it. */
+const LONGEST_LINE = EVIDENCE_LIMIT + 10_000;
 
 /** What hands text to a command, or cuts what it prints: it can change nothing. */
 function isHarmless([program, ...words]: readonly string[]): boolean {

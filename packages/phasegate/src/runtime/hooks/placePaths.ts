@@ -1,6 +1,6 @@
-import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { existingPath } from '../../files/existingPath.ts';
 
 /** Where a path a client named really is. */
 export type Placed =
@@ -56,11 +56,5 @@ export function isWithin(path: string, folder: string): boolean {
 
 /** The real path of what is there of a path, with the rest as it is written. */
 export function realpathOf(path: string): string {
-  const normal = resolve(path);
-  try {
-    return realpathSync(normal);
-  } catch {
-    const parent = dirname(normal);
-    return parent === normal ? normal : join(realpathOf(parent), basename(normal));
-  }
+  return existingPath(path).real;
 }

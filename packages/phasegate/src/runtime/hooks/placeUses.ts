@@ -21,6 +21,10 @@ export function placeUse(use: ToolUse, placing: Placing): AskedUse {
   if (given.length === 0) return { use };
   const reading = READING_TOOLS.includes(use.tool);
   const { run, cwd, places } = placing;
+  if (given.some((path) => Buffer.byteLength(path) > LONGEST_PATH)) {
+    const message = `a path is longer than ${LONGEST_PATH} bytes`;
+    return refusedUse({ tool: use.tool, input: {} }, blockerOf(run, 'tool_forbidden', message));
+  }
   const placed = given.map((path) => placePath(path, cwd, places));
   const closed = given.find((_, index) => isClosed(placed[index] as Placed, reading));
   if (closed !== undefined) {
@@ -43,6 +47,17 @@ export function placeUse(use: ToolUse, placing: Placing): AskedUse {
     return refusedUse(named, blockerOf(run, 'outside_write_scope', `\`${path}\` is outside the workspace`));
   }
   return mayReadOutside(run, use.tool) ? { use: named, verdict: { allowed: true } } : { use: named };
+}
+
+/** As long as Linux takes one. */
+const LONGEST_PATH = 4096;
+
+/** No call is about more files: each is looked at while everybody else waits. */
+export const MOST_PATHS = 500;
+
+/** How many paths uses have. */
+export function pathCount(uses: readonly ToolUse[]): number {
+  return uses.reduce((sum, use) => sum + (pathsIn(use)?.length ?? 1), 0);
 }
 
 function pathsIn({ input }: ToolUse): readonly string[] | null {

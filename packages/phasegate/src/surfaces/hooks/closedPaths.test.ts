@@ -91,3 +91,20 @@ test('an own command reads nothing in a phase that may read nothing, but for wha
     'is closed',
   );
 });
+
+test('a call with a path too long, or with too many, is refused before anyone looks at them [adv.O3]', async () => {
+  const looked: string[] = [];
+  const workspaceOf = (path: string) => {
+    looked.push(path);
+    return path.startsWith('/') ? null : path;
+  };
+  const { call, raw, start, root } = openHookBed({ settings: { workspaceOf } });
+  await start();
+  expect(await call('Read', { file_path: `/${'a/'.repeat(3000)}x` })).toContain('longer than 4096 bytes');
+  const files = Array.from({ length: 501 }, (_, at) => `*** Add File: /none/${at}\n+x\n`).join('');
+  const command = `*** Begin Patch\n${files}*** End Patch\n`;
+  const patch = { hook_event_name: 'PreToolUse', tool_name: 'apply_patch', tool_input: { command } };
+  const answer = await raw('codex', { session_id: 's', cwd: root, turn_id: 't', tool_use_id: 'c', ...patch });
+  expect(JSON.stringify(answer)).toContain('more than 500 files');
+  expect(looked.filter((path) => path !== root)).toEqual([]);
+});
