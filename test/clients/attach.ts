@@ -4,11 +4,15 @@ import { asProcess, type TestProject } from '../e2e/cli.ts';
 import { SECRET } from './tddRun.ts';
 
 /** Attaches a client as its user would: by what `phasegate init` writes. */
-export async function attach(project: TestProject, client: ClientName): Promise<void> {
+export async function attach(
+  project: TestProject,
+  client: ClientName,
+  options: readonly string[] = [],
+): Promise<void> {
   // The first hook starts a server.
   onTestFinished(async () => void (await asProcess(project, ['down', '--as', 'maria'], SECRET)));
   for (const words of [
-    ['init', '--client', client, '--yes'],
+    ['init', '--client', client, '--yes', ...options],
     ['trust', '--guarded', '--yes'],
   ]) {
     const { code, stdout, stderr } = await asProcess(project, words, SECRET);

@@ -31,6 +31,21 @@ test.runIf(isThere('claude'))(
   PROOF_MS,
 );
 
+test.runIf(isThere('claude'))(
+  'a client that is held by the hooks of the user, too, is proven with both',
+  async () => {
+    const project = await tddProject();
+    await attach(project, 'claude', ['--user']);
+
+    const { code, stdout, stderr } = await asProcess(project, ['doctor', '--prove', '--client', 'claude']);
+
+    expect(code, stdout + stderr).toBe(0);
+    expect(stdout).toContain('ring `hooked`');
+    expect(await proofOf(project)).toMatchObject({ status: 'ok' });
+  },
+  PROOF_MS,
+);
+
 test.runIf(isThere('claude'))('a client that is not installed is named, with the way to it', async () => {
   const project = await tddProject();
 

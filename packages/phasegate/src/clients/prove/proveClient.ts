@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { ClientKind } from '../clientKind.ts';
 import type { InstalledClient } from '../findClient.ts';
 import { PROOF_WORKFLOW } from './proofWorkflow.ts';
-import { COPIED, OF_STATE, SETTINGS_FILES } from './settingsFiles.ts';
+import { BESIDE_STATES, COPIED, OF_STATE, SETTINGS_FILES } from './settingsFiles.ts';
 import { TRIALS, type TrialName, type TrialOrder, type TrialReport } from './trial.ts';
 import type { TrialReports } from './wallsOf.ts';
 import { hiddenPlaces, worldWords } from './worldWords.ts';
@@ -89,6 +89,8 @@ async function copySettings(
   const places = SETTINGS_FILES[kind.name];
   for (const path of [...places.project, ...COPIED]) await copyIfThere(project, copies.project, path);
   for (const path of OF_STATE) await copyIfThere(stateDir, state, path);
+  // The user's own settings start a program that leads to the project's.
+  await copyIfThere(dirname(stateDir), copies.state, BESIDE_STATES);
   for (const path of places.home) await copyIfThere(home, copies.home, path);
 }
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Attack, type AttackScript, scriptOf, type Target } from '../attacks/attack.ts';
@@ -138,10 +138,12 @@ class Setting {
 
   async phasegate(words: readonly string[]): Promise<{ readonly stdout: string; readonly code: number }> {
     const [program, ...rest] = this.order.phasegate;
-    const { project: cwd, home, path } = this.order;
+    const { project: cwd, home, path, stateDir } = this.order;
+    // The hook programs were written for this place of all state, which need not be the one in the home.
+    const XDG_STATE_HOME = dirname(dirname(stateDir));
     return promisify(execFile)(program, [...rest, ...words], {
       cwd,
-      env: { PATH: path, HOME: home, LANG: 'C.UTF-8' },
+      env: { PATH: path, HOME: home, LANG: 'C.UTF-8', XDG_STATE_HOME },
     }).then(
       ({ stdout }) => ({ stdout, code: 0 }),
       (error: { readonly stdout?: string; readonly code?: number; readonly stderr?: string }) => {

@@ -107,6 +107,9 @@ export async function namesPhasegate(client: ClientName, project: string): Promi
 /** What the settings of every client lead to, in the state directory. */
 export const OF_STATE = ['phasegate-hooks', 'clients.json'];
 
+/** What the settings in the home lead to, beside the states of all projects. */
+export const BESIDE_STATES = 'phasegate-hooks';
+
 /** What decides how a project is held, whatever the client. */
 export const COPIED = ['phasegate.config.json', 'phasegate.config.yaml', '.phasegate'];
 
