@@ -68,14 +68,16 @@ export type {
   Validated,
   WorkflowPart,
 } from './ports/project.ts';
-export type {
-  ClientProof,
-  KeptProof,
-  ProofRecords,
-  ProveClients,
-  ProvenWall,
-  ProvenWith,
-  Proving,
+export {
+  type ClientProof,
+  type KeptProof,
+  NO_SUCH_SETTING,
+  NO_SUCH_TOOL,
+  type ProofRecords,
+  type ProveClients,
+  type ProvenWall,
+  type ProvenWith,
+  type Proving,
 } from './ports/proving.ts';
 export type { RecordedRun, RecordingQuery, Records } from './ports/records.ts';
 export type { ReachedProject, RemoteProject } from './ports/remote.ts';

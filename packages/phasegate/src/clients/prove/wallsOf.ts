@@ -1,4 +1,4 @@
-import type { ProvenWall } from '../../runtime/ports.ts';
+import { NO_SUCH_SETTING, NO_SUCH_TOOL, type ProvenWall } from '../../runtime/ports.ts';
 import type { AttackReport, TrialName, TrialReport } from './trial.ts';
 
 /** What came of each trial of one client. */
@@ -32,7 +32,9 @@ export function holds(walls: readonly ProvenWall[]): boolean {
   const behind = walls.filter(({ name }) => name in TITLES);
   return (
     inFront.length > 0 &&
-    inFront.every(({ outcome, note }) => outcome === 'held' || (outcome === 'untested' && note === CANNOT)) &&
+    inFront.every(
+      ({ outcome, note }) => outcome === 'held' || (outcome === 'untested' && note === NO_SUCH_TOOL),
+    ) &&
     behind.every(
       ({ outcome, note }) => outcome === 'held' || outcome === 'detected' || note === NO_SUCH_SETTING,
     )
@@ -51,9 +53,6 @@ export const TITLES: Readonly<Record<Exclude<TrialName, 'control'>, string>> = {
   folder_untrusted: 'a folder or hooks that the user has not trusted',
 };
 
-const CANNOT = 'the client has no such tool';
-const NO_SUCH_SETTING = 'the client has no such setting';
-
 interface Around {
   readonly without: AttackReport | undefined;
   readonly settings: TrialReport | undefined;
@@ -63,7 +62,7 @@ interface Around {
 function wallOf(attack: AttackReport, { without, settings, control }: Around): ProvenWall {
   const { name, title } = attack;
   const wall = { name, title };
-  if (attack.outcome === 'cannot') return { ...wall, outcome: 'untested', note: CANNOT };
+  if (attack.outcome === 'cannot') return { ...wall, outcome: 'untested', note: NO_SUCH_TOOL };
   if (attack.outcome === 'worked') {
     if (settings?.asked === false) {
       return {

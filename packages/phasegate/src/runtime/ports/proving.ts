@@ -37,6 +37,10 @@ export interface ProvenWall {
   readonly note?: string;
 }
 
+/** Notes on what was not tried, as there is nothing to try. */
+export const NO_SUCH_TOOL = 'the client has no such tool';
+export const NO_SUCH_SETTING = 'the client has no such setting';
+
 /** What came of proving one client. */
 export type Proving =
   | {

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import type { OpenProject, People, Project, ServerState, Serving } from '../../runtime/ports.ts';
-import { examineSettings } from '../../settings/examineSettings.ts';
+import { type ExaminedClient, examineSettings } from '../../settings/examineSettings.ts';
 import { readRecord } from '../../settings/settingsRecord.ts';
 import type { Invocation } from './command.ts';
+import { examineProof } from './examineProof.ts';
 import { examineWorkspace } from './examineWorkspace.ts';
 import type { Finding } from './finding.ts';
 import { foreignEntry } from './setUp/attachClient.ts';
@@ -33,7 +34,8 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
     const { value } = opened;
     findings.push(...(await servers(value)), ...(await guarded(value)), ...(await webhooks(value)));
     findings.push(...(await workspace(value)));
-    findings.push(await sandbox(value), ...(await proofs(value)), ...(await sessions(value)));
+    findings.push(await sandbox(value), ...(await proofs(invocation, value, project.value)));
+    findings.push(...(await sessions(value)));
   }
   if (made) findings.push(...(await background(invocation, stateDir)));
   findings.push(...held(invocation, project.value), ...(await client(root)));
@@ -207,25 +209,10 @@ function serverFinding(seen: ServerState): Finding {
 }
 
 /** What clients were proven to be held by, and whether that still counts. */
-async function proofs(open: OpenProject): Promise<readonly Finding[]> {
+async function proofs(invocation: Invocation, open: OpenProject, at: Project): Promise<readonly Finding[]> {
   const looked = await attempt(() => open.proofs.all());
   if (!looked.ok) return [broken('proofs', looked.error)];
-  return looked.value.map(({ proof, stands }): Finding => {
-    const { client, title, version, ring, at } = proof;
-    const name = `client ${client}`;
-    const when = `${title} ${version}, tried on ${at.slice(0, 10)}`;
-    const next_step = `phasegate doctor --prove --client ${client}`;
-    if (!stands) {
-      const message = `${when}: the client, its settings or the kernel changed since, so its sessions are \`served\``;
-      return { name, status: 'optional', message, next_step };
-    }
-    if (ring === 'served') {
-      const missed = proof.walls.filter(({ outcome }) => outcome === 'missed' || outcome === 'untested');
-      const message = `${when}: \`served\`, as these did not hold: ${missed.map((wall) => wall.name).join(', ')}`;
-      return { name, status: 'optional', message, next_step };
-    }
-    return { name, status: 'ok', message: `${when}: its sessions are \`${ring}\`` };
-  });
+  return looked.value.map((kept) => examineProof(kept, settingsOf(invocation, at)));
 }
 
 const NO_HOOKS: Finding = {
@@ -251,8 +238,8 @@ async function sessions({ hooks }: OpenProject): Promise<readonly Finding[]> {
 }
 
 /** The settings by which clients ask first, as they are now. */
-function held({ env }: Invocation, { root, stateDir }: Project): readonly Finding[] {
-  const clients = examineSettings({ root, stateDir, home: env.HOME, version: VERSION });
+function held(invocation: Invocation, project: Project): readonly Finding[] {
+  const clients = settingsOf(invocation, project);
   if (clients.length === 0) return [NO_HOOKS];
   return clients.map(
     ({ client: name, title, problems, holdsIn }): Finding =>
@@ -269,6 +256,10 @@ function held({ env }: Invocation, { root, stateDir }: Project): readonly Findin
             next_step: 'phasegate init',
           },
   );
+}
+
+function settingsOf({ env }: Invocation, { root, stateDir }: Project): readonly ExaminedClient[] {
+  return examineSettings({ root, stateDir, home: env.HOME, version: VERSION });
 }
 
 /** What a client starts under our name. */

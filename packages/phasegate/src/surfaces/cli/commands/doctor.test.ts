@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
+import { openTestProject } from '../../../runtime/fixtures/openTestProject.ts';
+import type { ClientProof } from '../../../runtime/ports.ts';
 import { makeShell } from '../fixtures/callCli.ts';
 import { testingMachine } from '../fixtures/testCommand.ts';
 
@@ -72,38 +74,48 @@ test('a config with an unknown key stops every command with exit code 2', async 
   });
 });
 
-test('doctor --prove keeps what held, tells what did not, and doctor tells it again while it stands', async () => {
+const PROOF = {
+  client: 'codex',
+  title: 'Codex CLI',
+  program: '/nowhere/codex',
+  version: '0.166.0',
+  sha256: 'a',
+  identity: 'b',
+  settings: [],
+  kernel: 'linux',
+  at: '2026-11-17T05:00:00.000Z',
+  ring: 'served',
+  walls: [{ name: 'edit', title: 'an edit', outcome: 'detected', after_ms: 1200 }],
+} as const;
+const INIT_CODEX = ['init', '--template', 'minimal', '--yes', '--client', 'codex'];
+
+/** A shell on whose machine hooks can be set up, and what its doctor says of the client. */
+function shellWithClients() {
   const shell = makeShell({ 'phasegate.config.json': '{}\n' });
+  Object.assign(shell.env, { PATH: '/usr/bin:/bin' });
   const asked: (string | null)[] = [];
-  const wall = { name: 'edit', title: 'an edit', outcome: 'detected', after_ms: 1200 } as const;
-  const proof = {
-    client: 'codex',
-    title: 'Codex CLI',
-    program: '/nowhere/codex',
-    version: '0.166.0',
-    sha256: 'a',
-    identity: 'b',
-    settings: [],
-    kernel: 'linux',
-    at: '2026-11-17T05:00:00.000Z',
-    ring: 'served',
-    walls: [wall],
-  } as const;
   const machine = testingMachine(new AbortController().signal, {
+    launcher: ['/nowhere/phasegate'],
     prove: async ({ client, told }) => {
       asked.push(client);
       told('Codex CLI: control');
+      const missing = { status: 'not_installed', reason: 'no `gemini` is on the PATH' } as const;
       return [
-        { client: 'codex', title: 'Codex CLI', status: 'proven', proof },
-        {
-          client: 'gemini',
-          title: 'Gemini CLI',
-          status: 'not_installed',
-          reason: 'no `gemini` is on the PATH',
-        },
+        { client: 'codex', title: 'Codex CLI', status: 'proven', proof: PROOF },
+        { client: 'gemini', title: 'Gemini CLI', ...missing },
       ];
     },
   });
+  return { shell, machine, asked };
+}
+
+function ofCodex(checks: unknown): JsonObject | undefined {
+  return (checks as JsonObject[]).find(({ name }) => name === 'client codex');
+}
+
+test('doctor --prove keeps what held, tells what did not, and doctor tells it again while it stands', async () => {
+  const { shell, machine, asked } = shellWithClients();
+  expect((await shell.callWith(machine, INIT_CODEX)).code).toBe(0);
 
   const proven = await shell.callWith(machine, ['doctor', '--prove', '--client', 'codex']);
 
@@ -112,14 +124,43 @@ test('doctor --prove keeps what held, tells what did not, and doctor tells it ag
   expect(proven.stderr).toContain('Codex CLI: control');
   expect(proven.stdout).toMatch(/Codex CLI 0\.166\.0: ring `served`\ndetected after 1\.2 s {2}an edit/);
   expect(proven.stdout).toContain('Gemini CLI: not proven, no `gemini` is on the PATH');
-  expect((await shell.call(['doctor', '--json'])).json().checks).toContainEqual(
-    expect.objectContaining({
-      name: 'client codex',
-      status: 'optional',
-      message: expect.stringContaining('changed since'),
-      next_step: 'phasegate doctor --prove --client codex',
-    }),
-  );
+  const prove = 'phasegate doctor --prove --client codex';
+  expect(ofCodex((await shell.call(['doctor', '--json'])).json().checks)).toMatchObject({
+    status: 'optional',
+    message: expect.stringContaining('changed since'),
+    next_step: prove,
+  });
+
+  // What is not set up any more need not be proven.
+  expect((await shell.callWith(machine, ['uninit', '--yes'])).code).toBe(0);
+  const after = await shell.call(['doctor', '--json']);
+  expect(ofCodex(after.json().checks)).toMatchObject({ message: expect.stringContaining('not set up here') });
+  expect(after.stdout).not.toContain(prove);
+});
+
+test('doctor tells what could not be tried from what did not hold, and does not ask for the same again', async () => {
+  const { shell, machine } = shellWithClients();
+  expect((await shell.callWith(machine, INIT_CODEX)).code).toBe(0);
+  const open = await (await openTestProject({ projectDir: shell.root, env: shell.env })).open();
+  const said = async (walls: ClientProof['walls']) => {
+    const proofs = { ...open.proofs, all: async () => [{ proof: { ...PROOF, walls }, stands: true }] };
+    const { stdout, json } = await shell.callIn({ ...open, proofs }, ['doctor', '--json']);
+    expect(stdout).not.toContain('--prove');
+    return String(ofCodex(json().checks)?.message);
+  };
+  const untried = { name: 'shell', title: 'a shell', outcome: 'untested' } as const;
+
+  const silent = await said([{ ...untried, note: 'it asked its model nothing:\nENOENT' }]);
+  expect(silent).toMatch(/could not be tried: shell \(it asked its model nothing: ?\S*ENOENT\)/);
+  expect(silent).not.toContain('did not hold');
+  const missed = await said([
+    { name: 'edit', title: 'an edit', outcome: 'missed' },
+    { ...untried, note: 'the client has no such tool' },
+  ]);
+  expect(missed).toContain('these did not hold: edit;');
+  expect(missed).not.toContain('could not be tried');
+  expect(await said(PROOF.walls)).toContain('noticed only afterwards: edit');
+  await open.close();
 });
 
 test.each([
