@@ -57,8 +57,13 @@ test('a human pauses with a passphrase, for a time and with a reason, and ends i
   expect(begun.json).toMatchObject({ paused: { by: 'maria', reason: 'by hand' } });
   const shown = await phasegate(project, ['status', run, '--json']);
   expect(shown.json).toMatchObject({ paused: { reason: 'by hand' } });
+  const { from, until } = begun.json.paused as { readonly from: string; readonly until: string };
+  expect((await phasegate(project, ['doctor'])).stdout).toMatch(
+    new RegExp(`pause +.*from ${from} until ${until}, by maria: by hand`),
+  );
   const ended = await phasegate(project, ['pause', '--end', '--json'], { passphrase });
   expect(ended.json).toEqual({ ended: true });
+  expect((await phasegate(project, ['doctor'])).stdout).not.toMatch(/^\S+ +pause /m);
   const events = (await phasegate(project, ['audit', 'export'], { passphrase })).stdout;
   expect(events).toContain('pause_began');
   expect(events).toContain('pause_ended');

@@ -35,7 +35,7 @@ export async function examine(invocation: Invocation): Promise<readonly Finding[
     findings.push(...(await servers(value)), ...(await guarded(value)), ...(await webhooks(value)));
     findings.push(...(await workspace(value)));
     findings.push(await sandbox(value), ...(await proofs(invocation, value, project.value)));
-    findings.push(...(await sessions(value)));
+    findings.push(...(await pause(value)), ...(await sessions(value)));
   }
   if (made) findings.push(...(await background(invocation, stateDir)));
   findings.push(...held(invocation, project.value), ...(await client(root)));
@@ -213,6 +213,16 @@ async function proofs(invocation: Invocation, open: OpenProject, at: Project): P
   const looked = await attempt(() => open.proofs.all());
   if (!looked.ok) return [broken('proofs', looked.error)];
   return looked.value.map((kept) => examineProof(kept, settingsOf(invocation, at)));
+}
+
+/** Sessions that nobody holds for a while. */
+async function pause({ hooks }: OpenProject): Promise<readonly Finding[]> {
+  const looked = await attempt(() => hooks.pause());
+  if (!looked.ok) return [broken('pause', looked.error)];
+  if (looked.value === null) return [];
+  const { by, reason, from, until } = looked.value;
+  const message = `sessions without a run are free from ${from} until ${until}, by ${oneLine(by)}: ${oneLine(reason)}`;
+  return [{ name: 'pause', status: 'optional', message, next_step: 'phasegate pause --end' }];
 }
 
 const NO_HOOKS: Finding = {
