@@ -32,12 +32,15 @@ test.each([
       phasegate(project, await withListed(project, ['fence', run, ...words, '--json']), {
         passphrase: PASSPHRASE,
       });
+    const offered = (await phasegate(project, ['fence', run])).stdout;
     const restored = await act(['restore', `~/${file}`]);
     const accepted = await act(['accept', `~/${file}`, '--reason', 'I did that']);
     const passed = await done(project, run);
 
     expect(refused).toMatchObject({ error: 'scope_violation' });
     expect(status.violations).toMatchObject([{ path: `~/${file}` }]);
+    expect(offered).toContain('settle it with accept, or put it right by hand');
+    expect(offered).not.toMatch(/restore|quarantine|--diff/);
     expect(restored.json).toMatchObject({ error: 'fence_failed' });
     expect(accepted.json).toMatchObject({ settled: true, paths: [{ path: `~/${file}`, what: 'accepted' }] });
     expect(passed).toMatchObject({ checkpoint_passed: true, status: 'waiting' });

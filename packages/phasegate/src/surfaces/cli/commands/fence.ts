@@ -1,6 +1,6 @@
 import type { JsonObject } from '@phasegate/core';
 import { changeText } from '@phasegate/core/engine';
-import { shellWord } from '@phasegate/core/model';
+import { isInHome, shellWord } from '@phasegate/core/model';
 import { encodeFence, encodeSettled, encodeSubmitted } from '@phasegate/wire';
 import type { FenceOrder, FenceReport } from '../../../runtime/ports.ts';
 import type { CliCommand, Invocation } from '../command.ts';
@@ -23,10 +23,10 @@ export const fence: CliCommand = {
   details:
     'Compares the workspace with what it was when the phase was entered. Changes outside the scope refuse the phase\n' +
     'until they are undone or a human settles them: `restore` makes files what they were, `quarantine` moves them out\n' +
-    'of the workspace, `accept` lets them stay. `accept --all` lets every such change stay, and takes a new measure\n' +
-    'where the old one is missing. A PATH may be a folder. On a terminal the list is shown before it is done. Without\n' +
-    'a terminal `--shown` must name the hash that the list was printed with. Nothing is done if the workspace is\n' +
-    'another one by now.',
+    'of the workspace, `accept` lets them stay. Files of the home folder (`~/`) can only be accepted, or put right by\n' +
+    'hand. `accept --all` lets every such change stay, and takes a new measure where the old one is missing. A PATH may\n' +
+    'be a folder. On a terminal the list is shown before it is done. Without a terminal `--shown` must name the hash that\n' +
+    'the list was printed with. Nothing is done if the workspace is another one by now.',
   examples: [
     'phasegate fence RUN',
     'phasegate fence RUN --diff',
@@ -169,8 +169,22 @@ function reportText(report: FenceReport, paint: Paint): string {
     shown === null ? '' : `\nwithout a terminal add \`--shown ${shown}\`: it is done only while this is so`;
   if (problem !== null) return `${head}\n\n${paint.red(problem)}${bound}`;
   if (outside.length === 0) return `${head}\n\nnothing was changed outside the scope`;
-  return `${head}\n\nsettle it with restore, quarantine or accept; \`--diff\` shows how files differ${bound}`;
+  return `${head}\n\n${waysText(outside)}${bound}`;
 }
+
+/** Only what works: nothing is moved, written or shown in the home folder. */
+function waysText(outside: FenceReport['outside']): string {
+  const atHome = outside.filter(({ path }) => isInHome(path)).length;
+  const here = 'settle it with restore, quarantine or accept; `--diff` shows how files differ';
+  if (atHome === 0) return here;
+  const there =
+    'with accept, or put it right by hand: Phasegate writes, moves and shows nothing in the home folder';
+  if (atHome === outside.length) return `settle it ${there}. ${WROTE_IT}`;
+  return `${here}\nwhat begins with \`~/\` is settled ${there}. ${WROTE_IT}`;
+}
+
+const WROTE_IT =
+  'Such a change may be your own, as by `phasegate init --user` or `phasegate uninit` in another project';
 
 function unnamed(more: number): readonly string[] {
   return more === 0 ? [] : [`${more} more`];
