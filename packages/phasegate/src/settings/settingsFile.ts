@@ -16,8 +16,11 @@ export interface HttpDoor {
   readonly key: string;
 }
 
+/** How a client can ask about calls of its tools. */
+export const HOOK_WAYS = ['command', 'http'] as const;
+
 /** How a client asks about calls of its tools. */
-export type HookWay = 'command' | 'http';
+export type HookWay = (typeof HOOK_WAYS)[number];
 
 /** One file of settings, and what of it is ours. */
 export interface SettingsFile {

@@ -312,6 +312,20 @@ test('an unknown template is refused, and so are clients that are unknown or can
   });
 });
 
+test('an unknown way of hooks is refused before anything is written, and the help names those there are', async () => {
+  const shell = makeShell(TESTED_PROJECT);
+  const machine = { launcher: ['/nowhere/phasegate'] } as unknown as Machine;
+
+  const refused = await shell.callWith(machine, ['init', '--yes', '--hooks', 'htp']);
+
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/`htp` \(did you mean `http`\?\)[\s\S]*it takes `command` or `http`/),
+  });
+  expect(existsSync(join(shell.root, 'phasegate.config.yaml'))).toBe(false);
+  expect((await shell.call(['init', '--help'])).stdout).toMatch(/--hooks WAY .*`command`.*`http`/);
+});
+
 function word(text: string): string {
   return /^[A-Za-z][\w./-]*$/.test(text) ? text : JSON.stringify(text);
 }

@@ -5,6 +5,7 @@ import { PhasegateError } from '@phasegate/core';
 import { didYouMean, reasonOf, shellWord } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
 import { CLIENT_NAMES } from '../../../settings/installSettings.ts';
+import { HOOK_WAYS } from '../../../settings/settingsFile.ts';
 import { USER_CLIENTS } from '../../../settings/userSettings.ts';
 import { CONFIG, configFile, DEFAULT_TEMPLATE, TEMPLATES, type Template } from '../../../templates/index.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
@@ -64,8 +65,8 @@ export const init: CliCommand = {
     hooks: {
       type: 'text',
       value: 'WAY',
-      choices: ['command', 'http'],
-      summary: 'how Claude Code asks about calls: by a program (default), or by HTTP',
+      choices: HOOK_WAYS,
+      summary: 'how Claude Code asks about calls: `command`, by a program (default), or `http`',
     },
     narrow: {
       type: 'flag',
@@ -87,6 +88,7 @@ export const init: CliCommand = {
     if (args.text('template') === 'list') return listTemplates(invocation);
     const template = templateOf(args);
     const port = portOf(args);
+    refuseOtherWays(args);
     const made = await makeFolder(args.text('project'));
     try {
       return await setUp(invocation, template, port);
@@ -303,6 +305,15 @@ function portOf(args: Arguments): number | undefined {
     return given === undefined ? undefined : Number(given);
   }
   throw usageError(`\`--port\` needs a number from 1 to 65535, not \`${given}\``);
+}
+
+function refuseOtherWays(args: Arguments): void {
+  const way = args.text('hooks');
+  if (way === undefined || HOOK_WAYS.some((known) => known === way)) return;
+  throw usageError(
+    `\`--hooks\` does not know \`${way}\`${didYouMean(way, HOOK_WAYS)}`,
+    `it takes ${HOOK_WAYS.map((known) => `\`${known}\``).join(' or ')}`,
+  );
 }
 
 function templateOf(args: Arguments): Template {
