@@ -47,7 +47,7 @@ test('run again, it says how to start what was accepted, and what to accept wher
   expect(named.json()).toMatchObject(start);
   expect(await initAgain()).toMatchObject({ trusted: [], ...start });
   expect((await shell.callAs('open sesame', ['init'])).stdout).toMatch(
-    /^next: phasegate run tdd "GOAL" --agent claude\n {2}or: phasegate start tdd "GOAL"\n$/m,
+    /^next: phasegate start tdd "GOAL"\n$/m,
   );
 
   const file = join(shell.root, 'agent_workflow.yaml');
@@ -324,6 +324,32 @@ test('an unknown way of hooks is refused before anything is written, and the hel
   });
   expect(existsSync(join(shell.root, 'phasegate.config.yaml'))).toBe(false);
   expect((await shell.call(['init', '--help'])).stdout).toMatch(/--hooks WAY .*`command`.*`http`/);
+});
+
+test('where no client is found it says so, and it names as the next step one that is there', async () => {
+  const machine = { launcher: ['/nowhere/phasegate'] } as unknown as Machine;
+  const shellWith = (...programs: readonly string[]) => {
+    const shell = makeShell(TESTED_PROJECT);
+    const bin = join(shell.env.HOME ?? '', 'bin');
+    mkdirSync(bin);
+    for (const name of programs) writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
+    Object.assign(shell.env, { PATH: bin });
+    return shell;
+  };
+  const said = async (shell: ReturnType<typeof shellWith>, ...words: readonly string[]) =>
+    (await shell.callWith(machine, ['init', '--yes', ...words])).stdout;
+
+  const none = await said(shellWith());
+  expect(none).toMatch(
+    /^no client of agents was found, .*install one \(claude, codex.*run `phasegate init` again/m,
+  );
+  expect(none).toMatch(/^next: phasegate start tdd "GOAL"$/m);
+  expect(none).not.toContain('--agent');
+  expect(await said(shellWith(), '--client', 'none')).not.toContain('was found');
+  const installed = await said(shellWith('gemini'));
+  expect(installed).toMatch(/^next: phasegate run tdd "GOAL" --agent gemini$/m);
+  expect(installed).not.toContain('was found');
+  expect(await said(shellWith('claude', 'codex'), '--client', 'codex')).toContain('--agent codex\n');
 });
 
 function word(text: string): string {

@@ -157,6 +157,7 @@ async function tell(
     template,
     human,
     isOurs: files.isOurs,
+    held: hooks.report.map(({ client: name }) => name),
   });
   const { command, from, warning } = settled;
   await out.result(
@@ -199,6 +200,7 @@ async function tell(
           ),
           ...after.map((text) => `         ${text}`),
         ]),
+        ...(hooks.noneFound === true ? [NO_CLIENT] : []),
         ...hooks.warnings.map((text) => `${out.paint.red('warning')}  ${text}`),
         `state    ${stateDir}`,
         ...shown.map((step, index) => `${index === 0 ? 'next:' : '  or:'} ${out.paint.cyan(step)}`),
@@ -206,6 +208,8 @@ async function tell(
   );
   return 0;
 }
+
+const NO_CLIENT = `no client of agents was found, so none is held by hooks: install one (${CLIENT_NAMES.join(', ')}) and run \`phasegate init\` again, or name it with \`--client\``;
 
 /** What was written, and whether the workflow is, byte for byte, what the template holds. */
 interface Written extends WrittenFiles {

@@ -32,6 +32,8 @@ export interface SettledHooks {
   write(): { readonly written: readonly MissingFile[]; undo(): void };
   readonly report: readonly ClientReport[];
   readonly warnings: readonly string[];
+  /** Whether clients were looked for on this machine, and none was found. */
+  readonly noneFound?: true;
 }
 
 /** What becomes of one client. */
@@ -56,7 +58,7 @@ export interface HooksIn {
  */
 export async function settleHooks(invocation: Invocation, place: HooksIn): Promise<SettledHooks> {
   const clients = chosenClients(invocation, place.root);
-  if (clients.length === 0) return NONE;
+  if (clients.length === 0) return soughtBy(invocation) ? { ...NONE, noneFound: true } : NONE;
   const installing = await installingOf(invocation, place, clients);
   const plan = planSettings(installing);
   refusePlanted(plan, place.changed);
@@ -93,6 +95,10 @@ const NONE: SettledHooks = {
   report: [],
   warnings: [],
 };
+
+function soughtBy({ args, machine }: Invocation): boolean {
+  return args.texts('client').length === 0 && machine?.launcher !== undefined;
+}
 
 function chosenClients({ args, env, machine }: Invocation, root: string): readonly ClientSettings[] {
   const names = args.texts('client');

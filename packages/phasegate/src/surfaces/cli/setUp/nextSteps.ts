@@ -1,4 +1,6 @@
+import { AGENT_PRESETS } from '../../../launch/presets.ts';
 import type { UnlockedHuman } from '../../../runtime/ports.ts';
+import { findProgram } from '../../../settings/findPrograms.ts';
 import type { Template } from '../../../templates/index.ts';
 import type { Invocation } from '../command.ts';
 
@@ -11,15 +13,32 @@ export interface NextSteps {
 /** Says how to go on with the workflow that is in the template's place now, which may have been there before. */
 export async function nextSteps(
   invocation: Invocation,
-  { template, human, isOurs }: { template: Template; human: UnlockedHuman | null; isOurs: boolean },
+  { held, ...placed }: Placed & { readonly held: readonly string[] },
 ): Promise<NextSteps> {
-  const found = await standing(invocation, { template, human, isOurs });
+  const { template } = placed;
+  const found = await standing(invocation, placed);
   if (found === null) return only('phasegate validate');
   const { workflow, startable } = found;
   if (!startable) return only(`phasegate trust ${workflow}`);
   const words = `${workflow} "GOAL"${workflow === template.workflow ? (template.startWith ?? '') : ''}`;
   const action = `phasegate start ${words}`;
-  return { action, shown: [`phasegate run ${words} --agent claude`, action] };
+  const { root } = await invocation.project();
+  const agent = agentFor(held, (name) => findProgram(name, invocation.env.PATH, root) !== null);
+  return { action, shown: agent === null ? [action] : [`phasegate run ${words} --agent ${agent}`, action] };
+}
+
+/** What was set up, and by whom. */
+interface Placed {
+  readonly template: Template;
+  readonly human: UnlockedHuman | null;
+  readonly isOurs: boolean;
+}
+
+/** A client that `--agent` knows: one that is held, best if it is installed, else one that is installed. */
+function agentFor(held: readonly string[], isInstalled: (name: string) => boolean): string | null {
+  const known = AGENT_PRESETS.map(({ name }) => name);
+  const ours = known.filter((name) => held.includes(name));
+  return ours.find(isInstalled) ?? ours[0] ?? known.find(isInstalled) ?? null;
 }
 
 function only(action: string): NextSteps {
@@ -29,7 +48,7 @@ function only(action: string): NextSteps {
 /** Which workflow it is, and whether it may be started; null where it cannot be read. */
 async function standing(
   invocation: Invocation,
-  { template, human, isOurs }: { template: Template; human: UnlockedHuman | null; isOurs: boolean },
+  { template, human, isOurs }: Placed,
 ): Promise<{ readonly workflow: string; readonly startable: boolean } | null> {
   try {
     if (human !== null) {
