@@ -31,6 +31,6 @@ export interface KeptStore {
   keptAll(kind: string, prefix?: string): Promise<readonly KeptRecord[]>;
   /** Keeps one, in place of what had its key. False, and nothing written, where `beside` no longer holds. */
   keep(record: KeptRecord, beside: KeptBeside): Promise<boolean>;
-  /** Drops those whose key begins so; says how many. */
-  dropKept(kind: string, prefix: string): Promise<number>;
+  /** Drops those whose key begins so, or the one whose key it is where `isKey` says that; says how many. */
+  dropKept(kind: string, prefix: string, isKey?: boolean): Promise<number>;
 }

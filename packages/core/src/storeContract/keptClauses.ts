@@ -16,6 +16,9 @@ export const KEPT_CLAUSES: readonly Clause[] = [
       expect(await store.keptAll('session')).toEqual([sampleKept('claude/a'), sampleKept('claude/b')]);
       expect(await store.keptAll('session', 'claude/b')).toEqual([sampleKept('claude/b')]);
       expect((await store.history('r1', { after: 0, limit: 10 })).at(-1)?.event).toBe('tool_judged');
+      expect(await store.dropKept('session', 'claude/', true)).toBe(0);
+      expect(await store.keep(sampleKept('claude/ab'), ON_PROJECT)).toBe(true);
+      expect(await store.dropKept('session', 'claude/a', true)).toBe(1);
       expect(await store.dropKept('session', 'claude/')).toBe(2);
       expect(await store.keptAll('session')).toEqual([]);
       expect((await store.keptAll('call')).length).toBe(1);

@@ -43,9 +43,9 @@ export function createMemoryKept(means: {
         of(kind).set(key, told);
         return true;
       }),
-    dropKept: (kind, prefix) =>
+    dropKept: (kind, prefix, isKey = false) =>
       changing(() => {
-        const keys = matching(kind, prefix);
+        const keys = matching(kind, prefix).filter((key) => !isKey || key === prefix);
         for (const key of keys) of(kind).delete(key);
         return keys.length;
       }),

@@ -19,15 +19,22 @@ export async function pruneSessions({ store, now }: PruneParts, isTold = false):
   const last = await store.kept(KIND, KEY);
   const isDue = last === undefined || String(own(last, 'at')) <= iso(now() - EVERY_MS);
   if (!isDue && !isTold) return 0;
-  if (isDue) await store.keep({ kind: KIND, key: KEY, data: { at: iso(now()) } }, { run: null, audit: [] });
   const all = (await store.keptAll('session')).toSorted((one, other) =>
-    lastAt(one) < lastAt(other) ? -1 : 1,
+    placeOf(one) < placeOf(other) ? -1 : 1,
   );
   const free = all.filter(({ data }) => own(data, 'run') === null);
   const surplus = new Set(free.slice(0, Math.max(0, free.length - MOST_FREE)));
   const old = all.filter((session) => lastAt(session) <= iso(now() - KEPT_MS) || surplus.has(session));
+  // On from where the last look ended: those that must stay would be all that is ever looked at.
+  const after = String(own(last ?? {}, 'after') ?? '');
+  const next = old.filter((session) => placeOf(session) > after);
+  const looked = [...next, ...old.filter((session) => placeOf(session) <= after)].slice(0, MOST_LOOKED);
+  const ended = looked.at(-1);
+  const at = isDue ? iso(now()) : String(own(last, 'at'));
+  const data = { at, after: ended === undefined ? '' : placeOf(ended) };
+  await store.keep({ kind: KIND, key: KEY, data }, { run: null, audit: [] });
   let dropped = 0;
-  for (const session of old.slice(0, MOST_LOOKED)) dropped += await drop(store, session);
+  for (const session of looked) dropped += await drop(store, session);
   return dropped;
 }
 
@@ -38,13 +45,9 @@ async function drop(store: PruneParts['store'], { key, data }: KeptRecord): Prom
   if (await someGoesOn(store, runs)) return 0;
   for (const kind of ['call', 'announced', 'forged', 'hook_forged']) await store.dropKept(kind, `${key}/`);
   for (const run of runs) if (typeof run === 'string') await store.dropKept('observed', `${run}/`);
-  let dropped = 0;
-  for (const kind of ['unreconciled', 'session']) {
-    // A key may be the beginning of another one's.
-    const alike = await store.keptAll(kind, key);
-    if (alike.length === 1) dropped = await store.dropKept(kind, key);
-  }
-  return dropped;
+  // A key may be the beginning of another one's.
+  await store.dropKept('unreconciled', key, true);
+  return store.dropKept('session', key, true);
 }
 
 async function someGoesOn(store: Pick<Store, 'load'>, runs: ReadonlySet<unknown>): Promise<boolean> {
@@ -52,6 +55,11 @@ async function someGoesOn(store: Pick<Store, 'load'>, runs: ReadonlySet<unknown>
     if (typeof id === 'string' && ((await store.load(id))?.run.phase ?? null) !== null) return true;
   }
   return false;
+}
+
+/** In the order in which sessions are looked at. */
+function placeOf(session: KeptRecord): string {
+  return `${lastAt(session)} ${session.key}`;
 }
 
 function lastAt({ data }: KeptRecord): string {

@@ -24,6 +24,7 @@ export function keptParts(parts: {
   const readAll = lazily(database, 'SELECT * FROM kept WHERE kind = ? AND key >= ? AND key < ? ORDER BY key');
   const write = lazily(database, 'INSERT OR REPLACE INTO kept (kind, key, data, mac) VALUES (?, ?, ?, ?)');
   const remove = lazily(database, 'DELETE FROM kept WHERE kind = ? AND key >= ? AND key < ?');
+  const removeOne = lazily(database, 'DELETE FROM kept WHERE kind = ? AND key = ?');
 
   function opened(row: SqlRow): KeptRecord {
     const record = storedKept(seal, row);
@@ -60,7 +61,10 @@ export function keptParts(parts: {
         return true;
       });
     },
-    dropKept: (kind, prefix) => commits.submit(() => Number(remove().run(kind, ...range(prefix)).changes)),
+    dropKept: (kind, prefix, isKey = false) =>
+      commits.submit(() =>
+        Number((isKey ? removeOne().run(kind, prefix) : remove().run(kind, ...range(prefix))).changes),
+      ),
   };
 }
 

@@ -59,3 +59,27 @@ test('a session whose id begins another one is not dropped with it', async () =>
   await bed.event('SessionStart', { source: 'startup', session_id: 's2' });
   expect((await bed.project.hooks.sessions()).map(({ session }) => session)).toContain('s10');
 });
+
+test('sessions that must stay, or whose ids begin others, do not keep old ones from being dropped [adv.E3]', async () => {
+  const bed = openHookBed();
+  const run = await bed.start();
+  await bed.call('Write', bed.write('docs/a.md'), { session_id: 'at-work' });
+  const [model] = await bed.store.keptAll('session');
+  const add = (id: string, last_at: string, of: string | null) =>
+    bed.store.keep(
+      { kind: 'session', key: `claude/${id}`, data: { ...model?.data, run: of, last_at } },
+      { run: null, audit: [] },
+    );
+  for (let count = 100; count < 350; count += 1) await add(`held-${count}`, '2026-11-15T12:00:00.000Z', run);
+  await add('old', '2026-11-15T12:00:01.000Z', null);
+  await add('old-newer', '2027-02-01T12:00:00.000Z', null);
+  bed.pass(MONTH);
+  const known = async () => (await bed.project.hooks.sessions()).map(({ session }) => session);
+  await bed.event('SessionStart', { source: 'startup', session_id: 'one' });
+  expect(await known()).toContain('old');
+  bed.pass(86_401);
+  await bed.event('SessionStart', { source: 'startup', session_id: 'two' });
+  expect(await known()).not.toContain('old');
+  expect(await known()).toContain('old-newer');
+  expect(await known()).toContain('held-100');
+});
