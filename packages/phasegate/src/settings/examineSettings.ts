@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isJsonObject, type JsonObject, own } from '@phasegate/core';
 import { reasonOf } from '@phasegate/core/model';
 import { HOOK_SWITCHES, isSwitchedOff } from '../files/hookSwitches.ts';
-import { readRegular } from '../files/readRegular.ts';
+import { NotRegular, readRegular } from '../files/readRegular.ts';
 import { clientSettings } from './clientSettings.ts';
 import { hookProgramOf, placedIn, settingsFileOf } from './installSettings.ts';
 import { parsed } from './jsonFile.ts';
@@ -117,7 +117,7 @@ function switchProblems(client: string, { root, home }: Examining): readonly str
       const isOff = isSwitchedOff(file, readRegular(file, READING).toString('utf8'), known);
       return isOff ? [`\`${name}\`: \`${known.keys.join('.')}\` switches all hooks off`] : [];
     } catch (error) {
-      return [reasonOf(error)];
+      return [unreadable(name, error)];
     }
   });
 }
@@ -136,9 +136,14 @@ function claudeProblems({ root, home }: Examining): readonly string[] {
       const settings = parsed(file, readRegular(join(folder, path), READING).toString('utf8'));
       return ignoredBecause(settings).map((why) => `\`${file}\`: ${why}`);
     } catch (error) {
-      return [reasonOf(error)];
+      return [unreadable(file, error)];
     }
   });
+}
+
+/** Why a file cannot be read, with its name. */
+function unreadable(file: string, error: unknown): string {
+  return error instanceof NotRegular ? `\`${file}\`: ${reasonOf(error)}` : reasonOf(error);
 }
 
 function ignoredBecause(settings: JsonObject): readonly string[] {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -194,6 +195,22 @@ test.each([
     writeFileSync(file, before ?? on);
     expect(examine(), file).toBe('');
   }
+});
+
+test.each([
+  ['a pipe', (file: string) => spawnSync('mkfifo', [file])],
+  ['a link to what has no end', (file: string) => symlinkSync('/dev/zero', file)],
+])('%s in the place of settings is a problem that is named, and holds nobody up [adv.E3]', (_, put) => {
+  const place = made({});
+  applySettings(place, planSettings(place));
+  for (const path of ['.claude/settings.json', '.gemini/settings.json', '.codex/config.toml']) {
+    mkdirSync(dirname(join(place.home, path)), { recursive: true });
+    put(join(place.home, path));
+  }
+  put(join(place.root, '.claude/settings.local.json'));
+  const problems = examineSettings({ ...place }).flatMap((client) => client.problems);
+  expect(problems).toHaveLength(4);
+  for (const problem of problems) expect(problem).toMatch(/^`.+\.(?:json|toml)`: it is not a file$/);
 });
 
 const MCP = { command: 'phasegate', args: ['mcp'] };
