@@ -138,9 +138,9 @@ export function createSessions({ store, now, proofs, look, places }: SessionPart
     const kept = await load(key);
     const isChild = kept === undefined && event.parent !== undefined;
     const parent = isChild ? await load(`${event.client}/${event.parent}`) : undefined;
-    const { run, ring } = parent ?? UNBOUND;
+    const { run, ring, settings } = parent ?? UNBOUND;
     const data: SessionData = {
-      ...(kept ?? { ...UNBOUND, run, ring, first_at: time() }),
+      ...(kept ?? { ...UNBOUND, run, ring, settings, first_at: time() }),
       last_at: time(),
       transcript: event.transcript ?? kept?.transcript ?? null,
       // Another file begins anew.

@@ -74,3 +74,20 @@ test('settings that were spoilt before a session came park its run; oddities of 
 });
 
 type Written = ReturnType<typeof written>;
+
+test('the settings of opencode are watched in sessions of its subagents, too', async () => {
+  const ours: string[] = [];
+  const bed = openHookBed({ settings: { lookAtSettings: async () => ({ ours: [...ours], others: [] }) } });
+  const run = await bed.start();
+  const call = (sessionID: string, callID: string, more = {}) => {
+    const args = { filePath: `${bed.root}/docs/a.md`, content: '' };
+    const tool = { hook_event_name: 'tool.execute.before', tool: 'write', callID, args };
+    return bed.raw('opencode', { sessionID, cwd: bed.root, ...tool, ...more });
+  };
+  await call('ses_1', 'c1');
+  await call('ses_2', 'c2', { parentID: 'ses_1' });
+  expect(await bed.project.look(run, HUMAN)).toMatchObject({ status: 'active' });
+  ours.push('the plugin is gone');
+  await call('ses_2', 'c3', { parentID: 'ses_1' });
+  expect((await bed.project.look(run, HUMAN)).escalation?.message).toContain('the plugin is gone');
+});
