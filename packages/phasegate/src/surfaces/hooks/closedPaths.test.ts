@@ -50,16 +50,20 @@ test("a command's own folder decides which program a relative name is [adv.B5]",
   const { raw, root, base } = openHookBed();
   mkdirSync(join(root, 'docs/bin'), { recursive: true });
   writeFileSync(join(root, 'docs/bin/phasegate'), '#!/bin/sh\n', { mode: 0o755 });
-  const shell = async (dir_path?: string) => {
+  const shell = async (dir_path?: string, directory?: string) => {
     const tool_input = {
       command: `./bin/phasegate --project ${root} list`,
       ...(dir_path === undefined ? {} : { dir_path }),
+      ...(directory === undefined ? {} : { directory }),
     };
     const tool = { hook_event_name: 'BeforeTool', tool_name: 'run_shell_command', tool_input };
     return (await raw('gemini', { session_id: 's', cwd: base, ...tool })).decision ?? 'allowed';
   };
   expect(await shell()).toBe('allowed');
   expect(await shell(join(root, 'docs'))).toBe('deny');
+  // Of two that differ nobody knows in which it is run.
+  expect(await shell(base, base)).toBe('allowed');
+  expect(await shell(base, join(root, 'docs'))).toBe('deny');
 });
 
 test('a file that an own command would read is judged as reading it [adv.C3]', async () => {

@@ -45,12 +45,17 @@ export function onPaths(tool: string, names: readonly string[]): ToolMeaning {
 /** A line for the shell; some clients give it as words. */
 export function shell(...names: readonly string[]): ToolMeaning {
   return (input) => {
+    // Which of them a client runs a line in is its own affair, too; here the answer must be one.
+    const folders = new Set(saidIn(input, FOLDERS).filter((folder) => folder !== null));
+    if (folders.size > 1 || [...folders].some((folder) => typeof folder !== 'string')) return null;
     const lines = saidIn(input, names).map((found) => (Array.isArray(found) ? lineOf(found) : found));
     return lines.length > 0 && lines.every((line) => typeof line === 'string' && line !== '')
       ? [...new Set(lines)].map((command) => ({ tool: 'bash', input: { command } }))
       : null;
   };
 }
+
+const FOLDERS = ['dir_path', 'directory', 'workdir', 'cwd'];
 
 /** `bash -c LINE` is its line; other words are a line of themselves. */
 function lineOf(words: readonly Json[]): string | null {
