@@ -59,6 +59,7 @@ describe('a command that does its work', () => {
       moved: async () => [],
       keep: async () => undefined,
       settle: async () => undefined,
+      release: async () => undefined,
     } as unknown as Fence;
     const bed = await driveBed([commanded('look', play('tell'))], { parts: { measuring } });
 
