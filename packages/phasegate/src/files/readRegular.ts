@@ -31,8 +31,8 @@ export function withRegular<T>(
   const file = openSync(place, O_RDONLY | O_NONBLOCK | (links === 'refuse' ? O_NOFOLLOW : 0));
   try {
     const stats = fstatSync(file, { bigint: true });
-    if (!stats.isFile()) throw new NotRegular('not_a_file', 'it is not a file');
-    if (stats.size > BigInt(most)) throw tooLarge(most);
+    if (!stats.isFile()) throw new NotRegular('not_a_file', 'is not a file');
+    if (stats.size > BigInt(most)) throw tooLarge(most, stats.size);
     return act(file, stats);
   } finally {
     closeSync(file);
@@ -59,7 +59,7 @@ export function bytesOf(file: number, size: number, most: number): Buffer {
   for (let length = 0; ; ) {
     const read = readSync(file, bytes, length, bytes.length - length, length);
     length += read;
-    if (length > most) throw tooLarge(most);
+    if (length > most) throw tooLarge(most, length);
     if (read === 0) return bytes.subarray(0, length);
     if (length < bytes.length) continue;
     const larger = Buffer.allocUnsafe(Math.min(2 * bytes.length, most + 1));
@@ -68,6 +68,6 @@ export function bytesOf(file: number, size: number, most: number): Buffer {
   }
 }
 
-function tooLarge(most: number): NotRegular {
-  return new NotRegular('too_large', `it is larger than ${most} bytes`);
+function tooLarge(most: number, size: number | bigint): NotRegular {
+  return new NotRegular('too_large', `has ${size} bytes; the limit is ${most}`);
 }

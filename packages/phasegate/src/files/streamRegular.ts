@@ -6,7 +6,7 @@ import { NotRegular } from './readRegular.ts';
 export async function* streamRegular(place: string): AsyncGenerator<Buffer> {
   const file = await open(place, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    if (!(await file.stat()).isFile()) throw new NotRegular('not_a_file', 'it is not a file');
+    if (!(await file.stat()).isFile()) throw new NotRegular('not_a_file', 'is not a file');
     for (;;) {
       const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(STREAMED), 0, STREAMED, null);
       if (bytesRead === 0) return;

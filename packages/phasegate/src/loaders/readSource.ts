@@ -80,8 +80,8 @@ function readBytes(
     return { ok: true, bytes: readRegular(real, { most: MAX_SOURCE_BYTES, links: 'refuse' }) };
   } catch (error) {
     if (!(error instanceof NotRegular)) return failed('file_unreadable', `\`${path}\` ${reason(error)}`);
-    if (error.code === 'not_a_file') return failed('file_unreadable', `\`${path}\` is not a file`);
-    return failed('too_large', `\`${path}\` is over ${MAX_SOURCE_BYTES} bytes`);
+    const code = error.code === 'not_a_file' ? 'file_unreadable' : error.code;
+    return failed(code, `\`${path}\` ${error.message}`);
   }
 }
 

@@ -76,6 +76,8 @@ export async function walkTree(walking: Walking): Promise<ReadonlyMap<string, Tr
   const settledBefore = before === null ? 0n : BigInt(before.started) - COARSE_NS;
   const isDated = datedWrites(before);
   const unread: Unread[] = [];
+  /** Were listed, and not there any more when they were read. */
+  const gone = new Set<string>();
   let [asked, bytes] = [0, 0];
 
   function isLong(): boolean {
@@ -111,20 +113,27 @@ export async function walkTree(walking: Walking): Promise<ReadonlyMap<string, Tr
     if (unread.length === 0) return;
     const mapped = await walking.mapped();
     let left = MOST_READ;
-    for (const { path, bare, isSame } of unread) {
-      const isMapped = mapped.has(String(bare.inode));
-      if (isSame && !isMapped) {
+    for (const { path, isSame, bare: listed } of unread) {
+      if (isSame && !mapped.has(String(listed.inode))) {
         fresh.delete(path);
         continue;
       }
-      const isLarge = bare.size > BigInt(WHOLE);
+      const place = `${root}/${path}`;
+      // Time has passed since it was listed: what was a moment's file of some program may be gone or another by now.
+      const bare = bareNow(place);
+      const isLarge = bare !== null && bare.type === 'file' && bare.size > BigInt(WHOLE);
       const most = Math.min(left, LARGEST_READ);
       if (isLarge && bare.size > BigInt(most)) continue;
-      const place = `${root}/${path}`;
-      const read = isLarge ? await readLarge(place, bare, most) : readEntry(place, bare, walking.keep);
-      fresh.set(path, isMapped ? { ...read, size: UNSETTLED } : read);
-      if (isLarge) left -= Number(bare.size);
-      else bytes += Number(bare.size);
+      const read =
+        bare && (isLarge ? await readLarge(place, bare, most) : readEntry(place, bare, walking.keep));
+      if (read === null || (read.type === 'closed' && statsOf(place) === null)) {
+        fresh.delete(path);
+        gone.add(path);
+        continue;
+      }
+      fresh.set(path, mapped.has(String(read.inode)) ? { ...read, size: UNSETTLED } : read);
+      if (isLarge) left -= Number(read.size);
+      else bytes += Number(read.size);
       if (isLong()) await nextTurn();
     }
   }
@@ -179,8 +188,16 @@ export async function walkTree(walking: Walking): Promise<ReadonlyMap<string, Tr
   const walked = tracked.length === 0 ? NO_PATHS : new Set(seen);
   for (const path of tracked) if (!walked.has(path) && !isBeyondLink(root, path)) measure(path);
   await readFiles();
-  addHome(walking.home ?? NO_ENTRIES, { known, seen, fresh });
-  return fresh.size === 0 && seen.length === known.size ? known : entriesOf(seen, { known, fresh });
+  const there = gone.size === 0 ? seen : seen.filter((path) => !gone.has(path));
+  addHome(walking.home ?? NO_ENTRIES, { known, seen: there, fresh });
+  return fresh.size === 0 && there.length === known.size ? known : entriesOf(there, { known, fresh });
+}
+
+/** What stands at a path now, as far as it is known without reading it; null where there is nothing. */
+function bareNow(place: string): TreeEntry | null {
+  const stats = statsOf(place);
+  if (stats === null) return null;
+  return stats === 'closed' ? NOTHING : bareEntry(stats);
 }
 
 const NO_ENTRIES: ReadonlyMap<string, TreeEntry> = new Map();
