@@ -71,6 +71,8 @@ export function commandsOf(use: ToolUse): Commands | null {
   if (use.tool !== 'bash' && use.tool !== 'git') return null;
   const line = own(use.input, 'command');
   if (typeof line !== 'string') return { ok: false, reason: 'there is no command' };
+  // Its quotes are others: what is one word to bash may be a command there.
+  if (own(use.input, 'language') === 'powershell') return { ok: false, reason: 'it is a line of PowerShell' };
   return parseCommandLine(line);
 }
 

@@ -192,7 +192,9 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
   function shellOf(tool: HookTool, cwd: string) {
     const [only, ...others] = tool.uses;
     if (tool.kind !== 'judged' || only?.tool !== 'bash' || others.length > 0) return null;
-    return ownCommand(String(own(only.input, 'command') ?? ''), folderOf(tool, cwd), programs);
+    const found = ownCommand(String(own(only.input, 'command') ?? ''), folderOf(tool, cwd), programs);
+    // Read as bash reads it; in another language only a human's verb is sure to be one.
+    return own(only.input, 'language') === undefined || found.kind === 'humans' ? found : OTHER;
   }
 
   async function answerTo(attended: Attended, tool: HookTool, decision: CallDecision): Promise<HookAnswer> {
@@ -316,6 +318,7 @@ const STOPS: Readonly<Record<HookEvent['client'], number>> = {
 
 const NONE: HookAnswer = { kind: 'none' };
 const ALLOWED = { allowed: true } as const;
+const OTHER: ReturnType<typeof ownCommand> = { kind: 'other' };
 /** With these it is looked at again whether the proof of a client stands. */
 const AFRESH: ReadonlySet<HookEvent['event']> = new Set(['session_start', 'stop', 'subagent_stop']);
 const ROUNDS = 5;

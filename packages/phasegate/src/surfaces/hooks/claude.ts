@@ -2,7 +2,17 @@ import { type Json, type JsonObject, own } from '@phasegate/core';
 import type { HookAnswer, HookEvent, HookTool } from '../../runtime/ports.ts';
 import { type ClientAdapter, type HookFault, isFault, objectIn, placeIn, textIn } from './adapter.ts';
 import { cardText, denialText, goOnText } from './texts.ts';
-import { byName, mcpTool, meaningIn, onPath, shell, type ToolMeanings, talks, toolOf } from './tools.ts';
+import {
+  byName,
+  mcpTool,
+  meaningIn,
+  onPath,
+  powerShell,
+  shell,
+  type ToolMeanings,
+  talks,
+  toolOf,
+} from './tools.ts';
 
 /** Claude Code: by HTTP or command, in the shape of 2.1. */
 export const claude: ClientAdapter = {
@@ -97,7 +107,7 @@ export const CLAUDE_TOOLS: ToolMeanings = {
   NotebookEdit: onPath('edit_file', ['notebook_path', 'file_path']),
   Bash: shell('command'),
   Monitor: shell('command'),
-  PowerShell: shell('command'),
+  PowerShell: powerShell('command'),
   WebFetch: byName('fetch'),
   WebSearch: byName('fetch'),
   Agent: byName('spawn_agent'),

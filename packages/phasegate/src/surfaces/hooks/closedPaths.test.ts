@@ -112,3 +112,22 @@ test('a call with a path too long, or with too many, is refused before anyone lo
   expect(JSON.stringify(answer)).toContain('more than 500 files');
   expect(looked.filter((path) => path !== root)).toEqual([]);
 });
+
+test('a line of PowerShell is never read as one of bash [adv.B4]', async () => {
+  const hidden = 'phasegate next "a\\"; Set-Content src/evil.ts pwned; echo \\""';
+  const closed = openHookBed();
+  await closed.start();
+  expect(await closed.call('Bash', { command: hidden })).toBe('allowed');
+  expect(await closed.call('PowerShell', { command: hidden })).toContain('`bash` is not allowed');
+  expect(await closed.call('PowerShell', { command: 'phasegate next' })).toContain('`bash` is not allowed');
+  const some = openHookBed({
+    plan: { allowedTools: ['bash'], toolConstraints: { bash: { allowed: ['npm **'] } } },
+  });
+  await some.start();
+  expect(await some.call('Bash', { command: 'npm test' })).toBe('allowed');
+  expect(await some.call('PowerShell', { command: 'npm test' })).toContain('a line of PowerShell');
+  expect(await some.call('PowerShell', { command: 'phasegate trust work' })).toContain('is for a human');
+  const all = openHookBed({ plan: { allowedTools: ['bash'] } });
+  await all.start();
+  expect(await all.call('PowerShell', { command: 'npm test' })).toBe('allowed');
+});

@@ -9,6 +9,7 @@ import {
   mcpTool,
   meaningIn,
   onPath,
+  powerShell,
   serverTool,
   shell,
   type ToolMeaning,
@@ -109,9 +110,9 @@ const PATHS = ['path', 'file_path', 'filePath'];
 /** The tools of Copilot by name. */
 export const COPILOT_TOOLS: ToolMeanings = {
   bash: shell('command'),
-  powershell: shell('command'),
+  powershell: powerShell('command'),
   write_bash: shell('input'),
-  write_powershell: shell('input'),
+  write_powershell: powerShell('input'),
   view: onPath('read_files', PATHS),
   create: onPath('write_files', PATHS),
   edit: onPath('edit_file', PATHS),

@@ -57,6 +57,15 @@ export function shell(...names: readonly string[]): ToolMeaning {
 
 const FOLDERS = ['dir_path', 'directory', 'workdir', 'cwd'];
 
+/** A line for PowerShell: judged as the shell as a whole, for nobody here reads its words. */
+export function powerShell(...names: readonly string[]): ToolMeaning {
+  return (input) => {
+    const uses = shell(...names)(input);
+    if (uses === null || uses === 'talks') return uses;
+    return uses.map((use) => ({ ...use, input: { ...use.input, language: 'powershell' } }));
+  };
+}
+
 /** `bash -c LINE` is its line; other words are a line of themselves. */
 function lineOf(words: readonly Json[]): string | null {
   if (!words.every((word): word is string => typeof word === 'string')) return null;
