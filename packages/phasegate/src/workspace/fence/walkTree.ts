@@ -118,24 +118,28 @@ export async function walkTree(walking: Walking): Promise<ReadonlyMap<string, Tr
         fresh.delete(path);
         continue;
       }
-      const place = `${root}/${path}`;
-      // Time has passed since it was listed: what was a moment's file of some program may be gone or another by now.
-      const bare = bareNow(place);
-      const isLarge = bare !== null && bare.type === 'file' && bare.size > BigInt(WHOLE);
-      const most = Math.min(left, LARGEST_READ);
-      if (isLarge && bare.size > BigInt(most)) continue;
-      const read =
-        bare && (isLarge ? await readLarge(place, bare, most) : readEntry(place, bare, walking.keep));
-      if (read === null || (read.type === 'closed' && statsOf(place) === null)) {
+      const read = await readNow(`${root}/${path}`, Math.min(left, LARGEST_READ));
+      if (read === 'too_large') continue;
+      if (read === null) {
         fresh.delete(path);
         gone.add(path);
         continue;
       }
       fresh.set(path, mapped.has(String(read.inode)) ? { ...read, size: UNSETTLED } : read);
-      if (isLarge) left -= Number(read.size);
+      if (read.size > BigInt(WHOLE)) left -= Number(read.size);
       else bytes += Number(read.size);
       if (isLong()) await nextTurn();
     }
+  }
+
+  /** Time has passed since it was listed: what was some program's file of a moment may be gone or another by now. */
+  async function readNow(place: string, most: number): Promise<TreeEntry | null | 'too_large'> {
+    const bare = bareNow(place);
+    if (bare === null) return null;
+    const isLarge = bare.type === 'file' && bare.size > BigInt(WHOLE);
+    if (isLarge && bare.size > BigInt(most)) return 'too_large';
+    const read = isLarge ? await readLarge(place, bare, most) : readEntry(place, bare, walking.keep);
+    return read.type === 'closed' && statsOf(place) === null ? null : read;
   }
 
   function found(path: string, entry: TreeEntry): void {
