@@ -83,8 +83,12 @@ test('a client that runs both hooks is told once, and what it does is judged twi
   };
 
   expect(both({ hook_event_name: 'SessionStart', source: 'startup' })[1]).toEqual({});
-  for (let time = 0; time < 8; time += 1)
-    expect(both(stopped)).toEqual([expect.objectContaining({ decision: 'block' }), {}]);
+  // Counted once: counted twice, the run would need a human before the last of them.
+  for (let time = 0; time < 8; time += 1) {
+    const [first, second] = both(stopped);
+    expect(first).toMatchObject({ decision: 'block' });
+    expect(second).toEqual(first);
+  }
   const [told, again] = both(forbidden);
   expect(JSON.stringify(told)).toContain('may not write `x`');
   expect(again).toEqual(told);
