@@ -143,7 +143,7 @@ function claudeProblems({ root, home }: Examining): readonly string[] {
 
 /** Why a file cannot be read, with its name. */
 function unreadable(file: string, error: unknown): string {
-  return error instanceof NotRegular ? `\`${file}\`: ${reasonOf(error)}` : reasonOf(error);
+  return error instanceof NotRegular ? `\`${file}\` ${reasonOf(error)}` : reasonOf(error);
 }
 
 function ignoredBecause(settings: JsonObject): readonly string[] {

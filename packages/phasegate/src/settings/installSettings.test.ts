@@ -210,7 +210,7 @@ test.each([
   put(join(place.root, '.claude/settings.local.json'));
   const problems = examineSettings({ ...place }).flatMap((client) => client.problems);
   expect(problems).toHaveLength(4);
-  for (const problem of problems) expect(problem).toMatch(/^`.+\.(?:json|toml)`: it is not a file$/);
+  for (const problem of problems) expect(problem).toMatch(/^`.+\.(?:json|toml)` is not a file$/);
 });
 
 const MCP = { command: 'phasegate', args: ['mcp'] };
