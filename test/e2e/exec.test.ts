@@ -27,7 +27,9 @@ describe.runIf(works)('phasegate exec (bubblewrap)', () => {
     const run = await startRun(project, 'build');
     const line = `cat > src/b.ts; echo x > plan.md; ls ${project.stateDir}; exit 7`;
 
-    const done = await asProcess(project, ['exec', run, '--', 'bash', '-c', line], { stdin: 'typed' });
+    const done = await asProcess(project, ['exec', run.slice(0, 14), '--', 'bash', '-c', line], {
+      stdin: 'typed',
+    });
 
     expect(done.code).toBe(7);
     expect(done.stderr).toContain('plan.md: Read-only file system');

@@ -281,6 +281,27 @@ test('a change while a gate is open makes the card another one, and outside the 
   expect(decided.json).toMatchObject({ status: 'active' });
 });
 
+test('the list ends with whole commands, and a command without a path says how to name one', async () => {
+  const { project, run } = await begun();
+  project.write('notes 1.md', 'n');
+  const listed = await phasegate(project, ['fence', run]);
+  const { json } = await phasegate(project, ['fence', run.slice(0, 14), '--json']);
+  const bare = await phasegate(project, ['fence', run, 'restore']);
+
+  const restore = `phasegate fence ${run} restore 'notes 1.md' --shown ${json.shown}`;
+  expect(listed.stdout.split('\n')).toEqual(
+    expect.arrayContaining([
+      restore,
+      `phasegate fence ${run} accept 'notes 1.md' --reason TEXT --shown ${json.shown}`,
+    ]),
+  );
+  expect(bare.stderr).toContain(
+    `phasegate fence ${run} lists them; then phasegate fence ${run} restore PATH`,
+  );
+  const words = ['fence', run, 'restore', 'notes 1.md', '--shown', String(json.shown)];
+  expect((await phasegate(project, words, { passphrase: PASSPHRASE })).code).toBe(0);
+});
+
 async function begun(): Promise<{ readonly project: TestProject; readonly run: string }> {
   const project = makeProject(FILES);
   await phasegate(project, ['humans', 'add', 'maria'], { newPassphrase: PASSPHRASE });

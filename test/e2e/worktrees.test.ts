@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { asProcess, makeProject, phasegate, type TestProject } from './cli.ts';
+import { asProcess, makeProject, phasegate, type TestProject, withShown } from './cli.ts';
 
+const PASSPHRASE = 'correct horse battery';
 const LAB = 'workflow: lab\nphases: { A: { writes: ["src/**"] } }\n';
 const STRICT =
   'workflow: strict\nphases: { A: { writes: ["src/**"], preconditions: [{ check: files, with: { exist: [missing.txt] } }] } }\n';
@@ -140,4 +141,44 @@ test('a worktree is not made over a server', async () => {
   });
 
   expect([code, stderr]).toEqual([2, expect.stringContaining('on the machine of the project alone')]);
+});
+
+test('a human decides from any folder; what an agent does is refused elsewhere with the whole command', async () => {
+  const gated =
+    'workflow: gated\nphases: { A: { writes: ["src/**"], gate: { human: { prompt: Fine, options: [{ label: Yes }, { label: No, next: A }] } } }, B: {} }\n';
+  const project = repository({ 'gated.workflow.yaml': gated });
+  const { json } = await asProcess(project, ['start', 'gated', '--worktree', '--json']);
+  const run = String(json.run);
+  const folder = join(folderOf(project), run);
+  const other = String((await phasegate(project, ['start', 'lab', '--json'])).json.run);
+  await phasegate(project, ['humans', 'add', 'maria'], { newPassphrase: PASSPHRASE });
+
+  const early = await phasegate(project, ['decide', run, '--option', 'Yes', '--shown', 'x', '--json']);
+  expect(early.json.error).toBe('run_not_waiting');
+  const inMain = await done(project, run, project.root);
+  expect(inMain.json.hint).toContain(`phasegate --project ${folder} done ${run}`);
+  expect((await done(project, run, folder)).json.status).toBe('waiting');
+
+  for (const words of [['status'], ['next']]) {
+    const shown = await phasegate(project, [...words, '--json'], { cwd: folder });
+    expect([words, shown.json.run]).toEqual([words, run]);
+  }
+  expect((await phasegate(project, ['status', '--json'])).json.run).toBe(other);
+  const fenced = await phasegate(project, ['fence', run.slice(0, 12), '--json']);
+  expect([fenced.code, fenced.json.run]).toEqual([0, run]);
+
+  const words = await withShown(project, ['decide', run, '--option', 'Yes']);
+  const decided = await phasegate(project, [...words, '--json'], { passphrase: PASSPHRASE });
+  expect([decided.code, decided.json.status]).toEqual([0, 'active']);
+});
+
+test('`worktree` alone lists, and `worktree remove` takes the beginning of an id', async () => {
+  const project = repository();
+  const { json } = await start(project);
+  const run = String(json.run);
+
+  const listed = await asProcess(project, ['worktree', '--json']);
+  expect([listed.code, listed.json.worktrees]).toEqual([0, [expect.objectContaining({ run })]]);
+  const early = await asProcess(project, ['worktree', 'remove', run.slice(0, 12)]);
+  expect(early.stderr).toContain(`phasegate stop ${run} --reason TEXT`);
 });

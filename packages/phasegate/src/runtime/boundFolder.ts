@@ -36,7 +36,7 @@ export function demandHere(here: Here, run: Run): void {
   const { id, folder } = run;
   if (folder !== undefined)
     throw new PhasegateError('not_permitted', `run \`${id}\` works in \`${folder}\`, and only there`, {
-      hint: `go there, or name it: \`phasegate --project ${shellWord(folder)} status ${id}\``,
+      hint: `go there, or name it: \`phasegate --project ${shellWord(folder)} COMMAND ${id}\``,
     });
   const message =
     here.madeFor === undefined

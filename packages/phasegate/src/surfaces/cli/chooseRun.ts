@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import {
   type Phasegate,
   PhasegateError,
@@ -5,7 +6,7 @@ import {
   type RunQuery,
   type RunSummary,
 } from '@phasegate/core';
-import { UNFINISHED_STATUSES } from '@phasegate/core/contract';
+import { isRunId, UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { goalAuthor } from '@phasegate/core/engine';
 import { oneLine } from '@phasegate/core/model';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
@@ -42,7 +43,7 @@ interface Wanted {
 /** The run that is meant, for the one who may see it. */
 export async function chooseRun(invocation: Invocation, caller: Principal, wanted: Wanted): Promise<string> {
   const gate = (await invocation.reach()).as(caller);
-  const found = await find(gate, wanted);
+  const found = (await ofThisFolder(invocation, gate, wanted)) ?? (await find(gate, wanted));
   if (found === null) {
     if (wanted.word !== '') return wanted.word;
     throw none(wanted.among);
@@ -117,6 +118,21 @@ async function listed(gate: Pick<Phasegate, 'runs'>, query: RunQuery): Promise<r
     if (error instanceof PhasegateError && error.code === 'not_permitted') return null;
     throw error;
   });
+}
+
+/** Where RUN is left out in the git worktree of a run, that run is meant, also beside others that are active. */
+async function ofThisFolder(
+  invocation: Invocation,
+  gate: Phasegate,
+  { word, among }: Wanted,
+): Promise<RunSummary | null> {
+  if (word !== '' || invocation.server !== null || (among !== 'held' && among !== 'unfinished')) return null;
+  const { root } = await invocation.project();
+  // The folder has the name of its run.
+  const named = basename(root);
+  const run = isRunId(named) ? await runByPrefix(gate, named) : null;
+  if (run === null) return null;
+  return (await gate.view(run.run)).folder === root ? run : null;
 }
 
 async function find(gate: Phasegate, { word, among }: Wanted): Promise<RunSummary | null> {

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { PhasegateError } from '@phasegate/core';
 import { didYouMean } from '@phasegate/core/model';
 import type { OpenProject, Project, RemoteProject } from '../../runtime/ports.ts';
 import type { CliCommand, CommandEntry, Invocation, Machine, Server } from './command.ts';
@@ -84,9 +85,18 @@ async function dispatch(request: CliRequest, out: Output): Promise<number> {
   const invocation = invocationOf({ request, server, ...placesOf(command) }, args, out);
   try {
     return await command.run(invocation);
+  } catch (error) {
+    throw namingCommand(error, name);
   } finally {
     await invocation.close();
   }
+}
+
+/** A hint that is about any command names the one that was typed. */
+function namingCommand(error: unknown, name: string): unknown {
+  if (!(error instanceof PhasegateError) || error.hint?.includes(' COMMAND run-') !== true) return error;
+  const hint = error.hint.replace(' COMMAND run-', ` ${name} run-`);
+  return new PhasegateError(error.code, error.message, { hint, cause: error });
 }
 
 /** What was asked of a command, and where. */

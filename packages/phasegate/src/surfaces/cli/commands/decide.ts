@@ -1,6 +1,7 @@
-import { type JsonObject, own, type Submitted } from '@phasegate/core';
+import { type JsonObject, own, type RunView, type Submitted } from '@phasegate/core';
 import { shellWord } from '@phasegate/core/model';
 import type { Gates, UnlockedHuman } from '../../../runtime/ports.ts';
+import { atRun, seenBefore } from '../atRun.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { notesOn } from '../notesOn.ts';
 import { refuse } from '../refuse.ts';
@@ -42,16 +43,13 @@ export const decide: CliCommand = {
   async run(invocation) {
     const { args, out, prompts } = invocation;
     demandShown(invocation);
+    const before = await seenBefore(invocation);
+    if (before !== null && before.gate === null) return refuse(out, notWaiting(before));
     const { human, runId } = await humanAndRun(invocation, 'at a gate');
-    const project = await invocation.reach();
+    const there = await atRun(invocation, runId);
+    const project = await there.reach();
     const card = await project.gateCard(runId);
-    if (card === null) {
-      const { status } = await project.as(human.principal).view(runId);
-      return refuse(out, {
-        error: 'run_not_waiting',
-        message: `run \`${runId}\` is ${status} and waits at no gate`,
-      });
-    }
+    if (card === null) return refuse(out, notWaiting(await project.as(human.principal).view(runId)));
     const expected = args.text('shown');
     if (expected !== undefined && expected !== card.shown) {
       const made = await onRecord(invocation, { project, runId, human, gate: card.gate, shown: expected });
@@ -62,7 +60,7 @@ export const decide: CliCommand = {
       });
     }
     if (prompts !== null) {
-      const notes = await notesOn(invocation, card.card);
+      const notes = await notesOn(there, card.card);
       const screen = {
         width: out.width,
         paint: out.paint,
@@ -82,6 +80,10 @@ export const decide: CliCommand = {
     return reportRun(out, submitted);
   },
 };
+
+function notWaiting({ run, status }: Pick<RunView, 'run' | 'status'>) {
+  return { error: 'run_not_waiting', message: `run \`${run}\` is ${status} and waits at no gate` } as const;
+}
 
 /** A decision on a card that stands there no longer is refused by the engine, as all are, so that it is on record. */
 async function onRecord(

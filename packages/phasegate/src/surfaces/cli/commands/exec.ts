@@ -3,6 +3,7 @@ import { delimiter, resolve } from 'node:path';
 import { PhasegateError } from '@phasegate/core';
 import type { CliCommand } from '../command.ts';
 import { runHere } from '../runHere.ts';
+import { wholeRun } from '../runOf.ts';
 import { agentOf } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
@@ -24,8 +25,8 @@ export const exec: CliCommand = {
     if (program === undefined) {
       throw usageError('which program?', 'name it after `--`: `phasegate exec RUN -- npm test`');
     }
-    const runId = args.positionals[0] as string;
     const agent = await agentOf(invocation);
+    const runId = await wholeRun(invocation, agent, args.positionals[0] as string);
     const [project, open] = [await invocation.project(), await invocation.open()];
     await open.claims.attend(runId, agent);
     const environment = { ...namedIn(env), PHASEGATE_RUN: runId };

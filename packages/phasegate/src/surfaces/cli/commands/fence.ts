@@ -3,12 +3,14 @@ import { changeText } from '@phasegate/core/engine';
 import { isInHome, shellWord } from '@phasegate/core/model';
 import { encodeFence, encodeSettled, encodeSubmitted } from '@phasegate/wire';
 import type { FenceOrder, FenceReport } from '../../../runtime/ports.ts';
+import { atRun } from '../atRun.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
+import { humanAndRun, runOf } from '../runOf.ts';
 import { SHELL } from '../spell.ts';
 import { describeRefusal } from '../text/describeAnswer.ts';
 import { facts } from '../text/table.ts';
-import { callerOf, HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+import { callerOf, HUMAN_OPTIONS, LOCAL_AGENT } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate fence`: what was changed outside a phase's scope, and what a human does about it. */
@@ -49,14 +51,15 @@ export const fence: CliCommand = {
   server: 'used',
   async run(invocation) {
     const { args, out } = invocation;
-    const [runId = '', word, ...paths] = args.positionals;
+    const [, word, ...paths] = args.positionals;
     if (word === 'restore' || word === 'quarantine' || word === 'accept') {
-      return settle(invocation, runId, wishOf(invocation, word, paths));
+      return settle(invocation, wishOf(invocation, word, paths));
     }
     if (args.flag('all')) throw usageError('`--all` goes with `accept`');
     // Where the project is, anyone may look; a server asks who it is.
-    if (invocation.server !== null) await callerOf(invocation);
-    const { fencing } = await invocation.reach();
+    const caller = invocation.server === null ? LOCAL_AGENT : await callerOf(invocation);
+    const runId = await runOf(invocation, caller, 'unfinished');
+    const { fencing } = await (await atRun(invocation, runId)).reach();
     const named = args.positionals.slice(1);
     if (args.flag('diff')) {
       const text = await fencing.diff(runId, named);
@@ -69,7 +72,9 @@ export const fence: CliCommand = {
       throw usageError(`\`${named[0]}\` is neither restore, quarantine nor accept`, 'phasegate fence --help');
     }
     const report = await fencing.report(runId);
-    await out.result(encodeFence(report), () => reportText(report, out.paint));
+    await out.result(encodeFence(report), () =>
+      reportText(report, { paint: out.paint, at: atServer(invocation) }),
+    );
     return report.outside.length === 0 && report.problem === null ? 0 : 1;
   },
 };
@@ -81,24 +86,37 @@ function wishOf(invocation: Invocation, action: FenceOrder['action'], paths: rea
   const { args } = invocation;
   const reason = args.text('reason') ?? '';
   const all = args.flag('all');
+  const named = shellWord(args.positionals[0] ?? 'RUN');
   if (args.flag('diff')) throw usageError(`\`--diff\` does not go with \`${action}\``);
   if (all && (action !== 'accept' || paths.length > 0))
     throw usageError('`--all` goes with `accept` and without paths');
   if (!all && paths.length === 0)
-    throw usageError(`\`${action}\` needs the paths it is about`, 'phasegate fence RUN');
+    throw usageError(
+      `\`${action}\` needs the paths it is about`,
+      `phasegate fence ${named} lists them; then phasegate fence ${named} ${action} PATH${action === 'accept' ? ' --reason TEXT' : ''}`,
+    );
   if (action === 'accept' && reason.trim() === '')
-    throw usageError('accepting a change needs a reason', 'phasegate fence RUN accept PATH --reason TEXT');
+    throw usageError(
+      'accepting a change needs a reason',
+      `phasegate fence ${named} accept PATH --reason TEXT`,
+    );
   return { action, paths: all ? 'all' : paths, reason };
 }
 
 /** INVARIANT: nothing is settled unseen. The workspace may have changed since the line was copied that is now pasted. */
-function demandShown({ args, prompts, server }: Invocation, runId: string): void {
+function demandShown(invocation: Invocation): void {
+  const { args, prompts } = invocation;
   if (prompts !== null || args.text('shown') !== undefined) return;
-  const at = server?.from === '--url' ? ` --url ${shellWord(server.url)}` : '';
+  const [runId = 'RUN'] = args.positionals;
   throw usageError(
     '`--shown HASH` is missing: there is no terminal to show the changes on, so say which list was read',
-    `\`phasegate fence ${shellWord(runId)}${at}\` prints the list and its hash`,
+    `\`phasegate fence ${shellWord(runId)}${atServer(invocation)}\` prints the list and its hash`,
   );
+}
+
+/** The server, where the command line named it and so must name it again. */
+function atServer({ server }: Invocation): string {
+  return server?.from === '--url' ? ` --url ${shellWord(server.url)}` : '';
 }
 
 /** The hash of what this human has seen: on a terminal the list is on the screen before anything is done. */
@@ -109,7 +127,7 @@ async function showFirst(invocation: Invocation, runId: string, wish: Wish): Pro
   const report = await (await invocation.reach()).fencing.report(runId);
   // Another list than the one that was read is not shown in its place: the order is refused.
   if (given !== undefined && given !== report.shown) return given;
-  await out.log(reportText(report, out.paint));
+  await out.log(reportText(report, { paint: out.paint, at: null }));
   await prompts.forget();
   const about = wish.paths === 'all' ? 'all of it' : wish.paths.join(', ');
   if (!(await prompts.confirm(`${QUESTIONS[wish.action]} ${about}?`)))
@@ -119,12 +137,13 @@ async function showFirst(invocation: Invocation, runId: string, wish: Wish): Pro
 
 const QUESTIONS = { accept: 'Accept', restore: 'Restore', quarantine: 'Move aside' } as const;
 
-async function settle(invocation: Invocation, runId: string, wish: Wish): Promise<0 | 1> {
+async function settle(invocation: Invocation, wish: Wish): Promise<0 | 1> {
   const { out } = invocation;
-  demandShown(invocation, runId);
-  const human = await unlockHuman(invocation);
-  const order: FenceOrder = { ...wish, shown: await showFirst(invocation, runId, wish) };
-  const { submitted, done } = await (await invocation.reach()).fencing.settle(runId, order, human);
+  demandShown(invocation);
+  const { human, runId } = await humanAndRun(invocation, 'unfinished');
+  const there = await atRun(invocation, runId);
+  const order: FenceOrder = { ...wish, shown: await showFirst(there, runId, wish) };
+  const { submitted, done } = await (await there.reach()).fencing.settle(runId, order, human);
   const { verdict } = submitted;
   const answer: JsonObject = {
     ...encodeSettled(runId, order.action, { done }),
@@ -138,7 +157,7 @@ async function settle(invocation: Invocation, runId: string, wish: Wish): Promis
   return verdict.allowed ? 0 : 1;
 }
 
-function reportText(report: FenceReport, paint: Paint): string {
+function reportText(report: FenceReport, { paint, at }: Told): string {
   const { run, phase, ring, writes, problem, outside, more, noticed, inside, notes, settled, shown } = report;
   const head = facts([
     ['run', run],
@@ -165,11 +184,35 @@ function reportText(report: FenceReport, paint: Paint): string {
           ],
         ] as const)),
   ]);
-  const bound =
-    shown === null ? '' : `\nwithout a terminal add \`--shown ${shown}\`: it is done only while this is so`;
-  if (problem !== null) return `${head}\n\n${paint.red(problem)}${bound}`;
+  const commands = at === null ? '' : `\n${commandLines(report, at).map(paint.cyan).join('\n')}`;
+  if (problem !== null) return `${head}\n\n${paint.red(problem)}${shown === null ? '' : commands}`;
   if (outside.length === 0) return `${head}\n\nnothing was changed outside the scope`;
-  return `${head}\n\n${waysText(outside)}${bound}`;
+  return `${head}\n\n${waysText(outside)}${commands === '' ? '' : '\nit is done only while this is so:'}${commands}`;
+}
+
+/** How a report is told: with the commands that settle it, at the server that was named; null where one is under way. */
+interface Told {
+  readonly paint: Paint;
+  readonly at: string | null;
+}
+
+/** Whole commands, for the first path that is named. */
+function commandLines({ run, outside, shown, problem }: FenceReport, at: string): readonly string[] {
+  const call = `phasegate fence ${shellWord(run)}`;
+  const bound = `${shown === null ? '' : ` --shown ${shown}`}${at}`;
+  const all = `${call} accept --all --reason TEXT${bound}`;
+  const first = outside.find(({ path }) => !isInHome(path)) ?? outside[0];
+  if (problem !== null || first === undefined) return [all];
+  const path = shellWord(first.path);
+  const accept = `${call} accept ${path} --reason TEXT${bound}`;
+  if (isInHome(first.path)) return [accept, all];
+  return [
+    `${call} --diff${at}`,
+    `${call} restore ${path}${bound}`,
+    `${call} quarantine ${path}${bound}`,
+    accept,
+    all,
+  ];
 }
 
 /** Only what works: nothing is moved, written or shown in the home folder. */

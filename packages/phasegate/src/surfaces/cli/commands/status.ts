@@ -4,6 +4,7 @@ import type { RunView } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import { encodeRun } from '@phasegate/wire';
 import type { GateCard, HookSession, Pause } from '../../../runtime/ports.ts';
+import { atRun } from '../atRun.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { notesOn } from '../notesOn.ts';
 import { runOf } from '../runOf.ts';
@@ -34,7 +35,8 @@ export const status: CliCommand = {
     // A server gives the card to humans alone, hash and all.
     const human = caller.kind === 'human';
     const asked = seen.gate !== null && (human || invocation.server === null);
-    const found = asked ? await project.gateCard(runId) : null;
+    const there = asked ? await atRun(invocation, runId) : invocation;
+    const found = asked ? await (await there.reach()).gateCard(runId) : null;
     // The two are read one after the other: the hash of another gate must not stand beside this one.
     const card = found?.gate === seen.gate?.id ? found : null;
     const view = card === null ? seen : withShown(seen, card.shown);
@@ -42,7 +44,7 @@ export const status: CliCommand = {
     const screen = card !== null && human ? view : seen;
     // The card holds the agent's evidence and the gate's context: for humans only.
     const told = card !== null && human ? card : null;
-    const notes = told === null ? [] : await notesOn(invocation, told.card);
+    const notes = told === null ? [] : await notesOn(there, told.card);
     const lines = told === null ? [] : await cardLines(invocation, { ...told, notes });
     const more = told === null ? {} : { gate_card: told.card, shown: told.shown };
     const server = await serverHere(invocation);

@@ -2,26 +2,29 @@ import { PhasegateError, type RunStatus } from '@phasegate/core';
 import { oneLine, shellWord } from '@phasegate/core/model';
 import type { RunWorktree, Worktrees } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
+import { wholeRun } from '../runOf.ts';
 import { table } from '../text/table.ts';
+import { LOCAL_AGENT } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 
 /** `phasegate worktree`: the git worktrees of runs. */
 export const worktree: CliCommand = {
-  usage: ['worktree list', 'worktree remove RUN'],
+  usage: ['worktree [list]', 'worktree remove RUN'],
   details:
     'A run that was started with --worktree works in ../PROJECT.worktrees/RUN, on the branch phasegate/RUN. What it did is\n' +
     'yours to merge: `git merge phasegate/RUN` in the main folder. `remove` takes the folder away once its run has ended,\n' +
     'and the branch too where its commits are in another one. It removes nothing that is not committed.',
   examples: ['phasegate worktree list', 'phasegate worktree remove run-0f5c2f7f5a3f8f0c9b1e'],
   options: {},
-  positionals: ['ACTION', '[RUN]'],
+  positionals: ['[ACTION]', '[RUN]'],
   async run(invocation) {
-    const [action, run] = invocation.args.positionals;
+    const [action = 'list', run] = invocation.args.positionals;
     const { machine } = invocation;
     if (machine?.worktrees === undefined) throw usageError('no worktrees are made or removed from here');
     const worktrees = await machine.worktrees();
     if (action === 'list' && run === undefined) return list(invocation, worktrees);
-    if (action === 'remove' && run !== undefined) return remove(invocation, worktrees, run);
+    if (action === 'remove' && run !== undefined)
+      return remove(invocation, worktrees, await wholeRun(invocation, LOCAL_AGENT, run));
     throw usageError('it is `phasegate worktree list` or `phasegate worktree remove RUN`');
   },
 };
@@ -47,7 +50,7 @@ async function remove(invocation: Invocation, worktrees: Worktrees, run: string)
   const status = await statusOf(invocation, run);
   if (!OVER.has(status))
     throw new PhasegateError('not_permitted', `run \`${run}\` is ${status}, so its folder is still needed`, {
-      hint: `finish it, or have a human end it with \`phasegate stop ${shellWord(run)}\``,
+      hint: `finish it, or have a human end it with \`phasegate stop ${shellWord(run)} --reason TEXT\``,
     });
   const { folder, branch, branchKept } = await worktrees.remove(root, run);
   await invocation.out.result({ run, folder, branch, branch_kept: branchKept }, () =>
