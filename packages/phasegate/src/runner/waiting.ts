@@ -3,22 +3,26 @@ import { shellWord } from '@phasegate/core/model';
 import { encodeBlockers, PLAIN } from '@phasegate/wire';
 import type { DriveRequest } from '../runtime/ports.ts';
 import { questionsAsData } from './answers.ts';
+import { goOn, type Onward } from './goOn.ts';
 import { attemptsOf } from './parts.ts';
 import { lastLines, stepFolder } from './stepFolder.ts';
 
 /** What a human is shown where a run waits for one: what it is about, what they may choose, and how. */
 export async function waitingCard(
-  { open, project, waitForHuman }: Pick<DriveRequest, 'open' | 'project' | 'waitForHuman'>,
+  request: Pick<DriveRequest, 'open' | 'project' | 'waitForHuman'> & Onward,
   run: Run,
 ): Promise<JsonObject> {
+  const { open, project, waitForHuman } = request;
+  const again = goOn(request, run.id);
   const people = (await open.humans.list()).length;
   const nobody =
     people > 0 ? {} : { needs: 'no human is set up: `phasegate humans add NAME`, or `phasegate init`' };
   // A runner that waits goes on by itself, and is the only one that may.
   const afterwards = {
-    afterwards: waitForHuman ? 'this runner goes on by itself' : `phasegate run ${run.id}`,
+    afterwards: waitForHuman ? 'this runner goes on by itself' : again,
   };
-  if (run.status === 'escalated') return { ...(await escalationCard(run, project.stateDir)), ...nobody };
+  if (run.status === 'escalated')
+    return { ...(await escalationCard(run, { stateDir: project.stateDir, again })), ...nobody };
   if (run.status !== 'waiting') throw new TypeError('the run waits for nobody');
   if (run.wait.for === 'gate') return { ...(await gateCard(open, run)), ...afterwards, ...nobody };
   const { questions, answers, since } = run.wait;
@@ -64,7 +68,7 @@ async function gateCard(open: DriveRequest['open'], run: Run): Promise<JsonObjec
 
 async function escalationCard(
   run: Run & { readonly status: 'escalated' },
-  stateDir: string,
+  { stateDir, again }: { readonly stateDir: string; readonly again: string },
 ): Promise<JsonObject> {
   const { reason, message, since, blockers } = run.escalation;
   const phase = phaseById(run.workflow, run.phase) as Phase;
@@ -93,9 +97,6 @@ async function escalationCard(
             })),
           ),
         }),
-    how: [
-      `phasegate resume ${run.id} --note TEXT, then phasegate run ${run.id}`,
-      `phasegate stop ${run.id} --reason TEXT`,
-    ],
+    how: [`phasegate resume ${run.id} --note TEXT, then ${again}`, `phasegate stop ${run.id} --reason TEXT`],
   };
 }

@@ -17,6 +17,8 @@ export interface DriveRequest {
   readonly agentCommand: readonly [string, ...string[]] | null;
   /** The name of a client that Phasegate knows how to start, in place of a command. */
   readonly agentPreset?: string;
+  /** The agent as the caller named it, for the command that goes on. */
+  readonly agentLine?: string;
   readonly adapter: 'subprocess' | 'tmux';
   /** Has every program in a sandbox of its phase, also where nobody asks for it. */
   readonly sandbox?: boolean;

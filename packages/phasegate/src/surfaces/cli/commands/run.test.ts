@@ -287,6 +287,14 @@ describe('with --json', () => {
     expect(events[0]).toEqual({ event: 'run_started', run });
     expect(events.at(-1)).toMatchObject({ run, what: { for: 'gate', context: { price: 12 } } });
   });
+
+  test('what goes on afterwards names the agent again', async () => {
+    const shell = makeProject();
+    const agent = `${NODE} step.cjs`;
+    const called = await shell.callWith(machine(), ['run', 'gated', '--agent', agent]);
+
+    expect(called.stderr).toMatch(/afterwards: phasegate run run-\w+ --agent '[^']+ step\.cjs'\n/);
+  });
 });
 
 describe('a step that failed before', () => {
@@ -299,7 +307,7 @@ describe('a step that failed before', () => {
     expect(called.code).toBe(2);
     expect(called.stderr).toContain('nothing was built');
     expect(called.stderr).toContain(`phasegate run ${run} --retry`);
-    expect(called.stderr).toContain(`phasegate stop ${run}`);
+    expect(called.stderr).toContain(`phasegate stop ${run} --reason TEXT`);
     expect(await shell.callWith(unused(), ['run', run, '--json'])).toMatchObject({
       code: 2,
       stderr: '',

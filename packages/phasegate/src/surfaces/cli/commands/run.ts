@@ -38,7 +38,7 @@ export const run: CliCommand = {
     'that was interrupted is done again from its beginning.\n\n' +
     'With --sandbox the agent and all other programs run in a sandbox of their phase: they write what it may write, see\n' +
     'the workspace and the system, and reach the engine by MCP and the hosts that the config names (`sandbox.hosts`).\n' +
-    'COMMAND finds the program that speaks MCP in PHASEGATE_MCP.\n\n' +
+    'COMMAND finds the program that speaks MCP in PHASEGATE_MCP: a command line, its words separated by blanks.\n\n' +
     `${WORKTREE_DETAILS}\n\n` +
     'Progress goes to stderr, with --json as one JSON object a line. The exit code is 0 where the run is completed, or\n' +
     'paused for a human or an agent; 1 where it is escalated, stopped or interrupted.',
@@ -96,6 +96,7 @@ async function runHere(invocation: Invocation): Promise<Begun> {
   if (snapshot !== undefined && !(await goesOn(invocation, snapshot))) return { code: 1, run: id };
   const driven = await drive(invocation, machine, {
     ...wanted,
+    ...(line === undefined ? {} : { agentLine: line }),
     open,
     run: id,
     ...(snapshot === undefined ? {} : { snapshot }),
@@ -230,7 +231,7 @@ async function goesOn(
   if (prompts === null) {
     throw usageError(
       `step \`${phase}\` failed before: ${said.join('; ')}; there is no terminal to ask how to go on`,
-      `go on with \`phasegate run ${shellWord(id)} --retry\`, or \`phasegate stop ${shellWord(id)} --reason T\``,
+      `go on with \`phasegate run ${shellWord(id)} --retry\`, or \`phasegate stop ${shellWord(id)} --reason TEXT\``,
     );
   }
   const told = [`step ${phase} failed before:`, ...said.map((line) => `- ${line}`)].join('\n');
@@ -256,7 +257,7 @@ const LEAVE = 'leave the run as it is';
 async function drive(
   invocation: Invocation,
   machine: Machine,
-  wanted: Wanted & Pick<DriveRequest, 'open' | 'run' | 'snapshot' | 'agent' | 'capabilities'>,
+  wanted: Wanted & Pick<DriveRequest, 'agentLine' | 'open' | 'run' | 'snapshot' | 'agent' | 'capabilities'>,
 ): Promise<Driven> {
   const { env, out } = invocation;
   const progress = showProgress(out, { live: invocation.prompts !== null });

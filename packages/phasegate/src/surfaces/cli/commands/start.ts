@@ -40,6 +40,10 @@ export const start: CliCommand = {
     capability: { type: 'texts', value: 'C', summary: 'what an agent must be able to do to have the run' },
     ...WORKTREE_OPTION,
     ...HUMAN_OPTIONS,
+    as: {
+      ...HUMAN_OPTIONS.as,
+      summary: 'start it as this human, by their passphrase: the goal is signed as theirs',
+    },
   },
   positionals: ['WORKFLOW', '[GOAL]'],
   server: 'used',
