@@ -37,6 +37,7 @@ test('a descriptor that is not open, holds nothing, or too much is refused as wr
   await expect(readPassphrase(987, () => Readable.from([]))).rejects.toMatchObject({
     code: 'usage',
     message: 'file descriptor `987` cannot be read: it is not open',
+    hint: expect.stringContaining('`npx` does not pass descriptors on'),
   });
   await expect(readFrom('\n')).rejects.toMatchObject({ code: 'usage' });
   await expect(readFrom('x'.repeat(5000))).rejects.toThrow('over 4096 bytes');

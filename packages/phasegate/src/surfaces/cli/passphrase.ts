@@ -113,6 +113,6 @@ async function readStdin(stdin: Readable): Promise<Buffer | undefined> {
 function unreadable(fd: number, error: unknown): Error {
   return usageError(
     `file descriptor \`${fd}\` cannot be read: ${reasonOf(error)}`,
-    `open it for reading: \`${fd}<FILE\``,
+    `open it for reading: \`${fd}<FILE\`; \`npx\` does not pass descriptors on: call \`./node_modules/.bin/phasegate\` itself`,
   );
 }
