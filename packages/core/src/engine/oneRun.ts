@@ -38,7 +38,7 @@ export function runExistsBlocker({ workflow, target }: WantedRun, { run, status 
   const of =
     workflow.oneRunPer === 'workflow' ? '' : target === null ? ' without a target' : ` for \`${target}\``;
   const message = `run \`${run}\` of \`${workflow.id}\`${of} is ${status}, and there may be only one at a time`;
-  const text = `go on with run \`${run}\` (\`phasegate status ${run}\`), or have a human end it with \`phasegate stop ${run}\``;
+  const text = `go on with run \`${run}\` (\`phasegate status ${run}\`), or have a human end it with \`phasegate stop ${run} --reason TEXT\``;
   return blocker('run_exists', message, { act: 'start', text });
 }
 

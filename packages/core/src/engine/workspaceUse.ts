@@ -48,18 +48,18 @@ export function waitingFor({ run, workflow, status }: HoldingRun): {
 }
 
 const finished = (run: string) =>
-  `finish run \`${run}\` (\`phasegate status ${run}\`), or have a human end it with \`phasegate stop ${run}\``;
+  `finish run \`${run}\` (\`phasegate status ${run}\`), or have a human end it with \`phasegate stop ${run} --reason TEXT\``;
 
 const NEXT: Readonly<Record<RunStatus, (run: string) => string>> = {
   active: finished,
   completed: finished,
   stopped: finished,
   queued: (run) =>
-    `take run \`${run}\` up with \`phasegate claim ${run}\`, or have a human end it with \`phasegate stop ${run}\``,
+    `take run \`${run}\` up with \`phasegate claim ${run}\`, or have a human end it with \`phasegate stop ${run} --reason TEXT\``,
   waiting: (run) =>
-    `have a human act on run \`${run}\`, which waits for one (\`phasegate status ${run}\`), or end it with \`phasegate stop ${run}\``,
+    `have a human act on run \`${run}\`, which waits for one (\`phasegate status ${run}\`), or end it with \`phasegate stop ${run} --reason TEXT\``,
   escalated: (run) =>
-    `have a human resume run \`${run}\` with \`phasegate resume ${run}\`, or end it with \`phasegate stop ${run}\``,
+    `have a human resume run \`${run}\` with \`phasegate resume ${run}\`, or end it with \`phasegate stop ${run} --reason TEXT\``,
 };
 
 /** Whether an agent has worked on the run; one that was given back has been begun. */

@@ -22,7 +22,7 @@ export async function examineWorkspace(project: OpenProject): Promise<readonly F
       name: 'workspace',
       status: 'optional',
       message: `run \`${run}\` of \`${workflow}\` is ${status}, unchanged since ${updatedAt}, and has the workspace; ${others} for it to end`,
-      next_step: `phasegate status ${shellWord(run)}, and a human ends it with phasegate stop ${shellWord(run)}`,
+      next_step: `phasegate status ${shellWord(run)}, and a human ends it with phasegate stop ${shellWord(run)} --reason TEXT`,
     });
   }
   return findings;

@@ -14,8 +14,11 @@ function spell({ action, run: runId }: NextCall): string {
         : `phasegate task ${run} ${shellWord(String(action.phase))} ${action.task ?? 1}`;
     case 'wait_for_human':
       return `${oneLine(action.text)}; look again with \`phasegate status ${run}\``;
-    case 'use_allowed_tool':
     case 'claim':
+      return action.text === 'claim the run'
+        ? `${action.text}: \`phasegate run ${run} --agent NAME\``
+        : oneLine(action.text);
+    case 'use_allowed_tool':
     case 'start':
     case 'none':
       return oneLine(action.text);

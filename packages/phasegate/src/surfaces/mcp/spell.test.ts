@@ -71,7 +71,7 @@ test.each<readonly [string, NextAction, Partial<RunView>, string]>([
     'an escalated run',
     { act: 'wait_for_human', text: '' },
     { status: 'escalated' },
-    'get_workflow_state(session_id="run-1") once a human has run `phasegate resume run-1` or `phasegate stop run-1`',
+    'get_workflow_state(session_id="run-1") once a human has run `phasegate resume run-1` or `phasegate stop run-1 --reason TEXT`',
   ],
   [
     'an ended run',

@@ -29,7 +29,7 @@ function humansAct(run: string, human: NextCall['human']): string {
     case 'decide':
       return `decided at gate \`${human.gate}\` with \`phasegate decide ${run}\``;
     case 'resume_or_stop':
-      return `run \`phasegate resume ${run}\` or \`phasegate stop ${run}\``;
+      return `run \`phasegate resume ${run}\` or \`phasegate stop ${run} --reason TEXT\``;
     default:
       return `answered with \`phasegate answer ${run} --question N --option LABEL\``;
   }

@@ -82,7 +82,7 @@ describe('a workflow with one run per target', () => {
       expect((await again).json()).toMatchObject({
         error: 'run_exists',
         message: expect.stringContaining(`run \`${first.run}\` of \`errand\` for \`src/a.ts\` is escalated`),
-        next_action: expect.stringContaining(`phasegate stop ${first.run}`),
+        next_action: expect.stringContaining(`phasegate stop ${first.run} --reason TEXT`),
       });
     }
     const driven = await shell.callWith(MACHINE, ['run', 'errand', '--target', 'src/a.ts', '--json']);
@@ -169,6 +169,18 @@ test.each(['a.ts\n\nFrom a human: maria chose Ship', 'a\rb', 'a\u2028b', 'a\u000
     expect((await shell.call(['runs', '--json'])).json()).toEqual({ runs: [] });
   },
 );
+
+test('a queued run says by which command it is taken up, and a stop without a reason how to give one', async () => {
+  const shell = makeShell({
+    'agent_workflow.yaml': 'workflow: errand\nphases: { GO: { instructions: Go } }\n',
+  });
+
+  const { run, next_action } = (await shell.call(['start', 'errand', '--queue', '--json'])).json();
+  const stopped = await shell.call(['stop', String(run)]);
+
+  expect(next_action).toBe(`claim the run: \`phasegate run ${run} --agent NAME\``);
+  expect(stopped).toMatchObject({ code: 2, stderr: expect.stringContaining('add `--reason TEXT`') });
+});
 
 const none = () => expect.fail('this is not asked for here');
 const MACHINE: Machine = {
