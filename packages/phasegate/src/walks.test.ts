@@ -69,7 +69,7 @@ test('a tool check loads its run once, whatever the tool and the verdict', async
   }
 });
 
-test('`decide` loads its run once, to show it and to decide', async () => {
+test('`decide` loads its run twice: to see whether and where it waits before anybody types, and to decide', async () => {
   const it = openMemoryProject(GATED);
   const shell = makeShell(EMPTY_PROJECT);
   const run = await started(it.project.as(ADA));
@@ -84,7 +84,7 @@ test('`decide` loads its run once, to show it and to decide', async () => {
   const decided = await shell.callIn(it.project, [...words, '--passphrase-fd', String(fd)]);
 
   expect(decided).toMatchObject({ code: 0, stderr: '' });
-  expect(loads()).toBe(1);
+  expect(loads()).toBe(2);
 });
 
 test('`run` loads its run once before it is the driver, once after, and twice for each further step', async () => {
