@@ -244,7 +244,7 @@ test('what is known only now stands among the warnings', () => {
 test('every field of a card is told in words, and those before the options that bear on the choice', () => {
   const full: JsonObject = {
     ...CARD,
-    folder: '/work/app.worktrees/run-1',
+    folder: '/home/maria/app.worktrees/run-1',
     source: { path: 'plan.md', hash: 'c'.repeat(64) },
     params: { depth: { value: 3, default: 1, set_by: 'human maria' } },
     stopped_before: [{ run: 'run-0', workflow: 'tdd', phase: 2, reason: 'no', at: 'T0' }],
@@ -283,7 +283,7 @@ test('every field of a card is told in words, and those before the options that 
     '| package.json restored in phase PLAN, by maria, T2\n| a, b accepted in phase PLAN, by maria, T2: I did it',
   );
   expect(text).toContain('files changed after the gate opened: see the warnings');
-  expect(text).toContain('the run works in the folder /work/app.worktrees/run-1');
+  expect(text).toContain('the run works in the folder /home/maria/app.worktrees/run-1');
   expect(text).toContain('its phases were made from the file plan.md');
 });
 
