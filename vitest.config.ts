@@ -24,6 +24,7 @@ export default defineConfig({
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
     globalSetup: './test/scratch.ts',
+    setupFiles: './test/everyFile.ts',
     reporters: ['default', './test/leftOut.ts'],
     env: { TMPDIR: SCRATCH, NODE_COMPILE_CACHE: COMPILED },
     // One more than there are cores, as some tests wait: for a lease that ends, for an answer that is held back.
@@ -32,8 +33,8 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     projects: [
       // Projects come in the order of their names: the longest files first, so that all cores end together.
-      { extends: true, test: { name: 'house', include: HOUSE, exclude: TIMED } },
-      // Rooms leave nothing behind in their process, so their tests share one and load their modules once.
+      // Both leave nothing behind in their process, so their tests share one and load their modules once.
+      { extends: true, test: { name: 'house', isolate: false, include: HOUSE, exclude: TIMED } },
       { extends: true, test: { name: 'rooms', isolate: false, include: ROOMS } },
       { extends: true, test: { name: 'timed', include: TIMED, maxWorkers: 1, sequence: { groupOrder: 1 } } },
     ],

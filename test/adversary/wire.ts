@@ -1,7 +1,7 @@
 import { Agent, type ClientRequest, type IncomingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Json, JsonObject } from '@phasegate/core';
-import { afterAll } from 'vitest';
+import { atEndOfFile } from '../atEndOfFile.ts';
 
 /** A request as an attacker makes it: any header, as often as wanted, from any address of this machine. */
 export interface Sent {
@@ -24,14 +24,7 @@ export interface Got {
   readonly body: JsonObject;
 }
 
-const agents: Agent[] = [];
-const sockets: Socket[] = [];
 let addresses = 0;
-
-afterAll(() => {
-  for (const agent of agents.splice(0)) agent.destroy();
-  for (const socket of sockets.splice(0)) socket.destroy();
-});
 
 /** An address of this machine that nothing has come from yet. */
 export function newAddress(): string {
@@ -42,7 +35,7 @@ export function newAddress(): string {
 /** Sends requests to one server over connections that are kept. */
 export function wireTo(url: string): (sent: Sent) => Promise<Got> {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
-  agents.push(agent);
+  atEndOfFile(() => agent.destroy());
   const { host } = new URL(url);
   return (sent) => {
     const { body } = sent;
@@ -100,7 +93,7 @@ export function dial(url: string, from = newAddress()): Promise<Socket> {
       resolve(socket);
     });
     socket.once('error', reject);
-    sockets.push(socket);
+    atEndOfFile(() => socket.destroy());
   });
 }
 

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { spawn } from '@lydell/node-pty';
-import { afterAll } from 'vitest';
+import { atEndOfFile } from '../atEndOfFile.ts';
 import { PROGRAM, type TestProject } from './cli.ts';
 
 /** The command on a terminal of its own. */
@@ -13,12 +13,6 @@ export interface Terminal {
   /** All that was ever written, without what a terminal obeys. */
   text(): string;
 }
-
-const terminals: (() => void)[] = [];
-
-afterAll(() => {
-  for (const close of terminals) close();
-});
 
 /** Calls the command as a human at a terminal would. It is ended when all tests of the file have finished. */
 export function onTerminal(project: TestProject, words: readonly string[]): Terminal {
@@ -43,7 +37,7 @@ export function onTerminal(project: TestProject, words: readonly string[]): Term
     written += data;
     look();
   });
-  terminals.push(() => {
+  atEndOfFile(() => {
     if (exitCode === undefined) terminal.kill('SIGKILL');
   });
   return {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { afterAll } from 'vitest';
+import { atEndOfFile } from '../atEndOfFile.ts';
 import { PROGRAM, type TestProject } from './cli.ts';
 
 /** The real server of a project, in a process of its own. */
@@ -29,15 +29,6 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-const running: { readonly child: ChildProcess; readonly ended: Served['ended'] }[] = [];
-
-afterAll(async () => {
-  for (const { child, ended } of running) {
-    child.kill('SIGKILL');
-    await ended;
-  }
-});
-
 /** Starts the server and waits until it says where it is; it is ended when all tests of the file have finished. */
 export async function serve(
   project: TestProject,
@@ -54,7 +45,10 @@ export async function serve(
     stderr += chunk;
   });
   const ended = endOf(child);
-  running.push({ child, ended });
+  atEndOfFile(() => {
+    child.kill('SIGKILL');
+    return ended;
+  });
   const line = await Promise.race([firstLine(child), ended.then(() => null)]);
   if (line === null) throw new Error(`the server did not start: ${stderr}`);
   const { url, pid, sign_in } = JSON.parse(line) as { url: string; pid: number; sign_in: string | null };
