@@ -25,7 +25,7 @@ phases:
 };
 
 test('another agent’s allowed call excuses what it wrote, and nothing else', async () => {
-  const siege = await laySiege({ files: FILES });
+  const siege = await laySiege({ files: FILES, here: true });
   const [ada, bob] = [await siege.agent('ada'), await siege.agent('bob')];
   await siege.queue('narrow');
   const mine = await siege.claim('ada', ada);
@@ -48,7 +48,7 @@ test('another agent’s allowed call excuses what it wrote, and nothing else', a
 });
 
 test('an agent that holds a second run with a wider scope excuses nothing with it', async () => {
-  const siege = await laySiege({ files: FILES });
+  const siege = await laySiege({ files: FILES, here: true });
   const ada = await siege.agent('ada');
   await siege.queue('narrow');
   const mine = await siege.claim('ada', ada);
@@ -62,7 +62,7 @@ test('an agent that holds a second run with a wider scope excuses nothing with i
 });
 
 test('a change is named with the call that made it, where the audit knows', async () => {
-  const siege = await laySiege({ files: FILES });
+  const siege = await laySiege({ files: FILES, here: true });
   const ada = await siege.agent('ada');
   await siege.queue('narrow');
   const { token } = await siege.claim('ada', ada);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@phasegate/core';
 import { expect, test } from 'vitest';
 import { makeProject, phasegate, type TestProject } from '../e2e/cli.ts';
-import { serve } from '../e2e/server.ts';
+import { serveHere } from '../e2e/serveHere.ts';
 import { expectStatus, laySiege, PASSPHRASE, until } from './siege.ts';
 import { bearer } from './wire.ts';
 
@@ -27,7 +27,7 @@ test('a server that the config names is started only as a human accepted it, scr
 
   await ok(project, ['trust', '--servers', '--yes']);
   expect(await finding(project)).toMatchObject({ status: 'ok' });
-  const server = await serve(project);
+  const server = await serveHere(project);
   await expect.poll(() => existsSync(join(project.root, 'started')), { timeout: 20_000 }).toBe(true);
   server.kill('SIGTERM');
   await server.ended;
@@ -46,6 +46,7 @@ test('a server that the config names is started only as a human accepted it, scr
 test('a server whose script was not there when it was accepted is not started once the script comes [adv.Q2]', async () => {
   const siege = await laySiege({
     human: true,
+    here: true,
     files: {
       'agent_workflow.yaml':
         'workflow: lab\nphases: { LAB: { allowed_tools: [write_files, "mcp:own/go"], writes: ["tools/**"] } }\n',
@@ -104,7 +105,7 @@ test('without a human nobody is asked, as with workflows', async () => {
     'phasegate.config.yaml': CONFIG,
     'tools/own.sh': 'touch started; exec sleep 600\n',
   });
-  await serve(project);
+  await serveHere(project);
   await expect.poll(() => existsSync(join(project.root, 'started')), { timeout: 20_000 }).toBe(true);
 });
 
@@ -115,7 +116,7 @@ async function ok(project: TestProject, words: readonly string[]): Promise<void>
 
 /** A server that has answered has started what it was going to start. */
 async function startAndStop(project: TestProject): Promise<void> {
-  const server = await serve(project);
+  const server = await serveHere(project);
   expect((await server.send('GET', '/readyz')).status).toBe(200);
   server.kill('SIGTERM');
   await server.ended;

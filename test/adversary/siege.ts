@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type AuditRecord, isJsonObject, type JsonObject, own } from '@phasegate/core';
 import { expect } from 'vitest';
 import { makeProject, phasegate, type TestProject } from '../e2e/cli.ts';
+import { serveHere } from '../e2e/serveHere.ts';
 import { type Served, serve } from '../e2e/server.ts';
 import { bearer, type Got, type Sent, wireTo } from './wire.ts';
 
@@ -43,11 +44,13 @@ export interface SiegeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the server logs every request. */
   readonly verbose?: boolean;
+  /** Whether the server is in this process: for what is about its answers alone. */
+  readonly here?: boolean;
 }
 
 /** Starts a server. */
 export async function laySiege(options: SiegeOptions): Promise<Siege> {
-  const { files, human = false, env = {}, verbose = false } = options;
+  const { files, human = false, env = {}, verbose = false, here = false } = options;
   const project = makeProject(files);
   if (human) {
     const secret = { passphrase: PASSPHRASE };
@@ -59,7 +62,8 @@ export async function laySiege(options: SiegeOptions): Promise<Siege> {
       expect(code, stderr).toBe(0);
     }
   }
-  const server = await serve(project, verbose ? ['--verbose'] : [], env);
+  const words = verbose ? ['--verbose'] : [];
+  const server = await (here ? serveHere(project, words) : serve(project, words, env));
   const send = wireTo(server.url);
   const session = await signIn(server, send);
   const ask = (method: string, path: string, body?: JsonObject) =>

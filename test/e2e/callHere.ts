@@ -99,11 +99,13 @@ function isSame(one: Surroundings, other: Surroundings): boolean {
   return one.cwd === other.cwd && isDeepStrictEqual({ ...one.env }, { ...other.env });
 }
 
-class Collector extends Writable {
+/** Keeps what is written to it, and tells of it. */
+export class Collector extends Writable {
   text = '';
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.text += chunk.toString('utf8');
+    this.emit('written');
     done();
   }
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FULL } from '../tier.ts';
 import { type Called, type CallOptions, makeProject, PROGRAM, phasegate, type TestProject } from './cli.ts';
-import { serve } from './server.ts';
+import { serveHere } from './serveHere.ts';
 
 // Whole commands one after the other take longer than the three seconds an agent of the example may be silent.
 const FIVE_PHASES = readFileSync(
@@ -363,7 +363,7 @@ test('an agent that was started finishes its run with the shell alone, naming no
 
 test('a human watches a run over its server until it ends', async () => {
   const { project } = await staffed(GATED);
-  const { url } = await serve(project);
+  const { url } = await serveHere(project);
   const passphrase = PASSPHRASE;
   const words = ['start', 'release', '--param', 'ticket=7', '--queue', '--url', url, '--json'];
   const started = await phasegate(project, words, { passphrase });
@@ -409,7 +409,7 @@ async function served(): Promise<{
   readonly key: string;
 }> {
   const { project, key } = await staffed(FIVE_PHASES);
-  const { url } = await serve(project);
+  const { url } = await serveHere(project);
   return { project, url, key };
 }
 
@@ -441,7 +441,7 @@ async function both(
   walk: (desk: Desk) => Promise<void>,
 ): Promise<{ readonly here: readonly Said[]; readonly there: readonly Said[] }> {
   const [local, remote] = [await staffed(workflow), await staffed(workflow)];
-  const { url } = await serve(remote.project);
+  const { url } = await serveHere(remote.project);
   const take = async ({ project, key }: typeof local, more: readonly string[]) => {
     const said: Said[] = [];
     let run = '';

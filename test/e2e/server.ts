@@ -50,15 +50,22 @@ export async function serve(
     return ended;
   });
   const line = await Promise.race([firstLine(child), ended.then(() => null)]);
-  if (line === null) throw new Error(`the server did not start: ${stderr}`);
+  return servedAt(line ?? '', {
+    ended,
+    kill: (signal) => void child.kill(signal),
+    stderr: () => stderr,
+  });
+}
+
+/** The server that said this when it had started. */
+export function servedAt(line: string, rest: Pick<Served, 'ended' | 'kill' | 'stderr'>): Served {
+  if (line === '') throw new Error(`the server did not start: ${rest.stderr()}`);
   const { url, pid, sign_in } = JSON.parse(line) as { url: string; pid: number; sign_in: string | null };
   return {
     url,
     pid,
     signIn: sign_in,
-    ended,
-    kill: (signal) => void child.kill(signal),
-    stderr: () => stderr,
+    ...rest,
     send: (method, path, request) => send(`${url}${path}`, method, request),
   };
 }
