@@ -1,5 +1,6 @@
 import type { PhaseDraft, Workflow } from '@phasegate/core/model';
 import { expect, test } from 'vitest';
+import { someOf } from '../../../../test/tier.ts';
 import { abstractionOf } from './abstractWorkflow.ts';
 import { checkWorkflow } from './checkWorkflow.ts';
 import { essenceOf, explore, keyOf } from './explore.ts';
@@ -8,7 +9,8 @@ import { KnownMoves } from './knownMoves.ts';
 import { Monitor } from './monitor.ts';
 import { movesOf } from './moves.ts';
 
-const LOOPS = Array.from({ length: 64 }, (_, bits) => looping(bits));
+const ALL_LOOPS = Array.from({ length: 64 }, (_, bits) => looping(bits));
+const LOOPS = someOf(ALL_LOOPS, { quick: 13, full: ALL_LOOPS.length });
 
 test.each([
   ['every flawed and fixed workflow', FLAWS.flatMap(({ flawed, fixed }) => [flawed, fixed])],
