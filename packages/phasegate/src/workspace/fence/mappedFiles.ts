@@ -27,26 +27,48 @@ async function lookAtProcesses(): Promise<ReadonlySet<string>> {
   for (const pid of namesIn('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
     if (++looked % STRIDE === 0) await nextTurn();
-    for (const [, inode = ''] of mapsOf(pid).matchAll(WRITTEN)) inodes.add(inode);
+    for (const inode of writtenIn(mapsOf(pid))) inodes.add(inode);
   }
   return inodes;
 }
 
 /** Addresses, rights with `w` and shared, offset, device, inode; not what stands for memory alone. */
-const WRITTEN = /^[0-9a-f]+-[0-9a-f]+ .w.s [0-9a-f]+ [0-9a-f]+:[0-9a-f]+ ([1-9]\d*) /gm;
+const WRITTEN = /^[0-9a-f]+-[0-9a-f]+ .w.s [0-9a-f]+ [0-9a-f]+:[0-9a-f]+ ([1-9]\d*) /;
+
+/** The ends of such rights. Few lines have one, so bytes are searched before any line is made a text. */
+const RIGHTS = ['w-s ', 'wxs '];
+const LINE_END = 10;
+
+function writtenIn(maps: Buffer): readonly string[] {
+  const inodes: string[] = [];
+  for (const rights of RIGHTS) {
+    for (let at = maps.indexOf(rights); at !== -1; at = maps.indexOf(rights, at + 1)) {
+      const end = maps.indexOf(LINE_END, at);
+      const line = maps.toString(
+        'latin1',
+        maps.lastIndexOf(LINE_END, at) + 1,
+        end === -1 ? maps.length : end,
+      );
+      const inode = WRITTEN.exec(line)?.[1];
+      if (inode !== undefined) inodes.push(inode);
+    }
+  }
+  return inodes;
+}
 
 /** The system gives a page of text at a time, and `readFileSync` takes room for 64 KB whenever it asks for one. */
 const PIECE = Buffer.allocUnsafeSlow(256 * 1024);
 
-/** Empty for another user's process. Of one that ends meanwhile, what was read by then. */
-function mapsOf(pid: string): string {
-  let [text, filled] = ['', 0];
+/** Good until the next call. Empty for another user's process. Of one that ends meanwhile, what was read by then. */
+function mapsOf(pid: string): Buffer {
+  const full: Buffer[] = [];
+  let filled = 0;
   let file: number | null = null;
   try {
     file = openSync(`/proc/${pid}/maps`, 'r');
     for (let read = -1; read !== 0; filled += read) {
       if (filled === PIECE.length) {
-        text += PIECE.toString('latin1');
+        full.push(Buffer.from(PIECE));
         filled = 0;
       }
       read = readSync(file, PIECE, filled, PIECE.length - filled, null);
@@ -56,7 +78,8 @@ function mapsOf(pid: string): string {
   } finally {
     if (file !== null) closeSync(file);
   }
-  return text + PIECE.toString('latin1', 0, filled);
+  const last = PIECE.subarray(0, filled);
+  return full.length === 0 ? last : Buffer.concat([...full, last]);
 }
 
 function namesIn(folder: string): readonly string[] {
