@@ -9,6 +9,7 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -24,26 +25,26 @@ const BUILT = join(PACKAGE, 'dist/cli');
 const FAMILIES: Readonly<Record<string, number>> = {
   'agents.js': 31,
   'attachedServers.js': 9,
-  'audit.js': 71,
+  'audit.js': 72,
   'background.js': 9,
-  'checks.js': 130,
+  'checks.js': 131,
   'sandbox.js': 40,
   'code.js': 230,
-  'database.js': 42,
+  'database.js': 43,
   'definitions.js': 510,
-  'everyday.js': 780,
+  'everyday.js': 795,
   'exampleEvidence.js': 2,
-  'fence.js': 75,
+  'fence.js': 76,
   'fenceActs.js': 9,
   'graph.js': 37,
   'help.js': 4,
   'hooks.js': 112,
-  'humans.js': 135,
+  'humans.js': 138,
   'import.js': 80,
   'isolation.js': 38,
   'jose.js': 29,
   'localWorktrees.js': 9,
-  'main.js': 50,
+  'main.js': 55,
   'markdown.js': 188,
   'mcp.js': 64,
   'migrate.js': 6,
@@ -56,8 +57,8 @@ const FAMILIES: Readonly<Record<string, number>> = {
   'runner.js': 118,
   'sax.js': 39,
   'search.js': 58,
-  'server.js': 201,
-  'setUp.js': 118,
+  'server.js': 203,
+  'setUp.js': 119,
   'svgPlot.js': 4,
   'tests.js': 112,
   'worktree.js': 4,
@@ -152,15 +153,69 @@ test.each([
   await expect(call).rejects.toMatchObject({ code: 2, stdout: '', stderr: said });
 });
 
-describe('what Node compiled', () => {
+describe('what V8 made of the code', () => {
   test('is kept beside the code, closed to others, and never among temporary files', async () => {
     const { folder, temporary, call } = installed();
 
     await call();
 
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    expect(readdirSync(folder)).toHaveLength(1);
+    expect(readdirSync(folder)).toEqual([`other-${process.version}-${process.arch}.code`]);
+    expect(statSync(keptIn(folder)).mode & 0o777).toBe(0o600);
     expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  test('is made a few times, until it has what the command runs', async () => {
+    const { folder, call } = installed();
+    const makings: number[] = [];
+
+    for (let round = 0; round < 6; round++) {
+      await call();
+      makings.push(madeIn(folder));
+    }
+
+    expect(makings).toEqual([1, 2, 3, 4, 4, 4]);
+  });
+
+  test('is not kept of a command that failed', async () => {
+    const { folder, call } = installed();
+
+    await expect(call('valdate')).rejects.toMatchObject({ code: 2 });
+
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('is not run where the source is another, though it is as long', async () => {
+    const { folder, built, call } = installed();
+    await call();
+    const file = join(built, 'definitions.js');
+    const source = readFileSync(file, 'latin1');
+    writeFileSync(file, source.replace(', "file")} valid', ', "file")} VALID'), 'latin1');
+
+    const { stdout } = await call();
+
+    expect(stdout).toBe('1 file VALID\n');
+    expect(madeIn(folder)).toBe(1);
+  });
+
+  test.each([
+    ['with one bit changed', (bytes: Buffer) => bytes.with(bytes.length - 1000, (bytes.at(-1000) ?? 0) ^ 1)],
+    ['cut off', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+    ['empty', () => Buffer.alloc(0)],
+    [
+      'of another Node',
+      (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace(process.version, 'v22.0.0'), 'latin1'),
+    ],
+  ])('is not run %s', async (_, spoil) => {
+    const { folder, call } = installed();
+    const { stdout } = await call();
+    await call();
+    expect(madeIn(folder)).toBe(2);
+    writeFileSync(keptIn(folder), spoil(readFileSync(keptIn(folder))));
+
+    expect((await call()).stdout).toBe(stdout);
+
+    expect(madeIn(folder)).toBe(1);
   });
 
   test('is neither read nor written where others can write', async () => {
@@ -194,7 +249,7 @@ describe('what Node compiled', () => {
   });
 });
 
-/** The command in a folder of its own, as npm installs it. */
+/** The command in a folder of its own, as npm installs it, with a workflow to validate. */
 function installed() {
   const base = mkdtempSync(join(tmpdir(), 'phasegate-installed-'));
   const temporary = join(base, 'tmp');
@@ -203,14 +258,29 @@ function installed() {
   for (const part of ['bin', 'dist/cli', 'package.json']) {
     cpSync(join(PACKAGE, part), join(base, part), { recursive: true });
   }
+  const project = join(base, 'project');
+  mkdirSync(project);
+  writeFileSync(join(project, 'agent_workflow.yaml'), 'workflow: a\nphases: { ONE: { writes: [] } }\n');
   const program = join(base, 'bin/phasegate.js');
   const env = { PATH: process.env.PATH ?? '', HOME: base, TMPDIR: temporary };
   return {
     folder: join(base, 'dist/compiled'),
+    built: join(base, 'dist/cli'),
     temporary,
-    call: () => run(process.execPath, [program, '--help'], { env, cwd: base }),
+    call: (command = 'validate') => run(process.execPath, [program, command], { env, cwd: project }),
     give: (user: number) => run('chown', ['-R', String(user), join(base, 'dist')]),
   };
+}
+
+/** The one file of kept code. */
+function keptIn(folder: string): string {
+  return join(folder, `other-${process.version}-${process.arch}.code`);
+}
+
+/** How often the kept code was made, as its first line says. */
+function madeIn(folder: string): number {
+  const [line = ''] = readFileSync(keptIn(folder), 'latin1').split('\n', 1);
+  return (JSON.parse(line) as { readonly made: number }).made;
 }
 
 /** What a command prints, the files it loads in their order, and the modules of Node it loads. */
@@ -228,7 +298,9 @@ async function loadedBy({ root, env }: TestProject, words: readonly string[]) {
   return { printed: stdout, files: lines('file').map((url) => basename(url)), builtins: lines('builtin') };
 }
 
-/** Says every file that is loaded, and at the end the modules of Node, in a way that loads none. */
+/**
+ * Says every file that is loaded, by Node or as a family, and at the end the modules of Node, in a way that loads none.
+ */
 const TOLD = `
 import { registerHooks } from 'node:module';
 registerHooks({
@@ -237,6 +309,12 @@ registerHooks({
     return nextLoad(url, context);
   },
 });
+const fs = process.getBuiltinModule('node:fs');
+const { readFileSync } = fs;
+fs.readFileSync = (path, ...rest) => {
+  if (/\\/dist\\/cli\\/[^/]+$/.test(path)) process._rawDebug('file ' + path);
+  return readFileSync(path, ...rest);
+};
 const before = new Set(process.moduleLoadList);
 process.on('exit', () => {
   for (const name of process.moduleLoadList) {

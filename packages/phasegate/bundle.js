@@ -131,17 +131,57 @@ const FAMILIES = [
 const OUTSIDE = /^(?:@hono\/|hono|@modelcontextprotocol\/|@opentelemetry\/|pino|prom-client)/;
 
 /**
- * An `import` of a built-in module reads every export it has, and reading some of `node:crypto`'s loads all of
- * WebCrypto. Asking for the module reads only what is used.
+ * Each family is one function, as `bin/phasegate.js` calls it: V8 can then be given what it made of it before, which a
+ * module cannot. A family that needs packages from outside is loaded after those were imported.
  */
-const plainBuiltins = {
-  name: 'plain-builtins',
-  renderChunk(code) {
-    return code.replace(/^import \{([^}]*)\} from "(node:[a-z/_]+)";$/gm, (_, names, from) => {
-      return `const {${names.replace(/ as /g, ': ')}} = process.getBuiltinModule("${from}");`;
-    });
+const asFunctions = {
+  name: 'as-functions',
+  generateBundle(_, files) {
+    const chunks = Object.values(files).filter(({ type }) => type === 'chunk');
+    const outside = new Map(chunks.map(({ fileName }) => [fileName, packagesOf(fileName, files)]));
+    for (const chunk of chunks) {
+      const code = plainExports(chunk.code)
+        .replace(BUILTIN_CALL, '$1(')
+        .replace(OUTER, 'require.late($1)')
+        .replace(LATE, (call, name) => {
+          const packages = outside.get(name) ?? [];
+          return packages.length === 0 ? call : `require.after(${JSON.stringify(packages)}, "./${name}")`;
+        });
+      chunk.code = `(function (exports, require, __filename, __dirname) { "use strict"; ${code}\n})`;
+    }
   },
 };
+/** Functions of Node’s modules take no notice of what they are called on. */
+const BUILTIN_CALL = /\(0, (node_\w+\.\w+)\)\(/g;
+/** Only the program itself may import: from a script, Node warns that this may change. */
+const OUTER = /\bimport\(("[^"]+")\)/g;
+const LATE = /Promise\.resolve\(\)\.then\(\(\) => require\("\.\/([\w-]+\.js)"\)\)/g;
+
+/** What never changes is exported as it is: making and calling a function for each takes longer than all else here. */
+function plainExports(code) {
+  const fixed = new Set(
+    [...code.matchAll(/^(?:const|class|(?:async )?function\*?) ([\w$]+)/gm)].map(([, name]) => name),
+  );
+  return code.replace(LIVE, (whole, as, name) => (fixed.has(name) ? `exports.${as} = ${name};` : whole));
+}
+const LIVE =
+  /^Object\.defineProperty\(exports, "([\w$]+)", \{\n\tenumerable: true,\n\tget: function\(\) \{\n\t\treturn ([\w$]+);\n\t\}\n\}\);$/gm;
+
+/** Rolldown fails on a constant that is exported and that nobody asks for. */
+const withoutConstant = {
+  name: 'without-constant',
+  transform(code, id) {
+    if (!/\/jose\/dist\/webapi\/index\.js$/.test(id)) return null;
+    return code.replace('const cryptoRuntime = "WebCryptoAPI";\n', '').replace('  cryptoRuntime,\n', '');
+  },
+};
+
+/** The packages that a file and those it imports at once need from outside. */
+function packagesOf(fileName, files) {
+  const seen = new Set([fileName]);
+  for (const name of seen) for (const imported of files[name]?.imports ?? []) seen.add(imported);
+  return [...seen].filter((name) => OUTSIDE.test(name)).sort();
+}
 
 /**
  * A file of plain ASCII is read as it is; one other character, and all of it is decoded and takes twice the memory.
@@ -187,13 +227,13 @@ await build({
   external: [/^node:/, OUTSIDE],
   // The SDK carries a copy of its own, for the one who installs it alone.
   resolve: { alias: { '#wire': `${import.meta.dirname}/../wire/dist/index.js` } },
-  plugins: [plainBuiltins, plainAscii, notices],
+  plugins: [withoutConstant, asFunctions, plainAscii, notices],
   // What `phasegate test` loads late, others load at once; that is as meant.
   checks: { ineffectiveDynamicImport: false },
   logLevel: 'warn',
   output: {
     dir: 'dist/cli',
-    format: 'esm',
+    format: 'cjs',
     cleanDir: true,
     comments: false,
     entryFileNames: '[name].js',

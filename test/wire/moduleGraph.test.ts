@@ -60,9 +60,15 @@ test('completing a phase loads no schema', async () => {
   expect(loaded.filter((line) => SCHEMAS.test(line))).toEqual([]);
 });
 
-/** Says every module that is loaded. */
+/** Says every module and every family that is loaded. */
 const TOLD = `
 import { registerHooks } from 'node:module';
+const fs = process.getBuiltinModule('node:fs');
+const { readFileSync } = fs;
+fs.readFileSync = (path, ...rest) => {
+  if (/\\/dist\\/cli\\/[^/]+$/.test(path)) process.stderr.write('loaded ' + path + '\\n');
+  return readFileSync(path, ...rest);
+};
 registerHooks({
   load(url, context, nextLoad) {
     if (url.startsWith('file:')) process.stderr.write('loaded ' + url + '\\n');
