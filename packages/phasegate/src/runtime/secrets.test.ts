@@ -54,6 +54,33 @@ describe('no text takes more than its length deserves', () => {
   });
 });
 
+/** In two parts, as nobody should take them for real ones. */
+const KINDS: readonly (readonly [string, string])[] = [
+  ...['AKIA', 'ASIA'].map((start) => [start, 'ABCDEFGHIJ012345'] as const),
+  ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'npm_'].map((start) => [start, 'a1'.repeat(18)] as const),
+  ...['github_pat_', 'glpat-', 'pypi-', 'sk-', 'sk-ant-'].map((start) => [start, 'a1'.repeat(30)] as const),
+  ...[...'abeoprs'].map((kind) => [`xox${kind}-`, '1234567890'] as const),
+  ['AIza', 'a1b2c'.repeat(7)],
+  ['sk_live_', 'a1'.repeat(8)],
+  ['rk_live_', 'a1'.repeat(8)],
+  ['eyJ', 'hbGciOiJ.eyJzdWIiOiIx.c2lnbmF0dXJl'],
+  [BEGIN, `\n${'MC4CAQAwBQYDK2Vw'.repeat(3)}\n`],
+  ['postgres', '://user:secret-word@host'],
+];
+
+test.each(KINDS)(
+  'a text with nothing else in it is looked through for what begins with %s',
+  (start, rest) => {
+    const text = `note ${start}${rest} .`;
+
+    expect(secretsOf([]).spans(text, { left: 1_000_000 })).toHaveLength(1);
+  },
+);
+
+test('a text without any such word takes no steps', () => {
+  expect(secretsOf([]).spans('what was done in this phase '.repeat(100), { left: 0 })).toEqual([]);
+});
+
 test('a text that takes too many steps is masked whole, and says how long it was', () => {
   const own = createMasking(hmacOf(Buffer.from('a key')), ['a[abc]{4000}d']);
   const text = 'abcab'.repeat(4000);

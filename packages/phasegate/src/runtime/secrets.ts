@@ -16,18 +16,18 @@ export interface Secrets {
  * matched in steps that are counted.
  */
 export function secretsOf(own: readonly string[]): Secrets {
-  const keys = [alternatives(KNOWN), ...own].map(compiled);
-  const address = compiled(ADDRESS);
+  const authors = own.map(compiled);
 
   return {
     spans(text, steps) {
       const found: Span[] = [];
+      const keys = mayHold(text) ? [known(), ...authors] : authors;
       for (const key of keys) {
         const spans = spansIn(key, text, steps);
         if (spans === null) return null;
         for (const span of spans) found.push(span);
       }
-      const addresses = spansIn(address, text, steps);
+      const addresses = text.includes(IN_ADDRESS) ? spansIn(address(), text, steps) : [];
       if (addresses === null) return null;
       for (const span of addresses) found.push(passwordIn(text, span));
       return found.length === 0 ? found : outsideMasks(merged(found), masksIn(text));
@@ -42,9 +42,24 @@ function spansIn(pattern: LinearPattern, text: string, steps: StepsLeft): readon
   return isThere ? pattern.spans(text, steps) : [];
 }
 
-function alternatives(sources: readonly string[]): string {
-  return sources.map((source) => `(?:${source})`).join('|');
+/** Nearly no text has any of the words without which there is no key, and finding that out needs no pattern. */
+function mayHold(text: string): boolean {
+  return KNOWN.some(({ words }) => words.some((word) => text.includes(word)));
 }
+
+/** Made when a text first needs it: most commands of a short life meet none. */
+function known(): LinearPattern {
+  ofKeys ??= compiled(KNOWN.map(({ source }) => `(?:${source})`).join('|'));
+  return ofKeys;
+}
+
+function address(): LinearPattern {
+  ofAddresses ??= compiled(ADDRESS);
+  return ofAddresses;
+}
+
+let ofKeys: LinearPattern | undefined;
+let ofAddresses: LinearPattern | undefined;
 
 function compiled(source: string): LinearPattern {
   const found = compilePattern(source);
@@ -106,22 +121,32 @@ const KEY_ENDS = `${APART}*[A-Za-z0-9+/]{0,15}=*${APART}*-----END (?:[A-Z]+ ){0,
  * INVARIANT: none of them takes characters by which a shell does something. A human reads command lines with masks in
  * them, and what is behind a mask cannot be seen.
  */
-const KNOWN: readonly string[] = [
+const KNOWN: readonly Form[] = [
   // Amazon, GitHub, GitLab, Slack, Google, Stripe, npm, PyPI; OpenAI and Anthropic.
-  String.raw`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`,
-  String.raw`\bgh[pousr]_[A-Za-z0-9]{36,}\b`,
-  String.raw`\bgithub_pat_\w{40,}\b`,
-  String.raw`\bglpat-[\w-]{20,}`,
-  String.raw`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`,
-  String.raw`\bAIza[\w-]{35}`,
-  String.raw`\b[rs]k_live_[A-Za-z0-9]{16,}\b`,
-  String.raw`\bnpm_[A-Za-z0-9]{36}\b`,
-  String.raw`\bpypi-[\w-]{50,}`,
-  String.raw`\bsk-(?:ant-|proj-|svcacct-)?[A-Za-z0-9_-]{20,}`,
+  { words: ['AKIA', 'ASIA'], source: String.raw`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b` },
+  { words: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], source: String.raw`\bgh[pousr]_[A-Za-z0-9]{36,}\b` },
+  { words: ['github_pat_'], source: String.raw`\bgithub_pat_\w{40,}\b` },
+  { words: ['glpat-'], source: String.raw`\bglpat-[\w-]{20,}` },
+  { words: ['xox'], source: String.raw`\bxox[abeoprs]-[A-Za-z0-9-]{10,}` },
+  { words: ['AIza'], source: String.raw`\bAIza[\w-]{35}` },
+  { words: ['k_live_'], source: String.raw`\b[rs]k_live_[A-Za-z0-9]{16,}\b` },
+  { words: ['npm_'], source: String.raw`\bnpm_[A-Za-z0-9]{36}\b` },
+  { words: ['pypi-'], source: String.raw`\bpypi-[\w-]{50,}` },
+  { words: ['sk-'], source: String.raw`\bsk-(?:ant-|proj-|svcacct-)?[A-Za-z0-9_-]{20,}` },
   // Signed tokens, ours too; private keys.
-  String.raw`\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}`,
-  `${KEY_BEGINS}(?:${KEY_WORDS}|(?:${KEY_WORDS})?${KEY_ENDS})`,
+  { words: ['eyJ'], source: String.raw`\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}` },
+  {
+    words: ['PRIVATE KEY-----'],
+    source: `${KEY_BEGINS}(?:${KEY_WORDS}|(?:${KEY_WORDS})?${KEY_ENDS})`,
+  },
 ];
+
+/** What a kind of key looks like. INVARIANT: a text that the pattern matches holds one of the words. */
+interface Form {
+  readonly words: readonly string[];
+  readonly source: string;
+}
 
 /** An address with a password: masked is only that. */
 const ADDRESS = String.raw`\b[a-z][a-z0-9+.-]+://[^\s/:@]*:[^\s/:@$\x60();|&<>{}'"\\]{6,}@`;
+const IN_ADDRESS = '://';
