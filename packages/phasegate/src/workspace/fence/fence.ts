@@ -318,10 +318,20 @@ interface Taking {
 }
 
 function isRuledAlike(one: Manifest, other: Manifest): boolean {
-  const said = ({ root, rules, tracked, notes, home, mapped }: Manifest) =>
-    JSON.stringify({ root, rules, tracked, notes, home, mapped });
-  return said(one) === said(other);
+  return rulesText(one) === rulesText(other);
 }
+
+/** Spelled once for each measure: all runs that start in a moment share one, and it is compared for each of them. */
+function rulesText(manifest: Manifest): string {
+  const known = rulesTexts.get(manifest);
+  if (known !== undefined) return known;
+  const { root, rules, tracked, notes, home, mapped } = manifest;
+  const text = JSON.stringify({ root, rules, tracked, notes, home, mapped });
+  rulesTexts.set(manifest, text);
+  return text;
+}
+
+const rulesTexts = new WeakMap<Manifest, string>();
 
 /** Whether a new measure would say the same; then the old one serves, which may only look more often. */
 function isSame(before: Manifest, after: Manifest): boolean {
