@@ -260,6 +260,7 @@ test('@phasegate/core/contract exports exactly these values', () => {
     'LARGEST_FILE',
     'LEAST_PASSPHRASE',
     'LONGEST_PASSPHRASE',
+    'MCP_SECONDS',
     'REQUEST_LIMIT',
     'RUN_STATUSES',
     'SOCKET_KEY',

@@ -1,3 +1,5 @@
+import { MCP_SECONDS } from '@phasegate/core/contract';
+
 /** A client that Phasegate knows how to start: with its tools attached where that can be said, and nobody to be asked. */
 export interface AgentPreset {
   /** As it is named after `--agent`; also its program. */
@@ -84,6 +86,10 @@ const codex: AgentPreset = {
             ...set('args', mcp.command.slice(1)),
             ...set('env_vars', mcp.variables),
           ];
+    const times = [
+      ...set('startup_timeout_sec', MCP_SECONDS.start),
+      ...set('tool_timeout_sec', MCP_SECONDS.answer),
+    ];
     return {
       argv: [
         'codex',
@@ -91,6 +97,7 @@ const codex: AgentPreset = {
         '--skip-git-repo-check',
         '--dangerously-bypass-approvals-and-sandbox',
         ...server,
+        ...times,
         '-',
       ],
       environment: {},
@@ -121,7 +128,8 @@ const opencode: AgentPreset = {
       'url' in mcp
         ? { type: 'remote', url: mcp.url, headers: { Authorization: `Bearer {env:${mcp.keyVariable}}` } }
         : { type: 'local', command: mcp.command };
-    const config = { permission: 'allow', mcp: { phasegate: { ...server, enabled: true } } };
+    const timeout = MCP_SECONDS.answer * 1000;
+    const config = { permission: 'allow', mcp: { phasegate: { ...server, enabled: true, timeout } } };
     return {
       argv: ['opencode', 'run'],
       environment: { OPENCODE_CONFIG_CONTENT: JSON.stringify(config) },

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@phasegate/core';
+import { MCP_SECONDS } from '@phasegate/core/contract';
 import { HOOK_SECONDS } from './hookScript.ts';
 import { jsonFile } from './jsonFile.ts';
 import { opencodePlugin } from './opencodePlugin.ts';
@@ -93,7 +94,12 @@ export const CLIENTS: readonly ClientSettings[] = [
         entry: { key: 'plugin', value: `./${PLUGIN}` },
         server: {
           key: 'mcp',
-          value: ({ mcp }) => ({ type: 'local', command: [mcp.command, ...mcp.args], enabled: true }),
+          value: ({ mcp }) => ({
+            type: 'local',
+            command: [mcp.command, ...mcp.args],
+            enabled: true,
+            timeout: MCP_SECONDS.answer * 1000,
+          }),
         },
       }),
     ],

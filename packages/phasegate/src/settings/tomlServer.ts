@@ -1,4 +1,5 @@
 import { PhasegateError } from '@phasegate/core';
+import { MCP_SECONDS } from '@phasegate/core/contract';
 import type { SettingsFile } from './settingsFile.ts';
 
 const BEGIN = '# Added by `phasegate init`, removed by `phasegate uninit`.';
@@ -27,15 +28,26 @@ export function tomlServer(path: string): SettingsFile {
 }
 
 function tableOf({ command, args }: { readonly command: string; readonly args: readonly string[] }): string {
-  return `${BEGIN}\n[mcp_servers.phasegate]\ncommand = ${JSON.stringify(command)}\nargs = [${args.map((word) => JSON.stringify(word)).join(', ')}]\n`;
+  const words = args.map((word) => JSON.stringify(word)).join(', ');
+  return [
+    BEGIN,
+    '[mcp_servers.phasegate]',
+    `command = ${JSON.stringify(command)}`,
+    `args = [${words}]`,
+    `startup_timeout_sec = ${MCP_SECONDS.start}`,
+    `tool_timeout_sec = ${MCP_SECONDS.answer}`,
+    '',
+  ].join('\n');
 }
+
+/** Without times, as it was written before they counted. */
+const TABLE =
+  /^[^\n]*\n\[mcp_servers\.phasegate\]\ncommand = [^\n]*\nargs = [^\n]*\n?(?:startup_timeout_sec = \d+\n)?(?:tool_timeout_sec = \d+\n?)?/;
 
 function without(text: string): string {
   const start = text.indexOf(BEGIN);
   if (start < 0) return text;
-  const table = /^[^\n]*\n\[mcp_servers\.phasegate\]\ncommand = [^\n]*\nargs = [^\n]*\n?/.exec(
-    text.slice(start),
-  );
+  const table = TABLE.exec(text.slice(start));
   if (table === null) return text;
   const before = text.slice(0, start);
   return `${before.endsWith('\n\n') ? before.slice(0, -1) : before}${text.slice(start + table[0].length)}`;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { MCP_SECONDS } from '@phasegate/core/contract';
 import type { AttachedServer, ClientKind } from '../clientKind.ts';
 import { anthropicMessages } from '../protocols/anthropicMessages.ts';
 
@@ -48,8 +49,8 @@ export const opencode: ClientKind = {
 
 function settingsFor(model: string, server: AttachedServer | undefined) {
   const limit = { context: 200_000, output: 8000 };
-  const mcp =
-    server === undefined ? {} : { [server.name]: { type: 'local', command: server.argv, enabled: true } };
+  const local = { type: 'local', command: server?.argv, enabled: true, timeout: MCP_SECONDS.answer * 1000 };
+  const mcp = server === undefined ? {} : { [server.name]: local };
   return {
     mcp,
     autoupdate: false,
