@@ -60,6 +60,36 @@ describe.runIf(works)('phasegate exec (bubblewrap)', () => {
     expect((await phasegate(project, ['audit', 'verify', '--json'])).json).toMatchObject({ ok: true });
   });
 
+  test('is observed in the status of the session whose client reports it; what it merely says is claimed', async () => {
+    const workflow = WORKFLOW.replace('    writes:', '    allowed_tools: [bash]\n    writes:');
+    const project = makeProject({ ...files, 'build.workflow.yaml': workflow });
+    const run = await startRun(project, 'build');
+    const tell = (hook_event_name: string, command: string, more: object = {}) =>
+      asProcess(project, ['hook', 'claude'], {
+        stdin: JSON.stringify({
+          session_id: 's1',
+          cwd: project.root,
+          hook_event_name,
+          tool_name: 'Bash',
+          tool_input: { command },
+          tool_use_id: `toolu_${command.length}`,
+          ...more,
+        }),
+      });
+    for (const command of ['exit 3', 'echo all tests passed'])
+      expect((await tell('PreToolUse', command)).stdout).toBe('{}\n');
+
+    await asProcess(project, ['exec', run, '--', 'bash', '-c', 'exit 3']);
+    for (const command of ['exit 3', 'echo all tests passed'])
+      await tell('PostToolUse', command, { tool_response: { stdout: 'all passed' } });
+
+    const { json, stdout } = await phasegate(project, ['status', run, '--json']);
+    expect(json.sessions, stdout).toMatchObject([{ session: 's1', calls: { observed: 1, claimed: 1 } }]);
+    expect((await phasegate(project, ['status', run])).stdout).toContain(
+      'of its calls 1 observed (run by `phasegate exec`, with a receipt), 1 claimed',
+    );
+  });
+
   test('reaches the hosts of the phase through a proxy, and no other [adv.A9]', async () => {
     const server = createServer((socket) => socket.end('hello\n'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -15,6 +15,7 @@ import type { HookParts, HookSettings } from './hooks/hooks.ts';
 import { createPauses } from './hooks/pauses.ts';
 import type { ProofParts } from './hooks/proofs.ts';
 import { allSessions } from './hooks/sessionList.ts';
+import { sessionReports } from './hooks/sessionReports.ts';
 import type { KeyDerivation } from './humanKeys.ts';
 import { createClaims } from './leases/claims.ts';
 import { createReleases } from './leases/releases.ts';
@@ -232,6 +233,7 @@ function lateHooks(parts: Omit<HookParts, 'settings'> & Pick<ProjectParts, 'hook
     handle: async (event) => (await hooks()).handle(event),
     // At hand: `status` asks, and is not to load the rest.
     sessions: () => allSessions(parts.store),
+    reports: (session, run) => sessionReports(parts.store, session, run),
     ...createPauses(parts),
   };
 }

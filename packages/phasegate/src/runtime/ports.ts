@@ -15,6 +15,7 @@ export type {
   HookClient,
   HookEvent,
   HookedRing,
+  HookReports,
   HookSession,
   Hooks,
   HookTool,

@@ -132,6 +132,14 @@ export interface HookSession {
   readonly found: string | null;
 }
 
+/** Calls of a client whose end is known. */
+export interface HookReports {
+  /** The engine ran them itself, by `phasegate exec`, and each has a receipt. */
+  readonly observed: number;
+  /** Only their client says what came of them. */
+  readonly claimed: number;
+}
+
 /** Sessions without a run are free until then. */
 export interface Pause {
   readonly by: string;
@@ -145,6 +153,8 @@ export interface Hooks {
   handle(event: HookEvent): Promise<HookAnswer>;
   /** By client and session. */
   sessions(): Promise<readonly HookSession[]>;
+  /** What came of a session's calls in a run, by who says so. */
+  reports(session: Pick<HookSession, 'client' | 'session'>, run: string): Promise<HookReports>;
   /** The pause there is now; null where there is none. */
   pause(): Promise<Pause | null>;
   beginPause(

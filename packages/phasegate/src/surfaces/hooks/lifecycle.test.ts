@@ -179,6 +179,11 @@ describe('what the engine itself ran for a client', () => {
       ['claimed', true, null],
     ]);
     expect(receipt).toMatchObject({ run, phase: 'PLAN', epoch: 1, argv: ['bash', '-c', 'npm test'] });
+    const counted = (session: string) => bed.project.hooks.reports({ client: 'claude', session }, run);
+    expect([await counted('s1'), await counted('s')]).toEqual([
+      { observed: 1, claimed: 2 },
+      { observed: 0, claimed: 0 },
+    ]);
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RunView } from '@phasegate/core';
 import { oneLine } from '@phasegate/core/model';
 import { encodeRun } from '@phasegate/wire';
-import type { GateCard, HookSession, Pause } from '../../../runtime/ports.ts';
+import type { GateCard, HookSession, Hooks, Pause } from '../../../runtime/ports.ts';
 import { atRun } from '../atRun.ts';
 import type { CliCommand, Invocation } from '../command.ts';
 import { notesOn } from '../notesOn.ts';
@@ -11,7 +11,7 @@ import { runOf } from '../runOf.ts';
 import { SHELL } from '../spell.ts';
 import { showsUnicode } from '../text/ascii.ts';
 import { describeRun } from '../text/describeRun.ts';
-import { sessionLine, spelledSession } from '../text/describeSession.ts';
+import { type ReportingSession, sessionLine, spelledSession } from '../text/describeSession.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 
 /** `phasegate status`: one run, all that the caller may see of it. */
@@ -50,7 +50,7 @@ export const status: CliCommand = {
     const server = await serverHere(invocation);
     const hooks = invocation.server === null ? (await invocation.open()).hooks : null;
     const paused = (await hooks?.pause()) ?? null;
-    const sessions = atWork((await hooks?.sessions()) ?? [], runId);
+    const sessions = hooks === null ? [] : await reporting(hooks, runId);
     const pauses = paused === null ? [] : [pauseLine(paused)];
     const known = sessions.length === 0 ? {} : { sessions: sessions.map(spelledSession) };
     const beside = { ...server.json, ...(paused === null ? {} : { paused }), ...known };
@@ -80,6 +80,18 @@ async function serverHere(
     lines: [`server ${describeServer(seen.entry)}`],
   };
 }
+
+/** Those sessions, with what they reported of their calls in the run. */
+async function reporting(
+  hooks: Pick<Hooks, 'sessions' | 'reports'>,
+  run: string,
+): Promise<readonly ReportingSession[]> {
+  const sessions = atWork(await hooks.sessions(), run);
+  const calls = await Promise.all(sessions.map((session) => hooks.reports(session, run)));
+  return sessions.map((session, at) => ({ ...session, calls: calls[at] ?? NO_CALLS }));
+}
+
+const NO_CALLS = { observed: 0, claimed: 0 } as const;
 
 /** The sessions of clients that work on a run, or of which something was found, the last heard of first; a few. */
 function atWork(sessions: readonly HookSession[], run: string): readonly HookSession[] {
