@@ -161,7 +161,10 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
     const { run } = attended;
     const plain: ToolUse = { tool: tool.name.slice(0, 200), input: {} };
     if (tool.kind === 'unknown' || (tool.kind === 'judged' && tool.uses.length === 0)) {
-      const message = `\`${plain.tool}\` is not a tool Phasegate knows`;
+      const message =
+        tool.unreadable === undefined
+          ? `\`${plain.tool}\` is not a tool Phasegate knows`
+          : `this call of \`${plain.tool}\` cannot be judged: ${tool.unreadable}`;
       return [refusal(plain, blockerOf(run, 'tool_unknown', message))];
     }
     if (tool.kind !== 'judged') return [{ use: plain, verdict: { allowed: true } }];

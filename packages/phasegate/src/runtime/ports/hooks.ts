@@ -74,6 +74,8 @@ export interface HookTool {
   readonly uses: readonly ToolUse[];
   /** Whether the client takes a changed input. */
   readonly rewrites: boolean;
+  /** Of a tool that is known, why this call of it is `unknown`. */
+  readonly unreadable?: string;
 }
 
 /** The calls in a client's transcript. */

@@ -1,9 +1,10 @@
-import { type JsonObject, own } from '@phasegate/core';
+import { type JsonObject, own, type ToolUse } from '@phasegate/core';
 import type { HookAnswer, HookEvent } from '../../runtime/ports.ts';
 import { type ClientAdapter, type HookFault, isFault, objectIn, placeIn, textIn } from './adapter.ts';
 import { cardText, denialText, goOnText } from './texts.ts';
 import {
   byName,
+  isUnreadable,
   mcpTool,
   meaningIn,
   OWN_TOOLS,
@@ -91,6 +92,7 @@ export const GEMINI_TOOLS: ToolMeanings = {
   replace: onPath('edit_file', PATHS),
   web_fetch: byName('fetch'),
   google_web_search: byName('fetch'),
+  invoke_agent: agentNamed,
   delegate_to_agent: byName('spawn_agent'),
   codebase_investigator: byName('spawn_agent'),
   generalist: byName('spawn_agent'),
@@ -104,18 +106,39 @@ export const GEMINI_TOOLS: ToolMeanings = {
   update_topic: talks,
 };
 
+/**
+ * A subagent by its name; its own calls are then judged like any other of its session. The client's own agents work in
+ * the same process. Any other may be one that is defined to run elsewhere, which is told the prompt over the network.
+ */
+function agentNamed(input: JsonObject): readonly ToolUse[] | null {
+  const name = textIn(input, 'agent_name');
+  if (name === undefined) return null;
+  const spawned = { tool: 'spawn_agent', input: {} };
+  return OWN_AGENTS.has(name) ? [spawned] : [spawned, { tool: 'fetch', input: {} }];
+}
+
+const OWN_AGENTS: ReadonlySet<string> = new Set(['generalist', 'codebase_investigator', 'cli_help']);
+
 /** What its tools, and Phasegate's own, are called, of those that may be used. */
 function namesOf(mayUse: (tool: string) => boolean): readonly string[] {
   const own = [...OWN_TOOLS].map((tool) => `mcp_phasegate_${tool}`);
   const usable = Object.entries(GEMINI_TOOLS).filter(([, meaning]) => {
     const uses = meaning(SAMPLE);
-    return uses === 'talks' || uses?.every(({ tool }) => mayUse(tool)) === true;
+    if (uses === null || isUnreadable(uses)) return false;
+    return uses === 'talks' || uses.every(({ tool }) => mayUse(tool));
   });
   return [...usable.map(([name]) => name), ...own];
 }
 
 /** An input that any of its tools would take. */
-const SAMPLE = { command: 'true', file_path: 'a', path: 'a', dir_path: 'a', paths: ['a'] };
+const SAMPLE = {
+  agent_name: 'generalist',
+  command: 'true',
+  file_path: 'a',
+  path: 'a',
+  dir_path: 'a',
+  paths: ['a'],
+};
 
 function answerGemini(answer: HookAnswer, event: HookEvent): JsonObject {
   switch (answer.kind) {
@@ -138,8 +161,12 @@ function answerGemini(answer: HookAnswer, event: HookEvent): JsonObject {
     case 'block':
       return { decision: 'deny', reason: `[phasegate] ${answer.reason}` };
     case 'card': {
-      const hookEventName = event.event === 'prompt' ? 'BeforeAgent' : 'SessionStart';
-      return { hookSpecificOutput: { hookEventName, additionalContext: cardText(answer) } };
+      // A conversation is summed up before any prompt, and nobody is told. What stays as it is begins with the newest
+      // prompt, so the whole card is there; a session begins with a prompt as well.
+      const isPrompt = event.event === 'prompt';
+      const hookEventName = isPrompt ? 'BeforeAgent' : 'SessionStart';
+      const additionalContext = cardText({ ...answer, whole: isPrompt });
+      return { hookSpecificOutput: { hookEventName, additionalContext } };
     }
   }
 }

@@ -74,6 +74,19 @@ describe.each(FILES)('%s', (name) => {
       expect(text).toMatch(/"(?:permissionDecision|permission|decision)":"(?:deny|block)"/);
     }
   });
+
+  test('a tool of another version is refused with the next action, and fields of one change nothing', async () => {
+    const bed = openHookBed();
+    const { client, events } = read(name, bed.root);
+    await bed.start();
+    const before = events.find(({ event }) => event === 'before_tool')?.payload ?? {};
+    const named = ['tool_name', 'toolName', 'tool'].filter((key) => Object.hasOwn(before, key));
+    const other = Object.fromEntries(named.map((key) => [key, 'writeEverywhere']));
+    const later = { schema_version: 9, later_input: { path: '/etc/passwd' }, ...before, ...other };
+    const text = JSON.stringify(await bed.raw(client, later));
+    expect(text).toContain('`writeEverywhere` is not a tool Phasegate knows');
+    expect(text).toContain('Next: ');
+  });
 });
 
 /** The answer with what its texts say left out. */

@@ -56,3 +56,16 @@ test('a patch of blanks, stars or very many files is answered at once [adv.E3]',
   expect(await apply(add, `+${'*** \r'.repeat(200_000)}x`)).not.toBe('allowed');
   expect(await apply(...Array.from({ length: 1002 }, () => add))).not.toBe('allowed');
 });
+
+test('a patch that is refused for its characters is told which line, and what to write instead', async () => {
+  const apply = await open();
+  const add = '*** Add File: docs/a.md';
+  expect(await apply(add, '+one', '\u00a0*** Add File: src/a.ts')).toContain(
+    'this call of `apply_patch` cannot be judged: line 4 of the patch has `***` beside characters that programs read differently',
+  );
+  expect(await apply('*** Add File: docs/a:b.md', '+one')).toMatch(
+    /line 2 of the patch names its file with .* write a path with plain characters .*Next: /,
+  );
+  expect(await apply(add, '+one', '*** Copy to: x')).toContain('line 4 of the patch begins with `***`');
+  expect(await apply()).toContain('the patch names no file');
+});

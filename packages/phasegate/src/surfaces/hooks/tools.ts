@@ -3,7 +3,17 @@ import { shellWord } from '@phasegate/core/model';
 import type { HookTool } from '../../runtime/ports.ts';
 
 /** What a client's tool comes to: contract uses; `talks` changes nothing; null where the input does not say. */
-export type ToolMeaning = (input: JsonObject) => readonly ToolUse[] | 'talks' | null;
+export type ToolMeaning = (input: JsonObject) => readonly ToolUse[] | 'talks' | Unreadable | null;
+
+/** An input of which nobody can be sure what it does, and why. */
+export interface Unreadable {
+  readonly unreadable: string;
+}
+
+/** Whether that is so. */
+export function isUnreadable(meant: ReturnType<ToolMeaning>): meant is Unreadable {
+  return typeof meant === 'object' && meant !== null && 'unreadable' in meant;
+}
 
 /** A client's tools by name. */
 export type ToolMeanings = Readonly<Record<string, ToolMeaning>>;
@@ -61,7 +71,7 @@ const FOLDERS = ['dir_path', 'directory', 'workdir', 'cwd'];
 export function powerShell(...names: readonly string[]): ToolMeaning {
   return (input) => {
     const uses = shell(...names)(input);
-    if (uses === null || uses === 'talks') return uses;
+    if (uses === null || uses === 'talks' || isUnreadable(uses)) return uses;
     return uses.map((use) => ({ ...use, input: { ...use.input, language: 'powershell' } }));
   };
 }
@@ -90,11 +100,15 @@ export function toolOf(
   meaning: ToolMeaning | 'own' | undefined,
 ): HookTool {
   if (meaning === 'own') return { ...call, kind: 'own', uses: [] };
-  const uses = meaning === undefined ? null : meaning(call.input);
+  if (meaning === undefined) return { ...call, kind: 'unknown', uses: [] };
+  const uses = meaning(call.input);
   if (uses === 'talks') return { ...call, kind: 'talks', uses: [] };
-  if (uses === null) return { ...call, kind: 'unknown', uses: [] };
+  if (uses === null) return { ...call, kind: 'unknown', uses: [], unreadable: UNSAID };
+  if (isUnreadable(uses)) return { ...call, kind: 'unknown', uses: [], ...uses };
   return { ...call, kind: 'judged', uses, rewrites: call.rewrites && uses[0]?.tool === 'bash' };
 }
+
+const UNSAID = 'its input does not say what it is about in a way that is known';
 
 /** Phasegate's own tools over MCP. INVARIANT: none of them approves, answers, skips or forces. */
 export const OWN_TOOLS: ReadonlySet<string> = new Set([
