@@ -49,7 +49,7 @@ for (const name of CLIENT_NAMES) {
         });
 
         expect(readdirSync(join(project.root, 'src')), log(session)).toEqual(['slugify.js']);
-        const refused = session.results.filter((text) => /\[phasegate\]|hook exited with code 2/.test(text));
+        const refused = session.results.filter((text) => text.includes('[phasegate]'));
         expect(refused.length, log(session)).toBeGreaterThanOrEqual(broken.length);
       },
       CLIENT_MS,

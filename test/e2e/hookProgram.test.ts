@@ -4,6 +4,7 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -208,6 +209,35 @@ test.each([
   expect(stderr).toContain(words);
 });
 
+test.each([
+  ['copilot', {}],
+  ['claude', { COPILOT_PROJECT_DIR: '/project' }],
+] as const)(
+  'Copilot, which shows its model no more than the number of a program, is refused in words: by the hook of %s',
+  async (client, env) => {
+    const said = 'a "quoted" \\\\ path, `phasegate up`\nand — more';
+    const listener: RequestListener = (_, response) => response.writeHead(500).end(said);
+    const { file } = await scripted({ client, listener });
+
+    const { code, stdout, stderr } = await ask('{}', env, file);
+
+    const reason =
+      '[phasegate] not allowed, because it could not be judged: the server answered a  quoted     path, `phasegate up` and';
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      permissionDecision: 'deny',
+      permissionDecisionReason: expect.stringContaining(reason),
+      hookSpecificOutput: { permissionDecision: 'deny' },
+    });
+    expect(stderr).toContain(said);
+    const full = spawn(file, [], {
+      env: { ...env },
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'ignore'],
+    });
+    expect((await once(full, 'close'))[0]).toBe(2);
+  },
+);
+
 test('without curl Phasegate itself answers, and the object is printed as it came', async () => {
   const answer = '{"a":"line\\nbreak \\\\ %s"}';
   const { file, folder } = await scripted({ curl: null });
@@ -233,10 +263,12 @@ function event(tool: string, input: object): string {
 
 /** A hook program that is made for a server of the test's own. */
 async function scripted({
+  client = 'claude',
   listener = (_, response) => response.end('{}'),
   curl = '/usr/bin/curl',
   env = '/usr/bin/env',
 }: {
+  readonly client?: string;
   readonly listener?: RequestListener | null;
   readonly curl?: string | null;
   readonly env?: string;
@@ -257,7 +289,7 @@ async function scripted({
   writeFileSync(
     file,
     hookScript({
-      client: 'claude',
+      client,
       version: '1',
       root: folder,
       socket: own,

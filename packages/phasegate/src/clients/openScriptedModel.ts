@@ -14,7 +14,7 @@ export interface ScriptedModel {
 }
 
 const OVER: Turn = { text: 'the script has ended' };
-const ASIDE: Turn = { text: 'ok' };
+const ASIDE = 'ok';
 
 /** Listens on loopback and answers as the protocol's server would, with the turns of the script. */
 export async function openScriptedModel(protocol: Protocol, script: Script): Promise<ScriptedModel> {
@@ -39,7 +39,7 @@ export async function openScriptedModel(protocol: Protocol, script: Script): Pro
     const conversation = protocol.read(asked);
     if (conversation === null) return protocol.aside(asked);
     const { name, turns } = threadOf(conversation, script);
-    if (conversation.aside && name === MAIN) return say(conversation, ASIDE);
+    if (conversation.aside && name === MAIN) return say(conversation, { text: script.aside ?? ASIDE });
     const played = threads.get(name) ?? { next: 0, seen: 0, sum: '', saying: Promise.resolve(OVER) };
     threads.set(name, played);
     // A client that heard no answer asks again, with the same words.

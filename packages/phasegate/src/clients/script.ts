@@ -4,6 +4,8 @@ import type { JsonObject } from '@phasegate/core';
 export interface Script {
   readonly turns: readonly Step[];
   readonly threads?: readonly Thread[];
+  /** What it says to questions beside its conversations, such as for a summary of one. */
+  readonly aside?: string;
 }
 
 /** The turns of another conversation of the same client, such as a subagent's. */

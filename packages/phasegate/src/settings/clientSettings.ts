@@ -157,6 +157,8 @@ const CLAUDE_EVENTS = [
   'SubagentStop',
   'Stop',
   'ConfigChange',
+  // Claude Code begins its session anew afterwards; Copilot, which runs these hooks too, does not.
+  'PreCompact',
   'SessionEnd',
 ];
 const CODEX_EVENTS = [
@@ -187,6 +189,7 @@ const COPILOT_EVENTS = [
   'postToolUse',
   'agentStop',
   'subagentStop',
+  'preCompact',
   'sessionEnd',
 ];
 

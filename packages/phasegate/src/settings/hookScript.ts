@@ -25,7 +25,8 @@ const ASK_SECONDS = 20;
 /**
  * The program that a client runs as its hook, in plain `sh`: it hands the event to the server and prints the answer.
  * INVARIANT: it ends with 0 only after it printed one JSON object of the server's; whatever else happens ends with 2 and
- * a reason on stderr, which every client takes for a refusal. Nothing of the client's environment reaches what it starts.
+ * a reason on stderr, which every client takes for a refusal. Copilot's model is told no more than the number then: to
+ * it the refusal is printed, as an object of its own. Nothing of the client's environment reaches what it starts.
  */
 export function hookScript(program: HookProgram): string {
   const { client, version, root, env } = program;
@@ -44,7 +45,7 @@ line='
 
 fail() {
   printf '[phasegate] not allowed, because it could not be judged: %.600s\\n' "$1" >&2
-  exit 2
+${client === 'copilot' || client === 'claude' ? refusalInWords(client) : ''}  exit 2
 }
 
 case $run in *[!A-Za-z0-9_-]*) fail 'PHASEGATE_RUN is not the id of a run' ;; esac
@@ -99,6 +100,25 @@ case $? in
 esac
 body=\${answer%"$line"*}
 test "\${answer##*"$line"}" = 200 || fail "the server answered $answer"
+`;
+}
+
+/** Copilot runs the hooks of Claude Code's settings, too: then its variable is there. */
+function refusalInWords(client: string): string {
+  const when = client === 'copilot' ? '' : `  test -n "\${COPILOT_PROJECT_DIR-}" || exit 2\n`;
+  return `${when}  left=$(printf '%.600s' "$1")
+  reason=
+  # What would have to be written otherwise in JSON is left out.
+  plain='A-Za-z0-9 .,:;/_=()\`-'
+  while test -n "$left"; do
+    rest=\${left#?}
+    sign=\${left%"$rest"}
+    case $sign in [!$plain]) sign=' ' ;; esac
+    reason=$reason$sign
+    left=$rest
+  done
+  reason="[phasegate] not allowed, because it could not be judged: $reason"
+  printf '{"permissionDecision":"deny","permissionDecisionReason":"%s","decision":"block","reason":"%s","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"%s"}}\\n' "$reason" "$reason" "$reason" && exit 0
 `;
 }
 

@@ -93,7 +93,8 @@ export const Phasegate = async ({ client, directory, worktree }) => {
       }
     },
     async 'chat.message'(input, output) {
-      const answer = await ask({ hook_event_name: 'chat.message', sessionID: input.sessionID, ...at });
+      const parentID = parents.get(input.sessionID);
+      const answer = await ask({ hook_event_name: 'chat.message', sessionID: input.sessionID, parentID, ...at });
       if (typeof answer.context === 'string') cards.set(input.sessionID, answer.context);
       void output;
     },
@@ -105,6 +106,7 @@ export const Phasegate = async ({ client, directory, worktree }) => {
       const answer = await ask({
         hook_event_name: 'tool.execute.before',
         sessionID: input.sessionID,
+        parentID: parents.get(input.sessionID),
         callID: input.callID,
         tool: input.tool,
         args: output.args,
@@ -118,6 +120,7 @@ export const Phasegate = async ({ client, directory, worktree }) => {
       await ask({
         hook_event_name: 'tool.execute.after',
         sessionID: input.sessionID,
+        parentID: parents.get(input.sessionID),
         callID: input.callID,
         tool: input.tool,
         args: input.args ?? {},

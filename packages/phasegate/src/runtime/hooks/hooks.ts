@@ -86,6 +86,9 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
         begun += 1;
         await pruneSessions(parts, begun % PRUNED_EVERY === 0).catch(() => 0);
         return card(event, true);
+      case 'compacting':
+        await sessions.remember(await attend(event), { untold: true });
+        return NONE;
       case 'compacted':
       case 'subagent_start':
         return card(event, true);
@@ -202,7 +205,10 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
 
   async function answerTo(attended: Attended, tool: HookTool, decision: CallDecision): Promise<HookAnswer> {
     const { allowed, blocker, run } = decision;
-    if (blocker !== null) return denied(run, blocker);
+    if (blocker !== null) {
+      const told = await untold(attended);
+      return told === null ? denied(run, blocker) : { ...told, kind: 'deny', blocker, run };
+    }
     if (!allowed) throw new TypeError('a refusal without a reason');
     return (await inSandbox(attended, tool)) ?? NONE;
   }
@@ -233,9 +239,17 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
         attended = await hold(await sessions.bind(attended, started, 'started'), false);
     }
     const ran = found === null ? 'was never judged' : found.allowed || !told.ok ? null : 'was refused';
-    if (ran === null || attended.run === null) return NONE;
-    await forged(attended, tool, ran);
-    return NONE;
+    if (ran !== null && attended.run !== null) await forged(attended, tool, ran);
+    const due = await untold(attended);
+    return due === null ? NONE : { ...due, kind: 'card', whole: true };
+  }
+
+  /** Where the run stands, for a model that has not been told since its conversation was summed up; null for any other. */
+  async function untold(attended: Attended): Promise<{ readonly view: RunView } | null> {
+    const { run, data } = attended;
+    if (!data.untold || run === null) return null;
+    await sessions.remember(attended, { untold: false });
+    return { view: await viewOf(run) };
   }
 
   /** INVARIANT: a run under way is left only for one that this very call began: what it printed is the agent's to choose. */
@@ -269,6 +283,8 @@ export function createHooks(parts: HookParts): Pick<Hooks, 'handle' | 'pause' | 
 
   async function card(event: HookEvent, whole: boolean): Promise<HookAnswer> {
     const attended = await attend(event);
+    const due = await untold(attended);
+    if (due !== null) return { ...due, kind: 'card', whole: true };
     if (attended.run !== null) return { kind: 'card', view: await viewOf(attended.run), whole };
     if (!(await settings.isSetUp()) || (await pauses.pause()) !== null) return NONE;
     return { kind: 'card', view: null, whole };

@@ -42,6 +42,8 @@ export interface SessionData {
   readonly written: number;
   /** What was wrong with the settings of its client when that was last looked at; null where none were written. */
   readonly settings: readonly string[] | null;
+  /** Its conversation was summed up, and it was not told since where it stands. */
+  readonly untold: boolean;
   /** What was found in its transcript after its run had ended; null where nothing was. */
   readonly found: string | null;
 }
@@ -136,18 +138,22 @@ export function createSessions({ store, now, proofs, look, places }: SessionPart
   async function recall(event: HookEvent) {
     const key = `${event.client}/${event.sessionId}`;
     const kept = await load(key);
-    const isChild = kept === undefined && event.parent !== undefined;
+    // Also one that was there before its parent came to a run.
+    const isChild = (kept?.run ?? null) === null && event.parent !== undefined;
     const parent = isChild ? await load(`${event.client}/${event.parent}`) : undefined;
-    const { run, ring, settings } = parent ?? UNBOUND;
+    const { run, ring, settings } = parent ?? kept ?? UNBOUND;
     const data: SessionData = {
-      ...(kept ?? { ...UNBOUND, run, ring, settings, first_at: time() }),
+      ...(kept ?? { ...UNBOUND, first_at: time() }),
+      run,
+      ring,
+      settings,
       last_at: time(),
       transcript: event.transcript ?? kept?.transcript ?? null,
       // Another file begins anew.
       ...(kept?.transcript === (event.transcript ?? kept?.transcript) ? {} : { written: 0 }),
       ended: event.event === 'session_end',
     };
-    return { key, data, isDue: kept === undefined || isDue(kept, data) };
+    return { key, data, isDue: kept === undefined || kept.run !== run || isDue(kept, data) };
   }
 
   return {
@@ -209,6 +215,7 @@ const UNBOUND: SessionData = {
   bound_at: '',
   written: 0,
   settings: null,
+  untold: false,
   found: null,
 };
 

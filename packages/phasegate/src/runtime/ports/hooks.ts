@@ -24,6 +24,8 @@ export interface HookEvent {
     | 'stop'
     | 'subagent_start'
     | 'subagent_stop'
+    /** The conversation is about to be summed up, by a client that takes no words with that. */
+    | 'compacting'
     | 'compacted'
     | 'config_change'
     /** The model is about to be shown the tools it may call. */
@@ -103,7 +105,8 @@ export type HookAnswer =
   | { readonly kind: 'none' }
   /** A changed input, whole. */
   | { readonly kind: 'changed'; readonly input: JsonObject }
-  | { readonly kind: 'deny'; readonly blocker: Blocker; readonly run: string | null }
+  /** With where the run stands, all of it, where the model has not been told since its words were summed up. */
+  | { readonly kind: 'deny'; readonly blocker: Blocker; readonly run: string | null; readonly view?: RunView }
   /** Where the run stands; `whole` has the phase's text, else it is a reminder. */
   | { readonly kind: 'card'; readonly view: RunView | null; readonly whole: boolean }
   /** Only some tools are to be offered: those that `mayUse` says of, by their names in contracts. */

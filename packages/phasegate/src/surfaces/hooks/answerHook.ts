@@ -114,6 +114,7 @@ const HARMLESS: ReadonlySet<HookEvent['event']> = new Set([
   'tool_selection',
   'subagent_start',
   'subagent_stop',
+  'compacting',
   'compacted',
   'session_end',
   'other',

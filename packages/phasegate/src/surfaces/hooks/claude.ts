@@ -163,6 +163,7 @@ const CONTEXT_EVENTS: Readonly<Partial<Record<HookEvent['event'], string>>> = {
   session_start: 'SessionStart',
   prompt: 'UserPromptSubmit',
   subagent_start: 'SubagentStart',
+  after_tool: 'PostToolUse',
 };
 
 function specific(hookEventName: string, output: Readonly<Record<string, Json>>): JsonObject {

@@ -22,9 +22,10 @@ import {
 export const copilot: ClientAdapter = {
   client: 'copilot',
   read(payload) {
-    if (own(payload, 'hook_event_name') === undefined) return readCopilot(payload);
-    const event = readClaude(payload, { client: 'copilot', tools: IN_CLAUDE_WORDS });
-    return isFault(event) ? event : { ...event, dialect: CLAUDE_WORDS };
+    if (own(payload, 'hook_event_name') === undefined) return asSubagent(readCopilot(payload), payload);
+    const read = readClaude(payload, { client: 'copilot', tools: IN_CLAUDE_WORDS });
+    const event = asCompacting(asSubagent(read, payload), payload);
+    return isFault(event) ? event : { ...event, ...reportIn(event, payload), dialect: CLAUDE_WORDS };
   },
   answer: (answer, event) =>
     event.dialect === CLAUDE_WORDS ? answerClaude(answer, event) : answerCopilot(answer),
@@ -43,6 +44,28 @@ export const copilot: ClientAdapter = {
 };
 
 const CLAUDE_WORDS = 'claude';
+
+/** A subagent has a session of its own that names the one it was started by; it stops when it is done. */
+function asSubagent(event: HookEvent | HookFault, payload: JsonObject): HookEvent | HookFault {
+  const agentId = textIn(payload, 'agentId', 'agent_id');
+  const parent = textIn(payload, 'parentAgentId', 'parent_agent_id');
+  if (isFault(event) || parent === undefined || agentId !== event.sessionId) return event;
+  return { ...event, agentId, parent, event: event.event === 'stop' ? 'subagent_stop' : event.event };
+}
+
+/** It takes no words where it sums up; Claude Code begins its session anew then. */
+function asCompacting(event: HookEvent | HookFault, payload: JsonObject): HookEvent | HookFault {
+  const isDue = !isFault(event) && own(payload, 'hook_event_name') === 'PreCompact';
+  return isDue ? { ...event, event: 'compacting' } : event;
+}
+
+/** What came of a call has names of its own in Claude Code's words. */
+function reportIn({ event }: HookEvent, payload: JsonObject): Pick<HookEvent, 'report'> {
+  const result = objectIn(payload, 'tool_result');
+  if (event !== 'after_tool' || result === undefined) return {};
+  const ok = textIn(result, 'result_type') !== 'failure' && own(payload, 'error') === undefined;
+  return { report: { ok, output: own(result, 'text_result_for_llm') ?? null } };
+}
 
 function readCopilot(payload: JsonObject): HookEvent | HookFault {
   const place = placeIn(payload, { session: ['sessionId'], cwd: ['cwd'] });
@@ -80,6 +103,7 @@ function eventOf(payload: JsonObject): HookEvent['event'] {
   if (has('toolArgs')) return 'before_tool';
   if (has('agentName')) return has('stopReason') ? 'subagent_stop' : 'subagent_start';
   if (has('stopReason')) return 'stop';
+  if (has('trigger')) return 'compacting';
   if (has('source') || has('initialPrompt')) return 'session_start';
   if (has('prompt')) return 'prompt';
   return has('reason') ? 'session_end' : 'other';
@@ -97,6 +121,7 @@ const NAMED: Readonly<Record<string, HookEvent['event']>> = {
   stop: 'stop',
   subagentstart: 'subagent_start',
   subagentstop: 'subagent_stop',
+  precompact: 'compacting',
 };
 
 /** A tool of an MCP server is called `SERVER-TOOL`. */

@@ -35,6 +35,38 @@ describe('where a session stands', () => {
     expect(card).toContain('phasegate next');
   });
 
+  test('Gemini CLI, which sums up before a prompt and tells nobody, is shown all of it with each prompt [adv.K1]', async () => {
+    const bed = openHookBed();
+    const run = await bed.start();
+    const at = { session_id: 'g1', cwd: bed.root };
+    const shown = async (hook_event_name: string) =>
+      contextOf(await bed.raw('gemini', { ...at, hook_event_name, source: 'startup', prompt: 'go on' }, run));
+    expect(await shown('SessionStart')).not.toContain('Plan the work.');
+    expect(await shown('BeforeAgent')).toContain('Plan the work.');
+    await bed.done(run);
+    expect(await shown('BeforeAgent')).toContain('Build it.');
+  });
+
+  test('Copilot, which takes no words where it sums up, is shown all of it with the next result or refusal [adv.K1]', async () => {
+    const bed = openHookBed();
+    const run = await bed.start();
+    const at = { sessionId: 'c1', cwd: bed.root };
+    const told = async (more: JsonObject) =>
+      JSON.stringify(await bed.raw('copilot', { ...at, ...more }, run));
+    const read = { toolName: 'view', toolArgs: { path: join(bed.root, 'docs/a.md') } };
+    const ran = { ...read, toolResult: { resultType: 'success', textResultForLlm: 'a' } };
+    const write = { toolName: 'create', toolArgs: { path: join(bed.root, 'src/a.js'), file_text: '' } };
+    await told(read);
+    expect(await told(ran)).toBe('{}');
+    expect(await told({ trigger: 'auto', customInstructions: '' })).toBe('{}');
+    expect(await told(read)).toBe('{}');
+    expect(await told(ran)).toContain('Plan the work.');
+    expect(await told(write)).not.toContain('Plan the work.');
+    await told({ trigger: 'auto', customInstructions: '' });
+    expect(await told(write)).toMatch(/may not write.*Next: .*Plan the work\./);
+    expect(await told(write)).not.toContain('Plan the work.');
+  });
+
   test('settings stay as they are while a session runs', async () => {
     const bed = openHookBed();
     const answer = await bed.event('ConfigChange', { source: 'project_settings', file_path: '/x' });
@@ -242,6 +274,25 @@ describe('which run a session works on', () => {
     await bed.call('mcp__phasegate__get_current_phase', { session_id: RUN_ID });
     await bed.raw('claude', { session_id: 's9', cwd: bed.root, hook_event_name: 'SessionStart' }, RUN_ID);
     expect((await sessions(bed)).s9).toBe(null);
+  });
+
+  test('a subagent of Copilot is held as the session that started it, also where that came to its run later, and may stop', async () => {
+    const bed = openHookBed();
+    const of = { agentId: 'sub', parentAgentId: 'c1', agentType: 'general-purpose' };
+    const tell = async (sessionId: string, more: JsonObject, run?: string) =>
+      JSON.stringify(await bed.raw('copilot', { sessionId, cwd: bed.root, ...more }, run));
+    const write = (path: string) => ({
+      toolName: 'create',
+      toolArgs: { path: join(bed.root, path), file_text: '' },
+    });
+    await tell('c1', { prompt: 'do it' });
+    expect(await tell('sub', { ...of, ...write('docs/a.md') })).toContain('without a run');
+    const run = await bed.start();
+    await tell('c1', { source: 'new' }, run);
+    expect(await tell('sub', { ...of, ...write('docs/a.md') })).toBe('{}');
+    expect(await tell('sub', { ...of, ...write('src/a.js') })).toContain('may not write `src/a.js`');
+    expect(await tell('sub', { ...of, stopReason: 'end_turn' })).toBe('{}');
+    expect(await tell('c1', { stopReason: 'end_turn' })).toContain('not finished');
   });
 
   test('in the folder of another project everything is outside', async () => {

@@ -5,8 +5,9 @@ import { spellNext } from '@phasegate/wire';
 import type { HookAnswer } from '../../runtime/ports.ts';
 
 /** Why a call was refused and what to do instead, in one line that a model reads. */
-export function denialText({ blocker, run }: Extract<HookAnswer, { kind: 'deny' }>): string {
-  return `[phasegate] ${oneLine(blocker.message)} (${blocker.code}${ruleOf(blocker)}). Next: ${nextOf(blocker, run)}`;
+export function denialText({ blocker, run, view }: Extract<HookAnswer, { kind: 'deny' }>): string {
+  const line = `[phasegate] ${oneLine(blocker.message)} (${blocker.code}${ruleOf(blocker)}). Next: ${nextOf(blocker, run)}`;
+  return view === undefined ? line : `${line}\n\n${cardText({ kind: 'card', view, whole: true })}`;
 }
 
 /** The rule of the definition that refuses, with its line where the run knows it. */
