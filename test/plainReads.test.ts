@@ -19,6 +19,7 @@ test('a path that an agent can write is opened without waiting, in one place of 
 const PLAIN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   'opens without waiting, asks what it opened, and has a limit': {
     'markdown/src/sources/tasksMd/readTasksFile.ts': 1,
+    'phasegate/src/anchoring/anchorFile.ts': 1,
     'phasegate/src/database/original.ts': 1,
     'phasegate/src/files/readRegular.ts': 1,
     'phasegate/src/files/streamRegular.ts': 1,

@@ -45,6 +45,8 @@ test('faults have exactly these codes', () => {
     'guarded_changed',
     'fence_failed',
     'worktree_failed',
+    'range_unreadable',
+    'bundle_invalid',
     'path_outside',
     'too_large',
     'source_parse_failed',
@@ -174,6 +176,8 @@ test('the audit has exactly these events', () => {
     'pause_began',
     'pause_ended',
     'client_proven',
+    'range_attested',
+    'audit_anchored',
   ]);
   expect(readUnion(ports, 'NoteEvent')).toEqual([
     'tool_judged',
@@ -184,6 +188,7 @@ test('the audit has exactly these events', () => {
     'session_bound',
     'hook_reported',
     'hook_forged',
+    'files_recorded',
     'unreconciled',
     'guarded_files_changed',
     'guarded_files_restored',

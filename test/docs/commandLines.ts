@@ -33,6 +33,8 @@ const SANDBOX =
   'it needs the client and bubblewrap: `runSandboxed.test.ts` does the same with a scripted one';
 const ISOLATED = 'it needs root, and users of its own: `adversary/isolated.test.ts` does the same';
 const DOCTOR = 'it ends with 1 until a human is set up: `doctor.test.ts` runs it';
+const COMMITS =
+  'it is about commits of the reader’s own: `verifyRange.test.ts` and `githubStep.test.ts` do the same';
 const SHELL = 'it reads what the line before it wrote, with programs that are not ours';
 
 /** Lines that are not run as they stand, each with the reason. What is not here is run. */
@@ -58,6 +60,9 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^phasegate database /, OWN],
   [/^phasegate (?:trust|restore|archive|backup \/mnt)/, HUMAN],
   [/^phasegate audit export --as maria/, HUMAN],
+  [/^phasegate attest /, HUMAN],
+  [/^phasegate verify-range main/, COMMITS],
+  [/^git (?:notes|push) /, COMMITS],
   [/^grep /, SHELL],
   [/^npm (?:ci|install)\b/, CHECKOUT],
   [/^(?:sudo phasegate isolate|\/var\/lib\/phasegate|export PHASEGATE_URL=unix)/, ISOLATED],

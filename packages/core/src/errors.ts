@@ -39,6 +39,8 @@ export const ERROR_CODES = {
   guarded_changed: 'files of the guard itself were changed, and neither accepted nor put back',
   fence_failed: 'the workspace cannot be measured, or compared with what it was',
   worktree_failed: 'a git worktree for a run cannot be made or removed',
+  range_unreadable: 'a range of commits cannot be read from the repository',
+  bundle_invalid: 'a bundle of contents is not signed by a key that is pinned',
   path_outside: 'a path leaves the project',
   too_large: 'a file or value is over the size limit',
   source_parse_failed: 'nothing usable was found in the source of a dynamic workflow',

@@ -7,6 +7,7 @@ import { loadConfig } from './config.ts';
 import { configTemplate } from './templates/config.ts';
 
 const DEFAULTS = {
+  anchors: null,
   workflows: [],
   docs: [],
   port: 8000,
@@ -158,6 +159,10 @@ describe('what is wrong is refused with its place', () => {
     ['broken JSON', 'phasegate.config.json', '{"port": }\n'],
     ['a NUL byte', 'phasegate.config.yaml', 'port: 1\u0000\n'],
     ['a glob that leaves the project', 'phasegate.config.yaml', 'workflows: ["../*.yaml"]\n'],
+    ['anchors in nothing', 'phasegate.config.yaml', 'anchors: {}\n'],
+    ['anchors in the project', 'phasegate.config.yaml', 'anchors: { file: anchors.txt }\n'],
+    ['anchors too often', 'phasegate.config.yaml', 'anchors: { git_note: true, every: 1s }\n'],
+    ['anchors by code', 'phasegate.config.yaml', 'anchors: { git_note: true, run: x }\n'],
     ['memory for nothing', 'phasegate.config.yaml', 'sandbox: { memory: 1 }\n'],
     ['memory by a word', 'phasegate.config.yaml', 'sandbox: { memory: 4GB }\n'],
     ['a file over the limit', 'phasegate.config.yaml', `port: 1 ${'#'.repeat(1024 * 1024)}\n`],

@@ -46,6 +46,15 @@ export interface Config {
   readonly secrets: readonly string[];
   /** Whether programs that Phasegate runs are in a sandbox, and what they see there beside the workspace. */
   readonly sandbox: SandboxConfig;
+  /** Where a server keeps anchors of the audit outside; null where it keeps none. */
+  readonly anchors: AnchorConfig | null;
+}
+
+/** A file from `/` or `~/`, or a git note, and how often: a time such as `1h`. */
+export interface AnchorConfig {
+  readonly file?: string;
+  readonly git_note?: boolean;
+  readonly every?: string;
 }
 
 /** `on`: every program is; `off`: those of workflows that ask for it. Places are folders from `/` or `~/`. */
@@ -90,6 +99,7 @@ const DEFAULTS: Config = {
   servers: {},
   sandbox: 'off',
   secrets: [],
+  anchors: null,
 };
 
 /** Reads the project's config; every problem is reported at once, with its place. */

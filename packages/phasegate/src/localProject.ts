@@ -23,7 +23,9 @@ import {
   worktreeRecordIn,
 } from './config.ts';
 import { enterProject, requireAcceptedNested } from './enterProject.ts';
+import { lazyAnchors } from './lazyAnchors.ts';
 import { lazy, lazyPort } from './lazyPort.ts';
+import { lazyRanges } from './lazyRanges.ts';
 import { listingFile } from './listingFile.ts';
 import { configuredServers, lazyServers } from './localAttached.ts';
 import { lazyDatabases } from './localDatabases.ts';
@@ -124,6 +126,8 @@ export async function openLocalProject({ projectDir, env, ...given }: LocalProje
     codeGate,
     standards,
     sources,
+    ranges: lazyRanges(root, env),
+    anchors: lazyAnchors(where),
     async open() {
       if (given.anywhere !== true) await demandAccepted();
       return open({ root, env, stateDir: where.stateDir, catalog, functions, opened, keys: given.keys });
@@ -240,6 +244,7 @@ async function open(opening: Opening): Promise<OpenProject> {
     archiveFile: () => archiveFile(stateDir),
     tokens: createTokens({ secrets: tokenSecretsOf(stateDir), environment: env, now: Date.now }),
     seal,
+    publicKey: sealing.audit.publicKey,
     keys,
     tools: async () => (await import('./tools/index.ts')).TOOLS,
     guarded: lazyGuardedFiles({ root, stateDir, seal }),

@@ -197,6 +197,35 @@ test('a socket is put in the place of one that was left behind, and of nothing e
   await (await open()).close();
 });
 
+test('a server gives anchors to the place that the config names, and tells where the audit no longer goes through one', async () => {
+  const { project, base, open } = await makeProject();
+  const file = join(base, 'anchors');
+  writeFileSync(
+    join(project.root, 'phasegate.config.json'),
+    JSON.stringify({ anchors: { file, every: '1m' } }),
+  );
+  const told: string[] = [];
+
+  await (await open()).close();
+  const [first = ''] = readFileSync(file, 'utf8').split('\n');
+  await (await open()).close();
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  const opened = await project.open();
+  const report = await opened.verifyAudit({ anchors: lines });
+  const events = (await opened.feed.after(0, 100)).map(({ event }) => event);
+  await opened.close();
+  // Of another project: this audit does not go on from there.
+  writeFileSync(file, `${first.slice(0, 20)}A${first.slice(21)}\n`);
+  const server = await openLocalServer({ project, port: 0, log: (text) => void told.push(text) });
+  await server.close();
+
+  expect(lines).toHaveLength(2);
+  expect(report).toMatchObject({ ok: true, findings: [] });
+  expect(events.filter((event) => event === 'audit_anchored')).toHaveLength(2);
+  expect(told.join('\n')).toContain('no anchor was made of it');
+  expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(1);
+});
+
 async function served(): Promise<RunningServer> {
   const { open } = await makeProject();
   const server = await open();

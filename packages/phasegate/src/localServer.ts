@@ -71,6 +71,7 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
       idle,
     });
     const watch = open.server.watch();
+    const anchoring = await request.project.anchors.keep(open, request.log);
     await open.server.note('server_started', ENGINE, { url, pid: process.pid });
     const certificate =
       binding.tls === undefined ? {} : { certificate: certificateOf(binding.tls).fingerprint256 };
@@ -88,6 +89,7 @@ async function serve(request: ServeRequest, place: ServerPlace, binding: Binding
       // In this order: nothing new comes in, what is under way is answered, and only then is the store let go.
       await hangUp();
       await app.close();
+      await anchoring.stop();
       await watch.stop();
       await open.server.note('server_stopped', ENGINE, { url, pid: process.pid });
       await request.project.standards.close();

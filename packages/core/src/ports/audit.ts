@@ -44,7 +44,11 @@ export type ProjectEvent =
   | 'pause_began'
   | 'pause_ended'
   /** A real client was tried, and this is what held. */
-  | 'client_proven';
+  | 'client_proven'
+  /** A human signed that contents of files which no phase ended with are theirs. */
+  | 'range_attested'
+  /** Where all chains ended was signed and given to a place outside. */
+  | 'audit_anchored';
 
 /** Events of a run's chain that change no state. */
 export type NoteEvent =
@@ -59,6 +63,8 @@ export type NoteEvent =
   | 'hook_reported'
   /** A client reported a call that was never judged. */
   | 'hook_forged'
+  /** The contents a phase ended with, or a human accepted, path by path. */
+  | 'files_recorded'
   /** What a session's transcript holds could not be compared with the audit yet. */
   | 'unreconciled'
   /** Files of the guard's own changed while no process looked, and there was no human to accept them. */
@@ -122,6 +128,8 @@ export interface AuditReport {
 export interface VerifyOptions {
   /** An anchor of an earlier verification: runs without a record that is newer are not read again. */
   readonly since?: string;
+  /** Anchors that were kept outside: all chains must go through every one of them. */
+  readonly anchors?: readonly string[];
   /** Whether an anchor is wanted. */
   readonly anchor?: boolean;
   /** Files that runs were archived to, to be verified too. */

@@ -10,6 +10,8 @@ export interface FenceChange extends Pick<TreeChange, 'path' | 'how'> {
   readonly names?: readonly (string | null)[];
   /** SHA-256 of what stands there now; null where that is not a file, or nothing. */
   readonly content: string | null;
+  /** Of a link: where it leads, as it is written. */
+  readonly link?: string;
   /** Who may do what with what stands there now. */
   readonly mode: number | null;
   /** When it last changed, in milliseconds since the epoch; null where it is gone. */

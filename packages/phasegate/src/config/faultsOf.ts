@@ -1,5 +1,6 @@
 import { isJsonObject, type Json } from '@phasegate/core';
 import { compilePattern, didYouMean } from '@phasegate/core/model';
+import { anchorFaults } from './anchorFaults.ts';
 import type { ConfigFault } from './configFault.ts';
 import { sandboxFaults } from './sandboxFaults.ts';
 import { serverFaults } from './serverFaults.ts';
@@ -41,6 +42,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   clients: (value, key) => texts(value, [key]),
   servers: serverFaults,
   sandbox: sandboxFaults,
+  anchors: anchorFaults,
   secrets: expressions,
 };
 

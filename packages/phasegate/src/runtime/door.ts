@@ -49,7 +49,7 @@ export interface Submitting extends Around {
   /** The run as it was shown to the one who decides: counts if it is saved over, else it is loaded anew. */
   readonly loaded?: StoredRun | undefined;
   /** Called with the decision, before it is saved; called again when it has to be decided once more. */
-  readonly beside?: (before: Run, decision: Decision) => Companions | Promise<Companions>;
+  readonly beside?: (before: Run, decision: Judged) => Companions | Promise<Companions>;
 }
 
 /** What is written in the same transaction as a decision. */

@@ -34,10 +34,12 @@ import type {
   Migrations,
   OpenProject,
   ProofRecords,
+  RangeRecords,
   Seal,
   ToolImplementation,
 } from './ports.ts';
 import type { Processes } from './processes.ts';
+import type { RangeRecordParts } from './range/rangeRecords.ts';
 import { recordingsIn, refusedStartsIn } from './recordings.ts';
 import { createRefusalNotes } from './refusalNotes.ts';
 import { createRuntime } from './runtime.ts';
@@ -66,6 +68,8 @@ export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'ca
   readonly keys?: KeyDerivation | undefined;
   /** Signs receipts. */
   readonly seal: Pick<Seal, 'sign'>;
+  /** The public half of what signs; absent: nobody elsewhere can check a signature. */
+  readonly publicKey?: string;
   /** The tools that can be carried out, asked for when the first call comes. */
   readonly tools: () => Promise<readonly ToolImplementation[]>;
   /** Tools of attached servers. */
@@ -163,6 +167,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
         return restored.length === 0 ? null : restoredMessage(restored);
       },
     },
+    ranges: lateRanges({ ...parts, now }),
     verifyAudit: (options) => store.verify(options),
     backup: (file) => store.backup(file ?? parts.backupFile()),
     archive: (wanted, human) => archiveRuns(parts, wanted, human),
@@ -280,6 +285,17 @@ function settingsFor(workspace: string): HookSettings {
     file: '',
     path: '',
     isSetUp: async () => true,
+  };
+}
+
+/** Loaded when asked for: few processes judge commits. */
+function lateRanges(parts: RangeRecordParts): RangeRecords {
+  const records = async () => (await import('./range/rangeRecords.ts')).createRangeRecords(parts);
+  return {
+    known: async () => (await records()).known(),
+    keys: async () => (await records()).keys(),
+    sign: async (text) => (await records()).sign(text),
+    attest: async (attestation, files) => (await records()).attest(attestation, files),
   };
 }
 

@@ -2,6 +2,7 @@
 // in core, so that a shelf can be a package.
 
 export type * from '@phasegate/core/ports';
+export type { Anchored, AnchorPlaces, Anchors, MadeAnchor } from './ports/anchoring.ts';
 export type {
   BackgroundServer,
   EnsureServer,
@@ -80,6 +81,22 @@ export {
   type ProvenWith,
   type Proving,
 } from './ports/proving.ts';
+export type {
+  Attestation,
+  CommitRange,
+  FileContent,
+  JudgedFile,
+  KnownContents,
+  KnownEnd,
+  PinnedKeys,
+  RangeChange,
+  RangeCommit,
+  RangeRecords,
+  RangeReport,
+  RangeRules,
+  Ranges,
+  Uncounted,
+} from './ports/ranges.ts';
 export type { RecordedRun, RecordingQuery, Records } from './ports/records.ts';
 export type { ReachedProject, RemoteProject } from './ports/remote.ts';
 export type { Driven, DriveRequest, DriveRun, RunnerProgress } from './ports/runner.ts';

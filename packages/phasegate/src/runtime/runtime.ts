@@ -99,7 +99,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     demandInFolder(parts, before, asked);
     const isAgent = how.principal.kind === 'agent';
     if (isAgent && before.status === 'active') await parkUnhooked(before, true);
-    const decided = () => door.submit(runId, masked(asked), how);
+    const decided = () => door.submit(runId, masked(asked), withFiles(parts.fence, how));
     const answer = await (parts.fence?.during(runId, decided) ?? decided());
     // What others let a run enter, its agent was not asked about.
     if (!isAgent && answer.run.status === 'active' && answer.run !== before)
@@ -320,6 +320,18 @@ function demandSight(run: Run, principal: Principal): void {
 /** An agent may see a run, and have tools judged in it, that it holds or holds an item of. */
 function isHeldBy(run: Run, agent: string): boolean {
   return run.holder === agent || holdsAnItem(run, agent);
+}
+
+/** INVARIANT: what a phase ended with is on the chain in the transaction that leaves it. */
+function withFiles(fence: RuntimeParts['fence'], how: Submitting): Submitting {
+  if (fence === undefined) return how;
+  return {
+    ...how,
+    async beside(before, decision) {
+      const given = await how.beside?.(before, decision);
+      return { ...given, notes: [...(given?.notes ?? []), ...(await fence.notesOf(before, decision))] };
+    },
+  };
 }
 
 /** Refused, and let pass all the same: that is what permissive mode is for. */

@@ -52,8 +52,17 @@ export interface Places {
   /** Of the newest record; 0 when there is none. */
   newest(): number;
   of(run: string, seq: number): number | undefined;
+  /** Where every record stands, in the order they came. */
+  heads(): Iterable<PlacedHead>;
   /** How many records a chain has, with the numbers of its first and last; no two have the same. */
   extent(run: string): { readonly count: number; readonly first: number; readonly last: number };
+}
+
+/** A record as the end of its chain, at the time it came. */
+export interface PlacedHead extends ChainHead {
+  readonly place: number;
+  /** Null for the project's own chain. */
+  readonly run: string | null;
 }
 
 /** A record as it is stored; most need only be hashed, so their data may be read no sooner than it is asked for. */

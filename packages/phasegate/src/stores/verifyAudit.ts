@@ -2,6 +2,7 @@ import { PhasegateError } from '@phasegate/core';
 import type { AuditFinding, AuditReport, Seal, VerifyOptions } from '../runtime/ports.ts';
 import { type Anchor, anchorText, readAnchor } from './anchor.ts';
 import type { AuditKnowledge, AuditSource, Verification } from './auditSource.ts';
+import { verifyAnchors } from './verifyAnchors.ts';
 import { verifyArchives } from './verifyArchives.ts';
 import { dropped } from './verifyChain.ts';
 import { headInvalid, verifyAnchor, verifyHead } from './verifyHead.ts';
@@ -22,7 +23,8 @@ export interface AuditWork {
 export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
   const { source, seal, knowledge, options = {}, shared } = work;
   const since = options.since === undefined ? null : readAnchor(seal, options.since);
-  if ((options.since !== undefined || options.anchor === true) && source.places === undefined) {
+  const asks = options.since !== undefined || options.anchor === true || options.anchors !== undefined;
+  if (asks && source.places === undefined) {
     throw new PhasegateError('store_unavailable', 'this store gives no anchors');
   }
   const humans = source.humans();
@@ -62,6 +64,8 @@ export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
     verification.report(headInvalid(null, "the anchor does not have the project's signature"));
   }
 
+  await verifyGiven(verification, options);
+
   const { records, unanchored } = verification.tally;
   const archived = archives.bundles.length === 0 ? {} : { archived: archives.bundles };
   const counts = { runs: found.tally.runs, records, unanchored };
@@ -75,6 +79,24 @@ export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
     time: source.head()?.time ?? '',
   };
   return { ...report, anchor: anchorText(seal, anchor) };
+}
+
+/** Anchors from outside, each of which must still be on the way that all chains took. */
+async function verifyGiven(verification: Verification, { anchors = [] }: VerifyOptions): Promise<void> {
+  const read = anchors.map((text) => readAnchor(verification.seal, text));
+  const foreign = read.filter((anchor) => anchor === null).length;
+  if (foreign > 0) {
+    const what = foreign === 1 ? 'an anchor does' : `${foreign} anchors do`;
+    verification.report(headInvalid(null, `${what} not have the project's signature`));
+  }
+  const unclear = await verifyAnchors(
+    verification,
+    read.filter((anchor) => anchor !== null),
+  );
+  const [first] = unclear;
+  if (first === undefined) return;
+  const message = `${unclear.length} anchors, the first of ${first.time}, are of a time when a run was under way that is archived by now: check them with \`--since ANCHOR --archive FILE\``;
+  verification.report(headInvalid(null, message));
 }
 
 /** Lets others work, and tells how far it is. */

@@ -4,6 +4,7 @@ import { fewOfEach } from '@phasegate/core/engine';
 import { demandHere, type Here } from '../boundFolder.ts';
 import type { Compared, Fence, FenceChange, FenceOrder, FenceReport, Fencing, Surveyed } from '../ports.ts';
 import type { Runtime } from '../runtime.ts';
+import { acceptedContents } from './recordedFiles.ts';
 import type { Sorted, WorkspaceFence } from './workspaceFence.ts';
 
 /** What it is built from. */
@@ -169,7 +170,12 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
       reason,
       ...accepted,
     });
-    const { submitted } = await runtime.submit(runId, { make }, { principal: human.principal });
+    const beside = (before: Run, { run: { updatedAt: at } }: { readonly run: Run }) => {
+      const by = { human: human.principal.name, at };
+      const files = compared.ok ? compared.changes.filter(({ path }) => paths.includes(path)) : [];
+      return { notes: action === 'accept' && files.length > 0 ? acceptedContents(before, by, files) : [] };
+    };
+    const { submitted } = await runtime.submit(runId, { make }, { principal: human.principal, beside });
     return { submitted, done };
 
     async function carryOut() {

@@ -1,4 +1,13 @@
-import { type Command, type Fact, type Look, own, type Phase, phaseById, type Run } from '@phasegate/core';
+import {
+  type Command,
+  type Decision,
+  type Fact,
+  type Look,
+  own,
+  type Phase,
+  phaseById,
+  type Run,
+} from '@phasegate/core';
 import {
   type FilesChanged,
   fewOfEach,
@@ -7,12 +16,15 @@ import {
   isGuardedIn,
   MOST_PATHS,
   mayWrite,
+  type Recording,
+  TREE_LOOK,
   type TreeChange,
   workspaceHold,
 } from '@phasegate/core/engine';
 import { guardOf, isInHome } from '@phasegate/core/model';
-import type { AuditRecord, Fence, FenceChange, GuardedChange, Store } from '../ports.ts';
+import type { AuditDraft, AuditRecord, Fence, FenceChange, GuardedChange, Store } from '../ports.ts';
 import { type AllowedCall, type CallsSince, callsSince, isWithin } from './callsInAudit.ts';
+import { filesAtEnd } from './recordedFiles.ts';
 
 /** What the runtime's fence is built from. */
 export interface WorkspaceFenceParts {
@@ -41,11 +53,18 @@ export interface WorkspaceFence {
   measure(runId: string): Promise<string>;
   /** What of these changes lies outside the phase's scope, with what the audit knows about it. */
   sortOut(run: Run, phase: Phase, changes: readonly FenceChange[]): Promise<Sorted>;
+  /** For the chain of a run that leaves its phase: the contents that the phase ended with. */
+  notesOf(before: Run, decision: DecidedFrom): Promise<readonly AuditDraft[]>;
   /**
    * Saves a run. INVARIANT: the measures that it is to have are on disk before; those that it does not have then are
    * dropped, whether it was saved or not.
    */
   around(saving: SavingRun): Promise<boolean>;
+}
+
+/** A decision with the facts it was made from. */
+export interface DecidedFrom extends Pick<Decision, 'events'> {
+  readonly recording: Pick<Recording, 'facts'>;
 }
 
 /** A run on its way to the store. */
@@ -65,6 +84,8 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
   const { fence, store } = parts;
   /** How many commands of a run are under way. */
   const underWay = new Map<string, number>();
+  /** What each run's looks found changed within the scope, by the measure that was taken for it. */
+  const seen = new Map<string, Map<string, readonly FenceChange[]>>();
 
   return {
     async during(runId, work) {
@@ -76,6 +97,7 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
         underWay.set(runId, left);
         if (left === 0) {
           underWay.delete(runId);
+          seen.delete(runId);
           await fence.release(runId);
         }
       }
@@ -96,6 +118,8 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
       }
       const phase = phaseById(run.workflow, id) as Phase;
       const found = await sortOut(run, phase, compared.changes);
+      const looks = seen.get(run.id) ?? new Map<string, readonly FenceChange[]>();
+      seen.set(run.id, looks.set(compared.tree, inScope(phase, compared.changes, found)));
       const isLong = found.outside.length > MOST_TOLD;
       const outside = (isLong ? fewOfEach(found.outside) : found.outside).slice(0, MOST_TOLD);
       const more = found.outside.length - outside.length;
@@ -115,6 +139,14 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
     },
 
     sortOut,
+    async notesOf(before, { events, recording: { facts } }) {
+      const left = events.find((event) => event.type === 'phase_completed');
+      const [fact, phase] = [facts[TREE_LOOK], phaseById(before.workflow, before.phase)];
+      if (left === undefined || phase === undefined || fact?.kind !== 'tree' || !fact.result.ok) return [];
+      const found = seen.get(before.id)?.get(fact.result.tree) ?? (await changedSince(before, phase));
+      return filesAtEnd(before, { phase, left, files: found });
+    },
+
     async movedAtGate(run) {
       const tree = treeAtGate(run);
       if (tree === null) return [];
@@ -141,6 +173,13 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
       return isSaved;
     },
   };
+
+  /** Where a function of the workflow has worked since the look. */
+  async function changedSince(run: Run, phase: Phase): Promise<readonly FenceChange[]> {
+    const compared = await fence.survey(run.id, run.work.tree as string);
+    if (!compared.ok) return [];
+    return inScope(phase, compared.changes, await sortOut(run, phase, compared.changes));
+  }
 
   async function settle(runId: string, trees: Record<'had' | 'has', readonly string[]>): Promise<void> {
     if (trees.had.every((tree) => trees.has.includes(tree))) return;
@@ -282,6 +321,16 @@ const DRAFT = /(?:^|\/)\.phasegate-[0-9a-f]{16}\.tmp$/;
 /** It was there when the phase was entered, in the midst of somebody's call, and went to its place. */
 function isDraftGone({ path, how }: FenceChange): boolean {
   return how === 'removed' && DRAFT.test(path);
+}
+
+/** What the phase itself may have changed: also what another run answers for is none of it. */
+function inScope(
+  phase: Phase,
+  changes: readonly FenceChange[],
+  { outside, noticed }: Sorted,
+): readonly FenceChange[] {
+  const elsewhere = new Set([...outside, ...noticed].map(({ path }) => path));
+  return changes.filter(({ path }) => !elsewhere.has(path) && mayWrite(phase, path));
 }
 
 /** What is neither outside nor only noticed, for the human at a gate: every folder of it is named. */

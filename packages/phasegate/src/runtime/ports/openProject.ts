@@ -26,6 +26,7 @@ import type {
 import type { Fencing } from './fencing.ts';
 import type { Hooks } from './hooks.ts';
 import type { ProofRecords } from './proving.ts';
+import type { RangeRecords } from './ranges.ts';
 import type { Records } from './records.ts';
 import type { Trust } from './trust.ts';
 
@@ -127,6 +128,8 @@ export interface Serving {
 /** What is kept: verified, backed up and put aside. */
 export interface Keeping {
   readonly databaseBackups: DatabaseBackups;
+  /** What is known about the contents that commits are judged by. */
+  readonly ranges: RangeRecords;
   verifyAudit(options?: VerifyOptions): Promise<AuditReport>;
   backup(file?: string): Promise<BackupRecord>;
   /** Moves runs that ended before a time to a signed file; a human's verb. Null where no run is that old. */
@@ -183,7 +186,7 @@ export interface DatabaseBackups {
 export interface ServerDuties {
   /** Records something about the server or a sign-in on the project's chain. */
   note(
-    event: 'server_started' | 'server_stopped' | 'signed_in' | 'token_secret_rotated',
+    event: 'server_started' | 'server_stopped' | 'signed_in' | 'token_secret_rotated' | 'audit_anchored',
     principal: Principal,
     data: JsonObject,
   ): Promise<void>;

@@ -12,8 +12,10 @@ import type {
   UnlockedHuman,
 } from '@phasegate/core/ports';
 import type { Rates } from '@phasegate/proofs';
+import type { Anchors } from './anchoring.ts';
 import type { Imported, ImportRequest } from './importing.ts';
 import type { OpenProject } from './openProject.ts';
+import type { Ranges } from './ranges.ts';
 
 /** The project as local surfaces see it. Built by `main.ts`; the store is opened only when asked for. */
 export interface Project {
@@ -33,6 +35,10 @@ export interface Project {
   /** Parsers of the sources that dynamic workflows are made from; loaded when first asked. */
   sources(): Promise<SourceParsers>;
   open(): Promise<OpenProject>;
+  /** Ranges of commits of the repository that the project is in; the store is not opened for it. */
+  readonly ranges: Ranges;
+  /** Anchors of the audit, and where they are kept outside. */
+  readonly anchors: Anchors;
   /** Reads the text of a file of rates for a simulation; throws `workflow_invalid` with all that is wrong with it. */
   readRates(file: string, text: string, workflow: Workflow): Promise<Rates>;
   /** Makes a workflow of ours from one of others; writes nothing. Throws `usage`, `workflow_invalid`, `file_unreadable`. */

@@ -168,6 +168,14 @@ export function sqliteSource(database: DatabaseSync, seal: Seal): AuditSource & 
     },
     places: {
       newest: () => integer(newest().get() ?? {}, 'place'),
+      *heads() {
+        for (const row of database.prepare(HEADS).iterate()) {
+          const chain = integer(row, 'run');
+          // One whose run is gone is found otherwise, and stands for itself here.
+          const run = chain === PROJECT ? null : (textOrNull(row, 'id') ?? namelessChain(chain));
+          yield { place: integer(row, 'place'), run, seq: integer(row, 'seq'), hash: hex(row, 'hash') };
+        }
+      },
       of(run, seq) {
         const row = placeOf().get(chainOf(run), seq);
         return row && integer(row, 'place');
@@ -213,6 +221,9 @@ const PLACE = 'max(-1, min(rowid, 9007199254740991))';
 
 const RECORDS = `SELECT ${PLACE} AS place, run, seq, time, principal, event, data, prev, hash FROM audit
   WHERE run = ? ORDER BY seq`;
+
+const HEADS = `SELECT ${PLACE.replaceAll('rowid', 'audit.rowid')} AS place, audit.run AS run, runs.id AS id, audit.seq AS seq, audit.hash AS hash
+  FROM audit LEFT JOIN runs ON runs.key = audit.run ORDER BY audit.rowid`;
 
 /** Memory stays flat however many workflows there are. */
 const MOST_WORKFLOWS = 200;

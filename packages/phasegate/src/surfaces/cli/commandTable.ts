@@ -269,6 +269,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/trust.ts')).trust,
   },
   {
+    name: 'attest',
+    group: 'For humans',
+    summary: 'sign that what commits change outside of every phase is your own work',
+    load: async () => (await import('./commands/attest.ts')).attest,
+  },
+  {
     name: 'humans',
     group: 'For humans',
     summary: 'add, remove or list the humans who may decide',
@@ -297,6 +303,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'State and audit',
     summary: 'verify, export or follow the audit',
     load: async () => (await import('./commands/audit.ts')).audit,
+  },
+  {
+    name: 'verify-range',
+    group: 'State and audit',
+    summary: 'say whether every file that commits change is one that a phase ended with or a human signed',
+    load: async () => (await import('./commands/verifyRange.ts')).verifyRange,
   },
   {
     name: 'database',

@@ -14,6 +14,7 @@ const CALLERS_FAULTS: ReadonlySet<ErrorCode> = new Set([
   'workflow_ambiguous',
   'evidence_unreadable',
   'file_unreadable',
+  'range_unreadable',
   'path_outside',
   'too_large',
   'no_human',

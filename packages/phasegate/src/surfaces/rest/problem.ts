@@ -37,6 +37,8 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   database_changed: 409,
   database_refused: 422,
   worktree_failed: 409,
+  range_unreadable: 422,
+  bundle_invalid: 422,
   sandbox_unavailable: 409,
   tool_unavailable: 409,
   evidence_unreadable: 422,

@@ -376,6 +376,7 @@ function changeFacts({ path, how, after, noticed }: PathChange): FenceChange {
     how,
     ...(noticed === undefined ? {} : { noticed }),
     content: after?.type === 'file' ? after.content : null,
+    ...(after?.type === 'link' ? { link: after.content } : {}),
     mode: after?.mode ?? null,
     at: after === null ? null : Number(after.ctime / 1_000_000n),
   };

@@ -12,56 +12,69 @@ import { callerOf, HUMAN_OPTIONS, signInAtServer } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
 import { unwritable } from '../writeText.ts';
 
-/** `phasegate audit`: verify, export, tail. */
+/** `phasegate audit`: verify, anchor, export, tail. */
 export const audit: CliCommand = {
   usage: [
-    'audit verify [--since ANCHOR] [--anchor] [--archive FILE]',
+    'audit verify [--anchor FILE|git-note] [--since ANCHOR] [--archive FILE]',
+    'audit anchor [--to FILE|git-note]…',
     'audit export [--run RUN] [--output FILE]',
     'audit tail [--run RUN] [-n N] [--follow]',
   ],
   details:
-    'verify checks every chain, seal and head and exits with 1 when one is broken. With --anchor it prints where all\n' +
-    'chains end, signed by the project: keep it elsewhere. --since takes it again, checks that all chains still go\n' +
-    'through there, and reads only runs that changed since; an edit in an old record of another run is found without\n' +
-    'it. --archive verifies a file of `phasegate archive` too, and may be given several times. export prints one record\n' +
+    'verify checks every chain, seal and head and exits with 1 when one is broken. anchor verifies, prints where all\n' +
+    'chains end, signed by the project, and gives it to the places of --to, else to those of the config: keep it outside.\n' +
+    'verify --anchor reads the anchors of a file, or of notes (`git-note`, `git-note:REF`), and checks that all chains go\n' +
+    'through every one: an older database that was put back, or one rewritten with its own keys, shows. --since takes one\n' +
+    'anchor and reads only runs that changed since; an edit in an old record of another run is found without it. --archive verifies a file of `phasegate archive` too, and may be given several times. export prints one record\n' +
     'per line. Without a credential export and tail show what an agent may see.\n' +
     'On a terminal tail prints a short line for each record: when, run, event, by whom, and the code of a refusal.',
   examples: [
     'phasegate audit verify',
-    'phasegate audit verify --anchor --json',
+    'phasegate audit anchor --to /mnt/safe/anchors',
+    'phasegate audit verify --anchor /mnt/safe/anchors',
     'phasegate audit export --run RUN',
     'phasegate audit tail --follow',
   ],
   options: {
     run: { type: 'text', value: 'RUN', summary: 'only the chain of this run' },
     since: { type: 'text', value: 'ANCHOR', summary: 'verify what is newer than an anchor' },
-    anchor: { type: 'flag', summary: 'print an anchor, where the audit verifies' },
+    anchor: {
+      type: 'texts',
+      value: 'FILE|git-note',
+      summary: 'check that all chains go through these anchors',
+    },
+    to: { type: 'texts', value: 'FILE|git-note', summary: 'give a new anchor to this place' },
     archive: { type: 'texts', value: 'FILE', summary: 'verify this archive of runs too' },
     output: { type: 'text', value: 'FILE', summary: 'export to a file instead of stdout' },
     lines: { type: 'text', short: 'n', value: 'N', summary: 'how many records tail shows (default 20)' },
     follow: { type: 'flag', short: 'f', summary: 'keep printing records as they come' },
     ...HUMAN_OPTIONS,
   },
-  positionals: ['verify|export|tail'],
+  positionals: ['verify|anchor|export|tail'],
   server: 'used',
   async run(invocation) {
     const [action] = invocation.args.positionals;
     switch (action) {
       case 'verify':
         return verifyAudit(invocation);
+      case 'anchor':
+        return (await import('../makeAnchor.ts')).makeAnchor(invocation);
       case 'export':
         return exportAudit(invocation);
       case 'tail':
         return tailAudit(invocation);
       default:
-        throw usageError(`\`phasegate audit\` has no \`${action}\``, 'it has `verify`, `export` and `tail`');
+        throw usageError(
+          `\`phasegate audit\` has no \`${action}\``,
+          'it has `verify`, `anchor`, `export` and `tail`',
+        );
     }
   },
 };
 
 async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
   const { args, out } = invocation;
-  const [since, anchor] = [args.text('since'), args.flag('anchor')];
+  const [since, places] = [args.text('since'), args.texts('anchor')];
   const archives = args.texts('archive').map((file) => resolve(file));
   if (invocation.server !== null && archives.length > 0) {
     throw usageError(
@@ -69,24 +82,26 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
       'verify on the machine of the project, without `--url`',
     );
   }
-  if (invocation.server !== null && (since !== undefined || anchor)) {
+  if (invocation.server !== null && (since !== undefined || places.length > 0)) {
     throw usageError('a server knows no anchors', 'verify on the machine of the project, without `--url`');
   }
   await signInAtServer(invocation);
+  const anchors = places.length === 0 ? undefined : await anchorsAt(invocation, places);
   const project = await invocation.reach();
   const report = await working(out, 'verifying the audit', (report) => {
     const onProgress = (records: number) => report(`${records} records`);
-    return project.verifyAudit({ ...(since === undefined ? {} : { since }), anchor, archives, onProgress });
+    const by = { ...(since === undefined ? {} : { since }), ...(anchors === undefined ? {} : { anchors }) };
+    return project.verifyAudit({ ...by, archives, onProgress });
   });
   await out.result(report, () => {
     const checked = `${report.records} records of ${report.runs} ${report.runs === 1 ? 'run' : 'runs'}`;
-    const anchored = report.anchor === undefined ? '' : `\nanchor: ${report.anchor}`;
+    const through = anchors === undefined ? '' : `, and goes through ${anchors.length} anchors`;
     const archived = (report.archived ?? []).map(
       ({ runs, file, verified }) =>
         `  ${runs} ${runs === 1 ? 'run' : 'runs'} archived in ${file}${verified ? ', which verifies' : ''}`,
     );
     if (report.ok) {
-      return [`${out.paint.green('the audit verifies')}: ${checked}`, ...archived].join('\n') + anchored;
+      return [`${out.paint.green('the audit verifies')}: ${checked}${through}`, ...archived].join('\n');
     }
     return [
       `${out.paint.red('the audit is broken')}: ${checked}`,
@@ -98,6 +113,18 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
     ].join('\n');
   });
   return report.ok ? 0 : 1;
+}
+
+/** INVARIANT: a place without any anchor is a mistake, and nothing that was checked. */
+async function anchorsAt(invocation: Invocation, places: readonly string[]): Promise<readonly string[]> {
+  const { anchors } = await invocation.project();
+  const found: string[] = [];
+  for (const place of places) {
+    const read = await anchors.read(place);
+    if (read.length === 0) throw usageError(`there is no anchor in \`${place}\``, 'phasegate audit anchor');
+    found.push(...read);
+  }
+  return found;
 }
 
 async function exportAudit(invocation: Invocation): Promise<ExitCode> {

@@ -1,0 +1,50 @@
+import { reasonOf } from '@phasegate/core/model';
+import type { Anchored, MadeAnchor } from '../runtime/ports.ts';
+
+/** How anchors are kept being made. */
+export interface KeepingAnchors {
+  readonly everyMs: number;
+  readonly project: Anchored;
+  make(): Promise<MadeAnchor>;
+  log(text: string): void;
+}
+
+/** Makes an anchor now, and one after each interval in which something happened. */
+export function keepAnchors({ everyMs, project, make, log }: KeepingAnchors): {
+  look(): Promise<void>;
+  stop(): Promise<void>;
+} {
+  let seen = Number.NEGATIVE_INFINITY;
+  let round: Promise<void> | undefined;
+
+  async function lookOnce(): Promise<void> {
+    // Its own note is nothing that happened.
+    if ((await project.feed.newest()) === seen) return;
+    const { report, failed } = await make();
+    const [first] = report.findings;
+    if (first !== undefined) log(`the audit is broken, and no anchor was made of it: ${first.message}`);
+    for (const reason of failed) log(reason);
+    seen = await project.feed.newest();
+  }
+
+  /** One at a time: a large audit takes a while. */
+  function look(): Promise<void> {
+    round ??= lookOnce()
+      .catch((error: unknown) => log(`no anchor was made: ${reasonOf(error)}`))
+      .finally(() => {
+        round = undefined;
+      });
+    return round;
+  }
+
+  const timer = setInterval(() => void look(), everyMs);
+  timer.unref();
+  void look();
+  return {
+    look,
+    async stop() {
+      clearInterval(timer);
+      await round;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { own, PhasegateError } from '@phasegate/core';
+import { parseDuration, reasonOf } from '@phasegate/core/model';
+import { addToFile, readAnchorFile } from './anchoring/anchorFile.ts';
+import { ANCHOR_NOTES, addToNote, readNotes } from './anchoring/anchorNote.ts';
+import { keepAnchors } from './anchoring/keepAnchors.ts';
+import { loadConfig } from './config.ts';
+import type { Anchored, AnchorPlaces, Anchors, MadeAnchor } from './runtime/ports.ts';
+import { readingGit } from './workspace/readingGit.ts';
+
+/** Anchors of a project on this machine. */
+export function localAnchors(place: {
+  readonly root: string;
+  readonly stateDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}): Anchors {
+  const { root, stateDir, env } = place;
+  const git = () => readingGit(root, env);
+  const forbidden = () => [realpathSync(root), realpathSync(stateDir)];
+
+  async function configured() {
+    const { anchors } = await loadConfig(root);
+    if (anchors === null || (anchors.file === undefined && anchors.git_note !== true)) return null;
+    const { file, git_note: gitNote = false, every = '1h' } = anchors;
+    const places: AnchorPlaces = { ...(file === undefined ? {} : { file: inHome(file, env) }), gitNote };
+    return { places, everyMs: (parseDuration(every) ?? 3_600) * 1000 };
+  }
+
+  async function make(project: Anchored, places: AnchorPlaces): Promise<MadeAnchor> {
+    const { gitNote } = places;
+    const [file, last, unread] = places.file === undefined ? [] : lastOf(places.file);
+    const report = await project.verifyAudit({
+      anchor: true,
+      ...(last === undefined ? {} : { since: last }),
+    });
+    const [given, failed]: [string[], string[]] = [[], unread === undefined ? [] : [unread]];
+    if (report.anchor === undefined) {
+      const [first] = report.findings;
+      await note(project, { ok: false, message: first?.message ?? '' });
+      return { report, given, failed };
+    }
+    const { anchor } = report;
+    const give = async (name: string, act: () => void | Promise<void>) => {
+      try {
+        await act();
+        given.push(name);
+      } catch (error) {
+        failed.push(error instanceof PhasegateError ? error.message : reasonOf(error));
+      }
+    };
+    if (file !== undefined) await give(file, () => addToFile(file, anchor, forbidden()));
+    if (gitNote === true) await give(ANCHOR_NOTES, () => addToNote(git(), anchor));
+    await note(project, { ok: true, anchor, given, failed });
+    return { report, given, failed };
+  }
+
+  return {
+    configured,
+    make,
+    async read(where) {
+      if (where === 'git-note') return readNotes(git(), ANCHOR_NOTES);
+      if (where.startsWith('git-note:')) return readNotes(git(), where.slice('git-note:'.length));
+      return readAnchorFile(resolve(where));
+    },
+    async keep(project, log) {
+      const wanted = await configured();
+      if (wanted === null) return { stop: async () => undefined };
+      const { places, everyMs } = wanted;
+      return keepAnchors({ everyMs, project, log, make: () => make(project, places) });
+    },
+  };
+}
+
+async function note(project: Anchored, data: Parameters<Anchored['server']['note']>[2]): Promise<void> {
+  await project.server.note('audit_anchored', { kind: 'engine', name: 'phasegate' }, data);
+}
+
+/** The file where anchors can be added to it, its last one, and why they cannot; a file that is not there yet has none. */
+function lastOf(
+  file: string,
+): readonly [file?: string | undefined, last?: string | undefined, problem?: string] {
+  try {
+    const last = readAnchorFile(file).at(-1);
+    return last === undefined ? [file] : [file, last];
+  } catch (error) {
+    if (own(own(error, 'cause'), 'code') === 'ENOENT') return [file];
+    return [undefined, undefined, reasonOf(error)];
+  }
+}
+
+function inHome(file: string, env: Readonly<Record<string, string | undefined>>): string {
+  return file.startsWith('~/') ? join(env.HOME ?? '/', file.slice(2)) : file;
+}
