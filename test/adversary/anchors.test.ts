@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { own } from '@phasegate/core';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -118,6 +118,8 @@ describe('an anchor is kept where it cannot do harm:', () => {
 
     const made = await phasegate(project, ['audit', 'anchor', '--to', 'git-note']);
     const read = await verify(project, 'git-note');
+    const hookRan = existsSync(join(project.base, 'started'));
+    // The test's own git does start it.
     git('update-ref', 'refs/remotes/origin/anchors', 'refs/notes/phasegate-anchors');
     const fetched = await verify(project, 'git-note:refs/remotes/origin/anchors');
     const missing = await verify(project, 'git-note:refs/notes/none');
@@ -128,6 +130,7 @@ describe('an anchor is kept where it cannot do harm:', () => {
     ]);
     expect([read.code, fetched.code, missing.code]).toEqual([0, 0, 2]);
     expect(made.stderr).toBe('');
+    expect([hookRan, existsSync(join(project.base, 'started'))]).toEqual([false, true]);
   });
 });
 
