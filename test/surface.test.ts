@@ -187,6 +187,7 @@ test('the command line has exactly these commands', () => {
     'decide',
     'answer',
     'resume',
+    'override',
     'stop',
     'pause',
     'worktree',

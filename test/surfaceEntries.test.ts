@@ -96,6 +96,7 @@ test('@phasegate/core/engine exports exactly these values', () => {
     'normalise',
     'openItems',
     'outcomeOf',
+    'overrideTarget',
     'overviewOf',
     'pathsOf',
     'phaseAnswer',
@@ -206,6 +207,7 @@ test('@phasegate/core/model exports exactly these values', () => {
     'jsonFault',
     'jsonProblem',
     'leadsBack',
+    'lineDiff',
     'linesOf',
     'markdownHeading',
     'maskOf',
@@ -271,6 +273,7 @@ test('@phasegate/core/contract exports exactly these values', () => {
     'isPrincipalName',
     'isRunId',
     'kindOf',
+    'overrideText',
     'runIdIn',
     'trustText',
   ]);

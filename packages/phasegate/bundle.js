@@ -54,6 +54,7 @@ const FAMILIES = [
         'migrate',
         'pause',
         'resume',
+        'override',
         'stop',
         'tokens',
         'trust',

@@ -68,7 +68,7 @@ export function act(s: State, asked: Asked): Told {
 /** What a handler decides nobody else may say, which is another reason than that there is no way for it. */
 const saysItself = ({ work }: Phase) => (work.kind === 'handler' ? ' for its handler decides' : '');
 
-type Kind = Exclude<Command['kind'], 'migrate' | 'fence'>;
+type Kind = Exclude<Command['kind'], 'migrate' | 'fence' | 'override'>;
 
 const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would } = {
   complete(s, c, asked) {

@@ -12,7 +12,14 @@ export { isOwnVariable } from './contract/ownVariables.ts';
 export { isPrincipalName } from './contract/principalName.ts';
 export { isRunId, runIdIn } from './contract/runId.ts';
 export { RUN_STATUSES, UNFINISHED_STATUSES } from './contract/runStatuses.ts';
-export { type DecisionToSign, decisionText, type TrustToSign, trustText } from './contract/signedTexts.ts';
+export {
+  type DecisionToSign,
+  decisionText,
+  type OverrideToSign,
+  overrideText,
+  type TrustToSign,
+  trustText,
+} from './contract/signedTexts.ts';
 export { SOCKET_KEY } from './contract/socketKey.ts';
 export { DEPTH_LIMIT, EVIDENCE_LIMIT } from './json.ts';
 export { kindOf } from './model/wording.ts';

@@ -28,9 +28,9 @@ export { type DenyRule, denyRulesOf, rulesAgainst } from './engine/denyRules.ts'
 export type { ReleaseCause, RunEvent, RunEventType } from './engine/events.ts';
 export { isRunEvent, RUN_EVENT_TYPES } from './engine/events.ts';
 export { evidenceProblems, requiredEvidence, validateCheckpoint } from './engine/evidence.ts';
+export { gateDueAt } from './engine/expiry.ts';
 export { type FoldedPaths, type FolderCount, foldPaths } from './engine/foldPaths.ts';
 export { quoteRest } from './engine/foreignText.ts';
-export { gateDueAt } from './engine/gate.ts';
 export {
   type GateCardFacts,
   gateCard,
@@ -38,6 +38,7 @@ export {
   type LetThrough,
   type StoppedRun,
 } from './engine/gateCard.ts';
+export type { ChangedFile, GateDiff } from './engine/gateDiff.ts';
 export {
   type AllowedCalls,
   type AllowedProgram,
@@ -56,6 +57,7 @@ export { TREE_LOOK } from './engine/measuredIn.ts';
 export { type OtherRun, runInTheWay, type WantedRun } from './engine/oneRun.ts';
 export { type CommandOutcome, outcomeOf } from './engine/outcome.ts';
 export { changeText, fewOfEach } from './engine/outsideTexts.ts';
+export { overrideTarget } from './engine/override.ts';
 export { phaseText, previousAttempt, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
 export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';
 export {
@@ -83,6 +85,7 @@ export type {
   GateDecision,
   GateWait,
   Item,
+  Override,
   PhaseWork,
   Principal,
   Question,
@@ -105,6 +108,7 @@ export { whyContested } from './engine/values.ts';
 export type { Blocker, BlockerCode, NextAction, Verdict, Warning } from './engine/verdict.ts';
 export type {
   GateView,
+  OverrideView,
   PhaseAnswer,
   PhaseView,
   Progress,

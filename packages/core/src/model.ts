@@ -67,6 +67,7 @@ export {
 export { hostProblem } from './model/hosts.ts';
 export { jsonEqual } from './model/jsonEqual.ts';
 export { jsonFault } from './model/jsonFault.ts';
+export { type DiffLine, lineDiff } from './model/lineDiff.ts';
 export { Lines } from './model/lines.ts';
 export { markdownHeading } from './model/markdownHeading.ts';
 export { MASK, maskOf } from './model/masks.ts';

@@ -83,6 +83,8 @@ export interface RunSummary {
   readonly priority: number;
   /** What an agent must be able to do to claim it, the workflow's own included. */
   readonly capabilities: readonly string[];
+  /** How many phases a human led it past; absent where there is none, and among the queued. */
+  readonly overridden?: number;
   readonly startedAt: string;
   readonly updatedAt: string;
 }

@@ -70,6 +70,8 @@ export type {
   FenceFiles,
   FenceOrder,
   FenceReport,
+  MeasuredChange,
+  MeasuredFile,
   Surveyed,
 } from './ports/fence.ts';
 export type {

@@ -31,6 +31,8 @@ export function lazyFence({ root, stateDir, env, databases }: FencedPlace): Fenc
       'restore',
       'quarantine',
       'diff',
+      'between',
+      'contentOf',
       'settle',
     ],
   });

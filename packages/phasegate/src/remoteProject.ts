@@ -120,11 +120,26 @@ export async function openRemoteProject(options: RemoteProjectOptions): Promise<
           .asPhasegate()
           .submit(runId, { kind: 'decide', ...choice, signature: '' }),
       ),
+    override: (runId, order) =>
+      told(async () => {
+        const client = signedIn();
+        const verdict = await client.override(runId, order).then(
+          () => decodeVerdict({}, null),
+          (error: unknown) => refusedBy(error).verdict,
+        );
+        const view = await client.asPhasegate().view(runId);
+        return { verdict, view, outcome: { kind: verdict.allowed ? 'done' : 'refused' } };
+      }),
     humans: { unlock: (name, passphrase) => told(() => unlock(name, passphrase)) },
     agents: {
       list: () => told(async () => (await signedIn().listAgents()).agents.map(decodeAgent)),
-      add: (name, { capabilities }) =>
-        told(() => signedIn().addAgent(name, capabilities === undefined ? {} : { capabilities })),
+      add: (name, { capabilities, mine }) =>
+        told(() =>
+          signedIn().addAgent(name, {
+            ...(capabilities === undefined ? {} : { capabilities }),
+            ...(mine === undefined ? {} : { mine }),
+          }),
+        ),
       remove: (name) => told(() => signedIn().removeAgent(name)),
     },
     claims: {

@@ -2,7 +2,7 @@ import type { GateDraft } from '@phasegate/core/model';
 import { type Compilation, defined, type Path } from './compilation.ts';
 import { compileConditions } from './compileCondition.ts';
 
-const HUMAN_KEYS = ['prompt', 'context', 'options', 'approvers', 'quorum', 'required', 'timeout'];
+const HUMAN_KEYS = ['prompt', 'context', 'options', 'approvers', 'quorum', 'required', 'separate', 'timeout'];
 
 /** Compiles a gate with blockers, a human's decision, or both. */
 export function compileGate(
@@ -38,8 +38,11 @@ export function compileHuman(
   const options = compilation.list(fields.options, [...path, 'options'], (item, at) =>
     compileOption(compilation, item, at),
   );
-  const timeout = compilation.fields(fields.timeout, [...path, 'timeout'], ['after', 'then']);
-  const times = compilation.map(timeout, [...path, 'timeout'], (item, at) => compilation.text(item, at));
+  const timeout = compilation.fields(fields.timeout, [...path, 'timeout'], ['after', 'then', 'to']);
+  const { to: target, ...words } = timeout ?? {};
+  const to = compilation.target(target, [...path, 'timeout', 'to']);
+  const times =
+    timeout && compilation.map(words, [...path, 'timeout'], (item, at) => compilation.text(item, at));
   if (timeout !== undefined && timeout.after === undefined) {
     compilation.problem([...path, 'timeout'], 'missing_key', 'a timeout needs `after`');
   }
@@ -51,7 +54,11 @@ export function compileHuman(
       approvers: compilation.texts(fields.approvers, [...path, 'approvers']),
       quorum: compilation.number(fields.quorum, [...path, 'quorum']),
       required: compilation.flag(fields.required, [...path, 'required']),
-      timeout: times?.after === undefined ? undefined : { after: times.after, ...times },
+      separate: compilation.flag(fields.separate, [...path, 'separate']),
+      timeout:
+        times?.after === undefined
+          ? undefined
+          : { after: times.after, ...times, ...(to === undefined || to === null ? {} : { to }) },
     }),
   };
 }

@@ -1,8 +1,13 @@
 import type { AuditRecord, Json, JsonObject, NextAction, PhaseId, RunStatus, Warning } from '@phasegate/core';
-import type { Progress, TreeChange } from '@phasegate/core/engine';
+import type { Progress } from '@phasegate/core/engine';
 import type { Mode, Ring } from '@phasegate/core/model';
 import type { WireBlocker } from './blockers.ts';
 import type { GoalFields } from './goal.ts';
+import type { Overridden } from './overridden.ts';
+import type { Violation } from './violation.ts';
+
+export type { Overridden } from './overridden.ts';
+export type { Violation } from './violation.ts';
 
 /** One phase as an agent sees it. */
 export type PhaseFields = {
@@ -46,6 +51,8 @@ export type RunFields = GoalFields &
     readonly violations?: readonly Violation[];
     /** The run that has the workspace, for which this one waits in the queue; absent where it waits for none. */
     readonly waits_for?: WaitedFor;
+    /** Phases that a human led the run past, oldest first: they are not completed. Absent where there is none. */
+    readonly overrides?: readonly Overridden[];
     readonly gate: Gate | null;
     readonly questions: readonly { readonly text: string; readonly options: readonly string[] }[];
     readonly answers: readonly GivenAnswer[];
@@ -62,14 +69,6 @@ export type RunFields = GoalFields &
 
 /** A run that another one waits for. */
 export type WaitedFor = { readonly run: string; readonly workflow: string; readonly status: RunStatus };
-
-/** A path that was changed outside the phase's scope. */
-export type Violation = {
-  readonly path: string;
-  readonly how: TreeChange['how'];
-  /** Which tool call did it, where the audit knows. */
-  readonly by?: string;
-};
 
 /** One run as its reader may see it. */
 export type Run = RunFields & {
@@ -93,6 +92,8 @@ export type Gate = {
   readonly approvers?: readonly string[];
   readonly quorum?: number;
   readonly votes?: readonly { readonly by: string; readonly option: string }[];
+  /** Humans whose yes does not count, as it is their own work; absent where there is none. */
+  readonly excluded?: readonly string[];
   readonly context?: JsonObject;
   /** The hash a decision must carry; for humans, from `getRun`. */
   readonly shown?: string;
@@ -266,6 +267,8 @@ export type RunLine = GoalFields & {
   readonly epoch: number;
   readonly priority: number;
   readonly capabilities: readonly string[];
+  /** How many phases a human led it past; absent where there is none. */
+  readonly overridden?: number;
   readonly started_at: string;
   readonly updated_at: string;
 };
@@ -317,6 +320,8 @@ export type AuditReport = {
   readonly runs: number;
   readonly records: number;
   readonly unanchored: number;
+  /** How many phases humans overrode; absent where none. */
+  readonly overridden?: number;
   readonly findings: readonly {
     readonly kind: string;
     readonly run: string | null;
@@ -358,6 +363,8 @@ export type Agent = {
   /** Null where nobody said; then what the agent says when it claims counts. */
   readonly capabilities: readonly string[] | null;
   readonly added_at: string;
+  /** The human who uses the key; absent where it is nobody's in particular. */
+  readonly owner?: string;
   readonly leases: readonly Lease[];
 };
 

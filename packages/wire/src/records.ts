@@ -16,23 +16,25 @@ export function decodeLease({ expires_at, ...lease }: Lease): LeaseFacts {
 }
 
 /** An agent as the runtime has it. */
-export interface AgentFacts extends Pick<Agent, 'name' | 'capabilities'> {
+export interface AgentFacts extends Pick<Agent, 'name' | 'capabilities' | 'owner'> {
   readonly addedAt: string;
 }
 
 /** An agent, and what it holds. */
-export function encodeAgent({ name, capabilities, addedAt }: AgentFacts, leases: readonly Lease[]): Agent {
+export function encodeAgent(agent: AgentFacts, leases: readonly Lease[]): Agent {
+  const { name, capabilities, addedAt, owner } = agent;
   return {
     name,
     capabilities,
     added_at: addedAt,
+    ...(owner === undefined ? {} : { owner }),
     leases: leases.filter(({ agent }) => agent === name),
   };
 }
 
 /** An agent. */
-export function decodeAgent({ name, capabilities, added_at }: Agent): AgentFacts {
-  return { name, capabilities, addedAt: added_at };
+export function decodeAgent({ name, capabilities, added_at, owner }: Agent): AgentFacts {
+  return { name, capabilities, addedAt: added_at, ...(owner === undefined ? {} : { owner }) };
 }
 
 /** Work, and the token for it. */

@@ -81,11 +81,19 @@ export function encodeAskedGate({ id, prompt, options }: GateView): AskedGate {
 
 /** An open gate: for humans also what they are shown and how far the vote is. */
 export function encodeGate(gate: GateView, { reader }: Pick<Dialect, 'reader'>): Gate {
-  const { since, expiresAt, approvers, quorum, context, shown } = gate;
+  const { since, expiresAt, approvers, quorum, context, shown, excluded } = gate;
   const asked = { ...encodeAskedGate(gate), since, expires_at: expiresAt };
   if (reader === 'agent') return asked;
   const votes = gate.votes.map(({ by, option }) => ({ by, option }));
-  return { ...asked, approvers, quorum, votes, context, ...(shown === undefined ? {} : { shown }) };
+  return {
+    ...asked,
+    approvers,
+    quorum,
+    votes,
+    ...(excluded === undefined ? {} : { excluded }),
+    context,
+    ...(shown === undefined ? {} : { shown }),
+  };
 }
 
 /** One line of the list of runs. */
@@ -145,6 +153,7 @@ function runFields<D extends Dialect>(view: RunView, dialect: D): Stepped<RunFie
     feedback: view.feedback,
     ...(view.violations === undefined ? {} : { violations: view.violations.map((one) => ({ ...one })) }),
     ...(view.waitsFor === undefined ? {} : { waits_for: { ...view.waitsFor } }),
+    ...(view.overrides === undefined ? {} : { overrides: view.overrides.map((one) => ({ ...one })) }),
     gate: view.gate === null ? null : encodeGate(view.gate, dialect),
     questions: view.questions.map(({ text, options }) => ({ text, options })),
     answers: view.answers.map((answer) => ({ ...answer })),
@@ -184,6 +193,7 @@ export function decodeRun(run: Run): RunView {
     feedback: run.feedback,
     ...(run.violations === undefined ? {} : { violations: run.violations }),
     ...(run.waits_for === undefined ? {} : { waitsFor: run.waits_for }),
+    ...(run.overrides === undefined ? {} : { overrides: run.overrides }),
     gate: run.gate === null ? null : decodeGate(run.gate),
     questions: run.questions,
     answers: run.answers,
@@ -232,7 +242,8 @@ function decodeGate(gate: Gate): GateView {
   const { id, prompt, since, expires_at: expiresAt } = gate;
   const { approvers = [], quorum = 1, votes = [], context = {} } = gate;
   const options = gate.options.map(({ label, requires_input }) => ({ label, requiresInput: requires_input }));
-  return { id, prompt, options, since, expiresAt, approvers, quorum, votes, context };
+  const excluded = gate.excluded === undefined ? {} : { excluded: gate.excluded };
+  return { id, prompt, options, since, expiresAt, approvers, quorum, votes, ...excluded, context };
 }
 
 function decodeEscalation(escalation: NonNullable<Run['escalation']>): Escalation {

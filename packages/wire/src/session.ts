@@ -26,7 +26,7 @@ export function encodeReadPhase(view: RunView, phase: PhaseView, dialect: Dialec
 /** Where a session is, without the text of its phase; what there is nothing of is left out. */
 export function encodeState(view: RunView, dialect: Dialect): JsonObject {
   const { workflow, target, status, progress, attempts, ring, trusted, gate, escalation } = view;
-  const { feedback, questions, answers, reason, violations } = view;
+  const { feedback, questions, answers, reason, violations, overrides } = view;
   return {
     session_id: view.run,
     workflow,
@@ -42,6 +42,9 @@ export function encodeState(view: RunView, dialect: Dialect): JsonObject {
     trusted,
     ...(feedback === null ? {} : { feedback }),
     ...(violations === undefined ? {} : { violations: violations.map(encodeViolation) }),
+    ...(overrides === undefined
+      ? {}
+      : { overrides: overrides.map(({ phase, reason: why, by }) => ({ phase, reason: why, by })) }),
     ...(questions.length === 0
       ? {}
       : { questions: questions.map(({ text, options }) => ({ text, options })) }),

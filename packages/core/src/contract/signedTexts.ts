@@ -19,6 +19,24 @@ export function decisionText({ run, gate, option, input, shown, by }: DecisionTo
   return canonicalJson({ run, gate, option, input, shown, by });
 }
 
+/** A human's leading of a run past a phase, as it is signed. */
+export interface OverrideToSign {
+  readonly run: string;
+  readonly phase: string | number;
+  /** The run's epoch: each override is for one place in one run, once. */
+  readonly epoch: number;
+  /** Where it leads; null for the end. */
+  readonly to: string | number | null;
+  readonly reason: string;
+  /** The human's name. */
+  readonly by: string;
+}
+
+/** The text a human signs when leading a run past a phase. */
+export function overrideText({ run, phase, epoch, to, reason, by }: OverrideToSign): string {
+  return canonicalJson({ override: run, phase, epoch, to, reason, by });
+}
+
 /** A human's acceptance of files, as it is signed. */
 export interface TrustToSign {
   /** The hash over all files. */

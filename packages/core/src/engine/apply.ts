@@ -14,6 +14,7 @@ import {
   withItem,
   withoutRefusal,
 } from './itemWork.ts';
+import { ownerOf, withOwner } from './owners.ts';
 import {
   type GateDecision,
   type Item,
@@ -43,6 +44,7 @@ export function begin(workflow: Workflow, event: Started): Run {
     epoch: 1,
     ...(event.queue === undefined ? {} : { queue: event.queue }),
     ...(event.by === undefined ? {} : { by: event.by }),
+    ...(event.queued ? {} : ownerOf(event.by)),
     startedAt: event.at,
     updatedAt: event.at,
     completions: [],
@@ -67,6 +69,7 @@ export function apply(run: Run, event: RunEvent): Run {
       return {
         ...core,
         ...folderOf(event),
+        ...ownerOf(event),
         holder: event.holder,
         epoch: run.epoch + 1,
         work: { ...core.work, ...treeOf(event) },
@@ -76,7 +79,11 @@ export function apply(run: Run, event: RunEvent): Run {
     case 'run_released':
       return afterRelease(run, core, event);
     case 'item_claimed':
-      return { ...run, updatedAt: event.at, work: withItem(run.work, event.item, { holder: event.holder }) };
+      return {
+        ...run,
+        updatedAt: event.at,
+        work: withOwner(withItem(run.work, event.item, { holder: event.holder }), event.owner),
+      };
     case 'item_released':
       return settled({ ...run, updatedAt: event.at, work: afterItemRelease(run, event) });
     case 'task_fetched':
@@ -111,6 +118,8 @@ export function apply(run: Run, event: RunEvent): Run {
     }
     case 'phase_completed':
       return afterCompletion(run, core, event);
+    case 'phase_overridden':
+      return { ...run, updatedAt: event.at, overrides: [...(run.overrides ?? []), event.override] };
     case 'fence_settled':
       return afterFence(run, event);
     case 'question_asked':
@@ -169,6 +178,7 @@ function coreOf(run: Run): RunCore {
     epoch: run.epoch,
     ...(run.queue === undefined ? {} : { queue: run.queue }),
     ...(run.by === undefined ? {} : { by: run.by }),
+    ...ownerOf(run),
     startedAt: run.startedAt,
     updatedAt: run.updatedAt,
     completions: run.completions,
@@ -182,6 +192,7 @@ function coreOf(run: Run): RunCore {
     ...(run.settled === undefined ? {} : { settled: run.settled }),
     ...(run.owed === undefined ? {} : { owed: run.owed }),
     ...(run.fenced === undefined ? {} : { fenced: run.fenced }),
+    ...(run.overrides === undefined ? {} : { overrides: run.overrides }),
   };
 }
 
@@ -200,7 +211,11 @@ function settled(run: Run): Run {
 }
 
 /** What was done stays done; only what one agent must have read itself is forgotten. */
-function afterRelease(run: Run, core: RunCore, event: Extract<RunEvent, { type: 'run_released' }>): Run {
+function afterRelease(
+  run: Run,
+  { owner, ...core }: RunCore,
+  event: Extract<RunEvent, { type: 'run_released' }>,
+): Run {
   const lost = run.status === 'active' && event.cause !== 'given_back';
   const goesOn = event.keepsEpoch === true;
   const work: PhaseWork = {
@@ -210,7 +225,8 @@ function afterRelease(run: Run, core: RunCore, event: Extract<RunEvent, { type: 
     ...(lost ? { crashes: (run.work.crashes ?? 0) + 1 } : {}),
   };
   const epoch = goesOn ? run.epoch : run.epoch + 1;
-  const released: RunCore = { ...core, holder: null, epoch, work };
+  // Whose key was used here is not forgotten with the agent.
+  const released: RunCore = { ...core, holder: null, epoch, work: withOwner(work, owner) };
   switch (run.status) {
     case 'waiting':
       return { ...released, status: 'waiting', phase: run.phase, wait: run.wait };

@@ -24,6 +24,7 @@ export function considerClaim(run: Run, command: Claim, circumstance: Circumstan
     return turnAway([blocker('not_an_agent', 'only an agent may claim a run', nextActionFor(run))]);
   const { item } = command;
   const holder = principal.name;
+  const owned = principal.owner === undefined ? {} : { owner: principal.owner };
   // Open items are there to be claimed while others work on the phase; the run as a whole only in the queue.
   const open = run.status === 'queued' || (run.status === 'active' && item !== undefined);
   if (!open)
@@ -37,6 +38,7 @@ export function considerClaim(run: Run, command: Claim, circumstance: Circumstan
             holder,
             ...measuredFor(run, circumstance),
             ...boundBy(run, circumstance),
+            ...owned,
           },
         ]
       : [];
@@ -45,7 +47,7 @@ export function considerClaim(run: Run, command: Claim, circumstance: Circumstan
   if (wrong !== null) return turnAway([wrong]);
   return {
     verdict: ALLOWED,
-    events: [...events, { at: now, type: 'item_claimed', phase: run.phase, item, holder }],
+    events: [...events, { at: now, type: 'item_claimed', phase: run.phase, item, holder, ...owned }],
   };
 }
 

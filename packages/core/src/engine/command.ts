@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { RulePlaces } from '../model/rulePlaces.ts';
-import type { Check, FunctionRef, Outcome, PhaseId, Workflow } from '../model/workflow.ts';
+import type { Check, FunctionRef, Outcome, PhaseId, Target, Workflow } from '../model/workflow.ts';
 import type { ReleaseCause } from './events.ts';
 import type { KnownNames } from './knownNames.ts';
 import type { CheckResult, Escalation, FilesChanged, Principal, Question, TreeChange } from './run.ts';
@@ -49,6 +49,17 @@ export type Command =
   | { readonly kind: 'answer'; readonly question: number; readonly text: string; readonly elicited?: boolean }
   | { readonly kind: 'resume'; readonly note?: string }
   | { readonly kind: 'stop'; readonly reason: string }
+  /** A human leads the run on although the phase's evidence, checks or gate say no. */
+  | {
+      readonly kind: 'override';
+      /** Where the run stood when the human looked; another place by now refuses it. */
+      readonly phase: PhaseId;
+      readonly epoch: number;
+      readonly to: Target;
+      readonly reason: string;
+      /** Verified by the runtime before it is passed in. */
+      readonly signature: string;
+    }
   /** Only the runtime makes one: it has loaded the workflow, asked whether a human accepted it, and had it proven. */
   | {
       readonly kind: 'migrate';
@@ -111,6 +122,8 @@ export interface Circumstance {
   /** ISO time; never before the run's `updatedAt`. */
   readonly now: string;
   readonly facts: Facts;
+  /** Names of the humans there are now, where somebody decides; absent: not known. */
+  readonly humans?: readonly string[];
   /** Hash of the gate card as it stands now; the runtime computes it, as the engine has no hash function. */
   readonly shown?: string;
   /**

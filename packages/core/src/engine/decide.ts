@@ -6,9 +6,10 @@ import type { Circumstance, Command, Fact, Look } from './command.ts';
 import { considerComplete } from './complete.ts';
 import { type Considered, NOT_LOOKED_AT } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { considerExpiry } from './expiry.ts';
 import { considerFailure } from './failure.ts';
 import { considerFence } from './fenceAct.ts';
-import { considerDecide, considerExpiry } from './gate.ts';
+import { considerDecide } from './gate.ts';
 import {
   considerAnswer,
   considerAsk,
@@ -20,6 +21,7 @@ import {
 } from './interventions.ts';
 import { considerJoin, hasNoItems } from './items.ts';
 import { considerMigrate } from './migrate.ts';
+import { considerOverride } from './override.ts';
 import type { Run } from './run.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -108,6 +110,8 @@ function considerCommand(run: Run, command: Command, circumstance: Circumstance)
       return considerStop(run, command, circumstance);
     case 'migrate':
       return considerMigrate(run, command, circumstance);
+    case 'override':
+      return considerOverride(run, command, circumstance);
     case 'fence':
       return considerFence(run, command, circumstance);
     case 'claim':
@@ -115,7 +119,7 @@ function considerCommand(run: Run, command: Command, circumstance: Circumstance)
     case 'release':
       return considerRelease(run, command, circumstance);
     case 'expire':
-      return considerExpiry(run, circumstance.now) ?? { verdict: ALLOWED, events: [] };
+      return considerExpiry(run, circumstance) ?? { verdict: ALLOWED, events: [] };
     case 'escalate':
       return considerEscalate(run, command, circumstance);
   }

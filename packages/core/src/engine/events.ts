@@ -9,11 +9,12 @@ import type {
   GateDecision,
   GateWait,
   Item,
-  Principal,
+  Override,
   Question,
   QueuePlace,
   Result,
   SettledGate,
+  Starter,
   TreeChange,
 } from './run.ts';
 import type { Blocker, Warning } from './verdict.ts';
@@ -43,7 +44,7 @@ export type RunEvent = { readonly at: string } & (
       /** What did not hold on entering and does not block; absent where there is nothing. */
       readonly warnings?: readonly Warning[];
       /** Who started it; absent in runs from before this was kept. */
-      readonly by?: Pick<Principal, 'kind' | 'name'>;
+      readonly by?: Starter;
       /** What would have been refused, in permissive mode; absent where there is nothing. */
       readonly wouldRefuse?: readonly Blocker[];
       /** Hash of the workspace as the first phase was entered; absent where there is no fence. */
@@ -60,6 +61,8 @@ export type RunEvent = { readonly at: string } & (
       readonly tree?: string;
       /** The git worktree the run works in from now on, where it is begun in one. */
       readonly folder?: string;
+      /** The human whose key the agent used; absent where it is nobody's. */
+      readonly owner?: string;
     }
   /** The agent is gone or gave the run back; it stands at its last checkpoint, for another to claim. */
   | {
@@ -69,7 +72,14 @@ export type RunEvent = { readonly at: string } & (
       /** Others work on items of it, and go on: the epoch stays, and with it what they hold. */
       readonly keepsEpoch?: true;
     }
-  | { readonly type: 'item_claimed'; readonly phase: PhaseId; readonly item: string; readonly holder: string }
+  | {
+      readonly type: 'item_claimed';
+      readonly phase: PhaseId;
+      readonly item: string;
+      readonly holder: string;
+      /** The human whose key the agent used; absent where it is nobody's. */
+      readonly owner?: string;
+    }
   | {
       readonly type: 'item_released';
       readonly phase: PhaseId;
@@ -155,6 +165,8 @@ export type RunEvent = { readonly at: string } & (
       /** What the humans who won wrote; absent where it is the newest note of them all. */
       readonly note?: string | null;
     } & Result)
+  /** A human broke the glass: the phase is left with the outcome `overridden`, by the event that comes next. */
+  | { readonly type: 'phase_overridden'; readonly override: Override }
   /** A human settled what was changed outside the scope. */
   | ({
       readonly type: 'fence_settled';
@@ -202,6 +214,7 @@ const RUN_EVENTS: Readonly<Record<RunEventType, true>> = {
   gate_timed_out: true,
   gate_closed: true,
   phase_completed: true,
+  phase_overridden: true,
   fence_settled: true,
   question_asked: true,
   question_answered: true,

@@ -1,20 +1,22 @@
 import type { JsonObject } from '../json.ts';
-import { type Check, type GateOption, type HumanGate, type Phase, phaseById } from '../model/workflow.ts';
+import type { Check, GateOption, HumanGate, Phase } from '../model/workflow.ts';
 import { apply } from './apply.ts';
-import { ALLOWED, blocker, nextActionFor, refused } from './blockers.ts';
+import { ALLOWED, blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
 import { doneAnew, needsMovedDatabase } from './databaseMoved.ts';
-import { Asking, type Considered, escalation, turnAway } from './deciding.ts';
+import { Asking, type Considered, turnAway } from './deciding.ts';
 import type { RunEvent } from './events.ts';
+import { considerExpiry } from './expiry.ts';
 import { fenceOf } from './fence.ts';
 import { contextValues, visitOf } from './gateContext.ts';
 import { AT_THE_GATE, meaningOf } from './gateMeaning.ts';
 import { followRoute, passed } from './leaving.ts';
+import { openGate } from './openGate.ts';
+import { ownWorkProblem } from './ownWork.ts';
 import { type GateDecision, type GateWait, type Run, resultOf, type SettledGate } from './run.ts';
 import type { Judged } from './scope.ts';
-import { addSeconds } from './time.ts';
 import { checkBlockers, cross, type Leaving } from './transition.ts';
-import type { Blocker } from './verdict.ts';
+import type { Blocker, NextAction } from './verdict.ts';
 
 type Decide = Extract<Command, { kind: 'decide' }>;
 
@@ -28,9 +30,9 @@ export function considerDecide(run: Run, command: Decide, circumstance: Circumst
   }
   if (open === null)
     return turnAway([blocker('run_not_waiting', `run \`${run.id}\` waits at no gate`, nextActionFor(run))]);
-  const late = considerExpiry(run, circumstance.now);
+  const late = considerExpiry(run, circumstance);
   if (late !== null) return late;
-  const wrong = decisionProblem(open, command, circumstance);
+  const wrong = decisionProblem(run, open, { command, circumstance });
   if (wrong !== null) return turnAway([wrong]);
 
   const { wait, gate, phase } = open;
@@ -117,45 +119,13 @@ function fencedAtGate(run: Run, phase: Phase, asking: Asking): readonly Blocker[
   }));
 }
 
-/** What happens to a gate whose time is up, or null while it is not. Nothing is approved by waiting. */
-export function considerExpiry(run: Run, now: string): Considered | null {
-  const open = openGate(run);
-  const due = gateDueAt(run);
-  if (open === null || due === null || now < due) return null;
-  const message = `nobody decided at gate \`${open.wait.gate}\` in time`;
-  const blockers = [blocker('gate_timed_out', message, AT_THE_GATE)];
-  const after: RunEvent =
-    open.gate.timeout?.afterwards === 'stop'
-      ? { at: now, type: 'run_stopped', reason: message, by: 'phasegate' }
-      : escalation(now, 'gate_timed_out', message, blockers);
-  return {
-    verdict: refused(blockers),
-    events: [{ at: now, type: 'gate_timed_out', gate: open.wait.gate }, after],
-  };
-}
-
-/** From when on the gate a run waits at is closed by time alone; null where it waits at none, or that has no limit. */
-export function gateDueAt(run: Run): string | null {
-  const open = openGate(run);
-  if (open === null || open.gate.timeout === null) return null;
-  return addSeconds(open.wait.since, open.gate.timeout.afterSeconds);
-}
-
-/** The gate a run waits at, or null. */
-export function openGate(
-  run: Run,
-): { readonly wait: GateWait; readonly gate: HumanGate; readonly phase: Phase } | null {
-  if (run.status !== 'waiting' || run.wait.for !== 'gate') return null;
-  const phase = phaseById(run.workflow, run.phase);
-  if (phase?.humanGate == null) return null;
-  return { wait: run.wait, gate: phase.humanGate, phase };
-}
-
 function decisionProblem(
-  { wait, gate }: { readonly wait: GateWait; readonly gate: HumanGate },
-  command: Decide,
-  { principal, shown }: Circumstance,
+  run: Run,
+  open: { readonly wait: GateWait; readonly gate: HumanGate; readonly phase: Phase },
+  { command, circumstance }: { readonly command: Decide; readonly circumstance: Circumstance },
 ): Blocker | null {
+  const { wait, gate } = open;
+  const { principal, shown } = circumstance;
   const option = gate.options.find((candidate) => candidate.label === command.option);
   if (command.gate !== wait.gate) {
     return blocker('gate_unknown', `gate \`${command.gate}\` is not open; \`${wait.gate}\` is`, AT_THE_GATE);
@@ -164,7 +134,7 @@ function decisionProblem(
     return blocker(
       'not_an_approver',
       `\`${principal.name}\` may not decide here; ${gate.approvers.join(', ')} may`,
-      AT_THE_GATE,
+      wayPastAbsent(run, gate, circumstance),
     );
   }
   if (option === undefined) {
@@ -185,10 +155,21 @@ function decisionProblem(
       AT_THE_GATE,
     );
   }
+  const own = ownWorkProblem(run, open, { name: principal.name, option });
+  if (own !== null) return own;
   if (countedVotes(wait, command).some((vote) => vote.by === principal.name)) {
     return blocker('already_voted', `\`${principal.name}\` has decided here already`, AT_THE_GATE);
   }
   return null;
+}
+
+/** Where those who may decide have left, waiting for them leads nowhere: what the humans who are there can do. */
+function wayPastAbsent(run: Run, gate: HumanGate, { humans }: Circumstance): NextAction {
+  const absent = gate.approvers.filter((name) => humans?.includes(name) === false);
+  if (absent.length === 0 || gate.approvers.length - absent.length >= gate.quorum) return AT_THE_GATE;
+  const [who, they] = absent.length === 1 ? [absent[0], 'is'] : [absent.join(', '), 'are'];
+  const text = `${who} ${they} not set up in this project: add them with \`phasegate humans add NAME\`, or a human ends this with \`phasegate stop ${run.id} --reason TEXT\` or breaks the glass with \`phasegate override ${run.id} --reason TEXT\``;
+  return { act: 'wait_for_human', text };
 }
 
 /** The vote of somebody who was removed since fills no quorum; anyone who was added again votes again. */

@@ -2,12 +2,15 @@ import { canonicalJson, type Json, type JsonObject } from '../json.ts';
 import { type HumanGate, type Phase, phaseById, type Target } from '../model/workflow.ts';
 import { databaseOf } from './databaseHash.ts';
 import { Asking } from './deciding.ts';
-import { openGate } from './gate.ts';
 import { contextValues, gateContext, visitOf } from './gateContext.ts';
+import { diffSections, type GateDiff } from './gateDiff.ts';
 import { meaningOf } from './gateMeaning.ts';
 import { type WorkFacts, workSections } from './gateWork.ts';
+import { openGate } from './openGate.ts';
+import { ownWorkers } from './ownWork.ts';
 import { routeFrom } from './route.ts';
 import type { GateWait, Run, TreeChange } from './run.ts';
+import { approvedValues } from './values.ts';
 
 /**
  * What bears on a decision and is not in the run itself: anyone who shows a card looks it up. All of it lies before the
@@ -22,6 +25,8 @@ export interface GateCardFacts {
   readonly itemsJudged?: readonly JudgedItem[];
   /** What was done with tools, and what was refused. */
   readonly work?: WorkFacts;
+  /** What the phase changed until its gate opened; absent where there is no fence. */
+  readonly diff?: GateDiff;
   /**
    * What of the workspace is not as it was when the gate opened, each with a hash of what stands there now. It may
    * change while the gate is open, and a decision on the card from before is then one on what is gone.
@@ -95,6 +100,7 @@ export function gateCard(run: Run, facts: GateCardFacts = NOTHING): JsonObject |
     ...section('checks', checksOf(run, phase, wait)),
     ...section('items_looked_at', itemsLookedAt(run, phase, facts)),
     ...(facts.work === undefined ? {} : workSections(facts.work)),
+    ...(facts.diff === undefined ? {} : diffSections(facts.diff)),
     prompt: gate.prompt,
     context: gateContext(run, gate, visit),
     covered: contextValues(run, gate, visit),
@@ -115,6 +121,14 @@ export function gateCard(run: Run, facts: GateCardFacts = NOTHING): JsonObject |
       'changed_since',
       (facts.movedSince ?? []).map((change) => ({ ...change })),
     ),
+    ...section(
+      'overrides',
+      (run.overrides ?? []).map(({ phase, to, reason, by, at }) => ({ phase, to, reason, by, at })),
+    ),
+    ...section('approved', approvedBefore(run)),
+    ...(gate.approvers.length === 0 ? {} : { approvers: gate.approvers }),
+    ...(gate.quorum === 1 ? {} : { quorum: gate.quorum }),
+    ...section('own_work', ownWork(run, open)),
     options: gate.options.map((option) => ({
       label: option.label,
       requires_input: option.requiresInput,
@@ -166,6 +180,27 @@ function decisionsBefore(run: Run, wait: GateWait): readonly JsonObject[] {
   return run.decisions
     .filter(({ gate }) => gate !== wait.gate)
     .map(({ gate, option, by, at }) => ({ gate, option, by, at }));
+}
+
+/** What humans approved so far, by name: what this work is measured against. */
+function approvedBefore(run: Run): JsonObject {
+  const values = Object.entries(approvedValues(run));
+  return Object.fromEntries(values.map(([name, value]) => [name, shortened(value)]));
+}
+
+/** What is long was on the card on which it was approved, whole. */
+function shortened(value: Json): Json {
+  const text = canonicalJson(value);
+  if (text.length <= LONGEST_APPROVED) return value;
+  return `${text.slice(0, LONGEST_APPROVED)} … (${text.length} characters)`;
+}
+
+const LONGEST_APPROVED = 2_000;
+
+/** Whose yes does not count here; the agent that handed it in is on the card as that. */
+function ownWork(run: Run, open: Parameters<typeof ownWorkers>[1]): readonly JsonObject[] {
+  const own = ownWorkers(run, open).filter(({ why }) => why !== 'completed the phase');
+  return own.map(({ name, why }) => ({ name, why }));
 }
 
 /** A phase's checks are looked at when its gate opens; those of items when each of them was handed in. */

@@ -151,7 +151,8 @@ export function followRoute(
 
 /** A human's `null` stops the run, which is not the end an agent can expect. */
 function leadsTo(phase: Phase, expected: PhaseId | null): boolean {
-  return edgesOf(phase).some(({ to, by }) => to === expected && (to !== null || by !== 'option'));
+  const ways = edgesOf(phase).filter(({ by }) => by !== 'timeout');
+  return ways.some(({ to, by }) => to === expected && (to !== null || by !== 'option'));
 }
 
 function notNext(phase: Phase, expected: PhaseId | null): Blocker {

@@ -160,6 +160,7 @@ function toldBy(events: readonly RunEvent[]): Told {
   };
   for (const event of events) {
     if (event.type === 'gate_decided') return { ...nothing, signature: event.decision.signature };
+    if (event.type === 'phase_overridden') return { ...nothing, signature: event.override.signature };
     if (event.type === 'item_completed') return { ...nothing, evidence: event.evidence, state: event.state };
     if (event.type === 'run_migrated')
       return { ...nothing, workflow: event.workflow as unknown as JsonObject };
@@ -183,7 +184,8 @@ function defined(object: JsonObject): JsonObject {
 
 function restored(command: Json, told: Told): JsonObject {
   const given = isJsonObject(command) ? command : {};
-  if (given.kind === 'decide') return { ...given, signature: told.signature ?? '' };
+  if (given.kind === 'decide' || given.kind === 'override')
+    return { ...given, signature: told.signature ?? '' };
   if (given.kind === 'migrate') return { ...given, workflow: told.workflow ?? {} };
   if (given.kind !== 'complete') return given;
   return { ...given, evidence: given.evidence ?? told.evidence ?? {} };

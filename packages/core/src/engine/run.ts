@@ -1,12 +1,17 @@
 import type { Json, JsonObject } from '../json.ts';
-import type { Ending, EvidenceClass, Outcome, PhaseId, Ring, Workflow } from '../model/workflow.ts';
+import type { Ending, EvidenceClass, Outcome, PhaseId, Ring, Target, Workflow } from '../model/workflow.ts';
 import type { FoldedPaths } from './foldPaths.ts';
 import type { Blocker, Warning } from './verdict.ts';
 import { warned } from './warnings.ts';
 
 /** Who acts. Bound where they authenticated, never named by a request body. */
 export type Principal =
-  | { readonly kind: 'agent'; readonly name: string }
+  | {
+      readonly kind: 'agent';
+      readonly name: string;
+      /** The human whose key it showed: what it does counts as theirs. Absent where the key is nobody's. */
+      readonly owner?: string;
+    }
   | { readonly kind: 'human'; readonly name: string }
   | { readonly kind: 'engine'; readonly name: 'phasegate' };
 
@@ -51,7 +56,9 @@ export interface RunCore {
   /** What decides who may claim the run and how soon; absent where nothing was said. */
   readonly queue?: QueuePlace;
   /** Who started the run, and so set its params; absent in runs from before this was kept. */
-  readonly by?: Pick<Principal, 'kind' | 'name'>;
+  readonly by?: Starter;
+  /** The human whose key the holder used; absent where it is nobody's. */
+  readonly owner?: string;
   readonly startedAt: string;
   readonly updatedAt: string;
   /** Every completion, oldest first; a phase visited twice is here twice. */
@@ -73,6 +80,8 @@ export interface RunCore {
   readonly settled?: readonly SettledGate[];
   /** What humans did about changes outside a scope, oldest first; absent while there is nothing. */
   readonly fenced?: readonly FenceAct[];
+  /** Phases that a human led the run past, oldest first; absent while there is none. */
+  readonly overrides?: readonly Override[];
   /** Attempts that failed in visits which ended in `fail`, by phase id as text; absent while there are none. */
   readonly owed?: Readonly<Record<string, number>>;
 }
@@ -108,6 +117,26 @@ export interface FenceAct {
   readonly reason: string;
   readonly by: string;
   readonly at: string;
+}
+
+/** Who started a run. */
+export interface Starter extends Pick<Principal, 'kind' | 'name'> {
+  /** The human whose key that agent used. */
+  readonly owner?: string;
+}
+
+/**
+ * A phase that a human led the run past, with the reason. The signature is over canonical JSON of
+ * `{override: run, phase, epoch, to, reason, by}`.
+ */
+export interface Override {
+  readonly phase: PhaseId;
+  readonly epoch: number;
+  readonly to: Target;
+  readonly reason: string;
+  readonly by: string;
+  readonly at: string;
+  readonly signature: string;
 }
 
 /** What came of a gate. */
@@ -148,6 +177,8 @@ export interface PhaseWork {
   readonly crashes?: number;
   /** Hash of the workspace when the phase was entered; absent where there is no fence. */
   readonly tree?: string;
+  /** Humans whose keys were used in this visit by agents that do not hold the run any more, or only an item of it. */
+  readonly owners?: readonly string[];
   /** What the last completion was refused for by the fence; absent while there is nothing. */
   readonly outside?: readonly TreeChange[];
 }

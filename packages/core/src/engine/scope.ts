@@ -215,7 +215,7 @@ function stepResult(run: Run, completion: Completion): JsonObject {
 
 /** A visit in which something valid was judged: only such a visit moves the severity ladder on. */
 function wasJudged({ outcome, judged }: Completion): boolean {
-  return judged === true || (outcome !== 'fail' && outcome !== 'skip');
+  return judged === true || (outcome !== 'fail' && outcome !== 'skip' && outcome !== 'overridden');
 }
 
 function mapItems(items: Readonly<Record<string, Item>>): JsonObject {

@@ -16,7 +16,7 @@ import { passed } from './leaving.ts';
 import { measuredIn } from './measuredIn.ts';
 import { type OtherRun, runExistsBlocker, runInTheWay } from './oneRun.ts';
 import { itemsFor } from './route.ts';
-import type { Principal, QueuePlace, Run } from './run.ts';
+import type { Principal, QueuePlace, Run, Starter } from './run.ts';
 import { preconditionBlockers, preconditionWarnings } from './transition.ts';
 import type { Blocker, NextAction, Verdict } from './verdict.ts';
 import { warned } from './warnings.ts';
@@ -116,7 +116,7 @@ function considerStart(
     queued,
     ...placeIn(starting.queue),
     rules: 2,
-    by: { kind: principal.kind, name: principal.name },
+    by: starterOf(principal),
     ...(queued ? {} : measuredIn(circumstance)),
     ...(starting.places === undefined ? {} : { places: starting.places }),
     // A run that is queued in the project's own folder is bound where it is begun.
@@ -151,6 +151,12 @@ function considerStart(
           events: [full],
         };
   return asking.missing.length > 0 ? { looks: asking.missing, otherwise: answer } : answer;
+}
+
+function starterOf(principal: Principal): Starter {
+  const { kind, name } = principal;
+  const owner = principal.kind === 'agent' ? principal.owner : undefined;
+  return { kind, name, ...(owner === undefined ? {} : { owner }) };
 }
 
 /** How a run gets the ring that its workflow asks for. */

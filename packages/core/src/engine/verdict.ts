@@ -93,6 +93,7 @@ export type BlockerCode =
   | 'input_required'
   | 'shown_changed'
   | 'already_voted'
+  | 'self_approval'
   | 'question_invalid'
   | 'question_unknown'
   | 'task_unknown'

@@ -1,5 +1,6 @@
 import { canonicalJson, type Json, type JsonObject } from '../json.ts';
 import {
+  isPassed,
   type Mode,
   type Phase,
   type PhaseId,
@@ -9,15 +10,18 @@ import {
 } from '../model/workflow.ts';
 import { nextActionFor } from './blockers.ts';
 import { requiredEvidence } from './evidence.ts';
-import { gateDueAt, openGate } from './gate.ts';
+import { gateDueAt } from './expiry.ts';
 import { gateContext, visitOf } from './gateContext.ts';
 import { type Goal, goalOf } from './goal.ts';
 import { over } from './history.ts';
+import { openGate } from './openGate.ts';
+import { ownWorkers } from './ownWork.ts';
 import { feedbackOf, phaseText, type RenderedText } from './phaseText.ts';
 import type {
   Answer,
   Completion,
   Escalation,
+  Override,
   Principal,
   Question,
   Run,
@@ -53,6 +57,8 @@ export interface RunView {
   readonly feedback: string | null;
   /** What the fence last refused the phase for; absent where there is nothing. */
   readonly violations?: readonly TreeChange[];
+  /** Phases that a human led the run past, oldest first: they are not completed. Absent where there is none. */
+  readonly overrides?: readonly OverrideView[];
   /** The run that has the workspace, for which this one waits in the queue; absent where it waits for none. */
   readonly waitsFor?: HoldingRun;
   readonly gate: GateView | null;
@@ -65,6 +71,9 @@ export interface RunView {
   readonly updatedAt: string;
   readonly nextAction: NextAction;
 }
+
+/** A phase that a human led the run past. */
+export type OverrideView = Omit<Override, 'signature' | 'epoch'>;
 
 /** How far a run is, in phases. */
 export interface Progress {
@@ -100,6 +109,8 @@ export interface GateView {
   readonly approvers: readonly string[];
   readonly quorum: number;
   readonly votes: readonly { readonly by: string; readonly option: string }[];
+  /** Humans whose yes does not count, as it is their own work; absent where there is none, and for an agent. */
+  readonly excluded?: readonly string[];
   /** Values at the gate's context paths and the evidence; empty for an agent. */
   readonly context: JsonObject;
   /** Hash of the card, for the one who may decide by it; the engine has no hash function, so surfaces put it here. */
@@ -150,6 +161,7 @@ export function viewFor(run: Run, principal: Principal, rendered?: RenderedText)
     attempts: run.work.attempts,
     feedback: run.phase === null ? null : feedbackOf(run.work),
     ...(run.phase === null || run.work.outside === undefined ? {} : { violations: run.work.outside }),
+    ...overridesOf(run),
     gate: gateView(run, principal),
     questions: run.status === 'waiting' && run.wait.for === 'questions' ? run.wait.questions : [],
     answers: run.work.answers,
@@ -217,8 +229,8 @@ export function completedPhases(run: Run): readonly PhaseId[] {
 const passedPhases = over<Set<PhaseId>>({
   begin: (like) => new Set(like),
   add(passed, { phase, outcome }) {
-    // What a human rejected was handed in, and passed nothing.
-    if (outcome !== 'rejected') passed.add(phase);
+    // What a human rejected was handed in, and passed nothing; what was overridden was not even that.
+    if (isPassed(outcome)) passed.add(phase);
   },
 });
 
@@ -274,6 +286,18 @@ export function isDynamic(phase: Phase): boolean {
   return phase.content?.kind === 'template';
 }
 
+/** An agent that completed the phase is no human to exclude, unless there is one of its name. */
+function excludedAt(run: Run, open: Parameters<typeof ownWorkers>[1]): Pick<GateView, 'excluded'> {
+  const excluded = ownWorkers(run, open).filter(({ why }) => why !== 'completed the phase');
+  return excluded.length === 0 ? {} : { excluded: excluded.map(({ name }) => name) };
+}
+
+/** Everyone is told, and nobody needs the signature to be. */
+function overridesOf({ overrides = [] }: Run): Pick<RunView, 'overrides'> {
+  if (overrides.length === 0) return {};
+  return { overrides: overrides.map(({ phase, to, reason, by, at }) => ({ phase, to, reason, by, at })) };
+}
+
 function gateView(run: Run, principal: Principal): GateView | null {
   const open = openGate(run);
   if (open === null) return null;
@@ -287,6 +311,7 @@ function gateView(run: Run, principal: Principal): GateView | null {
     approvers: gate.approvers,
     quorum: gate.quorum,
     votes: wait.votes.map((vote) => ({ by: vote.by, option: vote.option })),
+    ...(principal.kind === 'human' ? excludedAt(run, open) : {}),
     context: principal.kind === 'human' ? { ...gateContext(run, gate, visitOf(phase, wait)) } : {},
   };
 }

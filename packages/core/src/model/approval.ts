@@ -44,6 +44,6 @@ export function approvingTargets(workflow: Workflow, phase: Phase): readonly Tar
   return options.flatMap((option) => {
     if (approvalOf(workflow, phase, option) === 'no') return [];
     if (option.next !== undefined) return [option.next];
-    return edgesOf(phase).flatMap((edge) => (edge.by === 'option' ? [] : [edge.to]));
+    return edgesOf(phase).flatMap((edge) => (edge.by === 'option' || edge.by === 'timeout' ? [] : [edge.to]));
   });
 }

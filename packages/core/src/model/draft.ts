@@ -172,8 +172,10 @@ export interface GateDraft {
     readonly quorum?: number;
     /** `false`: runs may reach the end without this decision. */
     readonly required?: boolean;
-    /** `after` is a duration such as `90s`, `30m`, `24h`, `7d`. */
-    readonly timeout?: { readonly after: string; readonly then?: string };
+    /** Whether the yes of the human who started the run does not count. */
+    readonly separate?: boolean;
+    /** `after` is a duration such as `90s`, `30m`, `24h`, `7d`; `to` a phase, with `then: route`. */
+    readonly timeout?: { readonly after: string; readonly then?: string; readonly to?: PhaseId };
   };
 }
 

@@ -15,7 +15,7 @@ export interface Edge {
   readonly to: Target;
   /** What leads this way: an outcome, a condition, an option. */
   readonly label: string;
-  readonly by: 'next' | 'condition' | 'outcome' | 'option' | 'exhausted' | 'empty';
+  readonly by: 'next' | 'condition' | 'outcome' | 'option' | 'exhausted' | 'empty' | 'timeout';
   /** How often it may be taken, where the author said so. */
   readonly max: number | null;
 }
@@ -27,6 +27,10 @@ export function edgesOf(phase: Phase): readonly Edge[] {
   for (const option of phase.humanGate?.options ?? []) {
     if (option.next !== undefined)
       edges.push({ from, to: option.next, label: option.label, by: 'option', max: null });
+  }
+  const timeout = phase.humanGate?.timeout;
+  if (timeout?.afterwards === 'route') {
+    edges.push({ from, to: timeout.to, label: 'nobody decides in time', by: 'timeout', max: null });
   }
   if (phase.humanGate?.options.every((option) => option.next !== undefined)) {
     // The route is then left to an agent that reports `fail`, which asks no human.
@@ -46,7 +50,9 @@ export function edgesOf(phase: Phase): readonly Edge[] {
 /** Where a phase may lead, each once: what an agent's hint about the way on can be held against. */
 export function successorsOf(workflow: Workflow, id: PhaseId): readonly Target[] {
   const phase = phaseById(workflow, id);
-  return phase === undefined ? [] : [...new Set(edgesOf(phase).map((edge) => edge.to))];
+  // Nobody can hint at what only time brings about.
+  const edges = phase === undefined ? [] : edgesOf(phase).filter((edge) => edge.by !== 'timeout');
+  return [...new Set(edges.map((edge) => edge.to))];
 }
 
 function routeEdges(from: PhaseId, route: Route): readonly Edge[] {

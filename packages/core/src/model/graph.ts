@@ -77,7 +77,15 @@ export interface GraphCheck {
 }
 
 /** A node's place in a run. `stopped` is the phase in which a run was ended by a human. */
-export type NodeStatus = 'completed' | 'current' | 'waiting' | 'escalated' | 'stopped' | 'ahead';
+export type NodeStatus =
+  | 'completed'
+  /** A human led the run past it: it is not completed. */
+  | 'overridden'
+  | 'current'
+  | 'waiting'
+  | 'escalated'
+  | 'stopped'
+  | 'ahead';
 
 /** One way out of a phase. */
 export interface GraphEdge {
@@ -101,7 +109,7 @@ export interface RunPlace {
   readonly id: string;
   readonly status: Run['status'];
   readonly phase: PhaseId | null;
-  readonly completions: readonly { readonly phase: PhaseId }[];
+  readonly completions: readonly { readonly phase: PhaseId; readonly outcome?: string }[];
   /** Where a human ended it. */
   readonly stoppedIn?: PhaseId;
 }
@@ -183,7 +191,9 @@ function statusOf(id: PhaseId, run: RunPlace): NodeStatus {
     return run.status === 'waiting' || run.status === 'escalated' ? run.status : 'current';
   }
   if (run.status === 'stopped' && run.stoppedIn === id) return 'stopped';
-  return run.completions.some((completion) => completion.phase === id) ? 'completed' : 'ahead';
+  const last = run.completions.findLast((completion) => completion.phase === id);
+  if (last?.outcome === 'overridden') return 'overridden';
+  return last === undefined ? 'ahead' : 'completed';
 }
 
 /** A way as it is drawn: an edge, and the human's option that must be chosen for the phase's own route to be taken. */
@@ -197,7 +207,7 @@ export function waysOf(phase: Phase): readonly Way[] {
   // Options that name no phase follow the phase's own route, so each of its ways is drawn once per such option.
   const following = phase.humanGate?.options.filter((option) => option.next === undefined) ?? [];
   return edgesOf(phase).flatMap((edge): readonly Way[] => {
-    if (edge.by === 'option' || following.length === 0 || reportsFailure(edge)) {
+    if (edge.by === 'option' || edge.by === 'timeout' || following.length === 0 || reportsFailure(edge)) {
       return [{ ...edge, option: null }];
     }
     return following.map(({ label }) => ({ ...edge, option: label }));

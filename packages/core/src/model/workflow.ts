@@ -1,7 +1,9 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { Expression } from './expression/expression.ts';
+import type { Outcome } from './outcome.ts';
 import type { Ring } from './rings.ts';
 
+export { type Ending, isPassed, OUTCOMES, type Outcome } from './outcome.ts';
 export { type Attachment, RINGS, type Ring } from './rings.ts';
 
 /** What the author wrote: a number if it is all digits, else a string. */
@@ -9,15 +11,6 @@ export type PhaseId = string | number;
 
 /** Where a way leads: a phase, or `null` for the end. */
 export type Target = PhaseId | null;
-
-/** What came of a phase. */
-export type Outcome = 'ok' | 'fail' | 'skip' | 'iterate';
-
-/** How a visit of a phase ended: as its outcome says, or by a human's choice that does not approve. */
-export type Ending = Outcome | 'rejected';
-
-/** Every outcome, in the order they are documented. */
-export const OUTCOMES: readonly Outcome[] = ['ok', 'fail', 'skip', 'iterate'];
 
 /** How far an answer can be trusted: the agent's word, seen at a call we carried, run by the engine itself. */
 export type EvidenceClass = 'claimed' | 'observed' | 'verified';
@@ -292,6 +285,8 @@ export interface HumanGate {
   /** How many different humans must choose the same option. */
   readonly quorum: number;
   readonly timeout: GateTimeout | null;
+  /** The yes of the human who started the run, or whose agent did, does not count either. */
+  readonly separate?: true;
   /** `false` where runs may reach the end without it; `phasegate check` proves the contrary of every other gate. */
   readonly required?: boolean;
 }
@@ -306,11 +301,13 @@ export interface GateOption {
   readonly approves?: boolean;
 }
 
-/** When nobody decides in time: park hands the run to a human, stop ends it. Nothing approves by itself. */
-export interface GateTimeout {
-  readonly afterSeconds: number;
-  readonly afterwards: 'park' | 'stop';
-}
+/**
+ * When nobody decides in time: park hands the run to a human, stop ends it, route leads to a phase from which nothing
+ * that a yes leads to is reached without another human. Nothing approves by itself.
+ */
+export type GateTimeout =
+  | { readonly afterSeconds: number; readonly afterwards: 'park' | 'stop' }
+  | { readonly afterSeconds: number; readonly afterwards: 'route'; readonly to: PhaseId };
 
 /** Items of the checkpoint that are worked on side by side. */
 export interface Parallel {

@@ -10,6 +10,8 @@ export interface AgentRecord {
   /** What the agent can do; null where nobody said, and then what it says when it claims counts. */
   readonly capabilities: readonly string[] | null;
   readonly addedAt: string;
+  /** The human who uses the key: what is done with it counts as that human's own work. Absent: nobody in particular. */
+  readonly owner?: string;
   /** ISO time until which the key of a spawned agent is good; renewed by the one who follows it. Absent: until withdrawn. */
   readonly until?: string;
 }
@@ -20,7 +22,12 @@ export interface Agents {
   /** Makes a key, shown this once. Needs a human once one is set up. An agent of that name gets a new key. */
   add(
     name: string,
-    options: { readonly capabilities?: readonly string[]; readonly by: UnlockedHuman | 'spawn' | null },
+    options: {
+      readonly capabilities?: readonly string[];
+      /** The key is of the human who makes it. */
+      readonly mine?: boolean;
+      readonly by: UnlockedHuman | 'spawn' | null;
+    },
   ): Promise<{ readonly name: string; readonly key: string }>;
   /**
    * Withdraws a key; runs the agent holds go back to the queue. Throws `agent_unknown`. Needs a human once one is

@@ -117,6 +117,8 @@ export interface AuditReport {
   readonly records: number;
   /** Records newer than the signed head: covered by their run's seal, not yet by the head. */
   readonly unanchored: number;
+  /** How many phases humans overrode; left out where none. */
+  readonly overridden?: number;
   readonly findings: readonly AuditFinding[];
   /** Where all chains ended, signed by the project; only where it was asked for and nothing was found. */
   readonly anchor?: string;

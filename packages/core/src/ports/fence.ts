@@ -38,6 +38,21 @@ export type Surveyed =
   | Omit<Extract<Compared, { readonly ok: true }>, 'tree' | 'state'>
   | Extract<Compared, { readonly ok: false }>;
 
+/** What a path held when it was measured. */
+export interface MeasuredFile {
+  readonly type: 'file' | 'link' | 'other' | 'closed';
+  /** SHA-256 of a file's content, the text of a link; empty for anything else. */
+  readonly content: string;
+  /** In bytes. */
+  readonly size: number;
+}
+
+/** A path that differs between two measures. */
+export interface MeasuredChange extends Pick<TreeChange, 'path' | 'how'> {
+  readonly before: MeasuredFile | null;
+  readonly after: MeasuredFile | null;
+}
+
 /** What a human does about changed paths. */
 export interface FenceFiles {
   /** What became of each path, in words. */
@@ -86,6 +101,13 @@ export interface Fence {
   restore(runId: string, tree: string, paths: readonly string[]): Promise<FenceFiles>;
   /** Moves paths out of the workspace. */
   quarantine(runId: string, paths: readonly string[]): Promise<FenceFiles>;
+  /** What differs between two measures, whatever stands in the workspace now; or why that cannot be told. */
+  between(
+    runId: string,
+    measures: { readonly from: string; readonly to: string },
+  ): Promise<readonly MeasuredChange[] | string>;
+  /** What a file held when it was measured; null where it was not kept, or is not what it was. */
+  contentOf(content: string): Promise<Uint8Array | null>;
   /** How paths differ from the measure, as text. */
   diff(runId: string, tree: string, paths: readonly string[]): Promise<string>;
   /** The run was saved, or could not be: measures that it does not have any more are dropped. */

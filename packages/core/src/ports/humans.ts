@@ -11,6 +11,11 @@ export interface Humans {
   remove(name: string, by: UnlockedHuman): Promise<void>;
   /** Changes a passphrase; the old one proves whose it is. The key stays, and with it all that was signed. */
   changePassphrase(name: string, old: string, passphrase: string): Promise<void>;
+  /**
+   * Another human gives one who forgot the passphrase a new key and passphrase. What the old key signed stays signed by
+   * it; votes at open gates, which only humans of now cast, are void.
+   */
+  reset(name: string, passphrase: string, by: UnlockedHuman): Promise<void>;
   /** Throws `no_human`, `usage` (several humans and no name), `credential_invalid` (recorded in the audit). */
   unlock(name: string | undefined, passphrase: string): Promise<UnlockedHuman>;
 }

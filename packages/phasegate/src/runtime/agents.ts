@@ -28,14 +28,15 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
 
   return {
     async list() {
-      return (await store.agents()).map(({ name, capabilities, addedAt }) => ({
+      return (await store.agents()).map(({ name, capabilities, addedAt, owner }) => ({
         name,
         capabilities,
         addedAt,
+        ...(owner === undefined ? {} : { owner }),
       }));
     },
 
-    async add(name, { capabilities, by }) {
+    async add(name, { capabilities, mine, by }) {
       demandName(
         name,
         (await store.humans()).map((human) => human.name),
@@ -45,15 +46,17 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
       const known = (await store.agents()).some((agent) => agent.name === name);
       // Spawning asks no human, so it must not be a way to another agent's runs.
       if (known && by === 'spawn') throw new PhasegateError('usage', `there is an agent \`${name}\` already`);
+      const owner = mine === true ? ownerOf(by) : {};
       const key = `${KEY_PREFIX}${randomBytes(32).toString('base64url')}`;
       const record: AgentRecord = {
         name,
         keyHash: hashOf(key),
         capabilities: capabilities === undefined ? null : [...new Set(capabilities)],
         addedAt: now(),
+        ...owner,
         ...(by === 'spawn' ? { until: leaseEnd() } : {}),
       };
-      const data = { agent: name, capabilities: record.capabilities, replaced: known };
+      const data = { agent: name, capabilities: record.capabilities, replaced: known, ...owner };
       if (by === 'spawn') spawned.set(name, record);
       await store.putAgent(record, [{ time: record.addedAt, principal, event: 'agent_added', data }]);
       return { name, key };
@@ -96,9 +99,18 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
         if (stored.length === shown.length && timingSafeEqual(stored, shown)) found = agent;
       }
       if (found === null || (found.until !== undefined && found.until <= now())) return null;
-      return { principal: { kind: 'agent', name: found.name }, capabilities: found.capabilities };
+      const owned = found.owner === undefined ? {} : { owner: found.owner };
+      return { principal: { kind: 'agent', name: found.name, ...owned }, capabilities: found.capabilities };
     },
   };
+}
+
+/** Whose the key is: of the human who makes it, and of nobody else's word. */
+function ownerOf(by: UnlockedHuman | 'spawn' | null): { readonly owner: string } {
+  if (by !== null && by !== 'spawn') return { owner: by.principal.name };
+  throw new PhasegateError('usage', 'a key is yours only where you are a human of the project', {
+    hint: 'phasegate humans add NAME',
+  });
 }
 
 /** How long a spawned agent's key is good after its spawner was last there. */

@@ -27,6 +27,7 @@ const IN_ITS_FOLDER: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
   'complete',
   'report_failure',
   'decide',
+  'override',
   'expire',
 ]);
 

@@ -82,10 +82,7 @@ export function createDoor(parts: DoorParts): Door {
     if ('kind' in asked) demandFit(asked);
     // INVARIANT: what a migration was proven by, and a workspace measured by, is nobody's word but that of those who did.
     if ('kind' in asked && (asked.kind === 'migrate' || asked.kind === 'fence'))
-      throw new PhasegateError(
-        'not_permitted',
-        `a run is migrated by \`migrate\` only, and fenced by \`fence\``,
-      );
+      throw new PhasegateError('not_permitted', 'a run is migrated by `migrate` only, and fenced by `fence`');
     // Counted from here: who has to wait for others that wait does not wait anew after them.
     const until = uptimeMs() + (parts.waits?.completionMs ?? COMPLETION_MS);
     try {
@@ -177,7 +174,8 @@ export function createDoor(parts: DoorParts): Door {
     if (typeof how.scope === 'string' && isLastItem(run, how.scope)) throw new WholeRun();
     demandSame(run, how);
     const command = 'make' in asked ? await asked.make(run) : inItsWords(run, inSameVisit(run, asked));
-    return command.kind === 'decide' ? signedDecision(run, command, how.principal) : command;
+    if (command.kind !== 'decide' && command.kind !== 'override') return command;
+    return signedDecision(run, command, how.principal);
   }
 
   /** Has the calls ended or waits for them, as the command wants it; gives those that stay in its way. */
@@ -295,17 +293,18 @@ export function createDoor(parts: DoorParts): Door {
   /** A decision that its human signed, with what of the votes before it still counts. */
   async function signedDecision(
     run: Run,
-    { voided: _said, ...command }: Extract<Command, { kind: 'decide' }>,
+    given: Extract<Command, { kind: 'decide' | 'override' }>,
     principal: Principal,
   ): Promise<Command> {
+    const { voided: _said, ...command } = { voided: undefined, ...given };
     if (principal.kind !== 'human') return command;
     if (await parts.signed(run, principal, command)) {
-      const voided = (await parts.voided?.(run)) ?? [];
-      return voided.length === 0 ? command : { ...command, voided };
+      const voided = command.kind === 'decide' ? ((await parts.voided?.(run)) ?? []) : [];
+      return voided.length === 0 ? command : ({ ...command, voided } as Command);
     }
-    const data = { run: run.id, verb: 'decide', human: principal.name };
-    const time = timeFor(parts.now, run);
-    await store.note(null, [{ time, principal: nameOf(principal), event: 'credential_failed', data }]);
+    const data = { run: run.id, verb: command.kind, human: principal.name };
+    const by = { time: timeFor(parts.now, run), principal: nameOf(principal) };
+    await store.note(null, [{ ...by, event: 'credential_failed', data }]);
     throw new PhasegateError('credential_invalid', `the decision is not signed by \`${principal.name}\``);
   }
 

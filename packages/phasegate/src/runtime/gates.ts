@@ -1,6 +1,6 @@
-import type { JsonObject, Run } from '@phasegate/core';
-import { decisionText } from '@phasegate/core/contract';
-import type { GateDecision } from '@phasegate/core/engine';
+import { type JsonObject, PhasegateError, type Run } from '@phasegate/core';
+import { decisionText, overrideText } from '@phasegate/core/contract';
+import { type GateDecision, type Override, overrideTarget } from '@phasegate/core/engine';
 import { verifyHumanSignature } from './humanKeys.ts';
 import type { Masking } from './masking.ts';
 import type { Gates, HumanRecord, Store, StoredRun } from './ports.ts';
@@ -36,15 +36,40 @@ export function createGates(runtime: Runtime, masking?: Masking): Gates {
       const loaded = of?.run.id === runId ? of : undefined;
       return runtime.as(principal, { loaded }).submit(runId, command);
     },
+    async override(runId, { reason: said, to: asked }, { principal, sign }) {
+      const run = await runtime.attend(runId, principal);
+      const to = overrideTarget(run, asked);
+      if (typeof to === 'object' && to !== null) {
+        const ways = to.choices.map((way) => (way === null ? 'the end' : `\`${way}\``)).join(' or ');
+        throw new PhasegateError(
+          'usage',
+          `phase \`${run.phase}\` leads to ${ways}: say where the override leads`,
+          {
+            hint: '--to PHASE, or --to end',
+          },
+        );
+      }
+      // INVARIANT: what is signed is what is kept and shown.
+      const reason = masking?.mask(said) ?? said;
+      const place = { phase: run.phase ?? '', epoch: run.epoch, to, reason };
+      const signature = sign(overrideText({ run: runId, ...place, by: principal.name }));
+      return runtime.as(principal).submit(runId, { kind: 'override', ...place, signature });
+    },
   };
 }
 
 /** Which decisions count: those that carry the signature of a human of the project. */
-export function createSignatures(store: Pick<Store, 'humans'>): Pick<RuntimeParts, 'signed' | 'voided'> {
+export function createSignatures(
+  store: Pick<Store, 'humans'>,
+): Pick<RuntimeParts, 'signed' | 'voided' | 'humans'> {
   return {
+    humans: async () => (await store.humans()).map(({ name }) => name),
     async signed(run, principal, command) {
       const human = (await store.humans()).find((record) => record.name === principal.name);
       if (human === undefined) return false;
+      if (command.kind === 'override') {
+        return decisionIsSigned(run, { ...command, by: principal.name }, [human]);
+      }
       const { gate, option, input = null, shown, signature } = command;
       return decisionIsSigned(run, { gate, option, input, shown, by: principal.name, signature }, [human]);
     },
@@ -56,14 +81,17 @@ export function createSignatures(store: Pick<Store, 'humans'>): Pick<RuntimePart
   };
 }
 
-/** Whether a decision carries the signature of the human it names. A decision is its signature, not its row. */
+/** Whether a decision, or an override, carries the signature of the human it names: it is its signature, not its row. */
 export function decisionIsSigned(
   run: Pick<Run, 'id'>,
-  decision: Omit<GateDecision, 'at'>,
+  decision: Omit<GateDecision, 'at'> | Omit<Override, 'at'>,
   humans: readonly HumanRecord[],
 ): boolean {
-  const { gate, option, input, shown, by, signature } = decision;
-  const text = decisionText({ run: run.id, gate, option, input, shown, by });
+  const { by, signature } = decision;
+  const text =
+    'gate' in decision
+      ? decisionText({ ...decision, run: run.id })
+      : overrideText({ ...decision, run: run.id });
   // One who was removed and added again has a key for each time.
   return humans
     .filter((record) => record.name === by)

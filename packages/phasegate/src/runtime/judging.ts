@@ -144,9 +144,13 @@ export function createJudging(parts: RuntimeParts): Judging {
     }
   }
 
-  async function shownFor(run: Run, command: Command): Promise<{ readonly shown?: string }> {
-    const card = command.kind === 'decide' ? await shownCard(parts, run) : null;
-    return card === null ? {} : { shown: card.shown };
+  async function shownFor(run: Run, command: Command): Promise<Pick<Circumstance, 'shown' | 'humans'>> {
+    if (command.kind !== 'decide') return {};
+    const [card, humans] = [await shownCard(parts, run), await parts.humans?.()];
+    return {
+      ...(card === null ? {} : { shown: card.shown }),
+      ...(humans === undefined ? {} : { humans }),
+    };
   }
 
   return {

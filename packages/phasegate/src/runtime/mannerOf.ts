@@ -23,6 +23,7 @@ export function mannerOf({ kind }: Command): Manner {
     case 'claim':
       return 'asks_once';
     case 'decide':
+    case 'override':
     case 'answer':
     case 'resume':
     case 'migrate':

@@ -59,6 +59,8 @@ export function maskedCommand<C extends Command>(command: C, { mask }: Masking):
     case 'report_blocked':
     case 'report_failure':
     case 'stop':
+    // Masked before it was signed, too.
+    case 'override':
     case 'fence':
       return { ...command, reason: mask(command.reason) };
     case 'answer':

@@ -110,6 +110,25 @@ export function createHumans(
       });
     },
 
+    async reset(name, passphrase, by) {
+      await untilKept(async () => {
+        const humans = await store.humans();
+        const human = humans.find((record) => record.name === name);
+        if (human === undefined) throw unknownHuman(name, humans);
+        if (by.principal.name === name) {
+          throw new PhasegateError('usage', `\`${name}\` has the passphrase, so there is nothing to reset`, {
+            hint: `phasegate humans passphrase ${name}`,
+          });
+        }
+        demandPresent(humans, by);
+        // Nobody can open the old key any more, so there is a new one; what the old one signed stays signed by it.
+        const key = await createHumanKey(passphrase, keys);
+        const who = `human:${by.principal.name}`;
+        const drafts = [...record(who, 'human_removed', name), ...record(who, 'human_added', name)];
+        return store.putHuman({ name, ...key, addedAt: now() }, drafts, humans);
+      });
+    },
+
     async unlock(name, passphrase) {
       const human = choose(await store.humans(), name);
       const signer = await unlockHumanKey(human, passphrase, keys);

@@ -32,12 +32,14 @@ export interface RuntimeParts {
   readonly newId: () => string;
   /** SHA-256, hex. */
   readonly hash: (text: string) => string;
-  /** Whether a human's decision carries that human's own signature. */
+  /** Whether a human's decision, or override, carries that human's own signature. */
   readonly signed: (
     run: Run,
     principal: Principal,
-    command: Extract<Command, { kind: 'decide' }>,
+    command: Extract<Command, { kind: 'decide' | 'override' }>,
   ) => Promise<boolean>;
+  /** Names of the humans there are; left out: not known. */
+  readonly humans?: () => Promise<readonly string[]>;
   /** The tool calls under way, which a run is not changed under. */
   readonly calls: CallsUnderWay;
   readonly waits?: CallWaits;

@@ -32,7 +32,9 @@ export async function shownCard(
   run: Run,
 ): Promise<ShownCard | null> {
   const movedSince = (await fence?.movedAtGate(run)) ?? [];
-  const card = gateCard(run, { ...(await factsOf({ store, workspace }, run)), movedSince });
+  const diff = await fence?.diffAtGate(run);
+  const told = { ...(await factsOf({ store, workspace }, run)), movedSince };
+  const card = gateCard(run, { ...told, ...(diff === undefined ? {} : { diff }) });
   return card === null ? null : { card, shown: hash(canonicalJson(card)) };
 }
 

@@ -1,5 +1,5 @@
 import type { AuditRecord, Run, RunEvent, Workflow } from '@phasegate/core';
-import type { GateDecision } from '@phasegate/core/engine';
+import type { GateDecision, Override } from '@phasegate/core/engine';
 import type { AgentRecord, AuditFinding, ChainHead, HumanRecord, Seal } from '../runtime/ports.ts';
 import type { Anchor } from './anchor.ts';
 import type { StoredStub } from './archivedStub.ts';
@@ -11,7 +11,11 @@ export interface AuditKnowledge {
   /** The run its events make; the stored state must equal it. */
   readonly fold?: (workflow: Workflow, events: readonly RunEvent[]) => Run;
   /** Whether a decision carries its human's signature. `humans` also has those removed since. */
-  readonly verifyDecision?: (run: Run, decision: GateDecision, humans: readonly HumanRecord[]) => boolean;
+  readonly verifyDecision?: (
+    run: Run,
+    decision: GateDecision | Override,
+    humans: readonly HumanRecord[],
+  ) => boolean;
 }
 
 /** One unchanging view of all a store holds, read piece by piece. */
@@ -128,6 +132,8 @@ export interface Tally {
   runs: number;
   records: number;
   unanchored: number;
+  /** Phases that humans overrode. */
+  overridden: number;
   /** Over the heads of the runs that are part of the signed sum. */
   sum: HeadSum;
   headed: number;
@@ -141,6 +147,6 @@ export interface Tally {
 
 /** A tally of nothing. */
 export function emptyTally(): Tally {
-  const counts = { runs: 0, records: 0, unanchored: 0, headed: 0, beforeRuns: 0 };
+  const counts = { runs: 0, records: 0, unanchored: 0, overridden: 0, headed: 0, beforeRuns: 0 };
   return { ...counts, sum: NO_HEADS, newest: NO_HEADS, before: NO_HEADS, dropped: new Set() };
 }

@@ -26,6 +26,7 @@ export function summaryOf(run: Run): RunSummary {
     epoch: run.epoch,
     priority: priorityOf(run),
     capabilities: capabilitiesOf(run),
+    ...(run.overrides === undefined ? {} : { overridden: run.overrides.length }),
     startedAt: run.startedAt,
     updatedAt: run.updatedAt,
   };

@@ -66,9 +66,14 @@ export async function verifyAudit(work: AuditWork): Promise<AuditReport> {
 
   await verifyGiven(verification, options);
 
-  const { records, unanchored } = verification.tally;
+  const { records, unanchored, overridden } = verification.tally;
   const archived = archives.bundles.length === 0 ? {} : { archived: archives.bundles };
-  const counts = { runs: found.tally.runs, records, unanchored };
+  const counts = {
+    runs: found.tally.runs,
+    records,
+    unanchored,
+    ...(overridden === 0 ? {} : { overridden }),
+  };
   const report = { ok: findings.length === 0, ...counts, findings, ...archived };
   if (options.anchor !== true || !report.ok) return report;
   const anchor: Anchor = {

@@ -49,8 +49,9 @@ export async function verifyRun(verification: Verification, row: AuditRow): Prom
   if (sealed && !verification.blamed(row.id)) compareState(verification, row, events);
 }
 
-function countRun({ seal, tally }: Verification, { id, head, headed }: AuditRow): void {
+function countRun({ seal, tally }: Verification, { id, head, headed, run }: AuditRow): void {
   tally.runs += 1;
+  tally.overridden += run?.overrides?.length ?? 0;
   tally.unanchored += Math.max(0, head.seq - headed.seq);
   const newest = sumOfHead(seal, id, head);
   tally.newest = addSums(tally.newest, newest);
@@ -171,13 +172,17 @@ function compareDecisions(verification: Verification, run: Run, seq: number): vo
   const { verifyDecision } = verification.knowledge;
   if (verifyDecision === undefined) return;
   const votes = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.votes : [];
-  for (const decision of [...run.decisions, ...votes]) {
+  for (const decision of [...run.decisions, ...votes, ...(run.overrides ?? [])]) {
     if (verifyDecision(run, decision, humansAt(verification, decision.at))) continue;
+    const what =
+      'gate' in decision
+        ? `a decision at \`${decision.gate}\``
+        : `an override of phase \`${decision.phase}\``;
     verification.report({
       kind: 'decision_forged',
       run: run.id,
       seq,
-      message: `run \`${run.id}\` has a decision at \`${decision.gate}\` that \`${decision.by}\` did not sign`,
+      message: `run \`${run.id}\` has ${what} that \`${decision.by}\` did not sign`,
     });
   }
 }

@@ -61,6 +61,7 @@ export function joinShares(shares: readonly ShareFound[]): ShareFound {
       runs: of(({ runs }) => runs),
       records: of(({ records }) => records),
       unanchored: of(({ unanchored }) => unanchored),
+      overridden: of(({ overridden }) => overridden),
       headed: of(({ headed }) => headed),
       beforeRuns: of(({ beforeRuns }) => beforeRuns),
       sum: sums(({ sum }) => sum),

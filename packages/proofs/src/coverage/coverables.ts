@@ -145,6 +145,8 @@ function hintFor(phase: Phase, way: Way): string {
       return 'go back as often as the loop allows, and once more';
     case 'empty':
       return 'enter it with an empty list of items';
+    case 'timeout':
+      return 'let the time of the gate run out';
   }
 }
 

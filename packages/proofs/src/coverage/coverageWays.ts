@@ -15,9 +15,17 @@ export function wayTaken(run: Run, event: Completed, by: LeftBy): Way | null {
   const phase = phaseById(run.workflow, event.phase);
   if (phase === undefined) return null;
   const ways = waysOf(phase);
+  if (event.outcome === 'expired') return ways.find((way) => way.by === 'timeout') ?? null;
+  // A human led it past all that the workflow asks: that is none of its ways.
+  if (event.outcome === 'overridden') return null;
   const chosen = ways.find((way) => way.by === 'option' && way.label === by.option);
   const way =
-    chosen ?? routeTaken(run, event, { phase, by, ways: ways.filter((one) => one.by !== 'option') });
+    chosen ??
+    routeTaken(run, event, {
+      phase,
+      by,
+      ways: ways.filter(({ by: how }) => how !== 'option' && how !== 'timeout'),
+    });
   if (way !== undefined && way.to === event.next) return way;
   const leading = ways.filter(({ to }) => to === event.next);
   return leading.length === 1 ? (leading[0] as Way) : null;

@@ -63,6 +63,7 @@ const WORDS = {
   report_blocked: 'report the phase as blocked',
   resume: 'resume the run',
   stop: 'stop the run',
+  override: 'override the phase',
   migrate: 'migrate the run',
   fence: 'settle what was changed outside the scope',
   claim: 'claim the run',

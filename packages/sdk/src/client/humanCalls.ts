@@ -1,4 +1,4 @@
-import type { JsonObject, RunStatus } from '@phasegate/core';
+import type { JsonObject, PhaseId, RunStatus } from '@phasegate/core';
 import type {
   AgentList,
   AuditPage,
@@ -33,7 +33,7 @@ export interface HumanCalls {
   /** Makes a key for an agent, shown this once. An agent of that name gets a new one. */
   addAgent(
     name: string,
-    options?: { readonly capabilities?: readonly string[] },
+    options?: { readonly capabilities?: readonly string[]; readonly mine?: boolean },
   ): Promise<{ readonly name: string; readonly key: string }>;
   /** Withdraws an agent's key; what it holds goes back to the queue. */
   removeAgent(name: string): Promise<void>;
@@ -56,6 +56,8 @@ export interface HumanCalls {
   resume(run: string, note?: string): Promise<Run>;
   /** Ends a run. */
   stop(run: string, reason: string): Promise<Run>;
+  /** Leads a run past the phase it is in, which is then overridden and not completed; `to` null ends the run. */
+  override(run: string, order: OverrideRequest): Promise<Run>;
   /** What was changed outside the scope of the phase a run is in. An agent reads its own with its key. */
   getFence(run: string): Promise<FenceState>;
   /** How that differs, or how the named paths do, as text. */
@@ -126,6 +128,13 @@ export type AnswerRequest = { readonly question: number } & (
   | { readonly text: string }
 );
 
+/** A human leads a run past a phase. */
+export interface OverrideRequest {
+  readonly reason: string;
+  /** Where it leads, null for the end; needed where the phase has several ways. */
+  readonly to?: PhaseId | null;
+}
+
 /** What a human wants done about changed paths. */
 export interface FenceRequest {
   readonly action: FenceSettled['action'];
@@ -191,6 +200,7 @@ export function createHumanCalls(http: Http, session: Session): HumanCalls {
     },
     answer: async (run, answer) => (await post(`${pathOf(run)}/answers`, answer)) as Run,
     resume: async (run, note) => (await post(`${pathOf(run)}/resume`, { note })) as Run,
+    override: async (run, order) => (await post(`${pathOf(run)}/override`, order)) as Run,
     stop: async (run, reason) => (await post(`${pathOf(run)}/stop`, { reason })) as Run,
     getFence: async (run) => (await get(`${pathOf(run)}/fence`)) as FenceState,
     getFenceDiff: async (run, paths = []) => {

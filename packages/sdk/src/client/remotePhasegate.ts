@@ -65,6 +65,9 @@ export function createRemotePhasegate(calls: Calls, hold: Hold): Phasegate {
         return calls.resume(runId, command.note);
       case 'stop':
         return calls.stop(runId, command.reason);
+      case 'override':
+        // The server signs this, too.
+        return calls.override(runId, { reason: command.reason, to: command.to });
       default:
         throw new PhasegateError('not_permitted', `\`${command.kind}\` is the server's own to do`);
     }

@@ -49,6 +49,10 @@ export const auditReport = z
     runs: z.int(),
     records: z.int(),
     unanchored: z.int(),
+    overridden: z
+      .int()
+      .optional()
+      .openapi({ description: 'phases that humans overrode; left out where none' }),
     findings: listOf(
       z.object({
         kind: z.string(),
@@ -71,6 +75,7 @@ export const agentList = z
         name: z.string(),
         capabilities: listOf(z.string()).nullable(),
         added_at: time,
+        owner: z.string().optional().openapi({ description: 'the human who uses the key' }),
         leases: listOf(lease),
       }),
     ),
@@ -86,6 +91,10 @@ export const agentRequest = z
       error: 'must be letters, digits, `.`, `_`, `@` and `-`, and begin with a letter or digit',
     }),
     capabilities: capabilityList.optional(),
+    mine: z
+      .boolean()
+      .optional()
+      .openapi({ description: 'the key is for your own use: your yes does not count on work done with it' }),
   })
   .openapi('AgentRequest', { example: { name: 'agent-7', capabilities: ['typescript'] } });
 

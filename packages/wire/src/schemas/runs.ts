@@ -29,6 +29,9 @@ export const gate = z
     approvers: listOf(z.string()).optional(),
     quorum: z.int().optional(),
     votes: listOf(z.object({ by: z.string(), option: z.string() })).optional(),
+    excluded: listOf(z.string())
+      .optional()
+      .openapi({ description: 'humans whose yes does not count, as it is their own work' }),
     context: jsonObject.optional(),
     shown: z
       .string()
@@ -97,6 +100,11 @@ const runFields = {
     .object({ run: z.string(), workflow: z.string(), status: runStatus })
     .optional()
     .openapi({ description: 'the run that has the workspace, for which this one waits in the queue' }),
+  overrides: listOf(
+    z.object({ phase: phaseId, to: phaseId.nullable(), reason: z.string(), by: z.string(), at: time }),
+  )
+    .optional()
+    .openapi({ description: 'phases that a human led the run past; they are not completed' }),
   gate: orNull(gate),
   questions: listOf(z.object({ text: z.string(), options: listOf(z.string()) })),
   answers: listOf(
@@ -142,6 +150,10 @@ export const runLine = z
     epoch: z.int(),
     priority: z.number(),
     capabilities: listOf(z.string()),
+    overridden: z
+      .int()
+      .optional()
+      .openapi({ description: 'how many phases a human led it past; left out where none' }),
     started_at: time,
     updated_at: time,
   })
@@ -306,6 +318,18 @@ export const resumeRequest = z
 export const stopRequest = z
   .strictObject({ passphrase: actPassphrase, reason: textUpTo(TEXT_LIMIT) })
   .openapi('StopRequest', { example: { reason: 'no longer needed' } });
+
+/** A human leads a run past the phase it is in. */
+export const overrideRequest = z
+  .strictObject({
+    passphrase: actPassphrase,
+    reason: textUpTo(TEXT_LIMIT),
+    to: phaseId
+      .nullable()
+      .optional()
+      .openapi({ description: 'where it leads, null for the end; needed where the phase has several ways' }),
+  })
+  .openapi('OverrideRequest', { example: { reason: 'the registry is down, and the fix cannot wait' } });
 
 /** An agent's hold on a run or an item. */
 export const lease = z

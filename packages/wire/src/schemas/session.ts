@@ -61,6 +61,7 @@ export const SESSION_FIELDS = {
     type: ['object', 'null'],
   },
   violations: listOf({ path: TEXT, how: TEXT, by: TEXT }),
+  overrides: listOf({ phase: PHASE_ID, reason: TEXT, by: TEXT }),
   questions: listOf({ text: TEXT, options: { type: 'array', items: TEXT } }),
   answers: listOf({ question: COUNT, asked: TEXT, text: TEXT, by: TEXT, elicited: FLAG }),
   escalation: { ...objectOf({ reason: TEXT, message: TEXT }), type: ['object', 'string'] },

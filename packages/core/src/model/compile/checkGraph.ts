@@ -3,6 +3,7 @@ import { edgesOf, leadsBack } from '../edges.ts';
 import type { Problems } from '../problems.ts';
 import { didYouMean } from '../suggest.ts';
 import { type Phase, type PhaseId, phaseById, type Target, type Workflow } from '../workflow.ts';
+import { checkTimeouts } from './checkTimeouts.ts';
 
 /** How often the target of an unbounded way back may be visited. */
 export const DEFAULT_VISITS = 10;
@@ -36,6 +37,7 @@ export function checkGraph(workflow: Workflow, problems: Problems): void {
     noteUnboundedLoops(workflow, phase, index, problems);
     checkWayAroundGate(workflow, phase, index, problems);
   });
+  checkTimeouts(workflow, problems);
   const ends = workflow.phases.some((phase) => reached.has(phase.id) && endsHere(phase));
   // A way that leads nowhere yet may have been meant to lead there.
   const unknown = problems.list.some((problem) => problem.code === 'unknown_phase');
@@ -64,7 +66,13 @@ function endsHere(phase: Phase): boolean {
 
 function noteUnboundedLoops(workflow: Workflow, phase: Phase, index: number, problems: Problems): void {
   for (const edge of edgesOf(phase)) {
-    if (edge.by === 'option' || edge.max !== null || !leadsBack(workflow, edge.from, edge.to)) continue;
+    if (
+      edge.by === 'option' ||
+      edge.by === 'timeout' ||
+      edge.max !== null ||
+      !leadsBack(workflow, edge.from, edge.to)
+    )
+      continue;
     const message = `the way back from \`${phase.id}\` to \`${edge.to}\` has no \`maxIterations\`; it ends after ${DEFAULT_VISITS} visits of \`${edge.to}\``;
     problems.note(['phases', index, 'next'], 'unbounded_loop', message);
   }

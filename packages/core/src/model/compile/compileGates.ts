@@ -3,7 +3,7 @@ import type { GateDraft } from '../draft.ts';
 import { parseDuration } from '../duration.ts';
 import type { DraftPath } from '../problems.ts';
 import { didYouMean } from '../suggest.ts';
-import type { GateOption, GateTimeout, HumanGate } from '../workflow.ts';
+import type { GateOption, GateTimeout, HumanGate, PhaseId } from '../workflow.ts';
 import type { PlacedCheck } from './compileCheck.ts';
 import type { PhasePlace } from './compileContext.ts';
 
@@ -85,6 +85,7 @@ function compileHuman(
     approvers,
     quorum,
     timeout: compileTimeout(place, draft, path),
+    ...(draft.separate === true ? { separate: true } : {}),
     ...(draft.required === undefined ? {} : { required: draft.required }),
   };
 }
@@ -125,15 +126,41 @@ function compileOptions(place: PhasePlace, draft: HumanDraft, path: DraftPath): 
 
 function compileTimeout(place: PhasePlace, draft: HumanDraft, path: DraftPath): GateTimeout | null {
   if (draft.timeout === undefined) return null;
-  const { after, then = 'park' } = draft.timeout;
-  const afterSeconds = parseDuration(after);
-  if (afterSeconds === null) {
+  const { problems } = place.context;
+  const { after, then = 'park', to } = draft.timeout;
+  const parsed = parseDuration(after);
+  const afterSeconds = parsed ?? 1;
+  if (parsed === null) {
     const message = `\`${after}\` is not a duration; write \`90s\`, \`30m\`, \`24h\` or \`7d\``;
-    place.context.problems.error([...path, 'timeout', 'after'], 'bad_duration', message);
+    problems.error([...path, 'timeout', 'after'], 'bad_duration', message);
   }
+  if (then === 'route') return { afterSeconds, ...routeAfter(place, to, path) };
   if (then !== 'park' && then !== 'stop') {
-    const message = `\`then\` is \`park\` or \`stop\`, not \`${then}\`: nothing approves by itself`;
-    place.context.problems.error([...path, 'timeout', 'then'], 'bad_value', message);
+    const message = `\`then\` is \`park\`, \`stop\` or \`route\`, not \`${then}\`: nothing approves by itself`;
+    problems.error([...path, 'timeout', 'then'], 'bad_value', message);
   }
-  return { afterSeconds: afterSeconds ?? 1, afterwards: then === 'stop' ? 'stop' : 'park' };
+  if (to !== undefined) {
+    const message = '`to` goes with `then: route`, and nothing else leads anywhere';
+    problems.error([...path, 'timeout', 'to'], 'bad_value', message);
+  }
+  return { afterSeconds, afterwards: then === 'stop' ? 'stop' : 'park' };
+}
+
+/** Whether it may lead there is asked when all phases are known (`checkTimeouts`). */
+function routeAfter(
+  place: PhasePlace,
+  to: PhaseId | undefined,
+  path: DraftPath,
+): { readonly afterwards: 'park' } | { readonly afterwards: 'route'; readonly to: PhaseId } {
+  const { problems, draft } = place.context;
+  if (to === undefined) {
+    problems.error([...path, 'timeout'], 'missing_key', '`then: route` needs `to`, the phase it leads to');
+    return { afterwards: 'park' };
+  }
+  const ids = draft.phases.map((phase) => phase.id);
+  if (ids.includes(to)) return { afterwards: 'route', to };
+  const hint = didYouMean(String(to), ids.map(String));
+  const message = `the timeout leads to \`${to}\`, which is not defined${hint}`;
+  problems.error([...path, 'timeout', 'to'], 'unknown_phase', message);
+  return { afterwards: 'park' };
 }

@@ -103,9 +103,9 @@ function checkpointOf(checkpoint: Fields, known: Partial<KnownNames>): Fields {
   });
 }
 
-/** What a human rejected was handed in, but not completed. */
+/** What a human rejected, or nobody decided in time, was handed in, but not completed; an override completes nothing. */
 function isPassed({ outcome }: Fields): boolean {
-  return outcome !== 'rejected';
+  return outcome !== 'rejected' && outcome !== 'expired' && outcome !== 'overridden';
 }
 
 function frozenView(named: Parameters<typeof namedView>[0]): Fields {

@@ -33,8 +33,9 @@ export function checkDrafts(spots: Spots, spot: Spot, path: YamlPath): readonly 
 }
 
 function humanDraft(spots: Spots, spot: Spot, path: YamlPath): GateDraft['human'] {
-  const timeout = own(spot.value, 'timeout');
-  const times = isJsonObject(timeout) ? onlyTexts(timeout) : {};
+  const timeout = spots.get(spot, 'timeout', [...path, 'timeout']);
+  const times = isJsonObject(timeout.value) ? onlyTexts(timeout.value) : {};
+  const to = spots.target(timeout, 'to', [...path, 'timeout', 'to']);
   const options = spots.items(
     spots.get(spot, 'options', [...path, 'options']),
     [...path, 'options'],
@@ -59,7 +60,15 @@ function humanDraft(spots: Spots, spot: Spot, path: YamlPath): GateDraft['human'
       approvers: spots.texts(spot, 'approvers', [...path, 'approvers']),
       quorum: spots.number(spot, 'quorum', [...path, 'quorum']),
       required: spots.flag(spot, 'required', [...path, 'required']),
-      timeout: times.after === undefined ? undefined : { after: times.after, ...times },
+      separate: spots.flag(spot, 'separate', [...path, 'separate']),
+      timeout:
+        times.after === undefined
+          ? undefined
+          : {
+              after: times.after,
+              ...(times.then === undefined ? {} : { then: times.then }),
+              ...(to === undefined || to === null ? {} : { to }),
+            },
     }),
   };
 }

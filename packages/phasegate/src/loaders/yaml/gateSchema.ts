@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { about, anything, maybe, target, text, texts } from './schemaParts.ts';
+import { about, anything, id, maybe, target, text, texts } from './schemaParts.ts';
 import { strictMap } from './strictMap.ts';
 
 /** A check. */
@@ -63,6 +63,11 @@ const human = strictMap(
       '`false` where runs may end without it; `phasegate check` proves of every other gate that none does.',
       true,
     ),
+    separate: maybe(
+      z.boolean(),
+      'Whether the yes of the human who started the run does not count. That of the one who did the work never does.',
+      false,
+    ),
     timeout: maybe(
       strictMap(
         { name: 'timeout', description: 'When nobody decides in time.' },
@@ -70,9 +75,13 @@ const human = strictMap(
           after: about(text, 'A duration such as `90s`, `30m`, `24h` or `7d`.'),
           // A computed key, as a literal one would make this object look like a promise.
           ['then' as string]: maybe(
-            z.enum(['park', 'stop']),
-            'Hand the run to a human, or end it. Nothing approves by itself.',
+            z.enum(['park', 'stop', 'route']),
+            'Hand the run to a human, end it, or lead it to the phase `to`. Nothing approves by itself.',
             'park',
+          ),
+          to: maybe(
+            id,
+            'With `then: route`: a phase from which nothing that a yes leads to is reached without another human.',
           ),
         },
       ),

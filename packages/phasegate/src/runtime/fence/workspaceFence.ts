@@ -24,6 +24,7 @@ import {
 import { guardOf, isInHome } from '@phasegate/core/model';
 import type { AuditDraft, AuditRecord, Fence, FenceChange, GuardedChange, Store } from '../ports.ts';
 import { type AllowedCall, type CallsSince, callsSince, isWithin } from './callsInAudit.ts';
+import { diffAtGate } from './diffAtGate.ts';
 import { filesAtEnd } from './recordedFiles.ts';
 
 /** What the runtime's fence is built from. */
@@ -47,6 +48,8 @@ export interface WorkspaceFence {
   movedSince(run: Run, tree: string): Promise<readonly string[]>;
   /** What is not as it was when the gate opened at which a run waits. */
   movedAtGate(run: Run): Promise<NonNullable<GateCardFacts['movedSince']>>;
+  /** What the phase changed until the gate opened at which a run waits; undefined where nothing was measured. */
+  diffAtGate(run: Run): Promise<GateCardFacts['diff']>;
   /** The measure of a workspace in which a function of the workflow has worked since. */
   measureAgain(run: Run, tree: string): Promise<string>;
   /** For a run that is about to be made. */
@@ -106,7 +109,7 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
     async measuredFor(run, command) {
       if (run.work.tree !== undefined || run.phase === null) return {};
       const begins = command.kind === 'claim' && run.status === 'queued';
-      const leaves = command.kind === 'complete' || command.kind === 'decide';
+      const leaves = ['complete', 'decide', 'override', 'expire'].includes(command.kind);
       return begins || leaves ? { tree: await fence.measure(run.id) } : {};
     },
 
@@ -155,6 +158,7 @@ export function createWorkspaceFence(parts: WorkspaceFenceParts): WorkspaceFence
       const moved = compared.changes.filter(({ noticed }) => noticed !== true);
       return moved.slice(0, MOST_TOLD).map(({ path, how, content }) => ({ path, how, content }));
     },
+    diffAtGate: (run) => diffAtGate(fence, run),
     async movedSince(run, tree) {
       const moved = (await fence.moved(run.id, tree)).filter(({ noticed }) => noticed !== true);
       if (moved.length === 0) return [];

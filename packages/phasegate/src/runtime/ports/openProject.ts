@@ -1,4 +1,4 @@
-import type { JsonObject, Phasegate, Principal, Run, RunView, Submitted } from '@phasegate/core';
+import type { JsonObject, Phasegate, PhaseId, Principal, Run, RunView, Submitted } from '@phasegate/core';
 import type { Ring } from '@phasegate/core/model';
 import type {
   AgentPrincipal,
@@ -63,6 +63,13 @@ export interface GateChoice {
   readonly card?: JsonObject;
 }
 
+/** A human leads a run past the phase it is in. */
+export interface OverrideOrder {
+  readonly reason: string;
+  /** Where it leads, null for the end; left out: the phase's one way after `ok`. */
+  readonly to?: PhaseId | null;
+}
+
 /** The runs of a project. */
 export interface RunsOf {
   as(principal: Principal, around?: Around): Phasegate;
@@ -84,6 +91,8 @@ export interface Gates {
   gateCard(runId: string): Promise<GateCard | null>;
   /** A human's choice at a gate, signed with their key here and nowhere else. */
   decide(runId: string, choice: GateChoice, human: UnlockedHuman): Promise<Submitted>;
+  /** A human breaks the glass, signed like a decision. Throws `usage` where the phase leads to several places. */
+  override(runId: string, order: OverrideOrder, human: UnlockedHuman): Promise<Submitted>;
 }
 
 /** Who there is, and what they accepted. */

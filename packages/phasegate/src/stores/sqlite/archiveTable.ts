@@ -19,7 +19,13 @@ export function openArchiveTable(database: DatabaseSync, seal: Seal): ArchiveTab
   const read = lazily(database, 'SELECT * FROM archived WHERE run = ?');
   const insert = lazily(database, INSERT);
   const byKey = ['runs WHERE key', 'run_heads WHERE run', 'audit WHERE run', 'unheaded WHERE run'];
-  const byName = ['goals WHERE run', 'leases WHERE run', 'calls WHERE run', 'calls_begun WHERE run'];
+  const byName = [
+    'goals WHERE run',
+    'overridden WHERE run',
+    'leases WHERE run',
+    'calls WHERE run',
+    'calls_begun WHERE run',
+  ];
   const statements = (rows: readonly string[]) =>
     rows.map((where) => lazily(database, `DELETE FROM ${where} = ?`));
   const [dropByKey, dropByName] = [statements(byKey), statements(byName)];

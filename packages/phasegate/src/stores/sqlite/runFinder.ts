@@ -15,7 +15,7 @@ import type {
 import { wantedPlace } from '../runPlaces.ts';
 import { auditRecord, timeOf } from './auditTable.ts';
 import { integer, type Lazy, lazily, type SqlRow, text } from './statements.ts';
-import { GOAL_COLUMN, summary } from './summary.ts';
+import { GOAL_COLUMN, OVERRIDDEN_COLUMN, summary } from './summary.ts';
 import type { TextTable } from './textTable.ts';
 
 /** What is read of runs by index, and, but for the measures they have, never their state. */
@@ -198,7 +198,7 @@ const PLACES = 'SELECT started_at, rowid AS number FROM runs';
 const IN_ORDER = 'ORDER BY page.started_at DESC, page.number DESC';
 
 const LINES = `SELECT id, workflow_id, target, status, phase, holder, epoch, priority, capabilities, runs.started_at,
-  updated_at, ${GOAL_COLUMN} FROM runs`;
+  updated_at, ${GOAL_COLUMN}, ${OVERRIDDEN_COLUMN} FROM runs`;
 
 /** From one need of runs to claim to the next, rather than over all of them: there are few. */
 export const NEEDS = `

@@ -78,6 +78,10 @@ export function openRunTable(
   const highest = lazily(database, HIGHEST);
   const insertRow = lazily(database, INSERT);
   const insertGoal = lazily(database, 'INSERT INTO goals (run, goal) VALUES (?, ?)');
+  const countOverrides = lazily(
+    database,
+    'INSERT INTO overridden (run, phases) VALUES (?, ?) ON CONFLICT DO UPDATE SET phases = excluded.phases',
+  );
   const insertPlace = lazily(database, 'INSERT OR REPLACE INTO workspaces (run, place) VALUES (?, ?)');
   const dropPlace = lazily(database, 'DELETE FROM workspaces WHERE run = ?');
   const insertHead = lazily(database, INSERT_HEAD);
@@ -133,6 +137,7 @@ export function openRunTable(
       if (goal !== undefined) insertGoal().run(run.id, JSON.stringify(goal));
       return;
     }
+    if (run.overrides !== undefined) countOverrides().run(run.id, run.overrides.length);
     const { changes } = places
       ? updateAll().run(...foundBy(run), ...changing, key)
       : updateRow().run(...changing, key);

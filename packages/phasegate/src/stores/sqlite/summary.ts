@@ -15,6 +15,7 @@ export function summary(row: SqlRow): RunSummary {
     epoch: integer(row, 'epoch'),
     priority: integer(row, 'priority'),
     capabilities: parsed(row, 'capabilities') as RunSummary['capabilities'],
+    ...overriddenIn(row),
     startedAt: text(row, 'started_at'),
     updatedAt: text(row, 'updated_at'),
   };
@@ -22,6 +23,15 @@ export function summary(row: SqlRow): RunSummary {
 
 /** The goal of each row of `runs`; null where the run has none. */
 export const GOAL_COLUMN = '(SELECT goal FROM goals WHERE goals.run = runs.id) AS goal';
+
+/** How many phases of each row of `runs` were overridden; null where none was. */
+export const OVERRIDDEN_COLUMN =
+  '(SELECT phases FROM overridden WHERE overridden.run = runs.id) AS overridden';
+
+function overriddenIn(row: SqlRow): Pick<RunSummary, 'overridden'> {
+  const { overridden } = row;
+  return overridden === null || overridden === undefined ? {} : { overridden: integer(row, 'overridden') };
+}
 
 /** Of a run that has one, where it was asked for. */
 function goalIn(row: SqlRow): Pick<RunSummary, 'goal'> {

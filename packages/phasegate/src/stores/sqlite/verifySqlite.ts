@@ -15,7 +15,7 @@ import { nameOfLease, storedLease } from './leaseTable.ts';
 import { storedHuman } from './peopleTable.ts';
 import { readStored } from './runTexts.ts';
 import { hex, integer, lazily, type SqlRow, text, textOrNull } from './statements.ts';
-import { GOAL_COLUMN, summary } from './summary.ts';
+import { GOAL_COLUMN, OVERRIDDEN_COLUMN, summary } from './summary.ts';
 import { openTextTable, type TextTable } from './textTable.ts';
 import { type Crew, startCrew, type VerifyThreads } from './verifyThreads.ts';
 import { storedWebhook } from './webhookTable.ts';
@@ -213,7 +213,7 @@ export function sqliteSource(database: DatabaseSync, seal: Seal): AuditSource & 
 /** No run has it. */
 const NO_CHAIN = -1;
 
-const ROWS = `SELECT *, ${GOAL_COLUMN}, (SELECT place FROM workspaces WHERE workspaces.run = runs.key) AS workspace
+const ROWS = `SELECT *, ${GOAL_COLUMN}, ${OVERRIDDEN_COLUMN}, (SELECT place FROM workspaces WHERE workspaces.run = runs.key) AS workspace
   FROM runs LEFT JOIN run_heads ON run_heads.run = runs.key`;
 
 /** The number of a record. One that somebody else gave may be none of JavaScript's, and is as good as the nearest. */

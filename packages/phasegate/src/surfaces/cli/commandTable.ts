@@ -233,6 +233,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/resume.ts')).resume,
   },
   {
+    name: 'override',
+    group: 'For humans',
+    summary: 'lead a run past a phase that says no: shown as overridden from then on, never as passed',
+    load: async () => (await import('./commands/override.ts')).override,
+  },
+  {
     name: 'stop',
     group: 'For humans',
     summary: 'end a run',

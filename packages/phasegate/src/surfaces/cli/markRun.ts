@@ -15,5 +15,6 @@ function statusOf(id: string | number | null, view: RunView): GraphNode['status'
   if (view.phase === id) {
     return view.status === 'waiting' || view.status === 'escalated' ? view.status : 'current';
   }
-  return view.completedPhases.includes(id) ? 'completed' : 'ahead';
+  if (view.completedPhases.includes(id)) return 'completed';
+  return view.overrides?.some(({ phase }) => phase === id) ? 'overridden' : 'ahead';
 }

@@ -21,6 +21,8 @@ export const LOCAL_AGENT: AgentPrincipal = { kind: 'agent', name: 'local' };
 /** What may be known already: a passphrase that was read before, and where the humans are kept. */
 interface Unlocking {
   readonly read?: string | undefined;
+  /** Who it is, where only one can be meant. */
+  readonly as?: string;
   /** Default: the project's own. */
   readonly humans?: () => Promise<Humans>;
 }
@@ -31,7 +33,7 @@ export async function unlockHuman(invocation: Invocation, unlocking: Unlocking =
   const given = unlocking.read ?? passphraseFrom(args, 'passphrase-fd');
   if (invocation.server !== null) return signIn(invocation, given);
   const humans = unlocking.humans === undefined ? (await invocation.open()).humans : await unlocking.humans();
-  const name = await whichHuman(humans, invocation);
+  const name = unlocking.as ?? (await whichHuman(humans, invocation));
   if (given !== undefined) return humans.unlock(name, given);
   if (prompts === null)
     throw usageError(`\`${name}\` must give their passphrase, and there is no terminal`, FD_HINT);

@@ -150,6 +150,7 @@ const ROUTES = [
   'post /api/v1/runs/{id}/blocked',
   'post /api/v1/runs/{id}/decisions',
   'post /api/v1/runs/{id}/fence',
+  'post /api/v1/runs/{id}/override',
   'post /api/v1/runs/{id}/questions',
   'post /api/v1/runs/{id}/resume',
   'post /api/v1/runs/{id}/stop',

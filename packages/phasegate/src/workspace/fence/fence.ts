@@ -14,6 +14,7 @@ import { compileIgnoreRules, type IgnoreRules, type RuleFile } from './ignoreRul
 import { createKeptManifests, measureFolders, type TakenMeasure } from './keptManifests.ts';
 import type { Manifest, TreeEntry } from './manifest.ts';
 import { mappedFiles } from './mappedFiles.ts';
+import { measuredChanges } from './measuredChanges.ts';
 import { rulesAround, rulesIn, trackedIn } from './repository.ts';
 import { MOST_AT_A_CALL, stateOf, wholeStateOf } from './stateOf.ts';
 import { createSweep } from './sweepMeasures.ts';
@@ -261,6 +262,12 @@ export function createFence(place: FencePlace): Fence {
         to: join(place.folder, 'quarantine', runId, stamp),
       });
     },
+    async between(runId, { from, to }) {
+      const [before, after] = [measured(runId, from), measured(runId, to)];
+      if (typeof before === 'string') return before;
+      return typeof after === 'string' ? after : measuredChanges(before, after, contents);
+    },
+    contentOf: async (content) => contents.read(content),
     diff: async (runId, tree, paths) =>
       (await import('./diffText.ts')).diffText({
         root,

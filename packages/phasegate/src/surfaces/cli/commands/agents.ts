@@ -7,7 +7,7 @@ import { usageError } from '../usage.ts';
 
 /** `phasegate agents`: who may claim runs, and who holds which. */
 export const agents: CliCommand = {
-  usage: ['agents [list]', 'agents add NAME [--capability C…]', 'agents remove NAME'],
+  usage: ['agents [list]', 'agents add NAME [--capability C…] [--mine]', 'agents remove NAME'],
   details:
     'A key is shown once, when it is made; an agent of that name gets a new one. The agent shows it in PHASEGATE_KEY,\n' +
     'or as a bearer to the server. Once a human is set up, adding and removing are for a human.',
@@ -18,6 +18,10 @@ export const agents: CliCommand = {
   ],
   options: {
     capability: { type: 'texts', value: 'C', summary: 'what the agent can do; then it cannot say otherwise' },
+    mine: {
+      type: 'flag',
+      summary: 'the key is for your own use: your yes at a gate does not count on work that was done with it',
+    },
     ...HUMAN_OPTIONS,
   },
   positionals: ['[list|add|remove]', '[NAME]'],
@@ -85,6 +89,7 @@ async function addAgent(invocation: Invocation, name: string): Promise<ExitCode>
   const made = await (await invocation.reach()).agents.add(name, {
     by,
     ...(capabilities.length === 0 ? {} : { capabilities }),
+    ...(args.flag('mine') ? { mine: true } : {}),
   });
   await out.result({ name: made.name, key: made.key }, () =>
     [made.key, '', `the key of ${made.name}, shown this once; the agent gives it as PHASEGATE_KEY`].join(

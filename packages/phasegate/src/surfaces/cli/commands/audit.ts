@@ -100,6 +100,10 @@ async function verifyAudit(invocation: Invocation): Promise<ExitCode> {
       ({ runs, file, verified }) =>
         `  ${runs} ${runs === 1 ? 'run' : 'runs'} archived in ${file}${verified ? ', which verifies' : ''}`,
     );
+    const overridden = report.overridden ?? 0;
+    const phases = overridden === 1 ? 'phase was overridden' : 'phases were overridden';
+    if (overridden > 0)
+      archived.unshift(out.paint.red(`  ${overridden} ${phases} by a human, and passed nothing`));
     if (report.ok) {
       return [`${out.paint.green('the audit verifies')}: ${checked}${through}`, ...archived].join('\n');
     }

@@ -11,17 +11,21 @@ export const humans: CliCommand = {
     'humans add NAME [--passphrase-fd N]',
     'humans remove NAME [--as NAME]',
     'humans passphrase NAME',
+    'humans reset NAME [--as NAME]',
   ],
   details:
     'The first human needs no credential; a further one is added, and any is removed, by a human who is there\n' +
     "already (`--as`). With file descriptors: `--passphrase-fd` is the acting human's, `--new-passphrase-fd` the\n" +
     "new one's; for the first human either will do. `passphrase` changes one: the old on `--passphrase-fd`, the new on\n" +
-    '`--new-passphrase-fd`. The key stays the same, and every session of that human ends.',
+    '`--new-passphrase-fd`. The key stays the same, and every session of that human ends. `reset` is for one who forgot\n' +
+    'theirs: another human acts (`--as`), and NAME gets a new key. What the old key signed stays valid; a vote at a gate\n' +
+    'that is still open is void, and cast again. With one human alone nobody can: have two.',
   examples: [
     'phasegate humans add maria',
     'phasegate humans add joe --as maria --passphrase-fd 3 --new-passphrase-fd 4 3<~/maria.key 4<~/joe.key',
     'phasegate humans remove joe',
     'phasegate humans passphrase maria',
+    'phasegate humans reset maria --as joe',
   ],
   options: {
     ...HUMAN_OPTIONS,
@@ -32,7 +36,7 @@ export const humans: CliCommand = {
     },
   },
   setsUp: true,
-  positionals: ['list|add|remove|passphrase', '[NAME]'],
+  positionals: ['list|add|remove|passphrase|reset', '[NAME]'],
   async run(invocation) {
     const [action, name] = invocation.args.positionals as [string, string?];
     switch (action) {
@@ -44,10 +48,12 @@ export const humans: CliCommand = {
         return removeHuman(invocation, nameFor(action, name));
       case 'passphrase':
         return changePassphrase(invocation, nameFor(action, name));
+      case 'reset':
+        return resetHuman(invocation, nameFor(action, name));
       default:
         throw usageError(
           `\`phasegate humans\` has no \`${action}\``,
-          'it has `list`, `add`, `remove` and `passphrase`',
+          'it has `list`, `add`, `remove`, `passphrase` and `reset`',
         );
     }
   },
@@ -115,6 +121,35 @@ async function changePassphrase(invocation: Invocation, name: string): Promise<E
     passphraseFrom(args, 'new-passphrase-fd') ?? (await newPassphrase(invocation, name, false));
   await humans.changePassphrase(name, old, passphrase);
   await out.result({ name, changed: true }, () => `${name} has a new passphrase`);
+  return 0;
+}
+
+async function resetHuman(invocation: Invocation, name: string): Promise<ExitCode> {
+  const { args, out } = invocation;
+  const { humans } = await invocation.open();
+  const known = (await humans.list()).map((human) => human.name);
+  // Asked before anything is typed.
+  if (!known.includes(name)) {
+    throw usageError(`there is no human \`${name}\``, '`phasegate humans list` names them');
+  }
+  const others = known.filter((other) => other !== name);
+  const [other] = others;
+  if (other === undefined) {
+    throw usageError(
+      `\`${name}\` is the only human, so nobody can vouch for a new passphrase`,
+      'restore a backup from before the passphrase was changed, or begin with a new state directory; two humans can reset each other',
+    );
+  }
+  const acting = args.text('as') ?? (others.length === 1 ? other : undefined);
+  const given = passphraseFrom(args, 'passphrase-fd');
+  const fresh = passphraseFrom(args, 'new-passphrase-fd');
+  const by = await unlockHuman(invocation, { read: given, ...(acting === undefined ? {} : { as: acting }) });
+  const passphrase = fresh ?? (await newPassphrase(invocation, name, false));
+  await humans.reset(name, passphrase, by);
+  await out.result(
+    { name, reset: true, by: by.principal.name },
+    () => `${name} has a new key and a new passphrase; what the old key signed stays valid`,
+  );
   return 0;
 }
 

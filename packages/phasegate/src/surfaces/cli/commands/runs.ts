@@ -4,7 +4,7 @@ import { type Goal, goalAuthor } from '@phasegate/core/engine';
 import { oneLine } from '@phasegate/core/model';
 import { encodeLine } from '@phasegate/wire';
 import type { Arguments, CliCommand } from '../command.ts';
-import { paintStatus } from '../text/describeRun.ts';
+import { overriddenMark, paintStatus } from '../text/describeRun.ts';
 import { table } from '../text/table.ts';
 import { callerOf, HUMAN_OPTIONS } from '../unlockHuman.ts';
 import { usageError } from '../usage.ts';
@@ -35,10 +35,10 @@ export const runs: CliCommand = {
         ['run', 'workflow', 'status', 'phase', 'target', ...(goals ? ['goal'] : []), 'changed'].map((title) =>
           out.paint.dim(title),
         ),
-        ...found.map(({ run, workflow, status, phase, target, goal, updatedAt }) => [
+        ...found.map(({ run, workflow, status, phase, target, goal, overridden, updatedAt }) => [
           run,
           workflow,
-          paintStatus(status, out.paint),
+          `${paintStatus(status, out.paint)}${overriddenMark(overridden, out.paint)}`,
           phase === null ? '' : String(phase),
           oneLine(target ?? ''),
           ...(goals ? [goal === undefined ? '' : inBrief(goal)] : []),

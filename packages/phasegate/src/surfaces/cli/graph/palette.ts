@@ -10,6 +10,7 @@ export interface Colours {
 /** One set of colours for every status, the same in every format. The stroke alone tells them apart in print too. */
 export const PALETTE: Readonly<Record<NodeStatus, Colours>> = {
   completed: { fill: '#dcf5e3', stroke: '#1a7f37', text: '#0b3d1b' },
+  overridden: { fill: '#f3e3f7', stroke: '#8a1a7f', text: '#4a0b44' },
   current: { fill: '#dbeafe', stroke: '#1d4ed8', text: '#10265c' },
   waiting: { fill: '#fdf0c4', stroke: '#9a6700', text: '#4a3200' },
   escalated: { fill: '#ffe1dc', stroke: '#b42318', text: '#5f1109' },
@@ -88,6 +89,9 @@ export const DARK: Readonly<Record<string, string>> = {
   '#fdf0c4': '#3a2d08',
   '#9a6700': '#e0b040',
   '#4a3200': '#fdf0c4',
+  '#f3e3f7': '#3a1038',
+  '#8a1a7f': '#e58adb',
+  '#4a0b44': '#f7e3f5',
   '#ffe1dc': '#43140e',
   '#b42318': '#ff8a7a',
   '#5f1109': '#ffe1dc',

@@ -2,6 +2,7 @@ import { canonicalJson, isJsonObject, type Json, type JsonObject, own } from '@p
 import { goalPrincipal } from '@phasegate/core/engine';
 import { decodeGoal } from '@phasegate/wire';
 import { movedLines, settledLines } from './cardChanges.ts';
+import { diffLines } from './cardDiff.ts';
 import { type CardPage, type CardScreen, pageFor, short, word } from './cardPage.ts';
 import { type CardWork, changeLines, nothingSeen, receiptText, refusedLines, takeWork } from './cardWork.ts';
 
@@ -21,6 +22,7 @@ export function cardText(card: JsonObject, screen: CardScreen): string {
     aim(page),
     context(page),
     seen(page, checks.filter(looksItself), { card, work }),
+    diffLines(page),
     claimed(
       page,
       checks.filter((check) => !looksItself(check)),
@@ -30,7 +32,8 @@ export function cardText(card: JsonObject, screen: CardScreen): string {
     question(page),
     details(page),
   ];
-  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  const told = sections.filter((lines) => lines.length > 0);
+  return `${told.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
 function head(page: CardPage): readonly string[] {
@@ -142,10 +145,12 @@ function before(page: CardPage): readonly string[] {
   const decisions = decided.map(
     (one) => `- gate ${word(own(one, 'gate'))}: ${word(own(one, 'option'))}, ${byAndAt(one)}`,
   );
+  const approved = page.take('approved');
   return [
     ...page.heading('Earlier in this run'),
     ...(decisions.length === 0 ? page.line('no human has decided yet') : []),
     ...[...path, ...decisions].flatMap(page.line),
+    ...(approved === undefined ? [] : [...page.line('what humans approved:'), ...page.said(approved)]),
   ];
 }
 
@@ -156,6 +161,8 @@ function byAndAt(one: Json): string {
 /** How a phase ended and by whom: an agent hands in, and a human rejects, at the moment of their decision. */
 function endingOf(one: Json, decided: readonly Json[]): string {
   const [outcome, by] = [word(own(one, 'outcome')), word(own(one, 'by'))];
+  if (own(one, 'outcome') === 'overridden') return `OVERRIDDEN by ${by}, not completed`;
+  if (own(one, 'outcome') === 'expired') return `handed in by ${by}, nobody decided in time`;
   if (own(one, 'outcome') !== 'rejected') return `${outcome}, by ${by}`;
   const decision = decided.find((candidate) => own(candidate, 'at') === own(one, 'at'));
   const who = decision === undefined ? '' : ` by ${word(own(decision, 'by'))}`;
@@ -171,6 +178,7 @@ function warnings(page: CardPage, work: CardWork): readonly string[] {
       ? page.line('! permissive mode: nothing is blocked, what would be refused is let through')
       : []),
     ...notes.flatMap((note) => page.line(`! ${note}`)),
+    ...told(page, 'overrides', '! phases that a human led the run past, and nobody completed:'),
     ...told(page, 'would_refuse', '! let through, and refused in strict mode:'),
     ...told(page, 'warnings', '! checks that warned:'),
     ...movedLines(page, work.moved),
@@ -207,7 +215,22 @@ function question(page: CardPage): readonly string[] {
     if (OUR_WAY.test(way)) return page.line(`- ${label}: ${way}${means}${needs}`);
     return [...page.line(`- ${label}${means}${needs}, and leads to:`), ...page.said(way)];
   });
-  return [...page.heading('To decide'), ...page.line(`prompt: ${word(page.take('prompt'))}`), ...options];
+  return [
+    ...page.heading('To decide'),
+    ...page.line(`prompt: ${word(page.take('prompt'))}`),
+    ...options,
+    ...whoDecides(page),
+  ];
+}
+
+function whoDecides(page: CardPage): readonly string[] {
+  const [approvers, quorum] = [page.list('approvers'), page.take('quorum')];
+  const workers = page.list('own_work').map((one) => `${word(own(one, 'name'))} ${word(own(one, 'why'))}`);
+  return [
+    ...(approvers.length === 0 ? [] : page.line(`for ${approvers.map(word).join(', ')}`)),
+    ...(quorum === undefined ? [] : page.line(`${word(quorum)} humans must choose the same`)),
+    ...workers.flatMap((who) => page.line(`! ${who}, so that human's yes does not count`)),
+  ];
 }
 
 /** A way without the name of a phase, which may be words of an agent's. */

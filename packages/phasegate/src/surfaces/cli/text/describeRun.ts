@@ -1,5 +1,5 @@
 import type { GateView, RunStatus, RunView } from '@phasegate/core';
-import { changeText, goalAuthor, type Progress } from '@phasegate/core/engine';
+import { changeText, goalAuthor, type OverrideView, type Progress } from '@phasegate/core/engine';
 import { linesOf, oneLine, shellWord } from '@phasegate/core/model';
 import { spellNext } from '@phasegate/wire';
 import type { Output } from '../output.ts';
@@ -40,6 +40,7 @@ export function describeRun(
         .map((line) => said(line))
         .join('\n'),
     ]);
+  for (const one of view.overrides ?? []) rows.push(['overridden', paint.red(overrideText(one, said))]);
   if (view.violations !== undefined) rows.push(['outside', describeViolations(view)]);
   if (view.waitsFor !== undefined) rows.push(['waits for', describeWait(view.waitsFor)]);
   if (view.gate !== null) rows.push(['gate', describeGate(view.gate, view.run)]);
@@ -53,7 +54,7 @@ export function describeRun(
 }
 
 /** The longest label, and the blanks behind it. */
-const LABEL = 'questions  '.length;
+const LABEL = 'overridden  '.length;
 
 /** Words of somebody else as they are shown, behind what stands on their line already. */
 type Said = (text: string, before?: string) => string;
@@ -84,6 +85,12 @@ export function paintStatus(status: RunStatus, paint: Paint): string {
   }
 }
 
+/** What stands behind the status of a run in which phases were led past. */
+export function overriddenMark(overridden: number | undefined, paint: Paint): string {
+  if (overridden === undefined || overridden === 0) return '';
+  return paint.red(overridden === 1 ? ', 1 phase overridden' : `, ${overridden} phases overridden`);
+}
+
 /** A gate with its options and the command that answers it. */
 export function describeGate(gate: GateView, runId: string): string {
   const lines = [`${gate.id}: ${gate.prompt}`];
@@ -93,6 +100,8 @@ export function describeGate(gate: GateView, runId: string): string {
   for (const { by, option } of gate.votes) lines.push(`${by} chose ${option}`);
   if (gate.quorum > 1) lines.push(`${gate.quorum} humans must choose the same`);
   if (gate.approvers.length > 0) lines.push(`for ${gate.approvers.join(', ')}`);
+  if (gate.excluded !== undefined)
+    lines.push(`a yes of ${gate.excluded.join(', ')} does not count: it is their own work`);
   if (gate.expiresAt !== null) lines.push(`until ${gate.expiresAt}`);
   const first = gate.options[0];
   const option = first === undefined ? 'LABEL' : shellWord(first.label);
@@ -100,6 +109,11 @@ export function describeGate(gate: GateView, runId: string): string {
   const exact = gate.shown === undefined ? '' : ` --option ${option} --shown ${shellWord(gate.shown)}`;
   lines.push(`a human answers with: phasegate decide ${shellWord(runId)}${exact}`);
   return lines.join('\n');
+}
+
+/** A phase that was led past, and never passed. */
+function overrideText({ phase, reason, by, at }: OverrideView, said: Said): string {
+  return said(reason, `phase ${oneLine(String(phase))}, not completed: ${oneLine(by)}, ${at}: `);
 }
 
 /** What the fence refused, each path on its line; names of files are quoted, since an agent chose them. */

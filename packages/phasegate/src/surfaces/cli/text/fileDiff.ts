@@ -1,8 +1,7 @@
-import { oneLine, replaceUnseen } from '@phasegate/core/model';
+import { type DiffLine, lineDiff, oneLine, replaceUnseen } from '@phasegate/core/model';
 import type { FileTexts, TrustCard } from '../../../runtime/ports.ts';
 import type { Output } from '../output.ts';
 import { broken } from './foreignLines.ts';
-import { type DiffLine, lineDiff } from './lineDiff.ts';
 
 /** A file that is to be accepted, and what it says. */
 export interface ShownFile extends FileTexts, Pick<TrustCard['files'][number], 'path' | 'change'> {}

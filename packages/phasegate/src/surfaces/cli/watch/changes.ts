@@ -34,13 +34,14 @@ export function callsHuman({ now, before }: Change): boolean {
 
 /** A change as one line for a human. */
 export function changeLine({ now }: Change): string {
-  const { run, workflow, status, phase, agents, goal, target, waits, updatedAt } = now;
+  const { run, workflow, status, phase, agents, goal, target, waits, overridden, updatedAt } = now;
   const about = [
     ...(target === null ? [] : [`target ${oneLine(target)}`]),
     ...(goal === undefined ? [] : [`goal, ${goalAuthor(goal)}: ${oneLine(goal.text)}`]),
   ];
   const words = [
     `${updatedAt}  ${run}  ${workflow}  ${status}`,
+    ...(overridden === undefined ? [] : [`${overridden} overridden`]),
     ...(phase === null ? [] : [`phase ${oneLine(String(phase))}`]),
     ...(agents.length === 0 ? [] : [`agent ${agents.map(oneLine).join(', ')}`]),
     ...(waits === null ? [] : [`${waitTitle(now)}: ${oneLine(waits.says)}`, waits.command]),

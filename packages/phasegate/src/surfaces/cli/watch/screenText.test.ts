@@ -26,6 +26,12 @@ test('what waits for a human comes first, with the command to decide with', () =
   ]);
 });
 
+test('a run past one of whose phases a human led says so, next to its name', () => {
+  const lines = drawn([{ ...working, overridden: 1 }], { columns: 80, rows: 24 });
+
+  expect(lines.slice(2, 4)).toEqual(['  run-2 active tdd', '  1 phase overridden']);
+});
+
 test.each([20, 40, 80, 200])('no line but a command is wider than a terminal of %d columns', (columns) => {
   const long = { text: `fine ${'漢'.repeat(300)}`, by: { kind: 'agent' as const, name: 'x'.repeat(100) } };
   const lines = drawn([{ ...waiting, goal: long, target: 'y'.repeat(500), workflow: 'z'.repeat(90) }], {

@@ -83,6 +83,11 @@ function blockOf(run: WatchedRun, { screen, paint, now, unicode }: Drawing): rea
   const left = room - 2 - run.run.length - status.length - 1;
   const workflow = left >= 4 ? fit(beside, left) : '';
   const lines = [`${mark}${paint.bold(run.run)} ${paintStatus(status, paint)}${workflow}`];
+  const { overridden } = run;
+  if (overridden !== undefined)
+    lines.push(
+      paint.red(within(overridden === 1 ? '1 phase overridden' : `${overridden} phases overridden`)),
+    );
   if (goal !== undefined) lines.push(...labelled(`goal, ${goalAuthor(goal)}`, oneLine(goal.text)));
   if (target !== null) lines.push(...labelled('target', oneLine(target)));
   if (!hasEnded(run) && (phase !== null || run.agents.length > 0)) {

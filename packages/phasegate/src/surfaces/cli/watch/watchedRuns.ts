@@ -7,7 +7,7 @@ import type { LeaseRecord, ReachedProject } from '../../../runtime/ports.ts';
 export interface WatchedRun
   extends Pick<
     RunSummary,
-    'run' | 'workflow' | 'target' | 'goal' | 'status' | 'phase' | 'holder' | 'updatedAt'
+    'run' | 'workflow' | 'target' | 'goal' | 'status' | 'phase' | 'holder' | 'overridden' | 'updatedAt'
   > {
   /** Who works on it: its holder, and the holders of its items. */
   readonly agents: readonly string[];
@@ -74,7 +74,7 @@ export function createLook({ project, caller, run }: Watching): () => Promise<re
     if (run === undefined) return all(leases);
     const view = await project.look(run, caller);
     const held = leases.filter((lease) => lease.run === view.run);
-    return [watchedOf(view, held, waitsIn(view))];
+    return [watchedOf({ ...view, overridden: view.overrides?.length }, held, waitsIn(view))];
   };
 }
 
@@ -105,11 +105,14 @@ const MOST_ENDED = 100;
 const ALL = 1_000_000;
 
 function watchedOf(
-  line: Pick<RunView, 'run' | 'workflow' | 'target' | 'goal' | 'status' | 'phase' | 'holder' | 'updatedAt'>,
+  line: Pick<
+    RunView,
+    'run' | 'workflow' | 'target' | 'goal' | 'status' | 'phase' | 'holder' | 'updatedAt'
+  > & { readonly overridden?: number | undefined },
   held: readonly LeaseRecord[],
   waits: Waits | null,
 ): WatchedRun {
-  const { run, workflow, target, goal, status, phase, holder, updatedAt } = line;
+  const { run, workflow, target, goal, status, phase, holder, overridden, updatedAt } = line;
   const agents = [...new Set([...(holder === null ? [] : [holder]), ...held.map(({ agent }) => agent)])];
   const [leaseUntil = null] = held.map(({ expiresAt }) => expiresAt).sort();
   return {
@@ -120,6 +123,7 @@ function watchedOf(
     status,
     phase,
     holder,
+    ...(overridden === undefined ? {} : { overridden }),
     updatedAt,
     agents,
     leaseUntil,

@@ -34,6 +34,7 @@ export const AGENT_ROUTES: readonly Endpoint[] = [
       const { name, key } = await parts.project.agents.add(body.name, {
         by: caller.session.human,
         ...(body.capabilities === undefined ? {} : { capabilities: body.capabilities }),
+        ...(body.mine === undefined ? {} : { mine: body.mine }),
       });
       return reply(201, { name, key });
     },

@@ -3,6 +3,24 @@ import { describe, expect, test } from 'vitest';
 import { type ApiBed, openApiBed } from './fixtures/apiBed.ts';
 import { FIVE } from './fixtures/workflows.ts';
 
+test('POST /runs/:id/override leads past the phase, signed by the one who signed in, and is closed to agents [C18 adv.H3]', async () => {
+  const { bed, run, maria } = await atGate();
+  const path = `/runs/${run}/override`;
+  const order = { reason: 'the registry is down' };
+  expect((await bed.post(path, undefined, order)).status).toBe(401);
+  expect((await bed.post(path, await bed.agent('a9'), order)).status).toBe(403);
+  expect((await bed.post(path, maria, {})).status).toBe(422);
+
+  const { status, body } = await bed.post(path, maria, order);
+
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ status: 'active', overrides: [{ ...order, by: 'maria' }] });
+  const [{ phase }] = body.overrides as [{ phase: string }];
+  expect(body.completed_phases).not.toContain(phase);
+  expect((await bed.get('/runs', maria)).body).toMatchObject({ runs: [{ run, overridden: 1 }] });
+  expect(await bed.project.verifyAudit()).toMatchObject({ ok: true, findings: [], overridden: 1 });
+});
+
 describe('POST /runs/:id/decisions', () => {
   test('signs the choice of the one who signed in, over what was shown', async () => {
     const { bed, run, maria } = await atGate();

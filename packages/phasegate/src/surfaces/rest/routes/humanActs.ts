@@ -4,6 +4,7 @@ import {
   answerRequest,
   decisionRequest,
   gateCard,
+  overrideRequest,
   refusal,
   resumeRequest,
   run,
@@ -119,6 +120,26 @@ export const HUMAN_ROUTES: readonly Endpoint[] = [
     answers,
     problems,
     handle: (call) => act(call, { kind: 'stop', reason: call.body.reason }),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/runs/{id}/override',
+    operationId: 'override',
+    tag: 'decisions',
+    who: ['human'],
+    summary: 'Break the glass',
+    description:
+      'Leads the run past the phase it is in, although its evidence, its checks or its gate say no. The phase is not completed and nothing is approved: it is among `overrides` of the run from then on, with the name and the reason, which are signed.',
+    params: runPath,
+    body: overrideRequest,
+    answers,
+    problems,
+    async handle(call) {
+      const { caller, params, body, parts } = call;
+      const { reason, to } = body;
+      const order = { reason, ...(to === undefined ? {} : { to }) };
+      return told(call, await parts.project.override(params.id, order, signerOf(caller.session)));
+    },
   }),
 ];
 

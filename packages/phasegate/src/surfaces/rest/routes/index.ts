@@ -15,7 +15,6 @@ import { responseTo } from './boundReply.ts';
 import type { Answer, Call, Endpoint, Who } from './endpoint.ts';
 import { FENCE_ROUTES } from './fence.ts';
 import { HUMAN_ROUTES } from './humanActs.ts';
-import { MISSING_ROUTES } from './notBuilt.ts';
 import { demandCaller, whoMayCall } from './principals.ts';
 import { readRequest } from './readRequest.ts';
 import { PHASE_ROUTES } from './runPhase.ts';
@@ -54,7 +53,6 @@ export function registerRoutes(app: OpenAPIHono<RestEnv>, parts: RestParts, acts
   };
   for (const route of ENDPOINTS) app.openAPIRegistry.registerPath(serve(route));
   // Answered, and not in the document: nobody is told to call what is not built.
-  for (const route of MISSING_ROUTES) serve(route);
   describeBesides(app);
   let made: JsonObject | undefined;
   const document = () => {

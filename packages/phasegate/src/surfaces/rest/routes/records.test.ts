@@ -192,17 +192,3 @@ test('GET /workflows lists what can be started, and what is wrong with the rest'
   ]);
   expect((await bed.get('/workflows', await bed.human())).status).toBe(200);
 });
-
-test.each(['/runs/r1/override'])(
-  'POST %s is not in this release: it fails closed, after asking who calls [C19]',
-  async (path) => {
-    const bed = openApiBed(FIVE);
-
-    expect((await bed.post(path, undefined)).status).toBe(401);
-    expect((await bed.post(path, await bed.agent('a1'))).status).toBe(403);
-    expect(await bed.post(path, await bed.human())).toMatchObject({
-      status: 404,
-      body: { error: 'route_unknown', message: expect.stringContaining('in this release') },
-    });
-  },
-);

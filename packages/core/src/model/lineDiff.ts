@@ -8,7 +8,11 @@ export interface DiffLine {
 const MOST_EDITS = 1_000;
 
 /** What has to be removed and added to make one list of lines of another: the shortest way, within a bound. */
-export function lineDiff(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
+export function lineDiff(
+  before: readonly string[],
+  after: readonly string[],
+  mostEdits: number = MOST_EDITS,
+): readonly DiffLine[] {
   let start = 0;
   while (start < Math.min(before.length, after.length) && before[start] === after[start]) start += 1;
   let end = 0;
@@ -17,7 +21,7 @@ export function lineDiff(before: readonly string[], after: readonly string[]): r
   const [old, fresh] = [before.slice(start, before.length - end), after.slice(start, after.length - end)];
   return [
     ...marked('same', before.slice(0, start)),
-    ...(shortest(old, fresh) ?? [...marked('removed', old), ...marked('added', fresh)]),
+    ...(shortest(old, fresh, mostEdits) ?? [...marked('removed', old), ...marked('added', fresh)]),
     ...marked('same', end === 0 ? [] : before.slice(-end)),
   ];
 }
@@ -30,10 +34,15 @@ function marked(kind: DiffLine['kind'], lines: readonly string[]): readonly Diff
  * The greedy walk of Myers: for each number of edits, how far every diagonal reaches. What was reached is kept per
  * number, and the way is read back from the end.
  */
-function shortest(old: readonly string[], fresh: readonly string[]): readonly DiffLine[] | null {
+function shortest(
+  old: readonly string[],
+  fresh: readonly string[],
+  mostEdits: number,
+): readonly DiffLine[] | null {
+  if (old.length === 0 || fresh.length === 0) return null;
   const reached: Map<number, number>[] = [];
   let last = new Map<number, number>([[1, 0]]);
-  for (let edits = 0; edits <= Math.min(MOST_EDITS, old.length + fresh.length); edits += 1) {
+  for (let edits = 0; edits <= Math.min(mostEdits, old.length + fresh.length); edits += 1) {
     const here = new Map<number, number>();
     for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
       let x = isDown(last, diagonal, edits)

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cases } from '../../../../../../test/tier.ts';
+import { cases } from '../../../../test/tier.ts';
 import { lineDiff } from './lineDiff.ts';
 
 test('what is removed and added is told where it stands', () => {

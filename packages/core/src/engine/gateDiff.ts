@@ -1,0 +1,119 @@
+import type { JsonObject } from '../json.ts';
+import { type DiffLine, lineDiff } from '../model/lineDiff.ts';
+import type { TreeChange } from './run.ts';
+
+/** A file that a phase changed, on both sides as the engine measured it and not as the workspace has it now. */
+export interface ChangedFile extends Pick<TreeChange, 'path' | 'how'> {
+  /** SHA-256 of what it held; null where it was not there, or is nothing that holds anything. */
+  readonly before: string | null;
+  readonly after: string | null;
+  /** Not in the phase's scope: a human accepted it, or it is only on record. */
+  readonly outside?: true;
+  /** The texts, where both could be had as such. */
+  readonly texts?: { readonly before: string; readonly after: string };
+  /** Why there are none. */
+  readonly untold?: string;
+}
+
+/** What a phase changed, for the card of its gate. */
+export interface GateDiff {
+  readonly files: readonly ChangedFile[];
+  /** Files beyond those: how many, and a hash over all their paths and contents. */
+  readonly rest?: { readonly files: number; readonly hash: string };
+}
+
+/** So many lines of one file, and so many characters of all, are on the card; hashes stand for what is not. */
+const MOST_LINES = 200;
+const MOST_CHARACTERS = 60_000;
+const LONGEST_LINE = 500;
+/** A card is made at every look, of many files: what differs more is told as removed and added. */
+const MOST_EDITS = 200;
+/** Lines around a difference that are shown with it. */
+const AROUND = 3;
+
+/** The sections of a gate card about it; nothing is written where no file changed. */
+export function diffSections({ files, rest }: GateDiff): JsonObject {
+  let left = MOST_CHARACTERS;
+  const told = files.map((file, place): JsonObject => {
+    const { path, how, before, after, outside } = file;
+    // What one file leaves the next may use: none takes all the room.
+    const share = Math.floor(left / (files.length - place));
+    const written = file.texts === undefined ? null : writeDiff(file.texts, share);
+    left -= written?.text.length ?? 0;
+    return {
+      path,
+      how,
+      ...(outside === undefined ? {} : { outside }),
+      before,
+      after,
+      ...(file.untold === undefined ? {} : { untold: file.untold }),
+      ...(written === null ? {} : { added: written.added, removed: written.removed, diff: written.text }),
+      ...(written === null || written.cut === 0 ? {} : { lines_cut: written.cut }),
+    };
+  });
+  return {
+    ...(told.length === 0 ? {} : { diff: told }),
+    ...(rest === undefined ? {} : { diff_rest: { ...rest } }),
+  };
+}
+
+interface WrittenDiff {
+  readonly text: string;
+  readonly added: number;
+  readonly removed: number;
+  /** Lines that found no room. */
+  readonly cut: number;
+}
+
+function writeDiff(
+  { before, after }: { readonly before: string; readonly after: string },
+  room: number,
+): WrittenDiff {
+  const diff = lineDiff(linesIn(before), linesIn(after), MOST_EDITS);
+  const lines = shownLines(diff);
+  const chosen: string[] = [];
+  let size = 0;
+  for (const line of lines) {
+    if (chosen.length >= MOST_LINES || size + line.length + 1 > room) break;
+    chosen.push(line);
+    size += line.length + 1;
+  }
+  const count = (kind: DiffLine['kind']) => diff.filter((line) => line.kind === kind).length;
+  return {
+    text: chosen.join('\n'),
+    added: count('added'),
+    removed: count('removed'),
+    cut: lines.length - chosen.length,
+  };
+}
+
+const SIGNS = { same: ' ', removed: '-', added: '+' } as const;
+
+/** The differences with a few lines around each, and where in the file as it is now each begins. */
+function shownLines(diff: readonly DiffLine[]): readonly string[] {
+  const near = new Set<number>();
+  diff.forEach(({ kind }, at) => {
+    if (kind === 'same') return;
+    for (let place = at - AROUND; place <= at + AROUND; place += 1) near.add(place);
+  });
+  const lines: string[] = [];
+  let [number, open] = [1, false];
+  diff.forEach(({ kind, text }, at) => {
+    if (near.has(at)) {
+      if (!open) lines.push(`@@ line ${number}`);
+      lines.push(`${SIGNS[kind]}${brief(text)}`);
+    }
+    open = near.has(at);
+    if (kind !== 'removed') number += 1;
+  });
+  return lines;
+}
+
+function linesIn(text: string): readonly string[] {
+  const lines = text.split('\n');
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+}
+
+function brief(line: string): string {
+  return line.length <= LONGEST_LINE ? line : `${line.slice(0, LONGEST_LINE)} … (${line.length} characters)`;
+}

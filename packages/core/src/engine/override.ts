@@ -1,0 +1,94 @@
+import { okTargets } from '../model/approval.ts';
+import { successorsOf } from '../model/edges.ts';
+import { type Phase, type PhaseId, phaseById, type Target } from '../model/workflow.ts';
+import { blocker, nextActionFor } from './blockers.ts';
+import type { Circumstance, Command } from './command.ts';
+import { Asking, type Considered, turnAway } from './deciding.ts';
+import type { RunEvent } from './events.ts';
+import { fenceOf } from './fence.ts';
+import { passed } from './leaving.ts';
+import type { Override, Run } from './run.ts';
+import { cross, type Leaving } from './transition.ts';
+import type { Blocker } from './verdict.ts';
+
+/**
+ * A human breaks the glass: the phase is left although its evidence, its checks or its gate say no. Nothing is passed,
+ * approved or named by it, and it stays with the run for good.
+ */
+export function considerOverride(
+  run: Run,
+  command: Extract<Command, { kind: 'override' }>,
+  circumstance: Circumstance,
+): Considered {
+  const { principal, now } = circumstance;
+  const away = overrideProblem(run, command, circumstance);
+  if (away !== null) return turnAway([away]);
+  const phase = phaseById(run.workflow, run.phase) as Phase;
+  const asking = new Asking(circumstance);
+  const outside = fenceOf(run, phase, asking).blockers;
+  if (asking.missing.length > 0) return { looks: asking.missing };
+  // A phase can be overridden, its scope not: what lies outside would be the measure of the next phase, and unseen.
+  if (outside.length > 0) {
+    const text = `settle it with \`phasegate fence ${run.id}\`, then override`;
+    return turnAway(outside.map((found) => ({ ...found, nextAction: { act: 'wait_for_human', text } })));
+  }
+  const { to, reason, signature } = command;
+  const by = principal.name;
+  const override: Override = { phase: phase.id, epoch: run.epoch, to, reason, by, at: now, signature };
+  const leaving: Leaving = {
+    phase,
+    evidence: {},
+    outcome: 'overridden',
+    state: {},
+    by,
+    now,
+    wouldRefuse: [],
+  };
+  const way = { target: to, iterated: false, asking, permissive: true };
+  const crossing = cross(run, leaving, way);
+  if (asking.missing.length > 0) return { looks: asking.missing };
+  if (!crossing.ok) return turnAway(crossing.blockers);
+  const left = crossing.event as RunEvent & { type: 'phase_completed' };
+  const note = `${by} overrode phase \`${phase.id}\`: ${reason}`;
+  return {
+    verdict: passed(left.wouldRefuse, left.warnings),
+    events: [
+      { at: now, type: 'phase_overridden', override },
+      { ...left, ...(to === null ? {} : { note }) },
+    ],
+  };
+}
+
+/** Where an override leads: as asked for, or the one way that the phase has after `ok`. */
+export function overrideTarget(run: Run, asked?: Target): Target | { readonly choices: readonly Target[] } {
+  if (asked !== undefined) return asked;
+  const phase = phaseById(run.workflow, run.phase);
+  const ways = phase === undefined ? [] : okTargets(phase);
+  return ways.length === 1 ? (ways[0] as Target) : { choices: ways };
+}
+
+function overrideProblem(
+  run: Run,
+  { phase, epoch, to, reason }: Extract<Command, { kind: 'override' }>,
+  { principal }: Circumstance,
+): Blocker | null {
+  const next = nextActionFor(run);
+  // INVARIANT: only a human's command produces `phase_overridden`, whatever surface it comes through.
+  if (principal.kind !== 'human') return blocker('not_a_human', 'only a human may override a phase', next);
+  if (run.phase === null) return blocker('run_ended', `run \`${run.id}\` is already ${run.status}`, next);
+  if (phase !== run.phase || epoch !== run.epoch) {
+    const message = `run \`${run.id}\` has moved since: it is in phase \`${run.phase}\` now; look again`;
+    return blocker('shown_changed', message, next);
+  }
+  if (reason.trim() === '') return blocker('reason_required', 'an override needs a reason', next);
+  if (waysOut(run, run.phase).includes(to)) return null;
+  const ways = waysOut(run, run.phase).map((way) => (way === null ? 'the end' : `\`${way}\``));
+  const where = to === null ? 'the end' : `\`${to}\``;
+  const message = `phase \`${run.phase}\` does not lead to ${where}; it leads to ${ways.join(', ')}`;
+  return blocker('not_the_next_phase', message, next);
+}
+
+function waysOut(run: Run, id: PhaseId): readonly Target[] {
+  const phase = phaseById(run.workflow, id) as Phase;
+  return [...new Set([...okTargets(phase), ...successorsOf(run.workflow, id)])];
+}

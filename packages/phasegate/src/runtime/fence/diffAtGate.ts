@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, type Phase, phaseById, type Run } from '@phasegate/core';
+import { type ChangedFile, foldPaths, type GateDiff, mayWrite } from '@phasegate/core/engine';
+import { isInHome } from '@phasegate/core/model';
+import type { Fence, MeasuredChange, MeasuredFile } from '../ports.ts';
+
+/** So many files are on a card; a hash stands for the others. */
+const MOST_FILES = 60;
+/** A larger file is known by its hash. */
+const LARGEST_TEXT = 512 * 1024;
+
+/**
+ * What the phase changed until its gate opened, from the two measures that were taken then. INVARIANT: nothing is read in
+ * the workspace, so that what is shown is what was judged, whatever stands there by now.
+ */
+export async function diffAtGate(
+  fence: Pick<Fence, 'between' | 'contentOf'>,
+  run: Run,
+): Promise<GateDiff | undefined> {
+  const phase = phaseById(run.workflow, run.phase);
+  const [from, to] = [
+    run.work.tree,
+    run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.tree : undefined,
+  ];
+  if (phase === undefined || from === undefined || to === undefined) return undefined;
+  const found = await fence.between(run.id, { from, to });
+  if (typeof found === 'string') {
+    return { files: [{ path: '.', how: 'unreadable', before: null, after: null, untold: found }] };
+  }
+  // Of every folder some, so that nothing is pushed out of sight by a crowd.
+  const told = new Set(
+    foldPaths(
+      found.map(({ path }) => path),
+      MOST_FILES,
+    ).paths,
+  );
+  const [shown, others] = [
+    found.filter(({ path }) => told.has(path)),
+    found.filter(({ path }) => !told.has(path)),
+  ];
+  const files = await Promise.all(shown.map((change) => changedFile(fence, phase, change)));
+  if (others.length === 0) return { files };
+  const facts = others.map(({ path, how, before, after }) => [
+    path,
+    how,
+    before?.content ?? null,
+    after?.content ?? null,
+  ]);
+  return { files, rest: { files: others.length, hash: hash('sha256', canonicalJson(facts), 'hex') } };
+}
+
+async function changedFile(
+  fence: Pick<Fence, 'contentOf'>,
+  phase: Phase,
+  { path, how, before, after }: MeasuredChange,
+): Promise<ChangedFile> {
+  const facts = {
+    path,
+    how,
+    before: hashOf(before),
+    after: hashOf(after),
+    ...(isInHome(path) || !mayWrite(phase, path) ? { outside: true as const } : {}),
+  };
+  if (how === 'mode' || isInHome(path)) return facts;
+  const [old, fresh] = [await textOf(fence, before), await textOf(fence, after)];
+  if (typeof old === 'string' && typeof fresh === 'string') {
+    return { ...facts, texts: { before: old, after: fresh } };
+  }
+  return { ...facts, untold: typeof old === 'string' ? (fresh as Untold).untold : (old as Untold).untold };
+}
+
+interface Untold {
+  readonly untold: string;
+}
+
+async function textOf(fence: Pick<Fence, 'contentOf'>, file: MeasuredFile | null): Promise<string | Untold> {
+  if (file === null) return '';
+  if (file.type === 'link') return `a link to ${file.content}\n`;
+  if (file.type !== 'file') return { untold: 'it is not a file' };
+  if (file.size > LARGEST_TEXT) return { untold: `it is large (${file.size} bytes)` };
+  const bytes = await fence.contentOf(file.content);
+  if (bytes === null) return { untold: 'its content was not kept' };
+  if (bytes.includes(0)) return { untold: `it is not text (${file.size} bytes)` };
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return { untold: `it is not UTF-8 (${file.size} bytes)` };
+  }
+}
+
+/** Of a link too: what it says is its content. */
+function hashOf(file: MeasuredFile | null): string | null {
+  if (file === null || (file.type !== 'file' && file.type !== 'link')) return null;
+  return file.type === 'file' ? file.content : hash('sha256', file.content, 'hex');
+}
