@@ -180,6 +180,56 @@ describe("in ring served, a row that pretends to be a human's", () => {
     expectFinding(await verify(project), { kind: 'state_edited', run: first });
   });
 
+  test('override leads past nothing, and one that is hidden from the list is found [adv.H2 adv.H3]', async () => {
+    const { project, first, second } = twoRuns();
+    const override = JSON.stringify({
+      phase: 'PROPOSE',
+      to: 'DO',
+      reason: 'x',
+      by: 'maria',
+      signature: forged(first),
+    });
+
+    alter(
+      project,
+      `UPDATE runs SET state = json_set(state, '$.overrides[0]', json(?)) WHERE id = ?`,
+      override,
+      first,
+    );
+
+    expect((await complete(project, first, { phase: 'DO' })).json).toMatchObject({ error: 'state_tampered' });
+    expectFinding(await verify(project), { kind: 'state_edited', run: first });
+    const words = ['override', second, '--reason', 'the registry is down', '--json'];
+    expect((await phasegate(project, words, SECRET)).code).toBe(0);
+    alter(project, 'DELETE FROM overridden WHERE run = ?', second);
+    expectFinding(await verify(project), { kind: 'state_edited', run: second, message: /listed otherwise/ });
+  });
+
+  test("session, or a client's, opens nothing: a human's is in no table, and others are sealed [adv.H2 adv.J1]", async () => {
+    const { project, first } = twoRuns();
+    const session = JSON.stringify({ name: 'maria', kind: 'human', run: first });
+    const tables = using(project, (database) =>
+      database.prepare(`SELECT name FROM sqlite_schema WHERE name LIKE '%session%'`).all(),
+    );
+    expect(tables).toEqual([]);
+
+    alter(
+      project,
+      `INSERT INTO kept (kind, key, data, mac) VALUES ('session', 'mine', ?, ?)`,
+      session,
+      'f'.repeat(64),
+    );
+
+    const shown = ['--shown', 'f'.repeat(64)];
+    const words = ['decide', first, '--option', 'Approve', ...shown, '--as', 'maria', '--json'];
+    expect((await phasegate(project, words, { env: { PHASEGATE_SESSION: 'mine' } })).code).toBe(2);
+    expect((await phasegate(project, ['status', first, '--json'])).json).toMatchObject({
+      error: 'state_tampered',
+      message: expect.stringContaining('session `mine`'),
+    });
+    expectFinding(await verify(project), { kind: 'state_edited', run: null, message: /session/ });
+  });
+
   test('key makes nobody a human [adv.J1]', async () => {
     const { project, first } = twoRuns();
     const { name, data } = using(project, (database) =>

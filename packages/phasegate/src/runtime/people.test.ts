@@ -103,6 +103,27 @@ describe('a quorum', () => {
     expect(await project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
   });
 
+  test('is not filled by a vote of a key that was reset since; with the new key it is cast again [adv.P3 adv.P4]', async () => {
+    const { project, add, waiting, vote } = opened();
+    const ada = await add('ada');
+    const eve = await add('eve');
+    await project.trust.workflows.accept('gated', 'closure-1', ada);
+    const run = await waiting('TWO');
+    await vote(run, eve);
+
+    await project.humans.reset('eve', 'a new secret', ada);
+
+    await vote(run, ada);
+    expect(await project.load(run)).toMatchObject({ status: 'waiting' });
+    await expect(vote(run, eve)).rejects.toMatchObject({ code: 'credential_invalid' });
+    await expect(project.humans.reset('ada', 'a new secret', eve)).rejects.toMatchObject({
+      code: 'not_permitted',
+    });
+    await vote(run, await project.humans.unlock('eve', 'a new secret'));
+    expect(await project.load(run)).toMatchObject({ phase: 'END' });
+    expect(await project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
+  });
+
   test('a choice by a card is judged on the run as it is now, not as it was when the card was made', async () => {
     const { project, waiting, add } = opened();
     const ada = await add('ada');
