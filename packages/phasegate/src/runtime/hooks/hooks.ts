@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { own, PhasegateError, type Run, type RunView, type ToolUse } from '@phasegate/core';
-import { runIdIn } from '@phasegate/core/contract';
 import { shellWord } from '@phasegate/core/model';
 import { ENGINE } from '../engine.ts';
 import type { Masking } from '../masking.ts';
@@ -12,6 +11,7 @@ import { announceStart, createRingHold } from './hookedRuns.ts';
 import { type CallDecision, createJudgedCalls, RunMoved } from './judgedCalls.ts';
 import type { LookAtSettings } from './lookAtSettings.ts';
 import { asGit, offered } from './offered.ts';
+import { completes, executedBy, namedRun, startedRun, starts } from './ownCalls.ts';
 import { ownCommand } from './ownCommands.ts';
 import { createPauses } from './pauses.ts';
 import { MOST_PATHS, pathCount, placeUse, writesSettings } from './placeUses.ts';
@@ -366,44 +366,6 @@ function folderOf({ input }: HookTool, cwd: string): string {
   const named = ['dir_path', 'directory', 'workdir', 'cwd'].map((name) => own(input, name));
   const given = named.find((one) => typeof one === 'string');
   return given === undefined ? cwd : resolve(cwd, given);
-}
-
-/** The words of the program that `phasegate exec` would run for a call; null for any other call. */
-function executedBy(
-  { uses: [only] }: HookTool,
-  shell: ReturnType<typeof ownCommand> | null,
-): readonly string[] | null {
-  if (shell?.kind !== 'other') return null;
-  return shell.executes ?? ['bash', '-c', String(own(only?.input ?? {}, 'command') ?? '')];
-}
-
-/** The run that a call to one of Phasegate's own tools or commands names. */
-function namedRun(tool: HookTool, shell: ReturnType<typeof ownCommand> | null): string | null {
-  if (shell?.kind === 'agents') return shell.run;
-  const session = tool.kind === 'own' ? own(tool.input, 'session_id') : undefined;
-  return typeof session === 'string' ? session : null;
-}
-
-/** Whether a call asks for a phase to be complete. */
-function completes(tool: HookTool, shell: ReturnType<typeof ownCommand> | null): boolean {
-  return shell?.kind === 'agents'
-    ? shell.completes
-    : tool.kind === 'own' && /(?:^|[_:-])complete_phase$/.test(tool.name);
-}
-
-/** The run that a call started, by what came of it. */
-function startedRun(
-  tool: HookTool,
-  shell: ReturnType<typeof ownCommand> | null,
-  output: string,
-): string | null {
-  return starts(tool, shell) ? runIdIn(output) : null;
-}
-
-/** Whether a call to one of Phasegate's own tools or commands starts a run. */
-function starts(tool: HookTool, shell: ReturnType<typeof ownCommand> | null): boolean {
-  if (shell?.kind === 'agents') return shell.starts;
-  return tool.kind === 'own' && /(?:^|[_:-])start_workflow$/.test(tool.name);
 }
 
 function real(path: string): string {

@@ -7,15 +7,15 @@ import { isInHome } from '@phasegate/core/model';
 import type { Compared, Fence, FenceChange } from '@phasegate/core/ports';
 import { compareTrees, type PathChange, secondNames } from './compareTrees.ts';
 import { type Contents, createContents } from './contents.ts';
-import { derivedFrom } from './derivedEntries.ts';
 import { createFolderLists } from './folderLists.ts';
 import { createHomeReader } from './homeEntries.ts';
 import { compileIgnoreRules, type IgnoreRules, type RuleFile } from './ignoreRules.ts';
 import { createKeptManifests, measureFolders, type TakenMeasure } from './keptManifests.ts';
-import type { Manifest, TreeEntry } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 import { mappedFiles } from './mappedFiles.ts';
 import { measuredChanges } from './measuredChanges.ts';
 import { rulesAround, rulesIn, trackedIn } from './repository.ts';
+import { isRuledAlike, isSameMeasure } from './sameMeasure.ts';
 import { MOST_AT_A_CALL, stateOf, wholeStateOf } from './stateOf.ts';
 import { createSweep } from './sweepMeasures.ts';
 import { TooMany, walkTree } from './walkTree.ts';
@@ -134,7 +134,7 @@ export function createFence(place: FencePlace): Fence {
   /** How the workspace is now, by the rules of a measure. */
   async function lookLike(tree: string, before: Manifest): Promise<Manifest> {
     const after = await take(before, kept.lastLook(tree, before));
-    if (isSame(before, after)) kept.sawAgain(tree, after);
+    if (isSameMeasure(before, after)) kept.sawAgain(tree, after);
     return after;
   }
 
@@ -166,7 +166,7 @@ export function createFence(place: FencePlace): Fence {
 
   /** The measure that says the same as this one, where there is such a one; else this one. */
   function same(runId: string, newest: TakenMeasure | null, taken: Manifest): string {
-    if (newest === null || !isSame(newest.manifest, taken) || !isRuledAlike(newest.manifest, taken))
+    if (newest === null || !isSameMeasure(newest.manifest, taken) || !isRuledAlike(newest.manifest, taken))
       return kept.draft(runId, taken);
     kept.sawAgain(newest.tree, taken);
     // It may be another run's, which does not ask this one before it drops it.
@@ -185,7 +185,7 @@ export function createFence(place: FencePlace): Fence {
       if (like === undefined) return (await measureAnew(runId)).tree;
       const before = demand(runId, like);
       const after = await lookLike(like, before);
-      return isSame(before, after) ? like : kept.draft(runId, after);
+      return isSameMeasure(before, after) ? like : kept.draft(runId, after);
     },
 
     async standing(runId) {
@@ -201,7 +201,7 @@ export function createFence(place: FencePlace): Fence {
       return {
         ok: true,
         ...(state === null ? {} : { state }),
-        tree: isSame(before, after) ? tree : kept.draft(runId, after),
+        tree: isSameMeasure(before, after) ? tree : kept.draft(runId, after),
         changes: changesBetween(before, after, contents),
         notes: after.notes,
       };
@@ -322,49 +322,6 @@ interface Taking {
   readonly leaveOut: (path: string) => boolean;
   readonly keep: (content: string, bytes: Buffer) => void;
   readonly home?: Manifest['entries'];
-}
-
-function isRuledAlike(one: Manifest, other: Manifest): boolean {
-  return rulesText(one) === rulesText(other);
-}
-
-/** Spelled once for each measure: all runs that start in a moment share one, and it is compared for each of them. */
-function rulesText(manifest: Manifest): string {
-  const known = rulesTexts.get(manifest);
-  if (known !== undefined) return known;
-  const { root, rules, tracked, notes, home, mapped } = manifest;
-  const text = JSON.stringify({ root, rules, tracked, notes, home, mapped });
-  rulesTexts.set(manifest, text);
-  return text;
-}
-
-const rulesTexts = new WeakMap<Manifest, string>();
-
-/** Whether a new measure would say the same; then the old one serves, which may only look more often. */
-function isSame(before: Manifest, after: Manifest): boolean {
-  if (before.entries === after.entries) return true;
-  if (before.entries.size !== after.entries.size) return false;
-  const derived = derivedFrom(before.entries, after.entries);
-  if (derived !== null && derived.gone.length > 0) return false;
-  for (const [path, is] of derived?.fresh ?? after.entries) {
-    const was = before.entries.get(path);
-    if (was === is) continue;
-    if (was === undefined || !isSameEntry(was, is)) return false;
-  }
-  return true;
-}
-
-function isSameEntry(was: TreeEntry, is: TreeEntry): boolean {
-  return (
-    was.ctime === is.ctime &&
-    was.content === is.content &&
-    was.inode === is.inode &&
-    // Another size with the same content: somebody may write to it unseen from now on.
-    was.size === is.size &&
-    was.mode === is.mode &&
-    was.links === is.links &&
-    was.type === is.type
-  );
 }
 
 function changesBetween(before: Manifest, after: Manifest, contents: Contents): readonly FenceChange[] {
