@@ -52,6 +52,7 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'phasegate/src/runtime/hooks/hookKey.ts': 1,
     'phasegate/src/runtime/keys.ts': 2,
     'phasegate/src/serverFile.ts': 1,
+    'phasegate/src/verify/frozenSets.ts': 1,
     'phasegate/src/settings/settingsRecord.ts': 1,
     'phasegate/src/settings/userSettings.ts': 1,
     'phasegate/src/stores/archiveBundle.ts': 1,

@@ -38,6 +38,7 @@ test('faults have exactly these codes', () => {
     'database_changed',
     'database_refused',
     'sandbox_unavailable',
+    'deps_not_frozen',
     'tool_unavailable',
     'evidence_unreadable',
     'function_failed',
@@ -69,6 +70,7 @@ test('refusals have exactly these codes', () => {
     'check_errored',
     'check_timed_out',
     'evidence_class_too_low',
+    'runner_tampered',
     'handler_failed',
     'work_failed',
     'precondition_failed',
@@ -180,10 +182,12 @@ test('the audit has exactly these events', () => {
     'client_proven',
     'range_attested',
     'audit_anchored',
+    'deps_frozen',
   ]);
   expect(readUnion(ports, 'NoteEvent')).toEqual([
     'tool_judged',
     'tool_executed',
+    'check_executed',
     'command_refused',
     'token_issued',
     'token_refused',

@@ -129,7 +129,7 @@ test(
       completed_phases: ['PLAN', 'TDD', 'IMPL', 'REVIEW', 'COMPLETE'],
       attempts: 0,
     });
-    expect(killed.final).toEqual(peaceful.final);
+    expect(withoutReceipts(killed.final)).toEqual(withoutReceipts(peaceful.final));
     expect(killed.events).toEqual(peaceful.events);
     expect([peaceful.audit, killed.audit]).toEqual([
       { ok: true, runs: 1, findings: [] },
@@ -233,6 +233,11 @@ function runIn(workflow: Workflow, phase: string): Run {
 
 /** Carries out one call, perhaps killing it on the way, and says how often it did. */
 type Carrier = (name: string, attempt: (killing: Calling) => Promise<boolean>) => Promise<number>;
+
+/** Each run of a program has a receipt of its own. */
+function withoutReceipts(final: unknown): unknown {
+  return JSON.parse(JSON.stringify(final).replaceAll(/receipt-[0-9a-f]+/g, 'receipt'));
+}
 
 const leaveAlone: Carrier = async (name, attempt) => {
   if (!(await attempt({}))) throw new Error(`${name}: left alone, it did not take effect`);

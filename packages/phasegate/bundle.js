@@ -37,6 +37,7 @@ const FAMILIES = [
   { name: 'checks', test: own('checks/', 'workspace/(?!leftOpen|fence)', 'tools/(?!attached|connect)') },
   { name: 'fenceActs', test: own('workspace/fence/(?:diffText|putBackPaths)') },
   { name: 'sandbox', test: own('sandbox/') },
+  { name: 'verify', test: own('verify/', commands('deps', 'receipts')) },
   { name: 'database', test: own('database/') },
   { name: 'jose', test: npm('jose') },
   { name: 'markdown', test: /packages\/markdown\/dist/ },

@@ -21,7 +21,7 @@ const PLANS: readonly string[] = ['PLAN', 'PROPOSE', 'PREPARE', '0'];
 /** Where the agent that does nothing and claims everything ends, in a project whose tests pass and in one whose fail. */
 const HELD: Readonly<Record<string, { readonly green: readonly string[]; readonly red: readonly string[] }>> =
   {
-    tdd: { green: ['TDD', 'check_failed'], red: ['IMPL', 'check_failed'] },
+    tdd: { green: ['TDD', 'check_failed'], red: ['TDD', 'check_failed'] },
     bugfix: { green: ['REPRODUCE', 'check_failed'], red: ['start', 'precondition_failed'] },
     refactor: { green: ['ACCEPT', 'waits for a human'], red: ['PLAN', 'check_failed'] },
     spec: { green: ['1', 'waits for a human'], red: ['1', 'check_failed'] },
@@ -130,9 +130,16 @@ async function walk(
 /** What an honest agent would hand in; here it is handed in by one that did nothing. */
 function evidenceOf(project: TestProject, template: Template): Readonly<Record<string, unknown>> {
   const path = template
-    .beside({ command: '', red: [], layout: LAYOUT })
+    .beside({ command: '', report: null, red: [], layout: LAYOUT })
     .find((file) => file.path.endsWith('.contract.yaml'));
   return parse(readFileSync(join(project.root, path?.path ?? ''), 'utf8')).evidence;
 }
 
-const LAYOUT = { tests: [], code: [], caches: [], testsAmongCode: {}, sample: { test: '', code: '' } };
+const LAYOUT = {
+  tests: [],
+  code: [],
+  caches: [],
+  compiled: false,
+  testsAmongCode: {},
+  sample: { test: '', code: '' },
+};

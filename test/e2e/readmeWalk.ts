@@ -11,12 +11,13 @@ const WORK = `import { writeFileSync } from 'node:fs';
 
 const run = { command: 'npm test', total: 1, passed: 0, failed: 1, skipped: 0 };
 const green = { ...run, passed: 1, failed: 0 };
+const GREETS = 'import { test } from "node:test";\\ntest("greets", () => import("../src/greet.js"));\\n';
 const plan = { summary: 'a greeting for everyone', scope: ['src/greet.js', 'test/greet.test.js'],
   acceptance_criteria: [{ id: 'AC-1', text: 'it greets everyone' }] };
 const review = { decision: 'approved', summary: 'it greets everyone as planned', files_read: ['src/greet.js'], findings: [] };
 const EVIDENCE = {
   PLAN: () => ({ plan }),
-  TDD: () => write('test/greet.test.js', 'import "../src/greet.js";') && {
+  TDD: () => write('test/greet.test.js', GREETS) && {
     tests: [{ name: 'greets', file: 'test/greet.test.js', criterion: 'AC-1' }], test_run_result: run },
   IMPL: () => write('src/greet.js', 'console.log("hello");') && {
     changes: ['src/greet.js'], test_run_result: green, commands_executed: ['npm test'] },

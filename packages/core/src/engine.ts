@@ -59,6 +59,7 @@ export { type CommandOutcome, outcomeOf } from './engine/outcome.ts';
 export { changeText, fewOfEach } from './engine/outsideTexts.ts';
 export { overrideTarget } from './engine/override.ts';
 export { phaseText, previousAttempt, type RenderedText, type Told, taskText } from './engine/phaseText.ts';
+export type { Proven } from './engine/proven.ts';
 export { QUESTION_RELAY_HANDLER, SUB_AGENT_QUESTION_FORMAT } from './engine/questionRelay.ts';
 export {
   dependsOnWorkflow,
@@ -80,8 +81,10 @@ export type {
   CheckResult,
   Completion,
   Escalation,
+  Established,
   FenceAct,
   FilesChanged,
+  Frozen,
   GateDecision,
   GateWait,
   Item,

@@ -32,6 +32,7 @@ export const ERROR_CODES = {
   database_changed: 'someone else wrote to the database of a workflow during a step',
   database_refused: 'a statement is not allowed on the protected database',
   sandbox_unavailable: 'a program must be held by a sandbox, and that sandbox cannot be made',
+  deps_not_frozen: 'dependencies could not be installed into the folder of the engine',
   tool_unavailable: 'the tool is allowed and cannot be carried out here',
   evidence_unreadable: 'the evidence is not a JSON object or is too large',
   function_failed: 'a function of a TypeScript workflow threw or hung',

@@ -42,6 +42,8 @@ export type {
   FunctionAnswer,
   FunctionCall,
   Functions,
+  RanProgram,
+  RunRecord,
 } from './ports/checks.ts';
 export type {
   Attempt,
@@ -70,6 +72,7 @@ export type {
   FenceFiles,
   FenceOrder,
   FenceReport,
+  Materialised,
   MeasuredChange,
   MeasuredFile,
   Surveyed,
@@ -158,4 +161,18 @@ export type {
   ToolResult,
 } from './ports/tools.ts';
 export type { TrustRecord, TrustStore } from './ports/trust.ts';
+export type {
+  Dependencies,
+  DependencyKind,
+  DependencySet,
+  FreezeOrder,
+  FrozenSet,
+  JudgedReceipt,
+  Lack,
+  Receipts,
+  RoomAnswer,
+  RoomRequest,
+  VerifiedRoom,
+  Verifying,
+} from './ports/verifying.ts';
 export type { DeadLetter, WebhookProgress, WebhookRecord, WebhookStore, Webhooks } from './ports/webhooks.ts';

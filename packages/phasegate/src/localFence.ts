@@ -26,6 +26,7 @@ export function lazyFence({ root, stateDir, env, databases }: FencedPlace): Fenc
       'state',
       'standing',
       'accept',
+      'materialise',
       'keep',
       'release',
       'restore',

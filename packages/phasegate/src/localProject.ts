@@ -34,6 +34,7 @@ import { lazyAcceptedFiles, lazyGuardedFiles } from './localGuarded.ts';
 import { maskingFor } from './localMasking.ts';
 import { lazySandbox } from './localSandbox.ts';
 import { lazyStandards } from './localStandards.ts';
+import { lazyVerify } from './localVerify.ts';
 import { newRunId } from './newRunId.ts';
 import { createCodeGate, type ProjectGate } from './runtime/codeGate.ts';
 import type { KeyDerivation } from './runtime/humanKeys.ts';
@@ -226,6 +227,7 @@ async function open(opening: Opening): Promise<OpenProject> {
   const sandboxing = lazySandbox({ root, stateDir, env });
   const attached = lazyServers({ root, env, sandboxing }, () => project.trust.servers.cards());
   const databases = lazyDatabases({ root, stateDir }, async (runId) => (await store.load(runId))?.run);
+  const measuring = lazyFence({ root, stateDir, env, databases: databases.port });
   // What a crash left between a run and its database is finished before anyone looks at either.
   if (existsSync(join(stateDir, 'attempts'))) await databases.open();
   const project: OpenProject = createOpenProject({
@@ -251,7 +253,8 @@ async function open(opening: Opening): Promise<OpenProject> {
     acceptedFiles: lazyAcceptedFiles({ root, stateDir }),
     sandboxing,
     masking: await maskingFor(root, sealing),
-    measuring: lazyFence({ root, stateDir, env, databases: databases.port }),
+    measuring,
+    ...lazyVerify({ root, stateDir, seal, store, fence: measuring, sandbox: sandboxing.sandbox }),
     attached,
     attach: attached.read,
     hooking: async () => {

@@ -1,7 +1,7 @@
 import { CHECK_SEVERITIES, type CheckDraft, EVIDENCE_CLASSES, type FunctionRef } from '@phasegate/core/model';
 import { type Compilation, defined, type Path, type WorkflowFunction } from './compilation.ts';
 
-const KEYS = ['name', 'check', 'error', 'message', 'with', 'needs', 'recheck', 'severity'];
+const KEYS = ['name', 'check', 'error', 'message', 'with', 'needs', 'verify', 'recheck', 'severity'];
 const SINGLE_WORD = /^[A-Za-z_]\w*$/;
 
 /** Compiles a list of conditions; `owner` names their functions, e.g. `steps/writer/postconditions`. */
@@ -29,6 +29,7 @@ function compileCondition(
     label,
     message: error ?? message,
     needs: compilation.choice(fields.needs, [...path, 'needs'], EVIDENCE_CLASSES),
+    verify: compilation.flag(fields.verify, [...path, 'verify']),
     recheck: compilation.flag(fields.recheck, [...path, 'recheck']),
     severity: compilation.choice(fields.severity, [...path, 'severity'], CHECK_SEVERITIES),
   };

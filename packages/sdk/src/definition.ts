@@ -140,6 +140,8 @@ export interface Condition<Context = StepContext> {
   readonly message?: string;
   readonly with?: JsonObject;
   readonly needs?: EvidenceClass;
+  /** Run by the engine on a copy of the measured tree; with nothing in `needs`, nothing less than `verified` will do. */
+  readonly verify?: boolean;
   /** `false`: a check the engine looks at itself is not looked at again when a human approves. */
   readonly recheck?: boolean;
   /** `warning`: told to the agent, shown to the human, recorded, and nothing is refused. */

@@ -117,6 +117,7 @@ const CONDITION: Fields<Condition> = {
   message: 'text',
   with: 'object',
   needs: 'text',
+  verify: 'flag',
   recheck: 'flag',
   severity: 'text',
 };

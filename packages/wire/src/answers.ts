@@ -1,5 +1,5 @@
 import type { AuditRecord, Json, JsonObject, NextAction, PhaseId, RunStatus, Warning } from '@phasegate/core';
-import type { Progress } from '@phasegate/core/engine';
+import type { Progress, Proven } from '@phasegate/core/engine';
 import type { Mode, Ring } from '@phasegate/core/model';
 import type { WireBlocker } from './blockers.ts';
 import type { GoalFields } from './goal.ts';
@@ -53,6 +53,8 @@ export type RunFields = GoalFields &
     readonly waits_for?: WaitedFor;
     /** Phases that a human led the run past, oldest first: they are not completed. Absent where there is none. */
     readonly overrides?: readonly Overridden[];
+    /** What the engine established by running something; absent where it ran nothing. */
+    readonly proven?: readonly Proven[];
     readonly gate: Gate | null;
     readonly questions: readonly { readonly text: string; readonly options: readonly string[] }[];
     readonly answers: readonly GivenAnswer[];

@@ -291,6 +291,7 @@ function afterCompletion(
       ...(approved === undefined ? {} : { approved }),
       ...(judged === undefined ? {} : { judged }),
       ...databaseOf(event),
+      ...(event.made === undefined ? {} : { made: event.made }),
     }),
     state: merge(run.state, event.state),
     iterations: event.iterated
@@ -395,6 +396,5 @@ function afterMigration(run: Run, event: Extract<RunEvent, { type: 'run_migrated
 }
 
 function merge(state: JsonObject, updates: JsonObject): JsonObject {
-  const keys = Object.keys(updates);
-  return keys.length === 0 ? state : ({ ...state, ...updates } as Record<string, Json>);
+  return Object.keys(updates).length === 0 ? state : ({ ...state, ...updates } as Record<string, Json>);
 }

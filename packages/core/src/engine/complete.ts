@@ -12,7 +12,7 @@ import { type Completing, considerLeaving, leaveFailed, outcomeBlocker } from '.
 import type { Item, Run } from './run.ts';
 import { subjectFor } from './scope.ts';
 import { readSubmission, type Submission } from './submission.ts';
-import { checkBlockers, checkWarnings } from './transition.ts';
+import { checkBlockers, checkWarnings, established } from './transition.ts';
 import type { Blocker } from './verdict.ts';
 
 type Complete = Extract<Command, { kind: 'complete' }>;
@@ -113,6 +113,7 @@ function considerWork(
     state: handled.state,
     would: [...undeclared, ...formal, ...fenced.blockers, ...failed],
     warnings,
+    established: established(looking),
     expected: command.target,
   };
   if (item !== null) return considerItem(run, command.item as string, done, circumstance);

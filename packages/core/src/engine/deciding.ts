@@ -2,7 +2,7 @@ import { refused } from './blockers.ts';
 import type { Circumstance, Fact, Look } from './command.ts';
 import type { RunEvent } from './events.ts';
 import { itemOf } from './holding.ts';
-import { filesIn, measuredIn } from './measuredIn.ts';
+import { filesIn, measuredIn, stateIn } from './measuredIn.ts';
 import { repeatedRefusal } from './repeatedRefusal.ts';
 import type { CheckResult, FilesChanged, Run, TreeChange } from './run.ts';
 import type { Blocker, Verdict } from './verdict.ts';
@@ -37,9 +37,21 @@ export class Asking {
     return measuredIn(this.#circumstance);
   }
 
+  /** Hash of what the workspace holds, where it was asked. */
+  state(): { readonly made?: string } {
+    return stateIn(this.#circumstance);
+  }
+
   /** What the fence found changed within the scope, where it was asked. */
   files(): { readonly files?: FilesChanged } {
     return filesIn(this.#circumstance);
+  }
+
+  /** What a check answered, if it was asked; nothing is noted as missing. */
+  known(id: string): CheckResult | undefined {
+    const facts = this.#circumstance.facts;
+    const fact = Object.hasOwn(facts, id) ? facts[id] : undefined;
+    return fact?.kind === 'check' ? fact.result : undefined;
   }
 
   /** The fact, or undefined and the look is noted as missing. */
@@ -47,7 +59,7 @@ export class Asking {
     const facts = this.#circumstance.facts;
     const fact = Object.hasOwn(facts, look.id) ? facts[look.id] : undefined;
     if (fact?.kind === look.kind) return fact as Extract<Fact, { kind: K }>;
-    this.missing.push(look);
+    if (!this.missing.some(({ id }) => id === look.id)) this.missing.push(look);
     return undefined;
   }
 }

@@ -162,6 +162,8 @@ export type RunEvent = { readonly at: string } & (
       readonly tree?: string;
       /** What changed in the phase; absent where there is no fence. */
       readonly files?: FilesChanged;
+      /** Hash of what the workspace held, where an artifact of the phase is bound to it. */
+      readonly made?: string;
       /** What the humans who won wrote; absent where it is the newest note of them all. */
       readonly note?: string | null;
     } & Result)

@@ -206,6 +206,7 @@ function leaveGate(
     wouldRefuse: [...wait.wouldRefuse, ...moved],
     ...(approved === null ? {} : { approved }),
     database: rejected ? undefined : wait.database,
+    made: wait.made,
   };
   if (option.next === undefined) return followRoute(run, leaving, circumstance);
   if (option.next === null) {

@@ -8,6 +8,7 @@ import { meaningOf } from './gateMeaning.ts';
 import { type WorkFacts, workSections } from './gateWork.ts';
 import { openGate } from './openGate.ts';
 import { ownWorkers } from './ownWork.ts';
+import { provenIn } from './proven.ts';
 import { routeFrom } from './route.ts';
 import type { GateWait, Run, TreeChange } from './run.ts';
 import { approvedValues } from './values.ts';
@@ -98,6 +99,10 @@ export function gateCard(run: Run, facts: GateCardFacts = NOTHING): JsonObject |
     epoch: run.epoch,
     opened_at: wait.since,
     ...section('checks', checksOf(run, phase, wait)),
+    ...section(
+      'proven',
+      provenIn(run).map((one) => ({ ...one })),
+    ),
     ...section('items_looked_at', itemsLookedAt(run, phase, facts)),
     ...(facts.work === undefined ? {} : workSections(facts.work)),
     ...(facts.diff === undefined ? {} : diffSections(facts.diff)),

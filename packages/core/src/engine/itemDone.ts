@@ -5,7 +5,7 @@ import { warned } from './warnings.ts';
 
 /** What is absent is not written, so that an item looks the same whenever it was completed. */
 export function itemDone(event: Extract<RunEvent, { type: 'item_completed' }>): Partial<Item> {
-  const { evidence, outcome, held, word, wouldRefuse, letThrough, warnings } = event;
+  const { evidence, outcome, held, word, wouldRefuse, letThrough, warnings, established } = event;
   return {
     status: 'completed',
     evidence,
@@ -16,6 +16,7 @@ export function itemDone(event: Extract<RunEvent, { type: 'item_completed' }>): 
     ...(wouldRefuse === undefined ? {} : { wouldRefuse }),
     ...(letThrough === undefined ? {} : { letThrough }),
     ...warned(warnings),
+    ...(established === undefined ? {} : { established }),
     ...databaseOf(event),
   };
 }

@@ -7,8 +7,8 @@ import { Asking, type Considered, escalation, refuseWork } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { joinedOutcome, joinedResult, joinedState } from './joining.ts';
 import { type Completing, considerLeaving, leaveFailed, passed } from './leaving.ts';
-import { type Item, type Run, resultOf } from './run.ts';
-import { checkBlockers, checkWarnings } from './transition.ts';
+import { type Established, type Item, type Run, resultOf } from './run.ts';
+import { checkBlockers, checkWarnings, established } from './transition.ts';
 import type { Blocker, Warning } from './verdict.ts';
 
 /** An item is done; when it was the last, the phase is, with the results joined. */
@@ -77,8 +77,15 @@ export function considerJoin(
     ...(failed.length > 0 ? { letThrough: true } : {}),
     would: [...would, ...failed],
     warnings,
+    established: [...itemsEstablished(run), ...established(looking)],
   };
   return reopening(considerLeaving(run, done, circumstance));
+}
+
+function itemsEstablished(run: Run): readonly Established[] {
+  return Object.entries(run.work.items ?? {}).flatMap(([key, item]) =>
+    (item.established ?? []).map((one) => ({ ...one, check: `${key}: ${one.check}` })),
+  );
 }
 
 /** The warnings of every item, each with whose it is: the join speaks for all of them. */

@@ -8,7 +8,7 @@ import { Asking, type Considered, escalation, refuseWork, turnAway } from './dec
 import type { RunEvent } from './events.ts';
 import { contextProblems } from './gateContext.ts';
 import { shutWays } from './gateWays.ts';
-import { filesIn, measuredIn } from './measuredIn.ts';
+import { filesIn, measuredIn, stateIn } from './measuredIn.ts';
 import { routeFrom } from './route.ts';
 import { type GateWait, type Result, type Run, resultOf } from './run.ts';
 import { cross, type Leaving } from './transition.ts';
@@ -70,6 +70,7 @@ function openGateOf(run: Run, done: Completing, circumstance: Circumstance): Con
     // Of a parallel phase each item brought its own, with its completion.
     ...(run.work.items === null ? installable(outcome, circumstance.database) : {}),
     ...measuredIn(circumstance),
+    ...(phase.evidence.artifacts.some(({ bound }) => bound === true) ? stateIn(circumstance) : {}),
   };
   const asking = new Asking(circumstance);
   const visit = { ...done, by: principal.name, at: now };

@@ -13,6 +13,13 @@ export function measuredIn({ facts, tree }: Pick<Circumstance, 'facts' | 'tree'>
   return tree === undefined ? {} : { tree };
 }
 
+/** Hash of what the workspace held when it was asked about; nothing where it is not known. */
+export function stateIn({ facts }: Pick<Circumstance, 'facts'>): { readonly made?: string } {
+  const fact = Object.hasOwn(facts, TREE_LOOK) ? facts[TREE_LOOK] : undefined;
+  if (fact?.kind !== 'tree' || !fact.result.ok || fact.result.state === undefined) return {};
+  return { made: fact.result.state };
+}
+
 /** What the fence found changed within the scope, where it was asked with a command. */
 export function filesIn({ facts }: Pick<Circumstance, 'facts'>): { readonly files?: FilesChanged } {
   const fact = Object.hasOwn(facts, TREE_LOOK) ? facts[TREE_LOOK] : undefined;

@@ -206,6 +206,8 @@ export interface Completion extends Result {
   readonly judged?: true;
   /** SHA-256 of the copy of the author's database that is installed with it; absent where there is none. */
   readonly database?: string;
+  /** Hash of what the workspace held, where an artifact of the phase is bound to it. */
+  readonly made?: string;
 }
 
 /** What was handed in, and what is known about it. */
@@ -219,6 +221,8 @@ export interface Result {
   readonly outcomes?: Readonly<Record<string, Outcome>>;
   /** What did not hold and does not block; absent where there is nothing. */
   readonly warnings?: readonly Warning[];
+  /** What programs that the engine ran established; absent where it ran none. */
+  readonly established?: readonly Established[];
 }
 
 /** One item of a parallel phase. */
@@ -240,6 +244,8 @@ export interface Item {
   readonly letThrough?: true;
   /** What did not hold when it was completed and does not block; absent where there is nothing. */
   readonly warnings?: readonly Warning[];
+  /** What programs that the engine ran established when it was completed; absent where it ran none. */
+  readonly established?: readonly Established[];
   /** Refusals of the item in this visit; absent while there was none. */
   readonly refusal?: Repeated;
   /** The agent that claimed the item; absent while nobody has. */
@@ -270,6 +276,8 @@ export interface GateWait extends Result {
   readonly database?: string;
   /** Hash of the workspace as it was judged; absent where there is no fence. */
   readonly tree?: string;
+  /** Hash of what it held, where an artifact is bound to it. */
+  readonly made?: string;
 }
 
 /** An agent asked; a human must answer every question. */
@@ -337,16 +345,45 @@ export interface CheckResult {
   readonly status: 'passed' | 'failed' | 'errored' | 'timed_out';
   readonly reason: string;
   readonly class: EvidenceClass;
+  /** Id of the receipt of the program that was run for it. */
+  readonly receipt?: string;
+  /** Why it is not `verified`, though the engine was to verify it. */
+  readonly lack?: { readonly code: string; readonly reason: string; readonly nextStep: string };
+  /** Why it failed, where that has a code of its own. */
+  readonly code?: 'runner_tampered';
+  /** Files as they were then, which later phases are held to. */
+  readonly frozen?: Frozen;
+}
+
+/** Files as they were when a check looked at them. */
+export interface Frozen {
+  readonly globs: readonly string[];
+  /** SHA-256 over every path and content. */
+  readonly digest: string;
+  /** Path to SHA-256; absent where there are too many to keep. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** What a check established when a phase was judged. */
+export interface Established {
+  /** The label of the check. */
+  readonly check: string;
+  readonly class: EvidenceClass;
+  readonly receipt?: string;
+  /** Why it is not `verified`, in words. */
+  readonly lack?: string;
+  readonly frozen?: Frozen;
 }
 
 /** Only what is known about a result: what is absent must not be written. */
-export function resultOf({ evidence, word, letThrough, outcomes, warnings }: Result): Result {
+export function resultOf({ evidence, word, letThrough, outcomes, warnings, established }: Result): Result {
   return {
     evidence,
     ...(word === undefined ? {} : { word }),
     ...(letThrough === undefined ? {} : { letThrough }),
     ...(outcomes === undefined ? {} : { outcomes }),
     ...warned(warnings),
+    ...(established === undefined || established.length === 0 ? {} : { established }),
   };
 }
 

@@ -13,7 +13,7 @@ import { installable } from './databaseHash.ts';
 import { type Asking, NOT_LOOKED_AT } from './deciding.ts';
 import type { RunEvent } from './events.ts';
 import { itemsFor } from './route.ts';
-import { type CheckResult, type Result, type Run, resultOf, timesOf } from './run.ts';
+import { type CheckResult, type Established, type Result, type Run, resultOf, timesOf } from './run.ts';
 import { type Judged, subjectFor } from './scope.ts';
 import type { Blocker, BlockerCode, Warning } from './verdict.ts';
 import { warned } from './warnings.ts';
@@ -26,6 +26,8 @@ export interface Leaving extends Result {
   readonly by: string;
   readonly now: string;
   readonly wouldRefuse: readonly Blocker[];
+  /** Hash of what the workspace held when it was handed in, where that was before now. */
+  readonly made?: string | undefined;
   /** What a human approved beside the evidence; absent: nobody did. */
   readonly approved?: JsonObject;
   /** SHA-256 of the sealed copy of the author's database. */
@@ -68,6 +70,7 @@ export function cross(
     ...noteIn(run),
     ...(way.target === null ? {} : way.asking.tree()),
     ...way.asking.files(),
+    ...madeIn(leaving, way.asking),
   };
   const target = phaseById(run.workflow, way.target);
   if (target === undefined) return { ok: true, event };
@@ -93,6 +96,12 @@ export function cross(
       ...warned(warnings),
     },
   };
+}
+
+/** What waited at a gate was made when it was handed in, and not when somebody decided. */
+function madeIn({ phase, made }: Leaving, asking: Asking): { readonly made?: string } {
+  if (!phase.evidence.artifacts.some(({ bound }) => bound === true)) return {};
+  return made === undefined ? asking.state() : { made };
 }
 
 /**
@@ -159,7 +168,51 @@ export function checkBlockers(run: Run, looking: Looking): readonly Blocker[] {
 /** The same of the checks that only warn. */
 export function checkWarnings(run: Run, looking: Looking): readonly Warning[] {
   const warning = looking.checks.filter(({ severity }) => severity === 'warning');
-  return unheld(run, { ...looking, checks: warning }).map(({ code, message }) => ({ code, message }));
+  return [
+    ...unheld(run, { ...looking, checks: warning }).map(({ code, message }) => ({ code, message })),
+    ...lacks(looking),
+  ];
+}
+
+/** What holds, and is less than the engine was to establish: it is said wherever the phase is. */
+function lacks({ checks, asking, stage }: Looking): readonly Warning[] {
+  return known(checks, asking, stage).flatMap(({ check, result }) => {
+    if (result?.status !== 'passed' || result.lack === undefined || check.needs === 'verified') return [];
+    const { reason, nextStep } = result.lack;
+    const message = `\`${check.label}\` is ${result.class} and not verified: ${reason}; ${nextStep}`;
+    return [{ code: 'evidence_class_too_low', message }];
+  });
+}
+
+/** What programs that the engine ran for these checks established. */
+export function established({ checks, asking, stage }: Looking): readonly Established[] {
+  return known(checks, asking, stage).flatMap(({ check, result }) => {
+    if (result?.status !== 'passed' || result.receipt === undefined) return [];
+    const { receipt, lack, frozen } = result;
+    return [
+      {
+        check: check.label,
+        class: result.class,
+        receipt,
+        ...(lack === undefined ? {} : { lack: lack.reason }),
+        ...(frozen === undefined ? {} : { frozen }),
+      },
+    ];
+  });
+}
+
+/** What is known of checks without asking for any: what is not asked for here may not be due yet. */
+function known(checks: readonly Check[], asking: Asking, stage: Looking['stage']) {
+  return checks.map((check) => ({ check, result: asking.known(`${stage}:${check.id}`) }));
+}
+
+function answers(run: Run, { judged, checks, asking, stage }: Looking) {
+  if (checks.length === 0) return [];
+  const subject = subjectFor(run, judged);
+  return checks.map((check) => ({
+    check,
+    result: asking.fact({ kind: 'check', id: `${stage}:${check.id}`, check, subject })?.result,
+  }));
 }
 
 /** `postconditions.0` of `PLAN/postconditions/0`: checks are named after the list they are written in. */
@@ -167,15 +220,9 @@ function ruleOf({ id }: Check): string {
   return id.split('/').slice(-2).join('.');
 }
 
-function unheld(
-  run: Run,
-  { judged, checks, asking, stage }: Looking,
-): readonly (Warning & { readonly check: Check })[] {
-  if (checks.length === 0) return [];
-  const subject = subjectFor(run, judged);
-  return checks.flatMap((check) => {
-    const fact = asking.fact({ kind: 'check', id: `${stage}:${check.id}`, check, subject });
-    const found = checkBlocker(check, fact?.result ?? NOT_LOOKED_AT);
+function unheld(run: Run, looking: Looking): readonly (Warning & { readonly check: Check })[] {
+  return answers(run, looking).flatMap(({ check, result }) => {
+    const found = checkBlocker(check, result ?? NOT_LOOKED_AT);
     return found === null ? [] : [{ ...found, check }];
   });
 }
@@ -188,8 +235,10 @@ const CODES: Readonly<Record<Exclude<CheckResult['status'], 'passed'>, BlockerCo
 
 function checkBlocker(check: Check, result: CheckResult): Warning | null {
   const reason = result.reason === '' ? '' : ` (${result.reason})`;
-  if (result.status !== 'passed') return { code: CODES[result.status], message: `${check.message}${reason}` };
+  if (result.status !== 'passed')
+    return { code: result.code ?? CODES[result.status], message: `${check.message}${reason}` };
   if (EVIDENCE_CLASSES.indexOf(result.class) >= EVIDENCE_CLASSES.indexOf(check.needs)) return null;
-  const message = `${check.message} (needs ${check.needs} evidence, and this is ${result.class})`;
+  const why = result.lack === undefined ? '' : `: ${result.lack.reason}; ${result.lack.nextStep}`;
+  const message = `${check.message} (needs ${check.needs} evidence, and this is ${result.class}${why})`;
   return { code: 'evidence_class_too_low', message };
 }

@@ -64,6 +64,7 @@ export type BlockerCode =
   | 'check_errored'
   | 'check_timed_out'
   | 'evidence_class_too_low'
+  | 'runner_tampered'
   | 'handler_failed'
   | 'work_failed'
   | 'precondition_failed'

@@ -17,6 +17,7 @@ import { over } from './history.ts';
 import { openGate } from './openGate.ts';
 import { ownWorkers } from './ownWork.ts';
 import { feedbackOf, phaseText, type RenderedText } from './phaseText.ts';
+import { type Proven, provenIn } from './proven.ts';
 import type {
   Answer,
   Completion,
@@ -61,6 +62,8 @@ export interface RunView {
   readonly overrides?: readonly OverrideView[];
   /** The run that has the workspace, for which this one waits in the queue; absent where it waits for none. */
   readonly waitsFor?: HoldingRun;
+  /** What the engine established by running something, with its class; absent where it ran nothing. */
+  readonly proven?: readonly Proven[];
   readonly gate: GateView | null;
   readonly questions: readonly Question[];
   readonly answers: readonly Answer[];
@@ -162,6 +165,7 @@ export function viewFor(run: Run, principal: Principal, rendered?: RenderedText)
     feedback: run.phase === null ? null : feedbackOf(run.work),
     ...(run.phase === null || run.work.outside === undefined ? {} : { violations: run.work.outside }),
     ...overridesOf(run),
+    ...provenOf(run),
     gate: gateView(run, principal),
     questions: run.status === 'waiting' && run.wait.for === 'questions' ? run.wait.questions : [],
     answers: run.work.answers,
@@ -171,6 +175,11 @@ export function viewFor(run: Run, principal: Principal, rendered?: RenderedText)
     updatedAt: run.updatedAt,
     nextAction: nextActionFor(run, principal.kind === 'agent' ? principal.name : run.holder),
   };
+}
+
+function provenOf(run: Run): Pick<RunView, 'proven'> {
+  const proven = provenIn(run);
+  return proven.length === 0 ? {} : { proven };
 }
 
 /** The current phase and completed ones, and no other. */

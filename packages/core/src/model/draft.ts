@@ -139,6 +139,8 @@ export interface CheckDraft {
   readonly with?: JsonObject;
   readonly message?: string;
   readonly needs?: EvidenceClass;
+  /** The engine runs it on a copy of the measured tree. With nothing in `needs`, nothing less will do. */
+  readonly verify?: boolean;
   /** `false`: not looked at again when a human approves what it was about. */
   readonly recheck?: boolean;
   /** Absent: `error`. */
@@ -150,7 +152,9 @@ export interface ArtifactDraft {
   readonly type: string;
   readonly description?: string;
   readonly schema?: string | JsonObject | boolean;
-  /** Not enforceable before verified evidence exists: makes the workflow invalid. */
+  /** Whether it is kept what the workspace held when it was handed in, for checks that ask for the same. */
+  readonly bound?: boolean;
+  /** What the engine runs to see that it holds: `command`, with `expect` for tests, and parameters of the check. */
   readonly verify?: Json;
 }
 
@@ -225,6 +229,8 @@ export interface KnownCheck {
   readonly parameters: JsonObject;
   /** The class of evidence its answers have. */
   readonly class: EvidenceClass;
+  /** Whether it runs a program, so that `verified` is to be had on a copy of the tree and nowhere else. */
+  readonly verifiable?: true;
   /** Keys of `with` that hold a condition to be parsed. */
   readonly conditions?: readonly string[];
   /** `subject` where the run and what was handed in decide its answer, and nothing in the workspace does. */

@@ -218,6 +218,8 @@ export interface Check {
   readonly message: string;
   /** The least class of evidence an answer must have. */
   readonly needs: EvidenceClass;
+  /** To be run on a copy of the measured tree, also where less than `verified` will do. */
+  readonly verify?: true;
   /** Looked at again when a human approves: it is about the world, which moves while a gate is open. */
   readonly recheck?: true;
   /** `warning`: told, shown and recorded where it does not hold, and nothing is refused; absent: it blocks. */
@@ -271,6 +273,8 @@ export interface Artifact {
   readonly description: string;
   /** JSON Schema 2020-12, or null where any value will do. */
   readonly schema: JsonObject | boolean | null;
+  /** It is kept what the workspace held when it was handed in. */
+  readonly bound?: true;
 }
 
 /** A human's decision between this phase and the next. */

@@ -48,12 +48,16 @@ export type ProjectEvent =
   /** A human signed that contents of files which no phase ended with are theirs. */
   | 'range_attested'
   /** Where all chains ended was signed and given to a place outside. */
-  | 'audit_anchored';
+  | 'audit_anchored'
+  /** A human had dependencies installed into the engine's own folder. */
+  | 'deps_frozen';
 
 /** Events of a run's chain that change no state. */
 export type NoteEvent =
   | 'tool_judged'
   | 'tool_executed'
+  /** The engine ran a program for a check; with its receipt. */
+  | 'check_executed'
   | 'command_refused'
   | 'token_issued'
   | 'token_refused'

@@ -1,10 +1,13 @@
 import type { Subject } from '../engine/command.ts';
 import type { KnownNames } from '../engine/knownNames.ts';
+import type { Completion, Frozen } from '../engine/run.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { EvidenceClass } from '../model/workflow.ts';
+import type { EvidenceClass, PhaseId } from '../model/workflow.ts';
 import type { UnlockedHuman } from './humans.ts';
 import type { Enclose } from './sandbox.ts';
 import type { Signal } from './signal.ts';
+import type { Receipt } from './tools.ts';
+import type { VerifiedRoom } from './verifying.ts';
 
 /** A check on the shelf. */
 export interface CheckImplementation {
@@ -12,7 +15,10 @@ export interface CheckImplementation {
   readonly summary: string;
   /** JSON Schema of `with`. */
   readonly parameters: JsonObject;
+  /** The best class its answers can have. */
   readonly class: EvidenceClass;
+  /** Whether it runs a program: then `verified` is to be had in a room of the engine's own and nowhere else. */
+  readonly verifiable?: true;
   /** Keys of `with` that hold a condition; `defineWorkflow` parses them. */
   readonly conditions?: readonly string[];
   /**
@@ -33,12 +39,53 @@ export interface CheckInput {
   readonly signal: Signal;
   /** Programs are run in this sandbox; absent: in none. */
   readonly enclose?: Enclose;
+  /** The room of the engine's own that `workspace` is; absent: it is the agent's workspace. */
+  readonly room?: Pick<VerifiedRoom, 'path' | 'environment' | 'locate' | 'renew'>;
+  /** What is known of the run's trees and receipts; absent where there is no run yet. */
+  readonly record?: RunRecord;
+}
+
+/** What a check may ask about a run. */
+export interface RunRecord {
+  /** Paths that differ from what they were when the phase was entered; null where nobody measured. */
+  changed(): Promise<readonly string[] | null>;
+  /** What is on record of the newest completion of a phase; null where there is none. */
+  completion(phase: PhaseId): Pick<Completion, 'established' | 'made'> | null;
+  /** The phase whose newest completion has that artifact; null where none has. */
+  madeIn(artifact: string): PhaseId | null;
+  /** The receipt of that id, if it was signed by this project for this run; null where there is none. */
+  receipt(id: string): Promise<Receipt | null>;
+  /** Hash of what the workspace holds, as receipts have it; null where it is not known. */
+  readonly state: string | null;
+  readonly epoch: number;
 }
 
 /** A check's own answer, before the runtime adds class and the author's message. */
 export interface CheckAnswer {
   readonly passed: boolean;
   readonly reason: string;
+  /** Why it did not pass, where that has a code of its own. */
+  readonly code?: 'runner_tampered';
+  /** Files that later phases are held to. */
+  readonly frozen?: Frozen;
+  /** The programs that were run for it, oldest first. */
+  readonly ran?: readonly RanProgram[];
+}
+
+/** A program that a check ran. */
+export interface RanProgram {
+  readonly argv: readonly string[];
+  /** Real path and SHA-256 of the file that was started; null where it is not known. */
+  readonly program: string | null;
+  readonly programHash: string | null;
+  readonly exitCode: number | null;
+  /** SHA-256 of what it printed on standard output. */
+  readonly outputHash: string;
+  /** What its report says, where there is one. */
+  readonly counts?: Readonly<Record<string, number>>;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number;
 }
 
 /** Calls functions of TypeScript workflows, in a process of their own that has no keys. */

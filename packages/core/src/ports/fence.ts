@@ -67,6 +67,11 @@ export interface SettledMeasures {
   inUse(): Promise<ReadonlySet<string>>;
 }
 
+/** What came of writing a measure into a folder. */
+export type Materialised =
+  | { readonly ok: true; readonly state: string; readonly paths: ReadonlySet<string> }
+  | { readonly ok: false; readonly reason: string };
+
 /**
  * Measures the workspace and compares it with what it was. A measure is known by its hash and never trusted without it.
  * It is on disk once it was kept, until no run has it: a run is saved only after `keep`. Until then it is this
@@ -93,6 +98,11 @@ export interface Fence {
     measures: { readonly tree: string; readonly seen: string },
     paths: readonly string[],
   ): Promise<string>;
+  /**
+   * Writes what a measure holds into an empty folder, from the engine's own store. Gives the hash of what it holds and the
+   * paths that were written, or those whose content was not kept.
+   */
+  materialise(runId: string, tree: string, into: string): Promise<Materialised>;
   /** The run is about to be saved with these measures: they are on disk when this ends. */
   keep(runId: string, trees: readonly string[]): Promise<void>;
   /** No command of that run is under way: measures that were taken for it, and not kept, are forgotten. */

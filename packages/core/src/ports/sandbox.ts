@@ -45,6 +45,8 @@ export interface FreeProgram {
   /** Absolute paths that it may read, and that it may write, beside its scope. */
   readonly read?: readonly string[];
   readonly write?: readonly string[];
+  /** What is shown, to read, at another place than where it lies; an empty folder to write in where it lies nowhere. */
+  readonly placed?: readonly { readonly from: string | null; readonly at: string }[];
   /** Not to be shown the definitions: it works by what it is told. A phase that commits shows them. */
   readonly withoutDefinitions?: boolean;
   /** For a whole client: it reaches the engine by this program, and the hosts that the project names beside its scope's. */

@@ -1,5 +1,6 @@
 import type { Verdict } from '../engine/verdict.ts';
 import type { Json, JsonObject } from '../json.ts';
+import type { EvidenceClass } from '../model/workflow.ts';
 import type { Admitted } from './leases.ts';
 import type { Enclose } from './sandbox.ts';
 import type { Signal } from './signal.ts';
@@ -84,9 +85,18 @@ export interface Receipt {
   readonly tree: string | null;
   /** The same before it ran; absent where there is none. */
   readonly tree_before?: string;
-  /** Of `phasegate exec`: the words, masked, and the file that was started. */
+  /** Of `phasegate exec` and of checks: the words, masked, and the file that was started. */
   readonly argv?: readonly string[];
   readonly program?: string;
+  /** SHA-256 of that file. */
+  readonly program_hash?: string;
+  /** Of a check: what it is called, and the class of what it established. */
+  readonly check?: string;
+  readonly class?: EvidenceClass;
+  /** Hash of the frozen dependencies it ran with; absent: none of the engine's own. */
+  readonly dependencies?: string;
+  /** What the report of tests says. */
+  readonly counts?: Readonly<Record<string, number>>;
   readonly started_at: string;
   readonly ended_at: string;
   readonly signature: string;

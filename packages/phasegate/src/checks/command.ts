@@ -1,12 +1,17 @@
 import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
 import type { CheckAnswer, CheckImplementation } from '../runtime/ports.ts';
 import { cut, type Exited, HELD_OPEN, type Order, runOrder, textOf } from './runOrder.ts';
+import { DEPENDENCIES, VERIFIER } from './verifyParameters.ts';
 
-/** Runs a command in the workspace and judges how it ended. The engine runs it itself, so its answer is `verified`. */
+/**
+ * Runs a command and judges how it ended. `observed` in the workspace, in which the agent writes; `verified` in a room of
+ * the engine's own.
+ */
 export const command: CheckImplementation = {
   name: 'command',
   summary: 'a command, run by the engine in the workspace, ends as expected',
   class: 'verified',
+  verifiable: true,
   reads: 'workspace',
   parameters: {
     type: 'object',
@@ -25,6 +30,8 @@ export const command: CheckImplementation = {
         description: 'A whole command line for `/bin/sh`, where one is really needed',
       },
       cwd: { type: 'string', minLength: 1, description: 'Folder to run in, inside the workspace' },
+      verifier: VERIFIER,
+      dependencies: DEPENDENCIES,
       timeout_seconds: {
         type: 'number',
         exclusiveMinimum: 0,
@@ -60,7 +67,8 @@ export const command: CheckImplementation = {
   async run(input) {
     const order = orderFrom(input.with);
     const outcome = await runOrder(order, input);
-    return outcome.kind === 'answered' ? outcome.answer : judge(order, outcome);
+    if (outcome.kind === 'answered') return outcome.answer;
+    return { ...judge(order, outcome), ran: [outcome.ran] };
   },
 };
 

@@ -1,10 +1,12 @@
 import type { KnownCheck } from '@phasegate/core/model';
 import type { CheckImplementation } from '../runtime/ports.ts';
 import { artifactsPresent } from './artifactsPresent.ts';
+import { citedReceipts } from './citedReceipts.ts';
 import { command } from './command.ts';
 import { expression } from './expression.ts';
 import { files } from './files.ts';
 import { jsonSchema } from './jsonSchema.ts';
+import { madeFromThisTree } from './madeFromThisTree.ts';
 import { submittedCheck } from './submitted.ts';
 import { SUBMITTED_PLAN } from './submittedPlan.ts';
 import { SUBMITTED_REVIEW } from './submittedReview.ts';
@@ -25,6 +27,8 @@ export const CHECKS: readonly CheckImplementation[] = [
   tests,
   files,
   artifactsPresent,
+  madeFromThisTree,
+  citedReceipts,
   testsForCriteria,
   ...[...SUBMITTED_TESTS, ...SUBMITTED_PLAN, ...SUBMITTED_REVIEW].map(submittedCheck),
 ];
@@ -32,13 +36,14 @@ export const CHECKS: readonly CheckImplementation[] = [
 /** What `defineWorkflow` must know of them, by name. */
 export function knownChecks(): Record<string, KnownCheck> {
   return Object.fromEntries(
-    CHECKS.map(({ name, parameters, class: evidence, conditions, reads }) => [
+    CHECKS.map(({ name, parameters, class: evidence, conditions, reads, verifiable }) => [
       name,
       {
         parameters,
         class: evidence,
         ...(conditions === undefined ? {} : { conditions }),
         ...(reads === undefined ? {} : { reads }),
+        ...(verifiable === undefined ? {} : { verifiable }),
       },
     ]),
   );

@@ -1,9 +1,12 @@
+import { hash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
+import { delimiter } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { reasonOf } from '@phasegate/core/model';
-import type { CheckAnswer, CheckInput } from '../runtime/ports.ts';
+import type { CheckAnswer, CheckInput, RanProgram } from '../runtime/ports.ts';
 import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
 import { findBeneath } from '../workspace/openBeneath.ts';
+import { programOf } from '../workspace/programOf.ts';
 import { relativePath } from '../workspace/relativePath.ts';
 
 /** A program that a check runs in the workspace. */
@@ -24,12 +27,17 @@ export interface Exited {
   readonly stdout: Buffer;
   /** Whether another process could still print in its place. */
   readonly heldOpen: boolean;
+  /** For the receipt. */
+  readonly ran: RanProgram;
   /** The answer that it did not do what was asked, with the end of its output. */
   refuse(what: string): CheckAnswer;
 }
 
 /** What came of it, or the answer of the check where it did not end by itself. */
 export type Outcome = Exited | { readonly kind: 'answered'; readonly answer: CheckAnswer };
+
+/** What a check is given to run programs with. */
+export type RunningIn = Pick<CheckInput, 'workspace' | 'signal' | 'enclose' | 'room'>;
 
 /** Said of a program whose output cannot be told from that of another. */
 export const HELD_OPEN =
@@ -43,7 +51,7 @@ export class CheckTimeout extends Error {
 /** Runs the program of a check, in its sandbox where it has one. */
 export async function runOrder(
   order: Order,
-  { workspace, signal, enclose }: Pick<CheckInput, 'workspace' | 'signal' | 'enclose'>,
+  { workspace, signal, enclose, room }: RunningIn,
 ): Promise<Outcome> {
   const root = await realpath(workspace);
   const cwd = await folderInside(root, order.cwd);
@@ -51,7 +59,11 @@ export async function runOrder(
     const reason = `\`cwd\` \`${order.cwd}\` is not a folder inside the workspace`;
     return { kind: 'answered', answer: { passed: false, reason } };
   }
-  const environment = cleanEnvironment(process.env, root, order.env);
+  const clean = cleanEnvironment(process.env, root, { ...room?.environment, ...order.env });
+  const environment = { ...clean, PATH: [...(room?.path ?? []), clean.PATH].join(delimiter) };
+  const startedAt = Date.now();
+  // Before it runs: afterwards another file may stand in its place.
+  const program = await programOf(order.argv[0], { cwd, path: environment.PATH, locate: room?.locate });
   // Loaded when a command is run: most processes run none, and every one pays for what it loads.
   const { runEnclosed } = await import('../workspace/runEnclosed.ts');
   const { how, stdout, tail, heldOpen } = await runEnclosed({ ...order, cwd, environment, signal }, enclose);
@@ -59,7 +71,16 @@ export async function runOrder(
     passed: false,
     reason: `\`${order.text}\` ${what}${ending(tail)}`,
   });
-  const answered = (what: string) => ({ kind: 'answered', answer: refuse(what) }) as const;
+  const ran = (exitCode: number | null): RanProgram => ({
+    argv: order.argv,
+    ...program,
+    exitCode,
+    outputHash: hash('sha256', stdout, 'hex'),
+    startedAt,
+    endedAt: Date.now(),
+  });
+  const answered = (what: string) =>
+    ({ kind: 'answered', answer: { ...refuse(what), ran: [ran(null)] } }) as const;
   switch (how.kind) {
     case 'timed_out':
       throw new CheckTimeout(
@@ -77,7 +98,7 @@ export async function runOrder(
     case 'killed':
       return answered(`was killed by ${how.signal}`);
     case 'exited':
-      return { kind: 'exited', code: how.code, stdout, heldOpen, refuse };
+      return { kind: 'exited', code: how.code, stdout, heldOpen, refuse, ran: ran(how.code) };
   }
 }
 

@@ -24,6 +24,7 @@ import { encloseFor, needsSandbox } from './sandboxing.ts';
 import { shownCard } from './shownCard.ts';
 import type { StagedCopy } from './stagedCopy.ts';
 import { timeFor } from './timeFor.ts';
+import { createProving, type Proving } from './verify/proving.ts';
 
 /** Has looked at what the engine asks for, and decided. Nothing is written here. */
 export interface Judging {
@@ -48,6 +49,8 @@ export interface LookingAround {
   readonly copy?: string | null;
   /** Of the run, where there is one yet. */
   readonly ring?: Ring;
+  /** Rooms of the engine's own, and receipts; where there is a run. */
+  readonly proving?: Proving;
 }
 
 /** A decision with the command it answers, for whom, and what it was made from. */
@@ -74,7 +77,8 @@ export function createJudging(parts: RuntimeParts): Judging {
   const functions =
     parts.guard === undefined ? parts.functions : guardedFunctions(parts.functions, parts.guard);
 
-  const looking = (workflow: Workflow, { copy = null, ...ring }: LookingAround): Looking => ({
+  const looking = (workflow: Workflow, { copy = null, proving, ...ring }: LookingAround): Looking => ({
+    ...(proving === undefined ? {} : { proving }),
     checks,
     functions,
     workspace: parts.workspace,
@@ -114,8 +118,11 @@ export function createJudging(parts: RuntimeParts): Judging {
     };
     const bare: Circumstance = { principal, now, facts: {}, ...measured, ...(await shownFor(run, command)) };
     const still = createStillness(parts.fence, run);
+    const facts: Record<string, Fact> = { ...known };
+    const agent = run.holder ?? principal.name;
+    const proven =
+      parts.proving === undefined ? {} : { proving: createProving(parts.proving, { run, facts, agent }) };
     try {
-      const facts: Record<string, Fact> = { ...known };
       for (;;) {
         const step = decideOrLook(run, command, { ...bare, ...copy.known(), facts });
         if ('looks' in step) {
@@ -123,6 +130,7 @@ export function createJudging(parts: RuntimeParts): Judging {
           await lookAll(others, run.workflow, facts, {
             copy: await copy.fileFor(others, facts),
             ring: run.ring,
+            ...proven,
           });
         } else if (!(await copy.sealFor(step, facts)) && (await still.holds(step, facts)))
           return {

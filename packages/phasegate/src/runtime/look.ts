@@ -2,8 +2,17 @@ import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { type Fact, type Look, own, PhasegateError, type Subject } from '@phasegate/core';
 import type { CheckResult } from '@phasegate/core/engine';
-import { jsonProblem, type PhaseId, reasonOf, systemReason } from '@phasegate/core/model';
-import type { CheckImplementation, Enclose, FunctionAnswer, Functions } from './ports.ts';
+import { type Check, jsonProblem, type PhaseId, reasonOf, systemReason } from '@phasegate/core/model';
+import type {
+  CheckImplementation,
+  Enclose,
+  FunctionAnswer,
+  Functions,
+  Lack,
+  RoomAnswer,
+  VerifiedRoom,
+} from './ports.ts';
+import type { Proving } from './verify/proving.ts';
 import { withoutOurPaths } from './withoutOurPaths.ts';
 
 /** What looking needs: the shelf, the function host, and where to look. */
@@ -19,6 +28,8 @@ export interface Looking {
   readonly held?: boolean;
   /** The sandbox for what a check of a phase runs; undefined: it is run in none. */
   readonly enclose?: (phase: PhaseId) => Promise<Enclose | undefined>;
+  /** Rooms of the engine's own, and receipts; absent where there is no run yet. */
+  readonly proving?: Proving;
 }
 
 /** Functions are small questions; one that takes longer is taken to hang. */
@@ -50,7 +61,9 @@ export async function lookAt(look: Look, looking: Looking): Promise<Fact> {
   }
 }
 
-async function answerCheck(look: Extract<Look, { kind: 'check' }>, looking: Looking): Promise<CheckResult> {
+type CheckLook = Extract<Look, { kind: 'check' }>;
+
+async function answerCheck(look: CheckLook, looking: Looking): Promise<CheckResult> {
   const { check, subject } = look;
   if (check.use === 'function') {
     const answer = await call(String(check.with.ref), subject, looking);
@@ -68,27 +81,98 @@ async function answerCheck(look: Extract<Look, { kind: 'check' }>, looking: Look
   if (implementation === undefined) {
     return { status: 'errored', reason: `there is no check \`${check.use}\``, class: 'claimed' };
   }
-  const deadline = AbortSignal.timeout(CHECK_DEADLINE_MS);
+  const none = { class: bestIn(implementation, null) };
+  if (!isToVerify(check, implementation))
+    return askCheck(look, looking, { implementation, room: null, kept: none });
+  const asked = await roomFor(look, looking.proving).catch((error: unknown) => whyErrored(error));
+  if (typeof asked === 'string')
+    return { status: 'errored', reason: withoutOurPaths(asked, looking.workspace), ...none };
+  if (!asked.ok)
+    return askCheck(look, looking, { implementation, room: null, kept: { ...none, lack: lackOf(asked) } });
+  const { room } = asked;
   try {
-    const { workspace } = looking;
-    const enclose = await looking.enclose?.(subject.phase);
+    return await askCheck(look, looking, {
+      implementation,
+      room,
+      kept: { class: bestIn(implementation, room) },
+    });
+  } finally {
+    await room.close();
+  }
+}
+
+/** A check of the shelf, and where it is asked. */
+interface Asking {
+  readonly implementation: CheckImplementation;
+  readonly room: VerifiedRoom | null;
+  /** What is known of the answer before it is given. */
+  readonly kept: Pick<CheckResult, 'class' | 'lack'>;
+}
+
+async function askCheck(
+  { check, subject }: CheckLook,
+  looking: Looking,
+  { implementation, room, kept }: Asking,
+): Promise<CheckResult> {
+  const signal = AbortSignal.timeout(CHECK_DEADLINE_MS);
+  const { proving } = looking;
+  const told = (text: string) => (room === null ? text : inTheTree(text, room.workspace));
+  try {
+    const enclose = room?.enclose ?? (await looking.enclose?.(subject.phase));
     const answer = await implementation.run({
       with: check.with,
       subject,
-      workspace,
-      signal: deadline,
+      workspace: room?.workspace ?? looking.workspace,
+      signal,
       ...(enclose === undefined ? {} : { enclose }),
+      ...(room === null ? {} : { room }),
+      ...(proving === undefined ? {} : { record: proving.record }),
     });
+    const { code, frozen } = answer;
     return {
       status: answer.passed === true ? 'passed' : 'failed',
-      reason: answer.reason,
-      class: implementation.class,
+      reason: told(answer.reason),
+      ...kept,
+      ...(await proving?.keep({ check, phase: subject.phase, answer, class: kept.class, room })),
+      ...(code === undefined ? {} : { code }),
+      ...(frozen === undefined ? {} : { frozen }),
     };
   } catch (error) {
-    const timedOut = deadline.aborted || (error instanceof Error && error.name === 'CheckTimeout');
-    const reason = withoutOurPaths(whyErrored(error), looking.workspace);
-    return { status: timedOut ? 'timed_out' : 'errored', reason, class: implementation.class };
+    const timedOut = signal.aborted || (error instanceof Error && error.name === 'CheckTimeout');
+    const reason = withoutOurPaths(told(whyErrored(error)), looking.workspace);
+    return { status: timedOut ? 'timed_out' : 'errored', reason, ...kept };
   }
+}
+
+/** What runs a program is `verified` in a room of the engine's own; in the workspace an agent can have a hand in it. */
+function bestIn(
+  { class: best, verifiable }: CheckImplementation,
+  room: VerifiedRoom | null,
+): CheckResult['class'] {
+  return verifiable === true && room === null && best === 'verified' ? 'observed' : best;
+}
+
+function isToVerify({ verify, needs }: Check, { verifiable }: CheckImplementation): boolean {
+  return verifiable === true && (verify === true || needs === 'verified');
+}
+
+async function roomFor({ check, subject }: CheckLook, proving: Proving | undefined): Promise<RoomAnswer> {
+  return proving === undefined ? { ok: false, ...NO_RUN } : proving.room(check, subject.phase);
+}
+
+const NO_RUN: Lack = {
+  code: 'no_measure',
+  reason: 'the run has not begun, so there is nothing to make a copy of',
+  nextStep: 'ask for it in a phase, and not before the first',
+};
+
+function lackOf({ code, reason, nextStep }: Lack): Lack {
+  return { code, reason: `${reason} (\`${code}\`)`, nextStep };
+}
+
+/** The copy is where nobody has to know it. */
+function inTheTree(text: string, folder: string): string {
+  return text.replaceAll(`${folder}/`, '').replaceAll(folder, '.');
 }
 
 /** A check that met the file system says what it met, and not the system's own word for it. */

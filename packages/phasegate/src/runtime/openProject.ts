@@ -1,4 +1,4 @@
-import type { Run } from '@phasegate/core';
+import { PhasegateError, type Run } from '@phasegate/core';
 import { createKeptAnswers } from '../limits/keptAnswers.ts';
 import { createAgents } from './agents.ts';
 import { archiveRuns } from './archiveRuns.ts';
@@ -27,6 +27,7 @@ import { createHumans } from './people.ts';
 import type {
   AcceptedFiles,
   ConfiguredServer,
+  Dependencies,
   Fence,
   GuardedFiles,
   HookedRing,
@@ -37,6 +38,7 @@ import type {
   RangeRecords,
   Seal,
   ToolImplementation,
+  Verifying,
 } from './ports.ts';
 import type { Processes } from './processes.ts';
 import type { RangeRecordParts } from './range/rangeRecords.ts';
@@ -50,6 +52,7 @@ import type { Tokens } from './tokens/tokens.ts';
 import { type AttachedTools, createToolbox } from './toolbox.ts';
 import { createProjectTrust } from './trust/projectTrust.ts';
 import { unknownRun } from './unknownRun.ts';
+import { createReceiptList } from './verify/receiptList.ts';
 import type { WatchSettings } from './watch.ts';
 import { createWebhooks } from './webhooks/webhooks.ts';
 
@@ -57,7 +60,7 @@ export { decisionIsSigned } from './gates.ts';
 export { createHumans } from './people.ts';
 
 /** What an open project is built from: the runtime's parts, tokens, tools, and where backups go. */
-export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'calls' | 'fence'> {
+export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'calls' | 'fence' | 'proving'> {
   /** Absolute path for a backup made without naming a file. */
   readonly backupFile: () => string;
   /** Absolute path for an archive made without naming a file. Default: one has to be named. */
@@ -67,9 +70,13 @@ export interface ProjectParts extends Omit<RuntimeParts, 'signed' | 'hear' | 'ca
   /** How keys of humans are derived. Default: each with a salt of its own, and nothing remembered. */
   readonly keys?: KeyDerivation | undefined;
   /** Signs receipts. */
-  readonly seal: Pick<Seal, 'sign'>;
+  readonly seal: Pick<Seal, 'sign' | 'verifySignature'>;
   /** The public half of what signs; absent: nobody elsewhere can check a signature. */
   readonly publicKey?: string;
+  /** Gives rooms in which the engine verifies; absent where there are none. */
+  readonly verifying?: Verifying;
+  /** The engine's own copies of dependencies; absent where there can be none. */
+  readonly dependencies?: Dependencies;
   /** The tools that can be carried out, asked for when the first call comes. */
   readonly tools: () => Promise<readonly ToolImplementation[]>;
   /** Tools of attached servers. */
@@ -152,6 +159,8 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     }),
     sandboxes,
     observing: createObserving({ ...parts, load }),
+    dependencies: parts.dependencies ?? NO_DEPENDENCIES,
+    receipts: createReceiptList({ ...parts, load }),
     hooks: lateHooks({ ...parts, runtime, sandboxes }),
     proofs: lateProofs(parts),
     feed,
@@ -180,6 +189,14 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     },
   };
 }
+
+/** A project in memory has no folder to put any in. */
+const NO_DEPENDENCIES: Dependencies = {
+  list: async () => [],
+  async freeze() {
+    throw new PhasegateError('deps_not_frozen', 'this project has no folder for dependencies of its own');
+  },
+};
 
 /** The runtime with what it stands on: leases, calls under way, what is trusted, and the guard's own files. */
 function createWorks(parts: ProjectParts) {
@@ -220,6 +237,7 @@ function createWorks(parts: ProjectParts) {
     guard,
     hear: renewals.hear,
     hooked,
+    proving: parts,
   });
   return { load, now, means, runtime, calls, guard, trust, renewals, fence, hooked };
 }

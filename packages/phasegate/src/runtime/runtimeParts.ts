@@ -5,6 +5,7 @@ import type { Guard } from './guard/guard.ts';
 import type { Masking } from './masking.ts';
 import type { Catalog, CheckImplementation, Databases, Functions, HookedRing, Store } from './ports.ts';
 import type { Sandboxing } from './sandboxing.ts';
+import type { ProvingParts } from './verify/proving.ts';
 
 /** What the runtime is built from; `main.ts` chooses. */
 export interface RuntimeParts {
@@ -47,6 +48,8 @@ export interface RuntimeParts {
   readonly guard?: Pick<Guard, 'hold' | 'settle' | 'release'>;
   /** Compares the workspace with what it was; absent where runs have none. */
   readonly fence?: WorkspaceFence;
+  /** What the engine establishes things with, and signs what it saw; absent where it runs nothing for checks. */
+  readonly proving?: ProvingParts;
   /** Places of the votes at the gate a run waits at that no human of today signed. Left out: all are good. */
   readonly voided?: (run: Run) => Promise<readonly number[]>;
   /** An agent acted on what it holds: the one who keeps leases renews its. */

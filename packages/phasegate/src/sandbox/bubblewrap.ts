@@ -140,6 +140,9 @@ function enclosed(wrapper: string, { program, scope, mounts, settings }: Order):
     ...definitions.files.flatMap((place) => ['--ro-bind-data', inherit(nothing()), place]),
     ...(program.read ?? []).flatMap(readable),
     ...(program.write ?? []).flatMap(writable),
+    ...(program.placed ?? []).flatMap(({ from, at }) =>
+      from === null ? covered(at) : ['--ro-bind', from, at],
+    ),
     // Last: until then something may have to be shown below.
     ...definitions.folders.flatMap((place) => ['--remount-ro', place]),
     ...(scope.commits ? identityWords(settings, (text) => inherit(hold(text).descriptor)) : []),

@@ -71,7 +71,7 @@ gates:
 ${redCheck(tests, 6)}
   green:
     blockers:
-${greenCheck(tests, 6)}
+${greenCheck(tests, 6, { unchanged: 'REPRODUCE' })}
   accepted:
     human:
       prompt: Is this the bug, and is it fixed at its root?
@@ -95,7 +95,7 @@ phases:
       bash: { allowed: ${listOf([command])} }
     writes: ${listOf(scopeOf(layout.tests, layout))}
     preconditions:
-${greenCheck(tests, 6, 'a test that fails shows a bug only where the others pass')}
+${greenCheck(tests, 6, { why: 'a test that fails shows a bug only where the others pass', entering: true })}
     required_artifacts:
       - type: bug
         description: what is seen, what was expected, and the test that shows it

@@ -12,6 +12,7 @@ export const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
     code: ['src/**'],
     testsAmongCode: { '**/test_*.py': 'src/test_slugify.py', '**/*_test.py': 'src/slugify_test.py' },
     caches: ['.pytest_cache', '.mypy_cache', '.ruff_cache'],
+    compiled: false,
     cacheInEach: '__pycache__',
     sample: { test: 'tests/test_slugify.py', code: 'src/slugify.py' },
   },
@@ -20,6 +21,7 @@ export const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
     code: ['**/*.go'],
     testsAmongCode: { '**/*_test.go': 'slugify/slugify_test.go' },
     caches: [],
+    compiled: true,
     sample: { test: 'slugify/slugify_test.go', code: 'slugify/slugify.go' },
   },
   // Tests that stand in the files they test cannot be told apart from them.
@@ -28,6 +30,7 @@ export const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
     code: ['src/**'],
     testsAmongCode: {},
     caches: ['target'],
+    compiled: true,
     sample: { test: 'tests/slugify.rs', code: 'src/slugify.rs' },
   },
   other: {
@@ -35,6 +38,7 @@ export const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
     code: ['src/**', 'lib/**'],
     testsAmongCode: {},
     caches: [],
+    compiled: true,
     sample: { test: 'test/slugify', code: 'src/slugify' },
   },
 };
@@ -56,6 +60,7 @@ function nodeLayout(ending: string): Layout {
       [`**/*.spec.${ending}`]: `src/slugify.spec.${ending}`,
     },
     caches: ['coverage', '.nyc_output', 'node_modules/.cache', 'node_modules/.vite'],
+    compiled: false,
     sample: { test: `test/slugify.test.${ending}`, code: `src/slugify.${ending}` },
   };
 }

@@ -40,30 +40,85 @@ export function runTests({ command }: ProjectTests): string {
   return `${run}, timeout_seconds: 600`;
 }
 
+/** What is asked of tests that pass beside that they do. */
+export interface GreenAsked {
+  readonly why?: string;
+  /** The phase whose tests must be as they were. */
+  readonly unchanged?: string;
+  /** Asked before the phase is entered, when there may be no run yet, and so nothing to copy. */
+  readonly entering?: boolean;
+}
+
 /** The check that the engine saw the tests pass, as an item of a list of checks at this indent. */
-export function greenCheck(tests: ProjectTests, indent: number, why?: string): string {
+export function greenCheck(
+  tests: ProjectTests,
+  indent: number,
+  { why, unchanged, entering = false }: GreenAsked = {},
+): string {
+  const { report, layout } = tests;
+  const message = `The engine ran the tests and did not see them pass${why === undefined ? '' : `: ${why}`}`;
+  const asked =
+    report === null
+      ? ['  check: command', `  with: { ${runTests(tests)} }`]
+      : [
+          '  check: tests',
+          '  with:',
+          `    argv: ${listOf(report)}`,
+          '    expect: green',
+          '    allow_skipped: true',
+          '    timeout_seconds: 600',
+          ...(entering ? [] : [`    canary: { plant: ${listOf(layout.tests)} }`]),
+          ...(unchanged === undefined || !seesRed(tests) ? [] : [`    unchanged: ${unchanged}`]),
+        ];
+  const manner = entering ? ['  needs: observed'] : MANNER;
   return block(indent, [
     '- name: tests_really_pass',
-    '  check: command',
-    `  with: { ${runTests(tests)} }`,
-    '  needs: verified',
-    why === undefined
-      ? '  message: The engine ran the tests and did not see them pass'
-      : `  message: "The engine ran the tests and did not see them pass: ${why}"`,
+    ...asked,
+    ...manner,
+    `  message: ${JSON.stringify(message)}`,
   ]);
 }
 
-/** The check that the engine saw the tests fail. */
+/** The check that the engine saw the tests fail; the tests that were written are then held for later phases. */
 export function redCheck(tests: ProjectTests, indent: number): string {
+  const { report, layout } = tests;
+  const asked = seesRed(tests)
+    ? [
+        '  check: tests',
+        '  with:',
+        `    argv: ${listOf(report ?? [])}`,
+        '    expect: red',
+        '    timeout_seconds: 600',
+        '    # Each test file of this phase has a test that fails, and no later phase finds it changed.',
+        `    changed: ${listOf(layout.tests)}`,
+        `    freeze: ${listOf(layout.tests)}`,
+        `    canary: { plant: ${listOf(layout.tests)} }`,
+      ]
+    : [
+        '  check: command',
+        '  # The exit codes of tests that fail; a program that is missing ends with 127, which is not among them.',
+        `  with: { ${runTests(tests)}, expect_exit: ${listOf(tests.red)} }`,
+      ];
   return block(indent, [
     '- name: tests_really_fail',
-    '  check: command',
-    '  # The exit codes of tests that fail; a program that is missing ends with 127, which is not among them.',
-    `  with: { ${runTests(tests)}, expect_exit: ${listOf(tests.red)} }`,
-    '  needs: verified',
+    ...asked,
+    ...MANNER,
     '  message: The engine ran the tests and did not see them fail',
   ]);
 }
+
+/** Whether red is what tests say. Where a test of what is missing does not compile, only an exit code can be seen. */
+export function seesRed({ report, layout }: ProjectTests): boolean {
+  return report !== null && !layout.compiled;
+}
+
+/** Where tests are run: what a machine without a sandbox is given is told, and not kept silent. */
+export const MANNER: readonly string[] = [
+  '  # In a sandbox, on a copy of the tree, with frozen dependencies, where there can be (`phasegate deps freeze`); else in',
+  '  # the workspace, which is told. `needs: verified` refuses the second.',
+  '  verify: true',
+  '  needs: observed',
+];
 
 /** The constraint that keeps tests out of a write scope of code; a comment where no test lies in it. */
 export function deniedTests({ testsAmongCode }: Layout): string {

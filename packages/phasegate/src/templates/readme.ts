@@ -1,3 +1,4 @@
+import { seesRed } from './pieces.ts';
 import type { ProjectTests } from './template.ts';
 
 /** What the README of a template tells. */
@@ -16,7 +17,7 @@ interface Told {
   readonly more?: string;
 }
 
-/** The README beside a template's workflow: what is seen, what is claimed, and what an exit code cannot tell. */
+/** The README beside a template's workflow: what is seen, where, what is claimed, and what cannot be told. */
 export function readme(told: Told): string {
   const { title, template, file, tests, phases, claims } = told;
   return `# ${title}
@@ -30,13 +31,20 @@ After a change, \`phasegate validate\`, \`phasegate check ${template}\` and \`ph
 ${phases.map(([phase, agent, seen]) => `| ${phase} | ${agent} | ${seen} |`).join('\n')}
 
 The engine runs the project's own tests: \`${tests.command}\`. It runs them itself, with an environment of its own, and counts what
-it saw, not what the agent says of it.
+it saw, not what the agent says of it${tests.report === null ? '' : ': what the report of the runner says, test by test'}.
+
+## Where the tests are run
+
+In a sandbox, on a copy of the tree as it was measured, with dependencies that a human had frozen (\`phasegate deps freeze\`): then
+what was seen is \`verified\`. Where there is no bubblewrap, or nothing is frozen, they are run in the workspace, in which an agent can
+change the runner: then it is \`observed\`, and the answer, \`phasegate status\` and the gate say so. Write \`needs: verified\` in the
+workflow to refuse the second. In the copy there are no ignored files, no \`.git\` and no network.
 
 ## What is only claimed
 
 ${claims.map((claim) => `- ${claim}.`).join('\n')}
 
-## What an exit code cannot tell
+## What ${tests.report === null ? 'an exit code' : 'a report'} cannot tell
 
 ${limits(told).join('\n')}
 ${told.more === undefined ? '' : `\n${told.more.trim()}\n`}`;
@@ -44,8 +52,9 @@ ${told.more === undefined ? '' : `\n${told.more.trim()}\n`}`;
 
 function limits({ tests, red }: Told): readonly string[] {
   const codes = tests.red.join(' or ');
+  const isSeen = seesRed(tests);
   return [
-    ...(red
+    ...(red && !isSeen
       ? [
           `- Why tests fail. The engine sees that \`${tests.command}\` ended with ${codes}. A build error, a typing mistake or a`,
           '  missing import in a test looks the same as behaviour that is missing: **a build error looks like red**. So does a',
@@ -53,9 +62,20 @@ function limits({ tests, red }: Told): readonly string[] {
           '- Which tests fail. One that fails is enough, whatever it is about.',
         ]
       : []),
-    '- Whether there are tests. A command that runs no test and ends with 0 looks like green; some runners do that.',
-    '- Whether a test was skipped, emptied or loosened. Tests are outside the write scope where code is written, which holds',
-    '  for the tools that Phasegate serves, and not for an agent with a shell of its own.',
+    ...(red && isSeen
+      ? [
+          '- Why a test fails. It fails at an assertion, or throws; whether for the right reason, a human reads.',
+        ]
+      : []),
+    ...(tests.report === null
+      ? [
+          '- Whether there are tests. A command that runs no test and ends with 0 looks like green; some runners do that.',
+          '- Whether a test was skipped, emptied or loosened. Tests are outside the write scope where code is written, which holds',
+          '  for the tools that Phasegate serves, and not for an agent with a shell of its own.',
+        ]
+      : [
+          '- Whether tests that were skipped before this run should be: skipped tests are let pass (`allow_skipped`).',
+        ]),
     '- Whether the tests are any good.',
   ];
 }

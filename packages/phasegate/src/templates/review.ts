@@ -81,7 +81,7 @@ phases:
       git: { allowed: [git diff, git diff HEAD, git log --oneline, git show] }
     writes: []
     preconditions:
-${greenCheck(tests, 6, 'there is nothing to review yet')}
+${greenCheck(tests, 6, { why: 'there is nothing to review yet', entering: true })}
     required_artifacts:
       - type: review
         description: decision, summary, files_read and findings

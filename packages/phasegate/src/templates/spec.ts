@@ -53,9 +53,24 @@ approved before; a run still waits at every one of them.`,
   ],
 };
 
-function metadata({ command, layout }: ProjectTests): object {
+function metadata({ command, report, layout }: ProjectTests): object {
   const words = plainWords(command);
-  const run = { ...(words === null ? { shell: command } : { argv: words }), timeout_seconds: 600 };
+  const asked =
+    report === null
+      ? {
+          check: 'command',
+          with: { ...(words === null ? { shell: command } : { argv: words }), timeout_seconds: 600 },
+        }
+      : {
+          check: 'tests',
+          with: {
+            argv: report,
+            expect: 'green',
+            allow_skipped: true,
+            timeout_seconds: 600,
+            canary: { plant: layout.tests },
+          },
+        };
   return {
     workflow_type: 'spec',
     title: 'Carry out a specification',
@@ -101,9 +116,9 @@ function metadata({ command, layout }: ProjectTests): object {
             blockers: [
               {
                 name: 'tests_really_pass',
-                check: 'command',
-                with: run,
-                needs: 'verified',
+                ...asked,
+                verify: true,
+                needs: 'observed',
                 message: 'The engine ran the tests and did not see them pass',
               },
             ],

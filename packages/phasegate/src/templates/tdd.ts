@@ -23,8 +23,8 @@ export const tddTemplate: Template = {
         red: true,
         phases: [
           ['PLAN', 'reads, and writes a plan', 'nothing; **a human approves the plan**'],
-          ['TDD', 'writes tests only', 'runs the tests and sees them fail'],
-          ['IMPL', 'writes code only', 'runs the tests and sees them pass'],
+          ['TDD', 'writes tests only', 'runs the tests and sees them fail, each new file of them'],
+          ['IMPL', 'writes code only', 'runs the same tests, unchanged, and sees them pass'],
           ['REVIEW', 'reads the change, approves it or sends it back', 'nothing'],
           ['COMPLETE', 'reports', 'runs the tests a last time'],
         ],
@@ -137,7 +137,7 @@ ${redCheck(tests, 6)}
 
   green_for_real:
     blockers:
-${greenCheck(tests, 6)}
+${greenCheck(tests, 6, { unchanged: 'TDD' })}
 
 phases:
   PLAN:
@@ -173,8 +173,9 @@ phases:
     name: Write failing tests
     instructions: |
       Write one test or more for each acceptance criterion of the plan and run them with \`${command}\`. They must fail
-      because the behaviour is missing, not because of a slip in the test. Write no implementation: you cannot complete
-      this phase once the tests pass.
+      because the behaviour is missing, not because of a slip in the test: import what does not exist yet inside the test,
+      or the module as a whole, as a file that cannot be loaded is no failing test. Write no implementation: you cannot
+      complete this phase once the tests pass.
 
       \`tests\` lists each test with its \`name\`, its \`file\` and the \`criterion\` it is for. \`test_run_result\` holds
       what the run said: \`command\`, \`total\`, \`passed\`, \`failed\`, \`skipped\`. The engine runs the tests itself.

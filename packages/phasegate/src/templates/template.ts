@@ -27,6 +27,8 @@ export interface Template {
 export interface ProjectTests {
   /** The command line, as one types it. */
   readonly command: string;
+  /** The words that run them with a report for machines; null where the runner is not a known one. */
+  readonly report: readonly string[] | null;
   /** The exit codes it ends with where tests fail. */
   readonly red: readonly number[];
   readonly layout: Layout;
@@ -44,6 +46,8 @@ export interface Layout {
   readonly caches: readonly string[];
   /** The same, of a folder that lies in every folder of tests and code. */
   readonly cacheInEach?: string;
+  /** Whether a test of something that is missing does not compile. */
+  readonly compiled: boolean;
   /** A path of each kind, for the contract tests. */
   readonly sample: { readonly test: string; readonly code: string };
 }

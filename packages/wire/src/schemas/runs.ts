@@ -96,6 +96,17 @@ const runFields = {
   violations: listOf(z.object({ path: z.string(), how: z.string(), by: z.string().optional() }))
     .optional()
     .openapi({ description: "what was changed outside the phase's scope, where the fence refused it" }),
+  proven: listOf(
+    z.object({
+      phase: z.union([z.string(), z.number()]),
+      check: z.string(),
+      class: z.enum(['claimed', 'observed', 'verified']),
+      receipt: z.string().optional(),
+      lack: z.string().optional(),
+    }),
+  )
+    .optional()
+    .openapi({ description: 'what the engine established by running something, with its class and receipt' }),
   waits_for: z
     .object({ run: z.string(), workflow: z.string(), status: runStatus })
     .optional()

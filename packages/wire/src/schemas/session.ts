@@ -62,6 +62,13 @@ export const SESSION_FIELDS = {
   },
   violations: listOf({ path: TEXT, how: TEXT, by: TEXT }),
   overrides: listOf({ phase: PHASE_ID, reason: TEXT, by: TEXT }),
+  proven: listOf({
+    phase: { type: ['string', 'number'] },
+    check: TEXT,
+    class: TEXT,
+    receipt: TEXT,
+    lack: TEXT,
+  }),
   questions: listOf({ text: TEXT, options: { type: 'array', items: TEXT } }),
   answers: listOf({ question: COUNT, asked: TEXT, text: TEXT, by: TEXT, elicited: FLAG }),
   escalation: { ...objectOf({ reason: TEXT, message: TEXT }), type: ['object', 'string'] },

@@ -40,7 +40,8 @@ export function compileCheck(place: PhasePlace, { draft, path, id }: PlacedCheck
     label,
     with: draft.ref === undefined ? (draft.with ?? {}) : { ref: draft.ref },
     message: draft.message ?? `\`${label}\` did not hold`,
-    needs: draft.needs ?? 'claimed',
+    needs: draft.needs ?? (draft.verify === true ? 'verified' : 'claimed'),
+    ...(draft.verify === true ? { verify: true as const } : {}),
     ...(draft.severity === 'warning' ? { severity: 'warning' as const } : {}),
   };
   if (use === 'function') {
@@ -57,10 +58,28 @@ export function compileCheck(place: PhasePlace, { draft, path, id }: PlacedCheck
     return check;
   }
   checkParameters(place, check, known, path);
+  checkManner(place, { check, known, path }, draft.verify);
   // What the engine looks at in the world may have moved since; what was handed in cannot.
   const again = known.class !== 'claimed' && draft.recheck !== false && place.entering !== true;
   if (again) return { ...check, recheck: true };
   return place.entering === true && isFrozen(check, known) ? { ...check, frozen: true } : check;
+}
+
+/** Only what runs a program can be run elsewhere; what is to be run in the workspace never gives `verified`. */
+function checkManner(
+  { context }: PhasePlace,
+  { check, known, path }: { readonly check: Check; readonly known: KnownCheck; readonly path: DraftPath },
+  verify: boolean | undefined,
+): void {
+  if (verify === true && known.verifiable !== true) {
+    const message = `check \`${check.use}\` runs no program, so there is nothing to verify: leave \`verify\` out`;
+    context.problems.error([...path, 'verify'], 'bad_parameter', message);
+  }
+  if (verify === false && known.verifiable === true && check.needs === 'verified') {
+    const message =
+      'what is not run on a copy of the tree is `observed`, so `verified` can never come from it';
+    context.problems.error([...path, 'verify'], 'unsatisfiable', message);
+  }
 }
 
 /** Whether the answer is the same before and after a human decides: what they choose and write is not known before. */

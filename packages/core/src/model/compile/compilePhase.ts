@@ -23,6 +23,7 @@ import { compileCondition } from './compileCondition.ts';
 import type { CompileContext, PhasePlace } from './compileContext.ts';
 import { compileGates } from './compileGates.ts';
 import { compileTools } from './compileTools.ts';
+import { compileVerifications } from './compileVerifications.ts';
 
 /** Compiles one phase; problems go to the context. */
 export function compilePhase(context: CompileContext, index: number, number: number): Phase {
@@ -57,7 +58,10 @@ export function compilePhase(context: CompileContext, index: number, number: num
       ...onlyWhenChecks(place),
     ],
     evidence,
-    postconditions: compileChecks(place, phase.postconditions ?? [], 'postconditions'),
+    postconditions: [
+      ...compileChecks(place, phase.postconditions ?? [], 'postconditions'),
+      ...compileVerifications(place),
+    ],
     blockers: gates.blockers.map((blocker, position) =>
       compileCheck(place, { ...blocker, id: `${phase.id}/blockers/${position}` }),
     ),
@@ -201,12 +205,12 @@ function ruleOf(
 
 function compileArtifact({ context, path }: PhasePlace, artifact: ArtifactDraft, index: number): Artifact {
   const at = [...path, 'artifacts', index];
-  if (artifact.verify !== undefined) {
-    const message =
-      'this release cannot verify an artifact by running something; use a `command` check as a postcondition';
-    context.problems.error([...at, 'verify'], 'not_enforceable', message);
-  }
-  return { type: artifact.type, description: artifact.description ?? '', schema: artifactSchema() };
+  return {
+    type: artifact.type,
+    description: artifact.description ?? '',
+    schema: artifactSchema(),
+    ...(artifact.bound === true ? { bound: true } : {}),
+  };
 
   function artifactSchema(): JsonObject | boolean | null {
     if (artifact.schema === undefined) return null;

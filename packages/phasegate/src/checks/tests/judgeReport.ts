@@ -1,12 +1,32 @@
-import type { TestReport } from './testReport.ts';
+import { isOfFile } from './testFiles.ts';
+import type { TestCase, TestReport } from './testReport.ts';
 
 /** What is asked of a test run. */
 export interface Expectation {
   readonly expect: 'red' | 'green';
   /** Tests that must be among the failing ones; of a green run, among the passing ones. */
   readonly among: readonly string[];
+  /** Tests that must be in the report and not skipped. */
+  readonly expected?: readonly string[];
+  /** Files of which each must hold a test among the failing, or the passing; absent: not asked. */
+  readonly files?: readonly string[] | undefined;
+  /** Tests with such a name must all be among the failing. */
+  readonly noneOf?: RegExp;
   /** Whether a green run may have skipped tests. */
   readonly skipped: boolean;
+}
+
+/** How many tests came to what. */
+export function countsIn({ tests, broken }: TestReport): Readonly<Record<string, number>> {
+  const count = (outcome: TestReport['tests'][number]['outcome']) =>
+    tests.filter((test) => test.outcome === outcome).length;
+  return {
+    passed: count('passed'),
+    failed: count('failed'),
+    skipped: count('skipped'),
+    errored: count('errored'),
+    broken: broken.length,
+  };
 }
 
 /** Judged: whether it is what was asked, and in what words. */
@@ -19,15 +39,15 @@ export interface JudgedReport {
 /** Judges a report with the exit code that came with it: both have to say the same. */
 export function judgeReport(report: TestReport, code: number, asked: Expectation): JudgedReport {
   const { tests, broken } = report;
-  const count = (outcome: TestReport['tests'][number]['outcome']) =>
-    tests.filter((test) => test.outcome === outcome).length;
-  const [passed, failed, skipped, errored] = (['passed', 'failed', 'skipped', 'errored'] as const).map(
-    count,
-  ) as [number, number, number, number];
+  const { passed, failed, skipped, errored } = countsIn(report) as Record<TestOutcome, number>;
   const no = (what: string): JudgedReport => ({ passed: false, what });
   const counts = `${passed} passed, ${failed} failed, ${skipped} skipped${errored === 0 ? '' : `, ${errored} not begun`}`;
   if (broken.length > 0) {
-    return no(`could not load ${named(broken)}, which is a broken build and not a failing test (${counts})`);
+    const way =
+      asked.expect === 'red' ? '; import what does not exist yet inside the test that needs it' : '';
+    return no(
+      `could not load ${named(broken)}, which is a broken build and not a failing test (${counts})${way}`,
+    );
   }
   if (tests.length === 0) return no('ran no test at all');
   if (passed + failed + errored === 0) return no(`skipped every test (${skipped})`);
@@ -50,8 +70,32 @@ export function judgeReport(report: TestReport, code: number, asked: Expectation
   const found = namesOf(report, [wanted]);
   const missing = asked.among.filter((name) => !found.some((id) => isNamed(id, name)));
   if (missing.length > 0) return no(`has ${named(missing)} not among the ${wanted} tests (${counts})`);
+  const lacking = lackingIn(report, asked, wanted);
+  if (lacking !== null) return no(`${lacking} (${counts})`);
   return { passed: true, what: `is ${asked.expect}: ${counts}` };
 }
+
+/** What is asked of single tests and files, and is not so; null where all of it is. */
+function lackingIn(
+  report: TestReport,
+  { expected = [], files = [], noneOf }: Expectation,
+  wanted: 'failed' | 'passed',
+): string | null {
+  const ran = namesOf(report, ['passed', 'failed', 'errored']);
+  const silent = expected.filter((name) => !ran.some((id) => isNamed(id, name)));
+  if (silent.length > 0) return `does not report ${named(silent)}`;
+  const planted = noneOf === undefined ? [] : report.tests.filter(({ id }) => noneOf.test(id));
+  if (noneOf !== undefined && planted.length === 0) return 'does not report the tests that must fail';
+  const wrong = planted.filter(({ outcome }) => outcome !== 'failed').map(({ id }) => id);
+  if (wrong.length > 0) return `lets ${named(wrong)} pass`;
+  const without = files.filter(
+    (path) => !report.tests.some((test) => test.outcome === wanted && isOfFile(test, path)),
+  );
+  if (without.length === 0) return null;
+  return `has no ${wanted === 'failed' ? 'failing' : 'passing'} test in ${named(without)}`;
+}
+
+type TestOutcome = TestCase['outcome'];
 
 function namesOf(report: TestReport, outcomes: readonly string[]): readonly string[] {
   return report.tests.filter(({ outcome }) => outcomes.includes(outcome)).map(({ id }) => id);

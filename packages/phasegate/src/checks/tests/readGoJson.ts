@@ -28,7 +28,11 @@ export function readGoJson(output: string): ReadReport | null {
   if (events === 0 && broken.length === 0) return null;
   const unfinished = [...outcomes].filter(([, outcome]) => outcome === null);
   if (unfinished[0] !== undefined) return unreadable(`it ended while \`${unfinished[0][0]}\` was under way`);
-  const tests = [...outcomes].map(([id, outcome]) => ({ id, outcome: outcome ?? 'errored' }));
+  const tests = [...outcomes].map(([id, outcome]) => ({
+    id,
+    outcome: outcome ?? 'errored',
+    file: id.slice(0, id.indexOf(' > ')),
+  }));
   for (const name of packages.keys()) {
     const failed = tests.some(({ id, outcome }) => outcome === 'failed' && id.startsWith(`${name} > `));
     if (!failed) broken.push(name);

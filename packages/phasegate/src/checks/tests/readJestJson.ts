@@ -25,6 +25,7 @@ function reportFrom(value: Json): ReadReport {
     return list.map((one) => ({
       id: idOf([name, ...titlesOf(one)]),
       outcome: outcomeOf(textIn(one, 'status')),
+      file: name,
     }));
   });
   const told = ['numTotalTests', 'numFailedTests', 'numPassedTests'].map((key) => own(value, key));

@@ -49,7 +49,7 @@ function parse(text: string, parser: SAXParser): ReadReport {
       if (open.outcome === 'failed' || open.outcome === 'errored') suite.failures += 1;
     }
     if (isNotLoaded(open)) broken.push(attribute(open.tag, 'name'));
-    else tests.push({ id: nameOf(open), outcome: open.outcome });
+    else tests.push({ id: nameOf(open), outcome: open.outcome, file: fileOf(open) });
     open = null;
     if (tests.length > MOST_TESTS) problem ??= `its report has more than ${MOST_TESTS} tests`;
   };
@@ -111,6 +111,11 @@ function nameOf({ tag, names }: Open): string {
   const own = attribute(tag, 'classname');
   const outer = own === '' || own === 'test' ? names : [own];
   return idOf([attribute(tag, 'file'), ...outer, attribute(tag, 'name')]);
+}
+
+/** pytest tells the module instead, with dots. */
+function fileOf({ tag }: Open): string {
+  return attribute(tag, 'file') || attribute(tag, 'classname');
 }
 
 function attribute(tag: Tag, name: string): string {

@@ -33,7 +33,12 @@ export function readTap(output: string): ReadReport | null {
     if (verdict === 'not ok' && /^exitCode: \d/m.test(notes)) broken.push(name);
     // Node reports a file without a test in it, or that ended before its tests, by its name, as if it were one.
     else if (!FILE.test(name))
-      waiting.push({ depth, names: [name], outcome: outcomeOf(verdict, directive !== null) });
+      waiting.push({
+        depth,
+        names: [name],
+        outcome: outcomeOf(verdict, directive !== null),
+        file: fileIn(notes),
+      });
   }
   settle(waiting, 0, '', tests);
   if (planned === null || planned !== points) {
@@ -49,6 +54,12 @@ interface Waiting {
   depth: number;
   names: readonly string[];
   readonly outcome: TestCase['outcome'];
+  readonly file: string | null;
+}
+
+/** Node says of a test that failed where it is. */
+function fileIn(notes: string): string | null {
+  return /^location: '(.+):\d+:\d+'$/m.exec(notes)?.[1] ?? null;
 }
 
 function settle(waiting: Waiting[], depth: number, name: string, tests: TestCase[]): void {
@@ -58,7 +69,8 @@ function settle(waiting: Waiting[], depth: number, name: string, tests: TestCase
     if (name !== '') one.names = [name, ...one.names];
   }
   if (depth > 0) return;
-  for (const { names, outcome } of waiting) tests.push({ id: idOf(names), outcome });
+  for (const { names, outcome, file } of waiting)
+    tests.push({ id: idOf(names), outcome, ...(file === null ? {} : { file }) });
   waiting.length = 0;
 }
 

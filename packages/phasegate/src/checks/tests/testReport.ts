@@ -11,6 +11,8 @@ export interface TestCase {
   readonly id: string;
   /** `errored`: it did not come to its assertions, such as where its setup threw. */
   readonly outcome: 'passed' | 'failed' | 'skipped' | 'errored';
+  /** Where it is, as far as its runner tells: a file, a module or a package. */
+  readonly file?: string;
 }
 
 /** What was read: a report, or why it cannot be one. */

@@ -1,154 +1,158 @@
-import { isJsonObject, type Json, type JsonObject } from '@phasegate/core';
-import type { CheckAnswer, CheckImplementation, CheckInput } from '../../runtime/ports.ts';
-import { HELD_OPEN, type Order, runOrder, textOf } from '../runOrder.ts';
-import { type Expectation, judgeReport } from './judgeReport.ts';
-import { FORMATS, type ReportFormat, readReport } from './readReport.ts';
+import { realpath } from 'node:fs/promises';
+import type { Frozen } from '@phasegate/core/engine';
+import { compileGlob } from '@phasegate/core/model';
+import type { CheckAnswer, CheckImplementation, CheckInput, RanProgram } from '../../runtime/ports.ts';
+import { differenceFrom, freezeFiles } from '../frozenFiles.ts';
+import { HELD_OPEN, type Order, runOrder } from '../runOrder.ts';
+import { type AskedOfTests, askedOfTests } from './askedOfTests.ts';
+import { countsIn, type Expectation, judgeReport } from './judgeReport.ts';
+import { plantCanary } from './plantCanary.ts';
+import { readReport } from './readReport.ts';
+import { inTree } from './testFiles.ts';
+import type { TestReport } from './testReport.ts';
+import { TESTS_PARAMETERS } from './testsParameters.ts';
 
 /**
  * Runs the tests and reads the report that their runner makes for machines: red and green are what tests said, and not
- * how a program ended. `observed` and not `verified`: the runner is the one of the workspace, in which the agent writes.
+ * how a program ended. In the workspace it is `observed`: the runner there is one that the agent can write.
  */
 export const tests: CheckImplementation = {
   name: 'tests',
-  summary: 'tests, run by the engine in the workspace, fail or pass as their report for machines says',
-  class: 'observed',
+  summary: 'tests, run by the engine, fail or pass as their report for machines says',
+  class: 'verified',
+  verifiable: true,
   reads: 'workspace',
-  parameters: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['argv', 'expect'],
-    properties: {
-      argv: {
-        type: 'array',
-        minItems: 1,
-        items: { type: 'string', description: 'One word; no shell reads it' },
-        description:
-          'The test runner with a reporter for machines. `{report}` in a word is where the report goes, if the runner wants a file',
-      },
-      expect: {
-        enum: ['red', 'green'],
-        description:
-          '`red`: at least one test fails at an assertion; `green`: tests pass and none fails. Never met by a run without tests, by skipped tests alone, or by a broken build',
-      },
-      format: {
-        enum: [...FORMATS],
-        description:
-          'How the report is written: `jest` (also Vitest), `junit` (also pytest), `tap` (also `node --test`) or `go`; recognised where it is left out',
-      },
-      among: {
-        type: 'array',
-        items: { type: 'string', minLength: 1, description: 'A name, or the end of one' },
-        description: 'Tests that must be among the failing (`red`) or the passing (`green`)',
-      },
-      allow_skipped: {
-        type: 'boolean',
-        description: 'Whether a green run may skip some tests; false by default',
-      },
-      canary: {
-        type: 'array',
-        minItems: 1,
-        items: { type: 'string', description: 'One word; no shell reads it' },
-        description:
-          'A run of a test that must fail, by the same runner and with the same modules: if it passes, the runner or its assertions were changed',
-      },
-      cwd: { type: 'string', minLength: 1, description: 'Folder to run in, inside the workspace' },
-      timeout_seconds: {
-        type: 'number',
-        exclusiveMinimum: 0,
-        maximum: 3600,
-        description: 'Seconds after which the runner and all it started are killed; 300 by default',
-      },
-      env: {
-        type: 'object',
-        additionalProperties: { type: 'string' },
-        description: 'Fixed variables beside PATH, HOME, LANG, LC_ALL, TZ and TMPDIR',
-      },
-      max_output_bytes: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 67_108_864,
-        description: 'Output after which the runner is killed; 16777216 by default',
-      },
-    },
-  },
+  parameters: TESTS_PARAMETERS,
   async run(input) {
-    const { order, canary, asked, format } = askedFrom(input.with);
-    if (canary !== null) {
-      const red = { expect: 'red', among: [], skipped: true } as const;
-      const answer = await tried({ order: canary, asked: red, format }, input);
-      if (!answer.passed) {
-        return {
-          passed: false,
-          reason: `the test that must fail did not, so the runner cannot be believed: ${answer.reason}`,
-        };
-      }
-    }
-    return tried({ order, asked, format }, input);
+    const wanted = askedOfTests(input.with);
+    const held = await heldBack(wanted, input);
+    if (held !== null) return held;
+    const answer = await tryTests(wanted, input);
+    // What would be refused anyway says why itself.
+    if (!answer.passed) return answer;
+    // What ran may have changed what it ran in.
+    await input.room?.renew();
+    const canary = await tryCanary(wanted, input);
+    const ran = [...(canary?.ran ?? []), ...(answer.ran ?? [])];
+    if (canary !== null && !canary.passed) return { ...canary, ran };
+    if (wanted.freeze.length === 0) return { ...answer, ran };
+    await input.room?.renew();
+    return { ...answer, ran, frozen: await freezeFiles(wanted.freeze, input) };
   },
 };
 
-interface Asked {
+/** What is refused before anything is run: tests that were frozen in an earlier phase are not what they were. */
+async function heldBack({ unchanged }: AskedOfTests, input: CheckInput): Promise<CheckAnswer | null> {
+  if (unchanged === null) return null;
+  const before = frozenIn(input, unchanged);
+  if (before === null) {
+    const reason = `phase \`${unchanged}\` froze no tests in this run, so nobody can say that they are unchanged`;
+    return { passed: false, reason };
+  }
+  const difference = differenceFrom(before, await freezeFiles(before.globs, input));
+  if (difference === null) return null;
+  const reason = `the tests are not those of phase \`${unchanged}\`: ${difference}; put them back, or report that you are blocked and say what is wrong with them`;
+  return { passed: false, reason };
+}
+
+function frozenIn({ record }: CheckInput, phase: string | number): Frozen | null {
+  const established = record?.completion(phase)?.established ?? [];
+  return established.findLast(({ frozen }) => frozen !== undefined)?.frozen ?? null;
+}
+
+/** A test that must fail, and did or did not; null where none was asked for, or none can be planted here. */
+async function tryCanary(wanted: AskedOfTests, input: CheckInput): Promise<CheckAnswer | null> {
+  const { canary, format } = wanted;
+  if (canary === null) return null;
+  if (!('plant' in canary)) return believed(await tryOnce({ order: canary, asked: RED, format }, input));
+  // Nothing is planted in anybody's workspace.
+  if (input.room === undefined) return null;
+  if ((await plantCanary(canary.plant, input)) === 0) {
+    return {
+      passed: false,
+      reason: `no test of a known runner is in ${canary.plant.map((glob) => `\`${glob}\``).join(', ')}, so no test that must fail can be planted there`,
+    };
+  }
+  const answer = await tryOnce({ order: wanted.order, asked: PLANTED, format }, input);
+  return believed(answer);
+}
+
+const RED: Expectation = { expect: 'red', among: [], expected: [], skipped: true };
+/** Of the planted tests not one may pass. */
+const PLANTED: Expectation = {
+  ...RED,
+  noneOf: /phasegate canary must fail|phasegate_canary_must_fail|PhasegateCanaryMustFail/,
+};
+
+function believed(answer: CheckAnswer): CheckAnswer {
+  if (answer.passed) return answer;
+  const reason = `the test that must fail did not, so the runner cannot be believed: ${answer.reason}`;
+  return { ...answer, code: 'runner_tampered', reason };
+}
+
+interface Try {
   readonly order: Order;
   readonly asked: Expectation;
-  readonly format: ReportFormat | null;
+  readonly format: AskedOfTests['format'];
 }
 
-async function tried({ order, asked, format }: Asked, input: CheckInput): Promise<CheckAnswer> {
+async function tryTests(wanted: AskedOfTests, input: CheckInput): Promise<CheckAnswer> {
+  const files = await changedFiles(wanted, input);
+  if (files === null) {
+    const reason =
+      'nobody measured the workspace when the phase was entered, so it cannot be told which tests are new';
+    return { passed: false, reason };
+  }
+  if (wanted.changed.length > 0 && files.length === 0) {
+    const globs = wanted.changed.map((glob) => `\`${glob}\``).join(', ');
+    return {
+      passed: false,
+      reason: `no test was written in this phase: nothing that matches ${globs} changed`,
+    };
+  }
+  return tryOnce({ ...wanted, asked: { ...wanted.asked, files } }, input);
+}
+
+/** The test files that changed in this phase; null where nobody can tell. */
+async function changedFiles(
+  { changed }: AskedOfTests,
+  { record }: CheckInput,
+): Promise<readonly string[] | null> {
+  if (changed.length === 0) return [];
+  const paths = await record?.changed();
+  if (paths === undefined || paths === null) return null;
+  const patterns = changed.map((glob) => compileGlob(glob));
+  return paths.filter((path) => patterns.some((matches) => matches(path)));
+}
+
+async function tryOnce({ order, asked, format }: Try, input: CheckInput): Promise<CheckAnswer> {
   const outcome = await runOrder(order, input);
   if (outcome.kind === 'answered') return outcome.answer;
-  const { code, stdout, heldOpen, refuse } = outcome;
-  if (heldOpen) return refuse(`exited with ${code} ${HELD_OPEN}`);
+  const { code, stdout, heldOpen, refuse, ran } = outcome;
+  const told = (answer: CheckAnswer, report?: TestReport): CheckAnswer => ({
+    ...answer,
+    ran: [counted(ran, report)],
+  });
+  if (heldOpen) return told(refuse(`exited with ${code} ${HELD_OPEN}`));
   const read = await readReport(stdout, format);
-  if (!read.ok) return refuse(`exited with ${code}, and ${read.problem}`);
-  const { passed, what } = judgeReport(read.report, code, asked);
-  return passed ? { passed, reason: `\`${order.text}\` ${what}` } : refuse(what);
+  if (!read.ok) return told(refuse(`exited with ${code}, and ${read.problem}`));
+  const report = placedInTree(read.report, await realpath(input.workspace));
+  const { passed, what } = judgeReport(report, code, asked);
+  return told(passed ? { passed, reason: `\`${order.text}\` ${what}` } : refuse(what), report);
 }
 
-/** Reads the parameters. A definition was checked against the schema above; a value that slipped by it throws here. */
-function askedFrom(parameters: JsonObject): Asked & { readonly canary: Order | null } {
-  const {
-    argv,
-    canary = null,
-    expect,
-    format = null,
-    among = [],
-    allow_skipped: skipped = false,
-  } = parameters;
-  const {
-    cwd = '.',
-    timeout_seconds: seconds = 300,
-    env = {},
-    max_output_bytes: bytes = 16_777_216,
-  } = parameters;
-  if (expect !== 'red' && expect !== 'green') throw new TypeError('`expect` must be `red` or `green`');
-  if (format !== null && !FORMATS.includes(format as ReportFormat))
-    throw new TypeError('`format` is unknown');
-  if (!isWords(among) || typeof skipped !== 'boolean') throw new TypeError('`among` must be a list of names');
-  if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= 3600)) {
-    throw new TypeError('`timeout_seconds` must be above 0 and at most 3600');
-  }
-  if (typeof bytes !== 'number' || !(bytes >= 1))
-    throw new TypeError('`max_output_bytes` must be at least 1');
-  if (typeof cwd !== 'string') throw new TypeError('`cwd` must be a folder');
-  if (!isJsonObject(env)) throw new TypeError('`env` must map names to texts');
-  const around = { cwd, timeoutMs: seconds * 1000, env: env as Order['env'], maxOutputBytes: bytes };
+function counted(ran: RanProgram, report: TestReport | undefined): RanProgram {
+  return report === undefined ? ran : { ...ran, counts: countsIn(report) };
+}
+
+/** Names of files as they are in the tree, wherever the copy lies in which they were run. */
+function placedInTree({ tests: all, broken }: TestReport, root: string): TestReport {
   return {
-    order: { ...around, ...wordsOf(argv) },
-    canary: canary === null ? null : { ...around, ...wordsOf(canary) },
-    asked: { expect, among, skipped },
-    format: format as ReportFormat | null,
+    tests: all.map((test) => ({
+      ...test,
+      id: inTree(test.id, root),
+      ...(test.file === undefined ? {} : { file: inTree(test.file, root) }),
+    })),
+    broken: broken.map((path) => inTree(path, root)),
   };
-}
-
-/** The report goes to standard output, which nobody else can have written to before the runner began. */
-function wordsOf(words: Json | undefined): Pick<Order, 'argv' | 'text'> {
-  if (!isWords(words) || words[0] === undefined || words[0] === '') {
-    throw new TypeError('`argv` must be a list of words that starts with a program');
-  }
-  const [program, ...rest] = words.map((word) => word.replaceAll('{report}', '/dev/stdout'));
-  return { argv: [program as string, ...rest], text: textOf(words) };
-}
-
-function isWords(value: Json | undefined): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }

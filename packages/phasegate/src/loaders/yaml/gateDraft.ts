@@ -26,6 +26,7 @@ export function checkDrafts(spots: Spots, spot: Spot, path: YamlPath): readonly 
       message:
         spots.text(item, 'message', [...at, 'message']) ?? spots.text(item, 'error', [...at, 'message']),
       needs: spots.choice(item, 'needs', [...at, 'needs'], EVIDENCE_CLASSES),
+      verify: spots.flag(item, 'verify', [...at, 'verify']),
       recheck: spots.flag(item, 'recheck', [...at, 'recheck']),
       severity: spots.choice(item, 'severity', [...at, 'severity'], CHECK_SEVERITIES),
     });

@@ -24,6 +24,11 @@ export const check = strictMap(
       "The least class of evidence its answer must have: the agent's word, or what the engine ran itself.",
       'claimed',
     ),
+    verify: maybe(
+      z.boolean(),
+      'Whether the engine runs it in a sandbox on a copy of the tree, with frozen dependencies, where it can. With `needs: observed` it is run in the workspace where it cannot, and that is told; else nothing less will do.',
+      false,
+    ),
     recheck: maybe(
       z.boolean(),
       'Whether a check the engine looks at itself is looked at again when a human approves.',

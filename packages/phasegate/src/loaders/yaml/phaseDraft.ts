@@ -167,6 +167,7 @@ function artifactDraft(tools: PhaseTools, spot: Spot, path: YamlPath): ArtifactD
       description: tools.spots.text(spot, 'description', [...path, 'description']),
       schema: artifactSchema(tools, schema, [...path, 'schema']),
       verify: own(spot.value, 'verify'),
+      bound: tools.spots.flag(spot, 'bound', [...path, 'bound']),
     }),
   };
 }

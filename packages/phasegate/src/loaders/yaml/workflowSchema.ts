@@ -74,7 +74,12 @@ const artifact = z.union([
       description: maybe(text, 'What it is.'),
       verify: maybe(
         z.unknown(),
-        'How the engine verifies it itself; not in this release, so a workflow with it is invalid.',
+        'What the engine runs to see that it holds: `command`, a list of words; `expect: red` or `green` where these are tests; `needs: observed` where less than `verified` will do; and parameters of the check `tests` or `command`.',
+      ),
+      bound: maybe(
+        z.boolean(),
+        'Whether it is kept what the workspace held when it was handed in, so that the check `made_from_this_tree` can ask whether it still does.',
+        false,
       ),
     },
   ),

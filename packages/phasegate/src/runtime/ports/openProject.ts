@@ -10,6 +10,7 @@ import type {
   Claims,
   DatabaseBackup,
   Databases,
+  Dependencies,
   Enclose,
   Feed,
   Humans,
@@ -17,6 +18,7 @@ import type {
   McpCommand,
   Migrations,
   Receipt,
+  Receipts,
   SandboxState,
   Toolbox,
   UnlockedHuman,
@@ -114,6 +116,9 @@ export interface Workshop {
   readonly toolbox: Toolbox;
   readonly sandboxes: Sandboxes;
   readonly observing: Observing;
+  /** The engine's own copies of dependencies. */
+  readonly dependencies: Dependencies;
+  readonly receipts: Receipts;
   /** Answers to agents that were too large to be given at once. */
   readonly answers: KeptAnswers;
   readonly databases: Databases;

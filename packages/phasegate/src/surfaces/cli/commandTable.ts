@@ -155,6 +155,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/blocked.ts')).blocked,
   },
   {
+    name: 'receipts',
+    group: 'Runs',
+    summary: 'what the engine ran or saw in a run, signed, and whether it still stands',
+    load: async () => (await import('./commands/receipts.ts')).receipts,
+  },
+  {
     name: 'exec',
     group: 'Runs',
     summary: 'run a program in the sandbox of the phase a run is in',
@@ -267,6 +273,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'For humans',
     summary: 'put a run in flight under its workflow as the files have it now, where that is proven possible',
     load: async () => (await import('./commands/migrate.ts')).migrate,
+  },
+  {
+    name: 'deps',
+    group: 'For humans',
+    summary: 'freeze dependencies for what the engine verifies, and say what is frozen',
+    load: async () => (await import('./commands/deps.ts')).deps,
   },
   {
     name: 'trust',

@@ -40,6 +40,7 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   range_unreadable: 422,
   bundle_invalid: 422,
   sandbox_unavailable: 409,
+  deps_not_frozen: 409,
   tool_unavailable: 409,
   evidence_unreadable: 422,
   function_failed: 409,

@@ -238,6 +238,12 @@ export function createFence(place: FencePlace): Fence {
       return kept.draft(runId, { ...before, entries });
     },
 
+    async materialise(runId, tree, into) {
+      const found = measured(runId, tree);
+      if (typeof found === 'string') return { ok: false, reason: found };
+      return (await import('./materialise.ts')).materialise(found, contents, into);
+    },
+
     async keep(runId, trees) {
       try {
         for (const tree of trees) kept.keep(runId, tree);

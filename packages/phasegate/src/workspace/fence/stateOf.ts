@@ -14,12 +14,17 @@ export function stateOf({ entries }: Pick<Manifest, 'entries'>): string | null {
   // Most looks find the very entries that were there before.
   const known = states.get(entries);
   if (known !== undefined) return known;
-  const state = sumOf(
+  const state = stateSum({ entries });
+  states.set(entries, state);
+  return state;
+}
+
+/** The same however many there are. */
+export function stateSum({ entries }: Pick<Manifest, 'entries'>): string {
+  return sumOf(
     entries,
     [...entries.keys()].filter((one) => !isInHome(one)),
   );
-  states.set(entries, state);
-  return state;
 }
 
 const states = new WeakMap<Manifest['entries'], string>();

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Machine } from '../command.ts';
 import { makeShell, TESTED_PROJECT } from '../fixtures/callCli.ts';
+import { reportOf } from '../setUp/findReport.ts';
 
 test('keeps what is there and does nothing the second time', async () => {
   const shell = makeShell({
@@ -148,7 +149,8 @@ describe('the command that runs the tests', () => {
     expect(tests).toEqual({ command, from });
     expect((await shell.call(['validate'])).code).toBe(0);
     const text = readFileSync(join(shell.root, 'agent_workflow.yaml'), 'utf8');
-    expect(text).toContain(`argv: [${command.split(' ').map(word).join(', ')}]`);
+    const words = reportOf(shell.root, command) ?? command.split(' ');
+    expect(text).toContain(`argv: [${words.map(word).join(', ')}]`);
   });
 
   test.each([

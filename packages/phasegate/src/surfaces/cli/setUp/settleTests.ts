@@ -12,6 +12,7 @@ import {
 import type { Invocation } from '../command.ts';
 import { asked, TRIES } from '../prompts.ts';
 import { usageError } from '../usage.ts';
+import { reportOf } from './findReport.ts';
 import { codeFolders, type FoundTests, findTests, layoutOf, missingScript } from './findTests.ts';
 
 /** How the project is tested, who says so, and what is wrong with it. */
@@ -128,7 +129,13 @@ async function kept(root: string): Promise<SettledTests> {
 async function testsOf(root: string, command: string, name: LayoutName): Promise<ProjectTests> {
   const layout = LAYOUTS[name];
   const folders = (await codeFolders(root, name)).map((folder) => `${folder}/**`);
-  return { command, red: redCodesOf(command), layout: { ...layout, code: [...layout.code, ...folders] } };
+  const report = reportOf(root, command);
+  return {
+    command,
+    report,
+    red: redCodesOf(command),
+    layout: { ...layout, code: [...layout.code, ...folders] },
+  };
 }
 
 /**

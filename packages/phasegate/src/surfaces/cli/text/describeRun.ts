@@ -6,6 +6,7 @@ import type { Output } from '../output.ts';
 import type { Paint } from '../paint.ts';
 import { SHELL } from '../spell.ts';
 import { foreignRest } from './foreignLines.ts';
+import { provenLines } from './provenLines.ts';
 import { facts } from './table.ts';
 
 /** One run on a screen: where it is, what it waits for, what to do next. */
@@ -43,6 +44,7 @@ export function describeRun(
   for (const one of view.overrides ?? []) rows.push(['overridden', paint.red(overrideText(one, said))]);
   if (view.violations !== undefined) rows.push(['outside', describeViolations(view)]);
   if (view.waitsFor !== undefined) rows.push(['waits for', describeWait(view.waitsFor)]);
+  if (view.proven !== undefined) rows.push(['proven', provenLines(view.proven).join('\n')]);
   if (view.gate !== null) rows.push(['gate', describeGate(view.gate, view.run)]);
   if (view.questions.length > 0) rows.push(['questions', describeQuestions(view, said)]);
   if (view.escalation !== null) rows.push(['escalated', describeEscalation(view, said)]);

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { lazy, lazyPort } from './lazyPort.ts';
+import type { Dependencies, Fence, Sandbox, Seal, Store, Verifying } from './runtime/ports.ts';
+
+/** Where a project is, and what its rooms are made of. */
+export interface VerifyPlace {
+  readonly root: string;
+  readonly stateDir: string;
+  readonly fence: Pick<Fence, 'materialise'>;
+  readonly sandbox: Pick<Sandbox, 'state' | 'enclose'>;
+  readonly seal: Pick<Seal, 'sign' | 'verifySignature'>;
+  readonly store: Pick<Store, 'note'>;
+}
+
+/** Rooms in which the engine verifies, and the dependencies they are furnished with; loaded when asked for. */
+export function lazyVerify({ root, stateDir, seal, fence, sandbox, store }: VerifyPlace): {
+  readonly verifying: Verifying;
+  readonly dependencies: Dependencies;
+} {
+  const sets = lazy(async () => (await import('./verify/frozenSets.ts')).openFrozenSets(stateDir, seal));
+  const rooms = lazy(async () =>
+    (await import('./verify/rooms.ts')).createRooms({
+      fence,
+      sandbox,
+      frozen: sets.get,
+      folder: join(stateDir, 'rooms'),
+    }),
+  );
+  const dependencies = lazy(async () =>
+    (await import('./verify/dependencies.ts')).createDependencies({
+      root,
+      frozen: sets.get,
+      sandbox,
+      store,
+      now: Date.now,
+    }),
+  );
+  return {
+    verifying: lazyPort(rooms, { calls: ['room'] }),
+    dependencies: lazyPort(dependencies, { calls: ['list', 'freeze'] }),
+  };
+}

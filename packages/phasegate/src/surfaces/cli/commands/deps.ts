@@ -1,0 +1,111 @@
+import { oneLine } from '@phasegate/core/model';
+import type { DependencySet, FrozenSet } from '../../../runtime/ports.ts';
+import type { CliCommand, ExitCode, Invocation } from '../command.ts';
+import { working } from '../showWork.ts';
+import { table } from '../text/table.ts';
+import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
+import { usageError } from '../usage.ts';
+
+/** `phasegate deps`: the engine's own copies of what lockfiles name. */
+export const deps: CliCommand = {
+  usage: [
+    'deps [list]',
+    'deps freeze [--allow-scripts NAME…] [--host HOST…] [--yes] [--as NAME] [--passphrase-fd N]',
+  ],
+  details:
+    'What the engine verifies it runs with dependencies of its own: an agent can rewrite a test runner in `node_modules`.\n' +
+    '`freeze` installs what each lockfile of the project names (npm, pnpm, pip, uv, go, cargo) into the state directory, in a\n' +
+    'sandbox that reaches only the hosts that the lockfile needs. Nothing is copied from what is installed in the project.\n' +
+    'Install scripts are not run, unless packages are named with --allow-scripts. The copy belongs to the lockfile as it is:\n' +
+    'where that changes (`deps_stale`), evidence is `observed` and not `verified` until a human freezes it again.\n' +
+    '`list` says what there is, and exits with 1 where something is missing.',
+  examples: ['phasegate deps', 'phasegate deps freeze', 'phasegate deps freeze --allow-scripts esbuild'],
+  options: {
+    'allow-scripts': {
+      type: 'texts',
+      value: 'NAME',
+      summary: 'a package whose install scripts, or build, may run',
+    },
+    host: {
+      type: 'texts',
+      value: 'HOST',
+      summary: 'a host that may be reached beside those of the lockfile',
+    },
+    yes: { type: 'flag', summary: 'freeze without asking' },
+    ...HUMAN_OPTIONS,
+  },
+  positionals: ['[VERB]'],
+  async run(invocation) {
+    const [verb = 'list'] = invocation.args.positionals;
+    if (verb === 'list') return list(invocation);
+    if (verb === 'freeze') return freeze(invocation);
+    throw usageError(`\`${oneLine(verb)}\` is neither list nor freeze`, 'phasegate deps --help');
+  },
+};
+
+async function list({ open, out }: Invocation): Promise<ExitCode> {
+  const sets = await (await open()).dependencies.list();
+  const isWhole = sets.every(({ state }) => state === 'frozen' || state === 'empty');
+  await out.result({ dependencies: sets.map(encoded), verified: isWhole }, () =>
+    sets.length === 0
+      ? 'no lockfile was found: nothing has to be frozen'
+      : [
+          table(sets.map((set) => [set.lockfile, set.kind, set.state, toldOf(set)])),
+          ...(isWhole ? [] : [`next: ${out.paint.cyan('phasegate deps freeze')}`]),
+        ].join('\n'),
+  );
+  return isWhole ? 0 : 1;
+}
+
+const TOLD: Readonly<Record<Exclude<DependencySet['state'], 'frozen'>, string>> = {
+  stale: 'the lockfile changed since it was frozen (`deps_stale`)',
+  missing: 'not frozen',
+  changed: 'the copy was changed since it was made',
+  empty: 'names nothing to install',
+};
+
+function toldOf({ state, frozen }: DependencySet): string {
+  if (state !== 'frozen' || frozen === null) return TOLD[state as keyof typeof TOLD];
+  return `by ${frozen.by}, ${frozen.at}: ${frozen.files} files`;
+}
+
+function encoded({ kind, lockfile, hash, state, frozen }: DependencySet) {
+  return { kind, lockfile, hash, state, frozen: frozen === null ? null : encodedSet(frozen) };
+}
+
+function encodedSet({ kind, lockfile, hash, content, files, scripts, by, at }: FrozenSet) {
+  return { kind, lockfile, hash, content, files, scripts, by, at };
+}
+
+async function freeze(invocation: Invocation): Promise<ExitCode> {
+  const { args, out, prompts } = invocation;
+  if (prompts === null && !args.flag('yes'))
+    throw usageError('`--yes` is missing: there is no terminal to ask on');
+  const human = await unlockHuman(invocation);
+  const { dependencies } = await invocation.open();
+  const open = (await dependencies.list()).filter(({ state }) => state !== 'frozen' && state !== 'empty');
+  const scripts = args.texts('allow-scripts');
+  const frozen: FrozenSet[] = [];
+  for (const { kind, lockfile, hash, wantsScripts } of open) {
+    const wanting = wantsScripts.filter((name) => !scripts.includes(name));
+    if (wanting.length > 0) {
+      await out.log(
+        `install scripts of these packages are not run (--allow-scripts NAME runs one): ${wanting.map(oneLine).join(', ')}`,
+      );
+    }
+    const question = `Install what ${oneLine(lockfile)} names (${hash.slice(0, 12)}) with ${kind}?`;
+    if (!args.flag('yes') && prompts !== null && !(await prompts.confirm(question))) continue;
+    const order = { kind, lockfile, hash, scripts, hosts: args.texts('host') };
+    frozen.push(
+      await working(out, `installing what ${lockfile} names`, () => dependencies.freeze(order, human)),
+    );
+  }
+  await out.result({ frozen: frozen.map(encodedSet) }, () =>
+    frozen.length === 0
+      ? 'nothing was frozen: everything is, or nothing was wanted'
+      : frozen
+          .map(({ lockfile, files, content }) => `${lockfile}: ${files} files, ${content.slice(0, 12)}`)
+          .join('\n'),
+  );
+  return open.length === frozen.length ? 0 : 1;
+}

@@ -1,0 +1,117 @@
+import { chmodSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { findBubblewrap } from '../../packages/phasegate/src/sandbox/bubblewrapState.ts';
+import { copyOf, makeProject, phasegate, startRun, type TestProject } from '../e2e/cli.ts';
+import { EVIDENCE_ROWS, HONEST } from './evidenceRows.ts';
+
+const { works } = (await findBubblewrap()).state;
+
+const RUN_TESTS = '{ argv: [node, --test, --test-reporter=tap, "tests/**/*.test.mjs"]';
+
+const WORKFLOW = `workflow: proven
+phases:
+  TDD:
+    instructions: Write failing tests.
+    writes: ["tests/**"]
+    postconditions:
+      - name: red
+        check: tests
+        with: ${RUN_TESTS}, expect: red, changed: ["tests/**"], freeze: ["tests/**"], canary: { plant: ["tests/**"] } }
+        needs: verified
+        message: The tests must fail first
+  IMPL:
+    instructions: Make them pass.
+    writes: ["src/**"]
+    postconditions:
+      - name: green
+        check: tests
+        with: ${RUN_TESTS}, expect: green, unchanged: TDD, expected: [sums], canary: { plant: ["tests/**"] } }
+        needs: verified
+        message: The tests must pass
+  END:
+    instructions: Report.
+`;
+
+const FILES = {
+  'proven.workflow.yaml': WORKFLOW,
+  'package.json': '{ "type": "module" }\n',
+  '.gitignore': 'node_modules/\n',
+  'src/sum.mjs': 'export const sum = () => NaN;\n',
+};
+
+describe.runIf(works)('evidence that is not there (bubblewrap)', () => {
+  const began: Record<string, { readonly project: TestProject; readonly run: string }> = {};
+
+  beforeAll(async () => {
+    const project = makeProject(FILES);
+    const run = await startRun(project, 'proven');
+    began.TDD = { project: copyOf(project), run };
+    write(project, HONEST.TDD);
+    const done = await complete(project, run, 'TDD');
+    expect(done.json).toMatchObject({ checkpoint_passed: true, current_phase: 'IMPL' });
+    began.IMPL = { project, run };
+  });
+
+  test('honest work is verified, with receipts that verify until the tree moves [adv.I7]', async () => {
+    const { project, run } = await copied('IMPL');
+    write(project, HONEST.IMPL);
+
+    const done = await complete(project, run, 'IMPL');
+
+    expect(done.json).toMatchObject({ checkpoint_passed: true, current_phase: 'END' });
+    const status = await phasegate(project, ['status', run, '--json']);
+    expect(status.json.proven).toMatchObject([
+      { phase: 'TDD', check: 'red', class: 'verified' },
+      { phase: 'IMPL', check: 'green', class: 'verified' },
+    ]);
+    const listed = await phasegate(project, ['receipts', run, '--verify', '--json']);
+    expect(listed.json.verified).toBe(true);
+    const last = (listed.json.receipts as { stands: string; argv: string[] }[]).at(-1);
+    expect(last).toMatchObject({
+      tool: 'check:tests',
+      class: 'verified',
+      ok: true,
+      signed: true,
+      stands: 'current',
+      counts: { passed: 1, failed: 0 },
+      program: expect.stringMatching(/^\//),
+      program_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    write(project, { 'src/sum.mjs': 'export const sum = () => 1;\n' });
+    const moved = await phasegate(project, ['receipts', run, '--verify', '--json']);
+    expect((moved.json.receipts as { stands: string }[]).at(-1)).toMatchObject({ stands: 'void' });
+  });
+
+  test.each(EVIDENCE_ROWS.map((row) => [row.name, row] as const))(
+    '%s [adv.I1 adv.I2 adv.I3 adv.I4 adv.I5 adv.I6 adv.I8 adv.I10]',
+    async (_, { phase, files, code, says }) => {
+      const { project, run } = await copied(phase);
+      write(project, { ...HONEST[phase], ...files });
+
+      const done = await complete(project, run, phase);
+
+      expect(done.json).toMatchObject({ checkpoint_passed: false });
+      const blockers = done.json.blockers as { code: string; message: string }[];
+      expect(blockers.map((one) => one.code)).toContain(code);
+      expect(blockers.map(({ message }) => message).join('\n')).toMatch(says);
+      expect(readdirSync(join(project.stateDir, 'rooms'))).toEqual([]);
+    },
+  );
+
+  async function copied(phase: 'TDD' | 'IMPL') {
+    const { project, run } = began[phase] as { project: TestProject; run: string };
+    return { project: copyOf(project), run };
+  }
+});
+
+function write(project: TestProject, files: Readonly<Record<string, string | null>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    if (text === null) rmSync(join(project.root, path), { force: true });
+    else chmodSync(project.write(path, text), 0o755);
+  }
+}
+
+function complete(project: TestProject, run: string, phase: string) {
+  return phasegate(project, ['done', run, '--phase', phase, '--evidence', '-', '--json'], { stdin: '{}' });
+}
