@@ -50,7 +50,7 @@ function settingsWith(server: AttachedServer | undefined): JsonObject {
 
 const SETTINGS = {
   security: { auth: { selectedType: 'gemini-api-key' } },
-  general: { enableAutoUpdate: false, disableAutoUpdate: true, disableUpdateNag: true },
+  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
   privacy: { usageStatisticsEnabled: false },
   telemetry: { enabled: false },
 };

@@ -37,7 +37,14 @@ const HARMLESS: Harmless = {
   theme: isWord,
   verbose: isSwitch,
   ui: { theme: isWord, hideBanner: isSwitch, hideFooter: isSwitch, hideTips: isSwitch },
-  general: { vimMode: isSwitch, enableAutoUpdate: isSwitch, disableAutoUpdate: isSwitch },
+  // Gemini CLI writes the newer of these in the place of the older ones when it is started.
+  general: {
+    vimMode: isSwitch,
+    enableAutoUpdate: isSwitch,
+    enableAutoUpdateNotification: isSwitch,
+    disableAutoUpdate: isSwitch,
+    disableUpdateNag: isSwitch,
+  },
   privacy: { usageStatisticsEnabled: isSwitch },
 };
 

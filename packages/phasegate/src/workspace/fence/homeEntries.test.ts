@@ -64,6 +64,12 @@ describe('a file of the home folder counts by what it makes others run', () => {
   test.each([
     ['the model', SETTINGS, HOOKS, { ...HOOKS, model: 'other' }],
     ['the order of keys', SETTINGS, { a: 1, ...HOOKS }, { ...HOOKS, a: 1 }],
+    [
+      'what Gemini CLI writes anew when it is started',
+      '.gemini/settings.json',
+      { ...HOOKS, general: { disableAutoUpdate: true, disableUpdateNag: true } },
+      { ...HOOKS, general: { enableAutoUpdate: false, enableAutoUpdateNotification: false } },
+    ],
     ['who commits', '.gitconfig', '', '[user]\n\tname = Ada\n'],
     ['which folders are trusted', '.codex/config.toml', '', '[projects."/p"]\ntrust_level = "trusted"\n'],
   ])('%s is on record and refuses nothing', async (_, file, before, after) => {
