@@ -1,5 +1,5 @@
 /** A program: plays one session inside a sandbox. The order is in the file it is named; the report is written beside it. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { playSession, type SessionOrder, type SessionReport } from './session.ts';
 
 const [, , file = ''] = process.argv;
@@ -15,8 +15,12 @@ if (existsSync(report)) {
   const server = { name: 'phasegate', argv: [program, ...words] } as const;
   const run = process.env.PHASEGATE_RUN ?? '';
   const environment = { ...order.environment, PHASEGATE_RUN: run };
-  const save = (played: SessionReport) => writeFileSync(report, JSON.stringify(played));
-  // A sandbox ends with its phase, and so does this program: what is known by then is kept before each turn.
+  const save = (played: SessionReport) => {
+    writeFileSync(`${report}.new`, JSON.stringify(played));
+    renameSync(`${report}.new`, report);
+  };
+  // A sandbox ends with its phase, and so does this program, at any time: what is known by then is kept before each turn,
+  // and never half of it.
   await playSession({ ...order, server, run, environment }, save).then(save, (error: unknown) =>
     save({ end: String(error), calls: [], sentBack: 0 }),
   );
