@@ -1,13 +1,8 @@
 // What more than one room has to spell alike: texts that are signed, limits, and names that are kept back.
 
 export { isLoopbackHost } from './contract/isLoopbackHost.ts';
-export {
-  LARGEST_FILE,
-  LEAST_PASSPHRASE,
-  LONGEST_PASSPHRASE,
-  MCP_SECONDS,
-  REQUEST_LIMIT,
-} from './contract/limits.ts';
+export { LARGEST_FILE, LEAST_PASSPHRASE, LONGEST_PASSPHRASE, REQUEST_LIMIT } from './contract/limits.ts';
+export { MCP_SECONDS } from './contract/mcpSeconds.ts';
 export { isOwnVariable } from './contract/ownVariables.ts';
 export { isPrincipalName } from './contract/principalName.ts';
 export { isRunId, runIdIn } from './contract/runId.ts';

@@ -10,8 +10,8 @@ import { blockerOf } from './blockersOf.ts';
 import { announceStart, createRingHold } from './hookedRuns.ts';
 import { type CallDecision, createJudgedCalls, RunMoved } from './judgedCalls.ts';
 import type { LookAtSettings } from './lookAtSettings.ts';
+import { completes, namedRun, startedRun, starts } from './namedRun.ts';
 import { asGit, offered } from './offered.ts';
-import { completes, executedBy, namedRun, startedRun, starts } from './ownCalls.ts';
 import { ownCommand } from './ownCommands.ts';
 import { createPauses } from './pauses.ts';
 import { MOST_PATHS, pathCount, placeUse, writesSettings } from './placeUses.ts';
@@ -366,6 +366,15 @@ function folderOf({ input }: HookTool, cwd: string): string {
   const named = ['dir_path', 'directory', 'workdir', 'cwd'].map((name) => own(input, name));
   const given = named.find((one) => typeof one === 'string');
   return given === undefined ? cwd : resolve(cwd, given);
+}
+
+/** The words of the program that `phasegate exec` would run for a call; null for any other call. */
+function executedBy(
+  { uses: [only] }: HookTool,
+  shell: ReturnType<typeof ownCommand> | null,
+): readonly string[] | null {
+  if (shell?.kind !== 'other') return null;
+  return shell.executes ?? ['bash', '-c', String(own(only?.input ?? {}, 'command') ?? '')];
 }
 
 function real(path: string): string {
