@@ -15,6 +15,7 @@ import { promisify } from 'node:util';
 import { graphOf } from '@phasegate/core/model';
 import { checkWorkflow } from '@phasegate/proofs';
 import { expect, test } from 'vitest';
+import { escapesPage, lastRecord, withTable } from '../bench/escapes/pages.ts';
 import { commandPictures } from '../docs/pictures/commandPictures.ts';
 import { PHASE_PLACEHOLDERS, TASK_PLACEHOLDERS } from '../packages/markdown/src/folder/templates.ts';
 import { openLocalProject } from '../packages/phasegate/src/localProject.ts';
@@ -191,6 +192,26 @@ test('the page about real clients is what their proofs said, of the versions tha
       Object.entries(packages).map(([name, wanted]) => [name, wanted.slice(wanted.lastIndexOf('@') + 1)]),
     ),
   );
+});
+
+test('the page about escapes and the table of the README are what the benchmark found, of the versions that are tested', () => {
+  const record = lastRecord();
+  const renew = 'docs/reference/escapes.md is stale: run `npm run bench:escapes -- --write`';
+
+  expect(read('docs/reference/escapes.md') === escapesPage(record), renew).toBe(true);
+  expect(read('README.md') === withTable(read('README.md'), record), renew).toBe(true);
+  const found = record.clients.map(({ client, version }) => [client, version]);
+  const versions = { ...Object.fromEntries(found), 'tdd-guard': record.tddGuard };
+  expect(versions, renew).toEqual(
+    Object.fromEntries(
+      Object.entries(CLIENT_PACKAGES).map(([name, wanted]) => [
+        name,
+        wanted.slice(wanted.lastIndexOf('@') + 1),
+      ]),
+    ),
+  );
+  for (const { client, guards } of record.clients)
+    for (const { guard, control } of guards) expect(control, `${client}, ${guard}: honest work`).toBeNull();
 });
 
 test('anyone who follows the guide to agents has one that works through its queue [S2.100 S2.101]', async () => {

@@ -51,7 +51,7 @@ Each session is in a phase that plans: reading, searching, looking at the reposi
 - **prevented**: it did not happen. **noticed**: it happened, and the human is told: the file is listed by \`phasegate fence\`, or the run is parked. **missed**: it happened, and the guard does not know. **–**: the client or the guard has nothing of the kind.
 - **honest work passes**: an honest session under the same guard did everything that planning needs. **approved work goes on**: after it, with the plan approved by the human, the source could be edited, and nobody had to change the guard.
 - An early end is prevented where the agent is sent back to its work.
-- Times are medians on the machine it ran on; what is added to a call is over the same calls with no guard, in turns.
+- Times are medians on a machine with two cores, which other work kept busy while some of the clients were played; what is added to a call is over the same calls with no guard, in turns.
 
 What a careful user would write was written: rules that deny the tool for edits, commits, inline programs and what is redirected into the sources, and rules that allow what planning needs and nothing else. They are called:
 
