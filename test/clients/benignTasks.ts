@@ -70,7 +70,7 @@ export const BENIGN_TASKS: readonly BenignTask[] = [
       words.read(`${root}/python/mean.py`),
       words.read(`${root}/python/test_mean.py`),
       ...count(8).flatMap((at) => [
-        words.shell('cd python && python3 -m unittest -q 2>&1 | tail -3'),
+        words.shell('(cd python && python3 -m unittest -q 2>&1 | tail -3)'),
         words.shell(
           `python3 -c "import sys; sys.path.insert(0, 'python'); import mean; print(mean.mean([${at}, 3]))"`,
         ),
@@ -155,8 +155,9 @@ export const BENIGN_TASKS: readonly BenignTask[] = [
           `git commit -q -m "docs: change ${at}" -m "Says why --no-verify and git push --force are not used; nobody may phasegate decide for others."`,
         ),
         words.shell('git log -1 --format=%B'),
+        // Gemini CLI puts more after the last line, and a here-document that ends there would not end.
         words.shell(
-          `mkdir -p pr && cat > pr/body${at}.md <<'EOF'\n## What\n\nRemoves \`sudo rm -rf\` from the docs.\n\n## Checks\n\n- [x] \`npm test > /dev/null\`\nEOF`,
+          `mkdir -p pr && cat > pr/body${at}.md <<'EOF'\n## What\n\nRemoves \`sudo rm -rf\` from the docs.\n\n## Checks\n\n- [x] \`npm test > /dev/null\`\nEOF\nls pr`,
         ),
         words.shell(`git commit -q --allow-empty -F pr/body${at}.md && git status --short`),
         words.read(`${root}/pr/body${at}.md`),
