@@ -350,7 +350,7 @@ export interface CheckResult {
   /** Why it is not `verified`, though the engine was to verify it. */
   readonly lack?: { readonly code: string; readonly reason: string; readonly nextStep: string };
   /** Why it failed, where that has a code of its own. */
-  readonly code?: 'runner_tampered';
+  readonly code?: 'runner_tampered' | 'evidence_class_too_low';
   /** Files as they were then, which later phases are held to. */
   readonly frozen?: Frozen;
 }

@@ -87,8 +87,13 @@ async function answerCheck(look: CheckLook, looking: Looking): Promise<CheckResu
   const asked = await roomFor(look, looking.proving).catch((error: unknown) => whyErrored(error));
   if (typeof asked === 'string')
     return { status: 'errored', reason: withoutOurPaths(asked, looking.workspace), ...none };
-  if (!asked.ok)
-    return askCheck(look, looking, { implementation, room: null, kept: { ...none, lack: lackOf(asked) } });
+  if (!asked.ok) {
+    const kept = { ...none, lack: lackOf(asked) };
+    // Nothing is run that could not count: how it ends in the workspace would hide what is missing.
+    return check.needs === 'verified'
+      ? { status: 'failed', code: 'evidence_class_too_low', reason: whyTooLow(kept), ...kept }
+      : askCheck(look, looking, { implementation, room: null, kept });
+  }
   const { room } = asked;
   try {
     return await askCheck(look, looking, {
@@ -165,6 +170,16 @@ const NO_RUN: Lack = {
   reason: 'the run has not begun, so there is nothing to make a copy of',
   nextStep: 'ask for it in a phase, and not before the first',
 };
+
+function whyTooLow({
+  class: evidence,
+  lack,
+}: {
+  readonly class: CheckResult['class'];
+  readonly lack: Lack;
+}): string {
+  return `needs verified evidence, and this would be ${evidence}: ${lack.reason}; ${lack.nextStep}`;
+}
 
 function lackOf({ code, reason, nextStep }: Lack): Lack {
   return { code, reason: `${reason} (\`${code}\`)`, nextStep };

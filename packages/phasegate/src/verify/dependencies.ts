@@ -140,7 +140,7 @@ async function runStep(parts: DependencyParts, { argv, order, place, environment
     commits: false,
     hosts,
   };
-  const { how, tail } = await runEnclosed(
+  const { how, stderr: tail } = await runEnclosed(
     {
       argv,
       cwd: place.tree,
@@ -153,7 +153,10 @@ async function runStep(parts: DependencyParts, { argv, order, place, environment
     (program) => parts.sandbox.enclose(program, scope),
   );
   if (how.kind === 'exited' && how.code === 0) return;
-  const said = tail.toString('utf8').trim().split('\n').slice(-12).join('\n');
+  const lines = tail.toString('utf8').trim().split('\n');
+  const said = [...lines.slice(0, 6), ...(lines.length > 12 ? ['…'] : []), ...lines.slice(6).slice(-6)].join(
+    '\n',
+  );
   const ended = how.kind === 'exited' ? `exited with ${how.code}` : how.kind.replaceAll('_', ' ');
   throw refusal(
     `\`${argv.join(' ')}\` ${ended}, so nothing was frozen${said === '' ? '' : `; its output ends with:\n${said}`}`,

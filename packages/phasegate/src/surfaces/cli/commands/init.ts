@@ -14,6 +14,7 @@ import { type AttachedClient, attachClient, MCP_FILE } from '../setUp/attachClie
 import { type SettledHooks, settleHooks } from '../setUp/attachHooks.ts';
 import { withEditorSchema } from '../setUp/editorSchema.ts';
 import { nextSteps } from '../setUp/nextSteps.ts';
+import { offerFreeze, type Verifiable } from '../setUp/offerFreeze.ts';
 import { settleOperator, setUpOperator } from '../setUp/settleOperator.ts';
 import { type SettledTests, settleTests } from '../setUp/settleTests.ts';
 import { HUMAN_OPTIONS } from '../unlockHuman.ts';
@@ -125,7 +126,10 @@ async function setUp(
       await project.guardedFiles.keepFirst();
       await acceptWritten(project, human, [...files.written, ...attached.written]);
     }
-    return await tell(invocation, { template, settled, port, files, human, trusted, hooks });
+    const told = { template, settled, port, files, human, trusted, hooks };
+    const verifiable =
+      human === null || settled.command === null ? null : await offerFreeze(invocation, human);
+    return await tell(invocation, { ...told, verifiable });
   } catch (error) {
     attached?.undo();
     await files.undo();
@@ -143,11 +147,13 @@ interface Done {
   readonly human: UnlockedHuman | null;
   readonly trusted: readonly string[];
   readonly hooks: SettledHooks;
+  /** Whether tests are verified here; null where none are run, or nobody could freeze anything. */
+  readonly verifiable: Verifiable | null;
 }
 
 async function tell(
   invocation: Invocation,
-  { template, settled, port, files, human, trusted, hooks }: Done,
+  { template, settled, port, files, human, trusted, hooks, verifiable }: Done,
 ): Promise<ExitCode> {
   const { out } = invocation;
   const { root, stateDir } = await invocation.project();
@@ -168,7 +174,7 @@ async function tell(
       changed,
       kept,
       ...(client.problem === null ? {} : { client: client.problem }),
-      tests: command === null ? null : { command, from },
+      tests: command === null ? null : { command, from, ...(verifiable === null ? {} : { ...verifiable }) },
       ...(warning === null ? {} : { warning }),
       human: human?.principal.name ?? null,
       trusted,
@@ -189,6 +195,7 @@ async function tell(
         ...(command === null
           ? []
           : [`tests    ${command}${from === null ? '' : ` (as ${from} says)`}, run by the engine`]),
+        ...(verifiable === null ? [] : [verifiableLine(verifiable)]),
         ...(warning === null ? [] : [`${out.paint.red('warning')}  ${warning}`]),
         human === null
           ? 'no human is set up: any workflow starts and nobody can decide; add one with `phasegate humans add NAME`'
@@ -207,6 +214,12 @@ async function tell(
       ].join('\n'),
   );
   return 0;
+}
+
+/** What a test run is worth here, in a line: nobody has to do anything about it to begin. */
+function verifiableLine({ verified, missing, next }: Verifiable): string {
+  if (verified) return 'evidence verified: tests are run in a sandbox, on a copy of the tree';
+  return `evidence observed, not verified, as ${missing}: tests are run in the workspace; to have them verified: ${next}`;
 }
 
 const NO_CLIENT = `no client of agents was found, so none is held by hooks: install one (${CLIENT_NAMES.join(', ')}) and run \`phasegate init\` again, or name it with \`--client\``;

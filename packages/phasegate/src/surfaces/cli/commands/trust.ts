@@ -4,6 +4,7 @@ import { oneLine, shellWord } from '@phasegate/core/model';
 import type { People, TrustCard, TrustRecord, UnlockedHuman } from '../../../runtime/ports.ts';
 import type { Arguments, CliCommand, ExitCode, Invocation } from '../command.ts';
 import type { Paint } from '../paint.ts';
+import { offerFreeze } from '../setUp/offerFreeze.ts';
 import { type DiffScreen, fileDiff } from '../text/fileDiff.ts';
 import { table } from '../text/table.ts';
 import { HUMAN_OPTIONS, unlockHuman } from '../unlockHuman.ts';
@@ -83,10 +84,17 @@ export const trust: CliCommand = {
     if (named === undefined && !onlyGuarded) await acceptServers(invocation, { project, human, outcome });
     if (onlyGuarded) await acceptGuarded(invocation, { project, human, outcome });
     const documents = only ? null : await acceptDocuments(invocation);
+    if (!only) await freezeToo(invocation, human);
     await out.result({ ...outcome, ...(documents === null ? {} : { documents }) }, () => describe(outcome));
     return outcome.declined.length === 0 && documents?.accepted !== false ? 0 : 1;
   },
 };
+
+/** Only where somebody can be asked: what was accepted may have tests that could be verified. */
+async function freezeToo(invocation: Invocation, human: UnlockedHuman): Promise<void> {
+  if (invocation.prompts === null || invocation.args.flag('yes')) return;
+  await offerFreeze(invocation, human);
+}
 
 /** By name alone: what is in it is accepted there. */
 async function acceptNested(invocation: Invocation, human: UnlockedHuman, given: string): Promise<ExitCode> {

@@ -1,0 +1,41 @@
+import type { UnlockedHuman } from '../../../runtime/ports.ts';
+import type { Invocation } from '../command.ts';
+import { working } from '../showWork.ts';
+
+/** Whether what the engine runs here is `verified`, and if not, what is missing and what to do. */
+export interface Verifiable {
+  readonly verified: boolean;
+  readonly missing: string | null;
+  readonly next: string | null;
+}
+
+const ALL: Verifiable = { verified: true, missing: null, next: null };
+
+/**
+ * Asks on a terminal whether dependencies are to be frozen now, where that is all that is missing for `verified` evidence.
+ * Nobody is kept from anything by it: what is not frozen is told.
+ */
+export async function offerFreeze(invocation: Invocation, human: UnlockedHuman | null): Promise<Verifiable> {
+  const { dependencies, sandboxes } = await invocation.open();
+  const state = await sandboxes.state();
+  if (!state.works) return { verified: false, missing: state.reason, next: state.nextStep };
+  const open = async () =>
+    (await dependencies.list()).filter((set) => set.state !== 'frozen' && set.state !== 'empty');
+  const { args, out, prompts } = invocation;
+  for (const { kind, lockfile, hash } of await open()) {
+    const question = `Freeze what ${lockfile} names, so that tests are verified with it? It is installed once more, for the engine.`;
+    if (human === null || prompts === null || args.flag('yes') || !(await prompts.confirm(question)))
+      continue;
+    const order = { kind, lockfile, hash, scripts: [], hosts: [] };
+    await working(out, `installing what ${lockfile} names`, () => dependencies.freeze(order, human)).catch(
+      (error: unknown) => out.log(error instanceof Error ? error.message : String(error)),
+    );
+  }
+  const [first] = await open();
+  if (first === undefined) return ALL;
+  const missing =
+    first.state === 'stale'
+      ? `${first.lockfile} changed since it was frozen`
+      : `${first.lockfile} is not frozen`;
+  return { verified: false, missing, next: 'phasegate deps freeze' };
+}

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import { findBubblewrap } from '../../packages/phasegate/src/sandbox/bubblewrapState.ts';
+import { makeProject, phasegate, startRun } from './cli.ts';
+
+const { works } = (await findBubblewrap()).state;
+
+/** A lockfile that nobody has frozen. */
+const LOCKED = JSON.stringify({ packages: { '': {}, 'node_modules/right': { version: '1.0.0' } } });
+
+function workflow(check: string): string {
+  return `workflow: proven
+phases:
+  IMPL:
+    instructions: Make it pass.
+    writes: ["src/**"]
+    required_evidence: [commands_executed]
+    postconditions: [${check}]
+  END:
+    instructions: Report.
+`;
+}
+
+/** What a verifier can do, and what is said of it. */
+const BAD: readonly (readonly [what: string, check: string, code: string, says: RegExp])[] = [
+  [
+    'hangs',
+    command('[/bin/sleep, "60"]', 'timeout_seconds: 0.5'),
+    'check_timed_out',
+    /did not end within 0\.5 seconds/,
+  ],
+  [
+    'prints without an end',
+    command('[/bin/sh, -c, "yes | head -c 1073741824"]', 'max_output_bytes: 100000'),
+    'check_failed',
+    /printed more than 100000 bytes and was killed/,
+  ],
+  [
+    'is not installed',
+    command('[no-such-runner]'),
+    'check_failed',
+    /there is no program `no-such-runner`|exited with 127/,
+  ],
+  [
+    'needs the network',
+    command('[/bin/bash, -c, "exec 3<>/dev/tcp/1.1.1.1/443"]'),
+    'check_failed',
+    /exited with 1.*(?:unreachable|denied|not permitted)/is,
+  ],
+  [
+    'leaves processes behind that print',
+    tests('[/bin/sh, -c, "(sleep 30; echo late) & echo TAP version 13; echo 1..0"]'),
+    'check_failed',
+    /ran no test at all|could still print in its place/,
+  ],
+  [
+    'prints a report that is cut off',
+    tests('[/bin/echo, "TAP version 13\\nok 1 - a"]'),
+    'check_failed',
+    /cut off/,
+  ],
+  ['prints what is not text', tests('[/usr/bin/printf, "\\\\377\\\\376"]'), 'check_failed', /not UTF-8/],
+  [
+    'lies about its counts',
+    tests(`[/bin/echo, '<testsuite tests="9"><testcase classname="a" name="b"/></testsuite>']`),
+    'check_failed',
+    /counts 9 tests.*and lists 1/,
+  ],
+  [
+    'gives an exit code that contradicts it',
+    tests('[/bin/sh, -c, "echo TAP version 13; echo ok 1 - a; echo 1..1; exit 1"]'),
+    'check_failed',
+    /its report says otherwise/,
+  ],
+  [
+    'is claimed by word',
+    '{ check: cites_receipts, message: no }',
+    'check_failed',
+    /`ls` is not the id of a receipt/,
+  ],
+  [
+    'is about nothing',
+    '{ check: made_from_this_tree, with: { artifact: review }, message: no }',
+    'check_failed',
+    /no `review` was handed in/,
+  ],
+];
+
+describe.runIf(works)('what the engine verifies by (bubblewrap)', () => {
+  test.each(BAD)(
+    'one that %s is refused with the reason, and the agent that cannot help it reaches a human [adv.I12]',
+    async (_, check, code, says) => {
+      const project = makeProject({ 'proven.workflow.yaml': workflow(check), 'src/a.js': '' });
+      const run = await startRun(project, 'proven');
+
+      const done = await phasegate(project, ['done', run, '--evidence', '-', '--json'], { stdin: EVIDENCE });
+
+      const [blocker] = done.json.blockers as { code: string; message: string }[];
+      expect(blocker).toMatchObject({ code, message: expect.stringMatching(says) });
+      const asked = await phasegate(project, ['blocked', run, '--reason', 'it cannot be shown', '--json']);
+      expect(asked.json).toMatchObject({ status: 'escalated' });
+      expect((await phasegate(project, ['audit', 'verify'])).code).toBe(0);
+    },
+  );
+
+  test('without frozen dependencies `verified` is refused with the way on, and nothing is run', async () => {
+    const check = command('[/bin/true]');
+    const project = makeProject({ 'proven.workflow.yaml': workflow(check), 'package-lock.json': LOCKED });
+    const run = await startRun(project, 'proven');
+
+    const done = await phasegate(project, ['done', run, '--evidence', '-', '--json'], { stdin: EVIDENCE });
+
+    const [blocker] = done.json.blockers as { code: string; message: string }[];
+    expect(blocker?.code).toBe('evidence_class_too_low');
+    expect(blocker?.message).toMatch(/`deps_missing`.*a human runs `phasegate deps freeze`/);
+    const listed = await phasegate(project, ['receipts', run, '--json']);
+    expect(listed.json.receipts).toEqual([]);
+    expect((await phasegate(project, ['deps', '--json'])).json).toMatchObject({
+      verified: false,
+      dependencies: [{ kind: 'npm', lockfile: 'package-lock.json', state: 'missing' }],
+    });
+  });
+
+  test('where `observed` will do, it is run in the workspace, and every view says what is missing', async () => {
+    const check = command('[/bin/true]').replace('needs: verified', 'verify: true, needs: observed');
+    const project = makeProject({ 'proven.workflow.yaml': workflow(check), 'package-lock.json': LOCKED });
+    const run = await startRun(project, 'proven');
+
+    const done = await phasegate(project, ['done', run, '--evidence', '-', '--json'], { stdin: EVIDENCE });
+
+    expect(done.json).toMatchObject({ checkpoint_passed: true, current_phase: 'END' });
+    expect(JSON.stringify(done.json.warnings)).toContain('is observed and not verified');
+    const { json } = await phasegate(project, ['status', run, '--json']);
+    expect(json.proven).toMatchObject([
+      { phase: 'IMPL', check: 'seen', class: 'observed', lack: expect.stringContaining('deps_missing') },
+    ]);
+    expect((await phasegate(project, ['status', run])).stdout).toContain('seen (observed');
+  });
+});
+
+test('nobody freezes without a passphrase, and a word that is no verb is refused', async () => {
+  const project = makeProject({
+    'package-lock.json': LOCKED,
+    'proven.workflow.yaml': workflow(command('[/bin/true]')),
+  });
+
+  expect(await phasegate(project, ['deps', 'freeze', '--yes', '--json'])).toMatchObject({
+    code: 2,
+    json: { error: 'no_human' },
+  });
+  expect(await phasegate(project, ['deps', 'thaw', '--json'])).toMatchObject({ code: 2 });
+});
+
+const EVIDENCE = JSON.stringify({ commands_executed: ['ls'] });
+
+function command(argv: string, more = ''): string {
+  const asked = more === '' ? '' : `, ${more}`;
+  return `{ name: seen, check: command, with: { argv: ${argv}${asked} }, needs: verified, message: no }`;
+}
+
+function tests(argv: string): string {
+  return `{ name: seen, check: tests, with: { argv: ${argv}, expect: green }, needs: verified, message: no }`;
+}
