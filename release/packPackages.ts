@@ -11,6 +11,8 @@ export interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly private?: boolean;
+  /** What it ships; absent where another package carries what is built of it. */
+  readonly files?: readonly string[];
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
@@ -25,13 +27,14 @@ export interface Tarball {
   readonly files: readonly string[];
 }
 
-/** Every package of the repository, those that others depend on first. */
+/** Every package of the repository that is packed, those that others depend on first. */
 export function packages(): readonly { readonly folder: string; readonly manifest: Manifest }[] {
   const { workspaces } = readJson<{ readonly workspaces: readonly string[] }>(join(ROOT, 'package.json'));
-  return workspaces.map((folder) => ({
+  const all = workspaces.map((folder) => ({
     folder: join(ROOT, folder),
     manifest: readJson<Manifest>(join(ROOT, folder, 'package.json')),
   }));
+  return all.filter(({ manifest }) => manifest.files !== undefined);
 }
 
 /** Packs what the build has made into a folder. The packages `phasegate` depends on lie inside its tarball. */

@@ -43,7 +43,7 @@ function sourcesUnder(root: string, folders: readonly string[]): Readonly<Record
     readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
       if (['node_modules', 'dist', 'fixtures'].includes(entry.name)) return [];
       const path = join(folder, entry.name);
-      return entry.isDirectory() ? walk(path) : entry.name.endsWith('.ts') ? [path] : [];
+      return entry.isDirectory() ? walk(path) : /\.tsx?$/.test(entry.name) ? [path] : [];
     });
   const files = folders.flatMap((folder) => walk(join(root, folder)));
   return Object.fromEntries(files.map((file) => [relative(root, file), readFileSync(file, 'utf8')]));

@@ -34,7 +34,7 @@ export function writtenFiles(root: string): readonly string[] {
       if (entry.isDirectory()) return walk(path);
       return entry.isFile() ? [relative(root, path)] : [];
     });
-  return walk(root).filter((file) => /\.(?:ts|md|yaml)$/.test(file) && !EXEMPT.test(file));
+  return walk(root).filter((file) => /\.(?:tsx?|md|yaml|html)$/.test(file) && !EXEMPT.test(file));
 }
 
 /** Where banned phrases are, and what to write instead. */

@@ -138,7 +138,10 @@ test('the packages have exactly these entries and this command', () => {
     bin: [],
   });
   for (const name of ['proofs', 'search']) expect(manifest(name)).toEqual({ exports: ['.'], bin: [] });
-  expect(manifest('wire')).toEqual({ exports: ['.', './schemas', './schemas/session'], bin: [] });
+  expect(manifest('wire')).toEqual({
+    exports: ['.', './schemas', './watching', './schemas/session'],
+    bin: [],
+  });
   expect(manifest('markdown')).toEqual({ exports: ['.', './tasks-md'], bin: [] });
   expect(manifest('sdk')).toEqual({ exports: ['.', './testing'], bin: [] });
   expect(manifest('phasegate')).toEqual({

@@ -6,7 +6,7 @@ import { build } from 'rolldown';
 // loads. Commands that need the same things share a file, their family; what they need of npm packages lies in it.
 // Families are in the order of how often they are loaded, and a module two of them need lies in the first.
 const everyday =
-  /packages\/(?:core\/dist|wire\/dist\/(?!schemas)|phasegate\/dist\/(?:localProject|localDatabases|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
+  /packages\/(?:core\/dist|wire\/dist\/(?!schemas|watching)|phasegate\/dist\/(?:localProject|localDatabases|config|runtime|stores|surfaces\/cli\/(?!commands|graph)|surfaces\/cli\/commands\/(?:done|next|status|task)\.))/;
 const seldom =
   /surfaces\/cli\/(?:help|setUp|completion|agentProgram|chooseRun|watch|dropTyped|exampleEvidence|runHere|text\/(?:card|excerpt|fileDiff|lineDiff))|sampleValue|catalog|memory|contract|verifyAudit|archiveBundle|archiveSqlite|runtime\/range|rangeText|makeAnchor|verify(?:Anchors|Archives|Chain|Head|Project|Run|Share|Sqlite|Threads)|stores\/anchor|backupSqlite|restoreSqlite|examine|prompts|writeMissing|defineWorkflow|compile(?:Phase|Check|Gates|Tools|Condition)|checkGraph|graph|runProgram|parseWithPlaces|describeWorkflows|engine\/denyRules|engine\/migrate|runtime\/migrate|plot\/|gatherCoverage|coverageReport|stateHere|writeText|definitionPlaces|junit|progress|describeWaiting|runtime\/hooks\/(?!pauses|sessionList)|localHooks/;
 const own = (...paths) => new RegExp(`packages/phasegate/dist/(?:${paths.join('|')})`);
@@ -136,8 +136,8 @@ const FAMILIES = [
   {
     name: 'server',
     test: either(
-      /packages\/wire\/dist\/schemas/,
-      own('surfaces/rest', 'localServer', 'mountHooks', commands('serve')),
+      /packages\/wire\/dist\/(?:schemas|watching)/,
+      own('surfaces/rest', 'localServer', 'dashboardFiles', 'mountHooks', commands('serve')),
     ),
   },
 ];

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import chromium from '@sparticuz/chromium';
-import { type Page, chromium as playwright } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPage } from './browser.ts';
 import { makeProject, phasegate } from './cli.ts';
 import { type Served, serve } from './server.ts';
 
@@ -41,7 +41,7 @@ test(
 
     // The human signed in, and is shown what runs.
     expect(own).toMatch(/^\/s\/[\w-]{43}\/$/);
-    expect(await page.textContent('main')).toContain('Signed in as maria');
+    await page.getByText('Signed in as maria').waitFor();
 
     await page.goto(`${preview.url}/`);
     await page.click('#link');
@@ -53,7 +53,7 @@ test(
     await page.click('button');
     // Back and forth between the session's own page and theirs, as by an address that is typed.
     await page.goto(`${server.url}${own}`);
-    expect(await page.textContent('main')).toContain('Signed in as maria');
+    await page.getByText('Signed in as maria').waitFor();
     await page.evaluate(`location.href = ${JSON.stringify(`${preview.url}/from-session`)}`);
     await page.waitForURL(`${preview.url}/from-session`);
     await page.goBack();
@@ -118,14 +118,6 @@ test(
   },
   MINUTES,
 );
-
-/** A browser of its own, from npm: nothing has to be installed beside it. */
-async function openPage(): Promise<Page> {
-  const executablePath = await chromium.executablePath();
-  const browser = await playwright.launch({ args: chromium.args, executablePath, headless: true });
-  onTestFinished(() => browser.close());
-  return (await browser.newContext()).newPage();
-}
 
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${server.url}/`);

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { graphOf } from '@phasegate/core/model';
-import chromium from '@sparticuz/chromium';
-import { type Browser, chromium as playwright } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLocalProject } from '../../packages/phasegate/src/localProject.ts';
 import { toSvg } from '../../packages/phasegate/src/surfaces/cli/graph/svg.ts';
+import { openBrowser } from './browser.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples', import.meta.url));
 const MINUTES = 120_000;
@@ -13,8 +13,7 @@ const MINUTES = 120_000;
 let browser: Browser;
 
 beforeAll(async () => {
-  const executablePath = await chromium.executablePath();
-  browser = await playwright.launch({ args: chromium.args, executablePath, headless: true });
+  browser = await openBrowser();
 }, MINUTES);
 
 afterAll(() => browser?.close());

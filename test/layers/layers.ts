@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
+import { transformSync } from 'rolldown/utils';
 
 /** `layers.json`: who may import whom. */
 export interface Layers {
@@ -56,8 +57,7 @@ export function readHouse(root: string): House {
   const folders = readdirSync(join(root, 'packages')).map((name) => `packages/${name}`);
   const files = new Map<string, string>();
   for (const folder of folders) {
-    for (const file of filesUnder(root, `${folder}/src`))
-      files.set(file, readFileSync(join(root, file), 'utf8'));
+    for (const file of filesUnder(root, `${folder}/src`)) files.set(file, sourceOf(root, file));
   }
   return { files, packages: folders.map((folder) => readPackage(root, folder)) };
 }
@@ -67,10 +67,16 @@ export function isSource(file: string): boolean {
   return !file.endsWith('.test.ts') && !file.split('/').includes('fixtures');
 }
 
+/** As it is written; markup is made calls first, since it is not made of the tokens of JavaScript. */
+function sourceOf(root: string, file: string): string {
+  const source = readFileSync(join(root, file), 'utf8');
+  return file.endsWith('.tsx') ? transformSync(file, source, { jsx: { runtime: 'automatic' } }).code : source;
+}
+
 function filesUnder(root: string, folder: string): readonly string[] {
   if (statSync(join(root, folder), { throwIfNoEntry: false }) === undefined) return [];
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => posix.join(entry.parentPath.slice(root.length + 1), entry.name))
     .sort();
 }

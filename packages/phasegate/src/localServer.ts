@@ -5,6 +5,7 @@ import { own, PhasegateError, type Principal } from '@phasegate/core';
 import { REQUEST_LIMIT } from '@phasegate/core/contract';
 import { reasonOf } from '@phasegate/core/model';
 import { loadConfig } from './config.ts';
+import { dashboardFiles } from './dashboardFiles.ts';
 import { openHookDoor } from './hookDoor.ts';
 import { createIdleEnd, type IdleEnd } from './idleEnd.ts';
 import { type Isolated, isolatedProject, isolationOf, socketsFor } from './localIsolation.ts';
@@ -176,6 +177,7 @@ async function listen(request: ServeRequest, open: OpenProject, binding: Serving
     log,
     now: Date.now,
     hooks: mountHooks(request.project.stateDir, () => built().project, log),
+    pages: dashboardFiles(),
   };
   app = createRestApp({ ...parts, mcp: mountMcp(parts, () => built().project) });
   const listeners = [http];

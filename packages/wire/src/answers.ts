@@ -316,6 +316,15 @@ export type AuditPage = {
   readonly next_after: number | null;
 };
 
+/** Records that were looked for, newest first. */
+export type AuditFound = {
+  readonly records: readonly (AuditRecord & { readonly id?: number })[];
+  /** `before` of the next page; null at the beginning. */
+  readonly next_before: number | null;
+  /** How many records were looked through. */
+  readonly searched: number;
+};
+
 /** What checking every chain found. */
 export type AuditReport = {
   readonly ok: boolean;

@@ -5,3 +5,4 @@ export * from './runs.ts';
 export * from './tasks.ts';
 export * from './tools.ts';
 export * from './values.ts';
+export * from './watching.ts';

@@ -37,6 +37,18 @@ export const auditPage = z
   .object({ records: listOf(auditRecord), next_after: nextAfter })
   .openapi('AuditPage');
 
+/** Records that were looked for. */
+export const auditFound = z
+  .object({
+    records: listOf(auditRecord),
+    next_before: z
+      .int()
+      .nullable()
+      .openapi({ description: '`before` of the next page; null at the beginning' }),
+    searched: z.int().openapi({ description: 'how many records were looked through' }),
+  })
+  .openapi('AuditFound');
+
 /** A page of what happened to a run. */
 export const eventPage = z
   .object({ events: listOf(auditRecord), next_after: nextAfter })

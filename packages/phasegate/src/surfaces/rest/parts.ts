@@ -8,6 +8,7 @@ import type {
   Standards,
   UnlockedHuman,
 } from '../../runtime/ports.ts';
+import type { PageFiles } from './dashboard.ts';
 
 /** What the REST surface is built from. */
 export interface RestParts {
@@ -26,6 +27,8 @@ export interface RestParts {
   readonly mcp: McpMount | null;
   /** Answers clients' hooks; absent where they are not answered here. */
   readonly hooks?: HookMount;
+  /** The built pages; absent where they were not built: then a plain page shows what runs. */
+  readonly pages?: PageFiles | undefined;
 }
 
 /** Hooks of clients over HTTP. */

@@ -2,6 +2,7 @@ import { isJsonObject, type Json, own, PhasegateError } from '@phasegate/core';
 import { LONGEST_PASSPHRASE } from '@phasegate/core/contract';
 import type { Context, Hono } from 'hono';
 import { bearerSession, cookieIn, humanOf } from './callers.ts';
+import { dashboardResponse, registerPageFiles } from './dashboard.ts';
 import { readLimited } from './jsonBody.ts';
 import { homePage, pageResponse, signInPage } from './pages.ts';
 import type { HumanSession, RestEnv, RestParts } from './parts.ts';
@@ -13,10 +14,10 @@ import type { Passphrase, SignIn } from './signIn.ts';
 /** Registers the pages a human signs in by and the session as a resource of the API. */
 export function registerSessionRoutes(
   app: Hono<RestEnv>,
-  parts: Pick<RestParts, 'project' | 'settings'>,
+  parts: Pick<RestParts, 'project' | 'settings' | 'pages'>,
   { sessions, signIn }: { readonly sessions: Sessions; readonly signIn: SignIn },
 ): void {
-  const { project, settings } = parts;
+  const { project, settings, pages } = parts;
   const cookie = (secret: string, place: string, life: number) =>
     `${SESSION_COOKIE}=${secret}; Path=${pathOfPlace(place)}; HttpOnly; SameSite=Strict; Max-Age=${life}${settings.secure ? '; Secure' : ''}`;
   const set = ({ secret, place }: Opened) => cookie(secret, place ?? '', SESSION_SECONDS);
@@ -37,9 +38,12 @@ export function registerSessionRoutes(
     // By the session's own path alone: nobody is told it who does not know it, and the cookie goes nowhere else.
     const session = await sessions.find(cookieIn(c));
     if (session === null) return go('/sign-in');
+    if (pages !== undefined) return dashboardResponse(pages);
     const runs = await project.as({ kind: 'human', name: session.name }).runs({ limit: 50 });
     return pageResponse(homePage(session, runs));
   });
+
+  if (pages !== undefined) registerPageFiles(app, pages);
 
   app.get('/sign-in', async (c) => {
     const code = c.req.query('code');

@@ -10,6 +10,7 @@ import { PROBLEM_JSON } from '../problem.ts';
 import { AGENT_ROUTES } from './agents.ts';
 import { ANSWER_ROUTES } from './answers.ts';
 import { AUDIT_ROUTES } from './audit.ts';
+import { AUDIT_SEARCH_ROUTES } from './auditSearch.ts';
 import { describeBesides } from './besides.ts';
 import { responseTo } from './boundReply.ts';
 import type { Answer, Call, Endpoint, Who } from './endpoint.ts';
@@ -22,6 +23,7 @@ import { RUN_ROUTES } from './runs.ts';
 import { STATE_ROUTES } from './state.ts';
 import { TASK_ROUTES } from './tasks.ts';
 import { TOOL_ROUTES } from './tools.ts';
+import { WATCHING_ROUTES } from './watching.ts';
 import { WEBHOOK_ROUTES } from './webhooks.ts';
 import { WORKFLOW_ROUTES } from './workflows.ts';
 
@@ -33,6 +35,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...TASK_ROUTES,
   ...TOOL_ROUTES,
   ...STATE_ROUTES,
+  ...WATCHING_ROUTES,
   ...ANSWER_ROUTES,
   ...RUN_ROUTES,
   ...PHASE_ROUTES,
@@ -40,6 +43,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...FENCE_ROUTES,
   ...WORKFLOW_ROUTES,
   ...AUDIT_ROUTES,
+  ...AUDIT_SEARCH_ROUTES,
   ...AGENT_ROUTES,
   ...WEBHOOK_ROUTES,
 ];

@@ -20,6 +20,7 @@ import {
   startRequest,
   textUpTo,
 } from '@phasegate/wire/schemas';
+import { lineHolds } from '@phasegate/wire/watching';
 import { RequestRefused } from '../problem.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { demandOwnRun, humanOf } from './principals.ts';
@@ -27,6 +28,9 @@ import { refuse } from './refusal.ts';
 import { HTTP } from './spell.ts';
 
 const AGAIN = 'POST /api/v1/runs with this corrected';
+
+/** Words are looked for in so many of the newest runs. */
+const MOST_SEARCHED = 20_000;
 
 /** Where the list of runs cannot be paged further. */
 const OFFSET_LIMIT = 1_000_000;
@@ -44,19 +48,30 @@ export const RUN_ROUTES: readonly Endpoint[] = [
     query: z.strictObject({
       status: runStatus.optional(),
       workflow: textUpTo(WORD_LIMIT).optional(),
+      search: textUpTo(WORD_LIMIT)
+        .optional()
+        .openapi({
+          description: `words in the run's id, workflow, target, agent, phase or goal, among the newest ${MOST_SEARCHED}`,
+        }),
       limit: numberInQuery({ min: 1, max: PAGE_LIMIT, preset: 100 }),
       offset: numberInQuery({ min: 0, max: OFFSET_LIMIT, preset: 0 }),
     }),
     answers: { 200: { description: 'a page of runs', schema: runList } },
     async handle({ caller, query, parts }) {
-      const { status, workflow, limit, offset } = query;
-      const found = await parts.project.as(humanOf(caller)).runs({
-        // One more than asked for, to know whether there is a next page.
-        limit: limit + 1,
-        offset,
+      const { status, workflow, search, limit, offset } = query;
+      const wanted = {
         ...(status === undefined ? {} : { status }),
         ...(workflow === undefined ? {} : { workflow }),
-      });
+      };
+      const project = parts.project.as(humanOf(caller));
+      // One more than asked for, to know whether there is a next page.
+      const page = { limit: limit + 1, offset };
+      const found =
+        search === undefined
+          ? await project.runs({ ...wanted, ...page })
+          : (await project.runs({ ...wanted, limit: MOST_SEARCHED }))
+              .filter((line) => lineHolds(line, search))
+              .slice(offset, offset + page.limit);
       const runs = found.slice(0, limit).map(encodeLine);
       const next_offset = found.length > limit ? offset + limit : null;
       return reply(200, { runs, next_offset });

@@ -1,0 +1,4 @@
+/** Not written yet. */
+export function AgentsPage() {
+  return <h1>AgentsPage</h1>;
+}

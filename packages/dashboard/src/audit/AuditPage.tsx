@@ -1,0 +1,4 @@
+/** Not written yet. */
+export function AuditPage() {
+  return <h1>AuditPage</h1>;
+}

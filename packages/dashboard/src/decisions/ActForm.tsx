@@ -1,0 +1,116 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useId, useState } from 'react';
+import { act } from '../api/ask.ts';
+import { sessionQuery } from '../api/queries.ts';
+import { ProblemNote } from '../parts/Told.tsx';
+import { passkeyProof, passkeysWork } from './passkeyProof.ts';
+
+/** What is sent, and where to. */
+export interface Act {
+  readonly path: string;
+  readonly method?: 'POST' | 'DELETE';
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Something a human does. Being signed in is not enough: each act carries a fresh proof, which is kept nowhere and gone
+ * when the act is done.
+ */
+export function ActForm({
+  actOf,
+  name,
+  danger = false,
+  done,
+  children,
+}: {
+  /** What is to be done now; null while something is missing. */
+  readonly actOf: () => Act | null;
+  readonly name: string;
+  readonly danger?: boolean;
+  readonly done?: (answer: unknown) => void;
+  readonly children?: ReactNode;
+}) {
+  const id = useId();
+  const client = useQueryClient();
+  const session = useQuery(sessionQuery).data;
+  const [passphrase, setPassphrase] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>(null);
+  const ready = actOf() !== null;
+
+  async function carryOut(proofFor: (what: Act) => Promise<Record<string, unknown>>): Promise<void> {
+    const what = actOf();
+    if (what === null) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      const proof = await proofFor(what);
+      const answer = await act(what.path, { ...what.body, ...proof }, what.method);
+      setPassphrase('');
+      done?.(answer);
+      await client.invalidateQueries();
+    } catch (error) {
+      setProblem(error);
+      // What was refused may have changed meanwhile: it is looked at again.
+      void client.invalidateQueries();
+    } finally {
+      setBusy(false);
+    }
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void carryOut(async () => ({ passphrase }));
+  };
+
+  if (session !== undefined && !session.can_decide) return <NobodyDecides role={session.role} />;
+  return (
+    <form className="stack tight" onSubmit={submit}>
+      {children}
+      {(session?.passkeys ?? 0) > 0 && passkeysWork() && (
+        <button
+          type="button"
+          className={danger ? 'danger' : 'main-act'}
+          disabled={!ready || busy}
+          onClick={() => void carryOut(passkeyProof)}
+        >
+          {name} with your passkey
+        </button>
+      )}
+      <div className="field-row">
+        <label htmlFor={`${id}-passphrase`}>
+          {`Passphrase of ${session?.name ?? '…'}`}
+          <input
+            id={`${id}-passphrase`}
+            type="password"
+            autoComplete="current-password"
+            maxLength={1024}
+            required
+            value={passphrase}
+            onChange={(event) => setPassphrase(event.target.value)}
+          />
+        </label>
+        <button
+          type="submit"
+          className={danger ? 'danger' : 'main-act'}
+          disabled={!ready || busy || passphrase === ''}
+        >
+          {busy ? 'Working …' : name}
+        </button>
+      </div>
+      {problem !== null && <ProblemNote error={problem} ofAct />}
+    </form>
+  );
+}
+
+function NobodyDecides({ role }: { readonly role: string | undefined }) {
+  if (role === 'viewer') {
+    return <p className="note">Your role is viewer: you may look, and others decide.</p>;
+  }
+  return (
+    <p className="note" data-tone="amber">
+      This session belongs to nobody in particular, so it decides nothing. Set a human up with{' '}
+      <code>phasegate humans add NAME</code>, then <Link to="/people">sign in</Link> with the passphrase.
+    </p>
+  );
+}

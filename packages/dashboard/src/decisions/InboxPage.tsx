@@ -1,0 +1,109 @@
+import type { InboxItem } from '@phasegate/wire/watching';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { inboxQuery, sessionQuery } from '../api/queries.ts';
+import { Age } from '../parts/Age.tsx';
+import { Words } from '../parts/Said.tsx';
+import { Tag, type Tone } from '../parts/Status.tsx';
+import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
+
+/** What calls for a human, in a word and a colour. */
+export const KINDS: Readonly<Record<InboxItem['kind'], { readonly name: string; readonly tone: Tone }>> = {
+  gate: { name: 'Gate', tone: 'amber' },
+  questions: { name: 'Question', tone: 'blue' },
+  escalation: { name: 'Escalation', tone: 'red' },
+  fence: { name: 'Fence', tone: 'red' },
+};
+
+/** All that waits for a human across runs, the oldest first. */
+export function InboxPage() {
+  const inbox = useQuery(inboxQuery);
+  const name = useQuery(sessionQuery).data?.name;
+  const [kind, setKind] = useState<InboxItem['kind'] | null>(null);
+  const items = inbox.data?.items ?? [];
+  const shown = items.filter((item) => kind === null || item.kind === kind);
+  return (
+    <>
+      <header className="head">
+        <h1>Decisions</h1>
+        <p className="soft">Gates, questions, escalations and changes outside a scope, the oldest first.</p>
+      </header>
+      {inbox.error !== null && <ProblemNote error={inbox.error} again={() => void inbox.refetch()} />}
+      {inbox.data === undefined && inbox.error === null && <Waiting what="what waits" />}
+      {items.length > 0 && (
+        <fieldset className="row" aria-label="Kind">
+          <button type="button" className="chip" aria-pressed={kind === null} onClick={() => setKind(null)}>
+            All <span className="soft">{items.length}</span>
+          </button>
+          {(Object.keys(KINDS) as InboxItem['kind'][]).map((one) => (
+            <button
+              key={one}
+              type="button"
+              className="chip"
+              aria-pressed={kind === one}
+              onClick={() => setKind(one)}
+            >
+              {KINDS[one].name}
+              <span className="soft">{items.filter((item) => item.kind === one).length}</span>
+            </button>
+          ))}
+        </fieldset>
+      )}
+      {inbox.data !== undefined && shown.length === 0 && (
+        <div className="card">
+          <Empty title="Nothing waits for you">
+            <p>When a run reaches a gate, an agent asks or something goes wrong, it appears here at once.</p>
+          </Empty>
+        </div>
+      )}
+      <ul className="stack tight">
+        {shown.map((item) => (
+          <li key={item.run}>
+            <Item item={item} name={name} />
+          </li>
+        ))}
+      </ul>
+      {inbox.data?.more === true && (
+        <p className="soft">There is more than can be listed; settle some of these first.</p>
+      )}
+    </>
+  );
+}
+
+function Item({ item, name }: { readonly item: InboxItem; readonly name: string | undefined }) {
+  const { kind, text, run, workflow, goal, target, since, expires_at, quorum, votes, approvers } = item;
+  const about = goal ?? target;
+  const mine = name !== undefined && (approvers.length === 0 || approvers.includes(name));
+  const voted = votes.some(({ by }) => by === name);
+  return (
+    <Link to="/decisions/$run" params={{ run }} className="card inbox-item">
+      <span className="row spread">
+        <span className="row">
+          <Tag tone={KINDS[kind].tone} text={KINDS[kind].name} />
+          <strong>{about === null ? `Run ${run}` : <Words text={about} most={120} />}</strong>
+        </span>
+        <span className="small soft">
+          waits since <Age at={since} />
+        </span>
+      </span>
+      <span className="inbox-text">
+        <Words text={text} most={280} />
+      </span>
+      <span className="row small soft">
+        <span>{workflow}</span>
+        {item.phase !== null && (
+          <span>
+            phase <Words text={String(item.phase)} />
+          </span>
+        )}
+        <span className="mono">{run}</span>
+        {quorum > 1 && <Tag plain text={`${votes.length} of ${quorum} have agreed`} />}
+        {voted && <Tag plain text="you have decided" />}
+        {!mine && <Tag plain text={`for ${approvers.join(', ')}`} />}
+        {expires_at !== null && <Tag tone="amber" text="closes" />}
+        {expires_at !== null && <Age at={expires_at} />}
+      </span>
+    </Link>
+  );
+}

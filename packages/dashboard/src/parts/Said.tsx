@@ -1,0 +1,32 @@
+import { useState } from 'react';
+import { cutText, plainText } from './plainText.ts';
+
+/** Words of somebody else on a line of ours. */
+export function Words({ text, most = 300 }: { readonly text: string; readonly most?: number }) {
+  const { shown, left } = cutText(text, most);
+  return <bdi>{`${plainText(shown).replaceAll('\n', ' ')}${left === 0 ? '' : '…'}`}</bdi>;
+}
+
+/** A block of somebody else's text: as text, with everything visible, and not all of a long one at once. */
+export function Said({ text }: { readonly text: string }) {
+  const [most, setMost] = useState(FIRST);
+  const { shown, left } = cutText(text, most);
+  return (
+    <div className="stack tight">
+      <div className="said" dir="auto">
+        {plainText(shown)}
+      </div>
+      {left > 0 && (
+        <p className="row small soft">
+          {`${left.toLocaleString('en')} more characters are not shown.`}
+          <button type="button" className="chip" onClick={() => setMost(most + MORE)}>
+            Show more
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+const FIRST = 3_000;
+const MORE = 32_000;

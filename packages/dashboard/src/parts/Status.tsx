@@ -1,0 +1,35 @@
+import type { RunLine } from '@phasegate/wire';
+
+/** The colours a thing can have; each says something, and never alone. */
+export type Tone = 'blue' | 'amber' | 'red' | 'green' | 'grey';
+
+/** What a run is doing, in a word and a colour. */
+export function Status({ status }: { readonly status: RunLine['status'] }) {
+  return <Tag tone={TONES[status] ?? 'grey'} text={status} />;
+}
+
+/** A word with a colour. */
+export function Tag({
+  tone = 'grey',
+  text,
+  plain = false,
+}: {
+  readonly tone?: Tone;
+  readonly text: string;
+  readonly plain?: boolean;
+}) {
+  return (
+    <span className={plain ? 'tag plain' : 'tag'} data-tone={tone}>
+      {text}
+    </span>
+  );
+}
+
+const TONES: Readonly<Record<string, Tone>> = {
+  queued: 'grey',
+  active: 'blue',
+  waiting: 'amber',
+  escalated: 'red',
+  completed: 'green',
+  stopped: 'grey',
+};

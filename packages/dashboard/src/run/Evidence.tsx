@@ -1,0 +1,104 @@
+import type { MapCompletion, RunMap } from '@phasegate/wire/watching';
+import { useQuery } from '@tanstack/react-query';
+import { mapQuery } from '../api/queries.ts';
+import { Age } from '../parts/Age.tsx';
+import { Said, Words } from '../parts/Said.tsx';
+import { Tag } from '../parts/Status.tsx';
+import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
+import { EvidenceClass } from './PhaseWork.tsx';
+
+/** What was handed in, phase by phase, with what the engine looked at for itself, and who decided what. */
+export function Evidence({ id }: { readonly id: string }) {
+  const map = useQuery(mapQuery(id));
+  if (map.error !== null) return <ProblemNote error={map.error} again={() => void map.refetch()} />;
+  if (map.data === undefined) return <Waiting what="the evidence" />;
+  const { completions, decisions } = map.data;
+  if (completions.length === 0) {
+    return (
+      <Empty title="No phase is completed yet">
+        <p>When the agent completes a phase, what it handed in is shown here.</p>
+      </Empty>
+    );
+  }
+  return (
+    <div className="stack">
+      {decisions.length > 0 && (
+        <section className="card" aria-labelledby="decided">
+          <h2 id="decided">Decided by humans</h2>
+          <ul className="stack tight">
+            {decisions.map(({ gate, option, input, by, at }) => (
+              <li key={gate + by} className="row">
+                <strong>
+                  <Words text={option} />
+                </strong>
+                <span className="soft">
+                  at gate <Words text={gate} />, by <Words text={by} />, <Age at={at} />
+                </span>
+                {input !== null && <Words text={`“${input}”`} most={2000} />}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {completions.toReversed().map((one) => (
+        <Completed key={`${one.phase} ${one.visit}`} completion={one} map={map.data} />
+      ))}
+    </div>
+  );
+}
+
+function Completed({ completion, map }: { readonly completion: MapCompletion; readonly map: RunMap }) {
+  const { phase, visit, outcome, by, at, evidence, word, warnings, approved } = completion;
+  const checks = map.nodes.find(({ id }) => id === phase)?.checks ?? [];
+  const entries = Object.entries(evidence);
+  return (
+    <article className="card stack">
+      <header className="row spread">
+        <h2>
+          <Words text={String(phase)} />
+          {visit > 1 && <span className="soft">{`, visit ${visit}`}</span>}
+        </h2>
+        <span className="row small soft">
+          <Tag tone={outcome === 'ok' ? 'green' : 'amber'} text={outcome} />
+          {approved && <Tag tone="green" text="approved by a human" />}
+          handed in by <Words text={by} />, <Age at={at} />
+        </span>
+      </header>
+      {checks.length > 0 && (
+        <div className="stack tight">
+          <h3>Looked at before it was accepted</h3>
+          <ul className="row">
+            {checks.map((check) => (
+              <li key={check.label} className="row">
+                <EvidenceClass name={check.class} />
+                <span className="small">
+                  <Words text={check.label} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <div className="stack tight">
+        <h3 className="row">
+          Handed in <EvidenceClass name="claimed" />
+        </h3>
+        {entries.length === 0 && <p className="soft">Nothing was asked for.</p>}
+        {entries.map(([name, value]) => (
+          <div key={name} className="stack tight">
+            <p className="mono small">
+              <Words text={name} />
+            </p>
+            <Said text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)} />
+          </div>
+        ))}
+        {word !== undefined && <Said text={JSON.stringify(word, null, 2)} />}
+      </div>
+      {warnings.map((text) => (
+        <p key={text} className="note" data-tone="amber">
+          <Words text={text} most={1000} />
+        </p>
+      ))}
+    </article>
+  );
+}

@@ -1,0 +1,212 @@
+import type { RunLine } from '@phasegate/wire';
+import type { RunGlance } from '@phasegate/wire/watching';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef } from 'react';
+import { glanceQuery, RUNS_PER_PAGE, type RunFilter, runsQuery } from '../api/queries.ts';
+import { Age } from '../parts/Age.tsx';
+import { Words } from '../parts/Said.tsx';
+import { Status, Tag } from '../parts/Status.tsx';
+import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
+
+const ROW_HEIGHT = 56;
+const HEADINGS = ['Status', 'Run', 'Workflow', 'Phase', 'Agent', 'Last verdict', 'Changed'];
+
+/** The list itself: as many rows as fit the screen, and pages of it as they are looked at. */
+export function RunList({
+  filter,
+  total,
+}: {
+  readonly filter: RunFilter;
+  readonly total: number | undefined;
+}) {
+  const body = useRef<HTMLDivElement>(null);
+  const first = useQuery(runsQuery(filter, 0));
+  const firstRows = first.data?.runs.length ?? 0;
+  const guess = first.data?.next_offset == null ? firstRows : MOST_ROWS;
+  const count = Math.max(total ?? guess, firstRows);
+  const rows = useVirtualizer({
+    count: first.data === undefined ? 0 : count,
+    getScrollElement: () => body.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 8,
+  });
+  const items = rows.getVirtualItems();
+  const lastPage = Math.floor((items.at(-1)?.index ?? 0) / RUNS_PER_PAGE);
+  const firstPage = Math.min(Math.floor((items[0]?.index ?? 0) / RUNS_PER_PAGE), lastPage);
+  const wanted = Array.from({ length: lastPage - firstPage + 1 }, (_, at) => firstPage + at);
+  const pages = useQueries({ queries: wanted.map((page) => runsQuery(filter, page)) });
+  const lineAt = (index: number): RunLine | undefined =>
+    pages[Math.floor(index / RUNS_PER_PAGE) - firstPage]?.data?.runs[index % RUNS_PER_PAGE];
+  const shown = items.map(({ index }) => lineAt(index)?.run).filter((run) => run !== undefined);
+  const glances = useQuery(glanceQuery(shown)).data?.runs;
+  const glanceOf = new Map(glances?.map((glance) => [glance.run, glance]));
+  useRowKeys(count, (index) => rows.scrollToIndex(index, { align: 'auto' }));
+
+  if (first.error !== null) return <ProblemNote error={first.error} again={() => void first.refetch()} />;
+  if (first.data === undefined) return <Waiting what="the runs" />;
+  if (firstRows === 0) return <NoRuns filter={filter} />;
+  return (
+    <div className="card grid">
+      <div className="grid-head run-columns wide-only" aria-hidden="true">
+        {HEADINGS.map((name) => (
+          <span key={name}>{name}</span>
+        ))}
+      </div>
+      <section ref={body} className="grid-body" aria-label="The runs, newest first">
+        <div style={{ height: rows.getTotalSize() }}>
+          {items.map(({ index, start }) => (
+            <Row
+              key={index}
+              index={index}
+              start={start}
+              line={lineAt(index)}
+              glance={glanceOf.get(lineAt(index)?.run ?? '')}
+            />
+          ))}
+        </div>
+      </section>
+    </div>
+  );
+}
+
+/** A search does not say beforehand how many it finds. */
+const MOST_ROWS = 1000;
+
+function Row({
+  index,
+  start,
+  line,
+  glance,
+}: {
+  readonly index: number;
+  readonly start: number;
+  readonly line: RunLine | undefined;
+  readonly glance: RunGlance | undefined;
+}) {
+  const place = { height: ROW_HEIGHT, transform: `translateY(${start}px)` };
+  if (line === undefined) return <div className="grid-row run-columns" style={place} aria-hidden="true" />;
+  const about = line.goal ?? line.target;
+  return (
+    <Link
+      to="/runs/$run"
+      params={{ run: line.run }}
+      className="grid-row run-columns"
+      style={place}
+      data-index={index}
+      data-run={line.run}
+    >
+      <span>
+        <Status status={line.status} />
+      </span>
+      <span className="two-lines">
+        {about === null ? <span className="soft">no goal was given</span> : <Words text={about} />}
+        <span className="mono small soft">{line.run}</span>
+      </span>
+      <span>{line.workflow}</span>
+      <span>
+        {line.phase === null ? <span className="soft">ended</span> : <Words text={String(line.phase)} />}
+      </span>
+      <span className="two-lines">
+        {line.holder === null ? <span className="soft">nobody</span> : <Words text={line.holder} />}
+        <span className="small soft">{glance?.ring ?? ''}</span>
+      </span>
+      <span>
+        <Verdict glance={glance} />
+      </span>
+      <span className="small soft">
+        <Age at={line.updated_at} />
+      </span>
+    </Link>
+  );
+}
+
+function Verdict({ glance }: { readonly glance: RunGlance | undefined }) {
+  const last = glance?.last ?? null;
+  if (last === null) return <span className="soft">—</span>;
+  return (
+    <span className="row nowrap">
+      <Tag tone={last.allowed ? 'green' : 'red'} text={last.allowed ? 'passed' : 'refused'} />
+      <span className="small soft">
+        <Words text={last.text} most={80} />
+      </span>
+    </span>
+  );
+}
+
+function NoRuns({ filter }: { readonly filter: RunFilter }) {
+  const narrowed = filter.q !== undefined || filter.status !== undefined || filter.workflow !== undefined;
+  if (narrowed) {
+    return (
+      <Empty title="No run is like that">
+        <p>Nothing in this project matches what you chose.</p>
+        <Link to="/" search={{}} className="button">
+          Show all runs
+        </Link>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="Nothing has been started yet">
+      <p>
+        Start a run in a terminal of the project, and it appears here at once:{' '}
+        <code>phasegate start WORKFLOW</code>
+      </p>
+      <Link to="/workflows" className="button">
+        See the workflows
+      </Link>
+    </Empty>
+  );
+}
+
+/** Up and down move through the rows from anywhere on the page, and what is not on the screen comes into view. */
+function useRowKeys(count: number, show: (index: number) => void): void {
+  const at = useRef(-1);
+  const latest = useRef({ count, show });
+  latest.current = { count, show };
+  useEffect(() => {
+    const move = (to: number) => {
+      at.current = Math.max(0, Math.min(latest.current.count - 1, to));
+      latest.current.show(at.current);
+      requestAnimationFrame(() => requestAnimationFrame(() => focusRow(at.current)));
+    };
+    const press = (event: KeyboardEvent) => {
+      const focused = focusedRow();
+      if (focused === null && !isIdle(event.target)) return;
+      if (focused !== null) at.current = focused;
+      const step = STEPS[event.key];
+      const to =
+        step === undefined ? { Home: 0, End: latest.current.count - 1 }[event.key] : at.current + step;
+      if (to === undefined) return;
+      event.preventDefault();
+      move(to);
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+}
+
+/** Whether keys mean nothing else where they are pressed. */
+function isIdle(target: EventTarget | null): boolean {
+  return target === document.body || (target instanceof HTMLElement && target.id === 'content');
+}
+
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowDown: 1,
+  j: 1,
+  ArrowUp: -1,
+  k: -1,
+  PageDown: 10,
+  PageUp: -10,
+};
+
+function focusedRow(): number | null {
+  const index =
+    document.activeElement instanceof HTMLElement ? document.activeElement.dataset.index : undefined;
+  return index === undefined ? null : Number(index);
+}
+
+function focusRow(index: number): void {
+  document.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus({ preventScroll: true });
+}

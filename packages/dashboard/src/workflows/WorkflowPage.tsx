@@ -1,0 +1,4 @@
+/** Not written yet. */
+export function WorkflowPage() {
+  return <h1>WorkflowPage</h1>;
+}

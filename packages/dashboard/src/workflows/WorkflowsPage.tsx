@@ -1,0 +1,4 @@
+/** Not written yet. */
+export function WorkflowsPage() {
+  return <h1>WorkflowsPage</h1>;
+}

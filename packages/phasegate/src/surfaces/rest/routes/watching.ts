@@ -1,0 +1,96 @@
+import { z } from '@hono/zod-openapi';
+import type { Principal, RunStatus } from '@phasegate/core';
+import { RUN_STATUSES } from '@phasegate/core/contract';
+import { TEXT_LIMIT } from '@phasegate/wire';
+import { inbox, runCounts, runGlances, runMap, runPath, textUpTo } from '@phasegate/wire/schemas';
+import { encodeGlance, encodeInboxItem, encodeRunMap, type InboxItem } from '@phasegate/wire/watching';
+import type { RunsOf } from '../../../runtime/ports.ts';
+import { type Endpoint, endpoint, reply } from './endpoint.ts';
+import { humanOf } from './principals.ts';
+
+/** As many as a screen shows. */
+const MOST_GLANCES = 100;
+
+/** What a human who watches over a project needs beside the runs themselves. */
+export const WATCHING_ROUTES: readonly Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/state/counts',
+    operationId: 'countRuns',
+    tag: 'state',
+    who: ['human'],
+    summary: 'How many runs there are',
+    description: 'By status.',
+    answers: { 200: { description: 'the numbers', schema: runCounts } },
+    async handle({ parts: { project } }) {
+      const counts = await project.countRuns();
+      return reply(200, { runs: Object.fromEntries(RUN_STATUSES.map((one) => [one, counts[one] ?? 0])) });
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/state/inbox',
+    operationId: 'getInbox',
+    tag: 'state',
+    who: ['human'],
+    summary: 'What waits for a human',
+    description:
+      'Open gates, questions, escalations, and changes outside a scope that refused a phase; the oldest first.',
+    answers: { 200: { description: 'all of it, or the newest 200 of each kind', schema: inbox } },
+    async handle({ caller, parts: { project } }) {
+      return reply(200, await inboxOf(humanOf(caller), project));
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/state/runs',
+    operationId: 'glanceAtRuns',
+    tag: 'state',
+    who: ['human'],
+    summary: 'What a list says of runs beside their lines',
+    description: `Ring, attempts and the newest verdict of at most ${MOST_GLANCES} runs. One that cannot be read is left out.`,
+    query: z.strictObject({
+      ids: textUpTo(TEXT_LIMIT).openapi({ description: 'ids of runs, one on each line' }),
+    }),
+    answers: { 200: { description: 'those that can be read', schema: runGlances } },
+    async handle({ query, parts: { project } }) {
+      const ids = query.ids.split('\n').slice(0, MOST_GLANCES);
+      const found = await Promise.all(ids.map((id) => project.load(id).then(encodeGlance, () => null)));
+      return reply(200, { runs: found.filter((one) => one !== null) });
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/runs/{id}/map',
+    operationId: 'getRunMap',
+    tag: 'runs',
+    who: ['human'],
+    summary: "A run's way through its workflow",
+    description:
+      'Every phase with where the run stands with it, the ways it took, what was handed in and decided, and what the current phase may use and write.',
+    params: runPath,
+    answers: { 200: { description: 'the map', schema: runMap } },
+    async handle({ caller, params, parts: { project } }) {
+      // Whether the caller may see the run at all.
+      await project.look(params.id, humanOf(caller));
+      return reply(200, encodeRunMap(await project.load(params.id)));
+    },
+  }),
+];
+
+const MOST_WAITING = 200;
+const CALLING: readonly RunStatus[] = ['waiting', 'escalated', 'active'];
+
+/** Looked at and not opened: who only watches renews no lease and closes no gate. */
+async function inboxOf(human: Principal, project: RunsOf): Promise<{ items: InboxItem[]; more: boolean }> {
+  const lists = await Promise.all(
+    CALLING.map((status) => project.as(human).runs({ status, limit: MOST_WAITING + 1 })),
+  );
+  const lines = lists.flatMap((list) => list.slice(0, MOST_WAITING));
+  const views = await Promise.all(lines.map(({ run }) => project.look(run, human).catch(() => null)));
+  const items = views.flatMap((view) => (view === null ? [] : (encodeInboxItem(view) ?? [])));
+  return {
+    items: items.sort((one, other) => (one.since < other.since ? -1 : one.since > other.since ? 1 : 0)),
+    more: lists.some((list) => list.length > MOST_WAITING),
+  };
+}

@@ -1,0 +1,121 @@
+import { z } from '@hono/zod-openapi';
+import { jsonObject, listOf, phaseId, time } from './values.ts';
+
+/** How many runs there are of each status. */
+export const runCounts = z
+  .object({ runs: z.record(z.string(), z.int()).openapi({ description: 'by status' }) })
+  .openapi('RunCounts');
+
+const vote = z.object({ by: z.string(), option: z.string() });
+
+/** All that waits for a human. */
+export const inbox = z
+  .object({
+    items: listOf(
+      z.object({
+        run: z.string(),
+        workflow: z.string(),
+        target: z.string().nullable(),
+        goal: z.string().optional(),
+        goal_by: z.string().optional(),
+        kind: z.enum(['gate', 'questions', 'escalation', 'fence']),
+        phase: phaseId.nullable(),
+        holder: z.string().nullable(),
+        since: time,
+        expires_at: time.nullable(),
+        text: z.string(),
+        approvers: listOf(z.string()),
+        quorum: z.int(),
+        votes: listOf(vote),
+      }),
+    ),
+    more: z.boolean().openapi({ description: 'whether there is more than is listed' }),
+  })
+  .openapi('Inbox');
+
+/** What a list says of runs beside their lines. */
+export const runGlances = z
+  .object({
+    runs: listOf(
+      z.object({
+        run: z.string(),
+        ring: z.string(),
+        attempts: z.int(),
+        last: z.object({ allowed: z.boolean(), text: z.string() }).nullable(),
+      }),
+    ),
+  })
+  .openapi('RunGlances');
+
+const mapScope = z.object({
+  allowed_tools: listOf(z.string()),
+  forbidden_tools: listOf(z.string()),
+  writes: listOf(z.string()),
+});
+
+const mapNode = z.object({
+  id: phaseId.nullable().openapi({ description: 'null for the end' }),
+  name: z.string(),
+  human: z.boolean().openapi({ description: 'whether a human decides there' }),
+  parallel: z.boolean(),
+  status: z.string().nullable(),
+  visits: z.int(),
+  checks: listOf(z.object({ label: z.string(), class: z.string(), warns: z.boolean() })),
+  evidence: listOf(z.string()),
+});
+
+const mapEdge = z.object({
+  from: phaseId,
+  to: phaseId.nullable().openapi({ description: 'null for the end' }),
+  label: z.string(),
+  human: z.boolean(),
+  back: z.boolean(),
+  max: z.int().nullable(),
+  taken: z.int().openapi({ description: 'how often the run went this way' }),
+});
+
+/** A run's way through its workflow. */
+export const runMap = z
+  .object({
+    run: z.string(),
+    workflow: z.string(),
+    workflow_hash: z.string(),
+    nodes: listOf(mapNode),
+    edges: listOf(mapEdge),
+    items: listOf(
+      z.object({
+        key: z.string(),
+        status: z.string(),
+        attempts: z.int(),
+        holder: z.string().nullable(),
+        error: z.string().nullable(),
+      }),
+    ).openapi({ description: 'of the current phase, where it is parallel' }),
+    tasks: listOf(z.object({ number: z.int(), name: z.string(), fetched: z.boolean() })),
+    scope: mapScope.nullable(),
+    completions: listOf(
+      z.object({
+        phase: phaseId,
+        visit: z.int(),
+        at: time,
+        by: z.string(),
+        outcome: z.string(),
+        evidence: jsonObject,
+        word: jsonObject.optional(),
+        warnings: listOf(z.string()),
+        approved: z.boolean(),
+      }),
+    ),
+    decisions: listOf(
+      z.object({
+        gate: z.string(),
+        option: z.string(),
+        input: z.string().nullable(),
+        by: z.string(),
+        at: time,
+      }),
+    ),
+    fenced: listOf(jsonObject),
+    note: z.string().nullable(),
+  })
+  .openapi('RunMap');
