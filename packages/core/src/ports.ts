@@ -96,7 +96,15 @@ export type {
   GuardedReading,
   GuardedTree,
 } from './ports/guarded.ts';
-export type { HumanRecord, HumanStore, Humans, UnlockedHuman, WrappedKey } from './ports/humans.ts';
+export type {
+  HumanRecord,
+  HumanStore,
+  Humans,
+  NewHuman,
+  Role,
+  UnlockedHuman,
+  WrappedKey,
+} from './ports/humans.ts';
 export type { KeptBeside, KeptRecord, KeptStore } from './ports/kept.ts';
 export type {
   Admitted,

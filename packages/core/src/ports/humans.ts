@@ -1,13 +1,28 @@
 import type { Principal } from '../engine/run.ts';
 import type { AuditDraft } from './audit.ts';
 
+/** What a human may do: look; decide, answer, resume and stop as well; or all of it. */
+export type Role = 'viewer' | 'approver' | 'admin';
+
+/** A human who is to be added. */
+export interface NewHuman {
+  readonly name: string;
+  readonly role: Role;
+}
+
 /** The humans of a project. */
 export interface Humans {
   list(): Promise<
-    readonly { readonly name: string; readonly addedAt: string; readonly changedAt?: string }[]
+    readonly {
+      readonly name: string;
+      readonly role: Role;
+      readonly addedAt: string;
+      readonly changedAt?: string;
+    }[]
   >;
-  /** The first human needs no credential; a further one needs an existing human's. */
-  add(name: string, passphrase: string, by: UnlockedHuman | null): Promise<void>;
+  /** The first human needs no credential and is an admin; a further one needs an admin's. By a name alone: an admin. */
+  add(human: string | NewHuman, passphrase: string, by: UnlockedHuman | null): Promise<void>;
+  /** An admin's verb; the last admin stays. */
   remove(name: string, by: UnlockedHuman): Promise<void>;
   /** Changes a passphrase; the old one proves whose it is. The key stays, and with it all that was signed. */
   changePassphrase(name: string, old: string, passphrase: string): Promise<void>;
@@ -18,6 +33,8 @@ export interface Humans {
   reset(name: string, passphrase: string, by: UnlockedHuman): Promise<void>;
   /** Throws `no_human`, `usage` (several humans and no name), `credential_invalid` (recorded in the audit). */
   unlock(name: string | undefined, passphrase: string): Promise<UnlockedHuman>;
+  /** Throws `not_permitted` where that human's role is less than `least`; `what` is the act, e.g. `adding an agent`. */
+  demand(human: Pick<Principal, 'name'>, least: Role, what: string): Promise<void>;
 }
 
 /** A human whose passphrase was right, in this process only. */
@@ -47,6 +64,8 @@ export interface HumanRecord {
   /** Ed25519, SPKI, base64url. */
   readonly publicKey: string;
   readonly wrappedKey: WrappedKey;
+  /** Absent: an admin. */
+  readonly role?: Role;
   readonly addedAt: string;
   /** When the passphrase was changed; left out where it never was. */
   readonly changedAt?: string;

@@ -1,8 +1,9 @@
+import { RUN_STATUSES } from '@phasegate/core/contract';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import { countsQuery, type RunFilter } from '../api/queries.ts';
-import { filterFrom, STATUSES } from './filterFrom.ts';
+import { filterFrom } from './filterFrom.ts';
 import { RunList } from './RunList.tsx';
 
 /** Every run, live: narrowed by status and words, gone through by keyboard. */
@@ -43,7 +44,7 @@ export function RunsPage() {
           on={filter.status === undefined}
           choose={() => change({ status: undefined })}
         />
-        {STATUSES.map((status) => (
+        {RUN_STATUSES.map((status) => (
           <StatusChip
             key={status}
             name={`${status.slice(0, 1).toUpperCase()}${status.slice(1)}`}

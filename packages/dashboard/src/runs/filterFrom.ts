@@ -1,3 +1,4 @@
+import { RUN_STATUSES } from '@phasegate/core/contract';
 import type { RunFilter } from '../api/queries.ts';
 
 /** What an address says of the list; anything else in it says nothing. */
@@ -5,11 +6,8 @@ export function filterFrom(search: Readonly<Record<string, unknown>>): RunFilter
   const text = (value: unknown) =>
     typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
   return {
-    status: STATUSES.find((status) => status === search.status),
+    status: RUN_STATUSES.find((status) => status === search.status),
     workflow: text(search.workflow),
     q: text(search.q),
   };
 }
-
-/** What a run can be doing, what calls for a human first. */
-export const STATUSES = ['waiting', 'escalated', 'active', 'queued', 'completed', 'stopped'] as const;

@@ -3,6 +3,7 @@ import { PhasegateError } from '@phasegate/core';
 import { isPrincipalName } from '@phasegate/core/contract';
 import { isCapability } from '@phasegate/core/model';
 import type { AgentRecord, AgentStore, Agents, HumanStore, UnlockedHuman } from './ports.ts';
+import { demandRole } from './roles.ts';
 
 /** What agents are built from. */
 export interface AgentParts {
@@ -21,7 +22,10 @@ export function createAgents({ store, now, releaseAll }: AgentParts): Agents {
 
   /** Who may change the list of agents: a human, and anyone while there is none. */
   async function authorOf(by: UnlockedHuman | null, what: string): Promise<string> {
-    if (by !== null) return `human:${by.principal.name}`;
+    if (by !== null) {
+      await demandRole(store, by.principal, { least: 'admin', what: `${what} an agent` });
+      return `human:${by.principal.name}`;
+    }
     if ((await store.humans()).length === 0) return 'setup';
     throw new PhasegateError('not_permitted', `a human is set up, so ${what} an agent needs that human`);
   }

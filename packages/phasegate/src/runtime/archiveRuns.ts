@@ -1,5 +1,6 @@
 import { PhasegateError } from '@phasegate/core';
 import type { ArchiveRecord, Store, UnlockedHuman } from './ports.ts';
+import { demandRole } from './roles.ts';
 
 /** Moves runs that ended to an archive, for the human whose key was unlocked. */
 export async function archiveRuns(
@@ -10,5 +11,6 @@ export async function archiveRuns(
   if (store.archive === undefined || file === undefined) {
     throw new PhasegateError('store_unavailable', 'this store archives no runs');
   }
+  await demandRole(store, human.principal, { least: 'admin', what: 'archiving runs' });
   return store.archive({ before, file, by: `human:${human.principal.name}` });
 }

@@ -1,9 +1,17 @@
 import { own, PhasegateError, type Run } from '@phasegate/core';
-import type { AuditStore, DatabaseBackup, DatabaseBackupStore, DatabaseBackups, Databases } from './ports.ts';
+import type {
+  AuditStore,
+  DatabaseBackup,
+  DatabaseBackupStore,
+  DatabaseBackups,
+  Databases,
+  HumanStore,
+} from './ports.ts';
+import { demandRole } from './roles.ts';
 
 /** What backups of authors' databases are built from. */
 export interface DatabaseBackupParts {
-  readonly store: DatabaseBackupStore & AuditStore;
+  readonly store: DatabaseBackupStore & AuditStore & Pick<HumanStore, 'humans'>;
   readonly databases: Pick<Databases, 'backup' | 'restore'>;
   load(runId: string): Promise<Run>;
   /** ISO time. */
@@ -25,6 +33,7 @@ export function createDatabaseBackups({ store, databases, load, now }: DatabaseB
     },
     list: () => store.databaseBackups(),
     async restore(backupId, human) {
+      await demandRole(store, human.principal, { least: 'admin', what: 'restoring a database' });
       const backup = (await store.databaseBackups()).find(({ id }) => id === backupId);
       const database = backup?.run == null ? undefined : (await load(backup.run)).workflow.database;
       if (backup === undefined || database === undefined) {

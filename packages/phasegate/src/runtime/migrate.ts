@@ -29,6 +29,7 @@ import type {
   TrustStore,
 } from './ports.ts';
 import { chainOf } from './recordings.ts';
+import { demandRole } from './roles.ts';
 import type { Runtime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { timeFor } from './timeFor.ts';
@@ -124,6 +125,7 @@ export function createMigrations(parts: MigrationParts): Migrations {
     },
 
     async migrate(runId, to, { principal }) {
+      await demandRole(store, principal, { least: 'admin', what: 'moving a run to another workflow' });
       const make = async (run: Run) => {
         const command = await accepted(run, to, principal);
         if (command.kind === 'migrate') await demandWorkspace({ ...run, workflow: command.workflow });

@@ -44,6 +44,7 @@ import type { Processes } from './processes.ts';
 import type { RangeRecordParts } from './range/rangeRecords.ts';
 import { recordingsIn, refusedStartsIn } from './recordings.ts';
 import { createRefusalNotes } from './refusalNotes.ts';
+import { demandRole } from './roles.ts';
 import { createRuntime } from './runtime.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
 import { createSandboxes } from './sandboxes.ts';
@@ -138,7 +139,14 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
       lookingAgain: () => lookingAgain(parts),
     },
     migrations: lateMigrations({ ...parts, runtime }),
-    fencing: createFencing({ fence: parts.measuring, judged: fence, runtime, load, here: parts }),
+    fencing: createFencing({
+      fence: parts.measuring,
+      judged: fence,
+      runtime,
+      load,
+      demand: (human) => demandRole(store, human, { least: 'approver', what: 'settling changed files' }),
+      here: parts,
+    }),
     databases,
     databaseBackups: createDatabaseBackups({ store, databases, load, now }),
     trust,

@@ -1,4 +1,4 @@
-import { PhasegateError } from '@phasegate/core';
+import { type JsonObject, PhasegateError } from '@phasegate/core';
 import { isPrincipalName } from '@phasegate/core/contract';
 import {
   createHumanKey,
@@ -7,7 +7,8 @@ import {
   unlockHumanKey,
   verifyHumanSignature,
 } from './humanKeys.ts';
-import type { AgentStore, AuditStore, HumanRecord, HumanStore, Humans, UnlockedHuman } from './ports.ts';
+import type { AgentStore, AuditStore, HumanRecord, HumanStore, Humans, Role, UnlockedHuman } from './ports.ts';
+import { demandRole, roleOf } from './roles.ts';
 
 /** The humans of a project: who they are, and that a passphrase is theirs. */
 export function createHumans(
@@ -19,7 +20,8 @@ export function createHumans(
     principal: string,
     event: 'human_added' | 'human_removed' | 'passphrase_changed' | 'credential_failed',
     human: string,
-  ) => [{ time: now(), principal, event, data: { human } }];
+    more: JsonObject = {},
+  ) => [{ time: now(), principal, event, data: { human, ...more } }];
 
   async function wrongPassphrase(name: string): Promise<PhasegateError> {
     await store.note(null, record('unknown', 'credential_failed', name));
@@ -47,14 +49,16 @@ export function createHumans(
 
   return {
     async list() {
-      return (await store.humans()).map(({ name, addedAt, changedAt }) => ({
+      return (await store.humans()).map(({ name, role, addedAt, changedAt }) => ({
         name,
+        role: roleOf({ ...(role === undefined ? {} : { role }) }),
         addedAt,
         ...(changedAt === undefined ? {} : { changedAt }),
       }));
     },
 
-    async add(name, passphrase, by) {
+    async add(added, passphrase, by) {
+      const { name, role } = typeof added === 'string' ? { name: added, role: 'admin' as const } : added;
       if (!isPrincipalName(name)) {
         throw new PhasegateError(
           'usage',
@@ -75,12 +79,17 @@ export function createHumans(
             hint: `phasegate humans add ${name} --as ${humans[0]?.name}`,
           });
         }
-        if (by === null) await demandWholeChain();
-        else demandPresent(humans, by);
+        if (by === null) {
+          demandAdmin(name, role);
+          await demandWholeChain();
+        } else {
+          demandPresent(humans, by);
+          await demandRole(store, by.principal, { least: 'admin', what: 'adding a human' });
+        }
         const key = await createHumanKey(passphrase, keys);
         const principal = by === null ? 'setup' : `human:${by.principal.name}`;
-        const human = { name, ...key, addedAt: now() };
-        return store.putHuman(human, record(principal, 'human_added', name), humans);
+        const human = { name, ...key, role, addedAt: now() };
+        return store.putHuman(human, record(principal, 'human_added', name, { role }), humans);
       });
     },
 
@@ -95,6 +104,12 @@ export function createHumans(
           );
         }
         demandPresent(humans, by);
+        await demandRole(store, by.principal, { least: 'admin', what: 'removing a human' });
+        if (!humans.some((human) => human.name !== name && roleOf(human) === 'admin')) {
+          throw new PhasegateError('not_permitted', `\`${name}\` is the last admin; without one nobody could add another`, {
+            hint: `make another first: phasegate humans add NAME --role admin --as ${name}`,
+          });
+        }
         return store.removeHuman(name, record(`human:${by.principal.name}`, 'human_removed', name), humans);
       });
     },
@@ -136,7 +151,17 @@ export function createHumans(
       const unlocked: UnlockedHuman = { principal: { kind: 'human', name: human.name }, sign: signer.sign };
       return unlocked;
     },
+
+    demand: (human, least, what) => demandRole(store, human, { least, what }),
   };
+}
+
+/** Somebody must be able to add others. */
+function demandAdmin(name: string, role: Role): void {
+  if (role === 'admin') return;
+  throw new PhasegateError('usage', `\`${name}\` is the first human, who is an admin`, {
+    hint: `phasegate humans add ${name}`,
+  });
 }
 
 /** Does it anew where the humans changed meanwhile, with those who are there then. */

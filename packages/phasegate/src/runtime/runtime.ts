@@ -32,6 +32,7 @@ import type { Admitted, Around, AuditDraft, CallRecord, StoredRun } from './port
 import { createRendering } from './rendering.ts';
 import { createRepeatedDenials } from './repeatedDenials.ts';
 import type { RuntimeParts } from './runtimeParts.ts';
+import { demandRole } from './roles.ts';
 import { type ShownCard, shownCard } from './shownCard.ts';
 import { RING, startRun } from './startRun.ts';
 import { timeFor } from './timeFor.ts';
@@ -96,6 +97,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   const submit: typeof door.submit = async (runId, asked, how) => {
     // At once, where it can be: the one who submits first closes the run to calls first.
     const before = store.peek?.(runId, null).run ?? (await load(runId)).run;
+    await demandApprover(how.principal);
     demandInFolder(parts, before, asked);
     const isAgent = how.principal.kind === 'agent';
     if (isAgent && before.status === 'active') await parkUnhooked(before, true);
@@ -110,6 +112,11 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       submitted: { ...submitted, verdict: await withPlaces(store, run, submitted.verdict) },
     };
   };
+  /** INVARIANT: who may only look changes no run, by whatever door. */
+  async function demandApprover({ kind, name }: Principal): Promise<void> {
+    if (kind === 'human') await demandRole(store, { name }, { least: 'approver', what: 'this' });
+  }
+
   /** INVARIANT: no phase is worked on by an agent that is attached less closely than its workflow asks for. */
   async function parkUnhooked(run: Run, isAtWork: boolean): Promise<void> {
     if (attachmentOf(run.workflow.enforcement.ring) !== 'hooked') return;
@@ -252,8 +259,9 @@ export function createRuntime(parts: RuntimeParts): Runtime {
       return (await keep(verdict, notes)) ? verdict : null;
     },
     as: (principal, around = {}) => ({
-      start: (request) =>
-        startRun(
+      start: async (request) => {
+        await demandApprover(principal);
+        return startRun(
           parts,
           { timeFor: time, lookAll: judging.lookAll, renderSaved },
           {
@@ -261,7 +269,8 @@ export function createRuntime(parts: RuntimeParts): Runtime {
             principal,
             ring: around.ring ?? RING,
           },
-        ),
+        );
+      },
       async view(runId) {
         const { run } = await attend(runId, principal);
         const view = viewFor(run, principal, await render(run, principal));

@@ -119,3 +119,94 @@ export const runMap = z
     note: z.string().nullable(),
   })
   .openapi('RunMap');
+
+const defect = z.object({
+  file: z.string(),
+  line: z.int(),
+  column: z.int(),
+  code: z.string(),
+  message: z.string(),
+});
+
+/** One workflow. */
+export const workflowPage = z
+  .object({
+    id: z.string(),
+    title: z.string(),
+    description: z.string(),
+    path: z.string(),
+    format: z.string(),
+    hash: z.string().nullable().openapi({ description: 'null where it cannot be loaded' }),
+    problems: listOf(defect),
+    unaccepted: z
+      .boolean()
+      .openapi({ description: 'whether it is code that no human has accepted: it was read, and not run' }),
+    nodes: listOf(mapNode),
+    edges: listOf(mapEdge),
+    phases: listOf(
+      mapScope.extend({
+        id: phaseId,
+        name: z.string(),
+        human: z.boolean(),
+        tasks: z.int(),
+        evidence: listOf(z.string()),
+      }),
+    ),
+  })
+  .openapi('WorkflowPage');
+
+/** How runs of a workflow fare. */
+export const workflowRecord = z
+  .object({
+    workflow: z.string(),
+    runs: z.int().openapi({ description: 'how many were looked at' }),
+    phases: listOf(
+      z.object({
+        phase: phaseId,
+        entered: z.int(),
+        passed: z.int(),
+        refused: z.int(),
+        median_seconds: z.number().nullable(),
+        slow_seconds: z.number().nullable().openapi({ description: 'nine of ten visits took less' }),
+      }),
+    ),
+  })
+  .openapi('WorkflowRecord');
+
+/** What agents did of late. */
+export const activity = z
+  .object({
+    searched: z.int().openapi({ description: 'how many of the newest records it is of' }),
+    since: time.nullable(),
+    agents: listOf(
+      z.object({
+        agent: z.string(),
+        calls: z.int(),
+        denied: z.int(),
+        last_at: time,
+        last_event: z.string(),
+        last_run: z.string().nullable(),
+      }),
+    ),
+    denials: listOf(
+      z.object({
+        code: z.string(),
+        tool: z.string(),
+        message: z.string(),
+        times: z.int(),
+        agents: listOf(z.string()),
+        last_at: time,
+        last_run: z.string().nullable(),
+      }),
+    ),
+  })
+  .openapi('Activity');
+
+/** The humans of a project. */
+export const humanList = z
+  .object({
+    humans: listOf(
+      z.object({ name: z.string(), role: z.enum(['viewer', 'approver', 'admin']), added_at: time }),
+    ),
+  })
+  .openapi('HumanList');

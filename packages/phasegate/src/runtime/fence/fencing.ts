@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Phase, PhasegateError, phaseById, type Run } from '@phasegate/core';
+import { type Phase, PhasegateError, type Principal, phaseById, type Run } from '@phasegate/core';
 import { fewOfEach } from '@phasegate/core/engine';
 import { demandHere, type Here } from '../boundFolder.ts';
 import type { Compared, Fence, FenceChange, FenceOrder, FenceReport, Fencing, Surveyed } from '../ports.ts';
@@ -14,12 +14,14 @@ export interface FencingParts {
   readonly judged: Pick<WorkspaceFence, 'sortOut' | 'during'> | undefined;
   readonly runtime: Pick<Runtime, 'submit'>;
   load(runId: string): Promise<Run>;
+  /** Refuses a human who may only look. */
+  demand(human: Pick<Principal, 'name'>): Promise<void>;
   /** Where this is. */
   readonly here: Here;
 }
 
 /** Shows people what was changed outside a scope, and carries out what a human wants done about it. */
-export function createFencing({ fence, judged, runtime, load, here }: FencingParts): Fencing {
+export function createFencing({ fence, judged, runtime, load, demand, here }: FencingParts): Fencing {
   function demandFence(): {
     readonly fence: Fence;
     readonly judged: Pick<WorkspaceFence, 'sortOut' | 'during'>;
@@ -131,8 +133,11 @@ export function createFencing({ fence, judged, runtime, load, here }: FencingPar
       return rest === 0 ? text : `${text}\n${rest} more paths are not shown: name a folder or a path\n`;
     },
 
-    settle: async (runId, order, human) =>
-      demandFence().judged.during(runId, () => settleNow(runId, order, human)),
+    async settle(runId, order, human) {
+      // Asked before any file is touched; the run is changed behind the door, which asks too.
+      await demand(human.principal);
+      return demandFence().judged.during(runId, () => settleNow(runId, order, human));
+    },
   };
 
   async function settleNow(

@@ -1,6 +1,7 @@
 import { type JsonObject, PhasegateError } from '@phasegate/core';
 import type { Masking } from '../masking.ts';
 import type { AuditDraft, Hooks, Pause, Store } from '../ports.ts';
+import { demandRole } from '../roles.ts';
 
 /** Pauses: a human's word that sessions without a run are free for a while. Runs stay held. */
 export function createPauses({
@@ -8,7 +9,7 @@ export function createPauses({
   now,
   masking,
 }: {
-  readonly store: Pick<Store, 'kept' | 'keep'>;
+  readonly store: Pick<Store, 'kept' | 'keep' | 'humans'>;
   readonly now: () => number;
   readonly masking?: Masking;
 }): Pick<Hooks, 'pause' | 'beginPause' | 'endPause'> {
@@ -28,6 +29,7 @@ export function createPauses({
   return {
     pause: async () => (await current())?.pause ?? null,
     async beginPause({ minutes, reason: said }, { principal }) {
+      await demandRole(store, principal, { least: 'admin', what: 'a pause' });
       const reason = masking?.mask(said) ?? said;
       if (reason.trim() === '')
         throw new PhasegateError('usage', 'say why, so that the audit can tell', { hint: '--reason TEXT' });
@@ -39,6 +41,7 @@ export function createPauses({
       return pause;
     },
     async endPause({ principal }) {
+      await demandRole(store, principal, { least: 'approver', what: 'ending a pause' });
       const found = await current();
       if (found === null) return false;
       const at = new Date(now()).toISOString();

@@ -12,6 +12,7 @@ import type {
   TrustRecord,
   UnlockedHuman,
 } from '../ports.ts';
+import { demandRole } from '../roles.ts';
 import { isAccepted, isLastAccepted } from './acceptance.ts';
 import { createDifferences } from './differences.ts';
 import { createGuardedTrust, type GuardedTrust } from './guardedTrust.ts';
@@ -44,6 +45,7 @@ export function createProjectTrust({ store, catalog, hash, now, ...parts }: Proj
     human: UnlockedHuman,
     what: Pick<TrustRecord, 'hash' | 'workflow' | 'files'>,
   ): Promise<TrustRecord> {
+    await demandRole(store, human.principal, { least: 'admin', what: 'accepting files' });
     const [by, at] = [human.principal.name, now()];
     const signature = human.sign(trustText({ hash: what.hash, workflow: what.workflow, by, at }));
     const trust: TrustRecord = { ...what, by, at, signature };

@@ -12,6 +12,7 @@ import type {
   WebhookStore,
   Webhooks,
 } from '../ports.ts';
+import { demandRole } from '../roles.ts';
 import { eventNames, isEvent } from './webhookEvents.ts';
 
 /** The webhooks of a project: who is told, and of what. */
@@ -24,7 +25,10 @@ export function createWebhooks({
   readonly now: () => string;
 }): Webhooks {
   async function authorOf(by: UnlockedHuman | null, what: string): Promise<string> {
-    if (by !== null) return `human:${by.principal.name}`;
+    if (by !== null) {
+      await demandRole(store, by.principal, { least: 'admin', what: `${what} a webhook` });
+      return `human:${by.principal.name}`;
+    }
     if ((await store.humans()).length === 0) return 'setup';
     throw new PhasegateError('not_permitted', `a human is set up, so ${what} a webhook needs that human`);
   }

@@ -25,6 +25,8 @@ interface Unlocking {
   readonly as?: string;
   /** Default: the project's own. */
   readonly humans?: () => Promise<Humans>;
+  /** An act of files and processes that only an admin may do, e.g. `restoring the state`. */
+  readonly adminFor?: string;
 }
 
 /** The human behind this call, proven by their passphrase. */
@@ -34,10 +36,12 @@ export async function unlockHuman(invocation: Invocation, unlocking: Unlocking =
   if (invocation.server !== null) return signIn(invocation, given);
   const humans = unlocking.humans === undefined ? (await invocation.open()).humans : await unlocking.humans();
   const name = unlocking.as ?? (await whichHuman(humans, invocation));
-  if (given !== undefined) return humans.unlock(name, given);
-  if (prompts === null)
+  if (given === undefined && prompts === null)
     throw usageError(`\`${name}\` must give their passphrase, and there is no terminal`, FD_HINT);
-  return humans.unlock(name, await prompts.password(`Passphrase of ${name}`));
+  const passphrase = given ?? (await prompts?.password(`Passphrase of ${name}`)) ?? '';
+  const human = await humans.unlock(name, passphrase);
+  if (unlocking.adminFor !== undefined) await humans.demand(human.principal, 'admin', unlocking.adminFor);
+  return human;
 }
 
 /** The human where a human's credential is given, or at a server no agent's; else the agent. */
@@ -81,10 +85,13 @@ export async function agentOf(
 }
 
 /** The human where one is set up, proven by their passphrase; null before that, when anyone may. */
-export async function humanOnceSetUp(invocation: Invocation): Promise<UnlockedHuman | null> {
+export async function humanOnceSetUp(
+  invocation: Invocation,
+  unlocking: Pick<Unlocking, 'adminFor'> = {},
+): Promise<UnlockedHuman | null> {
   if (invocation.server !== null) return unlockHuman(invocation);
   if ((await (await invocation.open()).humans.list()).length === 0) return null;
-  return unlockHuman(invocation);
+  return unlockHuman(invocation, unlocking);
 }
 
 /** Through a socket in the file system the server knows the agent by its user; a human says who they are. */

@@ -25,6 +25,7 @@ import { humanAtSocket } from './peers.ts';
 import { splitPlace } from './place.ts';
 import { problemOf, RequestRefused } from './problem.ts';
 import { ENDPOINTS, registerRoutes } from './routes/index.ts';
+import { registerSessionList } from './sessionList.ts';
 import { registerSessionRoutes } from './sessionRoutes.ts';
 import { createSessions } from './sessions.ts';
 import { createSignIn } from './signIn.ts';
@@ -86,11 +87,13 @@ export function createRestApp(given: RestParts): RestApp {
   app.get('/readyz', health.ready);
   app.get('/metrics', health.callerOfMetrics(callers), health.metricsGuard, health.metrics);
   registerSessionRoutes(app, parts, { sessions, signIn });
+  const acts = createActs(signIn);
+  registerSessionList(app, parts, { sessions, acts });
   app.get('/api/v1/events', streams.handler);
   const { mcp, hooks } = parts;
   if (hooks !== undefined) app.post('/api/v1/hooks/:client', hookRoute(hooks, starts));
   if (mcp !== null) app.all('/mcp', (c) => serveMcp(c, mcp, settings.maxBody));
-  registerRoutes(app, parts, createActs(signIn));
+  registerRoutes(app, parts, acts);
 
   return {
     fetch: (request, env) => app.fetch(request, env ?? {}),

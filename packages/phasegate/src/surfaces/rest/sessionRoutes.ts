@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, own, PhasegateError } from '@phasegate/core';
 import { LONGEST_PASSPHRASE } from '@phasegate/core/contract';
 import type { Context, Hono } from 'hono';
+import type { Role } from '../../runtime/ports.ts';
 import { bearerSession, cookieIn, humanOf } from './callers.ts';
 import { dashboardResponse, registerPageFiles } from './dashboard.ts';
 import { readLimited } from './jsonBody.ts';
@@ -26,6 +27,11 @@ export function registerSessionRoutes(
     const shown = cookieIn(c);
     sessions.end(shown);
     return shown.place === '' || shown.place === null ? undefined : cookie('', shown.place, 0);
+  };
+  /** What a human may do, as the records have it now. */
+  const describe = async (session: HumanSession) => {
+    const human = (await project.humans.list()).find(({ name }) => name === session.name);
+    return { ...told(session), ...(human === undefined ? {} : aboutHuman(human)) };
   };
   const enter = (opened: Opened) => go(pathOfPlace(opened.place ?? ''), set(opened));
   const go = (where: string, cookie?: string) =>
@@ -67,12 +73,12 @@ export function registerSessionRoutes(
         ? await signIn.withCode(c, body.code, carrier)
         : await signIn.withPassphrase(c, body, carrier);
     // A page never gets to see its session's secret; a program that has no cookies asks for it.
-    if (opened.place === null) return c.json({ ...describe(opened.session), session: opened.secret }, 201);
+    if (opened.place === null) return c.json({ ...(await describe(opened.session)), session: opened.secret }, 201);
     c.header('set-cookie', set(opened));
-    return c.json({ ...describe(opened.session), path: pathOfPlace(opened.place) }, 201);
+    return c.json({ ...(await describe(opened.session)), path: pathOfPlace(opened.place) }, 201);
   });
 
-  app.get('/api/v1/session', (c) => c.json(describe(humanOf(c))));
+  app.get('/api/v1/session', async (c) => c.json(await describe(humanOf(c))));
 
   app.delete('/api/v1/session', (c) => {
     humanOf(c);
@@ -84,7 +90,11 @@ export function registerSessionRoutes(
   });
 }
 
-function describe({ name, operator, asksPassphrase, expiresAt }: HumanSession) {
+function aboutHuman({ role }: { readonly role: Role }) {
+  return { role, can_decide: role !== 'viewer' };
+}
+
+function told({ name, operator, asksPassphrase, expiresAt }: HumanSession) {
   return {
     name,
     kind: 'human',

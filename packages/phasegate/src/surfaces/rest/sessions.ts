@@ -23,6 +23,20 @@ export interface Sessions {
   /** Whether a session stands, without using it. */
   stands(shown: ShownSession): Promise<boolean>;
   end(shown: ShownSession): void;
+  /** Every session that stands, the newest first; without anything one could sign in by. */
+  list(): Promise<readonly ListedSession[]>;
+  /** Ends one by its id; false where there is none. */
+  revoke(id: string): boolean;
+}
+
+/** A session as those who look after it see it. */
+export interface ListedSession {
+  readonly id: string;
+  readonly name: string;
+  readonly carrier: Carrier;
+  readonly madeAt: string;
+  readonly usedAt: string;
+  readonly expiresAt: string;
 }
 
 /** How a session is carried: by a browser, which sends it by itself, or by a program, which has to mean it. */
@@ -52,11 +66,20 @@ export function createSessions(parts: Pick<RestParts, 'project' | 'now'>): Sessi
 
   const expiry = (entry: Entry) => Math.min(entry.used + SLIDING, entry.made + SESSION_SECONDS * 1000);
   const view = (entry: Entry): HumanSession => ({
-    id: entry.key,
+    id: publicId(entry),
     name: entry.name ?? OPERATOR,
     human: entry.human,
     operator: entry.name === null,
     asksPassphrase: entry.place !== null || (entry.name !== null && entry.human === null),
+    expiresAt: new Date(expiry(entry)).toISOString(),
+  });
+
+  const listed = (entry: Entry): ListedSession => ({
+    id: publicId(entry),
+    name: entry.name ?? OPERATOR,
+    carrier: entry.place === null ? 'bearer' : 'cookie',
+    madeAt: new Date(entry.made).toISOString(),
+    usedAt: new Date(entry.used).toISOString(),
     expiresAt: new Date(expiry(entry)).toISOString(),
   });
 
@@ -139,6 +162,17 @@ export function createSessions(parts: Pick<RestParts, 'project' | 'now'>): Sessi
       const entry = shownEntry(shown);
       if (entry !== null) sessions.delete(entry.key);
     },
+    async list() {
+      const entries = [...sessions.values()].toReversed();
+      const stand = await Promise.all(
+        entries.map(async (entry) => now() < expiry(entry) && (await sinceOf(entry.name)) === entry.since),
+      );
+      return entries.filter((_, index) => stand[index]).map(listed);
+    },
+    revoke(id) {
+      const found = [...sessions.values()].find((entry) => publicId(entry) === id);
+      return found !== undefined && sessions.delete(found.key);
+    },
   };
 }
 
@@ -166,6 +200,11 @@ interface Entry {
 // Secrets are looked up and compared by their hash: how long that takes says nothing about the secret itself.
 function digest(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
+}
+
+/** What others may know a session by: a hash of its hash, which opens nothing. */
+function publicId({ key }: Entry): string {
+  return digest(`session ${key}`).slice(0, 16);
 }
 
 function equal(a: string, b: string): boolean {

@@ -1,3 +1,4 @@
+import type { Role } from '../../../runtime/ports.ts';
 import type { CliCommand, ExitCode, Invocation } from '../command.ts';
 import { askNewPassphrase, passphraseFrom } from '../passphrase.ts';
 import { table } from '../text/table.ts';
@@ -8,14 +9,17 @@ import { usageError } from '../usage.ts';
 export const humans: CliCommand = {
   usage: [
     'humans list',
-    'humans add NAME [--passphrase-fd N]',
+    'humans add NAME [--role viewer|approver|admin] [--passphrase-fd N]',
     'humans remove NAME [--as NAME]',
     'humans passphrase NAME',
     'humans reset NAME [--as NAME]',
   ],
   details:
-    'The first human needs no credential; a further one is added, and any is removed, by a human who is there\n' +
-    "already (`--as`). With file descriptors: `--passphrase-fd` is the acting human's, `--new-passphrase-fd` the\n" +
+    'The first human needs no credential and is an admin; a further one is added, and any is removed, by an admin who\n' +
+    'is there already (`--as`). A viewer looks; an approver also starts runs, decides, answers, resumes, stops and\n' +
+    'settles changed files; an admin also has a say over humans, agents, webhooks, what is trusted, keys and restoring.\n' +
+    'The last admin cannot be removed. ' +
+    "With file descriptors: `--passphrase-fd` is the acting human's, `--new-passphrase-fd` the\n" +
     "new one's; for the first human either will do. `passphrase` changes one: the old on `--passphrase-fd`, the new on\n" +
     '`--new-passphrase-fd`. The key stays the same, and every session of that human ends. `reset` is for one who forgot\n' +
     'theirs: another human acts (`--as`), and NAME gets a new key. What the old key signed stays valid; a vote at a gate\n' +
@@ -23,12 +27,18 @@ export const humans: CliCommand = {
   examples: [
     'phasegate humans add maria',
     'phasegate humans add joe --as maria --passphrase-fd 3 --new-passphrase-fd 4 3<~/maria.key 4<~/joe.key',
+    'phasegate humans add ann --role viewer',
     'phasegate humans remove joe',
     'phasegate humans passphrase maria',
     'phasegate humans reset maria --as joe',
   ],
   options: {
     ...HUMAN_OPTIONS,
+    role: {
+      type: 'text',
+      value: 'ROLE',
+      summary: 'what a new human may do: viewer, approver or admin (default admin)',
+    },
     'new-passphrase-fd': {
       type: 'text',
       value: 'N',
@@ -61,30 +71,45 @@ export const humans: CliCommand = {
 
 async function listHumans({ out, open }: Invocation): Promise<ExitCode> {
   const found = await (await open()).humans.list();
-  await out.result({ humans: found.map(({ name, addedAt }) => ({ name, added_at: addedAt })) }, () =>
+  await out.result({ humans: found.map(({ name, role, addedAt }) => ({ name, role, added_at: addedAt })) }, () =>
     found.length === 0
       ? 'no human is set up; add one with `phasegate humans add NAME`'
-      : table(found.map(({ name, addedAt }) => [name, `since ${addedAt}`])),
+      : table(found.map(({ name, role, addedAt }) => [name, role, `since ${addedAt}`])),
   );
   return 0;
 }
 
 async function addHuman(invocation: Invocation, name: string): Promise<ExitCode> {
   const { args, out } = invocation;
+  const role = roleFrom(args.text('role'));
   const credential = passphraseFrom(args, 'passphrase-fd');
   const given = passphraseFrom(args, 'new-passphrase-fd');
   const first = (await (await invocation.open()).humans.list()).length === 0;
   const by = first ? null : await unlockHuman(invocation, { read: credential });
   const own = given ?? (first ? credential : undefined);
   const passphrase = own ?? (await newPassphrase(invocation, name, first));
-  await (await invocation.open()).humans.add(name, passphrase, by);
-  await out.result({ name, added: true }, () =>
+  await (await invocation.open()).humans.add({ name, role }, passphrase, by);
+  await out.result({ name, role, added: true }, () =>
     [
-      `${name} may now decide at gates`,
+      MAY_NOW[role](name),
       ...(first ? ['from now on only workflows accepted with `phasegate trust` start'] : []),
     ].join('\n'),
   );
   return 0;
+}
+
+const MAY_NOW: Readonly<Record<Role, (name: string) => string>> = {
+  admin: (name) => `${name} may now decide at gates`,
+  approver: (name) => `${name} may now decide at gates, as an approver`,
+  viewer: (name) => `${name} may now look, and decides nothing`,
+};
+
+function roleFrom(given: string | undefined): Role {
+  if (given === undefined) return 'admin';
+  const roles = Object.keys(MAY_NOW) as Role[];
+  const found = roles.find((role) => role === given);
+  if (found !== undefined) return found;
+  throw usageError(`\`${given}\` is not a role`, 'a human is a `viewer`, an `approver` or an `admin`');
 }
 
 async function newPassphrase(invocation: Invocation, name: string, first: boolean): Promise<string> {

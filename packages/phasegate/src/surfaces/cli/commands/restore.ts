@@ -16,6 +16,7 @@ export const restore: CliCommand = {
     const file = resolve(invocation.args.positionals[0] as string);
     const backup: { close?: () => Promise<void> } = {};
     const human = await unlockHuman(invocation, {
+      adminFor: 'restoring the state',
       humans: () => humansFor(invocation, file, backup),
     }).finally(() => backup.close?.());
     // The database cannot be replaced under our own feet.

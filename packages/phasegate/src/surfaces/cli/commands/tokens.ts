@@ -20,7 +20,7 @@ export const tokens: CliCommand = {
         'put the present secret into ORCHESTRATOR_JWT_SECRET_PREVIOUS and a new one in its place',
       );
     }
-    const human = await unlockHuman(invocation);
+    const human = await unlockHuman(invocation, { adminFor: 'rotating the secret of tokens' });
     const { kid } = await (await invocation.project()).rotateTokenSecret();
     await (await invocation.open()).server.note('token_secret_rotated', human.principal, { kid });
     await invocation.out.result({ rotated: true, kid }, () => `phase tokens are now signed with key ${kid}`);

@@ -31,7 +31,7 @@ export const uninit: CliCommand = {
       await out.result({ removed: [], changed: [] }, () => 'no client is set up here');
       return 0;
     }
-    const human = await humanOnceSetUp(invocation);
+    const human = await humanOnceSetUp(invocation, { adminFor: 'taking the hooks away' });
     if (!args.flag('yes')) {
       if (prompts === null) throw usageError('nobody can be asked here', 'say that it is meant with `--yes`');
       await showDiff(invocation, [...plan, ...atHome(users)]);

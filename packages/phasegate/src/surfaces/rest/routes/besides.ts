@@ -1,5 +1,5 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
-import { problem, textUpTo, time } from '@phasegate/wire/schemas';
+import { actRequest, listOf, problem, textUpTo, time } from '@phasegate/wire/schemas';
 import { HOOK_CLIENTS } from '../../../runtime/ports.ts';
 import type { RestEnv } from '../parts.ts';
 import { PROBLEM_JSON } from '../problem.ts';
@@ -9,6 +9,10 @@ const session = z
     name: z.string(),
     kind: z.literal('human'),
     can_decide: z.boolean().openapi({ description: 'whether it is the session of a human who can decide' }),
+    role: z
+      .enum(['viewer', 'approver', 'admin'])
+      .optional()
+      .openapi({ description: 'of the human; left out for nobody in particular' }),
     asks_passphrase: z.boolean().openapi({ description: 'whether each act needs `passphrase` in its body' }),
     expires_at: time,
     session: z.string().optional().openapi({ description: 'the secret, where `bearer` was asked for' }),
@@ -27,6 +31,22 @@ const sessionRequest = z
     bearer: z.boolean().optional().openapi({ description: 'answer with the secret instead of a cookie' }),
   })
   .openapi('SessionRequest', { example: { name: 'maria', passphrase: '…' } });
+
+const sessionList = z
+  .object({
+    sessions: listOf(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        carrier: z.enum(['cookie', 'bearer']),
+        made_at: time,
+        used_at: time,
+        expires_at: time,
+        current: z.boolean().openapi({ description: 'whether it is the one that asks' }),
+      }),
+    ),
+  })
+  .openapi('SessionList');
 
 const failures = Object.fromEntries(
   [
@@ -78,6 +98,36 @@ export function describeBesides(app: OpenAPIHono<RestEnv>): void {
     description: "May be called with a human's session.",
     security: HUMAN,
     responses: { 204: { description: 'the session has ended' }, ...failures },
+  });
+  registry.registerPath({
+    method: 'get',
+    path: '/api/v1/sessions',
+    operationId: 'listSessions',
+    tags: ['session'],
+    summary: 'Who is signed in where',
+    description:
+      "One's own sessions, and for an admin everybody's; by ids that open nothing.\n\nMay be called with a human's session.",
+    security: HUMAN,
+    responses: { 200: { description: 'the sessions', content: json(sessionList) }, ...failures },
+  });
+  registry.registerPath({
+    method: 'delete',
+    path: '/api/v1/sessions/{id}',
+    operationId: 'endSession',
+    tags: ['session'],
+    summary: 'End a session',
+    description:
+      "One's own; an admin ends anybody's, which is an act like any other.\n\nMay be called with a human's session.",
+    security: HUMAN,
+    request: {
+      params: z.strictObject({ id: textUpTo(64).openapi({ param: { name: 'id', in: 'path' }, example: '9f86d081' }) }),
+      body: { content: json(actRequest) },
+    },
+    responses: {
+      204: { description: 'the session has ended' },
+      404: { description: 'there is no such session', content: { [PROBLEM_JSON]: { schema: problem } } },
+      ...failures,
+    },
   });
   registry.registerPath({
     method: 'get',

@@ -10,12 +10,14 @@ import { PROBLEM_JSON } from '../problem.ts';
 import { AGENT_ROUTES } from './agents.ts';
 import { ANSWER_ROUTES } from './answers.ts';
 import { AUDIT_ROUTES } from './audit.ts';
+import { AUDIT_EXPORT_ROUTES } from './auditExport.ts';
 import { AUDIT_SEARCH_ROUTES } from './auditSearch.ts';
 import { describeBesides } from './besides.ts';
 import { responseTo } from './boundReply.ts';
 import type { Answer, Call, Endpoint, Who } from './endpoint.ts';
 import { FENCE_ROUTES } from './fence.ts';
 import { HUMAN_ROUTES } from './humanActs.ts';
+import { PEOPLE_ROUTES } from './people.ts';
 import { demandCaller, whoMayCall } from './principals.ts';
 import { readRequest } from './readRequest.ts';
 import { PHASE_ROUTES } from './runPhase.ts';
@@ -25,6 +27,7 @@ import { TASK_ROUTES } from './tasks.ts';
 import { TOOL_ROUTES } from './tools.ts';
 import { WATCHING_ROUTES } from './watching.ts';
 import { WEBHOOK_ROUTES } from './webhooks.ts';
+import { WORKFLOW_PAGE_ROUTES } from './workflowPages.ts';
 import { WORKFLOW_ROUTES } from './workflows.ts';
 
 /** Where the API stands. */
@@ -42,9 +45,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...HUMAN_ROUTES,
   ...FENCE_ROUTES,
   ...WORKFLOW_ROUTES,
+  ...WORKFLOW_PAGE_ROUTES,
   ...AUDIT_ROUTES,
   ...AUDIT_SEARCH_ROUTES,
+  ...AUDIT_EXPORT_ROUTES,
   ...AGENT_ROUTES,
+  ...PEOPLE_ROUTES,
   ...WEBHOOK_ROUTES,
 ];
 

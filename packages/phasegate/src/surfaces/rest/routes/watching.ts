@@ -1,15 +1,23 @@
 import { z } from '@hono/zod-openapi';
-import type { Principal, RunStatus } from '@phasegate/core';
-import { RUN_STATUSES } from '@phasegate/core/contract';
+import type { Principal } from '@phasegate/core';
+import { RUN_STATUSES, UNFINISHED_STATUSES } from '@phasegate/core/contract';
 import { TEXT_LIMIT } from '@phasegate/wire';
-import { inbox, runCounts, runGlances, runMap, runPath, textUpTo } from '@phasegate/wire/schemas';
-import { encodeGlance, encodeInboxItem, encodeRunMap, type InboxItem } from '@phasegate/wire/watching';
+import { activity, inbox, runCounts, runGlances, runMap, runPath, textUpTo } from '@phasegate/wire/schemas';
+import {
+  encodeActivity,
+  encodeGlance,
+  encodeInboxItem,
+  encodeRunMap,
+  type InboxItem,
+} from '@phasegate/wire/watching';
 import type { RunsOf } from '../../../runtime/ports.ts';
 import { type Endpoint, endpoint, reply } from './endpoint.ts';
 import { humanOf } from './principals.ts';
 
 /** As many as a screen shows. */
 const MOST_GLANCES = 100;
+/** Enough for an afternoon of a few agents; more would be read for every look. */
+const MOST_ACTIVITY = 5000;
 
 /** What a human who watches over a project needs beside the runs themselves. */
 export const WATCHING_ROUTES: readonly Endpoint[] = [
@@ -61,6 +69,21 @@ export const WATCHING_ROUTES: readonly Endpoint[] = [
   }),
   endpoint({
     method: 'get',
+    path: '/state/activity',
+    operationId: 'getActivity',
+    tag: 'state',
+    who: ['human'],
+    summary: 'What agents did of late',
+    description: `Calls and denials of each agent, and denials by rule, in the newest ${MOST_ACTIVITY} records.`,
+    answers: { 200: { description: 'the sum of it', schema: activity } },
+    async handle({ parts: { project } }) {
+      const newest = await project.feed.newest();
+      const records = await project.feed.after(Math.max(0, newest - MOST_ACTIVITY), MOST_ACTIVITY);
+      return reply(200, encodeActivity(records));
+    },
+  }),
+  endpoint({
+    method: 'get',
     path: '/runs/{id}/map',
     operationId: 'getRunMap',
     tag: 'runs',
@@ -79,12 +102,11 @@ export const WATCHING_ROUTES: readonly Endpoint[] = [
 ];
 
 const MOST_WAITING = 200;
-const CALLING: readonly RunStatus[] = ['waiting', 'escalated', 'active'];
 
 /** Looked at and not opened: who only watches renews no lease and closes no gate. */
 async function inboxOf(human: Principal, project: RunsOf): Promise<{ items: InboxItem[]; more: boolean }> {
   const lists = await Promise.all(
-    CALLING.map((status) => project.as(human).runs({ status, limit: MOST_WAITING + 1 })),
+    UNFINISHED_STATUSES.map((status) => project.as(human).runs({ status, limit: MOST_WAITING + 1 })),
   );
   const lines = lists.flatMap((list) => list.slice(0, MOST_WAITING));
   const views = await Promise.all(lines.map(({ run }) => project.look(run, human).catch(() => null)));
