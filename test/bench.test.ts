@@ -111,3 +111,14 @@ test.runIf(FULL).each([
   },
   60_000,
 );
+
+test.runIf(FULL)('how long the dashboard takes with many runs is measured by a program that runs', () => {
+  const program = fileURLToPath(new URL('../bench/dashboard.ts', import.meta.url));
+
+  const printed = execFileSync(process.execPath, [program, 'tiny'], { encoding: 'utf8' });
+
+  for (const what of ['first useful view', 'a run', 'the audit'])
+    expect(printed).toMatch(
+      new RegExp(`^${what} +\\d+ ms with 10 runs, \\d+ ms with 20: [\\d.]+ times`, 'm'),
+    );
+});

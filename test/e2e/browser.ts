@@ -1,6 +1,7 @@
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
 import { onTestFinished, vi } from 'vitest';
+import { browserWords } from './browserWords.ts';
 
 /** What a page said that nobody asked it to say. */
 export interface Heard {
@@ -13,21 +14,13 @@ export interface Heard {
 /** A browser of its own, from npm: nothing has to be installed beside it. With all that keeps pages apart. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = await chromium.executablePath();
-  const args = chromium.args.filter((word) => !UNSAFE.has(word));
+  const args = browserWords();
   // Another process may be unpacking it this very moment: until that is done, it cannot be started.
   return vi.waitFor(() => playwright.launch({ args, executablePath, headless: true }), {
     timeout: 60_000,
     interval: 200,
   });
 }
-
-/** Set for pages that are only printed; here, what they switch off is what is tested. */
-const UNSAFE = new Set([
-  '--disable-web-security',
-  '--allow-running-insecure-content',
-  '--disable-site-isolation-trials',
-  '--single-process',
-]);
 
 /** A page in a browser of its own, which is closed when the test has finished. */
 export async function openPage(

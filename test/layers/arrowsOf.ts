@@ -57,6 +57,8 @@ function resolve(from: string, specifier: string, house: House): Resolved {
 }
 
 function resolveRelative(from: string, specifier: string, house: House): Resolved {
+  // Styles are looked at by a browser, and import nothing of ours.
+  if (specifier.endsWith('.css')) return { kind: 'outside' };
   const file = posix.join(posix.dirname(from), specifier);
   if (house.files.has(file)) return { kind: 'file', file };
   return {

@@ -80,7 +80,7 @@ declare module '@tanstack/react-router' {
 
 function NoSuchPage() {
   return (
-    <Empty title="There is no such page">
+    <Empty page title="There is no such page">
       <p>The address leads nowhere. Perhaps it was cut when it was copied.</p>
       <p>
         <Link to="/" className="button">

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import type { PageFile, PageFiles } from './surfaces/rest/dashboard.ts';
+import type { PageFile, PageFiles } from './surfaces/rest/pageFiles.ts';
 
 /** The built pages, read once; undefined where they were not built. They lie in this package, beside its code. */
 export function dashboardFiles(): PageFiles | undefined {

@@ -27,19 +27,26 @@ export function AgentsPage() {
   const { agents, leases } = list.data;
   const acts = activity.data?.agents ?? [];
   const names = [
-    ...new Set([...leases.map(({ agent }) => agent), ...agents.map(({ name }) => name), ...acts.map(({ agent }) => agent)]),
+    ...new Set([
+      ...leases.map(({ agent }) => agent),
+      ...agents.map(({ name }) => name),
+      ...acts.map(({ agent }) => agent),
+    ]),
   ];
   return (
     <>
       <header className="head">
         <h1>Agents</h1>
-        <p className="soft">Who holds which run, what they do as they do it, and what the rules denied them.</p>
+        <p className="soft">
+          Who holds which run, what they do as they do it, and what the rules denied them.
+        </p>
       </header>
       <div className="card scroll-x">
         {names.length === 0 ? (
           <Empty title="No agent has been seen here">
             <p>
-              Agents on this machine need no key. For others, make one with <code>phasegate agents add NAME</code>.
+              Agents on this machine need no key. For others, make one with{' '}
+              <code>phasegate agents add NAME</code>.
             </p>
           </Empty>
         ) : (

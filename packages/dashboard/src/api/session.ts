@@ -7,7 +7,6 @@ export interface Session {
   readonly asks_passphrase: boolean;
   readonly expires_at: string;
   readonly role?: Role;
-  readonly passkeys?: number;
 }
 
 /** What a human may do. */

@@ -9,10 +9,16 @@ import { useRecordList } from '../records/useRecordList.ts';
 
 const KINDS: readonly (readonly [string, string | undefined])[] = [
   ['Everything', undefined],
-  ['Decisions', 'gate_opened,gate_decided,gate_timed_out,gate_closed,question_answered,run_resumed,run_stopped,fence_settled'],
+  [
+    'Decisions',
+    'gate_opened,gate_decided,gate_timed_out,gate_closed,question_answered,run_resumed,run_stopped,fence_settled',
+  ],
   ['Refusals', 'phase_refused,command_refused,token_refused,credential_failed,start_refused'],
   ['Tool calls', 'tool_judged,tool_executed,hook_reported,hook_forged'],
-  ['People and trust', 'human_added,human_removed,passphrase_changed,workflow_trusted,signed_in,agent_added,agent_removed'],
+  [
+    'People and trust',
+    'human_added,human_removed,passphrase_changed,workflow_trusted,signed_in,agent_added,agent_removed',
+  ],
 ];
 
 /** The record of everything: searched, followed, verified and taken along. */
@@ -26,7 +32,9 @@ export function AuditPage() {
       <header className="head row spread">
         <div className="stack tight">
           <h1>Audit</h1>
-          <p className="soft">Everything that happened, newest first. No record can be changed without being noticed.</p>
+          <p className="soft">
+            Everything that happened, newest first. No record can be changed without being noticed.
+          </p>
         </div>
         <a className="button" href={addressOf('/audit/export')} download>
           Export all
@@ -46,7 +54,12 @@ export function AuditPage() {
       >
         <label>
           Words in a record
-          <input type="search" value={words} maxLength={256} onChange={(event) => setWords(event.target.value)} />
+          <input
+            type="search"
+            value={words}
+            maxLength={256}
+            onChange={(event) => setWords(event.target.value)}
+          />
         </label>
         <label>
           By (such as agent:ada)

@@ -4,14 +4,7 @@ import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { act } from '../api/ask.ts';
 import { sessionQuery } from '../api/queries.ts';
 import { ProblemNote } from '../parts/Told.tsx';
-import { passkeyProof, passkeysWork } from './passkeyProof.ts';
-
-/** What is sent, and where to. */
-export interface Act {
-  readonly path: string;
-  readonly method?: 'POST' | 'DELETE';
-  readonly body: Readonly<Record<string, unknown>>;
-}
+import type { Act } from './act.ts';
 
 /**
  * Something a human does. Being signed in is not enough: each act carries a fresh proof, which is kept nowhere and gone
@@ -39,14 +32,13 @@ export function ActForm({
   const [problem, setProblem] = useState<unknown>(null);
   const ready = actOf() !== null;
 
-  async function carryOut(proofFor: (what: Act) => Promise<Record<string, unknown>>): Promise<void> {
+  async function carryOut(): Promise<void> {
     const what = actOf();
     if (what === null) return;
     setBusy(true);
     setProblem(null);
     try {
-      const proof = await proofFor(what);
-      const answer = await act(what.path, { ...what.body, ...proof }, what.method);
+      const answer = await act(what.path, { ...what.body, passphrase }, what.method);
       setPassphrase('');
       done?.(answer);
       await client.invalidateQueries();
@@ -60,23 +52,13 @@ export function ActForm({
   }
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void carryOut(async () => ({ passphrase }));
+    void carryOut();
   };
 
   if (session !== undefined && !session.can_decide) return <NobodyDecides role={session.role} />;
   return (
     <form className="stack tight" onSubmit={submit}>
       {children}
-      {(session?.passkeys ?? 0) > 0 && passkeysWork() && (
-        <button
-          type="button"
-          className={danger ? 'danger' : 'main-act'}
-          disabled={!ready || busy}
-          onClick={() => void carryOut(passkeyProof)}
-        >
-          {name} with your passkey
-        </button>
-      )}
       <div className="field-row">
         <label htmlFor={`${id}-passphrase`}>
           {`Passphrase of ${session?.name ?? '…'}`}

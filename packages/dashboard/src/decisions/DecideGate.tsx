@@ -116,7 +116,7 @@ function Choice({ run, gate, card }: { readonly run: Run; readonly gate: Gate; r
                 </span>
                 {option.way !== undefined && (
                   <span className="small soft wrap">
-                    <Words text={`leads to ${option.way}`} />
+                    <Words text={`→ ${option.way}`} />
                   </span>
                 )}
               </span>

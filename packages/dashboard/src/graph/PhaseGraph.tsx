@@ -13,7 +13,7 @@ import {
 import { useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { plainText } from '../parts/plainText.ts';
 import { describeGraph, WORDS } from './describeGraph.ts';
-import { layOut, NODE, type PlacedEdge, type PlacedNode } from './layOut.ts';
+import { layOut, NODE, type PlacedEdge, type PlacedNode, type Point } from './layOut.ts';
 import '@xyflow/react/dist/base.css';
 import './graph.css';
 
@@ -37,7 +37,7 @@ export function PhaseGraph({
   }, []);
   const placed = useMemo(() => layOut(nodes, edges, width < NARROW ? 'TB' : 'LR'), [nodes, edges, width]);
   const scale = width === 0 ? 1 : Math.min(1, width / placed.width);
-  const height = Math.min(MOST_HEIGHT, Math.max(110, placed.height * scale + 16));
+  const height = placed.height * scale + 8;
   const flowNodes = useMemo(() => placed.nodes.map(nodeOf), [placed]);
   const flowEdges = useMemo(() => placed.edges.map(edgeOf), [placed]);
   return (
@@ -50,8 +50,7 @@ export function PhaseGraph({
             edges={flowEdges}
             nodeTypes={NODE_TYPES}
             edgeTypes={EDGE_TYPES}
-            fitView
-            fitViewOptions={{ maxZoom: 1, padding: 0.02 }}
+            defaultViewport={{ x: Math.max(0, (width - placed.width * scale) / 2), y: 4, zoom: scale }}
             minZoom={0.2}
             nodesDraggable={false}
             nodesConnectable={false}
@@ -77,7 +76,6 @@ export function PhaseGraph({
 }
 
 const NARROW = 560;
-const MOST_HEIGHT = 520;
 
 type PhaseNode = Node<{ readonly placed: PlacedNode }, 'phase'>;
 type WayEdge = Edge<{ readonly placed: PlacedEdge }, 'way'>;
@@ -171,8 +169,6 @@ function Way({ data }: EdgeProps<WayEdge>) {
   );
 }
 
-type Point = { readonly x: number; readonly y: number };
-
 /** A line through the points, rounded at each. */
 function pathThrough(points: readonly Point[]): string {
   const [first, ...rest] = points;
@@ -180,9 +176,20 @@ function pathThrough(points: readonly Point[]): string {
   const parts = rest.map((point, index) => {
     const next = rest[index + 1];
     if (next === undefined) return `L ${point.x} ${point.y}`;
-    return `Q ${point.x} ${point.y} ${(point.x + next.x) / 2} ${(point.y + next.y) / 2}`;
+    const before = towards(point, rest[index - 1] ?? first);
+    const after = towards(point, next);
+    return `L ${before.x} ${before.y} Q ${point.x} ${point.y} ${after.x} ${after.y}`;
   });
   return `M ${first.x} ${first.y} ${parts.join(' ')}`;
+}
+
+const ROUND = 10;
+
+/** A little way from one point to another, at most half of it. */
+function towards(point: Point, other: Point): Point {
+  const length = Math.hypot(other.x - point.x, other.y - point.y);
+  const part = length === 0 ? 0 : Math.min(ROUND / length, 0.5);
+  return { x: point.x + (other.x - point.x) * part, y: point.y + (other.y - point.y) * part };
 }
 
 function tipAt(points: readonly Point[]): string {

@@ -1,12 +1,16 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import type { MapEdge, MapNode } from '@phasegate/wire/watching';
 
-/** Where a phase stands. */
-export interface PlacedNode {
-  readonly key: string;
-  readonly node: MapNode;
+/** A place on the picture. */
+export interface Point {
   readonly x: number;
   readonly y: number;
+}
+
+/** Where a phase stands. */
+export interface PlacedNode extends Point {
+  readonly key: string;
+  readonly node: MapNode;
 }
 
 /** A way, by the points it goes through. */
@@ -15,8 +19,8 @@ export interface PlacedEdge {
   readonly edge: MapEdge;
   readonly from: string;
   readonly to: string;
-  readonly points: readonly { readonly x: number; readonly y: number }[];
-  readonly label: { readonly x: number; readonly y: number } | null;
+  readonly points: readonly Point[];
+  readonly label: Point | null;
 }
 
 /** A graph that has found its places. */
@@ -28,48 +32,95 @@ export interface LaidOut {
 }
 
 /** How large a phase is drawn. */
-export const NODE = { width: 168, height: 62 } as const;
+export const NODE = { width: 156, height: 58 } as const;
 
-/** Finds a place for everything, from left to right, or from top to bottom where it is narrow. */
+/** How far ways back lie apart, beside the phases. */
+const LANE = 26;
+
+/**
+ * Finds a place for everything, from left to right, or from top to bottom where it is narrow. Ways forward are laid out
+ * with the phases; each way back has a lane of its own beside them, so that none crosses a phase.
+ */
 export function layOut(
   nodes: readonly MapNode[],
   edges: readonly MapEdge[],
   direction: 'LR' | 'TB',
 ): LaidOut {
   const graph = new Graph({ multigraph: true });
-  graph.setGraph({ rankdir: direction, nodesep: 28, ranksep: 56, edgesep: 18, marginx: 8, marginy: 8 });
+  graph.setGraph({ rankdir: direction, nodesep: 22, ranksep: 30, edgesep: 14, marginx: 6, marginy: 6 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const node of nodes) graph.setNode(keyOf(node.id), { ...NODE });
-  edges.forEach((edge, index) => {
-    const width = edge.label === '' ? 0 : Math.min(LONGEST_LABEL, edge.label.length * 6.4 + 12);
-    const height = edge.label === '' ? 0 : 18;
-    graph.setEdge(keyOf(edge.from), keyOf(edge.to), { width, height, labelpos: 'c' }, String(index));
-  });
+  const named = edges.map((edge, index) => ({ edge, name: String(index) }));
+  const isBack = ({ edge }: (typeof named)[number]) => edge.back || edge.from === edge.to;
+  for (const { edge, name } of named.filter((one) => !isBack(one))) {
+    const size = edge.label === '' ? { width: 0, height: 0 } : { width: widthOf(edge), height: 16 };
+    graph.setEdge(keyOf(edge.from), keyOf(edge.to), { ...size, labelpos: 'c' }, name);
+  }
   layout(graph);
-  const size = graph.graph();
+  const { width = 0, height = 0 } = graph.graph();
+  const centre = (id: MapNode['id']): Point => {
+    const { x = 0, y = 0 } = graph.node(keyOf(id));
+    return { x, y };
+  };
+  let lanes = 0;
+  const placed = named.map((one): PlacedEdge => {
+    const { edge, name } = one;
+    const ends = { key: `e${name}`, edge, from: keyOf(edge.from), to: keyOf(edge.to) };
+    if (isBack(one)) {
+      lanes += 1;
+      const lane = (direction === 'LR' ? height : width) + LANE * (lanes - 0.4);
+      return { ...ends, ...wayBack(centre(edge.from), centre(edge.to), { lane, direction }) };
+    }
+    const { points = [], x, y } = graph.edge(ends.from, ends.to, name);
+    const label = edge.label === '' || x === undefined || y === undefined ? null : { x, y };
+    return { ...ends, points, label };
+  });
+  const beside = lanes === 0 ? 0 : LANE * lanes + 8;
   return {
     nodes: nodes.map((node) => {
-      const { x, y } = graph.node(keyOf(node.id));
-      return { key: keyOf(node.id), node, x: (x ?? 0) - NODE.width / 2, y: (y ?? 0) - NODE.height / 2 };
+      const { x, y } = centre(node.id);
+      return { key: keyOf(node.id), node, x: x - NODE.width / 2, y: y - NODE.height / 2 };
     }),
-    edges: edges.map((edge, index) => {
-      const placed = graph.edge(keyOf(edge.from), keyOf(edge.to), String(index));
-      const { points = [], x, y } = placed;
-      return {
-        key: `e${index}`,
-        edge,
-        from: keyOf(edge.from),
-        to: keyOf(edge.to),
-        points,
-        label: edge.label === '' || x === undefined || y === undefined ? null : { x, y },
-      };
-    }),
-    width: size.width ?? 0,
-    height: size.height ?? 0,
+    edges: placed,
+    width: direction === 'LR' ? width : width + beside + 60,
+    height: direction === 'LR' ? height + beside : height,
   };
 }
 
-const LONGEST_LABEL = 150;
+function wayBack(
+  from: Point,
+  to: Point,
+  { lane, direction }: { readonly lane: number; readonly direction: 'LR' | 'TB' },
+): Pick<PlacedEdge, 'points' | 'label'> {
+  const own = from.x === to.x && from.y === to.y;
+  if (direction === 'LR') {
+    const [start, end] = own ? [from.x + 34, to.x - 34] : [from.x - 18, to.x + 18];
+    const [below, under] = [from.y + NODE.height / 2, to.y + NODE.height / 2];
+    const points = [
+      { x: start, y: below },
+      { x: start, y: lane },
+      { x: end, y: lane },
+      { x: end, y: under },
+    ];
+    return { points, label: { x: (start + end) / 2, y: lane } };
+  }
+  const [start, end] = own ? [from.y + 14, to.y - 14] : [from.y - 8, to.y + 8];
+  const right = NODE.width / 2;
+  const points = [
+    { x: from.x + right, y: start },
+    { x: lane, y: start },
+    { x: lane, y: end },
+    { x: to.x + right, y: end },
+  ];
+  return { points, label: { x: lane, y: (start + end) / 2 } };
+}
+
+/** What is written on a way, as wide as it is drawn. */
+function widthOf({ label }: MapEdge): number {
+  return Math.min(LONGEST_LABEL, label.length * 6.2 + 10);
+}
+
+const LONGEST_LABEL = 110;
 
 /** A phase may be called anything, also `end`. */
 function keyOf(id: MapNode['id']): string {

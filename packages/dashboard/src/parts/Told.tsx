@@ -67,10 +67,19 @@ export function Waiting({ what }: { readonly what: string }) {
 }
 
 /** Nothing is there, why, and what could be done. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+export function Empty({
+  title,
+  page = false,
+  children,
+}: {
+  readonly title: string;
+  /** Whether there is nothing else on the page. */
+  readonly page?: boolean;
+  readonly children?: ReactNode;
+}) {
   return (
     <div className="empty">
-      <strong>{title}</strong>
+      {page ? <h1>{title}</h1> : <strong>{title}</strong>}
       {children}
     </div>
   );

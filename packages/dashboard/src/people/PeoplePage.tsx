@@ -109,7 +109,9 @@ function Sessions({ me }: { readonly me: string | undefined }) {
   return (
     <section className="card stack" aria-labelledby="sessions">
       <h2 id="sessions">Sessions</h2>
-      {sessions.error !== null && <ProblemNote error={sessions.error} again={() => void sessions.refetch()} />}
+      {sessions.error !== null && (
+        <ProblemNote error={sessions.error} again={() => void sessions.refetch()} />
+      )}
       {sessions.data === undefined && sessions.error === null && <Waiting what="the sessions" />}
       {problem !== null && <ProblemNote error={problem} />}
       <ul className="stack tight">

@@ -1,18 +1,12 @@
 import type { Run } from '@phasegate/wire';
 import type { RunMap } from '@phasegate/wire/watching';
+import { Age } from '../parts/Age.tsx';
 import { Said, Words } from '../parts/Said.tsx';
 import { Tag } from '../parts/Status.tsx';
 
 /** The phase a run is in: attempts and feedback, tasks, items, what it may use and write. */
 export function PhaseWork({ run, map }: { readonly run: Run; readonly map: RunMap | undefined }) {
-  if (run.phase === null) {
-    return (
-      <section className="card" aria-label="Current phase">
-        <h2>The run has ended</h2>
-        <p className="soft">What was handed in is under Evidence, what happened under Timeline.</p>
-      </section>
-    );
-  }
+  if (run.phase === null) return <Ended map={map} />;
   const node = map?.nodes.find(({ id }) => id === run.phase);
   return (
     <section className="card stack" aria-labelledby="phase">
@@ -50,6 +44,29 @@ export function PhaseWork({ run, map }: { readonly run: Run; readonly map: RunMa
           <Said text={run.phase_content} />
         </details>
       )}
+    </section>
+  );
+}
+
+function Ended({ map }: { readonly map: RunMap | undefined }) {
+  return (
+    <section className="card stack" aria-labelledby="path">
+      <h2 id="path">The way it took</h2>
+      <ol className="stack tight">
+        {map?.completions.map(({ phase, visit, outcome, by, at, approved }) => (
+          <li key={`${phase} ${visit}`} className="row">
+            <Tag tone={outcome === 'ok' ? 'green' : 'amber'} text={outcome} />
+            <strong>
+              <Words text={String(phase)} />
+            </strong>
+            {visit > 1 && <span className="small soft">{`visit ${visit}`}</span>}
+            <span className="small soft">
+              by <Words text={by} />, <Age at={at} />
+            </span>
+            {approved && <Tag plain text="approved by a human" />}
+          </li>
+        ))}
+      </ol>
     </section>
   );
 }

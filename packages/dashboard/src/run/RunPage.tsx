@@ -161,7 +161,7 @@ function NoRun({
 }) {
   if (!(error instanceof Problem) || error.status !== 404) return <ProblemNote error={error} again={again} />;
   return (
-    <Empty title="There is no such run">
+    <Empty page title="There is no such run">
       <p>
         No run of this project is called <code>{id.slice(0, 80)}</code>. It may have been archived, or its
         address was cut.

@@ -126,7 +126,7 @@ function Verdict({ glance }: { readonly glance: RunGlance | undefined }) {
   const last = glance?.last ?? null;
   if (last === null) return <span className="soft">—</span>;
   return (
-    <span className="row nowrap">
+    <span className="verdict">
       <Tag tone={last.allowed ? 'green' : 'red'} text={last.allowed ? 'passed' : 'refused'} />
       <span className="small soft">
         <Words text={last.text} most={80} />

@@ -3,7 +3,13 @@ import { lengthOf } from '../parts/between.ts';
 import { Words } from '../parts/Said.tsx';
 
 /** How runs fare in each phase: a bar for what passed and what was refused, one for the time, and the numbers. */
-export function PhasePlots({ runs, phases }: { readonly runs: number; readonly phases: readonly PhaseRecord[] }) {
+export function PhasePlots({
+  runs,
+  phases,
+}: {
+  readonly runs: number;
+  readonly phases: readonly PhaseRecord[];
+}) {
   const most = Math.max(1, ...phases.map(({ passed, refused }) => passed + refused));
   const longest = Math.max(1, ...phases.map(({ slow_seconds }) => slow_seconds ?? 0));
   return (
@@ -53,16 +59,38 @@ function PhaseRow({
       <td>{entered}</td>
       <td>{rate}</td>
       <td>
-        <svg className="plot" viewBox="0 0 120 14" role="img" aria-label={`${passed} passed, ${refused} refused`}>
+        <svg
+          className="plot"
+          viewBox="0 0 120 14"
+          role="img"
+          aria-label={`${passed} passed, ${refused} refused`}
+        >
           <rect className="plot-good" x="0" y="2" height="10" width={(120 * passed) / most} />
-          <rect className="plot-bad" x={(120 * passed) / most} y="2" height="10" width={(120 * refused) / most} />
+          <rect
+            className="plot-bad"
+            x={(120 * passed) / most}
+            y="2"
+            height="10"
+            width={(120 * refused) / most}
+          />
         </svg>
       </td>
       <td>{entered === 0 ? '—' : (tries / entered).toFixed(1)}</td>
       <td>
-        <svg className="plot" viewBox="0 0 120 14" role="img" aria-label={`median ${told(median_seconds)}, nine of ten below ${told(slow_seconds)}`}>
+        <svg
+          className="plot"
+          viewBox="0 0 120 14"
+          role="img"
+          aria-label={`median ${told(median_seconds)}, nine of ten below ${told(slow_seconds)}`}
+        >
           <rect className="plot-slow" x="0" y="2" height="10" width={(120 * (slow_seconds ?? 0)) / longest} />
-          <rect className="plot-time" x="0" y="2" height="10" width={(120 * (median_seconds ?? 0)) / longest} />
+          <rect
+            className="plot-time"
+            x="0"
+            y="2"
+            height="10"
+            width={(120 * (median_seconds ?? 0)) / longest}
+          />
         </svg>
       </td>
       <td className="small">{`${told(median_seconds)}, ${told(slow_seconds)}`}</td>

@@ -1,4 +1,4 @@
-import type { PhaseRecord, WorkflowPage as Page } from '@phasegate/wire/watching';
+import type { WorkflowPage as Page, PhaseRecord } from '@phasegate/wire/watching';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
@@ -9,13 +9,18 @@ import { Empty, ProblemNote, Waiting } from '../parts/Told.tsx';
 import { Scope } from '../run/PhaseWork.tsx';
 import { PhasePlots } from './PhasePlots.tsx';
 
-const PhaseGraph = lazy(() => import('../graph/PhaseGraph.tsx').then((found) => ({ default: found.PhaseGraph })));
+const PhaseGraph = lazy(() =>
+  import('../graph/PhaseGraph.tsx').then((found) => ({ default: found.PhaseGraph })),
+);
 
 /** One workflow: its graph, its phases, what is wrong with it, and how its runs fare. */
 export function WorkflowPage() {
   const { workflow: id } = useParams({ from: '/workflows/$workflow' });
   const path = `/workflows/${encodeURIComponent(id)}`;
-  const page = useQuery({ queryKey: ['project', path], queryFn: ({ signal }) => ask<Page>(path, {}, signal) });
+  const page = useQuery({
+    queryKey: ['project', path],
+    queryFn: ({ signal }) => ask<Page>(path, {}, signal),
+  });
   const record = useQuery({
     queryKey: ['record', path],
     queryFn: ({ signal }) =>
@@ -90,8 +95,8 @@ function Problems({ page }: { readonly page: Page }) {
   if (page.unaccepted) {
     return (
       <p className="note" data-tone="amber">
-        This workflow is code that no human has accepted, so it was read and not run. Look at it, then accept it with{' '}
-        <code>{`phasegate trust ${page.id}`}</code>.
+        This workflow is code that no human has accepted, so it was read and not run. Look at it, then accept
+        it with <code>{`phasegate trust ${page.id}`}</code>.
       </p>
     );
   }

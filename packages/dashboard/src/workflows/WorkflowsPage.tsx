@@ -16,7 +16,9 @@ export function WorkflowsPage() {
     <>
       <header className="head">
         <h1>Workflows</h1>
-        <p className="soft">Every definition found in this project. A run keeps the version it was started with.</p>
+        <p className="soft">
+          Every definition found in this project. A run keeps the version it was started with.
+        </p>
       </header>
       {list.error !== null && <ProblemNote error={list.error} again={() => void list.refetch()} />}
       {list.data === undefined && list.error === null && <Waiting what="the workflows" />}

@@ -95,7 +95,7 @@ describe('a quorum', () => {
 
     await vote(run, ada);
     expect(await project.load(run)).toMatchObject({ status: 'waiting' });
-    await expect(vote(run, eve)).rejects.toMatchObject({ code: 'credential_invalid' });
+    await expect(vote(run, eve)).rejects.toMatchObject({ code: 'not_permitted' });
     expect((await vote(run, ada)).verdict).toMatchObject({ blockers: [{ code: 'already_voted' }] });
 
     await vote(run, await add('eve'));

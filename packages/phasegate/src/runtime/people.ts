@@ -7,7 +7,15 @@ import {
   unlockHumanKey,
   verifyHumanSignature,
 } from './humanKeys.ts';
-import type { AgentStore, AuditStore, HumanRecord, HumanStore, Humans, Role, UnlockedHuman } from './ports.ts';
+import type {
+  AgentStore,
+  AuditStore,
+  HumanRecord,
+  HumanStore,
+  Humans,
+  Role,
+  UnlockedHuman,
+} from './ports.ts';
 import { demandRole, roleOf } from './roles.ts';
 
 /** The humans of a project: who they are, and that a passphrase is theirs. */
@@ -106,9 +114,13 @@ export function createHumans(
         demandPresent(humans, by);
         await demandRole(store, by.principal, { least: 'admin', what: 'removing a human' });
         if (!humans.some((human) => human.name !== name && roleOf(human) === 'admin')) {
-          throw new PhasegateError('not_permitted', `\`${name}\` is the last admin; without one nobody could add another`, {
-            hint: `make another first: phasegate humans add NAME --role admin --as ${name}`,
-          });
+          throw new PhasegateError(
+            'not_permitted',
+            `\`${name}\` is the last admin; without one nobody could add another`,
+            {
+              hint: `make another first: phasegate humans add NAME --role admin --as ${name}`,
+            },
+          );
         }
         return store.removeHuman(name, record(`human:${by.principal.name}`, 'human_removed', name), humans);
       });

@@ -31,8 +31,8 @@ import { withPlaces } from './placedDenials.ts';
 import type { Admitted, Around, AuditDraft, CallRecord, StoredRun } from './ports.ts';
 import { createRendering } from './rendering.ts';
 import { createRepeatedDenials } from './repeatedDenials.ts';
-import type { RuntimeParts } from './runtimeParts.ts';
 import { demandRole } from './roles.ts';
+import type { RuntimeParts } from './runtimeParts.ts';
 import { type ShownCard, shownCard } from './shownCard.ts';
 import { RING, startRun } from './startRun.ts';
 import { timeFor } from './timeFor.ts';
@@ -95,9 +95,10 @@ export function createRuntime(parts: RuntimeParts): Runtime {
 
   const door = createDoor({ ...parts, load, judging, renderSaved, hear });
   const submit: typeof door.submit = async (runId, asked, how) => {
-    // At once, where it can be: the one who submits first closes the run to calls first.
+    // At once, where it can be.
     const before = store.peek?.(runId, null).run ?? (await load(runId)).run;
-    await demandApprover(how.principal);
+    // An agent is not made to wait for it: the one who submits first closes the run to calls first.
+    if (how.principal.kind === 'human') await demandApprover(how.principal);
     demandInFolder(parts, before, asked);
     const isAgent = how.principal.kind === 'agent';
     if (isAgent && before.status === 'active') await parkUnhooked(before, true);

@@ -6,6 +6,7 @@ import { createFairStarts, type FairStarts } from '../../limits/fairStarts.ts';
 import { createTurns } from '../../limits/turns.ts';
 import type { UnlockedHuman } from '../../runtime/ports.ts';
 import { createActs } from './acts.ts';
+import { registerAuditExport } from './auditExport.ts';
 import { createCallers, nameOf, wrongKind } from './callers.ts';
 import { createCredentialRefusals } from './credentialRefusals.ts';
 import { createEventStreams } from './events.ts';
@@ -89,6 +90,7 @@ export function createRestApp(given: RestParts): RestApp {
   registerSessionRoutes(app, parts, { sessions, signIn });
   const acts = createActs(signIn);
   registerSessionList(app, parts, { sessions, acts });
+  registerAuditExport(app, parts);
   app.get('/api/v1/events', streams.handler);
   const { mcp, hooks } = parts;
   if (hooks !== undefined) app.post('/api/v1/hooks/:client', hookRoute(hooks, starts));

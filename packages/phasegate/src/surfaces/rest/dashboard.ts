@@ -1,22 +1,7 @@
 import type { Context, Hono } from 'hono';
+import type { PageFile, PageFiles } from './pageFiles.ts';
 import type { RestEnv } from './parts.ts';
 import { RequestRefused } from './problem.ts';
-
-/** The built pages, as they are given out. */
-export interface PageFiles {
-  /** The page that everything else is loaded by. */
-  readonly index: string;
-  /** What it needs, by the name below `/assets/`. */
-  readonly files: ReadonlyMap<string, PageFile>;
-}
-
-/** A file that the page needs. */
-export interface PageFile {
-  readonly type: string;
-  readonly body: Uint8Array<ArrayBuffer>;
-  /** The same, smaller; null where that saves nothing. */
-  readonly gzipped: Uint8Array<ArrayBuffer> | null;
-}
 
 /** Gives out what the page needs. It is the same for everybody and tells nothing, so anyone may have it. */
 export function registerPageFiles(app: Hono<RestEnv>, { files }: PageFiles): void {

@@ -43,6 +43,7 @@ const TAGS: readonly (readonly [string, string])[] = [
   ['fence', "What was changed outside a phase's scope"],
   ['workflows', 'What can be started'],
   ['audit', 'The record of everything'],
+  ['people', 'Humans, and what each of them may do'],
   ['agents', 'Agents and their keys'],
   ['webhooks', 'Addresses that are told what happens'],
   ['session', 'Signing in'],

@@ -8,7 +8,7 @@ import type {
   Standards,
   UnlockedHuman,
 } from '../../runtime/ports.ts';
-import type { PageFiles } from './dashboard.ts';
+import type { PageFiles } from './pageFiles.ts';
 
 /** What the REST surface is built from. */
 export interface RestParts {

@@ -39,7 +39,7 @@ export function registerSessionList(
 
 function demandNothingElse(c: Context<RestEnv>): void {
   const body = c.get('body') ?? {};
-  const known = isJsonObject(body) && Object.keys(body).every((key) => ['passphrase', 'passkey'].includes(key));
+  const known = isJsonObject(body) && Object.keys(body).every((key) => key === 'passphrase');
   const passphrase = own(body, 'passphrase');
   if (known && (passphrase === undefined || typeof passphrase === 'string')) return;
   throw new RequestRefused('request_invalid', 'the body holds the proof of an act and nothing else');

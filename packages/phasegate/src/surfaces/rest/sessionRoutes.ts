@@ -73,7 +73,8 @@ export function registerSessionRoutes(
         ? await signIn.withCode(c, body.code, carrier)
         : await signIn.withPassphrase(c, body, carrier);
     // A page never gets to see its session's secret; a program that has no cookies asks for it.
-    if (opened.place === null) return c.json({ ...(await describe(opened.session)), session: opened.secret }, 201);
+    if (opened.place === null)
+      return c.json({ ...(await describe(opened.session)), session: opened.secret }, 201);
     c.header('set-cookie', set(opened));
     return c.json({ ...(await describe(opened.session)), path: pathOfPlace(opened.place) }, 201);
   });

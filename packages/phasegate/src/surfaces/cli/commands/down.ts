@@ -19,7 +19,9 @@ export const down: CliCommand = {
     const { state } = await background.look(stateDir);
     const ended =
       state === 'running' || state === 'silent'
-        ? await humanOnceSetUp(invocation, { adminFor: 'ending the server' }).then(() => background.end(stateDir, PATIENCE_MS))
+        ? await humanOnceSetUp(invocation, { adminFor: 'ending the server' }).then(() =>
+            background.end(stateDir, PATIENCE_MS),
+          )
         : null;
     await out.result(
       { ended: ended !== null, ...(ended === null ? {} : { url: ended.url, pid: ended.pid }) },

@@ -71,10 +71,12 @@ export const humans: CliCommand = {
 
 async function listHumans({ out, open }: Invocation): Promise<ExitCode> {
   const found = await (await open()).humans.list();
-  await out.result({ humans: found.map(({ name, role, addedAt }) => ({ name, role, added_at: addedAt })) }, () =>
-    found.length === 0
-      ? 'no human is set up; add one with `phasegate humans add NAME`'
-      : table(found.map(({ name, role, addedAt }) => [name, role, `since ${addedAt}`])),
+  await out.result(
+    { humans: found.map(({ name, role, addedAt }) => ({ name, role, added_at: addedAt })) },
+    () =>
+      found.length === 0
+        ? 'no human is set up; add one with `phasegate humans add NAME`'
+        : table(found.map(({ name, role, addedAt }) => [name, role, `since ${addedAt}`])),
   );
   return 0;
 }

@@ -21,7 +21,10 @@ export async function settleOperator(
   const given = passphraseFrom(args, 'passphrase-fd');
   const project = await open();
   if (project !== null && (await project.humans.list()).length > 0) {
-    return { kind: 'existing', human: await unlockHuman(invocation, { read: given, adminFor: 'setting a project up anew' }) };
+    return {
+      kind: 'existing',
+      human: await unlockHuman(invocation, { read: given, adminFor: 'setting a project up anew' }),
+    };
   }
   const preset = args.text('name') ?? args.text('as');
   const name = preset ?? env.USER ?? env.LOGNAME ?? 'operator';

@@ -120,12 +120,29 @@ export function describeBesides(app: OpenAPIHono<RestEnv>): void {
       "One's own; an admin ends anybody's, which is an act like any other.\n\nMay be called with a human's session.",
     security: HUMAN,
     request: {
-      params: z.strictObject({ id: textUpTo(64).openapi({ param: { name: 'id', in: 'path' }, example: '9f86d081' }) }),
+      params: z.strictObject({
+        id: textUpTo(64).openapi({ param: { name: 'id', in: 'path' }, example: '9f86d081' }),
+      }),
       body: { content: json(actRequest) },
     },
     responses: {
       204: { description: 'the session has ended' },
       404: { description: 'there is no such session', content: { [PROBLEM_JSON]: { schema: problem } } },
+      ...failures,
+    },
+  });
+  registry.registerPath({
+    method: 'get',
+    path: '/api/v1/audit/export',
+    operationId: 'exportAudit',
+    tags: ['audit'],
+    summary: 'The audit as a file',
+    description:
+      "One record on each line, as JSON, oldest first: of one `run`, or of all chains in the order they became durable.\n\nMay be called with a human's session.",
+    security: HUMAN,
+    request: { query: z.strictObject({ run: textUpTo(256).optional() }) },
+    responses: {
+      200: { description: 'the records', content: { 'application/x-ndjson': { schema: z.string() } } },
       ...failures,
     },
   });

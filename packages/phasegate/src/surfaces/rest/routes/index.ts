@@ -10,7 +10,6 @@ import { PROBLEM_JSON } from '../problem.ts';
 import { AGENT_ROUTES } from './agents.ts';
 import { ANSWER_ROUTES } from './answers.ts';
 import { AUDIT_ROUTES } from './audit.ts';
-import { AUDIT_EXPORT_ROUTES } from './auditExport.ts';
 import { AUDIT_SEARCH_ROUTES } from './auditSearch.ts';
 import { describeBesides } from './besides.ts';
 import { responseTo } from './boundReply.ts';
@@ -48,7 +47,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...WORKFLOW_PAGE_ROUTES,
   ...AUDIT_ROUTES,
   ...AUDIT_SEARCH_ROUTES,
-  ...AUDIT_EXPORT_ROUTES,
   ...AGENT_ROUTES,
   ...PEOPLE_ROUTES,
   ...WEBHOOK_ROUTES,

@@ -1,0 +1,43 @@
+import type { AuditRecord } from '@phasegate/core';
+import { PAGE_LIMIT } from '@phasegate/wire';
+import type { Hono } from 'hono';
+import { humanOf } from './callers.ts';
+import type { RestEnv, RestParts } from './parts.ts';
+
+/** Registers the audit as a file: one record on each line, page by page and only as fast as it is read. */
+export function registerAuditExport(app: Hono<RestEnv>, { project }: Pick<RestParts, 'project'>): void {
+  app.get('/api/v1/audit/export', async (c) => {
+    const human = project.as({ kind: 'human', name: humanOf(c).name });
+    const run = c.req.query('run');
+    // Whether there is such a run is said before the file begins.
+    if (run !== undefined) await human.view(run);
+    const pageAfter = async (after: number): Promise<Page> => {
+      if (run === undefined) {
+        return (await project.feed.after(after, PAGE_LIMIT)).map(({ id, ...record }) => [id, record]);
+      }
+      return (await human.history(run, { after, limit: PAGE_LIMIT })).map((record) => [record.seq, record]);
+    };
+    return new Response(linesOf(pageAfter), {
+      headers: {
+        'content-type': 'application/x-ndjson',
+        'content-disposition': 'attachment; filename="phasegate-audit.jsonl"',
+      },
+    });
+  });
+}
+
+type Page = readonly (readonly [number, AuditRecord])[];
+
+function linesOf(pageAfter: (after: number) => Promise<Page>): ReadableStream {
+  const encoder = new TextEncoder();
+  let after = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      const page = await pageAfter(after);
+      const last = page.at(-1);
+      if (last === undefined) return controller.close();
+      [after] = last;
+      controller.enqueue(encoder.encode(page.map(([, record]) => `${JSON.stringify(record)}\n`).join('')));
+    },
+  });
+}

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { describe, expect, test } from 'vitest';
+import { PASSPHRASE } from '../../docs/pictures/dashboardProject.ts';
+import { FULL } from '../tier.ts';
+import { dashboardBed } from './dashboardBed.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+describe.runIf(FULL)('the pages', () => {
+  const bed = dashboardBed();
+  const places = (): readonly (readonly [string, string])[] => {
+    const { runs } = bed.project();
+    return [
+      ['/', 'Runs'],
+      [`/runs/${runs.done}`, 'The way it took'],
+      [`/runs/${runs.parallel}`, 'Items:'],
+      ['/decisions', 'Publish these notes?'],
+      [`/decisions/${runs.gate}`, 'Your decision'],
+      [`/decisions/${runs.escalated}`, 'Advice for the agent'],
+      [`/decisions/${runs.questions}`, 'Which database'],
+      ['/workflows', 'has problems'],
+      ['/workflows/feature', 'Pass rate'],
+      ['/workflows/broken', '2 problems'],
+      ['/agents', 'Denied, by rule'],
+      ['/audit', 'were looked through'],
+      ['/people', 'this one'],
+      ['/nowhere', 'There is no such page'],
+    ];
+  };
+
+  test.each(['light', 'dark'] as const)('have nothing an axe scan objects to, in %s', async (colorScheme) => {
+    // The policy of the pages lets nobody add a script, a scanner neither.
+    const page = await bed.page('/', { colorScheme, bypassCSP: true });
+    const home = page.url().split('#')[0];
+    const found: string[] = [];
+    for (const [place, words] of places()) {
+      await page.goto(`${home}#${place}`);
+      await page.getByText(words).first().waitFor();
+      await page.evaluate(AXE);
+      const { violations } = (await page.evaluate(
+        "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] })",
+      )) as { readonly violations: readonly Violation[] };
+      found.push(
+        ...violations.flatMap(({ id, nodes }) =>
+          nodes.map(({ html, failureSummary }) => `${place} ${id}: ${html} ${failureSummary}`),
+        ),
+      );
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('load nothing from elsewhere and break no rule of their policy', async () => {
+    const page = await bed.page();
+    const own = new URL(page.url()).origin;
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    const home = page.url().split('#')[0];
+    for (const [place, words] of places()) {
+      await page.goto(`${home}#${place}`);
+      await page.getByText(words).first().waitFor();
+    }
+    expect(asked.filter((url) => new URL(url).origin !== own)).toEqual([]);
+    expect(page.heard.errors).toEqual([]);
+  });
+
+  test('are gone through by keyboard alone, from signing in to a decision', async () => {
+    const { server, shell } = bed.project();
+    const started = await shell.call(['start', 'feature', 'by keyboard alone', '--json']);
+    const run = String(started.json().run);
+    await shell.call(['done', run, '--evidence', '-'], '{"plan":{"summary":"all of it"}}');
+    const page = await bed.page();
+    await page.goto(`${server.url}/sign-in`);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('maria');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(PASSPHRASE);
+    await page.keyboard.press('Enter');
+    await page.getByText('Live', { exact: true }).waitFor();
+
+    await page.keyboard.press('/');
+    await page.keyboard.type('by keyboard alone');
+    await page.locator('.grid-row').nth(1).waitFor({ state: 'detached' });
+    await page.locator(`[data-run="${run}"]`).waitFor();
+    await page.keyboard.press('Escape');
+    await page.evaluate('document.activeElement.blur()');
+    await page.keyboard.press('j');
+    await page.waitForFunction(`document.activeElement?.dataset.run === ${JSON.stringify(run)}`);
+    await page.keyboard.press('Enter');
+    await page.getByText('A human decides at this gate').waitFor();
+    const tabTo = async (words: RegExp) => {
+      for (let presses = 0; presses < 60; presses += 1) {
+        await page.keyboard.press('Tab');
+        const label = await page.evaluate(
+          "document.activeElement.labels?.[0]?.textContent ?? document.activeElement.textContent ?? ''",
+        );
+        if (words.test(String(label))) return;
+      }
+      throw new Error(`nothing that can be focused says ${words}`);
+    };
+    await tabTo(/^Decide$/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Your decision' }).waitFor();
+    await tabTo(/Approve/);
+    await page.keyboard.press('Space');
+    await tabTo(/Passphrase/);
+    await page.keyboard.type(PASSPHRASE);
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing waits for you here').waitFor();
+    expect((await shell.call(['status', run, '--json'])).json()).toMatchObject({ phase: 'TESTS' });
+  });
+
+  test('fit a phone: no page is wider than the screen', async () => {
+    const page = await bed.page('/', { viewport: { width: 390, height: 844 } });
+    const home = page.url().split('#')[0];
+    const wide: string[] = [];
+    for (const [place, words] of places()) {
+      await page.goto(`${home}#${place}`);
+      await page.getByText(words).first().waitFor();
+      if (Number(await page.evaluate('document.documentElement.scrollWidth')) > 390) wide.push(place);
+    }
+    expect(wide).toEqual([]);
+  });
+});

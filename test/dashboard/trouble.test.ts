@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { PASSPHRASE } from '../../docs/pictures/dashboardProject.ts';
+import { FULL } from '../tier.ts';
+import { dashboardBed } from './dashboardBed.ts';
+
+const HOSTILE = [
+  '<img src=x onerror="document.title=`owned`">',
+  '<script>document.title="owned"</script>',
+  '\u001b[31mred\u001b[0m',
+  '\u202eevil\u202c',
+  'javascript:alert(1)',
+].join(' ');
+
+describe.runIf(FULL)('the pages in trouble', () => {
+  const bed = dashboardBed();
+
+  test('a lost connection is told, and what was missed is caught up with', async () => {
+    const page = await bed.page();
+    await page.context().setOffline(true);
+    // A request that is open already is not ended by that; the page's own would be, by a network that is gone.
+    await page.reload().catch(() => undefined);
+    await page.context().setOffline(false);
+    await page.goBack().catch(() => undefined);
+    const again = await bed.page();
+    await again.route('**/api/v1/events', (route) => route.abort());
+    await again.reload();
+    await again.getByText('Connection lost, trying again').waitFor();
+    const { shell } = bed.project();
+    const started = await shell.call(['start', 'feature', 'while nobody listened', '--queue', '--json']);
+    const run = String(started.json().run);
+    await again.unroute('**/api/v1/events');
+
+    await again.getByText('Live', { exact: true }).waitFor();
+    await again.locator(`[data-run="${run}"]`).waitFor();
+  });
+
+  test('somebody else’s words are shown as words, however they are written', async () => {
+    const { shell } = bed.project();
+    const started = await shell.call(['start', 'feature', HOSTILE, '--json']);
+    const run = String(started.json().run);
+    const line = 'x'.repeat(5_000_000);
+    const evidence = JSON.stringify({ plan: { summary: HOSTILE, [HOSTILE]: line.slice(0, 900_000) } });
+    await shell.call(['done', run, '--evidence', '-'], evidence);
+    const page = await bed.page(`/decisions/${run}`);
+    await page.getByText('<script>document.title="owned"</script>').first().waitFor();
+    await page.getByText('‹001B›').first().waitFor();
+    await page.getByText('‹202E›').first().waitFor();
+    await page.getByText('more characters are not shown').first().waitFor();
+    await page.getByRole('link', { name: /Runs/ }).first().click();
+    await page.locator(`[data-run="${run}"]`).waitFor();
+
+    expect(await page.title()).toBe('Phasegate');
+    expect(await page.locator('img').count()).toBe(0);
+    expect(page.heard.errors).toEqual([]);
+    await shell.callAs(PASSPHRASE, ['stop', run, '--reason', 'enough', '--as', 'maria']);
+  });
+
+  test.each([
+    ['/no/such/page', 'There is no such page'],
+    ['/runs/run-00000000000000000000', 'There is no such run'],
+    ['/workflows/none', 'there is no workflow'],
+    ['/decisions/run-00000000000000000000', 'there is no run'],
+  ])('an address that leads nowhere (%s) says so and leads on', async (place, words) => {
+    const page = await bed.page(place);
+    await page.getByText(words).first().waitFor();
+    await page.getByRole('link', { name: /Runs/ }).first().click();
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+  });
+
+  test('a link that was used, and one that is nobody’s, are told apart from nothing and lead to the form', async () => {
+    const { server } = bed.project();
+    const page = await bed.page();
+    const link = server.signInLink(await server.open.humans.unlock('maria', PASSPHRASE));
+    await page.goto(link);
+    await page.getByText('Live', { exact: true }).waitFor();
+    for (const spent of [link, `${server.url}/sign-in?code=nonsense`]) {
+      await page.goto(spent);
+      await page.getByText('the sign-in link was used already or is too old').waitFor();
+      await page.getByLabel('Passphrase').waitFor();
+    }
+  });
+
+  test('a session that was revoked says so at once, and leads to signing in', async () => {
+    const other = await bed.page('/people', { name: 'joe' });
+    await other.getByText('this one').waitFor();
+    const page = await bed.page('/people');
+    await page.getByRole('button', { name: 'End the session of joe' }).first().click();
+    await page
+      .getByLabel(/Passphrase/)
+      .last()
+      .fill(PASSPHRASE);
+    await page.getByRole('button', { name: 'End the session of joe', exact: true }).last().click();
+    await page.getByRole('button', { name: 'End the session of joe' }).first().waitFor({ state: 'detached' });
+
+    await other.goto(`${other.url().split('#')[0]}#/workflows`);
+    await other.getByText('Your session has ended').first().waitFor();
+    await other.getByRole('link', { name: 'Sign in again' }).first().click();
+    await other.getByLabel('Passphrase').waitFor();
+  });
+
+  test.each([
+    ['answers 500', 500, 'went wrong'],
+    ['answers what is not JSON', 200, 'the server answered 200'],
+  ])('a server that %s is told, with a way to try again', async (_, statusCode, words) => {
+    const page = await bed.page('/people');
+    const body =
+      statusCode === 500 ? '{"error":"internal","message":"something went wrong"}' : '<p>proxy</p>';
+    await page.route('**/api/v1/workflows', (route) => route.fulfill({ status: statusCode, body }));
+    await page.getByRole('link', { name: 'Workflows' }).click();
+    await page.getByText(words).first().waitFor();
+    await page.unroute('**/api/v1/workflows');
+    await page.getByRole('button', { name: 'Try again' }).first().click();
+    await page.getByText('has problems').waitFor();
+  });
+
+  test('a server that is slow is waited for in words, and one that is gone is told', async () => {
+    const page = await bed.page('/people');
+    let answer = () => undefined as undefined | Promise<void>;
+    await page.route('**/api/v1/workflows', (route) => {
+      answer = () => void route.continue();
+    });
+    await page.getByRole('link', { name: 'Workflows' }).click();
+    await page.getByText('Still waiting for the server').waitFor();
+    await answer();
+    await page.getByText('has problems').waitFor();
+    await page.route('**/api/v1/agents', (route) => route.abort());
+    await page.getByRole('link', { name: 'Agents' }).click();
+    await page.getByText('the server cannot be reached').first().waitFor();
+  });
+});
