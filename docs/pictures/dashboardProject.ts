@@ -35,6 +35,7 @@ export async function openDashboardProject(): Promise<DashboardProject> {
   const runs = await startRuns(shell);
   const project = await openLocalProject({ projectDir: shell.root, env: shell.env });
   const server = await openLocalServer({ project, port: 0, log: () => undefined });
+  await callTools(server, runs.working);
   return { shell, server, runs };
 }
 
@@ -73,7 +74,7 @@ async function startRuns(shell: Shell): Promise<DashboardProject['runs']> {
 
   const parallel = await start('translate', 'Translate the manual');
   await done(parallel, { languages: ['de', 'fr', 'pt', 'ja'] });
-  await shell.call(['done', parallel, '--item', '0', '--evidence', '-'], '{"text":"Handbuch"}');
+  await shell.call(['done', parallel, '--item', 'de', '--evidence', '-'], '{"text":"Handbuch"}');
 
   const working = await start('feature', 'Show results in scientific notation');
   await done(working, { plan: PLAN });
@@ -84,6 +85,22 @@ async function startRuns(shell: Shell): Promise<DashboardProject['runs']> {
   await done(gate, { notes: { summary: 'Subtraction, and two fixes', breaking: false } });
   return { gate, questions, escalated, working, parallel, done: finished };
 }
+
+/** What an agent tries in the phase that writes tests: some of it is allowed, and some is not. */
+async function callTools({ open }: RunningServer, run: string): Promise<void> {
+  const agent = open.as({ kind: 'agent', name: 'local' });
+  for (const [tool, input] of CALLS) await agent.judgeTool(run, { tool, input });
+}
+
+const CALLS = [
+  ['read_files', { path: 'src/calculator.ts' }],
+  ['write_files', { path: 'test/scientific.test.ts' }],
+  ['bash', { command: 'npm test' }],
+  ['write_files', { path: 'src/calculator.ts' }],
+  ['write_files', { path: 'src/format.ts' }],
+  ['fetch', { url: 'https://example.com/answers' }],
+  ['read_files', { path: 'test/calculator.test.ts' }],
+] as const;
 
 async function decide(shell: Shell, run: string, option: string): Promise<void> {
   await shell.callAs(PASSPHRASE, [

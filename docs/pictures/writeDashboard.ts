@@ -15,13 +15,16 @@ const folder = process.argv[2] ?? fileURLToPath(new URL('.', import.meta.url));
 const project = await openDashboardProject();
 const executablePath = await chromium.executablePath();
 const browser = await playwright.launch({ args: browserWords(), executablePath, headless: true });
+const some = (...names: readonly string[]) => shotsOf(project).filter(([name]) => names.includes(name));
+const desk = { width: 1280, height: 800 };
 try {
-  await pictures({ colorScheme: 'light', viewport: { width: 1280, height: 800 } }, 'light', shotsOf(project));
-  await pictures({ colorScheme: 'dark', viewport: { width: 1280, height: 800 } }, 'dark', shotsOf(project));
+  const light = some('runs', 'run', 'inbox', 'decision', 'workflow', 'agents', 'audit', 'people');
+  await pictures({ colorScheme: 'light', viewport: desk }, 'light', light);
+  await pictures({ colorScheme: 'dark', viewport: desk }, 'dark', some('run', 'workflow'));
   await pictures(
     { colorScheme: 'light', viewport: { width: 390, height: 844 } },
     'phone',
-    shotsOf(project).filter(([name]) => ['runs', 'decision', 'inbox'].includes(name)),
+    some('decision', 'runs'),
   );
 } finally {
   await browser.close();

@@ -95,7 +95,7 @@ describe.runIf(FULL)('what a human does on the pages', () => {
     await page.getByRole('button', { name: 'Restore', exact: true }).click();
 
     await expect.poll(() => existsSync(join(shell.root, 'stray.txt'))).toBe(false);
-    await page.getByText('0 outside the scope').waitFor();
+    await page.getByText('Nothing waits for you here').waitFor();
   });
 
   test('a viewer looks and decides nothing, on the page and past it [adv.P1]', async () => {

@@ -90,7 +90,7 @@ describe.runIf(FULL)('the pages', () => {
     await page.keyboard.press('Escape');
     await page.evaluate('document.activeElement.blur()');
     await page.keyboard.press('j');
-    await page.waitForFunction(`document.activeElement?.dataset.run === ${JSON.stringify(run)}`);
+    await expect.poll(() => page.evaluate('document.activeElement.dataset.run')).toBe(run);
     await page.keyboard.press('Enter');
     await page.getByText('A human decides at this gate').waitFor();
     const tabTo = async (words: RegExp) => {

@@ -32,6 +32,11 @@ export function DecideGate({ run, gate }: { readonly run: Run; readonly gate: Ga
   return (
     <>
       {now.shown !== shown.shown && <Moved seen={shown} now={now} take={() => setSeen(now)} />}
+      <p className="narrow-only">
+        <button type="button" onClick={() => document.getElementById('question')?.scrollIntoView()}>
+          Go to your decision
+        </button>
+      </p>
       <div className="columns">
         <GateCardView card={shown.card} shown={shown.shown} />
         <div className="stack sticky">

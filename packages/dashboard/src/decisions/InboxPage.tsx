@@ -84,7 +84,7 @@ function Item({ item, name }: { readonly item: InboxItem; readonly name: string 
           <strong>{about === null ? `Run ${run}` : <Words text={about} most={120} />}</strong>
         </span>
         <span className="small soft">
-          waits since <Age at={since} />
+          <Age at={since} />
         </span>
       </span>
       <span className="inbox-text">
@@ -101,8 +101,11 @@ function Item({ item, name }: { readonly item: InboxItem; readonly name: string 
         {quorum > 1 && <Tag plain text={`${votes.length} of ${quorum} have agreed`} />}
         {voted && <Tag plain text="you have decided" />}
         {!mine && <Tag plain text={`for ${approvers.join(', ')}`} />}
-        {expires_at !== null && <Tag tone="amber" text="closes" />}
-        {expires_at !== null && <Age at={expires_at} />}
+        {expires_at !== null && (
+          <span>
+            closes <Age at={expires_at} />
+          </span>
+        )}
       </span>
     </Link>
   );

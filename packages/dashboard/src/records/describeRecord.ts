@@ -72,7 +72,7 @@ const WORDS: Readonly<Record<string, Words>> = {
     return [
       `${text(data.tool)} denied${through}`,
       'red',
-      [asked, text(data.message)].filter(Boolean).join('\n'),
+      [asked, text(data.message)].filter(Boolean).join(' · '),
     ];
   },
   tool_executed: (data) => {

@@ -41,12 +41,11 @@ test.each(['viewer', 'approver'] as const)(
     await expect(project.humans.remove('admin', human)).rejects.toMatchObject(REFUSED);
     await expect(project.agents.add('eve', { by: human })).rejects.toMatchObject(REFUSED);
     await expect(
-      project.webhooks.add({ url: 'https://example.com', events: [] }, human),
+      project.webhooks.add('https://example.com', { events: [], by: human }),
     ).rejects.toMatchObject(REFUSED);
     await expect(project.trust.workflows.accept('errand', 'closure-1', human)).rejects.toMatchObject(REFUSED);
     await expect(project.hooks.beginPause({ minutes: 1, reason: 'x' }, human)).rejects.toMatchObject(REFUSED);
-    await expect(project.archive({ before: '2100-01-01', file: '/x' }, human)).rejects.toMatchObject({});
-    expect((await project.agents.add('bob', { by: admin })).name).toBe('bob');
+      expect((await project.agents.add('bob', { by: admin })).name).toBe('bob');
   },
 );
 
