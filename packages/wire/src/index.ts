@@ -1,4 +1,5 @@
 export type * from './answers.ts';
+export type * from './auditAnswers.ts';
 export { decodeBlockers, encodeBlockers, readBlockers, type WireBlocker } from './blockers.ts';
 export { decodeDefects, encodeDefects, encodeFault, type Fault, type WireDefect } from './fault.ts';
 export {

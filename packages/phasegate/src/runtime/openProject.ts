@@ -167,7 +167,7 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
     }),
     sandboxes,
     observing: createObserving({ ...parts, load }),
-    dependencies: parts.dependencies ?? NO_DEPENDENCIES,
+    dependencies: dependenciesOf(parts),
     receipts: createReceiptList({ ...parts, load }),
     hooks: lateHooks({ ...parts, runtime, sandboxes }),
     proofs: lateProofs(parts),
@@ -199,6 +199,17 @@ export function createOpenProject(parts: ProjectParts): OpenProject {
 }
 
 /** A project in memory has no folder to put any in. */
+/** INVARIANT: what the engine will trust as a verifier's dependencies is chosen by an admin, by whatever door. */
+function dependenciesOf({ store, dependencies = NO_DEPENDENCIES }: ProjectParts): Dependencies {
+  return {
+    list: () => dependencies.list(),
+    async freeze(order, human) {
+      await demandRole(store, human.principal, { least: 'admin', what: 'freezing dependencies' });
+      return dependencies.freeze(order, human);
+    },
+  };
+}
+
 const NO_DEPENDENCIES: Dependencies = {
   list: async () => [],
   async freeze() {

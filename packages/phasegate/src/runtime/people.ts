@@ -148,11 +148,13 @@ export function createHumans(
           });
         }
         demandPresent(humans, by);
+        await demandRole(store, by.principal, { least: 'admin', what: 'giving a human a new key' });
         // Nobody can open the old key any more, so there is a new one; what the old one signed stays signed by it.
         const key = await createHumanKey(passphrase, keys);
         const who = `human:${by.principal.name}`;
         const drafts = [...record(who, 'human_removed', name), ...record(who, 'human_added', name)];
-        return store.putHuman({ name, ...key, addedAt: now() }, drafts, humans);
+        const role = human.role === undefined ? {} : { role: human.role };
+        return store.putHuman({ name, ...role, ...key, addedAt: now() }, drafts, humans);
       });
     },
 

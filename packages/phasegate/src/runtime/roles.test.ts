@@ -45,7 +45,7 @@ test.each(['viewer', 'approver'] as const)(
     ).rejects.toMatchObject(REFUSED);
     await expect(project.trust.workflows.accept('errand', 'closure-1', human)).rejects.toMatchObject(REFUSED);
     await expect(project.hooks.beginPause({ minutes: 1, reason: 'x' }, human)).rejects.toMatchObject(REFUSED);
-      expect((await project.agents.add('bob', { by: admin })).name).toBe('bob');
+    expect((await project.agents.add('bob', { by: admin })).name).toBe('bob');
   },
 );
 
@@ -64,6 +64,33 @@ test('the first human is an admin, those from before roles are, and the last adm
   onTestFinished(() => alone.project.close());
   const first = { name: 'ann', role: 'viewer' } as const;
   await expect(alone.project.humans.add(first, PASSPHRASE, null)).rejects.toMatchObject({ code: 'usage' });
+});
+
+test.each(['viewer', 'approver'] as const)(
+  'a %s leads no run past a phase, gives nobody a new key and freezes no dependencies',
+  async (role) => {
+    const { project, humans } = await opened();
+    const { [role]: human, admin } = humans;
+    const { view } = await project.as({ kind: 'agent', name: 'ada' }).start({ workflow: 'errand' });
+    const run = view?.run ?? expect.fail('no run was made');
+    const order = { kind: 'npm', lockfile: 'package-lock.json', hash: 'x', scripts: [], hosts: [] } as const;
+
+    await expect(project.override(run, { reason: 'x' }, human)).rejects.toMatchObject(REFUSED);
+    await expect(project.humans.reset('admin', PASSPHRASE, human)).rejects.toMatchObject(REFUSED);
+    await expect(project.dependencies.freeze(order, human)).rejects.toMatchObject(REFUSED);
+    const { verdict } = await project.override(run, { reason: 'nobody else is here' }, admin);
+    expect(verdict).toMatchObject({ allowed: true });
+  },
+);
+
+test('a new key leaves a human the role they had', async () => {
+  const { project, humans } = await opened();
+
+  await project.humans.reset('viewer', 'another horse battery', humans.admin);
+
+  expect(await project.humans.list()).toContainEqual(
+    expect.objectContaining({ name: 'viewer', role: 'viewer' }),
+  );
 });
 
 test('who is not on record may do nothing once there are humans', async () => {

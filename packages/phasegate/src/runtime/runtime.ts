@@ -1,4 +1,5 @@
 import {
+  type Command,
   decide,
   type JsonObject,
   type Phasegate,
@@ -94,15 +95,17 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   const door = createDoor({ ...parts, load, judging, renderSaved, hear });
+  type Asked = Parameters<typeof door.submit>[1];
   const submit: typeof door.submit = async (runId, asked, how) => {
     // At once, where it can be.
     const before = store.peek?.(runId, null).run ?? (await load(runId)).run;
     // An agent is not made to wait for it: the one who submits first closes the run to calls first.
     if (how.principal.kind === 'human') await demandApprover(how.principal);
+    const command = how.principal.kind === 'human' ? await permitted(asked, how.principal) : asked;
     demandInFolder(parts, before, asked);
     const isAgent = how.principal.kind === 'agent';
     if (isAgent && before.status === 'active') await parkUnhooked(before, true);
-    const decided = () => door.submit(runId, masked(asked), withFiles(parts.fence, how));
+    const decided = () => door.submit(runId, masked(command), withFiles(parts.fence, how));
     const answer = await (parts.fence?.during(runId, decided) ?? decided());
     // What others let a run enter, its agent was not asked about.
     if (!isAgent && answer.run.status === 'active' && answer.run !== before)
@@ -118,6 +121,18 @@ export function createRuntime(parts: RuntimeParts): Runtime {
     if (kind === 'human') await demandRole(store, { name }, { least: 'approver', what: 'this' });
   }
 
+  /** INVARIANT: only an admin leads a run past a phase, by whatever door. */
+  async function permitted(asked: Asked, { name }: Principal): Promise<Asked> {
+    const demanded = async (command: Command) => {
+      if (command.kind === 'override')
+        await demandRole(store, { name }, { least: 'admin', what: 'an override' });
+      return command;
+    };
+    if ('make' in asked) return { make: async (run) => demanded(await asked.make(run)) };
+    await demanded(asked);
+    return asked;
+  }
+
   /** INVARIANT: no phase is worked on by an agent that is attached less closely than its workflow asks for. */
   async function parkUnhooked(run: Run, isAtWork: boolean): Promise<void> {
     if (attachmentOf(run.workflow.enforcement.ring) !== 'hooked') return;
@@ -127,7 +142,7 @@ export function createRuntime(parts: RuntimeParts): Runtime {
   }
 
   /** INVARIANT: masked before the engine sees it, so that run, audit, card and answer hold the same. */
-  function masked(asked: Parameters<typeof door.submit>[1]): typeof asked {
+  function masked(asked: Asked): Asked {
     const { masking } = parts;
     if (masking === undefined) return asked;
     if (!('make' in asked)) return maskedCommand(asked, masking);

@@ -1,4 +1,5 @@
 import type { RangeRecords, Seal, Store } from '../ports.ts';
+import { demandRole } from '../roles.ts';
 import { knownContents } from './knownContents.ts';
 
 /** What the records of a project are made with. */
@@ -21,6 +22,7 @@ export function createRangeRecords({ store, seal, publicKey, now }: RangeRecordP
     },
     sign: async (text) => seal.sign(text),
     async attest({ human, text, signature }, files) {
+      await demandRole(store, { name: human }, { least: 'approver', what: 'answering for commits' });
       const data = { human, files, text, signature };
       const principal = `human:${human}`;
       await store.note(null, [{ time: now(), principal, event: 'range_attested', data }]);
