@@ -32,6 +32,17 @@ export const PROGRAMS: readonly SystemProgram[] = [
     trouble: async () => (spawnSync('tmux', ['-V']).status === 0 ? null : 'tmux is not installed'),
   },
   {
+    name: 'golang-go',
+    inTitle: /the real runner.*\bgo is red/,
+    trouble: async () => (spawnSync('go', ['version']).status === 0 ? null : 'go is not installed'),
+  },
+  {
+    name: 'python3-pytest',
+    inTitle: /the real runner.*\bpytest is red/,
+    trouble: async () =>
+      spawnSync('python3', ['-m', 'pytest', '--version']).status === 0 ? null : 'pytest is not installed',
+  },
+  {
     name: 'uidmap',
     inTitle: /\(uidmap\)/,
     async trouble() {

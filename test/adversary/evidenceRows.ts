@@ -7,6 +7,8 @@ export interface EvidenceRow {
   readonly proves: readonly string[];
   /** The weakest ring in which it is refused. */
   readonly ring: Ring;
+  /** Whether only a room of the engine's own refuses it: in the workspace it would be `observed`, and believed. */
+  readonly inRoom?: true;
   /** The phase that is to be completed by it. */
   readonly phase: 'TDD' | 'IMPL';
   /** Files that are written, or removed, beside the honest ones of the phase; a value of null removes. */
@@ -95,7 +97,8 @@ export const EVIDENCE_ROWS: readonly EvidenceRow[] = [
   {
     name: 'code under test patches `assert`',
     proves: ['adv.I4'],
-    ring: 'sandboxed',
+    ring: 'served',
+    inRoom: true,
     phase: 'IMPL',
     files: { 'src/sum.mjs': `import assert from 'node:assert';\nassert.equal = () => {};\n${WRONG}` },
     code: 'runner_tampered',
@@ -133,7 +136,8 @@ export const EVIDENCE_ROWS: readonly EvidenceRow[] = [
   {
     name: 'a runner in `node_modules` is rewritten, which the fence does not see',
     proves: ['adv.I5', 'adv.I4'],
-    ring: 'sandboxed',
+    ring: 'served',
+    inRoom: true,
     phase: 'IMPL',
     files: {
       'src/sum.mjs': WRONG,

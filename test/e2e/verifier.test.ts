@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findBubblewrap } from '../../packages/phasegate/src/sandbox/bubblewrapState.ts';
-import { makeProject, phasegate, startRun } from './cli.ts';
+import { asProcess, makeProject, phasegate, startRun } from './cli.ts';
 
 const { works } = (await findBubblewrap()).state;
 
@@ -101,6 +101,35 @@ describe.runIf(works)('what the engine verifies by (bubblewrap)', () => {
       expect((await phasegate(project, ['audit', 'verify'])).code).toBe(0);
     },
   );
+
+  test('a receipt of a program that ran is evidence, until the tree moves or the phase is another [adv.I7 adv.I9]', async () => {
+    const check =
+      '{ check: cites_receipts, with: { same_tree: true, tools: [exec] }, needs: observed, message: no }';
+    const project = makeProject({ 'proven.workflow.yaml': workflow(check), 'src/a.js': '' });
+    const run = await startRun(project, 'proven');
+    await asProcess(project, ['exec', run, '--', '/bin/true']);
+    const listed = await phasegate(project, ['receipts', run, '--json']);
+    const [receipt] = listed.json.receipts as { id: string }[];
+    const cite = (ids: readonly string[]) =>
+      phasegate(project, ['done', run, '--evidence', '-', '--json'], {
+        stdin: JSON.stringify({ commands_executed: ids }),
+      });
+
+    project.write('src/a.js', 'moved');
+    const stale = await cite([receipt?.id ?? '']);
+    const invented = await cite(['receipt-00000000000000000000']);
+
+    expect(JSON.stringify(stale.json.blockers)).toContain('is void: the workspace is not what it was');
+    expect(JSON.stringify(invented.json.blockers)).toContain('is not the id of a receipt of this run');
+    const fresh = makeProject({ 'proven.workflow.yaml': workflow(check), 'src/a.js': '' });
+    const again = await startRun(fresh, 'proven');
+    await asProcess(fresh, ['exec', again, '--', '/bin/true']);
+    const own = (await phasegate(fresh, ['receipts', again, '--json'])).json.receipts as { id: string }[];
+    const done = await phasegate(fresh, ['done', again, '--evidence', '-', '--json'], {
+      stdin: JSON.stringify({ commands_executed: own.map(({ id }) => id) }),
+    });
+    expect(done.json).toMatchObject({ checkpoint_passed: true, current_phase: 'END' });
+  });
 
   test('without frozen dependencies `verified` is refused with the way on, and nothing is run', async () => {
     const check = command('[/bin/true]');

@@ -1,4 +1,5 @@
 // Prints every trick of the adversary, the ring it is held in and the tests that prove it: `npm run adversary [-- --json]`.
+import { EVIDENCE_ROWS } from '../adversary/evidenceRows.ts';
 import { FENCE_ROWS } from '../adversary/fenceRows.ts';
 import { GUARDED_ROUTES, GUARDED_SAMPLES } from '../adversary/guardedRoutes.ts';
 import { ISOLATED_ROWS } from '../adversary/isolatedRows.ts';
@@ -56,6 +57,13 @@ if (process.argv.includes('--json'))
         guarded: GUARDED_ROUTES,
         sandbox: SANDBOX_ROWS,
         isolated: ISOLATED_ROWS,
+        evidence: EVIDENCE_ROWS.map(({ name, ring, inRoom = false, proves, code }) => ({
+          name,
+          ring,
+          in_room: inRoom,
+          proves,
+          code,
+        })),
         unknown,
       },
       null,
@@ -99,6 +107,9 @@ function print(): void {
     '\nTried for real by an agent that is another user than the engine (test/adversary/isolated.test.ts):',
   );
   for (const { trick } of ISOLATED_ROWS) console.log(`  refused in isolated  ${trick}`);
+  console.log('\nEvidence that is not there (test/adversary/evidence.test.ts):');
+  for (const { name, ring, inRoom } of EVIDENCE_ROWS)
+    console.log(`  refused in ${ring}${inRoom === true ? ', where the engine has a room' : ''}: ${name}`);
   console.log(
     `\n${TRIED.length + GUARDED_ROUTES.length} routes detected, ${SANDBOX_ROWS.length + ISOLATED_ROWS.length} refused by the operating system`,
   );

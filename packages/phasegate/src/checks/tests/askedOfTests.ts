@@ -68,13 +68,12 @@ function canaryOf(canary: Json, around: Around): AskedOfTests['canary'] {
   return { plant: canary.plant };
 }
 
-/** The report goes to standard output, which nobody else can have written to before the runner began. */
 function wordsOf(words: Json | undefined): Pick<Order, 'argv' | 'text'> {
   if (!isWords(words) || words[0] === undefined || words[0] === '') {
     throw new TypeError('`argv` must be a list of words that starts with a program');
   }
-  const [program, ...rest] = words.map((word) => word.replaceAll('{report}', '/dev/stdout'));
-  return { argv: [program as string, ...rest], text: textOf(words) };
+  const [program, ...rest] = words;
+  return { argv: [program, ...rest], text: textOf(words) };
 }
 
 function isWords(value: Json | undefined): value is readonly string[] {

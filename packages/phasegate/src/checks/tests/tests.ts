@@ -3,7 +3,7 @@ import type { Frozen } from '@phasegate/core/engine';
 import { compileGlob } from '@phasegate/core/model';
 import type { CheckAnswer, CheckImplementation, CheckInput, RanProgram } from '../../runtime/ports.ts';
 import { differenceFrom, freezeFiles } from '../frozenFiles.ts';
-import { HELD_OPEN, type Order, runOrder } from '../runOrder.ts';
+import { HELD_OPEN, type Order } from '../runOrder.ts';
 import { type AskedOfTests, askedOfTests } from './askedOfTests.ts';
 import { countsIn, type Expectation, judgeReport } from './judgeReport.ts';
 import { plantCanary } from './plantCanary.ts';
@@ -11,6 +11,7 @@ import { readReport } from './readReport.ts';
 import { inTree } from './testFiles.ts';
 import type { TestReport } from './testReport.ts';
 import { TESTS_PARAMETERS } from './testsParameters.ts';
+import { withReport } from './withReport.ts';
 
 /**
  * Runs the tests and reads the report that their runner makes for machines: red and green are what tests said, and not
@@ -126,15 +127,17 @@ async function changedFiles(
 }
 
 async function tryOnce({ order, asked, format }: Try, input: CheckInput): Promise<CheckAnswer> {
-  const outcome = await runOrder(order, input);
+  const { outcome, report: written, isPrinted } = await withReport(order, input);
   if (outcome.kind === 'answered') return outcome.answer;
-  const { code, stdout, heldOpen, refuse, ran } = outcome;
+  const { code, heldOpen, refuse, ran } = outcome;
   const told = (answer: CheckAnswer, report?: TestReport): CheckAnswer => ({
     ...answer,
     ran: [counted(ran, report)],
   });
-  if (heldOpen) return told(refuse(`exited with ${code} ${HELD_OPEN}`));
-  const read = await readReport(stdout, format);
+  if (heldOpen && isPrinted) return told(refuse(`exited with ${code} ${HELD_OPEN}`));
+  if (written === null)
+    return told(refuse(`exited with ${code}, and it wrote no report, or one that is too large`));
+  const read = await readReport(written, format);
   if (!read.ok) return told(refuse(`exited with ${code}, and ${read.problem}`));
   const report = placedInTree(read.report, await realpath(input.workspace));
   const { passed, what } = judgeReport(report, code, asked);

@@ -7,7 +7,11 @@ import { reportOf } from './findReport.ts';
 test.each([
   ['npm test', 'node --test', ['node', '--test', '--test-reporter=tap']],
   ['npm test', 'node --test "test/*.test.js"', ['node', '--test', '--test-reporter=tap', 'test/*.test.js']],
-  ['pnpm test', 'vitest run', ['node', 'node_modules/vitest/vitest.mjs', 'run', '--reporter=json']],
+  [
+    'pnpm test',
+    'vitest run',
+    ['node', 'node_modules/vitest/vitest.mjs', 'run', '--reporter=json', '--outputFile={report}'],
+  ],
   ['yarn test', 'jest', ['node', 'node_modules/jest/bin/jest.js', '--json']],
   ['npm test', 'tsc && vitest run', null],
   ['npm test', 'mocha', null],

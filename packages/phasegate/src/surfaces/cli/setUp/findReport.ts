@@ -30,7 +30,7 @@ function scriptReport(script: string): readonly string[] | null {
       ...rest.slice(1).filter((word) => !/reporter/.test(word)),
     ];
   if (program === 'vitest' && rest.every((word) => word === 'run' || word === '--run'))
-    return ['node', 'node_modules/vitest/vitest.mjs', 'run', '--reporter=json'];
+    return ['node', 'node_modules/vitest/vitest.mjs', 'run', '--reporter=json', '--outputFile={report}'];
   if (program === 'jest' && rest.length === 0) return ['node', 'node_modules/jest/bin/jest.js', '--json'];
   return null;
 }
