@@ -40,6 +40,7 @@ const SHELL = 'it reads what the line before it wrote, with programs that are no
 /** Lines that are not run as they stand, each with the reason. What is not here is run. */
 export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^phasegate serve/, STAYS],
+  [/^phasegate deps freeze/, HUMAN],
   [/^phasegate up$/, LASTS],
   [/^phasegate init(?: --template bugfix)?$/, README],
   [/^phasegate (?:run tdd ".*"|agent start --wait) --agent claude$/, README],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findBubblewrap } from '../../packages/phasegate/src/sandbox/bubblewrapState.ts';
+import { FULL } from '../tier.ts';
 import { asProcess, makeProject, phasegate, startRun } from './cli.ts';
 
 const { works } = (await findBubblewrap()).state;
@@ -166,6 +167,39 @@ describe.runIf(works)('what the engine verifies by (bubblewrap)', () => {
   });
 });
 
+/** Asked only where it is used. */
+const registry = FULL && works && (await reaches('https://registry.npmjs.org/is-number'));
+
+test.runIf(registry)(
+  'npm freezes what the lockfile names, from the registry, and a rewritten package in the workspace counts for nothing (bubblewrap) [adv.I5]',
+  async () => {
+    const check = command('[node, scripts/a.mjs]').replace('[node,', `[${process.execPath},`);
+    const project = makeProject({
+      'proven.workflow.yaml': workflow(check),
+      '.gitignore': 'node_modules/\n',
+      'package.json': '{ "name": "p", "dependencies": { "is-number": "7.0.0" } }\n',
+      'package-lock.json': JSON.stringify(REAL_LOCK),
+      'scripts/a.mjs': "import isNumber from 'is-number';\nprocess.exit(isNumber('x') ? 1 : 0);\n",
+      'node_modules/is-number/index.js': 'module.exports = () => true;\n',
+    });
+    const human = { passphrase: 'open sesame' };
+    await phasegate(project, ['humans', 'add', 'maria'], human);
+    await phasegate(project, ['trust', 'proven', '--yes'], human);
+
+    const frozen = await phasegate(project, ['deps', 'freeze', '--yes', '--json'], human);
+
+    expect(frozen.json.frozen).toMatchObject([{ kind: 'npm', by: 'maria', scripts: [] }]);
+    const run = await startRun(project, 'proven');
+    const done = await phasegate(project, ['done', run, '--evidence', '-', '--json'], { stdin: EVIDENCE });
+    expect(done.json).toMatchObject({ checkpoint_passed: true, current_phase: 'END' });
+    const listed = await phasegate(project, ['receipts', run, '--verify', '--json']);
+    expect(listed.json.receipts).toMatchObject([
+      { class: 'verified', signed: true, dependencies: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ]);
+  },
+  120_000,
+);
+
 test('nobody freezes without a passphrase, and a word that is no verb is refused', async () => {
   const project = makeProject({
     'package-lock.json': LOCKED,
@@ -178,6 +212,28 @@ test('nobody freezes without a passphrase, and a word that is no verb is refused
   });
   expect(await phasegate(project, ['deps', 'thaw', '--json'])).toMatchObject({ code: 2 });
 });
+
+const REAL_LOCK = {
+  name: 'p',
+  lockfileVersion: 3,
+  requires: true,
+  packages: {
+    '': { name: 'p', dependencies: { 'is-number': '7.0.0' } },
+    'node_modules/is-number': {
+      version: '7.0.0',
+      resolved: 'https://registry.npmjs.org/is-number/-/is-number-7.0.0.tgz',
+      integrity:
+        'sha512-41Cifkg6e8TylSpdtTpeLVMqvSBEVzTttHvERD741+pnZ8ANv0004MRL43QKPDlK9cGvNp6NZWZUBlbGXYxxng==',
+      license: 'MIT',
+      engines: { node: '>=0.12.0' },
+    },
+  },
+};
+
+async function reaches(url: string): Promise<boolean> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(10_000) }).catch(() => null);
+  return answer?.ok === true;
+}
 
 const EVIDENCE = JSON.stringify({ commands_executed: ['ls'] });
 
