@@ -28,13 +28,23 @@ export interface Tarball {
 }
 
 /** Every package of the repository that is packed, those that others depend on first. */
-export function packages(): readonly { readonly folder: string; readonly manifest: Manifest }[] {
+export function packages(): readonly FoundPackage[] {
+  return everyPackage().filter(({ manifest }) => manifest.files !== undefined);
+}
+
+/** The same with those that ship nothing of their own. */
+export function everyPackage(): readonly FoundPackage[] {
   const { workspaces } = readJson<{ readonly workspaces: readonly string[] }>(join(ROOT, 'package.json'));
-  const all = workspaces.map((folder) => ({
+  return workspaces.map((folder) => ({
     folder: join(ROOT, folder),
     manifest: readJson<Manifest>(join(ROOT, folder, 'package.json')),
   }));
-  return all.filter(({ manifest }) => manifest.files !== undefined);
+}
+
+/** A package and where it lies. */
+export interface FoundPackage {
+  readonly folder: string;
+  readonly manifest: Manifest;
 }
 
 /** Packs what the build has made into a folder. The packages `phasegate` depends on lie inside its tarball. */

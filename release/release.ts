@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Manifest, packages, packPackages, ROOT } from './packPackages.ts';
+import { everyPackage, type Manifest, packages, packPackages, ROOT } from './packPackages.ts';
 import { run } from './run.ts';
 
 const CHANGELOG = join(ROOT, 'CHANGELOG.md');
@@ -45,7 +45,7 @@ async function release(publish: boolean): Promise<void> {
 async function setVersion(version: string): Promise<void> {
   if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)) throw new Error(`\`${version}\` is not a version`);
   const ours = new Set(packages().map(({ manifest }) => manifest.name));
-  for (const folder of [ROOT, ...packages().map((found) => found.folder)]) {
+  for (const folder of [ROOT, ...everyPackage().map((found) => found.folder)]) {
     const path = join(folder, 'package.json');
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
     const dependencies = Object.entries(manifest.dependencies ?? {}).map(([name, wanted]) => [
@@ -69,7 +69,7 @@ async function setVersion(version: string): Promise<void> {
 
 /** The version all packages share. */
 function oneVersion(): string {
-  const versions = new Set(packages().map(({ manifest }) => manifest.version));
+  const versions = new Set(everyPackage().map(({ manifest }) => manifest.version));
   const [version] = versions;
   if (version === undefined || versions.size > 1)
     throw new Error(`the packages have different versions: ${[...versions].join(', ')}`);
