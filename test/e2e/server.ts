@@ -31,7 +31,7 @@ export interface Answer {
 
 /** Starts the server and waits until it says where it is; it is ended when all tests of the file have finished. */
 export async function serve(
-  project: TestProject,
+  project: Pick<TestProject, 'root' | 'env'>,
   words: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Served> {
