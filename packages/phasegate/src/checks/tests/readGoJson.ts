@@ -33,10 +33,8 @@ export function readGoJson(output: string): ReadReport | null {
     outcome: outcome ?? 'errored',
     file: id.slice(0, id.indexOf(' > ')),
   }));
-  for (const name of packages.keys()) {
-    const failed = tests.some(({ id, outcome }) => outcome === 'failed' && id.startsWith(`${name} > `));
-    if (!failed) broken.push(name);
-  }
+  const failing = new Set(tests.filter(({ outcome }) => outcome === 'failed').map(({ file }) => file));
+  for (const name of packages.keys()) if (!failing.has(name)) broken.push(name);
   return { ok: true, report: { tests, broken: [...new Set(broken)] } };
 }
 

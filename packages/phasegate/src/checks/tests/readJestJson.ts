@@ -3,13 +3,20 @@ import { idOf, type ReadReport, type TestCase, unreadable } from './testReport.t
 
 /** Reads what `vitest --reporter=json` and `jest --json` write, wherever it stands in the output. */
 export function readJestJson(output: string): ReadReport | null {
-  const starts = [...output.matchAll(/\{"num[A-Z]\w+":/g)].map(({ index }) => index);
+  const starts: number[] = [];
+  for (const { index } of output.matchAll(/\{"num[A-Z]\w{1,60}":/g)) {
+    // Each is read to its end, and nothing else goes on meanwhile.
+    if (starts.push(index) > MOST_STARTS) return unreadable('it wrote more than one report');
+  }
   if (starts.length === 0) return null;
   const [first, second] = starts.flatMap((start) => objectAt(output, start) ?? []);
   if (first === undefined) return unreadable('its JSON report is cut off');
   if (second !== undefined) return unreadable('it wrote more than one report');
   return reportFrom(first);
 }
+
+/** A report has one, and what tests print may look like one. */
+const MOST_STARTS = 20;
 
 function reportFrom(value: Json): ReadReport {
   const files = own(value, 'testResults');

@@ -22,9 +22,14 @@ export function readJunitXml(output: string, parserOf: Parser): ReadReport | nul
 
 /** Whether a tag stands in a line of words, such as what a test printed, and not at the head of a document. */
 function isInside(output: string, at: number): boolean {
-  const before = output.slice(output.lastIndexOf('\n', at - 1) + 1, at).trim();
+  // Not the whole line: one that is long, and full of such tags, would be read again for each of them.
+  const near = output.slice(Math.max(0, at - MOST_BEFORE), at);
+  const before = near.slice(near.lastIndexOf('\n') + 1).trim();
   return before !== '' && !before.endsWith('?>');
 }
+
+/** Longer than the head of a document. */
+const MOST_BEFORE = 300;
 
 function parse(text: string, parser: SAXParser): ReadReport {
   const tests: TestCase[] = [];

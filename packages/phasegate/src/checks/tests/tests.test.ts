@@ -105,6 +105,11 @@ describe('a report is refused', () => {
     ['that is not well-formed', XML.replace('</testsuite>', '</suite>'), 'cannot be read'],
     ['with entities of its own', XML.replace('3 == 4', '&lt;&x;'), 'cannot be read'],
     ['that is not there', 'All tests passed!\n', 'no report'],
+    // Written to be read for hours, in which nothing else goes on: each begins a piece that never ends.
+    ['with many beginnings', '{"numTotal":'.repeat(300_000), 'more than one report'],
+    ['with notes without an end', `TAP version 13\n${'ok 1\n---\n'.repeat(50_000)}`, 'cut off'],
+    ['with more tests than anybody has', `TAP version 13\n${'ok 1\n'.repeat(300_000)}`, 'more than 200000'],
+    ['with many tags in a line', `x${'<testsuite '.repeat(200_000)}`, 'no report'],
   ])('%s', async (_, output, problem) => {
     const read = await readReport(Buffer.from(output), null);
 
