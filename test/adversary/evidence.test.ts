@@ -99,6 +99,18 @@ describe.runIf(works)('evidence that is not there (bubblewrap)', () => {
     },
   );
 
+  test('a search path into the project, as npx makes it, gives no program to a room [adv.I5 adv.I4]', async () => {
+    const { project, run } = await copied('IMPL');
+    const fake = `#!/bin/sh\nprintf 'TAP version 13\\n'\ngrep -q canary tests/sum.test.mjs && printf 'not ok 1 - phasegate canary must fail\\n1..1\\n' && exit 1\nprintf 'ok 1 - sums\\n1..1\\n'\n`;
+    write(project, { 'src/sum.mjs': 'export const sum = () => 0;\n', 'node_modules/.bin/node': fake });
+
+    const PATH = `${join(project.root, 'node_modules/.bin')}:${project.env.PATH}`;
+    const done = await complete(project, run, 'IMPL', { PATH });
+
+    expect(done.json).toMatchObject({ checkpoint_passed: false, blockers: [{ code: 'check_failed' }] });
+    expect(done.stdout).toMatch(/do not pass: `sums`/);
+  });
+
   async function copied(phase: 'TDD' | 'IMPL') {
     const { project, run } = began[phase] as { project: TestProject; run: string };
     return { project: copyOf(project), run };
@@ -112,6 +124,7 @@ function write(project: TestProject, files: Readonly<Record<string, string | nul
   }
 }
 
-function complete(project: TestProject, run: string, phase: string) {
-  return phasegate(project, ['done', run, '--phase', phase, '--evidence', '-', '--json'], { stdin: '{}' });
+function complete(project: TestProject, run: string, phase: string, env: TestProject['env'] = {}) {
+  const words = ['done', run, '--phase', phase, '--evidence', '-', '--json'];
+  return phasegate(project, words, { stdin: '{}', env });
 }

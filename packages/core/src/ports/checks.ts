@@ -40,7 +40,10 @@ export interface CheckInput {
   /** Programs are run in this sandbox; absent: in none. */
   readonly enclose?: Enclose;
   /** The room of the engine's own that `workspace` is; absent: it is the agent's workspace. */
-  readonly room?: Pick<VerifiedRoom, 'path' | 'environment' | 'locate' | 'renew'>;
+  readonly room?: Pick<VerifiedRoom, 'path' | 'environment' | 'locate' | 'renew'> & {
+    /** The agent's workspace, of which no program is run there. */
+    readonly copyOf: string;
+  };
   /** What is known of the run's trees and receipts; absent where there is no run yet. */
   readonly record?: RunRecord;
 }

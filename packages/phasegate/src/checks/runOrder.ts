@@ -59,11 +59,17 @@ export async function runOrder(
     const reason = `\`cwd\` \`${order.cwd}\` is not a folder inside the workspace`;
     return { kind: 'answered', answer: { passed: false, reason } };
   }
-  const clean = cleanEnvironment(process.env, root, { ...room?.environment, ...order.env });
+  // In a room it is the agent's workspace that no program may come from, also where the search path leads into it.
+  const writable = room === undefined ? root : await realpath(room.copyOf);
+  const clean = cleanEnvironment(process.env, writable, { ...room?.environment, ...order.env });
   const environment = { ...clean, PATH: [...(room?.path ?? []), clean.PATH].join(delimiter) };
   const startedAt = Date.now();
   // Before it runs: afterwards another file may stand in its place.
   const program = await programOf(order.argv[0], { cwd, path: environment.PATH, locate: room?.locate });
+  if (room !== undefined && program.program?.startsWith(`${writable}/`) === true) {
+    const reason = `\`${order.text}\` would run a program of the workspace, and not of its copy; a human corrects the search path, or the workflow`;
+    return { kind: 'answered', answer: { passed: false, reason } };
+  }
   // Loaded when a command is run: most processes run none, and every one pays for what it loads.
   const { runEnclosed } = await import('../workspace/runEnclosed.ts');
   const { how, stdout, tail, heldOpen } = await runEnclosed({ ...order, cwd, environment, signal }, enclose);

@@ -130,7 +130,7 @@ async function askCheck(
       workspace: room?.workspace ?? looking.workspace,
       signal,
       ...(enclose === undefined ? {} : { enclose }),
-      ...(room === null ? {} : { room }),
+      ...(room === null ? {} : { room: { ...room, copyOf: looking.workspace } }),
       ...(proving === undefined ? {} : { record: proving.record }),
     });
     const { code, frozen } = answer;
