@@ -13,6 +13,7 @@ import type {
 import { readRegularIfAny } from '../files/readRegular.ts';
 import { cleanEnvironment } from '../workspace/cleanEnvironment.ts';
 import { programOf } from '../workspace/programOf.ts';
+import { relativePath } from '../workspace/relativePath.ts';
 import { runEnclosed } from '../workspace/runEnclosed.ts';
 import { type FrozenSets, TREE } from './frozenSets.ts';
 import { INSTALLERS, type InstallPlace, scriptsWanted } from './installers.ts';
@@ -111,7 +112,10 @@ function copyManifests(root: string, { tree, lockfile }: InstallPlace): readonly
   const folder = folderOf(lockfile.path);
   const name = lockfile.path.slice(lockfile.path.lastIndexOf('/') + 1);
   writeFileSync(join(tree, name), lockfile.text);
-  const copied = INSTALLERS[lockfile.kind].manifests(lockfile).flatMap((file) => {
+  const copied = INSTALLERS[lockfile.kind].manifests(lockfile).flatMap((named) => {
+    // The lockfile may be an agent's: what it names outside of the project is neither read nor written there.
+    const file = relativePath(named);
+    if (file === null) return [];
     const bytes = readRegularIfAny(join(root, folder, file), { most: MOST_OF_MANIFEST, links: 'refuse' });
     if (bytes === null) return [];
     mkdirSync(dirname(join(tree, file)), { recursive: true });
