@@ -26,7 +26,7 @@ const HUMANS: readonly Principal[] = [
 const ENGINE: Principal = { kind: 'engine', name: 'phasegate' };
 
 /** As much of a run as commands are made for. */
-export type Standing = Pick<State, 'workflow' | 'status' | 'phase' | 'holder' | 'fetched'> & {
+export type Standing = Pick<State, 'workflow' | 'status' | 'phase' | 'epoch' | 'holder' | 'fetched'> & {
   readonly questions: { readonly count: number } | null;
   readonly gate: { readonly name: string } | null;
   readonly items: ReadonlyMap<string, Pick<Item, 'status' | 'holder'>>;
@@ -154,6 +154,8 @@ function fitting(random: Random, s: Standing): Made {
       command: { kind: 'claim', ...(random.chance(0.2) ? oneItem(random, s) : {}) },
       by: random.pick(AGENTS),
     };
+  if (s.status === 'escalated' && random.chance(0.2))
+    return { command: anyOverride(random, s, 'no way'), by: random.pick(HUMANS) };
   if (s.status === 'escalated') return { command: { kind: 'resume' }, by: random.pick(HUMANS) };
   if (s.questions !== null)
     return {
@@ -288,7 +290,7 @@ function anything(random: Random, s: Standing): Made {
   const outcome = random.chance(0.3)
     ? { outcome: random.pick<Outcome>(['ok', 'fail', 'iterate', 'skip']) }
     : {};
-  switch (random.int(13)) {
+  switch (random.int(14)) {
     case 0:
     case 1:
       return {
@@ -327,6 +329,8 @@ function anything(random: Random, s: Standing): Made {
       return { command: { kind: 'claim', ...item }, by: worker };
     case 11:
       return anyRelease(random, s, item);
+    case 12:
+      return { command: anyOverride(random, s, reason), by: human };
     default:
       if (random.chance(0.8)) return { command: { kind: 'expire' }, by: ENGINE };
       return {
@@ -334,6 +338,13 @@ function anything(random: Random, s: Standing): Made {
         by: random.chance(0.7) ? ENGINE : worker,
       };
   }
+}
+
+function anyOverride(random: Random, s: Standing, reason: string): Command {
+  const { phase, epoch: here, workflow } = s;
+  const to = random.chance(0.25) ? null : random.pick(workflow.phases).id;
+  const epoch = random.chance(0.95) ? here : here - 1;
+  return { kind: 'override', phase: phase ?? workflow.entry, epoch, to, reason, signature: 'signed' };
 }
 
 function anyRelease(random: Random, s: Standing, item: { readonly item?: string }): Made {

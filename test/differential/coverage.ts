@@ -44,6 +44,7 @@ export class Coverage {
   #left({ outcome, word, letThrough, approved, outcomes }: Completion): void {
     const said = {
       'outcome rejected': outcome === 'rejected',
+      'outcome overridden': outcome === 'overridden',
       'word beside the evidence': word !== undefined,
       'let through': letThrough === true,
       approved: approved !== undefined,

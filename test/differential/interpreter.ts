@@ -33,7 +33,7 @@ import {
   worked,
 } from './state.ts';
 import { failing, fits, missing, sorted } from './values.ts';
-import { enter, finish, join, settle } from './ways.ts';
+import { enter, finish, join, overrideTo, settle } from './ways.ts';
 
 /** A command with all it is judged by; `at` is in seconds. */
 export type Asked = { command: Command; by: Principal; at: number; shown: string | undefined; facts: Facts };
@@ -58,7 +58,7 @@ export function start(workflow: Workflow, given: JsonObject, holder: string | nu
 export function act(s: State, asked: Asked): Told {
   const { command, by } = asked;
   return tell(() => {
-    if (/^(decide|answer|resume|stop)$/.test(command.kind)) need(by.kind === 'human', 'not_a_human');
+    if (/^(decide|answer|resume|stop|override)$/.test(command.kind)) need(by.kind === 'human', 'not_a_human');
     if (/^(complete|report_failure|ask|report_blocked)$/.test(command.kind))
       needWorker(s, by, 'item' in command ? command.item : undefined);
     return (ACTS[command.kind as Kind] as (s: State, c: Command, asked: Asked) => Would)(s, command, asked);
@@ -68,7 +68,7 @@ export function act(s: State, asked: Asked): Told {
 /** What a handler decides nobody else may say, which is another reason than that there is no way for it. */
 const saysItself = ({ work }: Phase) => (work.kind === 'handler' ? ' for its handler decides' : '');
 
-type Kind = Exclude<Command['kind'], 'migrate' | 'fence' | 'override'>;
+type Kind = Exclude<Command['kind'], 'migrate' | 'fence'>;
 
 const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would } = {
   complete(s, c, asked) {
@@ -211,6 +211,12 @@ const ACTS: { readonly [K in Kind]: (s: State, c: Of<K>, asked: Asked) => Would 
     need(s.phase !== null, 'run_ended');
     need(!isBlank(c.reason), 'reason_required');
     return end(s, 'stopped');
+  },
+  override(s, c, asked) {
+    need(s.phase !== null, 'run_ended');
+    need(c.phase === s.phase && c.epoch === s.epoch, 'shown_changed');
+    need(!isBlank(c.reason), 'reason_required');
+    return overrideTo(s, asked, phaseOf(s, s.phase) as Phase, c.to);
   },
   escalate(s, c, { by }) {
     need(by.kind === 'engine' && s.phase !== null && s.status !== 'escalated', 'run_not_active');

@@ -27,8 +27,8 @@ export type Done = {
   word?: JsonObject | undefined;
   letThrough?: boolean;
   outcomes?: Record<string, Outcome>;
-  /** What a human said to it, where one did: no, or yes to these names of the gate's context. */
-  said?: 'no' | JsonObject;
+  /** What a human said to it, where one did: no, past all of it, or yes to these names of the gate's context. */
+  said?: 'no' | 'past' | JsonObject;
 };
 /** One item of a parallel phase. */
 export type Item = {
@@ -53,7 +53,7 @@ type Settled = { gate: string; phase: PhaseId; option: string; input: string | n
 export type Completion = {
   phase: PhaseId;
   visit: number;
-  outcome: Outcome | 'rejected';
+  outcome: Outcome | 'rejected' | 'overridden';
   evidence: JsonObject;
   by: string;
   word?: JsonObject | undefined;

@@ -1,4 +1,4 @@
-import type { Facts, Json, JsonObject, Outcome, Target } from '@phasegate/core';
+import type { Facts, Json, JsonObject, Outcome, Phase, Target } from '@phasegate/core';
 import type { Check, GateOption } from '@phasegate/core/model';
 import type { Asked } from './interpreter.ts';
 import type { Seen, Visit } from './names.ts';
@@ -10,6 +10,7 @@ import {
   end,
   escalate,
   goOn,
+  need,
   object,
   openItems,
   phaseOf,
@@ -164,6 +165,43 @@ export function settle(s: State, asked: Asked, done: Done, option: GateOption): 
   }
 }
 
+/** A human leads on past all that speaks against it, by a way that is written: what stops a run is no way to its end. */
+export function overrideTo(s: State, asked: Asked, phase: Phase, to: Target): Would {
+  const { next, parallel, humanGate } = phase;
+  const options = (humanGate?.options ?? []).map((option) => option.next);
+  const own = next.kind === 'outcomes' ? [wayOf(next, 'ok')] : waysIn(next).slice(0, 2);
+  const failed = next.kind === 'outcomes' ? wayOf(next, 'fail') : undefined;
+  // Where every option has a way of its own, the phase's is left to its failure.
+  const isDecided = humanGate !== null && !options.includes(undefined);
+  const rest = !isDecided ? waysIn(next) : failed === undefined ? [] : [failed, waysIn(next).at(-1)];
+  const ways = [...own, ...rest, ...options.filter((way) => way !== null), parallel?.onEmpty];
+  need(ways.includes(to), 'not_the_next_phase');
+  const { status } = s;
+  const done: Done = {
+    phase,
+    evidence: {},
+    outcome: 'ok',
+    update: {},
+    by: asked.by.name,
+    would: [],
+    said: 'past',
+  };
+  try {
+    s.status = 'waiting';
+    return cross(s, asked, done, { to });
+  } catch (refusal) {
+    s.status = status;
+    throw refusal;
+  }
+}
+
+/** Every way a route can take, and last where it leads when it went back too often. */
+function waysIn(next: Phase['next']): (Target | undefined)[] {
+  if (next.kind === 'to') return [next.target];
+  const ways = next.kind === 'when' ? [next.onTrue, next.onFalse] : Object.values(next.map);
+  return [...ways, ...(next.kind === 'when' ? [] : [next.otherwise]), next.onExhausted];
+}
+
 /** What was observed or verified is looked at again: the work of each item, and what stands behind the gate. */
 function movedOn(s: State, { facts }: Asked, { phase, outcome }: Done): string[] {
   const again = ({ recheck }: Check) => recheck === true;
@@ -214,11 +252,11 @@ function visitOf({ phase, outcome, evidence, letThrough, outcomes, said }: Done)
   const isNo = said === 'no';
   return {
     phase: phase.id,
-    outcome: isNo ? 'rejected' : outcome,
+    outcome: isNo ? 'rejected' : said === 'past' ? 'overridden' : outcome,
     evidence,
     letThrough,
     outcomes,
-    approved: isNo ? undefined : said,
+    approved: typeof said === 'string' ? undefined : said,
   };
 }
 
@@ -277,7 +315,14 @@ function cross(s: State, asked: Asked, done: Done, { to, back }: Way): Would {
   const visit = visitOf(done);
   const state = visit.outcome === 'rejected' ? s.state : { ...s.state, ...done.update };
   const tries = Math.max(s.attempts, ...[...s.items.values()].map((item) => Math.min(1, item.attempts)));
-  const entered = enter(s, asked.facts, to, { s, state, done: [...s.done, visit] });
+  const entered = enter(
+    s,
+    asked.facts,
+    to,
+    { s, state, done: [...s.done, visit] },
+    undefined,
+    done.said === 'past',
+  );
   const would = [...done.would, ...entered];
   const owed = visit.outcome === 'fail' ? tries : 0;
   const judged = owed > (s.owed.get(id) ?? 0);
@@ -314,7 +359,14 @@ function leaveEmpty(s: State, asked: Asked): undefined {
 }
 
 /** What speaks against entering a phase; with nothing serious, its items are laid out. */
-export function enter(s: State, facts: Facts, to: Target, seen: Seen, ahead?: string): string[] {
+export function enter(
+  s: State,
+  facts: Facts,
+  to: Target,
+  seen: Seen,
+  ahead?: string,
+  past = false,
+): string[] {
   const phase = phaseOf(s, to);
   const names = phase?.parallel ? namesIn(readPath(seen, phase, phase.parallel.key)) : [];
   const holders = phase?.parallel ? contested(seen, firstOf(phase.parallel.key)) : [];
@@ -323,7 +375,7 @@ export function enter(s: State, facts: Facts, to: Target, seen: Seen, ahead?: st
   const asked = (phase?.preconditions ?? []).filter(({ frozen }) => ahead === undefined || frozen);
   const failed = failing(facts, ahead === undefined ? 'enter' : `enter:${ahead}`, asked);
   const whys = failed.map((why) => why.replace(/^\w+/, 'precondition_failed'));
-  if (whys.length > 0 && s.workflow.enforcement.mode === 'strict') refuseHere(s, whys);
+  if (whys.length > 0 && !past && s.workflow.enforcement.mode === 'strict') refuseHere(s, whys);
   s.items = new Map(names.map((name) => [name, freshItem(0)]));
   return codesOf(whys);
 }

@@ -47,6 +47,7 @@ export function standingOf(run: Run): Standing {
     workflow: run.workflow,
     status: run.status,
     phase: run.phase,
+    epoch: run.epoch,
     holder: run.holder,
     fetched: [...run.work.fetched],
     questions: wait?.for === 'questions' ? { count: wait.questions.length } : null,

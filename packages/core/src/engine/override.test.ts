@@ -153,3 +153,13 @@ test('where a phase has several ways after `ok`, the human says which', () => {
   expect(overrideTarget(forked, 3)).toBe(3);
   expect(submit(forked, override(forked, { to: 3 }), asAda).run.phase).toBe(3);
 });
+
+test('what stops a run is no way to its end: only the last phases can be overridden into `completed`', () => {
+  const human = { prompt: 'Go on?', options: [{ label: 'Yes' }, { label: 'Drop', next: null }] };
+  const gated = started(workflowOf(phases(3, (at) => (at === 0 ? { gates: [{ id: 'ship', human }] } : {}))));
+
+  const { verdict, run: after } = submit(gated, override(gated, { to: null }), asAda);
+
+  expect(verdict).toMatchObject({ allowed: false, blockers: [{ code: 'not_the_next_phase' }] });
+  expect(after).toEqual(gated);
+});

@@ -1,5 +1,5 @@
 import { okTargets } from '../model/approval.ts';
-import { successorsOf } from '../model/edges.ts';
+import { edgesOf } from '../model/edges.ts';
 import { type Phase, type PhaseId, phaseById, type Target } from '../model/workflow.ts';
 import { blocker, nextActionFor } from './blockers.ts';
 import type { Circumstance, Command } from './command.ts';
@@ -90,5 +90,7 @@ function overrideProblem(
 
 function waysOut(run: Run, id: PhaseId): readonly Target[] {
   const phase = phaseById(run.workflow, id) as Phase;
-  return [...new Set([...okTargets(phase), ...successorsOf(run.workflow, id)])];
+  // An option that stops the run leads to no end: by it a run would be completed from wherever somebody may stop it.
+  const edges = edgesOf(phase).filter(({ by, to }) => by !== 'timeout' && (by !== 'option' || to !== null));
+  return [...new Set([...okTargets(phase), ...edges.map(({ to }) => to)])];
 }

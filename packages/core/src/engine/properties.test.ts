@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../test/tier.ts';
+import { okTargets } from '../model/approval.ts';
 import { DEFAULT_VISITS } from '../model/compile/checkGraph.ts';
-import { leadsBack } from '../model/edges.ts';
+import { edgesOf, leadsBack, successorsOf } from '../model/edges.ts';
 import { type Phase, phaseById, type Workflow } from '../model/workflow.ts';
 import { fold } from './apply.ts';
 import type { Look } from './command.ts';
@@ -12,6 +13,7 @@ import { answerFor } from './fixtures/answerFor.ts';
 import { type Act, anyActs, anyWorkflow } from './fixtures/arbitraries.ts';
 import { AGENT, complete, openingOf, result, started, submit } from './fixtures/walks.ts';
 import type { CheckResult, Run } from './run.ts';
+import { approvedValues } from './values.ts';
 import { phaseAnswer, viewFor } from './viewFor.ts';
 
 const RUNS = { numRuns: cases({ quick: 200, full: 7500 }) };
@@ -21,7 +23,7 @@ describe('for any workflow and any sequence of commands', () => {
     walk(({ before, decision, looked }) => {
       for (const event of decision.events) {
         if (event.type === 'gate_opened') expectPassed(before, event.phase, looked);
-        if (event.type !== 'phase_completed') continue;
+        if (event.type !== 'phase_completed' || event.outcome === 'overridden') continue;
         if (event.outcome !== 'fail' && before.status === 'active') expectPassed(before, event.phase, looked);
         const target = phaseById(before.workflow, event.next);
         for (const check of target?.preconditions ?? [])
@@ -55,20 +57,58 @@ describe('for any workflow and any sequence of commands', () => {
   });
 
   test('a check that failed, threw or timed out is never followed by a pass [C19 adv.H5]', () => {
-    walk(({ decision, looked }) => {
+    walk(({ decision, looked, act, before }) => {
+      // What a human overrides is not passed, which has a property of its own.
+      if (act.make(before).kind === 'override') return;
       const bad = [...looked.values()].some((status) => status !== 'passed');
       if (bad) expect(decision.events.map((event) => event.type)).not.toContain('phase_completed');
       if (bad) expect(decision.verdict.allowed).toBe(false);
     });
   });
 
-  test('an agent never decides, answers, resumes or stops [C18 adv.H1 adv.J1]', () => {
+  test('an agent never decides, answers, resumes, stops or overrides [C18 adv.H1 adv.J1]', () => {
     walk(({ decision, act }) => {
       if (act.principal.kind !== 'agent') return;
       const types = decision.events.map((event) => event.type);
-      for (const type of ['gate_decided', 'question_answered', 'run_resumed', 'run_stopped'])
+      for (const type of [
+        'gate_decided',
+        'question_answered',
+        'run_resumed',
+        'run_stopped',
+        'phase_overridden',
+      ])
         expect(types).not.toContain(type);
     });
+  });
+
+  test('an override passes, approves and hands over nothing, goes one way of its phase, and stays on record [adv.J1]', () => {
+    let times = 0;
+    walk(({ before, decision, act }) => {
+      const broken = decision.events.filter((event) => event.type === 'phase_overridden').length;
+      const left = decision.events.filter(
+        (event) => event.type === 'phase_completed' && event.outcome === 'overridden',
+      );
+      expect(left).toHaveLength(broken);
+      const { overrides = [], state } = decision.run;
+      expect(overrides.slice(0, before.overrides?.length ?? 0)).toEqual(before.overrides ?? []);
+      expect(overrides).toHaveLength((before.overrides?.length ?? 0) + broken);
+      if (broken === 0) return;
+      times += 1;
+      const command = act.make(before);
+      if (command.kind !== 'override') throw new Error('something else overrode a phase');
+      expect([act.principal.kind, broken]).toEqual(['human', 1]);
+      expect([command.phase, command.epoch]).toEqual([before.phase, before.epoch]);
+      const phase = phaseById(before.workflow, before.phase) as Phase;
+      expect([...successorsOf(before.workflow, phase.id), ...okTargets(phase)]).toContain(command.to);
+      // To stop a run is a human's right, and no way to complete it.
+      const routes = edgesOf(phase).filter(({ by }) => by !== 'option');
+      if (command.to === null) expect([...routes.map(({ to }) => to), ...okTargets(phase)]).toContain(null);
+      expect(left[0]).toMatchObject({ phase: before.phase, next: command.to, evidence: {} });
+      expect(state).toEqual(before.state);
+      expect(approvedValues(decision.run)).toEqual(approvedValues(before));
+      expect(decision.run.completions.at(-1)).toMatchObject({ phase: before.phase, outcome: 'overridden' });
+    });
+    expect(times).toBeGreaterThan(0);
   });
 
   test('a phase behind a human gate is left only by a human [adv.H4 adv.J10]', () => {

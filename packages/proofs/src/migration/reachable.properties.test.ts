@@ -19,7 +19,8 @@ type Seen = (run: Run, events: readonly RunEvent[]) => void;
 
 test('a run can be migrated to its own workflow in other words wherever it is [adv.K6]', () => {
   alone((run, events) => {
-    if (run.phase === null) return;
+    // Where a human led a run past a phase, no workflow has brought it there.
+    if (run.phase === null || run.overrides !== undefined) return;
     expect(provesReachable(inOtherWords(run.workflow), run, events)).toMatchObject({ reachable: true });
   });
 });
