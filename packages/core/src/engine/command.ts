@@ -2,6 +2,7 @@ import type { JsonObject } from '../json.ts';
 import type { RulePlaces } from '../model/rulePlaces.ts';
 import type { Check, FunctionRef, Outcome, PhaseId, Target, Workflow } from '../model/workflow.ts';
 import type { ReleaseCause } from './events.ts';
+import type { MadeBy } from './keyMaker.ts';
 import type { KnownNames } from './knownNames.ts';
 import type { CheckResult, Escalation, FilesChanged, Principal, Question, TreeChange } from './run.ts';
 
@@ -45,6 +46,11 @@ export type Command =
        * so; left out where all count.
        */
       readonly voided?: readonly number[];
+      /**
+       * Humans whose key was made since the run began, each with the human who made it and so may know what opens it.
+       * Only the runtime says so; left out where there is none.
+       */
+      readonly madeBy?: MadeBy;
     }
   | { readonly kind: 'answer'; readonly question: number; readonly text: string; readonly elicited?: boolean }
   | { readonly kind: 'resume'; readonly note?: string }

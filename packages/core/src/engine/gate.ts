@@ -10,6 +10,7 @@ import { considerExpiry } from './expiry.ts';
 import { fenceOf } from './fence.ts';
 import { contextValues, visitOf } from './gateContext.ts';
 import { AT_THE_GATE, meaningOf } from './gateMeaning.ts';
+import { isSameName, keyMaker } from './keyMaker.ts';
 import { followRoute, passed } from './leaving.ts';
 import { openGate } from './openGate.ts';
 import { ownWorkProblem } from './ownWork.ts';
@@ -45,8 +46,8 @@ export function considerDecide(run: Run, command: Decide, circumstance: Circumst
     at: circumstance.now,
     signature: command.signature,
   };
-  const agreeing = countedVotes(wait, command).filter((vote) => vote.option === command.option).length + 1;
-  const final = agreeing >= gate.quorum;
+  const agreeing = [...agreeingVotes(wait, command).map(({ by }) => by), circumstance.principal.name];
+  const final = new Set(agreeing.map((name) => keyMaker(name, command.madeBy))).size >= gate.quorum;
   const decided: RunEvent & { type: 'gate_decided' } = {
     at: circumstance.now,
     type: 'gate_decided',
@@ -155,12 +156,18 @@ function decisionProblem(
       AT_THE_GATE,
     );
   }
-  const own = ownWorkProblem(run, open, { name: principal.name, option });
+  const { madeBy } = command;
+  const { name } = principal;
+  const own = ownWorkProblem(run, open, { name, option, ...(madeBy === undefined ? {} : { madeBy }) });
   if (own !== null) return own;
-  if (countedVotes(wait, command).some((vote) => vote.by === principal.name)) {
-    return blocker('already_voted', `\`${principal.name}\` has decided here already`, AT_THE_GATE);
+  if (countedVotes(wait, command).some((vote) => isSameName(vote.by, name))) {
+    return blocker('already_voted', `\`${name}\` has decided here already`, AT_THE_GATE);
   }
-  return null;
+  const behind = keyMaker(name, madeBy);
+  const same = agreeingVotes(wait, command).find((vote) => keyMaker(vote.by, madeBy) === behind);
+  if (same === undefined) return null;
+  const message = `\`${same.by}\` has decided here already, and since the run began \`${behind}\` made a key for one of you: \`${same.by}\` and \`${name}\` count as one here`;
+  return blocker('already_voted', message, AT_THE_GATE);
 }
 
 /** Where those who may decide have left, waiting for them leads nowhere: what the humans who are there can do. */
@@ -172,9 +179,16 @@ function wayPastAbsent(run: Run, gate: HumanGate, { humans }: Circumstance): Nex
   return { act: 'wait_for_human', text };
 }
 
-/** The vote of somebody who was removed since fills no quorum; anyone who was added again votes again. */
-function countedVotes(wait: GateWait, { voided = [] }: Decide): readonly GateDecision[] {
-  return wait.votes.filter((_, place) => !voided.includes(place));
+/**
+ * The vote of somebody who was removed since fills no quorum, and neither does one for a card that showed something else:
+ * those who agree must have seen the same. Anyone whose vote counts no more votes again.
+ */
+function countedVotes(wait: GateWait, { voided = [], shown }: Decide): readonly GateDecision[] {
+  return wait.votes.filter((vote, place) => !voided.includes(place) && vote.shown === shown);
+}
+
+function agreeingVotes(wait: GateWait, command: Decide): readonly GateDecision[] {
+  return countedVotes(wait, command).filter(({ option }) => option === command.option);
 }
 
 function leaveGate(

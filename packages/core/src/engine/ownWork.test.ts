@@ -133,3 +133,46 @@ test('where those who may decide have left, the refusal says what the humans who
   expect(nextAction.text).toContain('phasegate humans add NAME');
   expect(nextAction.text).toContain('phasegate override run-1 --reason TEXT');
 });
+
+test('a key that somebody made for another since the run began is theirs where two humans are asked for [adv.P3]', () => {
+  const choice = {
+    kind: 'decide',
+    gate: 'ship#1',
+    option: 'Approve',
+    shown: 'seen',
+    signature: 's',
+  } as const;
+  const ask = (run: Run, name: string, madeBy?: Record<string, string>) => {
+    const command: Command = { ...choice, ...(madeBy === undefined ? {} : { madeBy }) };
+    return submit(run, command, { principal: { kind: 'human', name }, shown: 'seen' });
+  };
+  const code = ({ verdict }: ReturnType<typeof ask>) => (verdict.allowed ? 'yes' : verdict.blockers[0].code);
+  const owned = handIn(startedBy(GRACE), { ...BOB, owner: 'ada' } as Principal);
+  const voted = ask(handIn(startedBy(GRACE, { quorum: 2 }), AGENT), 'ada').run;
+
+  expect(code(ask(owned, 'grace', { grace: 'ada' }))).toBe('self_approval');
+  expect(code(ask(owned, 'grace', { grace: 'mia', mia: 'ada' }))).toBe('self_approval');
+  expect(code(ask(owned, 'grace', { mia: 'ada' }))).toBe('yes');
+  expect(code(ask(voted, 'grace', { grace: 'ada' }))).toBe('already_voted');
+  expect(code(ask(voted, 'grace', { ada: 'grace' }))).toBe('already_voted');
+  expect(code(ask(voted, 'grace', { grace: 'mia', ada: 'mia' }))).toBe('already_voted');
+  expect(code(ask(voted, 'grace', { grace: 'mia', mia: 'ada', ada: 'grace' }))).toBe('already_voted');
+  expect(ask(voted, 'grace', { grace: 'mia', mia: 'grace' }).run.status).toBe('active');
+  expect(ask(voted, 'grace').run.status).toBe('active');
+});
+
+test('a vote for a card that showed something else fills no quorum, and may be cast again [adv.P3]', () => {
+  const choose = (shown: string): Command => ({
+    kind: 'decide',
+    gate: 'ship#1',
+    option: 'Approve',
+    shown,
+    signature: 's',
+  });
+  const waiting = handIn(startedBy(GRACE, { quorum: 2 }), AGENT);
+  const voted = submit(waiting, choose('seen'), { principal: ADA, shown: 'seen' }).run;
+
+  const moved = submit(voted, choose('moved'), { principal: GRACE, shown: 'moved' }).run;
+  expect(moved.status).toBe('waiting');
+  expect(submit(moved, choose('moved'), { principal: ADA, shown: 'moved' }).run.status).toBe('active');
+});

@@ -2,6 +2,7 @@ import { approvalOf } from '../model/approval.ts';
 import type { GateOption, HumanGate, Phase } from '../model/workflow.ts';
 import { blocker } from './blockers.ts';
 import { AT_THE_GATE } from './gateMeaning.ts';
+import { isSameName, keyMaker, type MadeBy } from './keyMaker.ts';
 import type { GateWait, Run } from './run.ts';
 import type { Blocker } from './verdict.ts';
 
@@ -27,27 +28,30 @@ export function ownWorkers(
     ...[...owners].sort().map((name) => ({ name, why: 'owns the key its agent used' as const })),
     ...(gate.separate === true ? starters : []).map((name) => ({ name, why: 'started the run' as const })),
   ];
-  return found.filter(({ name }, place) => found.findIndex((other) => isSame(other.name, name)) === place);
+  return found.filter(
+    ({ name }, place) => found.findIndex((other) => isSameName(other.name, name)) === place,
+  );
 }
 
 /** Why this human's choice does not count here, or null. To say no, or to send it back, is anybody's right. */
 export function ownWorkProblem(
   run: Run,
   open: { readonly wait: GateWait; readonly gate: HumanGate; readonly phase: Phase },
-  { name, option }: { readonly name: string; readonly option: GateOption },
+  { name, option, madeBy }: { readonly name: string; readonly option: GateOption; readonly madeBy?: MadeBy },
 ): Blocker | null {
   if (approvalOf(run.workflow, open.phase, option) === 'no') return null;
-  const own = ownWorkers(run, open).find((worker) => isSame(worker.name, name));
+  const behind = keyMaker(name, madeBy);
+  const own = ownWorkers(run, open).find(
+    (worker) => isSameName(worker.name, name) || isSameName(keyMaker(worker.name, madeBy), behind),
+  );
   if (own === undefined) return null;
-  const message = `\`${name}\` ${own.why}, so \`${option.label}\` must come from another human`;
+  const key = isSameName(own.name, name)
+    ? ''
+    : `, and the key of \`${name}\` was made for or by them since the run began`;
+  const message = `\`${own.name}\` ${own.why}${key}, so \`${option.label}\` must come from another human`;
   return blocker('self_approval', message, AT_THE_GATE);
 }
 
 function namesOf(name: string | undefined): readonly string[] {
   return name === undefined ? [] : [name];
-}
-
-/** Names are told apart as they are when somebody is added: never by case alone. */
-function isSame(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }

@@ -67,6 +67,8 @@ export interface HumanRecord {
   /** Absent: an admin. */
   readonly role?: Role;
   readonly addedAt: string;
+  /** The human who made this key, by adding or resetting; left out for the first one, and in records from before. */
+  readonly addedBy?: string;
   /** When the passphrase was changed; left out where it never was. */
   readonly changedAt?: string;
 }

@@ -296,11 +296,11 @@ export function createDoor(parts: DoorParts): Door {
     given: Extract<Command, { kind: 'decide' | 'override' }>,
     principal: Principal,
   ): Promise<Command> {
-    const { voided: _said, ...command } = { voided: undefined, ...given };
+    const unsaid = { voided: undefined, madeBy: undefined };
+    const { voided: _, madeBy: _made, ...command } = { ...unsaid, ...given };
     if (principal.kind !== 'human') return command;
     if (await parts.signed(run, principal, command)) {
-      const voided = command.kind === 'decide' ? ((await parts.voided?.(run)) ?? []) : [];
-      return voided.length === 0 ? command : ({ ...command, voided } as Command);
+      return command.kind === 'decide' ? { ...command, ...(await parts.votes?.(run)) } : command;
     }
     const data = { run: run.id, verb: command.kind, human: principal.name };
     const by = { time: timeFor(parts.now, run), principal: nameOf(principal) };

@@ -61,7 +61,7 @@ export function createGates(runtime: Runtime, masking?: Masking): Gates {
 /** Which decisions count: those that carry the signature of a human of the project. */
 export function createSignatures(
   store: Pick<Store, 'humans'>,
-): Pick<RuntimeParts, 'signed' | 'voided' | 'humans'> {
+): Pick<RuntimeParts, 'signed' | 'votes' | 'humans'> {
   return {
     humans: async () => (await store.humans()).map(({ name }) => name),
     async signed(run, principal, command) {
@@ -73,10 +73,20 @@ export function createSignatures(
       const { gate, option, input = null, shown, signature } = command;
       return decisionIsSigned(run, { gate, option, input, shown, by: principal.name, signature }, [human]);
     },
-    async voided(run) {
+    async votes(run) {
       const votes = run.status === 'waiting' && run.wait.for === 'gate' ? run.wait.votes : [];
-      const humans = votes.length === 0 ? [] : await store.humans();
-      return votes.flatMap((vote, place) => (decisionIsSigned(run, vote, humans) ? [] : [place]));
+      const humans = await store.humans();
+      const voided = votes.flatMap((vote, place) => (decisionIsSigned(run, vote, humans) ? [] : [place]));
+      const made = humans.flatMap(({ name, addedBy, addedAt }) =>
+        // A time that cannot be read is no proof of an old key.
+        addedBy === undefined || Date.parse(addedAt) <= Date.parse(run.startedAt) ? [] : [[name, addedBy]],
+      );
+      return {
+        ...(voided.length === 0 ? {} : { voided }),
+        ...(made.length === 0
+          ? {}
+          : { madeBy: Object.fromEntries(made) as Readonly<Record<string, string>> }),
+      };
     },
   };
 }

@@ -85,12 +85,13 @@ describe('the humans of a project', () => {
 
 describe('a quorum', () => {
   test('is not filled by the vote of one who was removed; added again, they vote again [adv.P4]', async () => {
-    const { project, add, waiting, vote } = opened();
+    const { project, add, waiting, vote, pass } = opened();
     const ada = await add('ada');
-    const eve = await add('eve');
+    const [eve, kim] = [await add('eve'), await add('kim')];
     await project.trust.workflows.accept('gated', 'closure-1', ada);
     const run = await waiting('TWO');
     await vote(run, eve);
+    pass(60);
     await project.humans.remove('eve', ada);
 
     await vote(run, ada);
@@ -98,20 +99,21 @@ describe('a quorum', () => {
     await expect(vote(run, eve)).rejects.toMatchObject({ code: 'not_permitted' });
     expect((await vote(run, ada)).verdict).toMatchObject({ blockers: [{ code: 'already_voted' }] });
 
-    await vote(run, await add('eve'));
+    await vote(run, await add('eve', kim));
     expect(await project.load(run)).toMatchObject({ phase: 'END' });
     expect(await project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
   });
 
   test('is not filled by a vote of a key that was reset since; with the new key it is cast again [adv.P3 adv.P4]', async () => {
-    const { project, add, waiting, vote } = opened();
+    const { project, add, waiting, vote, pass } = opened();
     const ada = await add('ada');
-    const eve = await add('eve');
+    const [eve, kim] = [await add('eve'), await add('kim')];
     await project.trust.workflows.accept('gated', 'closure-1', ada);
     const run = await waiting('TWO');
     await vote(run, eve);
+    pass(60);
 
-    await project.humans.reset('eve', 'a new secret', ada);
+    await project.humans.reset('eve', 'a new secret', kim);
 
     await vote(run, ada);
     expect(await project.load(run)).toMatchObject({ status: 'waiting' });
@@ -120,6 +122,32 @@ describe('a quorum', () => {
       code: 'not_permitted',
     });
     await vote(run, await project.humans.unlock('eve', 'a new secret'));
+    expect(await project.load(run)).toMatchObject({ phase: 'END' });
+    expect(await project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
+  });
+
+  test('is not filled by one human with keys they made for others since the run began [adv.P3]', async () => {
+    const { project, add, waiting, vote, pass } = opened();
+    const ada = await add('ada');
+    const [eve] = [await add('eve'), await add('kim')];
+    await project.trust.workflows.accept('gated', 'closure-1', ada);
+    const run = await waiting('TWO');
+    pass(60);
+    await vote(run, ada);
+
+    await project.humans.reset('kim', 'a new secret', ada);
+    const taken = await project.humans.unlock('kim', 'a new secret');
+    for (const human of [taken, await add('zoe', ada), await add('max', taken)]) {
+      const { verdict } = await vote(run, human);
+      expect(verdict).toMatchObject({ blockers: [{ code: 'already_voted' }] });
+      expect(verdict).toMatchObject({
+        blockers: [{ message: expect.stringContaining('count as one here') }],
+      });
+    }
+    await expect(project.humans.add('Eve', PASSPHRASE, ada)).rejects.toMatchObject({ code: 'usage' });
+    expect(await project.load(run)).toMatchObject({ status: 'waiting' });
+
+    await vote(run, eve);
     expect(await project.load(run)).toMatchObject({ phase: 'END' });
     expect(await project.verifyAudit()).toMatchObject({ ok: true, findings: [] });
   });
@@ -182,8 +210,8 @@ function opened(options: Parameters<typeof openMemoryProject>[1] = {}) {
     ...bed,
     vote,
     waiting,
-    async add(name: string) {
-      await project.humans.add(name, PASSPHRASE, first);
+    async add(name: string, by = first) {
+      await project.humans.add(name, PASSPHRASE, by);
       const human = await project.humans.unlock(name, PASSPHRASE);
       first ??= human;
       return human;

@@ -76,9 +76,11 @@ export function createHumans(
       await demandNoAgent(name);
       await untilKept(async () => {
         const humans = await store.humans();
-        if (humans.some((human) => human.name === name)) {
-          throw new PhasegateError('usage', `\`${name}\` is set up already`, {
-            hint: `phasegate humans passphrase ${name}`,
+        // Two names that differ in case alone would be taken for one human by everybody who reads them.
+        const there = humans.find((human) => human.name.toLowerCase() === name.toLowerCase());
+        if (there !== undefined) {
+          throw new PhasegateError('usage', `\`${there.name}\` is set up already`, {
+            hint: `phasegate humans passphrase ${there.name}`,
           });
         }
         // Once there is a human, only a human makes another: else an agent would make its own approver.
@@ -96,7 +98,8 @@ export function createHumans(
         }
         const key = await createHumanKey(passphrase, keys);
         const principal = by === null ? 'setup' : `human:${by.principal.name}`;
-        const human = { name, ...key, role, addedAt: now() };
+        const maker = by === null ? {} : { addedBy: by.principal.name };
+        const human = { name, ...key, role, addedAt: now(), ...maker };
         return store.putHuman(human, record(principal, 'human_added', name, { role }), humans);
       });
     },
@@ -154,7 +157,8 @@ export function createHumans(
         const who = `human:${by.principal.name}`;
         const drafts = [...record(who, 'human_removed', name), ...record(who, 'human_added', name)];
         const role = human.role === undefined ? {} : { role: human.role };
-        return store.putHuman({ name, ...role, ...key, addedAt: now() }, drafts, humans);
+        const made = { name, ...role, ...key, addedAt: now(), addedBy: by.principal.name };
+        return store.putHuman(made, drafts, humans);
       });
     },
 

@@ -50,8 +50,11 @@ export interface RuntimeParts {
   readonly fence?: WorkspaceFence;
   /** What the engine establishes things with, and signs what it saw; absent where it runs nothing for checks. */
   readonly proving?: ProvingParts;
-  /** Places of the votes at the gate a run waits at that no human of today signed. Left out: all are good. */
-  readonly voided?: (run: Run) => Promise<readonly number[]>;
+  /**
+   * Of the votes at the gate a run waits at, the places of those that no human of today signed, and whose keys were made
+   * since the run began. Left out: all are good.
+   */
+  readonly votes?: (run: Run) => Promise<Pick<Extract<Command, { kind: 'decide' }>, 'voided' | 'madeBy'>>;
   /** An agent acted on what it holds: the one who keeps leases renews its. */
   readonly hear?: (run: Run, agent: string) => void;
 }
