@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { PASSPHRASE } from '../../docs/pictures/dashboardProject.ts';
 import { FULL } from '../tier.ts';
@@ -39,18 +40,13 @@ describe.runIf(FULL)('the pages', () => {
     const page = await bed.page('/', { colorScheme, bypassCSP: true });
     const home = page.url().split('#')[0];
     const found: string[] = [];
+    const signIn = await bed.page('/', { colorScheme, bypassCSP: true });
+    await signIn.goto(`${bed.project().server.url}/sign-in?code=spent`);
+    found.push(...(await scan(signIn, '/sign-in')));
     for (const [place, words] of places()) {
       await page.goto(`${home}#${place}`);
       await page.getByText(words).first().waitFor();
-      await page.evaluate(AXE);
-      const { violations } = (await page.evaluate(
-        "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] })",
-      )) as { readonly violations: readonly Violation[] };
-      found.push(
-        ...violations.flatMap(({ id, nodes }) =>
-          nodes.map(({ html, failureSummary }) => `${place} ${id}: ${html} ${failureSummary}`),
-        ),
-      );
+      found.push(...(await scan(page, place)));
     }
     expect(found).toEqual([]);
   });
@@ -127,3 +123,14 @@ describe.runIf(FULL)('the pages', () => {
     expect(wide).toEqual([]);
   });
 });
+
+/** What an axe scan objects to, as lines. */
+async function scan(page: Page, place: string): Promise<readonly string[]> {
+  await page.evaluate(AXE);
+  const { violations } = (await page.evaluate(
+    "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] })",
+  )) as { readonly violations: readonly Violation[] };
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${place} ${id}: ${html} ${failureSummary}`),
+  );
+}

@@ -22,7 +22,7 @@ phases:
 `;
 
 test(
-  'a human signs in, sees a run appear and move, decides at its gate, and sees the agent go on [S2.74]',
+  'a human signs in, sees a run appear and move, decides at its gate, and sees the agent go on [S2.74 S3.10 S3.37]',
   async () => {
     const project = makeProject({ 'agent_workflow.yaml': RELEASE });
     await phasegate(project, ['humans', 'add', 'maria'], { passphrase: PASSPHRASE });

@@ -64,6 +64,7 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^phasegate attest /, HUMAN],
   [/^phasegate verify-range main/, COMMITS],
   [/^git (?:notes|push) /, COMMITS],
+  [/^phasegate humans add ann --role viewer$/, HUMAN],
   [/^grep /, SHELL],
   [/^npm (?:ci|install)\b/, CHECKOUT],
   [/^(?:sudo phasegate isolate|\/var\/lib\/phasegate|export PHASEGATE_URL=unix)/, ISOLATED],

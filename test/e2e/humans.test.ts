@@ -313,3 +313,41 @@ function signedBy(publicKey: string, text: string, signature: string): boolean {
   const key = createPublicKey({ key: Buffer.from(publicKey, 'base64url'), type: 'spki', format: 'der' });
   return verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'));
 }
+
+test('a viewer is added with a role, looks, and is refused what changes something', async () => {
+  const project = makeProject({ 'agent_workflow.yaml': 'workflow: errand\nphases: { GO: {} }\n' });
+  const [maria, ann] = ['open sesame', 'another sesame'];
+  await phasegate(project, ['humans', 'add', 'maria'], { passphrase: maria });
+  const add = (role: string) =>
+    phasegate(project, ['humans', 'add', 'ann', '--role', role, '--as', 'maria'], {
+      passphrase: maria,
+      newPassphrase: ann,
+    });
+
+  expect(await add('king')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('`king` is not a role'),
+  });
+  expect(await add('viewer')).toMatchObject({ code: 0, stdout: 'ann may now look, and decides nothing\n' });
+  const listed = (await phasegate(project, ['humans', 'list', '--json'])).json;
+  expect(listed).toMatchObject({
+    humans: [
+      { name: 'ann', role: 'viewer' },
+      { name: 'maria', role: 'admin' },
+    ],
+  });
+  for (const words of [
+    ['trust', 'errand', '--yes', '--as', 'ann'],
+    ['agents', 'add', 'eve', '--as', 'ann'],
+    ['humans', 'remove', 'maria', '--as', 'ann'],
+    ['tokens', 'rotate', '--as', 'ann'],
+  ]) {
+    const refused = await phasegate(project, words, { passphrase: ann });
+    expect(refused.code, words.join(' ')).not.toBe(0);
+    expect(refused.stderr).toContain('needs an admin, and `ann` is a viewer');
+  }
+  const last = await phasegate(project, ['humans', 'remove', 'maria', '--as', 'maria'], {
+    passphrase: maria,
+  });
+  expect(last.stderr).toContain('the last admin');
+});

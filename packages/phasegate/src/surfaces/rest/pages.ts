@@ -61,9 +61,16 @@ ${rows.length === 0 ? '<p>Nothing runs.</p>' : table}`,
   };
 }
 
-const STYLE = `body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}
-label,input{display:block}input{margin:.25rem 0 1rem;padding:.4rem;font:inherit;width:min(100%,24rem)}
-button{font:inherit;padding:.4rem 1rem}[role=alert]{border-left:.3rem solid #b3261e;padding-left:.75rem}
+const STYLE = `:root{color-scheme:light dark;--ground:#f6f7f9;--paper:#fff;--line:#8a93a3;--text:#161a22;--accent:#1f4fd8;--ink:#fff;--red:#b3221b}
+@media(prefers-color-scheme:dark){:root{--ground:#0f1218;--paper:#161b24;--line:#7b879b;--text:#e8ecf3;--accent:#8fb0ff;--ink:#0b1430;--red:#ff9d95}}
+body{font:1rem/1.5 system-ui,sans-serif;margin:0;background:var(--ground);color:var(--text)}
+main{max-width:60rem;margin:8vh auto 2rem;padding:0 1rem}main:has(#passphrase){max-width:24rem}
+form:has(#passphrase){background:var(--paper);border:1px solid var(--line);border-radius:10px;padding:1.25rem}
+h1{letter-spacing:-.01em}label{font-weight:600}label,input{display:block}
+input{box-sizing:border-box;width:100%;margin:.25rem 0 1rem;padding:.5rem;font:inherit;border:1px solid var(--line);border-radius:6px;background:var(--paper);color:var(--text)}
+button{font:inherit;font-weight:600;padding:.45rem 1.1rem;border:0;border-radius:6px;background:var(--accent);color:var(--ink)}
+:focus-visible{outline:2px solid var(--accent);outline-offset:2px}a{color:var(--accent)}
+[role=alert]{border-left:.3rem solid var(--red);padding-left:.75rem}
 table{border-collapse:collapse}th,td{text-align:left;padding:.25rem 1rem .25rem 0}`;
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');

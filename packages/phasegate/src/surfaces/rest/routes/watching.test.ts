@@ -57,6 +57,19 @@ describe('what people who watch are told', () => {
   });
 });
 
+test('how runs of a workflow fare is counted phase by phase, refusals among it [S2.76]', async () => {
+  const { bed, maria, token } = await underWay();
+  await bed.post('/tasks/transition', token, { artifacts: {} });
+  const { body } = await bed.get(`/workflows/${FIVE.id}/record`, maria);
+
+  expect(body).toMatchObject({
+    workflow: FIVE.id,
+    runs: 1,
+    phases: [{ phase: 'PLAN', entered: 1, passed: 0, refused: 1, median_seconds: null }],
+  });
+  expect((await bed.get('/workflows/none', maria)).status).toBe(404);
+});
+
 describe('looking for records', () => {
   test('the newest come first, page by page, of all chains or one run', async () => {
     const { bed, maria, run } = await underWay();
