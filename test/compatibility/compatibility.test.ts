@@ -57,9 +57,11 @@ describe('what 0.1.0 left behind', () => {
     }
   });
 
-  test('a gate with one of two votes is finished by the second human', () => {
+  test('a gate with one of two votes is finished when both humans have voted on the card as it is now', () => {
     expect(answers.get('rest/gate')).toMatchObject({ status: 200 });
-    expect(answers.get('rest/decide')).toMatchObject({
+    // The card says more than it did when maria voted, and only votes on the same card count together.
+    expect(answers.get('rest/decide')).toMatchObject({ status: 200, body: { status: 'waiting' } });
+    expect(answers.get('rest/decide-again')).toMatchObject({
       status: 200,
       body: { status: 'active', phase: 'BUILD' },
     });

@@ -219,6 +219,7 @@ function attempts(agent: PhasegateClient, run: string): Record<string, () => Pro
     decide: () => agent.decide(run, { option: 'Approve', gate: 'agreed#1', shown: 'x' }),
     answer: () => agent.answer(run, { question: 1, text: 'Approve' }),
     resume: () => agent.resume(run, 'go on'),
+    override: () => agent.override(run, { reason: 'let me pass' }),
     stop: () => agent.stop(run, 'enough'),
     events: async () => {
       for await (const _event of agent.events()) return;

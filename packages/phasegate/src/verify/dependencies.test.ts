@@ -31,7 +31,7 @@ test('a lockfile has nothing read or written outside of the project and of its c
     root: join(base, 'project'),
     frozen: async () => openFrozenSets(join(base, 'state'), seal),
     sandbox: {
-      state: async () => ({ works: true }),
+      state: async () => ({ works: true, by: 'a stand-in' }),
       async enclose() {
         const all = readdirSync(join(base, 'state/deps'), { recursive: true, encoding: 'utf8' });
         staged.push(...all.map((path) => path.replace(/^\.new-npm-[0-9a-f]+\/?/, '')));

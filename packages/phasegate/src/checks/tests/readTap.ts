@@ -12,7 +12,7 @@ export function readTap(output: string): ReadReport | null {
   const waiting: Waiting = new Map();
   let planned: number | null = null;
   let points = 0;
-  // INVARIANT: no line is read more than a few times, whoever wrote it: nothing else goes on meanwhile.
+  // INVARIANT: no line is read more than a few times, as an agent may have written it and nothing else goes on meanwhile.
   for (const [at, line] of lines.entries()) {
     if (line.startsWith('Bail out!')) return unreadable('it bailed out');
     const plan = /^1\.\.(\d+)/.exec(line);
